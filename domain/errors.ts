@@ -1,0 +1,75 @@
+/**
+ * Every way in which the service refuses a request, as one closed union: api/ maps each to its HTTP status in one
+ * exhaustive table, so that a new code does not compile until it has one.
+ */
+export const ERROR_CODES = [
+  'common.coding.internal.record_not_found',
+  'common.validation.field_required',
+  'common.validation.field_invalid',
+  'common.validation.field_unexpected',
+  'common.validation.mutually_exclusive',
+  'common.validation.limit_exceeded',
+  'common.workflow.unknown_code',
+  'common.idempotency.key_reused',
+  'common.idempotency.in_progress',
+  'common.security.unauthenticated',
+  'common.security.access_denied',
+  'common.rate.limited',
+  'common.state.illegal_transition',
+  'common.dependency.unavailable',
+  'common.internal.error',
+  'account.balance.insufficient',
+  'account.status.not_active',
+  'account.currency.mismatch',
+  'account.close.not_empty',
+  'transfer.scheme.unavailable',
+  'transfer.amount.limit_exceeded',
+  'transfer.date.invalid',
+  'transfer.roll.limit_exceeded',
+  'transfer.attribute.invalid',
+  'beneficiary.bank_account.update_not_allowed',
+  'compliance.external.not_enabled',
+  'consent.status.invalid',
+  'connect.provider.unavailable',
+  'connect.resource.not_found',
+  'connect.method.type_mismatch',
+] as const;
+
+export type ErrorCode = (typeof ERROR_CODES)[number];
+
+/** Entity label, field name and offending value (specification 7). The value is never a secret. */
+export type MessageParameters = readonly [entity: string, field: string, value: string];
+
+export interface Problem {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly messageParameters: MessageParameters;
+}
+
+/** A refusal that the caller is told of. `problems[0]` is the error; the rest are listed beside it. */
+export class DomainError extends Error {
+  readonly problems: readonly [Problem, ...Problem[]];
+
+  constructor(problems: readonly [Problem, ...Problem[]]) {
+    super(`${problems[0].code}: ${problems[0].message}`);
+    this.name = 'DomainError';
+    this.problems = problems;
+  }
+
+  get code(): ErrorCode {
+    return this.problems[0].code;
+  }
+}
+
+/** Makes a refusal of a single problem. */
+export function refusal(code: ErrorCode, messageParameters: MessageParameters, message: string): DomainError {
+  return new DomainError([{ code, message, messageParameters }]);
+}
+
+export function recordNotFound(entity: string, field: string, value: string): DomainError {
+  return refusal(
+    'common.coding.internal.record_not_found',
+    [entity, field, value],
+    `No ${entity} with ${field} ${value} exists.`,
+  );
+}

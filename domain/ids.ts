@@ -1,0 +1,30 @@
+/** Branded ids: two ids of different things never stand in for each other. All are lower-case UUIDs. */
+declare const brand: unique symbol;
+
+export type Id<Name extends string> = string & { readonly [brand]: Name };
+
+export type ClientId = Id<'Client'>;
+export type BeneficiaryId = Id<'Beneficiary'>;
+export type BeneficiaryBankAccountId = Id<'BeneficiaryBankAccount'>;
+export type AccountId = Id<'Account'>;
+export type ConnectionId = Id<'Connection'>;
+export type OutgoingTransferId = Id<'OutgoingTransfer'>;
+export type IncomingTransferId = Id<'IncomingTransfer'>;
+export type ProvisionedAccountCreditId = Id<'ProvisionedAccountCredit'>;
+export type TransferReasonId = Id<'TransferReason'>;
+export type MachineUserId = Id<'MachineUser'>;
+export type MachineUserKeyId = Id<'MachineUserKey'>;
+export type WebhookSubscriptionId = Id<'WebhookSubscription'>;
+export type WebhookDeliveryId = Id<'WebhookDelivery'>;
+export type EventId = Id<'Event'>;
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+export function isUuid(text: string): boolean {
+  return UUID.test(text);
+}
+
+/** Brands text that the caller has checked or that Postgres has just returned from a uuid column. */
+export function asId<Branded extends Id<string>>(text: string): Branded {
+  return text as Branded;
+}

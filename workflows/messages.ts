@@ -1,0 +1,42 @@
+/**
+ * What the outside may know of workflows: their names, ids, the one signal that wakes them, and task queues. The API
+ * and the relay import this file and nothing else of workflows/.
+ */
+export const TASK_QUEUES = {
+  workflows: 'workflows',
+  providers: 'providers',
+  webhooks: 'webhooks',
+} as const;
+
+/** "Look at your row again": no payload, so that a duplicate or a late one is harmless. */
+export const CHANGED_SIGNAL = 'changed';
+
+export const WORKFLOW_TYPES = [
+  'account-connection',
+  'outgoing-transfer',
+  'incoming-transfer',
+  'webhook-delivery',
+  'housekeeping',
+] as const;
+
+export type WorkflowType = (typeof WORKFLOW_TYPES)[number];
+
+/** Workflow types that stand for one row each; their workflow id is `<type>/<row id>`. */
+export type ResourceWorkflowType = 'account-connection' | 'outgoing-transfer' | 'incoming-transfer';
+
+export function workflowId(type: WorkflowType, resourceId: string): string {
+  return `${type}/${resourceId}`;
+}
+
+/** Webhook deliveries are spread over this many long-lived workflows, by subscription. */
+export const WEBHOOK_SHARDS = 4;
+
+export const SEARCH_ATTRIBUTES = {
+  ClientId: 'KEYWORD',
+  AccountId: 'KEYWORD',
+  TransferStatus: 'KEYWORD',
+  Scheme: 'KEYWORD',
+  Currency: 'KEYWORD',
+  Provider: 'KEYWORD',
+  WaitingFor: 'KEYWORD',
+} as const;
