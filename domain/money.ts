@@ -1,0 +1,108 @@
+/**
+ * Money is a whole number of minor units (`bigint`) and a currency; nothing here goes through a float. Amounts arrive
+ * as the digits that the caller typed and leave as decimal text that is a JSON number.
+ */
+declare const brand: unique symbol;
+
+/** An active ISO 4217 code whose minor unit is known. Precious metals, test codes and baskets are not money here. */
+export type Currency = string & { readonly [brand]: 'Currency' };
+
+export interface Money {
+  readonly amountMinor: bigint;
+  readonly currency: Currency;
+}
+
+/** Why an amount is refused. */
+export type AmountProblem = 'not-a-number' | 'too-many-decimals' | 'too-large' | 'not-positive';
+
+/** Amounts stay below this many minor units, so that sums of a hundred thousand of them fit Postgres's bigint. */
+export const AMOUNT_MINOR_LIMIT = 10n ** 15n;
+
+const AMOUNT_DIGITS_MAX = 15;
+
+// ISO 4217 list one as of 2026-02, by minor units. Not from Intl: CLDR differs from ISO for several currencies.
+const CODES_BY_MINOR_UNITS: ReadonlyArray<readonly [units: number, codes: string]> = [
+  [0, 'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF'],
+  [
+    2,
+    `AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BMD BND BOB BOV BRL BSD BTN BWP BYN BZD CAD CDF CHE CHF CHW CNY
+     COP COU CRC CUP CVE CZK DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP GEL GHS GIP GMD GTQ GYD HKD HNL HTG HUF IDR ILS
+     INR IRR JMD KES KGS KHR KPW KYD KZT LAK LBP LKR LRD LSL MAD MDL MGA MKD MMK MNT MOP MRU MUR MVR MWK MXN MXV MYR
+     MZN NAD NGN NIO NOK NPR NZD PAB PEN PGK PHP PKR PLN QAR RON RSD RUB SAR SBD SCR SDG SEK SGD SHP SLE SOS SRD SSP
+     STN SVC SYP SZL THB TJS TMT TOP TRY TTD TWD TZS UAH USD USN UYU UZS VED VES WST XAD XCD XCG YER ZAR ZMW ZWG`,
+  ],
+  [3, 'BHD IQD JOD KWD LYD OMR TND'],
+  [4, 'CLF UYW'],
+];
+
+const MINOR_UNITS: ReadonlyMap<string, number> = new Map(
+  CODES_BY_MINOR_UNITS.flatMap(([units, codes]) => codes.split(/\s+/).map((code) => [code, units] as const)),
+);
+
+/** Every accepted currency, sorted by code. */
+export const CURRENCIES: readonly Currency[] = [...MINOR_UNITS.keys()].sort().filter(isCurrency);
+
+export function isCurrency(text: string): text is Currency {
+  return MINOR_UNITS.has(text);
+}
+
+/** The number of decimals of the currency. Throws on a code that `isCurrency` refuses: a fault of ours, not the caller's. */
+export function minorUnits(currency: string): number {
+  const units = MINOR_UNITS.get(currency);
+  if (units === undefined) throw new RangeError(`${currency} is not a currency of this service`);
+  return units;
+}
+
+/** Throws on an unknown currency, so use it for values that were checked at the door or come from the database. */
+export function money(amountMinor: bigint, currency: string): Money {
+  if (!isCurrency(currency)) throw new RangeError(`${currency} is not a currency of this service`);
+  return { amountMinor, currency };
+}
+
+const JSON_NUMBER = /^(-?)(0|[1-9]\d*)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
+
+/**
+ * Reads the text of a JSON number as minor units of the currency, judged by its digits: trailing zeros do not count as
+ * decimals, and an exponent is accepted where the value is exact (`1e2` is 100; `1e-3` EUR has too many decimals).
+ * `positive` (the default) refuses zero, minus zero and negative amounts; pass false for the bounds of a filter.
+ */
+export function parseAmountMinor(
+  digits: string,
+  currency: string,
+  options: { positive?: boolean } = {},
+): bigint | AmountProblem {
+  const match = JSON_NUMBER.exec(digits);
+  if (match === null) return 'not-a-number';
+  const [, sign = '', whole = '', fraction = '', exponent = '0'] = match;
+  const positive = options.positive ?? true;
+
+  const coefficient = (whole + fraction).replace(/^0+/, '');
+  const significant = withoutTrailingZeros(coefficient);
+  if (significant === '') return positive ? 'not-positive' : 0n;
+  // The power of ten of the last significant digit, counted in minor units. An absurd exponent gives an infinity here,
+  // which the two comparisons refuse before any digit is written out.
+  const power = Number(exponent) - fraction.length + (coefficient.length - significant.length) + minorUnits(currency);
+  if (power < 0) return 'too-many-decimals';
+  if (significant.length + power > AMOUNT_DIGITS_MAX) return 'too-large';
+  if (sign === '-' && positive) return 'not-positive';
+
+  const amountMinor = BigInt(significant + '0'.repeat(power));
+  return sign === '-' ? -amountMinor : amountMinor;
+}
+
+// A loop and not /0+$/, whose time grows with the square of a long run of zeros that is not at the end.
+function withoutTrailingZeros(text: string): string {
+  let end = text.length;
+  while (end > 0 && text[end - 1] === '0') end -= 1;
+  return text.slice(0, end);
+}
+
+/** Decimal text that is a JSON number, without needless zeros: 1050n EUR is `10.5`, 10000n EUR is `100`. */
+export function formatAmount(amountMinor: bigint, currency: string): string {
+  const units = minorUnits(currency);
+  const sign = amountMinor < 0n ? '-' : '';
+  const digits = (amountMinor < 0n ? -amountMinor : amountMinor).toString().padStart(units + 1, '0');
+  const whole = digits.slice(0, digits.length - units);
+  const fraction = withoutTrailingZeros(digits.slice(digits.length - units));
+  return fraction === '' ? `${sign}${whole}` : `${sign}${whole}.${fraction}`;
+}
