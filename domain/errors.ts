@@ -22,6 +22,8 @@ export const ERROR_CODES = [
   'account.status.not_active',
   'account.currency.mismatch',
   'account.close.not_empty',
+  'account.client.mismatch',
+  'transfer.client.mismatch',
   'transfer.scheme.unavailable',
   'transfer.amount.limit_exceeded',
   'transfer.date.invalid',
