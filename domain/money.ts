@@ -1,3 +1,5 @@
+import { LosslessNumber } from 'lossless-json';
+
 /**
  * Money is a whole number of minor units (`bigint`) and a currency; nothing here goes through a float. Amounts arrive
  * as the digits that the caller typed and leave as decimal text that is a JSON number.
@@ -105,4 +107,9 @@ export function formatAmount(amountMinor: bigint, currency: string): string {
   const whole = digits.slice(0, digits.length - units);
   const fraction = withoutTrailingZeros(digits.slice(digits.length - units));
   return fraction === '' ? `${sign}${whole}` : `${sign}${whole}.${fraction}`;
+}
+
+/** The amount as it leaves in JSON: digits that `stringify` of lossless-json writes as they are, never a float. */
+export function amountNumber(amountMinor: bigint, currency: string): LosslessNumber {
+  return new LosslessNumber(formatAmount(amountMinor, currency));
 }

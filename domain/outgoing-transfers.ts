@@ -1,0 +1,187 @@
+/**
+ * Outgoing transfers: the status table and the one decision that moves a pending transfer (design: authorization,
+ * compliance, date, then balance, last). Everything is an argument; db/outgoing-transfers.ts carries the decision out.
+ */
+export const OUTGOING_TRANSFER_STATUSES = [
+  'pending',
+  'processing',
+  'released',
+  'completed',
+  'cancelled',
+  'failed',
+] as const;
+export type OutgoingTransferStatus = (typeof OUTGOING_TRANSFER_STATUSES)[number];
+
+/** `processing` = money reserved, `released` = accepted by the provider and posted, `completed` = settled. */
+export const OUTGOING_TRANSFER_MOVES: Readonly<Record<OutgoingTransferStatus, readonly OutgoingTransferStatus[]>> = {
+  pending: ['processing', 'cancelled', 'failed'],
+  processing: ['released', 'failed'],
+  released: ['completed', 'failed'],
+  completed: [],
+  cancelled: [],
+  failed: [],
+};
+
+export function isFinalOutgoingTransferStatus(status: OutgoingTransferStatus): boolean {
+  return OUTGOING_TRANSFER_MOVES[status].length === 0;
+}
+
+export type RequirementStatus = 'not-checked' | 'fulfilled' | 'not-fulfilled' | 'not-required';
+export type CheckedStatus = Exclude<RequirementStatus, 'not-required'>;
+
+export interface Requirements {
+  readonly authorizationStatus: RequirementStatus;
+  readonly complianceCheckStatus: RequirementStatus;
+  readonly transferDateStatus: CheckedStatus;
+  readonly balanceCheckStatus: CheckedStatus;
+}
+
+/** What an open transfer waits for, as an operator reads it. */
+export type OutgoingTransferWait =
+  | 'authorization'
+  | 'compliance'
+  | 'date'
+  | 'balance'
+  | 'account'
+  | 'provider'
+  | 'caller';
+
+/** What the transfer's workflow does next. `until` is an ISO instant; null waits for a signal alone. */
+export type OutgoingTransferStep =
+  | { readonly do: 'end' }
+  | { readonly do: 'wait'; readonly for: OutgoingTransferWait; readonly until: string | null }
+  | { readonly do: 'submit'; readonly attempt: number }
+  | { readonly do: 'look-up'; readonly count: number };
+
+/** A scheme's calendar for one currency, in the scheme's own zone; dates are `YYYY-MM-DD`. */
+export interface SchemeDays {
+  /** The scheme never closes: no cut-off, no rolling. */
+  readonly alwaysOpen: boolean;
+  isOpen(date: string): boolean;
+  /** The first instant at which a transfer dated so may be released. */
+  opensAt(date: string): Date;
+  /** Null for schemes that never close. */
+  cutOffAt(date: string): Date | null;
+  /** The first date on which a transfer made at this instant can still be released. */
+  nextAvailableDate(now: Date): string;
+}
+
+export interface PendingTransfer extends Requirements {
+  readonly transferDate: string;
+  readonly rollCount: number;
+  readonly totalMinor: bigint;
+}
+
+export interface Surroundings {
+  readonly now: Date;
+  readonly days: SchemeDays;
+  /** Rolls allowed before the transfer fails. */
+  readonly rollLimit: number;
+  /** Source account, its client and, for internal transfers, the receiving account and its client are all active. */
+  readonly accountsActive: boolean;
+  /** The receiving account of an internal transfer is closed or declined: it can never be paid. */
+  readonly destinationGone: boolean;
+  readonly availableMinor: bigint;
+}
+
+export type PendingDecision =
+  | { readonly decision: 'fail'; readonly failureCode: string; readonly requirements: Requirements }
+  | { readonly decision: 'roll'; readonly transferDate: string; readonly cutOffAt: Date | null }
+  | { readonly decision: 'process'; readonly requirements: Requirements }
+  | {
+      readonly decision: 'wait';
+      readonly for: OutgoingTransferWait;
+      readonly until: Date | null;
+      readonly requirements: Requirements;
+    };
+
+/** Decides what becomes of a pending transfer now. A roll is decided alone; the caller then decides again. */
+export function decidePendingTransfer(transfer: PendingTransfer, around: Surroundings): PendingDecision {
+  const { now, days } = around;
+  const requirements: Requirements = {
+    authorizationStatus: transfer.authorizationStatus,
+    complianceCheckStatus: transfer.complianceCheckStatus,
+    transferDateStatus: transfer.transferDateStatus,
+    balanceCheckStatus: transfer.balanceCheckStatus,
+  };
+  if (requirements.complianceCheckStatus === 'not-fulfilled') {
+    return { decision: 'fail', failureCode: 'compliance.rejected', requirements };
+  }
+  if (around.destinationGone) return { decision: 'fail', failureCode: 'account.status.not_active', requirements };
+
+  const cutOffAt = days.cutOffAt(transfer.transferDate);
+  if (!days.isOpen(transfer.transferDate) || (cutOffAt !== null && now.getTime() >= cutOffAt.getTime())) {
+    if (transfer.rollCount >= around.rollLimit) {
+      return { decision: 'fail', failureCode: 'transfer.roll.limit_exceeded', requirements };
+    }
+    const transferDate = laterDate(days.nextAvailableDate(now), nextOpenDate(days, transfer.transferDate));
+    return { decision: 'roll', transferDate, cutOffAt: days.cutOffAt(transferDate) };
+  }
+
+  if (requirements.authorizationStatus === 'not-checked') {
+    return { decision: 'wait', for: 'authorization', until: cutOffAt, requirements };
+  }
+  if (requirements.complianceCheckStatus === 'not-checked') {
+    return { decision: 'wait', for: 'compliance', until: cutOffAt, requirements };
+  }
+  const opensAt = days.opensAt(transfer.transferDate);
+  if (now.getTime() < opensAt.getTime()) {
+    return { decision: 'wait', for: 'date', until: opensAt, requirements };
+  }
+  const dated: Requirements = { ...requirements, transferDateStatus: 'fulfilled' };
+  if (!around.accountsActive) return { decision: 'wait', for: 'account', until: cutOffAt, requirements: dated };
+  if (around.availableMinor < transfer.totalMinor) {
+    const short: Requirements = { ...dated, balanceCheckStatus: 'not-fulfilled' };
+    return { decision: 'wait', for: 'balance', until: cutOffAt, requirements: short };
+  }
+  return { decision: 'process', requirements: { ...dated, balanceCheckStatus: 'fulfilled' } };
+}
+
+function laterDate(one: string, other: string): string {
+  return one > other ? one : other;
+}
+
+// The first open day after the date, or the date itself where the scheme is open then.
+function nextOpenDate(days: SchemeDays, date: string): string {
+  if (days.isOpen(date)) return date;
+  return days.nextAvailableDate(days.opensAt(date));
+}
+
+/** What a provider, or a plug-in caller, says of a payment. A later word implies the earlier ones. */
+export type PaymentWord = 'released' | 'completed' | 'failed' | 'returned';
+
+/**
+ * The statuses that a word moves a transfer through, in order; empty when it says nothing new, null when it contradicts
+ * what is settled (a break, for a person to look at).
+ */
+export function statusesAfterWord(
+  status: OutgoingTransferStatus,
+  word: PaymentWord,
+): readonly OutgoingTransferStatus[] | null {
+  switch (word) {
+    case 'released':
+      if (status === 'processing') return ['released'];
+      return status === 'released' || status === 'completed' || status === 'failed' ? [] : null;
+    case 'completed':
+    case 'returned':
+      if (status === 'processing') return ['released', 'completed'];
+      if (status === 'released') return ['completed'];
+      return status === 'completed' ? [] : null;
+    case 'failed':
+      if (status === 'processing' || status === 'released') return ['failed'];
+      return status === 'failed' ? [] : null;
+  }
+}
+
+const LOOK_UP_DELAYS_MS = [10_000, 30_000, 60_000, 300_000, 900_000, 3_600_000] as const;
+const LOOK_UP_DELAY_MAX_MS = 3_600_000;
+
+/** How long after the last word a released transfer is looked up at its provider, for the count of look-ups so far. */
+export function lookUpDelayMs(count: number): number {
+  return LOOK_UP_DELAYS_MS[count] ?? LOOK_UP_DELAY_MAX_MS;
+}
+
+/** The event that tells of a status; every status has one. */
+export function outgoingTransferEventType(status: OutgoingTransferStatus): string {
+  return status === 'pending' ? 'outgoing-transfer-created' : `outgoing-transfer-${status}`;
+}
