@@ -1,0 +1,39 @@
+import { Temporal } from '@js-temporal/polyfill';
+import { dateInUtc, type LocalDate } from './dates.ts';
+
+/** Time of day on a wall clock, `hh:mm`. */
+export type LocalTime = string;
+
+const TIME = /^([01]\d|2[0-3]):[0-5]\d$/;
+
+export function isLocalTime(text: string): boolean {
+  return TIME.test(text);
+}
+
+/** An IANA name that this machine knows. Fixed offsets (`+01:00`) are refused: they are wrong half of the year. */
+export function isZone(text: string): boolean {
+  if (!/^[A-Za-z]/.test(text)) return false;
+  try {
+    Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The date that a calendar on the wall shows in the zone at the instant. */
+export function dateInZone(instant: Date, zone: string): LocalDate {
+  if (zone === 'UTC') return dateInUtc(instant);
+  return Temporal.Instant.fromEpochMilliseconds(instant.getTime()).toZonedDateTimeISO(zone).toPlainDate().toString();
+}
+
+/**
+ * The instant at which the clocks of the zone show this date and time. A time that the clocks skip in spring is read with
+ * the offset before the change, so it falls after the gap; of a time that they show twice in autumn it is the first.
+ */
+export function instantInZone(local: { readonly date: LocalDate; readonly time: LocalTime }, zone: string): Date {
+  const { epochMilliseconds } = Temporal.PlainDateTime.from(`${local.date}T${local.time}`).toZonedDateTime(zone, {
+    disambiguation: 'compatible',
+  });
+  return new Date(epochMilliseconds);
+}
