@@ -1,0 +1,21 @@
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { findRunningPostgres, startPostgres } from '../../scripts/postgres.ts';
+import { underFileLock } from '../../scripts/processes.ts';
+
+const DATA_DIRECTORY = fileURLToPath(new URL('../../node_modules/.cache/test-postgres', import.meta.url));
+
+/**
+ * Url of the Postgres that tests use: the one that `npm test` started for its run, else one that is shared by all direct runs of
+ * vitest in this checkout, started on demand and left running.
+ */
+export async function testPostgresUrl(): Promise<string> {
+  const given = process.env.TEST_POSTGRES_URL;
+  if (given !== undefined && given !== '') return given;
+  return underFileLock(join(DATA_DIRECTORY, '..', 'test-postgres.lock'), async () => {
+    const running = findRunningPostgres(DATA_DIRECTORY);
+    if (running !== undefined) return running.url;
+    const started = await startPostgres({ dataDirectory: DATA_DIRECTORY, settings: { max_connections: '500' } });
+    return started.url;
+  });
+}

@@ -1,0 +1,31 @@
+import { defineConfig } from 'vitest/config';
+
+/** Whole-system tests start servers and kill them; what they wait for is bounded inside them, by these only as a last resort. */
+const SYSTEM_TIMEOUT_MS = 180_000;
+
+export default defineConfig({
+  test: {
+    retry: 0,
+    maxWorkers: 2,
+    projects: [
+      { test: { name: 'layout', include: ['test/layout.test.ts'] } },
+      {
+        test: {
+          name: 'unit',
+          include: ['{domain,config,workflows,activities,api,db,sandbox,scripts,bench}/**/*.test.ts'],
+        },
+      },
+      {
+        test: {
+          name: 'system',
+          include: ['test/**/*.test.ts'],
+          exclude: ['test/layout.test.ts', 'test/proof/**'],
+          globalSetup: ['test/harness/global-setup.ts'],
+          testTimeout: SYSTEM_TIMEOUT_MS,
+          hookTimeout: SYSTEM_TIMEOUT_MS,
+          pool: 'forks',
+        },
+      },
+    ],
+  },
+});
