@@ -14,12 +14,23 @@ import {
   timestamp,
   uuid,
 } from 'drizzle-orm/pg-core';
+import type {
+  AccountId,
+  BeneficiaryBankAccountId,
+  BeneficiaryId,
+  ClientId,
+  IncomingTransferId,
+  MachineUserId,
+  MachineUserKeyId,
+  OutgoingTransferId,
+  ProvisionedAccountCreditId,
+} from '../domain/ids.ts';
 
 /** The tables as drizzle sees them. The migrations are what is true; test/schema.test.ts compares the two. */
 const bytea = customType<{ data: Uint8Array }>({ dataType: () => 'bytea' });
 
 export const machineUsers = pgTable('machine_users', {
-  id: uuid('id').primaryKey(),
+  id: uuid('id').$type<MachineUserId>().primaryKey(),
   name: text('name').notNull(),
   roles: text('roles').array().notNull(),
   status: text('status', { enum: ['active', 'revoked'] }).notNull(),
@@ -28,8 +39,8 @@ export const machineUsers = pgTable('machine_users', {
 });
 
 export const machineUserKeys = pgTable('machine_user_keys', {
-  id: uuid('id').primaryKey(),
-  machineUserId: uuid('machine_user_id').notNull(),
+  id: uuid('id').$type<MachineUserKeyId>().primaryKey(),
+  machineUserId: uuid('machine_user_id').$type<MachineUserId>().notNull(),
   kid: text('kid').notNull(),
   algorithm: text('algorithm', { enum: ['RS256', 'PS256', 'ES256', 'EdDSA'] }).notNull(),
   publicKey: jsonb('public_key').notNull(),
@@ -50,7 +61,7 @@ export const auditEntries = pgTable('audit_entries', {
 export const idempotencyKeys = pgTable(
   'idempotency_keys',
   {
-    machineUserId: uuid('machine_user_id').notNull(),
+    machineUserId: uuid('machine_user_id').$type<MachineUserId>().notNull(),
     method: text('method').notNull(),
     path: text('path').notNull(),
     key: text('key').notNull(),
@@ -63,7 +74,7 @@ export const idempotencyKeys = pgTable(
 );
 
 export const clients = pgTable('clients', {
-  id: uuid('id').primaryKey(),
+  id: uuid('id').$type<ClientId>().primaryKey(),
   clientNumber: text('client_number').notNull(),
   status: text('status', { enum: ['pending', 'active', 'inactive', 'suspended', 'closed', 'declined'] }).notNull(),
   identityType: text('identity_type', { enum: ['individual', 'corporate'] }).notNull(),
@@ -79,7 +90,7 @@ export const clients = pgTable('clients', {
 
 export const clientConnections = pgTable('client_connections', {
   id: uuid('id').primaryKey(),
-  clientId: uuid('client_id').notNull(),
+  clientId: uuid('client_id').$type<ClientId>().notNull(),
   provider: text('provider').notNull(),
   reference: text('reference'),
   state: text('state', { enum: ['creation-in-progress', 'creation-failed', 'completed-up-to-date'] }).notNull(),
@@ -89,7 +100,7 @@ export const clientConnections = pgTable('client_connections', {
 
 export const clientRelations = pgTable('client_relations', {
   id: uuid('id').primaryKey(),
-  clientId: uuid('client_id').notNull(),
+  clientId: uuid('client_id').$type<ClientId>().notNull(),
   relation: text('relation', {
     enum: ['director', 'shareholder', 'director-and-shareholder', 'authorized-person'],
   }).notNull(),
@@ -101,8 +112,8 @@ export const clientRelations = pgTable('client_relations', {
 });
 
 export const beneficiaries = pgTable('beneficiaries', {
-  id: uuid('id').primaryKey(),
-  clientId: uuid('client_id').notNull(),
+  id: uuid('id').$type<BeneficiaryId>().primaryKey(),
+  clientId: uuid('client_id').$type<ClientId>().notNull(),
   identityType: text('identity_type', { enum: ['individual', 'corporate'] }),
   identity: jsonb('identity'),
   fullName: text('full_name').notNull(),
@@ -114,8 +125,8 @@ export const beneficiaries = pgTable('beneficiaries', {
 });
 
 export const beneficiaryBankAccounts = pgTable('beneficiary_bank_accounts', {
-  id: uuid('id').primaryKey(),
-  beneficiaryId: uuid('beneficiary_id').notNull(),
+  id: uuid('id').$type<BeneficiaryBankAccountId>().primaryKey(),
+  beneficiaryId: uuid('beneficiary_id').$type<BeneficiaryId>().notNull(),
   status: text('status', { enum: ['active', 'inactive'] }).notNull(),
   accountHolderName: text('account_holder_name').notNull(),
   accountHolderType: text('account_holder_type', { enum: ['individual', 'corporate'] }),
@@ -131,8 +142,8 @@ export const beneficiaryBankAccounts = pgTable('beneficiary_bank_accounts', {
 });
 
 export const accounts = pgTable('accounts', {
-  id: uuid('id').primaryKey(),
-  clientId: uuid('client_id').notNull(),
+  id: uuid('id').$type<AccountId>().primaryKey(),
+  clientId: uuid('client_id').$type<ClientId>().notNull(),
   mainAccountId: uuid('main_account_id'),
   status: text('status', { enum: ['pending', 'active', 'inactive', 'suspended', 'closed', 'declined'] }).notNull(),
   method: text('method', { enum: ['built-in', 'plug-in'] }).notNull(),
@@ -203,8 +214,8 @@ export const postings = pgTable('postings', {
   debitBalanceAfterMinor: bigint('debit_balance_after_minor', { mode: 'bigint' }),
   creditVersion: bigint('credit_version', { mode: 'bigint' }),
   creditBalanceAfterMinor: bigint('credit_balance_after_minor', { mode: 'bigint' }),
-  outgoingTransferId: uuid('outgoing_transfer_id'),
-  incomingTransferId: uuid('incoming_transfer_id'),
+  outgoingTransferId: uuid('outgoing_transfer_id').$type<OutgoingTransferId>(),
+  incomingTransferId: uuid('incoming_transfer_id').$type<IncomingTransferId>(),
   currency: text('currency').notNull(),
   debitTransactionNumber: text('debit_transaction_number').notNull(),
   creditTransactionNumber: text('credit_transaction_number').notNull(),
@@ -221,10 +232,10 @@ export const postings = pgTable('postings', {
 });
 
 export const outgoingTransfers = pgTable('outgoing_transfers', {
-  id: uuid('id').primaryKey(),
+  id: uuid('id').$type<OutgoingTransferId>().primaryKey(),
   transactionNumber: text('transaction_number').notNull(),
-  clientId: uuid('client_id').notNull(),
-  accountId: uuid('account_id').notNull(),
+  clientId: uuid('client_id').$type<ClientId>().notNull(),
+  accountId: uuid('account_id').$type<AccountId>().notNull(),
   status: text('status', { enum: ['pending', 'processing', 'released', 'completed', 'cancelled', 'failed'] }).notNull(),
   scope: text('scope', { enum: ['internal', 'external'] }).notNull(),
   scheme: text('scheme'),
@@ -240,12 +251,12 @@ export const outgoingTransfers = pgTable('outgoing_transfers', {
   transferReasonId: uuid('transfer_reason_id'),
   transferCustomReason: text('transfer_custom_reason'),
   schemeAttributes: jsonb('scheme_attributes'),
-  destinationAccountId: uuid('destination_account_id'),
-  beneficiaryId: uuid('beneficiary_id'),
-  beneficiaryBankAccountId: uuid('beneficiary_bank_account_id'),
+  destinationAccountId: uuid('destination_account_id').$type<AccountId>(),
+  beneficiaryId: uuid('beneficiary_id').$type<BeneficiaryId>(),
+  beneficiaryBankAccountId: uuid('beneficiary_bank_account_id').$type<BeneficiaryBankAccountId>(),
   beneficiary: jsonb('beneficiary'),
   returned: boolean('returned').notNull().default(false),
-  incomingTransferId: uuid('incoming_transfer_id'),
+  incomingTransferId: uuid('incoming_transfer_id').$type<IncomingTransferId>(),
   authorizationStatus: text('authorization_status', {
     enum: ['not-checked', 'fulfilled', 'not-fulfilled', 'not-required'],
   }).notNull(),
@@ -280,9 +291,9 @@ export const outgoingTransfers = pgTable('outgoing_transfers', {
 });
 
 export const provisionedAccountCredits = pgTable('provisioned_account_credits', {
-  id: uuid('id').primaryKey(),
-  clientId: uuid('client_id'),
-  accountId: uuid('account_id'),
+  id: uuid('id').$type<ProvisionedAccountCreditId>().primaryKey(),
+  clientId: uuid('client_id').$type<ClientId>(),
+  accountId: uuid('account_id').$type<AccountId>(),
   amountMinor: bigint('amount_minor', { mode: 'bigint' }).notNull(),
   currency: text('currency').notNull(),
   scope: text('scope', { enum: ['internal', 'external'] }).notNull(),
@@ -298,10 +309,10 @@ export const provisionedAccountCredits = pgTable('provisioned_account_credits', 
 });
 
 export const incomingTransfers = pgTable('incoming_transfers', {
-  id: uuid('id').primaryKey(),
+  id: uuid('id').$type<IncomingTransferId>().primaryKey(),
   transactionNumber: text('transaction_number').notNull(),
-  clientId: uuid('client_id'),
-  accountId: uuid('account_id'),
+  clientId: uuid('client_id').$type<ClientId>(),
+  accountId: uuid('account_id').$type<AccountId>(),
   status: text('status', { enum: ['pending', 'on-hold', 'completed', 'failed'] }).notNull(),
   scope: text('scope', { enum: ['internal', 'external'] }).notNull(),
   scheme: text('scheme'),
@@ -311,9 +322,9 @@ export const incomingTransfers = pgTable('incoming_transfers', {
   receivableMinor: bigint('receivable_minor', { mode: 'bigint' }).notNull().default(0n),
   inSuspense: boolean('in_suspense').notNull().default(false),
   transferDate: date('transfer_date', { mode: 'string' }),
-  outgoingTransferId: uuid('outgoing_transfer_id'),
-  senderAccountId: uuid('sender_account_id'),
-  provisionedAccountCreditId: uuid('provisioned_account_credit_id'),
+  outgoingTransferId: uuid('outgoing_transfer_id').$type<OutgoingTransferId>(),
+  senderAccountId: uuid('sender_account_id').$type<AccountId>(),
+  provisionedAccountCreditId: uuid('provisioned_account_credit_id').$type<ProvisionedAccountCreditId>(),
   provider: text('provider').notNull(),
   method: text('method', { enum: ['built-in', 'plug-in'] }).notNull(),
   serviceProviderId: text('service_provider_id'),
