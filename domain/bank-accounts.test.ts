@@ -1,0 +1,210 @@
+import { countrySpecs } from 'ibantools';
+import { describe, expect, test } from 'vitest';
+import {
+  bankAccountRequirements,
+  checkAccountFormats,
+  checkBankAccount,
+  checkRoutingCodes,
+  isIban,
+  normalIban,
+  normalRoutingCode,
+} from './bank-accounts.ts';
+
+const place = { entity: 'beneficiary', prefix: 'bankAccounts.0.' };
+
+describe('IBAN', () => {
+  test.each([
+    'GB29NWBK60161331926819',
+    'DE89370400440532013000',
+    'NL91ABNA0417164300',
+    'FR1420041010050500013M02606',
+    'NO9386011117947',
+    'MT84MALT011000012345MTLCAST001S',
+    'BE68539007547034',
+  ])('%s is valid, written with spaces and in lower case too', (iban) => {
+    expect(isIban(iban)).toBe(true);
+    const written = iban.toLowerCase().replace(/(.{4})/g, '$1 ');
+    expect(isIban(normalIban(written))).toBe(true);
+  });
+
+  test.each([
+    'GB29NWBK60161331926810',
+    'GB29NWBK6016133192681',
+    'DE8937040044053201300',
+    'DE89370400440532013000X',
+    'US29NWBK60161331926819',
+    'ＧB29NWBK60161331926819',
+    'GB29NWBK6016133192681٩',
+    'GB',
+    '',
+    'ZZ00',
+  ])('%s is not', (iban) => {
+    expect(isIban(iban)).toBe(false);
+  });
+
+  test('lengths are those of the registry', () => {
+    const lengths = { BE: 16, NO: 15, NL: 18, LT: 20, LU: 20, DE: 22, GB: 22, IE: 22, ES: 24, FR: 27, IT: 27, MT: 31 };
+    for (const [country, length] of Object.entries(lengths)) expect(countrySpecs[country]?.chars, country).toBe(length);
+  });
+});
+
+test.each([
+  ['bic', 'NWBKGB2L', 'NWBKGB2L'],
+  ['bic', 'DEUTDEFF500', 'DEUTDEFF500'],
+  ['sort-code', '60-16-13', '601613'],
+  ['sort-code', '601613', '601613'],
+  ['aba', '021000021', '021000021'],
+  ['bsb-code', '062-000', '062000'],
+  ['ifsc', 'HDFC0000001', 'HDFC0000001'],
+  ['cnaps', '102100099996', '102100099996'],
+  ['clabe', '032180000118359719', '032180000118359719'],
+  ['bank-code', '001', '001'],
+  ['zengin', 'anything 12', 'anything 12'],
+])('routing code %s %s is kept as %s', (kind, code, normal) => {
+  expect(normalRoutingCode(kind, code)).toBe(normal);
+});
+
+test.each([
+  ['bic', 'NWBKGB2'],
+  ['bic', 'nwbkgb2l'],
+  ['bic', 'NWBKZZ2L'],
+  ['bic', 'NWBKGB2L5'],
+  ['sort-code', '60161'],
+  ['sort-code', '６０１６１３'],
+  ['sort-code', '601613\n'],
+  ['aba', '021000022'],
+  ['aba', '000000000'],
+  ['ifsc', 'HDFC1000001'],
+  ['clabe', '032180000118359718'],
+  ['Zengin', '1'],
+  ['zengin', 'x'.repeat(35)],
+  ['zengin', ''],
+  ['a'.repeat(41), '1'],
+  ['__proto__', '1'],
+])('routing code %s %j is refused', (kind, code) => {
+  expect(normalRoutingCode(kind, code)).toBeNull();
+});
+
+describe('what an account must carry', () => {
+  const iban = 'GB29NWBK60161331926819';
+  test.each([
+    [{ country: 'GB', currency: 'GBP', accountNumber: '1926819', routingCodes: { 'sort-code': '60-16-13' } }],
+    [{ country: 'GB', currency: 'GBP', iban: 'gb29 nwbk 6016 1331 9268 19' }],
+    [{ country: 'DE', currency: 'EUR', iban: 'DE89370400440532013000' }],
+    [{ country: 'US', currency: 'USD', accountNumber: '12345', routingCodes: { bic: 'CHASUS33' } }],
+    [{ country: 'GB', currency: 'USD', iban, routingCodes: { bic: 'NWBKGB2L' } }],
+    [{ country: 'JP', currency: 'GBP', accountNumber: '12345', routingCodes: { bic: 'BOTKJPJT' } }],
+  ])('%j is enough', (details) => {
+    expect(checkBankAccount(details, place).problems).toEqual([]);
+  });
+
+  test.each([
+    [{ country: 'GB', currency: 'GBP' }, ['routingCodes.sort-code', 'accountNumber']],
+    [{ country: 'GB', currency: 'GBP', accountNumber: '31926819' }, ['routingCodes.sort-code']],
+    [{ country: 'GB', currency: 'GBP', routingCodes: { 'sort-code': '601613' } }, ['accountNumber']],
+    [{ country: 'DE', currency: 'EUR', accountNumber: '532013000', routingCodes: { bic: 'DEUTDEFF' } }, ['iban']],
+    [{ country: 'US', currency: 'USD', accountNumber: '12345' }, ['routingCodes.bic']],
+    [{ country: 'US', currency: 'USD' }, ['routingCodes.bic', 'accountNumber']],
+  ])('%j lacks %j', (details, fields) => {
+    const { problems } = checkBankAccount(details, place);
+    expect(problems.map((problem) => problem.messageParameters[1])).toEqual(fields.map((name) => place.prefix + name));
+    expect(new Set(problems.map((problem) => problem.code))).toEqual(new Set(['common.validation.field_required']));
+  });
+
+  test('details are stored in one form', () => {
+    const { details } = checkBankAccount(
+      {
+        country: 'GB',
+        currency: 'GBP',
+        accountNumber: '1926819',
+        iban: 'gb29 nwbk 6016 1331 9268 19',
+        routingCodes: { 'sort-code': '60-16-13' },
+      },
+      place,
+    );
+    expect(details).toEqual({
+      country: 'GB',
+      currency: 'GBP',
+      accountNumber: '01926819',
+      iban: 'GB29NWBK60161331926819',
+      routingCodes: { 'sort-code': '601613' },
+    });
+  });
+
+  test('all that is wrong is found at once, with field and value', () => {
+    const { problems } = checkBankAccount(
+      {
+        country: 'UK',
+        currency: 'XAU',
+        accountNumber: 'ü',
+        iban: 'GB00',
+        routingCodes: { bic: 'x', 'sort-code': '1' },
+      },
+      place,
+    );
+    expect(problems.map((problem) => problem.messageParameters)).toEqual([
+      ['beneficiary', 'bankAccounts.0.country', 'UK'],
+      ['beneficiary', 'bankAccounts.0.currency', 'XAU'],
+      ['beneficiary', 'bankAccounts.0.iban', 'GB00'],
+      ['beneficiary', 'bankAccounts.0.accountNumber', 'ü'],
+      ['beneficiary', 'bankAccounts.0.routingCodes.bic', 'x'],
+      ['beneficiary', 'bankAccounts.0.routingCodes.sort-code', '1'],
+    ]);
+  });
+
+  test('formats can be checked without asking for completeness, and routing codes are bounded', () => {
+    expect(checkAccountFormats({ country: 'GB', currency: 'GBP', accountNumber: '31926819' }, place).problems).toEqual(
+      [],
+    );
+    const many = Object.fromEntries(Array.from({ length: 11 }, (_, index) => [`kind-${index}`, '1']));
+    expect(checkRoutingCodes(many, place).problems[0]?.code).toBe('common.validation.limit_exceeded');
+  });
+});
+
+describe('the requirements table is what the validator does', () => {
+  const places = [
+    { currency: 'GBP', country: 'GB' },
+    { currency: 'EUR', country: 'DE' },
+    { currency: 'USD', country: 'US' },
+    { currency: 'JPY', country: 'JP' },
+  ];
+  const sample: Record<string, string> = {
+    accountNumber: '31926819',
+    iban: 'GB29NWBK60161331926819',
+    'routingCodes.sort-code': '601613',
+    'routingCodes.bic': 'NWBKGB2L',
+    'routingCodes.aba': '021000021',
+  };
+
+  test.each(places)('%j', (where) => {
+    const { fields, alternatives } = bankAccountRequirements(where);
+    for (const [name, value] of Object.entries(sample)) {
+      const pattern = fields[name]?.pattern;
+      if (pattern !== null && pattern !== undefined) expect(value, name).toMatch(new RegExp(pattern));
+    }
+    const required = Object.keys(fields).filter((name) => fields[name]?.requirement === 'required');
+    for (const set of alternatives.length > 0 ? alternatives : [[]]) {
+      const enough = [...required, ...set];
+      expect(checkBankAccount({ ...where, ...detailsOf(enough) }, place).problems).toEqual([]);
+      for (const left of enough) {
+        const { problems } = checkBankAccount(
+          { ...where, ...detailsOf(enough.filter((name) => name !== left)) },
+          place,
+        );
+        expect(
+          problems.map((problem) => problem.code),
+          left,
+        ).toContain('common.validation.field_required');
+      }
+    }
+  });
+
+  function detailsOf(names: readonly string[]) {
+    const routingCodes: Record<string, string> = {};
+    for (const name of names) {
+      if (name.startsWith('routingCodes.')) routingCodes[name.replace('routingCodes.', '')] = sample[name] ?? '';
+    }
+    const value = (name: string) => (names.includes(name) ? (sample[name] ?? null) : null);
+    return { accountNumber: value('accountNumber'), iban: value('iban'), routingCodes };
+  }
+});
