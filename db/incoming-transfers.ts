@@ -1,4 +1,5 @@
 import { and, eq } from 'drizzle-orm';
+import { dateInUtc } from '../domain/dates.ts';
 import { recordNotFound, refusal } from '../domain/errors.ts';
 import type { AccountId, IncomingTransferId, OutgoingTransferId } from '../domain/ids.ts';
 import {
@@ -6,15 +7,16 @@ import {
   type IncomingTransferStatus,
   type IncomingTransferStep,
   incomingTransferEventType,
+  type PartyAccount,
 } from '../domain/incoming-transfers.ts';
-import type { PaymentReport } from '../domain/outgoing-transfers.ts';
+import type { BeneficiaryShown, PaymentReport } from '../domain/outgoing-transfers.ts';
 import type { Transaction } from './client.ts';
 import { readClock } from './clock.ts';
 import { appendEvents, type EventEntry } from './events.ts';
 import { newId } from './ids.ts';
 import { changeReceivable, type LockedAccount, lockAccounts, post } from './ledger.ts';
 import { incomingTransfers } from './schema.ts';
-import { transactionNumber } from './transaction-numbers.ts';
+import { drawTransactionNumber } from './transaction-numbers.ts';
 import { wake } from './workflow-wakeups.ts';
 
 export type IncomingTransferRow = typeof incomingTransfers.$inferSelect;
@@ -67,7 +69,7 @@ const NO_WAIT = { waitingFor: null, waitingSince: null, waitingUntil: null, next
 /** The incoming side of a waiting internal transfer is settled; the outgoing side has posted the money. */
 export async function completeInternalIncoming(tx: Transaction, id: IncomingTransferId, now: Date): Promise<void> {
   const transfer = await lockTransfer(tx, id);
-  await change(tx, transfer, now, { status: 'completed', transferDate: utcDate(now), ...NO_WAIT });
+  await change(tx, transfer, now, { status: 'completed', transferDate: dateInUtc(now), ...NO_WAIT });
 }
 
 /** The outgoing side was cancelled or failed, so nothing will arrive. */
@@ -141,8 +143,8 @@ export interface Arrival {
   readonly serviceProviderReference: string | null;
   readonly senderInformation: string | null;
   readonly senderName: string | null;
-  readonly senderAccount: unknown;
-  readonly receiverAccount: unknown;
+  readonly senderAccount: PartyAccount | null;
+  readonly receiverAccount: PartyAccount | null;
 }
 
 /**
@@ -157,7 +159,7 @@ export async function createIncomingTransfer(
   const { account, feeMinor, ...own } = arrival;
   const decision = decideArrival(account);
   const id = newId<IncomingTransferId>();
-  const number = transactionNumber('incoming', now);
+  const number = drawTransactionNumber('incoming-transfer', now);
   const completed = decision.status === 'completed';
   const held = decision.status === 'on-hold';
   const sendBack = decision.status === 'failed' && arrival.method === 'built-in';
@@ -170,7 +172,7 @@ export async function createIncomingTransfer(
     accountId: account?.id ?? null,
     status: decision.status,
     feeMinor: completed ? feeMinor : 0n,
-    transferDate: completed ? utcDate(now) : null,
+    transferDate: completed ? dateInUtc(now) : null,
     receivableMinor: held && account !== null ? arrival.amountMinor : 0n,
     inSuspense,
     holdReason: held ? decision.holdReason : null,
@@ -240,7 +242,7 @@ export async function createReturn(
     scheme: string | null;
     provider: string;
     method: 'built-in' | 'plug-in';
-    beneficiary: unknown;
+    beneficiary: BeneficiaryShown | null;
   },
   account: LockedAccount,
   now: Date,
@@ -262,19 +264,13 @@ export async function createReturn(
       serviceProviderId: null,
       serviceProviderReference: report.serviceProviderReference,
       senderInformation: `Return of ${outgoing.transactionNumber}${report.code === null ? '' : `: ${report.code}`}`,
-      senderName: returnedFrom(outgoing.beneficiary)?.fullName ?? null,
-      senderAccount: returnedFrom(outgoing.beneficiary)?.account ?? null,
+      senderName: outgoing.beneficiary?.fullName ?? null,
+      senderAccount: outgoing.beneficiary?.account ?? null,
       receiverAccount: null,
     },
     now,
   );
   return row.id;
-}
-
-function returnedFrom(beneficiary: unknown): { fullName: string | null; account: unknown } | null {
-  if (typeof beneficiary !== 'object' || beneficiary === null) return null;
-  const fullName = 'fullName' in beneficiary && typeof beneficiary.fullName === 'string' ? beneficiary.fullName : null;
-  return { fullName, account: 'account' in beneficiary ? beneficiary.account : null };
 }
 
 /** Moves a held transfer as far as its account allows, and says what must be done or waited for. Safe to repeat. */
@@ -315,7 +311,7 @@ async function settleHeld(
   if (status === 'completed') {
     const suspense = { provider: transfer.provider, kind: 'suspense' } as const;
     await postArrival(tx, transfer, now, suspense, account.id);
-    const settled = { inSuspense: false, receivableMinor: 0n, holdReason: null, transferDate: utcDate(now) };
+    const settled = { inSuspense: false, receivableMinor: 0n, holdReason: null, transferDate: dateInUtc(now) };
     await change(tx, transfer, now, {
       status,
       clientId: account.clientId,
@@ -408,8 +404,4 @@ function notOnHold(transfer: IncomingTransferRow): Error {
     ['IncomingTransfer', 'status', transfer.status],
     `The incoming transfer is ${transfer.status}${transfer.accountId === null ? '' : ' and has an account'}.`,
   );
-}
-
-function utcDate(now: Date): string {
-  return now.toISOString().slice(0, 10);
 }

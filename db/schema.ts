@@ -25,6 +25,8 @@ import type {
   OutgoingTransferId,
   ProvisionedAccountCreditId,
 } from '../domain/ids.ts';
+import type { PartyAccount } from '../domain/incoming-transfers.ts';
+import type { BeneficiaryShown } from '../domain/outgoing-transfers.ts';
 
 /** The tables as drizzle sees them. The migrations are what is true; test/schema.test.ts compares the two. */
 const bytea = customType<{ data: Uint8Array }>({ dataType: () => 'bytea' });
@@ -136,7 +138,7 @@ export const beneficiaryBankAccounts = pgTable('beneficiary_bank_accounts', {
   currency: text('currency').notNull(),
   accountNumber: text('account_number'),
   iban: text('iban'),
-  routingCodes: jsonb('routing_codes').notNull().default({}),
+  routingCodes: jsonb('routing_codes').$type<Readonly<Record<string, string>>>().notNull().default({}),
   revision: bigint('revision', { mode: 'bigint' }).notNull().default(1n),
   createdAt: timestamp('created_at', { withTimezone: true, mode: 'date' }).notNull(),
 });
@@ -151,7 +153,7 @@ export const accounts = pgTable('accounts', {
   country: text('country').notNull(),
   currency: text('currency').notNull(),
   alias: text('alias').notNull(),
-  routingCodes: jsonb('routing_codes'),
+  routingCodes: jsonb('routing_codes').$type<Readonly<Record<string, string>>>(),
   iban: text('iban'),
   accountNumber: text('account_number'),
   ledgerNumber: text('ledger_number').notNull(),
@@ -254,7 +256,7 @@ export const outgoingTransfers = pgTable('outgoing_transfers', {
   destinationAccountId: uuid('destination_account_id').$type<AccountId>(),
   beneficiaryId: uuid('beneficiary_id').$type<BeneficiaryId>(),
   beneficiaryBankAccountId: uuid('beneficiary_bank_account_id').$type<BeneficiaryBankAccountId>(),
-  beneficiary: jsonb('beneficiary'),
+  beneficiary: jsonb('beneficiary').$type<BeneficiaryShown>(),
   returned: boolean('returned').notNull().default(false),
   incomingTransferId: uuid('incoming_transfer_id').$type<IncomingTransferId>(),
   authorizationStatus: text('authorization_status', {
@@ -298,11 +300,11 @@ export const provisionedAccountCredits = pgTable('provisioned_account_credits', 
   currency: text('currency').notNull(),
   scope: text('scope', { enum: ['internal', 'external'] }).notNull(),
   scheme: text('scheme'),
-  senderBankAccount: jsonb('sender_bank_account'),
+  senderBankAccount: jsonb('sender_bank_account').$type<PartyAccount>(),
   senderName: text('sender_name'),
   senderAddress: jsonb('sender_address'),
   senderToReceiverInformation: text('sender_to_receiver_information'),
-  receiverAccount: jsonb('receiver_account'),
+  receiverAccount: jsonb('receiver_account').$type<PartyAccount>(),
   serviceProviderId: text('service_provider_id'),
   provider: text('provider').notNull(),
   createdAt: timestamp('created_at', { withTimezone: true, mode: 'date' }).notNull(),
@@ -331,8 +333,8 @@ export const incomingTransfers = pgTable('incoming_transfers', {
   serviceProviderReference: text('service_provider_reference'),
   senderInformation: text('sender_information'),
   senderName: text('sender_name'),
-  senderAccount: jsonb('sender_account'),
-  receiverAccount: jsonb('receiver_account'),
+  senderAccount: jsonb('sender_account').$type<PartyAccount>(),
+  receiverAccount: jsonb('receiver_account').$type<PartyAccount>(),
   complianceCheckStatus: text('compliance_check_status', {
     enum: ['not-checked', 'fulfilled', 'not-fulfilled', 'not-required'],
   })

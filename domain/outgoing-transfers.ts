@@ -1,3 +1,7 @@
+import { formatDateTime } from './dates.ts';
+import type { PartyAccount } from './incoming-transfers.ts';
+import { amountNumber } from './money.ts';
+
 /**
  * Outgoing transfers: the status table and the one decision that moves a pending transfer (design: authorization,
  * compliance, date, then balance, last). Everything is an argument; db/outgoing-transfers.ts carries the decision out.
@@ -184,4 +188,99 @@ export function lookUpDelayMs(count: number): number {
 /** The event that tells of a status; every status has one. */
 export function outgoingTransferEventType(status: OutgoingTransferStatus): string {
   return status === 'pending' ? 'outgoing-transfer-created' : `outgoing-transfer-${status}`;
+}
+
+/** What a provider's answer, look-up or callback, or a plug-in caller's report, says of a payment. */
+export interface PaymentReport {
+  readonly word: PaymentWord;
+  /** The provider's own id and reference of the payment, where it gives them. */
+  readonly serviceProviderId: string | null;
+  readonly serviceProviderReference: string | null;
+  /** Why it failed or came back: the provider's code, never free text about a person. */
+  readonly code: string | null;
+}
+
+/** Who is paid, as a GET shows it (specification 2.8). */
+export interface BeneficiaryShown {
+  readonly fullName: string;
+  readonly identity: unknown;
+  readonly address: unknown;
+  readonly account: PartyAccount | null;
+  readonly title: string | null;
+}
+
+/** A transfer as its row holds it, with the parts of it that are shown. Amounts in minor units; fee in `currency`. */
+export interface OutgoingTransferRecord extends Requirements {
+  readonly id: string;
+  readonly transactionNumber: string;
+  readonly clientId: string;
+  readonly accountId: string;
+  readonly status: OutgoingTransferStatus;
+  readonly scope: 'internal' | 'external';
+  readonly scheme: string | null;
+  readonly currency: string;
+  readonly amountMinor: bigint;
+  readonly feeMinor: bigint;
+  readonly transferDate: string;
+  readonly originalTransferDate: string;
+  readonly rollCount: number;
+  readonly cutOffAt: Date | null;
+  readonly description: string | null;
+  readonly transferReasonId: string | null;
+  readonly transferCustomReason: string | null;
+  readonly destinationAccountId: string | null;
+  readonly beneficiaryId: string | null;
+  readonly beneficiaryBankAccountId: string | null;
+  readonly returned: boolean;
+  readonly incomingTransferId: string | null;
+}
+
+/** The fields that a transfer has before it exists; a dry run answers with these alone (specification 4.9). */
+export function presentPlannedTransfer(transfer: Omit<OutgoingTransferRecord, 'id' | 'status' | 'transactionNumber'>) {
+  const { currency, amountMinor, feeMinor } = transfer;
+  return {
+    clientId: transfer.clientId,
+    transferDate: transfer.transferDate,
+    originalTransferDate: transfer.originalTransferDate,
+    rollCount: transfer.rollCount,
+    cutOffDateTime: transfer.cutOffAt === null ? null : formatDateTime(transfer.cutOffAt),
+    currency,
+    amount: amountNumber(amountMinor, currency),
+    feeCurrency: currency,
+    feeAmount: amountNumber(feeMinor, currency),
+    totalAmount: amountNumber(amountMinor + feeMinor, currency),
+    description: transfer.description,
+    transferReasonId: transfer.transferReasonId,
+    transferCustomReason: transfer.transferCustomReason,
+    scope: transfer.scope,
+    scheme: transfer.scheme,
+    ownerType: 'client' as const,
+    source: { type: 'client-account' as const, accountId: transfer.accountId },
+    destination:
+      transfer.destinationAccountId === null
+        ? {
+            type: 'beneficiary-bank-account' as const,
+            beneficiaryBankAccountId: transfer.beneficiaryBankAccountId,
+            beneficiaryId: transfer.beneficiaryId,
+          }
+        : { type: 'client-account' as const, accountId: transfer.destinationAccountId },
+  };
+}
+
+/** A transfer as answers and events show it (specification 2.8); `beneficiary` is added where it is shown. */
+export function presentOutgoingTransfer(transfer: OutgoingTransferRecord) {
+  return {
+    id: transfer.id,
+    transactionNumber: transfer.transactionNumber,
+    status: transfer.status,
+    ...presentPlannedTransfer(transfer),
+    returned: transfer.returned,
+    incomingTransferId: transfer.incomingTransferId,
+    requirementConfiguration: {
+      transferDateStatus: transfer.transferDateStatus,
+      complianceCheckStatus: transfer.complianceCheckStatus,
+      balanceCheckStatus: transfer.balanceCheckStatus,
+      authorizationStatus: transfer.authorizationStatus,
+    },
+  };
 }

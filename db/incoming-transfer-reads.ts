@@ -1,0 +1,103 @@
+import { and, count, eq, getTableColumns, gte, lte, type SQL, sql } from 'drizzle-orm';
+import { alias } from 'drizzle-orm/pg-core';
+import type { IncomingTransferId } from '../domain/ids.ts';
+import { type IncomingTransferStatus, presentIncomingTransfer } from '../domain/incoming-transfers.ts';
+import type { Reader } from './client.ts';
+import { amountBetween, contains, type PageOf, type PageRequest } from './filters.ts';
+import { partyAccountOf } from './party-accounts.ts';
+import { accounts, incomingTransfers } from './schema.ts';
+
+const sender = alias(accounts, 'sender');
+const receiver = alias(accounts, 'receiver');
+
+function transfersWithAccounts(reader: Reader) {
+  return reader.drizzle
+    .select({
+      transfer: getTableColumns(incomingTransfers),
+      sender: getTableColumns(sender),
+      receiver: getTableColumns(receiver),
+    })
+    .from(incomingTransfers)
+    .leftJoin(sender, eq(sender.id, incomingTransfers.senderAccountId))
+    .leftJoin(receiver, eq(receiver.id, incomingTransfers.accountId));
+}
+
+type Found = Awaited<ReturnType<typeof transfersWithAccounts>>[number];
+
+function shown({ transfer, sender: from, receiver: to }: Found) {
+  return presentIncomingTransfer(
+    transfer,
+    transfer.senderAccount ?? (from === null ? null : partyAccountOf(from)),
+    transfer.receiverAccount ?? (to === null ? null : partyAccountOf(to)),
+  );
+}
+
+export type IncomingTransferShown = ReturnType<typeof shown>;
+
+export async function findIncomingTransfer(
+  reader: Reader,
+  id: IncomingTransferId,
+): Promise<IncomingTransferShown | null> {
+  const [found] = await transfersWithAccounts(reader).where(eq(incomingTransfers.id, id));
+  return found === undefined ? null : shown(found);
+}
+
+/** Filters of specification 4.7; amounts as decimal text in each transfer's own currency, dates included. */
+export interface IncomingTransferFilter {
+  readonly status?: IncomingTransferStatus | undefined;
+  readonly transactionNumber?: string | undefined;
+  readonly amountFrom?: string | undefined;
+  readonly amountTo?: string | undefined;
+  readonly currency?: string | undefined;
+  readonly serviceProvider?: string | undefined;
+  readonly clientId?: string | undefined;
+  readonly accountId?: string | undefined;
+  readonly senderInformation?: string | undefined;
+  readonly senderName?: string | undefined;
+  readonly serviceProviderId?: string | undefined;
+  readonly serviceProviderReference?: string | undefined;
+  readonly transferDateFrom?: string | undefined;
+  readonly transferDateTo?: string | undefined;
+}
+
+function conditions(filter: IncomingTransferFilter): SQL | undefined {
+  const t = incomingTransfers;
+  const equal = [
+    [t.transactionNumber, filter.transactionNumber],
+    [t.currency, filter.currency],
+    [t.provider, filter.serviceProvider],
+    [t.clientId, filter.clientId],
+    [t.accountId, filter.accountId],
+    [t.serviceProviderId, filter.serviceProviderId],
+    [t.serviceProviderReference, filter.serviceProviderReference],
+  ] as const;
+  const senderName = sql`coalesce(${t.senderName}, ${sender.accountHolderName})`;
+  return and(
+    // As a literal, so that the planner may use the index of transfers that are not completed.
+    ...(filter.status === undefined ? [] : [sql`${t.status} = ${sql.raw(`'${filter.status}'`)}`]),
+    ...equal.flatMap(([column, value]) => (value === undefined ? [] : [sql`${column} = ${value}`])),
+    ...amountBetween(t.amountMinor, t.currency, filter.amountFrom, filter.amountTo),
+    ...(filter.transferDateFrom === undefined ? [] : [gte(t.transferDate, filter.transferDateFrom)]),
+    ...(filter.transferDateTo === undefined ? [] : [lte(t.transferDate, filter.transferDateTo)]),
+    ...(filter.senderInformation === undefined ? [] : [contains(t.senderInformation, filter.senderInformation)]),
+    ...(filter.senderName === undefined ? [] : [contains(senderName, filter.senderName)]),
+  );
+}
+
+/** A page of transfers by creation (ids are made in its order), and how many there are in all. */
+export async function listIncomingTransfers(
+  reader: Reader,
+  filter: IncomingTransferFilter,
+  page: PageRequest,
+): Promise<PageOf<IncomingTransferShown>> {
+  const where = conditions(filter);
+  const [rows, [total]] = await Promise.all([
+    transfersWithAccounts(reader).where(where).orderBy(incomingTransfers.id).limit(page.size).offset(page.offset),
+    reader.drizzle
+      .select({ total: count() })
+      .from(incomingTransfers)
+      .leftJoin(sender, eq(sender.id, incomingTransfers.senderAccountId))
+      .where(where),
+  ]);
+  return { rows: rows.map(shown), totalElements: total?.total ?? 0 };
+}

@@ -1,0 +1,105 @@
+import { and, count, eq, getTableColumns, gte, lte, type SQL, sql } from 'drizzle-orm';
+import type { OutgoingTransferId } from '../domain/ids.ts';
+import {
+  type BeneficiaryShown,
+  type OutgoingTransferStatus,
+  presentOutgoingTransfer,
+} from '../domain/outgoing-transfers.ts';
+import type { Reader } from './client.ts';
+import { amountBetween, contains, type PageOf, type PageRequest } from './filters.ts';
+import { partyAccountOf } from './party-accounts.ts';
+import { accounts, clients, outgoingTransfers } from './schema.ts';
+
+const SELECTION = {
+  transfer: getTableColumns(outgoingTransfers),
+  destination: getTableColumns(accounts),
+  destinationIdentity: clients.identity,
+};
+
+function transfersWithDestination(reader: Reader) {
+  return reader.drizzle
+    .select(SELECTION)
+    .from(outgoingTransfers)
+    .leftJoin(accounts, eq(accounts.id, outgoingTransfers.destinationAccountId))
+    .leftJoin(clients, eq(clients.id, accounts.clientId));
+}
+
+type Found = Awaited<ReturnType<typeof transfersWithDestination>>[number];
+
+/** The transfer as GET and lists show it, with its beneficiary; an internal one is the receiving account's holder. */
+function shown({ transfer, destination, destinationIdentity }: Found) {
+  const beneficiary: BeneficiaryShown | null =
+    destination === null
+      ? transfer.beneficiary
+      : {
+          fullName: destination.accountHolderName,
+          identity: destinationIdentity,
+          address: null,
+          account: partyAccountOf(destination),
+          title: null,
+        };
+  return { ...presentOutgoingTransfer(transfer), beneficiary };
+}
+
+export type OutgoingTransferShown = ReturnType<typeof shown>;
+
+export async function findOutgoingTransfer(
+  reader: Reader,
+  id: OutgoingTransferId,
+): Promise<OutgoingTransferShown | null> {
+  const [found] = await transfersWithDestination(reader).where(eq(outgoingTransfers.id, id));
+  return found === undefined ? null : shown(found);
+}
+
+/** Filters of specification 4.9; amounts as decimal text in each transfer's own currency, dates included. */
+export interface OutgoingTransferFilter {
+  readonly status?: OutgoingTransferStatus | undefined;
+  readonly transactionNumber?: string | undefined;
+  readonly amountFrom?: string | undefined;
+  readonly amountTo?: string | undefined;
+  readonly currency?: string | undefined;
+  readonly clientId?: string | undefined;
+  readonly accountId?: string | undefined;
+  readonly serviceProvider?: string | undefined;
+  readonly serviceProviderId?: string | undefined;
+  readonly serviceProviderReference?: string | undefined;
+  readonly transferDateFrom?: string | undefined;
+  readonly transferDateTo?: string | undefined;
+  readonly description?: string | undefined;
+}
+
+function conditions(filter: OutgoingTransferFilter): SQL | undefined {
+  const t = outgoingTransfers;
+  const equal = [
+    [t.transactionNumber, filter.transactionNumber],
+    [t.currency, filter.currency],
+    [t.clientId, filter.clientId],
+    [t.accountId, filter.accountId],
+    [t.provider, filter.serviceProvider],
+    [t.serviceProviderId, filter.serviceProviderId],
+    [t.serviceProviderReference, filter.serviceProviderReference],
+  ] as const;
+  return and(
+    // As a literal, so that the planner may use the index of transfers that are not completed.
+    ...(filter.status === undefined ? [] : [sql`${t.status} = ${sql.raw(`'${filter.status}'`)}`]),
+    ...equal.flatMap(([column, value]) => (value === undefined ? [] : [sql`${column} = ${value}`])),
+    ...amountBetween(t.amountMinor, t.currency, filter.amountFrom, filter.amountTo),
+    ...(filter.transferDateFrom === undefined ? [] : [gte(t.transferDate, filter.transferDateFrom)]),
+    ...(filter.transferDateTo === undefined ? [] : [lte(t.transferDate, filter.transferDateTo)]),
+    ...(filter.description === undefined ? [] : [contains(t.description, filter.description)]),
+  );
+}
+
+/** A page of transfers by creation (ids are made in its order), and how many there are in all. */
+export async function listOutgoingTransfers(
+  reader: Reader,
+  filter: OutgoingTransferFilter,
+  page: PageRequest,
+): Promise<PageOf<OutgoingTransferShown>> {
+  const where = conditions(filter);
+  const [rows, [total]] = await Promise.all([
+    transfersWithDestination(reader).where(where).orderBy(outgoingTransfers.id).limit(page.size).offset(page.offset),
+    reader.drizzle.select({ total: count() }).from(outgoingTransfers).where(where),
+  ]);
+  return { rows: rows.map(shown), totalElements: total?.total ?? 0 };
+}
