@@ -11,9 +11,9 @@ import {
   outgoingTransferEventType,
   type PaymentReport,
   type Requirements,
-  type SchemeDays,
   statusesAfterWord,
 } from '../domain/outgoing-transfers.ts';
+import type { Schemes } from '../domain/schemes.ts';
 import type { Transaction } from './client.ts';
 import { readClock } from './clock.ts';
 import { appendEvents, type EventEntry } from './events.ts';
@@ -27,8 +27,7 @@ export type OutgoingTransferRow = typeof outgoingTransfers.$inferSelect;
 /** The configured rules that decide about pending transfers. */
 export interface TransferRules {
   readonly rollLimit: number;
-  /** The calendar of a scheme (null = internal) in a currency. */
-  days(scheme: string | null, currency: string): SchemeDays;
+  readonly schemes: Schemes;
 }
 
 // A sweep looks at an open transfer again this long after the instant that it waits for, or without one.
@@ -144,7 +143,7 @@ async function advance(work: Work): Promise<OutgoingTransferStep> {
       { ...transfer, totalMinor: totalMinor(transfer) },
       {
         now: work.now,
-        days: rules.days(transfer.scheme, transfer.currency),
+        schemes: rules.schemes,
         rollLimit: rules.rollLimit,
         accountsActive: isUsable(account) && (destination === undefined || isUsable(destination)),
         destinationGone: destination?.status === 'closed' || destination?.status === 'declined',

@@ -1,6 +1,7 @@
 import { formatDateTime } from './dates.ts';
 import type { PartyAccount } from './incoming-transfers.ts';
 import { amountNumber } from './money.ts';
+import type { SchemeOf, Schemes } from './schemes.ts';
 
 /**
  * Outgoing transfers: the status table and the one decision that moves a pending transfer (design: authorization,
@@ -57,20 +58,7 @@ export type OutgoingTransferStep =
   | { readonly do: 'submit'; readonly attempt: number }
   | { readonly do: 'look-up'; readonly count: number };
 
-/** A scheme's calendar for one currency, in the scheme's own zone; dates are `YYYY-MM-DD`. */
-export interface SchemeDays {
-  /** The scheme never closes: no cut-off, no rolling. */
-  readonly alwaysOpen: boolean;
-  isOpen(date: string): boolean;
-  /** The first instant at which a transfer dated so may be released. */
-  opensAt(date: string): Date;
-  /** Null for schemes that never close. */
-  cutOffAt(date: string): Date | null;
-  /** The first date on which a transfer made at this instant can still be released. */
-  nextAvailableDate(now: Date): string;
-}
-
-export interface PendingTransfer extends Requirements {
+export interface PendingTransfer extends Requirements, SchemeOf {
   readonly transferDate: string;
   readonly rollCount: number;
   readonly totalMinor: bigint;
@@ -78,7 +66,7 @@ export interface PendingTransfer extends Requirements {
 
 export interface Surroundings {
   readonly now: Date;
-  readonly days: SchemeDays;
+  readonly schemes: Schemes;
   /** Rolls allowed before the transfer fails. */
   readonly rollLimit: number;
   /** Source account, its client and, for internal transfers, the receiving account and its client are all active. */
@@ -101,7 +89,7 @@ export type PendingDecision =
 
 /** Decides what becomes of a pending transfer now. A roll is decided alone; the caller then decides again. */
 export function decidePendingTransfer(transfer: PendingTransfer, around: Surroundings): PendingDecision {
-  const { now, days } = around;
+  const { now, schemes } = around;
   const requirements: Requirements = {
     authorizationStatus: transfer.authorizationStatus,
     complianceCheckStatus: transfer.complianceCheckStatus,
@@ -113,22 +101,22 @@ export function decidePendingTransfer(transfer: PendingTransfer, around: Surroun
   }
   if (around.destinationGone) return { decision: 'fail', failureCode: 'account.status.not_active', requirements };
 
-  const cutOffAt = days.cutOffAt(transfer.transferDate);
-  if (!days.isOpen(transfer.transferDate) || (cutOffAt !== null && now.getTime() >= cutOffAt.getTime())) {
+  const schedule = schemes.roll(transfer, transfer.transferDate, now);
+  if (schedule.rolls > 0) {
     if (transfer.rollCount >= around.rollLimit) {
       return { decision: 'fail', failureCode: 'transfer.roll.limit_exceeded', requirements };
     }
-    const transferDate = laterDate(days.nextAvailableDate(now), nextOpenDate(days, transfer.transferDate));
-    return { decision: 'roll', transferDate, cutOffAt: days.cutOffAt(transferDate) };
+    return { decision: 'roll', transferDate: schedule.transferDate, cutOffAt: schedule.cutOff };
   }
 
+  const cutOffAt = schedule.cutOff;
   if (requirements.authorizationStatus === 'not-checked') {
     return { decision: 'wait', for: 'authorization', until: cutOffAt, requirements };
   }
   if (requirements.complianceCheckStatus === 'not-checked') {
     return { decision: 'wait', for: 'compliance', until: cutOffAt, requirements };
   }
-  const opensAt = days.opensAt(transfer.transferDate);
+  const opensAt = schemes.opensAt(transfer, transfer.transferDate);
   if (now.getTime() < opensAt.getTime()) {
     return { decision: 'wait', for: 'date', until: opensAt, requirements };
   }
@@ -139,16 +127,6 @@ export function decidePendingTransfer(transfer: PendingTransfer, around: Surroun
     return { decision: 'wait', for: 'balance', until: cutOffAt, requirements: short };
   }
   return { decision: 'process', requirements: { ...dated, balanceCheckStatus: 'fulfilled' } };
-}
-
-function laterDate(one: string, other: string): string {
-  return one > other ? one : other;
-}
-
-// The first open day after the date, or the date itself where the scheme is open then.
-function nextOpenDate(days: SchemeDays, date: string): string {
-  if (days.isOpen(date)) return date;
-  return days.nextAvailableDate(days.opensAt(date));
 }
 
 /** What a provider, or a plug-in caller, says of a payment. A later word implies the earlier ones. */
