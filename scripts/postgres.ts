@@ -41,8 +41,12 @@ const SETTINGS: Readonly<Record<string, string>> = {
 };
 
 export interface StartPostgresOptions {
-  /** Holds the cluster (`cluster/`), its log, its password and its port; created when missing. */
+  /** Holds the cluster (`cluster/`), its password and its port; created when missing. */
   dataDirectory: string;
+  /** Default: `postgres.log` in the data directory. */
+  logFile?: string;
+  /** Default: `postgres.pid` in the data directory. */
+  pidFile?: string;
   /** Default: the port recorded in the data directory if it is free, else another free one. */
   port?: number;
   /** Settings of postgresql.conf that replace or add to ours. */
@@ -67,7 +71,8 @@ export interface RunningPostgres {
 export async function startPostgres(options: StartPostgresOptions): Promise<RunningPostgres> {
   const directory = resolve(options.dataDirectory);
   const clusterDirectory = join(directory, 'cluster');
-  const logFile = join(directory, 'postgres.log');
+  const logFile = options.logFile ?? join(directory, 'postgres.log');
+  const pidFile = options.pidFile ?? join(directory, 'postgres.pid');
   mkdirSync(directory, { recursive: true });
   const user = postgresUser();
   const binaries = await postgresBinaries();
@@ -80,7 +85,16 @@ export async function startPostgres(options: StartPostgresOptions): Promise<Runn
   await stopLeftOver(clusterDirectory);
   const port = await choosePort(directory, options.port);
   const settings = { ...SETTINGS, ...options.settings };
-  const running = await launchUntilReady({ clusterDirectory, logFile, port, binaries, user, settings, password });
+  const running = await launchUntilReady({
+    clusterDirectory,
+    logFile,
+    pidFile,
+    port,
+    binaries,
+    user,
+    settings,
+    password,
+  });
   const url = `postgres://postgres:${password}@127.0.0.1:${port}/${DATABASE_NAME}`;
   writeFileSync(join(directory, 'port'), `${port}\n`);
   return {
@@ -92,19 +106,20 @@ export async function startPostgres(options: StartPostgresOptions): Promise<Runn
       await stopPostgresProcess(running);
     },
     kill: async () => {
-      await stopProcess(running, { graceMs: 5_000, signal: 'SIGKILL', target: 'process' });
+      await stopProcess(running, { graceMs: 5_000, signal: 'SIGKILL' });
     },
   };
 }
 
 /** SIGINT is Postgres's fast shutdown: sessions are ended, everything committed is kept. Its children end with the postmaster. */
 export async function stopPostgresProcess(identity: ProcessIdentity): Promise<boolean> {
-  return stopProcess(identity, { graceMs: STOP_GRACE_MS, signal: 'SIGINT', target: 'process' });
+  return stopProcess(identity, { graceMs: STOP_GRACE_MS, signal: 'SIGINT' });
 }
 
 interface LaunchOptions {
   clusterDirectory: string;
   logFile: string;
+  pidFile: string;
   port: number;
   binaries: PostgresBinaries;
   user: PostgresUser | undefined;
@@ -129,7 +144,7 @@ async function launchUntilReady(options: LaunchOptions): Promise<RunningProcess>
     } catch (error) {
       const waitsForSessions =
         !isAlive(running) && /pre-existing shared memory block/.test(logTail(options.logFile, 4));
-      await stopProcess(running, { graceMs: 1_000, signal: 'SIGINT', target: 'process' });
+      await stopProcess(running, { graceMs: 1_000, signal: 'SIGINT' });
       if (!waitsForSessions || performance.now() > deadline) throw error;
       await sleep(300);
     }
@@ -145,7 +160,7 @@ async function launch(options: LaunchOptions): Promise<RunningProcess> {
     // The server's user may have no right to enter the folder that we stand in.
     cwd: options.clusterDirectory,
     logFile: options.logFile,
-    pidFile: `${options.logFile.slice(0, -'.log'.length)}.pid`,
+    pidFile: options.pidFile,
     ...(options.user ?? {}),
   });
 }

@@ -137,33 +137,36 @@ export async function spawnRecorded(options: SpawnOptions): Promise<RunningProce
   }
 }
 
-export type SignalTarget = 'process' | 'group';
+/** Sends a signal to the very process that was recorded; one that has ended meanwhile, or whose number a stranger has, gets none. */
+export function signalProcess(identity: ProcessIdentity, name: NodeJS.Signals): void {
+  if (isAlive(identity)) sendSignal(identity.pid, name);
+}
 
-export function signal(identity: ProcessIdentity, name: NodeJS.Signals, target: SignalTarget): void {
-  if (!isAlive(identity) && target === 'process') return;
+function sendSignal(target: number, name: NodeJS.Signals): void {
   try {
-    process.kill(target === 'group' ? -identity.pid : identity.pid, name);
+    process.kill(target, name);
   } catch {
     // It ended between the look and the signal, which is what was wanted.
   }
 }
 
 /**
- * Asks a process to end, and makes it after the grace period; nothing of its group is left then. Tells whether it ended by itself.
- * A process whose start time is not the recorded one is a stranger and is left alone.
+ * Asks a process to end and, after the grace period, kills it with all of its group. Tells whether it ended by itself. Only the process
+ * itself is asked: its helpers must live until it needs them no more.
  */
 export async function stopProcess(
   identity: ProcessIdentity,
-  options: { graceMs: number; signal?: NodeJS.Signals; target?: SignalTarget },
+  options: { graceMs: number; signal?: NodeJS.Signals },
 ): Promise<boolean> {
   if (!isAlive(identity)) return true;
-  const target = options.target ?? 'group';
-  signal(identity, options.signal ?? 'SIGTERM', target);
+  signalProcess(identity, options.signal ?? 'SIGTERM');
   if (await waitForEnd(identity, options.graceMs)) return true;
-  signal(identity, 'SIGKILL', target);
-  await waitForEnd(identity, 5_000);
+  if (isAlive(identity)) sendSignal(-identity.pid, 'SIGKILL');
+  await waitForEnd(identity, KILL_TAKES_EFFECT_WITHIN_MS);
   return false;
 }
+
+const KILL_TAKES_EFFECT_WITHIN_MS = 5_000;
 
 /** Whether the process ended within the time. */
 export async function waitForEnd(identity: ProcessIdentity, timeoutMs: number): Promise<boolean> {
@@ -188,22 +191,8 @@ export function logTail(logFile: string, lines: number): string {
  * Runs the work while no other process of this machine does the same; waits for its turn. The lock of a process that died is taken over.
  */
 export async function underFileLock<T>(lockFile: string, work: () => Promise<T>, onWait?: () => void): Promise<T> {
-  mkdirSync(dirname(lockFile), { recursive: true });
-  const own = identify(process.pid) ?? { pid: process.pid, startedAt: 'unknown' };
   let told = false;
-  for (;;) {
-    try {
-      // Exclusive creation is the lock; its content tells whose it is.
-      writeFileSync(lockFile, `${JSON.stringify(own)}\n`, { flag: 'wx' });
-      break;
-    } catch (error) {
-      if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
-    }
-    const holder = readPidFile(lockFile);
-    if (holder === undefined ? lockIsStale(lockFile) : !isAlive(holder)) {
-      removeStaleLock(lockFile, holder);
-      continue;
-    }
+  while (takeFileLock(lockFile) !== undefined) {
     if (!told) onWait?.();
     told = true;
     await sleep(250);
@@ -212,6 +201,25 @@ export async function underFileLock<T>(lockFile: string, work: () => Promise<T>,
     return await work();
   } finally {
     rmSync(lockFile, { force: true });
+  }
+}
+
+/** Undefined when the lock is ours now (remove the file to give it back), else whose it is. */
+export function takeFileLock(lockFile: string): ProcessIdentity | undefined {
+  mkdirSync(dirname(lockFile), { recursive: true });
+  const own = identify(process.pid) ?? { pid: process.pid, startedAt: 'unknown' };
+  for (;;) {
+    try {
+      // Exclusive creation is the lock; its content tells whose it is.
+      writeFileSync(lockFile, `${JSON.stringify(own)}\n`, { flag: 'wx' });
+      return undefined;
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+    }
+    const holder = readPidFile(lockFile);
+    const stale = holder === undefined ? lockIsStale(lockFile) : !isAlive(holder);
+    if (!stale) return holder ?? { pid: 0, startedAt: 'being written' };
+    removeStaleLock(lockFile, holder);
   }
 }
 

@@ -1,0 +1,59 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { TestWorkflowEnvironment } from '@temporalio/testing';
+import { freePort } from '../../scripts/ports.ts';
+import { type RunningTemporal, startTemporal } from '../../scripts/temporal-server.ts';
+import { timeSkippingServer } from '../../scripts/test-server.ts';
+
+export interface TestTemporal {
+  /** `host:port`; the same after a restart. */
+  address: string;
+  namespace: string;
+  pid(): number;
+  logFile: string;
+  /** SIGKILL; nothing is written any more. */
+  kill(): Promise<void>;
+  stop(): Promise<void>;
+  /** Starts again on the same file and port. */
+  restart(): Promise<void>;
+  /** Ends it and removes its files. */
+  close(): Promise<void>;
+}
+
+/** A real local Temporal server of one test file's own: free ports, its database in a temporary folder. */
+export async function startTemporalDevServer(options: { namespace?: string } = {}): Promise<TestTemporal> {
+  const dataDirectory = mkdtempSync(join(tmpdir(), 'temporal-test-'));
+  const port = await freePort();
+  const start = (): Promise<RunningTemporal> =>
+    startTemporal({
+      databaseFile: join(dataDirectory, 'temporal.db'),
+      logFile: join(dataDirectory, 'temporal.log'),
+      pidFile: join(dataDirectory, 'temporal.pid'),
+      port,
+      ...options,
+    });
+  let running = await start();
+  return {
+    address: running.address,
+    namespace: running.namespace,
+    pid: () => running.process.pid,
+    logFile: running.logFile,
+    kill: () => running.kill(),
+    stop: () => running.stop(),
+    restart: async () => {
+      running = await start();
+    },
+    close: async () => {
+      await running.stop();
+      rmSync(dataDirectory, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Temporal's test server, where waiting takes no time: for workflows that wait for days. */
+export async function timeSkippingEnvironment(): Promise<TestWorkflowEnvironment> {
+  return TestWorkflowEnvironment.createTimeSkipping({
+    server: { executable: { type: 'existing-path', path: await timeSkippingServer() } },
+  });
+}
