@@ -1,0 +1,112 @@
+import type { HttpBindings } from '@hono/node-server';
+import { type Context, Hono } from 'hono';
+import { readBody } from './body.ts';
+import { HttpRefusal } from './errors.ts';
+import { type Gate, handleRoute } from './handle.ts';
+import { type FrameRequest, type FrameResponse, requestIdOf, respond } from './respond.ts';
+import type { OpenRoute, Route } from './route.ts';
+import type { Services } from './services.ts';
+
+type HonoContext = Context<{ Bindings: HttpBindings }>;
+
+export type Application = Hono<{ Bindings: HttpBindings }>;
+
+/** Puts the routes behind HTTP. What no route answers is 404 or 405 in the shape of every error. */
+export function createApplication(routes: readonly (Route | OpenRoute)[], services: Services, gate: Gate): Application {
+  const application: Application = new Hono<{ Bindings: HttpBindings }>({ getPath: (request) => pathOf(request.url) });
+  for (const route of routes) {
+    const label = route.contract.path;
+    application.on(route.contract.method, honoPath(label), (c) => {
+      const request = frameRequest(c);
+      return respond(services, label, request, () => answer(route, request, services, gate));
+    });
+  }
+  for (const [path, methods] of methodsByPath(routes)) {
+    application.all(honoPath(path), (c) => {
+      const request = frameRequest(c);
+      return respond(services, path, request, async () => {
+        throw methodNotAllowed(request, methods);
+      });
+    });
+  }
+  application.notFound((c) => {
+    const request = frameRequest(c);
+    return respond(services, 'unknown', request, async () => {
+      throw pathNotFound(request);
+    });
+  });
+  return application;
+}
+
+async function answer(
+  route: Route | OpenRoute,
+  request: FrameRequest,
+  services: Services,
+  gate: Gate,
+): Promise<FrameResponse> {
+  if (route.kind === 'route') return handleRoute(route, request, services, gate);
+  const hasBody = route.contract.method === 'POST' || route.contract.method === 'PATCH';
+  return route.handler({
+    services,
+    requestId: request.requestId,
+    params: request.params,
+    query: request.query,
+    headers: Object.fromEntries(Object.keys(request.incoming.headers).map((name) => [name, request.header(name)])),
+    body: hasBody ? await readBody(request.incoming) : Buffer.alloc(0),
+  });
+}
+
+/** `/v1/…` is the same API (decisions, Deprecations). */
+function pathOf(url: string): string {
+  const start = url.indexOf('/', url.indexOf('//') + 2);
+  const end = url.slice(start).search(/[?#]/);
+  const path = end === -1 ? url.slice(start) : url.slice(start, start + end);
+  return path.startsWith('/v1/') ? path.slice(3) : path;
+}
+
+function honoPath(path: string): string {
+  return path.replaceAll(/\{(\w+)\}/g, ':$1');
+}
+
+function methodsByPath(routes: readonly (Route | OpenRoute)[]): Map<string, string[]> {
+  const methods = new Map<string, string[]>();
+  for (const { contract } of routes)
+    methods.set(contract.path, [...(methods.get(contract.path) ?? []), contract.method]);
+  return methods;
+}
+
+function frameRequest(c: HonoContext): FrameRequest {
+  const { incoming } = c.env;
+  const header = (name: string): string | undefined => {
+    const value = incoming.headers[name];
+    return typeof value === 'string' ? value : value?.join(',');
+  };
+  const url = incoming.url ?? '/';
+  const queryStart = url.indexOf('?');
+  return {
+    incoming,
+    requestId: requestIdOf(header('request-id')),
+    path: pathOf(c.req.url),
+    params: c.req.param(),
+    query: new URLSearchParams(queryStart === -1 ? '' : url.slice(queryStart)),
+    header,
+    callerId: null,
+  };
+}
+
+function pathNotFound(request: FrameRequest): HttpRefusal {
+  return new HttpRefusal(404, {
+    code: 'common.coding.internal.record_not_found',
+    message: 'There is nothing at this path.',
+    messageParameters: ['path', 'path', request.path.slice(0, 100)],
+  });
+}
+
+function methodNotAllowed(request: FrameRequest, methods: readonly string[]): HttpRefusal {
+  const problem = {
+    code: 'common.validation.field_invalid',
+    message: `This path answers ${methods.join(', ')}.`,
+    messageParameters: ['request', 'method', request.incoming.method ?? ''],
+  } as const;
+  return new HttpRefusal(405, problem, { allow: methods.join(', ') });
+}

@@ -1,0 +1,31 @@
+import { stringify } from './json.ts';
+import type { ParsedBody, ParsedQuery } from './request.ts';
+import type { Answer, Contract, RenderedAnswer } from './route.ts';
+
+/** Puts an answer into its envelope: `workflow` and `connect` echo the request's, `metadata` has page and includes. */
+export function renderAnswer(
+  contract: Contract,
+  answer: Answer<unknown>,
+  request: { readonly body: ParsedBody | null; readonly query: ParsedQuery },
+): RenderedAnswer {
+  const envelope = {
+    workflow: request.body?.workflow ?? {},
+    data: answer.data,
+    connect: { ...request.body?.connect, ...answer.connect },
+    metadata: { ...metadataOf(contract, answer, request.query), ...answer.metadata },
+  };
+  const status = answer.status ?? contract.status ?? (contract.method === 'POST' ? 201 : 200);
+  return { rendered: true, status, body: stringify(envelope), replayed: false };
+}
+
+function metadataOf(contract: Contract, answer: Answer<unknown>, query: ParsedQuery): Record<string, unknown> {
+  const metadata: Record<string, unknown> = {};
+  const include = [...query.include].filter((name) => contract.include?.includes(name));
+  if (include.length > 0) metadata.include = include;
+  if (contract.paged) {
+    const { number, size } = query.page;
+    const totalElements = answer.totalElements ?? 0;
+    metadata.page = { size, number, totalElements, totalPages: Math.ceil(totalElements / size) };
+  }
+  return metadata;
+}

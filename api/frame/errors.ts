@@ -1,0 +1,112 @@
+import { DomainError, type ErrorCode, type Problem, refusal } from '../../domain/errors.ts';
+
+/** The HTTP status of every code. A new code does not compile until it has one. */
+export const ERROR_STATUS: Readonly<Record<ErrorCode, number>> = {
+  'common.coding.internal.record_not_found': 404,
+  'common.validation.field_required': 400,
+  'common.validation.field_invalid': 400,
+  'common.validation.field_unexpected': 400,
+  'common.validation.mutually_exclusive': 400,
+  'common.validation.limit_exceeded': 400,
+  'common.workflow.unknown_code': 400,
+  'common.idempotency.key_reused': 409,
+  'common.idempotency.in_progress': 409,
+  'common.security.unauthenticated': 401,
+  'common.security.access_denied': 403,
+  'common.rate.limited': 429,
+  'common.state.illegal_transition': 409,
+  'common.dependency.unavailable': 503,
+  'common.internal.error': 500,
+  'account.balance.insufficient': 422,
+  'account.status.not_active': 422,
+  'account.currency.mismatch': 422,
+  'account.close.not_empty': 422,
+  'account.client.mismatch': 422,
+  'transfer.client.mismatch': 422,
+  'transfer.scheme.unavailable': 422,
+  'transfer.amount.limit_exceeded': 422,
+  'transfer.date.invalid': 400,
+  'transfer.roll.limit_exceeded': 422,
+  'transfer.attribute.invalid': 400,
+  'beneficiary.bank_account.update_not_allowed': 400,
+  'compliance.external.not_enabled': 403,
+  'consent.status.invalid': 409,
+  'connect.provider.unavailable': 503,
+  'connect.resource.not_found': 404,
+  'connect.method.type_mismatch': 400,
+};
+
+/** Seconds after which a caller may ask again when something that must answer is away. */
+export const RETRY_AFTER_SECONDS = 2;
+
+/** A refusal that HTTP itself gives a status of its own: 404 for a path, 405, 413, 415. */
+export class HttpRefusal extends DomainError {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(status: number, problem: Problem, headers: Readonly<Record<string, string>> = {}) {
+    super([problem]);
+    this.name = 'HttpRefusal';
+    this.status = status;
+    this.headers = headers;
+  }
+}
+
+/** What the caller is told of an error that a handler or the frame threw. */
+export interface ErrorAnswer {
+  readonly status: number;
+  readonly body: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** True where the fault is ours and the log must have it. */
+  readonly internal: boolean;
+}
+
+export function answerError(error: unknown, now: Date): ErrorAnswer {
+  if (error instanceof HttpRefusal) {
+    return { status: error.status, body: errorBody(error.problems, now), headers: error.headers, internal: false };
+  }
+  if (error instanceof DomainError) {
+    return {
+      status: ERROR_STATUS[error.code],
+      body: errorBody(error.problems, now),
+      headers: headersOf(error.code),
+      internal: false,
+    };
+  }
+  if (isDatabaseUnavailable(error)) {
+    const away = refusal(
+      'common.dependency.unavailable',
+      ['service', 'database', ''],
+      'The database is not available.',
+    );
+    return { ...answerError(away, now), internal: true };
+  }
+  const fault = refusal('common.internal.error', ['service', '', ''], 'The service failed to answer this request.');
+  return { ...answerError(fault, now), internal: true };
+}
+
+function headersOf(code: ErrorCode): Record<string, string> {
+  if (ERROR_STATUS[code] === 503) return { 'retry-after': String(RETRY_AFTER_SECONDS) };
+  if (code === 'common.security.unauthenticated') return { 'www-authenticate': 'Bearer' };
+  return {};
+}
+
+// By name: the error may come wrapped by the query builder.
+function isDatabaseUnavailable(error: unknown): boolean {
+  for (let current = error, depth = 0; current instanceof Error && depth < 5; current = current.cause, depth += 1) {
+    if (current.name === 'DatabaseUnavailable') return true;
+  }
+  return false;
+}
+
+function errorBody(problems: readonly [Problem, ...Problem[]], now: Date): string {
+  const timestamp = now.toISOString().slice(0, 23);
+  const shape = (problem: Problem) => ({
+    timestamp,
+    message: problem.message,
+    code: problem.code,
+    messageParameters: problem.messageParameters,
+  });
+  const [first, ...rest] = problems;
+  return JSON.stringify(rest.length === 0 ? shape(first) : { ...shape(first), errors: rest.map(shape) });
+}

@@ -1,0 +1,93 @@
+import { findIdempotencyKey } from '../../db/idempotency-keys.ts';
+import { ROLES } from '../../domain/roles.ts';
+import { type Authenticate, requireRole } from './authentication.ts';
+import { decodeBody, readBody, requireJson } from './body.ts';
+import { renderAnswer } from './envelope.ts';
+import { idempotencyClaim, readIdempotencyKey, replay, writeIdempotently } from './idempotency.ts';
+import type { CountRequest } from './rate-limit.ts';
+import { type ParsedBody, parseBody, parseParams, parseQuery } from './request.ts';
+import type { FrameRequest, FrameResponse } from './respond.ts';
+import type { IdempotencyClaim, Outcome, RenderedAnswer, Route, RouteContext } from './route.ts';
+import type { Services } from './services.ts';
+
+/** What every route of the interface goes through. */
+export interface Gate {
+  readonly authenticate: Authenticate;
+  readonly countRequest: CountRequest;
+}
+
+/**
+ * Answers one request of the interface, in a fixed order: who calls, may they, how often, then the request itself, and
+ * last the handler.
+ */
+export async function handleRoute(
+  route: Route,
+  request: FrameRequest,
+  services: Services,
+  gate: Gate,
+): Promise<FrameResponse> {
+  const { contract } = route;
+  const caller = await gate.authenticate(request.header('authorization'));
+  request.callerId = caller.id;
+  requireRole(caller, contract.roles ?? ROLES);
+  gate.countRequest(caller.id);
+  const isWrite = contract.method === 'POST' || contract.method === 'PATCH';
+  if (isWrite) requireJson(request.incoming);
+  const bytes = isWrite ? await readBody(request.incoming) : null;
+  const key = contract.method === 'POST' ? readIdempotencyKey(request.header) : null;
+  const params = parseParams(contract, request.params);
+  const query = parseQuery(contract, request.query);
+  const body = bytes === null ? null : parseBody(contract, decodeBody(bytes));
+  const idempotency =
+    key === null || bytes === null
+      ? null
+      : idempotencyClaim(caller.id, { method: contract.method, path: request.path, body: bytes }, key);
+
+  const render = (answer: Outcome<unknown>): RenderedAnswer =>
+    'rendered' in answer ? answer : renderAnswer(contract, answer, { body, query });
+  const context: RouteContext = {
+    services,
+    caller,
+    requestId: request.requestId,
+    params,
+    query: query.query,
+    body: bodyOf(body),
+    page: query.page,
+    include: query.include,
+    expand: query.expand,
+    idempotency,
+    write: (work) => writeIdempotently(services.database, idempotency, async (tx) => render(await work(tx))),
+    storedAnswer: () => findStoredAnswer(services, idempotency),
+    render,
+  };
+  const answer = render(await route.handler(context));
+  return { status: answer.status, body: answer.body, headers: headersOf(route, answer, idempotency, query.include) };
+}
+
+// A route without workflows (GET, DELETE) has no body, and its handler's type has none to read.
+function bodyOf(body: ParsedBody | null): RouteContext['body'] {
+  return (body?.body ?? null) as RouteContext['body'];
+}
+
+async function findStoredAnswer(services: Services, claim: IdempotencyClaim | null): Promise<RenderedAnswer | null> {
+  if (claim === null) return null;
+  const row = await findIdempotencyKey(services.database.reader, claim);
+  return row === null ? null : replay(row, claim);
+}
+
+function headersOf(
+  route: Route,
+  answer: RenderedAnswer,
+  idempotency: IdempotencyClaim | null,
+  include: ReadonlySet<string>,
+): Record<string, string> {
+  const headers: Record<string, string> = {};
+  if (idempotency !== null) headers['x-idempotency-status'] = answer.replayed ? 'replayed' : 'processed';
+  const { deprecated, deprecatedIncludes = {} } = route.contract;
+  const used = Object.entries(deprecatedIncludes).find(([name]) => include.has(name))?.[1] ?? deprecated;
+  if (used !== undefined) {
+    headers.deprecation = `@${Date.parse(`${used.since}T00:00:00Z`) / 1000}`;
+    if (used.sunset !== undefined) headers.sunset = new Date(`${used.sunset}T00:00:00Z`).toUTCString();
+  }
+  return headers;
+}

@@ -1,0 +1,42 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+
+/**
+ * What the service tells Prometheus, all in one place. Labels are routes, statuses and kinds: never ids.
+ */
+export const registry = new Registry();
+
+collectDefaultMetrics({ register: registry });
+
+export const httpRequestSeconds = new Histogram({
+  name: 'http_request_duration_seconds',
+  help: 'Requests answered, by route and status.',
+  labelNames: ['method', 'route', 'status'] as const,
+  buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+  registers: [registry],
+});
+
+/** Counted once per committed status change; `resource` is the noun of the path, `status` the new one. */
+export const transitionsTotal = new Counter({
+  name: 'transitions_total',
+  help: 'Status changes committed, by resource and new status.',
+  labelNames: ['resource', 'status'] as const,
+  registers: [registry],
+});
+
+export const relayLagSeconds = new Gauge({
+  name: 'relay_lag_seconds',
+  help: 'Age of the oldest wake-up that Temporal has not got.',
+  registers: [registry],
+});
+
+export const relayParkedWakeups = new Gauge({
+  name: 'relay_parked_wakeups',
+  help: 'Wake-ups that Temporal found invalid and that wait for an operator.',
+  registers: [registry],
+});
+
+export const webhookBacklog = new Gauge({
+  name: 'webhook_backlog',
+  help: 'Deliveries that are due and not yet made.',
+  registers: [registry],
+});

@@ -1,0 +1,251 @@
+import type * as v from 'valibot';
+import type { Transaction } from '../../db/client.ts';
+import type { ErrorCode } from '../../domain/errors.ts';
+import type { MachineUserId } from '../../domain/ids.ts';
+import type { Role } from '../../domain/roles.ts';
+import type { Schema } from './schemas.ts';
+import type { Services } from './services.ts';
+
+/**
+ * How a route is declared. The contract stands above the handler and is all of it: the same schemas check the request,
+ * make the OpenAPI document, and check every answer in the tests.
+ *
+ *   export const getClient = route(
+ *     {
+ *       method: 'GET',
+ *       path: '/clients/{clientId}',
+ *       summary: 'A client',
+ *       tag: 'Clients',
+ *       params: { clientId: uuid<ClientId>() },
+ *       response: fields({ client: clientShown }),
+ *       examples: { response: { client: CLIENT_EXAMPLE } },
+ *     },
+ *     async ({ params, services }) => {
+ *       const client = await findClient(services.database.reader, params.clientId);
+ *       if (client === null) throw recordNotFound('client', 'id', params.clientId);
+ *       return { data: { client: showClient(client) } };
+ *     },
+ *   );
+ *
+ * The handler is flat: check, read, one transaction, answer. A write makes its transaction with `context.write`, the
+ * only way there is: it honours the Idempotency-Key. What reaches a handler has passed its schemas, roles and limits.
+ *
+ * - `workflows`: one entry per allowed `workflow.code`, each with its own `data` (and fields of `workflow`, `connect`).
+ *   In the handler `body` is a union told apart by `body.code`. On POST, null fields have been removed beforehand.
+ * - `roles`: who may call it. Reads default to every role; writes name theirs. `admin` alone for administration.
+ * - `query`: dotted names without `metadata.page.*`, which `paged: true` adds (`context.page`).
+ * - `errors`: what the handler can refuse with, beyond validation, security, idempotency and faults.
+ * - `response`: the schema of `data`. The answer's `workflow` and `connect` echo the request's; `connect` and `metadata`
+ *   of the answer are merged into them.
+ * - A check across fields refuses through valibot (`v.forward`, `v.rawCheck`); to give it another code than field_invalid,
+ *   start the message with the code: `'common.validation.mutually_exclusive: send one of a and b'`.
+ */
+export function route<
+  const Params extends Entries = NoEntries,
+  const Query extends Entries = NoEntries,
+  const Workflows extends WorkflowContracts = NoEntries,
+  Data extends Schema<unknown, unknown> = Schema<unknown, unknown>,
+>(
+  contract: Contract<Params, Query, Workflows, Data>,
+  handler: (context: RouteContext<Params, Query, Workflows, Data>) => Promise<Outcome<v.InferInput<Data>>>,
+): Route {
+  // The handler's types were inferred from the very schemas that check what it is given.
+  return { kind: 'route', contract, handler: handler as unknown as UntypedHandler };
+}
+
+/** A route outside the interface: no envelope, no token. It checks its caller by itself (a signature, a one-time link). */
+export function openRoute(contract: OpenContract, handler: (request: OpenRequest) => Promise<OpenAnswer>): OpenRoute {
+  return { kind: 'open', contract, handler };
+}
+
+export type Entries = Readonly<Record<string, Schema<unknown, unknown>>>;
+export type NoEntries = Readonly<Record<never, never>>;
+
+export interface WorkflowContract {
+  /** Fields of `workflow` beside `code`. */
+  readonly workflow?: Entries;
+  /** The schema of `data`, usually `fields({ client: fields({…}) })`. */
+  readonly data: Schema<unknown, unknown>;
+  /** The schema of `connect`; without one any object passes and is echoed. */
+  readonly connect?: Schema<unknown, unknown>;
+}
+
+export type WorkflowContracts = Readonly<Record<string, WorkflowContract>>;
+
+export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
+
+export interface Contract<
+  Params extends Entries = Entries,
+  Query extends Entries = Entries,
+  Workflows extends WorkflowContracts = WorkflowContracts,
+  Data extends Schema<unknown, unknown> = Schema<unknown, unknown>,
+> {
+  readonly method: Method;
+  /** As in the interface specification: `/clients/{clientId}`. */
+  readonly path: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly tag: string;
+  readonly roles?: readonly Role[];
+  readonly params?: Params;
+  readonly query?: Query;
+  readonly paged?: boolean;
+  /** Values of metadata.include that this route knows; unknown ones are ignored. */
+  readonly include?: readonly string[];
+  readonly workflows?: Workflows;
+  readonly response: Data;
+  /** Fields that the answer's `connect` may have beside the echo. */
+  readonly responseConnect?: Schema<unknown, unknown>;
+  /** Default: 201 for POST, else 200. An answer may say 200 (dry run, the same again). */
+  readonly status?: 200 | 201;
+  readonly errors?: readonly ErrorCode[];
+  readonly deprecated?: DeprecatedSince;
+  /** Values of metadata.include that still work and answer with the header Deprecation. */
+  readonly deprecatedIncludes?: Readonly<Record<string, DeprecatedSince>>;
+  /** Dotted paths in the body whose text may have line breaks. */
+  readonly multilineFields?: readonly string[];
+  readonly examples: {
+    /** By workflow code, the request's `data` (and what else `workflow` and `connect` need). */
+    readonly requests?: { readonly [Code in keyof Workflows]?: RequestExample };
+    /** The answer's `data`. */
+    readonly response: unknown;
+  };
+}
+
+/** Dates, `YYYY-MM-DD`, of the headers Deprecation and Sunset. */
+export interface DeprecatedSince {
+  readonly since: string;
+  readonly sunset?: string;
+}
+
+export interface RequestExample {
+  readonly workflow?: Readonly<Record<string, unknown>>;
+  readonly data: unknown;
+  readonly connect?: Readonly<Record<string, unknown>>;
+}
+
+type InferEntries<E extends Entries> = { readonly [Name in keyof E]: v.InferOutput<E[Name]> };
+type InferQuery<E extends Entries> = InferEntries<E>;
+type InferOptionalEntries<E> = E extends Entries ? InferEntries<E> : NoEntries;
+type InferOptional<S> = S extends Schema<unknown, unknown> ? v.InferOutput<S> : Readonly<Record<string, unknown>>;
+
+/** A write's body, told apart by `code`. */
+export type Body<Workflows extends WorkflowContracts> = {
+  readonly [Code in keyof Workflows & string]: {
+    readonly code: Code;
+    readonly workflow: { readonly code: Code } & InferOptionalEntries<Workflows[Code]['workflow']>;
+    readonly data: v.InferOutput<Workflows[Code]['data']>;
+    readonly connect: InferOptional<Workflows[Code]['connect']>;
+  };
+}[keyof Workflows & string];
+
+export interface Page {
+  readonly number: number;
+  readonly size: number;
+  /** number × size, for OFFSET. */
+  readonly offset: number;
+}
+
+/** Who calls. */
+export interface Caller {
+  readonly id: MachineUserId;
+  readonly roles: readonly Role[];
+}
+
+/** The caller's Idempotency-Key and what it stands for; `requestHash` is the SHA-256 of the body as sent. */
+export interface IdempotencyClaim {
+  readonly machineUserId: MachineUserId;
+  readonly method: string;
+  readonly path: string;
+  readonly key: string;
+  readonly requestHash: Buffer;
+}
+
+export interface Answer<Data> {
+  readonly data: Data;
+  readonly connect?: Readonly<Record<string, unknown>>;
+  readonly metadata?: Readonly<Record<string, unknown>>;
+  /** On paged lists. */
+  readonly totalElements?: number;
+  readonly status?: 200 | 201;
+}
+
+/** An answer whose text is final: from the idempotency row, or rendered before the statement that stored it. */
+export interface RenderedAnswer {
+  readonly rendered: true;
+  readonly status: number;
+  readonly body: string;
+  readonly replayed: boolean;
+}
+
+export type Outcome<Data> = Answer<Data> | RenderedAnswer;
+
+export interface RouteContext<
+  Params extends Entries = Entries,
+  Query extends Entries = Entries,
+  Workflows extends WorkflowContracts = WorkflowContracts,
+  Data extends Schema<unknown, unknown> = Schema<unknown, unknown>,
+> {
+  readonly services: Services;
+  readonly caller: Caller;
+  readonly requestId: string;
+  readonly params: InferEntries<Params>;
+  readonly query: InferQuery<Query>;
+  readonly body: Body<Workflows>;
+  readonly page: Page;
+  readonly include: ReadonlySet<string>;
+  readonly expand: ReadonlySet<string>;
+  /** Null without an Idempotency-Key. Only for the transfer path that writes its row in its own statement. */
+  readonly idempotency: IdempotencyClaim | null;
+  /**
+   * Runs the write's one transaction: claims the key, works, stores the answer, commits; or replays the stored answer.
+   * A refusal (DomainError) rolls all of it back, so the key stays free.
+   */
+  write(work: (tx: Transaction) => Promise<Answer<v.InferInput<Data>>>): Promise<Outcome<v.InferInput<Data>>>;
+  /** The stored answer of the same request, for handlers that ask outside before their transaction. */
+  storedAnswer(): Promise<RenderedAnswer | null>;
+  /** The text of an answer as it would be sent, for the transfer path that stores it in its own statement. */
+  render(answer: Answer<v.InferInput<Data>>): RenderedAnswer;
+}
+
+export type UntypedHandler = (context: RouteContext) => Promise<Outcome<unknown>>;
+
+export interface Route {
+  readonly kind: 'route';
+  readonly contract: Contract<Entries, Entries, WorkflowContracts, Schema<unknown, unknown>>;
+  readonly handler: UntypedHandler;
+}
+
+export interface OpenContract {
+  readonly method: Method;
+  readonly path: string;
+  readonly summary: string;
+  readonly tag: string;
+  /** Media type of the body; without one the route takes none. */
+  readonly requestType?: string;
+  readonly responses: Readonly<Record<number, string>>;
+}
+
+export interface OpenRequest {
+  readonly services: Services;
+  readonly requestId: string;
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: URLSearchParams;
+  /** Header names in lower case. */
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  /** The bytes as sent, for signatures; at most 1 MiB. */
+  readonly body: Buffer;
+}
+
+export interface OpenAnswer {
+  readonly status: number;
+  readonly body: string;
+  readonly contentType?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface OpenRoute {
+  readonly kind: 'open';
+  readonly contract: OpenContract;
+  readonly handler: (request: OpenRequest) => Promise<OpenAnswer>;
+}

@@ -1,0 +1,20 @@
+import type { Logger } from 'pino';
+import type { Configuration } from '../../config/configuration.ts';
+import type { Database } from '../../db/client.ts';
+
+/** What handlers reach the world with. */
+export interface Services {
+  readonly database: Database;
+  readonly configuration: Configuration;
+  readonly logger: Logger;
+  /** The wall clock, for tokens and headers; business time comes from the database (db/clock.ts). */
+  readonly now: () => Date;
+}
+
+/** Work that the API process does beside answering: the relay, the sequencer, admissions, the sweep. */
+export interface BackgroundLoop {
+  readonly name: string;
+  start(): void;
+  /** Finishes the step under way, gives claims back, and resolves. */
+  stop(): Promise<void>;
+}
