@@ -1,0 +1,97 @@
+import postgres from 'postgres';
+
+/**
+ * Postgres cannot be reached, went away, or did not answer within the deadline. Whether the work took effect is unknown
+ * when it was committing; callers ask again under the same idempotency key. The API answers 503.
+ */
+export class DatabaseUnavailable extends Error {
+  constructor(reason: string, options?: ErrorOptions) {
+    super(`Postgres is unavailable: ${reason}`, options);
+    this.name = 'DatabaseUnavailable';
+  }
+}
+
+/** Another transaction held the lock for longer than `lockTimeoutMs`; nothing was written. */
+export class LockTimeout extends Error {
+  constructor(options?: ErrorOptions) {
+    super('a lock was not granted in time', options);
+    this.name = 'LockTimeout';
+  }
+}
+
+const LOCK_NOT_AVAILABLE = '55P03';
+const REPEATABLE_STATES: ReadonlySet<string> = new Set(['40001', '40P01']);
+
+/** Query cancelled by a timeout, server stopping or starting, too many connections, timeouts of idle and long transactions. */
+const UNAVAILABLE_STATES: ReadonlySet<string> = new Set([
+  '57014',
+  '57P01',
+  '57P02',
+  '57P03',
+  '57P05',
+  '53300',
+  '25P03',
+  '25P04',
+]);
+
+/** The SQLSTATE of an error that Postgres itself raised, else null. */
+export function sqlState(error: unknown): string | null {
+  return error instanceof postgres.PostgresError ? error.code : null;
+}
+
+/** The name of the violated constraint when a unique key (23505) refused the write, else null. */
+export function uniqueViolation(error: unknown): string | null {
+  if (!(error instanceof postgres.PostgresError) || error.code !== '23505') return null;
+  return error.constraint_name ?? null;
+}
+
+/** The DETAIL that a SQL function raised, for errors of our own SQLSTATEs; null when there is none. */
+export function errorDetail(error: unknown): string | null {
+  return error instanceof postgres.PostgresError ? (error.detail ?? null) : null;
+}
+
+/** A serialization failure or deadlock: the whole transaction may simply be done again. */
+export function isRepeatable(error: unknown): boolean {
+  const state = sqlState(error);
+  return state !== null && REPEATABLE_STATES.has(state);
+}
+
+/** The error ended its connection, or says that the connection is of no use any more. */
+export function endsConnection(error: unknown): boolean {
+  if (error instanceof postgres.PostgresError) return error.severity === 'FATAL' || error.severity === 'PANIC';
+  return !(error instanceof LockTimeout) && isDriverFailure(error);
+}
+
+/** What callers of db/ see of a failure of the driver or the server: two classes of our own, else the error as it is. */
+export function asDatabaseFailure(error: unknown): unknown {
+  if (error instanceof DatabaseUnavailable || error instanceof LockTimeout) return error;
+  if (error instanceof postgres.PostgresError) {
+    hideValues(error);
+    if (error.code === LOCK_NOT_AVAILABLE) return new LockTimeout({ cause: error });
+    const unavailable = UNAVAILABLE_STATES.has(error.code) || error.code.startsWith('08') || endsConnection(error);
+    return unavailable ? new DatabaseUnavailable(`${error.code} ${error.message}`, { cause: error }) : error;
+  }
+  if (isDriverFailure(error)) return new DatabaseUnavailable(describe(error), { cause: error });
+  return error;
+}
+
+const DRIVER_CODES = /^(CONNECT|ECONN|EPIPE|ENOENT|ENOTFOUND|EHOST|ENET|ETIMEDOUT|EAI_)/;
+
+function isDriverFailure(error: unknown): boolean {
+  if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return false;
+  return DRIVER_CODES.test(error.code);
+}
+
+export function describe(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : error.name;
+  return error.message.includes(code) || error.message === '' ? error.message || code : `${code} ${error.message}`;
+}
+
+/** DETAIL and CONTEXT hold values of rows: readable by code, but out of the way of loggers, which walk enumerable fields. */
+function hideValues(error: postgres.PostgresError): void {
+  for (const field of ['detail', 'where', 'internal_query'] as const) {
+    const value = error[field];
+    if (value !== undefined) Object.defineProperty(error, field, { value, enumerable: false, configurable: true });
+  }
+}

@@ -1,0 +1,96 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Connection, type ConnectionOptions } from './connection.ts';
+
+const RECONNECT_FIRST_MS = 100;
+const RECONNECT_MAX_MS = 5_000;
+/** An idle listener asks for a sign of life, or it would never notice a peer that is gone without a word. */
+const PROBE_EVERY_MS = 10_000;
+const PROBE_TIMEOUT_MS = 5_000;
+
+type OnNotify = (payload: string) => void;
+
+/** The one LISTEN connection of a process. It comes back by itself, and calls every listener with '' each time it does. */
+export class Listener {
+  readonly #options: Omit<ConnectionOptions, 'onLost'>;
+  readonly #listeners = new Map<string, Set<OnNotify>>();
+  readonly #stopped = new AbortController();
+  #connection: Connection | null = null;
+  #running: Promise<void> | null = null;
+  #wakeUp: (() => void) | null = null;
+
+  constructor(options: Omit<ConnectionOptions, 'onLost' | 'onNotification'>) {
+    this.#options = {
+      ...options,
+      onNotification: (channel, payload) => this.#deliver(channel, payload),
+    };
+  }
+
+  /** Starts to listen; resolves at once, also while Postgres is away. */
+  async listen(channel: string, onNotify: OnNotify): Promise<{ close(): Promise<void> }> {
+    const known = this.#listeners.get(channel);
+    if (known === undefined) this.#listeners.set(channel, new Set([onNotify]));
+    else known.add(onNotify);
+    this.#running ??= this.#keepConnected();
+    if (known === undefined && this.#connection !== null) {
+      await this.#subscribe(this.#connection, channel).catch(() => this.#connection?.retire('LISTEN failed'));
+    }
+    return {
+      close: async () => {
+        this.#listeners.get(channel)?.delete(onNotify);
+      },
+    };
+  }
+
+  async close(): Promise<void> {
+    this.#stopped.abort();
+    this.#connection?.retire('the listener is closed');
+    this.#wakeUp?.();
+    await this.#running;
+  }
+
+  #deliver(channel: string, payload: string): void {
+    for (const onNotify of this.#listeners.get(channel) ?? []) onNotify(payload);
+  }
+
+  async #subscribe(connection: Connection, channel: string): Promise<void> {
+    await connection.simple(`listen "${channel.replaceAll('"', '""')}"`);
+    this.#deliver(channel, '');
+  }
+
+  async #keepConnected(): Promise<void> {
+    let delayMs = RECONNECT_FIRST_MS;
+    while (!this.#stopped.signal.aborted) {
+      const connection = new Connection({ ...this.#options, onLost: () => this.#wakeUp?.() });
+      try {
+        await connection.open();
+        this.#connection = connection;
+        for (const channel of this.#listeners.keys()) await this.#subscribe(connection, channel);
+        delayMs = RECONNECT_FIRST_MS;
+        await this.#watch(connection);
+      } catch {
+        // Postgres is away or on its way down; the loop tries again.
+      }
+      this.#connection = null;
+      connection.retire('the listener connects anew');
+      await sleep(delayMs * (0.5 + Math.random() / 2), undefined, { signal: this.#stopped.signal }).catch(() => {});
+      delayMs = Math.min(delayMs * 2, RECONNECT_MAX_MS);
+    }
+  }
+
+  /** Returns when the connection is lost, or does not answer. */
+  async #watch(connection: Connection): Promise<void> {
+    while (!connection.isLost && !this.#stopped.signal.aborted) {
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, PROBE_EVERY_MS);
+        timer.unref();
+        this.#wakeUp = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+      if (connection.isLost || this.#stopped.signal.aborted) return;
+      const timer = setTimeout(() => connection.retire('the listener got no answer'), PROBE_TIMEOUT_MS);
+      await connection.simple('select 1').finally(() => clearTimeout(timer));
+    }
+  }
+}

@@ -1,0 +1,137 @@
+import { Connection, type ConnectionOptions } from './connection.ts';
+import { DatabaseUnavailable } from './failures.ts';
+
+/** A connection is replaced after this age or this many different statements, so that no server process grows for ever. */
+const CONNECTION_AGE_MAX_MS = 30 * 60_000;
+const PREPARED_STATEMENTS_MAX = 2_000;
+
+interface Waiter {
+  readonly resolve: (connection: Connection) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** Connections, each given to one user at a time, first come first served. */
+export class Pool {
+  readonly #options: Omit<ConnectionOptions, 'onLost'>;
+  readonly #maxConnections: number;
+  readonly #openedAt = new Map<Connection, number>();
+  readonly #outdated = new WeakSet<Connection>();
+  #idle: Connection[] = [];
+  #waiters: Waiter[] = [];
+  #opening = 0;
+  #closed = false;
+  #drained: (() => void) | null = null;
+
+  constructor(options: Omit<ConnectionOptions, 'onLost'>, maxConnections: number) {
+    this.#options = options;
+    this.#maxConnections = maxConnections;
+  }
+
+  /** A connection that is free right now. */
+  takeIdle(): Connection | null {
+    return this.#idle.pop() ?? null;
+  }
+
+  /** A connection, when one is free or opened within the time; else DatabaseUnavailable. Give it back with `release`. */
+  acquire(timeoutMs: number): Promise<Connection> {
+    if (this.#closed) return Promise.reject(new DatabaseUnavailable('the client is closed'));
+    const idle = this.takeIdle();
+    if (idle !== null) return Promise.resolve(idle);
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        this.#waiters = this.#waiters.filter((other) => other !== waiter);
+        reject(new DatabaseUnavailable('no connection became free in time'));
+      }, timeoutMs);
+      const waiter: Waiter = {
+        resolve: (connection) => {
+          clearTimeout(timer);
+          resolve(connection);
+        },
+        reject: (error) => {
+          clearTimeout(timer);
+          reject(error);
+        },
+      };
+      this.#waiters.push(waiter);
+      this.#openAsNeeded();
+    });
+  }
+
+  release(connection: Connection): void {
+    if (connection.isLost) return;
+    if (this.#closed || this.#isWornOut(connection)) {
+      connection.retire('the connection is no longer needed');
+      return;
+    }
+    const waiter = this.#waiters.shift();
+    if (waiter === undefined) this.#idle.push(connection);
+    else waiter.resolve(connection);
+  }
+
+  /**
+   * Lets a new set of connections take over: the idle ones end now, those in use when they come back. For the moments
+   * when what one connection met says something about all of them.
+   */
+  renew(reason: string): void {
+    for (const connection of this.#openedAt.keys()) this.#outdated.add(connection);
+    for (const connection of this.#idle.splice(0)) connection.retire(reason);
+  }
+
+  /** Refuses new users, waits for the present ones, then ends all connections. */
+  async close(timeoutMs: number): Promise<void> {
+    this.#closed = true;
+    for (const waiter of this.#waiters.splice(0)) waiter.reject(new DatabaseUnavailable('the client is closed'));
+    for (const connection of this.#idle.splice(0)) connection.retire('the client is closed');
+    if (this.#openedAt.size + this.#opening === 0) return;
+    let timer: NodeJS.Timeout | undefined;
+    await new Promise<void>((resolve) => {
+      this.#drained = resolve;
+      timer = setTimeout(resolve, timeoutMs);
+    });
+    clearTimeout(timer);
+    for (const connection of this.#openedAt.keys()) connection.retire('the client is closed');
+  }
+
+  #isWornOut(connection: Connection): boolean {
+    const openedAt = this.#openedAt.get(connection) ?? 0;
+    return (
+      this.#outdated.has(connection) ||
+      connection.preparedCount > PREPARED_STATEMENTS_MAX ||
+      performance.now() - openedAt > CONNECTION_AGE_MAX_MS
+    );
+  }
+
+  #openAsNeeded(): void {
+    while (this.#opening < this.#waiters.length && this.#openedAt.size + this.#opening < this.#maxConnections) {
+      this.#opening += 1;
+      void this.#openOne();
+    }
+  }
+
+  async #openOne(): Promise<void> {
+    const connection = new Connection({ ...this.#options, onLost: (lost) => this.#forget(lost) });
+    try {
+      await connection.open();
+      this.#opening -= 1;
+      this.#openedAt.set(connection, performance.now());
+      this.release(connection);
+    } catch (error) {
+      this.#opening -= 1;
+      connection.retire('it could not be opened');
+      this.#waiters.shift()?.reject(error);
+      this.#openAsNeeded();
+    }
+    this.#checkDrained();
+  }
+
+  #forget(connection: Connection): void {
+    this.#openedAt.delete(connection);
+    this.#idle = this.#idle.filter((other) => other !== connection);
+    this.#openAsNeeded();
+    this.#checkDrained();
+  }
+
+  #checkDrained(): void {
+    if (this.#openedAt.size + this.#opening === 0) this.#drained?.();
+  }
+}

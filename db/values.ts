@@ -1,0 +1,99 @@
+import type postgres from 'postgres';
+
+/**
+ * How values travel. Everything goes out as text whose type Postgres infers from its place in the statement: a number
+ * given for a bigint column, or a text for a jsonb one, is never declared as something else by the driver.
+ */
+export function toWire(value: unknown): string | null {
+  if (value === null || value === undefined) return null;
+  switch (typeof value) {
+    case 'string':
+      return value;
+    case 'boolean':
+      return value ? 't' : 'f';
+    case 'number':
+    case 'bigint':
+      return String(value);
+    default:
+      break;
+  }
+  if (value instanceof Date) return value.toISOString();
+  if (value instanceof Uint8Array) return `\\x${Buffer.from(value).toString('hex')}`;
+  if (Array.isArray(value)) return arrayToWire(value);
+  return JSON.stringify(value);
+}
+
+function arrayToWire(values: readonly unknown[]): string {
+  const items = values.map((item) => {
+    if (Array.isArray(item)) return arrayToWire(item);
+    const text = toWire(item);
+    return text === null ? 'NULL' : `"${text.replace(/["\\]/g, '\\$&')}"`;
+  });
+  return `{${items.join(',')}}`;
+}
+
+const OID = {
+  bool: 16,
+  bytea: 17,
+  int8: 20,
+  json: 114,
+  date: 1082,
+  timestamptz: 1184,
+  jsonb: 3802,
+  textArray: 1009,
+  varcharArray: 1015,
+  uuidArray: 2951,
+  int4Array: 1007,
+  int8Array: 1016,
+} as const;
+
+const EARLIEST = -8_640_000_000_000_000;
+
+/** Infinite timestamps become the first and last instant that a Date can hold. */
+function parseInstant(text: string): Date {
+  if (text === 'infinity') return new Date(-EARLIEST);
+  if (text === '-infinity') return new Date(EARLIEST);
+  return new Date(text);
+}
+
+/** The items of a one-dimensional array as Postgres writes it: `{a,"b c",NULL}`. */
+export function parseArray(text: string): (string | null)[] {
+  const items: (string | null)[] = [];
+  let at = 1;
+  while (at < text.length - 1) {
+    if (text[at] === '"') {
+      let item = '';
+      for (at += 1; text[at] !== '"'; at += 1) {
+        if (text[at] === '\\') at += 1;
+        item += text[at];
+      }
+      items.push(item);
+      at += 2;
+    } else {
+      const comma = text.indexOf(',', at);
+      const end = comma === -1 ? text.length - 1 : comma;
+      const item = text.slice(at, end);
+      items.push(item === 'NULL' ? null : item);
+      at = end + 1;
+    }
+  }
+  return items;
+}
+
+/** Sets how a client reads values: int8 as bigint, date as text, timestamptz as Date, json parsed, arrays of the types in use. */
+export function setValueParsers(client: postgres.Sql): void {
+  const { parsers, serializers } = client.options;
+  const readers: Record<number, (text: string) => unknown> = {
+    [OID.int8]: BigInt,
+    [OID.date]: (text) => text,
+    [OID.timestamptz]: parseInstant,
+    [OID.textArray]: parseArray,
+    [OID.varcharArray]: parseArray,
+    [OID.uuidArray]: parseArray,
+    [OID.int4Array]: (text) => parseArray(text).map((item) => (item === null ? null : Number(item))),
+    [OID.int8Array]: (text) => parseArray(text).map((item) => (item === null ? null : BigInt(item))),
+  };
+  for (const [oid, reader] of Object.entries(readers)) parsers[Number(oid)] = reader;
+  const asIs = (value: unknown) => value;
+  for (const oid of Object.keys(serializers)) serializers[Number(oid)] = asIs;
+}
