@@ -1,4 +1,5 @@
 import { sql } from 'drizzle-orm';
+import { stringify } from 'lossless-json';
 import type { Transaction } from './client.ts';
 import { newId } from './ids.ts';
 
@@ -40,6 +41,6 @@ export async function appendEvents(
     )
     INSERT INTO events (id, entry_count, module, resource_id, first_sequence, occurred_at, entries)
     SELECT ${newEventRowId()}::uuid, ${entries.length}, ${module}, ${resourceId}::uuid, first_sequence,
-      ${occurredAt.toISOString()}::timestamptz, ${JSON.stringify(entries)}::json
+      ${occurredAt.toISOString()}::timestamptz, ${stringify(entries) ?? '[]'}::json
     FROM resource`);
 }

@@ -14,6 +14,7 @@ import {
   timestamp,
   uuid,
 } from 'drizzle-orm/pg-core';
+import type { ConnectionError } from '../domain/accounts.ts';
 import type {
   AccountId,
   BeneficiaryBankAccountId,
@@ -96,7 +97,7 @@ export const clientConnections = pgTable('client_connections', {
   provider: text('provider').notNull(),
   reference: text('reference'),
   state: text('state', { enum: ['creation-in-progress', 'creation-failed', 'completed-up-to-date'] }).notNull(),
-  error: jsonb('error'),
+  error: jsonb('error').$type<ConnectionError>(),
   createdAt: timestamp('created_at', { withTimezone: true, mode: 'date' }).notNull(),
 });
 
@@ -146,7 +147,7 @@ export const beneficiaryBankAccounts = pgTable('beneficiary_bank_accounts', {
 export const accounts = pgTable('accounts', {
   id: uuid('id').$type<AccountId>().primaryKey(),
   clientId: uuid('client_id').$type<ClientId>().notNull(),
-  mainAccountId: uuid('main_account_id'),
+  mainAccountId: uuid('main_account_id').$type<AccountId>(),
   status: text('status', { enum: ['pending', 'active', 'inactive', 'suspended', 'closed', 'declined'] }).notNull(),
   method: text('method', { enum: ['built-in', 'plug-in'] }).notNull(),
   provider: text('provider').notNull(),
@@ -172,7 +173,7 @@ export const accounts = pgTable('accounts', {
   }),
   connectionStatus: text('connection_status', { enum: ['active', 'inactive', 'closed'] }),
   connectionReference: text('connection_reference'),
-  connectionError: jsonb('connection_error'),
+  connectionError: jsonb('connection_error').$type<ConnectionError>(),
   requestedChange: text('requested_change', { enum: ['open', 'close'] }),
   changeAttempt: integer('change_attempt').notNull().default(0),
   changeSubmittedAt: timestamp('change_submitted_at', { withTimezone: true, mode: 'date' }),
@@ -396,7 +397,7 @@ export const events = pgTable('events', {
 });
 
 export const eventSequencer = pgTable('event_sequencer', {
-  only: boolean('only').primaryKey().default(true),
+  single: boolean('single').primaryKey().default(true),
   lastPosition: bigint('last_position', { mode: 'bigint' }).notNull(),
 });
 
