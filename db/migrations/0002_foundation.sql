@@ -408,7 +408,7 @@ CREATE UNIQUE INDEX events_by_position ON events (first_position) WHERE first_po
 
 -- The last position given out. A row of its own, so that a restored database can jump ahead by a gap.
 CREATE TABLE event_sequencer (
-  only boolean PRIMARY KEY DEFAULT true CHECK (only),
+  single boolean PRIMARY KEY DEFAULT true CHECK (single),
   last_position bigint NOT NULL
 );
 INSERT INTO event_sequencer (last_position) VALUES (0);
