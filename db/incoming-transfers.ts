@@ -40,7 +40,7 @@ function eventsOf(rows: readonly IncomingTransferRow[]): EventEntry[] {
 
 async function lockTransfer(tx: Transaction, id: IncomingTransferId): Promise<IncomingTransferRow> {
   const [row] = await tx.drizzle.select().from(incomingTransfers).where(eq(incomingTransfers.id, id)).for('update');
-  if (row === undefined) throw recordNotFound('IncomingTransfer', 'id', id);
+  if (row === undefined) throw recordNotFound('incomingTransfer', 'id', id);
   return row;
 }
 
@@ -291,7 +291,7 @@ async function begin(tx: Transaction, id: IncomingTransferId, assignTo: AccountI
     .select({ accountId: incomingTransfers.accountId })
     .from(incomingTransfers)
     .where(eq(incomingTransfers.id, id));
-  if (ids === undefined) throw recordNotFound('IncomingTransfer', 'id', id);
+  if (ids === undefined) throw recordNotFound('incomingTransfer', 'id', id);
   const accountId = ids.accountId ?? assignTo;
   const accounts = await lockAccounts(tx, accountId === null ? [] : [accountId]);
   const transfer = await lockTransfer(tx, id);
@@ -372,16 +372,16 @@ export async function assignIncomingTransfer(
   accountId: AccountId,
 ): Promise<void> {
   const { transfer, account, now } = await begin(tx, id, accountId);
-  if (account === null) throw recordNotFound('Account', 'id', accountId);
+  if (account === null) throw recordNotFound('account', 'id', accountId);
   if (transfer.status !== 'on-hold' || transfer.accountId !== null) throw notOnHold(transfer);
   if (account.currency !== transfer.currency) {
     const message = `The account holds ${account.currency}, the payment is in ${transfer.currency}.`;
-    throw refusal('account.currency.mismatch', ['Account', 'currency', account.currency], message);
+    throw refusal('account.currency.mismatch', ['account', 'currency', account.currency], message);
   }
   if (decideArrival(account).status !== 'completed') {
     throw refusal(
       'account.status.not_active',
-      ['Account', 'id', accountId],
+      ['account', 'id', accountId],
       'The account or its client is not active.',
     );
   }
@@ -401,7 +401,7 @@ export async function returnIncomingTransfer(tx: Transaction, id: IncomingTransf
 function notOnHold(transfer: IncomingTransferRow): Error {
   return refusal(
     'common.state.illegal_transition',
-    ['IncomingTransfer', 'status', transfer.status],
+    ['incomingTransfer', 'status', transfer.status],
     `The incoming transfer is ${transfer.status}${transfer.accountId === null ? '' : ' and has an account'}.`,
   );
 }

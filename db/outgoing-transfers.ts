@@ -51,20 +51,20 @@ async function begin(tx: Transaction, id: OutgoingTransferId, rules: TransferRul
     .select({ source: outgoingTransfers.accountId, destination: outgoingTransfers.destinationAccountId })
     .from(outgoingTransfers)
     .where(eq(outgoingTransfers.id, id));
-  if (ids === undefined) throw recordNotFound('OutgoingTransfer', 'id', id);
+  if (ids === undefined) throw recordNotFound('outgoingTransfer', 'id', id);
   const accountIds = ids.destination === null ? [ids.source] : [ids.source, ids.destination];
   const [accounts, [transfer], now] = await Promise.all([
     lockAccounts(tx, accountIds),
     tx.drizzle.select().from(outgoingTransfers).where(eq(outgoingTransfers.id, id)).for('update'),
     readClock(tx),
   ]);
-  if (transfer === undefined) throw recordNotFound('OutgoingTransfer', 'id', id);
+  if (transfer === undefined) throw recordNotFound('outgoingTransfer', 'id', id);
   return { tx, now, rules, before: transfer, accounts, transfer, entries: [] };
 }
 
 function source(work: Work): LockedAccount {
   const account = work.accounts.get(work.transfer.accountId);
-  if (account === undefined) throw recordNotFound('Account', 'id', work.transfer.accountId);
+  if (account === undefined) throw recordNotFound('account', 'id', work.transfer.accountId);
   return account;
 }
 
@@ -248,7 +248,7 @@ async function incomingNumber(tx: Transaction, id: IncomingTransferId): Promise<
   const [row] = await tx.execute<{ number: string }>(
     sql`SELECT transaction_number AS number FROM incoming_transfers WHERE id = ${id}`,
   );
-  if (row === undefined) throw recordNotFound('IncomingTransfer', 'id', id);
+  if (row === undefined) throw recordNotFound('incomingTransfer', 'id', id);
   return row.number;
 }
 
@@ -396,7 +396,7 @@ export async function reportPluginPayment(
 function illegal(transfer: OutgoingTransferRow, to: string): Error {
   return refusal(
     'common.state.illegal_transition',
-    ['OutgoingTransfer', 'status', to],
+    ['outgoingTransfer', 'status', to],
     `An outgoing transfer that is ${transfer.status} cannot become ${to}.`,
   );
 }
@@ -427,7 +427,7 @@ export async function authorizeOutgoingTransfer(
   if (work.transfer.createdBy === by) {
     throw refusal(
       'common.security.access_denied',
-      ['OutgoingTransfer', 'requirementConfiguration.authorizationStatus', 'fulfilled'],
+      ['outgoingTransfer', 'requirementConfiguration.authorizationStatus', 'fulfilled'],
       'A machine user never authorizes its own transfer.',
     );
   }

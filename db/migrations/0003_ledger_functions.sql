@@ -94,7 +94,7 @@ BEGIN
       SELECT * INTO v_key FROM idempotency_keys
         WHERE machine_user_id = p_machine_user AND method = 'POST' AND path = p_path AND key = p_key;
       IF v_key.request_hash <> p_request_hash THEN
-        PERFORM refuse('common.idempotency.key_reused', 'Request', 'Idempotency-Key', p_key);
+        PERFORM refuse('common.idempotency.key_reused', 'header', 'Idempotency-Key', left(p_key, 100));
       END IF;
       replayed := true;
       response_body := v_key.response_body;
@@ -108,25 +108,25 @@ BEGIN
   v_now := service_now();
 
   IF v_source.id IS NULL THEN
-    PERFORM refuse('common.coding.internal.record_not_found', 'Account', 'outgoingTransfer.source.accountId', p_source::text);
+    PERFORM refuse('common.coding.internal.record_not_found', 'outgoingTransfer', 'source.accountId', p_source::text);
   ELSIF v_destination.id IS NULL THEN
-    PERFORM refuse('common.coding.internal.record_not_found', 'Account', 'outgoingTransfer.destination.accountId', p_destination::text);
+    PERFORM refuse('common.coding.internal.record_not_found', 'outgoingTransfer', 'destination.accountId', p_destination::text);
   ELSIF v_source.client_id <> p_client THEN
-    PERFORM refuse('account.client.mismatch', 'Account', 'outgoingTransfer.clientId', p_client::text);
+    PERFORM refuse('account.client.mismatch', 'outgoingTransfer', 'clientId', p_client::text);
   ELSIF v_source.currency <> p_currency THEN
-    PERFORM refuse('account.currency.mismatch', 'Account', 'outgoingTransfer.currency', p_currency);
+    PERFORM refuse('account.currency.mismatch', 'outgoingTransfer', 'currency', p_currency);
   ELSIF v_destination.currency <> p_currency THEN
-    PERFORM refuse('account.currency.mismatch', 'Account', 'outgoingTransfer.destination.accountId', p_destination::text);
+    PERFORM refuse('account.currency.mismatch', 'outgoingTransfer', 'destination.accountId', p_destination::text);
   ELSIF v_source.status <> 'active' THEN
-    PERFORM refuse('account.status.not_active', 'Account', 'outgoingTransfer.source.accountId', p_source::text);
+    PERFORM refuse('account.status.not_active', 'outgoingTransfer', 'source.accountId', p_source::text);
   ELSIF v_destination.status <> 'active' THEN
-    PERFORM refuse('account.status.not_active', 'Account', 'outgoingTransfer.destination.accountId', p_destination::text);
+    PERFORM refuse('account.status.not_active', 'outgoingTransfer', 'destination.accountId', p_destination::text);
   END IF;
   SELECT id INTO v_client FROM clients WHERE id IN (v_source.client_id, v_destination.client_id) AND status <> 'active' LIMIT 1;
   IF FOUND THEN
-    PERFORM refuse('account.status.not_active', 'Client', 'outgoingTransfer.clientId', v_client::text);
+    PERFORM refuse('account.status.not_active', 'outgoingTransfer', 'clientId', v_client::text);
   ELSIF v_source.posted_minor - v_source.reserved_minor < p_amount_minor + p_fee_minor THEN
-    PERFORM refuse('account.balance.insufficient', 'Account', 'outgoingTransfer.source.accountId', p_source::text);
+    PERFORM refuse('account.balance.insufficient', 'outgoingTransfer', 'source.accountId', p_source::text);
   ELSIF (v_now AT TIME ZONE 'UTC')::date <> p_transfer_date THEN
     -- Not a refusal: the day has changed since the caller looked. It asks again with this one.
     RAISE EXCEPTION 'service date' USING ERRCODE = 'FA002', DETAIL = ((v_now AT TIME ZONE 'UTC')::date)::text;
