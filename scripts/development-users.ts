@@ -1,0 +1,108 @@
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { exportJWK, generateKeyPair, importJWK, type JWK, SignJWT } from 'jose';
+import * as v from 'valibot';
+import { createDatabase } from '../db/client.ts';
+import { newId } from '../db/ids.ts';
+import { registerMachineUser } from '../db/machine-users.ts';
+import { asId, type MachineUserId } from '../domain/ids.ts';
+import { ROLES, type Role } from '../domain/roles.ts';
+import { RemedyError } from './remedy.ts';
+
+const ALGORITHM = 'EdDSA';
+export const TOKEN_AUDIENCE = 'financial-accounts-service';
+const TOKEN_LIFE_MINUTES = 60;
+
+const DevelopmentUser = v.object({
+  id: v.pipe(
+    v.string(),
+    v.transform((text) => asId<MachineUserId>(text)),
+  ),
+  name: v.string(),
+  roles: v.array(v.picklist(ROLES)),
+  keyId: v.string(),
+  privateKey: v.looseObject({ kty: v.string() }),
+});
+
+/** A machine user of the development machine, with the private key that a real caller would keep to itself. */
+export type DevelopmentUser = v.InferOutput<typeof DevelopmentUser>;
+
+function usersFile(dataDirectory: string): string {
+  return join(dataDirectory, 'development-users.json');
+}
+
+/** Makes the development machine users on the first start, and registers their public keys whenever the database lacks them. */
+export async function registerDevelopmentUsers(dataDirectory: string, databaseUrl: string): Promise<void> {
+  const users = await readOrCreateUsers(dataDirectory);
+  const database = createDatabase({ url: databaseUrl, maxConnections: 1, applicationName: 'start' });
+  try {
+    await database.transaction(async (tx) => {
+      for (const user of users) {
+        const { kty, crv, x } = user.privateKey;
+        await registerMachineUser(tx, {
+          id: user.id,
+          name: user.name,
+          roles: user.roles,
+          kid: user.keyId,
+          algorithm: ALGORITHM,
+          publicKey: { kty, crv, x },
+        });
+      }
+    });
+  } finally {
+    await database.close();
+  }
+}
+
+async function readOrCreateUsers(dataDirectory: string): Promise<DevelopmentUser[]> {
+  const file = usersFile(dataDirectory);
+  if (existsSync(file)) return parseUsers(file);
+  const users: DevelopmentUser[] = [await newUser('development', ['operator', 'admin'])];
+  for (const role of ROLES) users.push(await newUser(`development-${role}`, [role]));
+  writeFileSync(`${file}.new`, `${JSON.stringify(users, null, 2)}\n`, { mode: 0o600 });
+  renameSync(`${file}.new`, file);
+  return users;
+}
+
+async function newUser(name: string, roles: Role[]): Promise<DevelopmentUser> {
+  const { privateKey } = await generateKeyPair(ALGORITHM, { extractable: true });
+  const jwk: JWK = await exportJWK(privateKey);
+  return v.parse(DevelopmentUser, { id: newId(), name, roles, keyId: newId(), privateKey: jwk });
+}
+
+function parseUsers(file: string): DevelopmentUser[] {
+  try {
+    return v.parse(v.array(DevelopmentUser), JSON.parse(readFileSync(file, 'utf8')));
+  } catch (error) {
+    throw new RemedyError(
+      `${file} cannot be read as the development machine users. Remove it, and "npm start" makes new ones.`,
+      { cause: error },
+    );
+  }
+}
+
+/**
+ * A bearer token, valid for 60 minutes: of the development machine user (operator and admin), or of the one that has the given role
+ * alone.
+ */
+export async function developmentToken(dataDirectory: string, role: Role | undefined, now: Date): Promise<string> {
+  const file = usersFile(dataDirectory);
+  if (!existsSync(file)) {
+    throw new RemedyError(
+      `No service was started with the data directory ${dataDirectory}. Run "npm start" first, or set DATA_DIR to its folder.`,
+    );
+  }
+  const name = role === undefined ? 'development' : `development-${role}`;
+  const user = parseUsers(file).find((candidate) => candidate.name === name);
+  if (user === undefined)
+    throw new RemedyError(`${file} has no user "${name}". Remove the file, and "npm start" makes new ones.`);
+  const issuedAt = Math.floor(now.getTime() / 1000);
+  return new SignJWT()
+    .setProtectedHeader({ alg: ALGORITHM, kid: user.keyId })
+    .setIssuer(user.id)
+    .setSubject(user.id)
+    .setAudience(TOKEN_AUDIENCE)
+    .setIssuedAt(issuedAt)
+    .setExpirationTime(issuedAt + TOKEN_LIFE_MINUTES * 60)
+    .sign(await importJWK(user.privateKey, ALGORITHM));
+}

@@ -1,0 +1,44 @@
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import * as v from 'valibot';
+import { RemedyError } from './remedy.ts';
+
+const Endpoints = v.object({
+  apiUrl: v.string(),
+  publicUrl: v.string(),
+  sandboxUrl: v.string(),
+  databaseUrl: v.string(),
+  temporalAddress: v.string(),
+  temporalNamespace: v.string(),
+  /** Null with a Temporal server of the operator's own. */
+  uiUrl: v.nullable(v.string()),
+});
+
+/** Where the parts of a started service are found; other commands of the same data directory read it. */
+export type Endpoints = v.InferOutput<typeof Endpoints>;
+
+export function endpointsFile(dataDirectory: string): string {
+  return join(dataDirectory, 'run', 'endpoints.json');
+}
+
+/** Holds the database's password: for our user's eyes only. */
+export function writeEndpoints(dataDirectory: string, endpoints: Endpoints): void {
+  const file = endpointsFile(dataDirectory);
+  rmSync(`${file}.new`, { force: true });
+  writeFileSync(`${file}.new`, `${JSON.stringify(endpoints, null, 2)}\n`, { mode: 0o600 });
+  renameSync(`${file}.new`, file);
+}
+
+/** Kept after a stop, so that it tells where the service was last; fails with a remedy if it never ran. */
+export function readEndpoints(dataDirectory: string): Endpoints {
+  let text: string;
+  try {
+    text = readFileSync(endpointsFile(dataDirectory), 'utf8');
+  } catch (error) {
+    throw new RemedyError(
+      `No service was started with the data directory ${dataDirectory}. Run "npm start" first, or set DATA_DIR to its folder.`,
+      { cause: error },
+    );
+  }
+  return v.parse(Endpoints, JSON.parse(text));
+}

@@ -1,0 +1,126 @@
+import { mkdirSync, statfsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { describeFailure, RemedyError } from './remedy.ts';
+
+/** What the environment says about a start, checked before anything is done. */
+export interface StartEnvironment {
+  dataDirectory: string;
+  port: number;
+  sandboxPort: number;
+  temporalPort: number;
+  temporalUiPort: number;
+  temporalNamespace: string;
+  /** Undefined: start the embedded Postgres. */
+  databaseUrl: string | undefined;
+  /** Undefined: start the local Temporal. */
+  temporalAddress: string | undefined;
+  /** Where providers reach the API. */
+  publicUrl: string;
+}
+
+/** A new cluster, Temporal's file and the logs of a first start take about this much. */
+const DISK_BYTES_MIN = 200 * 1024 * 1024;
+
+export function readStartEnvironment(environment: NodeJS.ProcessEnv): StartEnvironment {
+  const port = portSetting(environment, 'PORT', 3000);
+  const read: StartEnvironment = {
+    dataDirectory: dataDirectory(environment),
+    port,
+    sandboxPort: portSetting(environment, 'SANDBOX_PORT', 3100),
+    temporalPort: portSetting(environment, 'TEMPORAL_PORT', 7233),
+    temporalUiPort: portSetting(environment, 'TEMPORAL_UI_PORT', 8233),
+    temporalNamespace: setting(environment, 'TEMPORAL_NAMESPACE') ?? 'default',
+    databaseUrl: databaseUrl(environment),
+    temporalAddress: temporalAddress(environment),
+    publicUrl: publicUrl(environment) ?? `http://127.0.0.1:${port}`,
+  };
+  requireDifferentPorts(read);
+  return read;
+}
+
+/** The folder of everything that lasts; used by every command of a development machine. */
+export function dataDirectory(environment: NodeJS.ProcessEnv): string {
+  return resolve(setting(environment, 'DATA_DIR') ?? '.data');
+}
+
+export function setting(environment: NodeJS.ProcessEnv, name: string): string | undefined {
+  const value = environment[name]?.trim();
+  return value === undefined || value === '' ? undefined : value;
+}
+
+function portSetting(environment: NodeJS.ProcessEnv, name: string, otherwise: number): number {
+  const value = setting(environment, name);
+  if (value === undefined) return otherwise;
+  const port = /^\d{1,5}$/.test(value) ? Number(value) : 0;
+  if (port < 1 || port > 65_535)
+    throw new RemedyError(
+      `${name} is "${value}", which is no port. Set it to a number from 1 to 65535, or unset it for ${otherwise}.`,
+    );
+  return port;
+}
+
+function databaseUrl(environment: NodeJS.ProcessEnv): string | undefined {
+  const value = setting(environment, 'DATABASE_URL');
+  if (value === undefined) return undefined;
+  // The value holds a password, so it is not repeated.
+  if (!URL.canParse(value) || !/^postgres(ql)?:$/.test(new URL(value).protocol)) {
+    throw new RemedyError(
+      'DATABASE_URL is no Postgres address. Set it to postgres://user:password@host:port/database, or unset it for the embedded Postgres.',
+    );
+  }
+  return value;
+}
+
+function temporalAddress(environment: NodeJS.ProcessEnv): string | undefined {
+  const value = setting(environment, 'TEMPORAL_ADDRESS');
+  if (value === undefined) return undefined;
+  if (!/^[^\s/:]+:\d{1,5}$|^\[[0-9a-fA-F:]+\]:\d{1,5}$/.test(value)) {
+    throw new RemedyError(`TEMPORAL_ADDRESS is "${value}". Set it to host:port, or unset it for the local Temporal.`);
+  }
+  return value;
+}
+
+function publicUrl(environment: NodeJS.ProcessEnv): string | undefined {
+  const value = setting(environment, 'PUBLIC_URL');
+  if (value === undefined) return undefined;
+  if (!URL.canParse(value) || !/^https?:$/.test(new URL(value).protocol)) {
+    throw new RemedyError(
+      `PUBLIC_URL is "${value}". Set it to the http(s) address at which providers reach the API, or unset it.`,
+    );
+  }
+  return value.replace(/\/+$/, '');
+}
+
+function requireDifferentPorts(read: StartEnvironment): void {
+  const seen = new Map<number, string>();
+  const wanted: [string, number][] = [
+    ['PORT', read.port],
+    ['SANDBOX_PORT', read.sandboxPort],
+  ];
+  if (read.temporalAddress === undefined)
+    wanted.push(['TEMPORAL_PORT', read.temporalPort], ['TEMPORAL_UI_PORT', read.temporalUiPort]);
+  for (const [name, port] of wanted) {
+    const other = seen.get(port);
+    if (other !== undefined)
+      throw new RemedyError(`${other} and ${name} are both ${port}. Give each a port of its own.`);
+    seen.set(port, name);
+  }
+}
+
+/** Makes the data directory and sees that it can be worked in. */
+export function prepareDataDirectory(directory: string): void {
+  try {
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    mkdirSync(join(directory, 'run'), { recursive: true, mode: 0o700 });
+    mkdirSync(join(directory, 'logs'), { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw new RemedyError(`DATA_DIR ${directory} cannot be made: ${describeFailure(error)}`, { cause: error });
+  }
+  const { bavail, bsize } = statfsSync(directory);
+  if (bavail * bsize < DISK_BYTES_MIN) {
+    const free = Math.floor((bavail * bsize) / (1024 * 1024));
+    throw new RemedyError(
+      `The disk of ${directory} has ${free} MB left, and a start needs ${DISK_BYTES_MIN / 1024 / 1024} MB. Free some space, or set DATA_DIR to a folder on another disk.`,
+    );
+  }
+}

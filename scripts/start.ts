@@ -1,0 +1,241 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { migrate } from '../db/migrate.ts';
+import { registerDevelopmentUsers } from './development-users.ts';
+import { type Endpoints, writeEndpoints } from './endpoints.ts';
+import { guardians, watchGuardians } from './parentage.ts';
+import { isPortFree } from './ports.ts';
+import { startPostgres } from './postgres.ts';
+import { takeFileLock } from './processes.ts';
+import { describeFailure, RemedyError } from './remedy.ts';
+import { childProcess, waitUntilReady } from './start-children.ts';
+import { prepareDataDirectory, readStartEnvironment, type StartEnvironment, setting } from './start-environment.ts';
+import { type ChildName, StoppedWhileStarting, Supervisor } from './supervisor.ts';
+import { startTemporal } from './temporal-server.ts';
+
+/** `npm start`: everything on one machine by one command. */
+async function main(): Promise<void> {
+  const environment = readStartEnvironment(process.env);
+  prepareDataDirectory(environment.dataDirectory);
+  const files = fileNames(environment.dataDirectory);
+  const holder = takeFileLock(files.lock);
+  if (holder !== undefined) {
+    throw new RemedyError(
+      `A service already runs on ${environment.dataDirectory} (process ${holder.pid}). Stop it, or set DATA_DIR and the ports for a second one.`,
+    );
+  }
+  const supervisor = new Supervisor(files.pid, say);
+  let starting: Promise<unknown> = Promise.resolve();
+  let stop: Promise<void> | undefined;
+  const stopOnce = (reason: string): void => {
+    stop ??= (async () => {
+      say(`${reason}: stopping …`);
+      await supervisor.stopAll();
+      // A child that was being spawned at that moment is recorded by now.
+      await Promise.race([starting.catch(() => {}), sleep(1_000)]);
+      await supervisor.stopAll();
+      rmSync(files.lock, { force: true });
+      say('Everything is stopped.');
+      process.exit(0);
+    })();
+  };
+  process.on('SIGINT', () => stopOnce('Interrupted'));
+  process.on('SIGTERM', () => stopOnce('Asked to end'));
+  process.on('SIGHUP', () => stopOnce('The terminal is gone'));
+  watchGuardians(guardians(), () => stopOnce('The process that started this is gone'));
+  try {
+    starting = start(environment, supervisor, files);
+    await starting;
+  } catch (error) {
+    if (stop !== undefined || error instanceof StoppedWhileStarting) return;
+    await supervisor.stopAll();
+    rmSync(files.lock, { force: true });
+    throw error;
+  }
+}
+
+async function start(environment: StartEnvironment, supervisor: Supervisor, files: FileNames): Promise<void> {
+  const startedAt = performance.now();
+  await supervisor.stopLeftOvers();
+  await requireFreePorts(environment);
+  const [databaseUrl, temporal] = await Promise.all([
+    provideDatabase(environment, supervisor, files),
+    provideTemporal(environment, supervisor, files),
+  ]);
+  say('Bringing the database up to date …');
+  await migrate(databaseUrl);
+  await registerDevelopmentUsers(environment.dataDirectory, databaseUrl);
+  const endpoints: Endpoints = {
+    apiUrl: `http://127.0.0.1:${environment.port}`,
+    publicUrl: environment.publicUrl,
+    sandboxUrl: `http://127.0.0.1:${environment.sandboxPort}`,
+    databaseUrl,
+    temporalAddress: temporal.address,
+    temporalNamespace: environment.temporalNamespace,
+    uiUrl: temporal.uiUrl,
+  };
+  writeEndpoints(environment.dataDirectory, endpoints);
+  await startOwnProcesses(environment, endpoints, supervisor, files);
+  supervisor.serviceIsUp();
+  sayReady(environment, endpoints, Math.round((performance.now() - startedAt) / 1000));
+}
+
+async function provideDatabase(
+  environment: StartEnvironment,
+  supervisor: Supervisor,
+  files: FileNames,
+): Promise<string> {
+  if (environment.databaseUrl !== undefined) return environment.databaseUrl;
+  say('Starting Postgres …');
+  let known: { url: string; port: number } | undefined;
+  await supervisor.launch('postgres', async () => {
+    const running = await startPostgres({
+      dataDirectory: join(environment.dataDirectory, 'postgres'),
+      logFile: files.log('postgres'),
+      pidFile: files.pid('postgres'),
+      onProgress: say,
+      // The others know the port by now, so a new start must take the same.
+      ...(known === undefined ? {} : { port: known.port }),
+    });
+    known = running;
+    return running.process;
+  });
+  if (known === undefined) throw new Error('Postgres runs without an address.');
+  return known.url;
+}
+
+async function provideTemporal(
+  environment: StartEnvironment,
+  supervisor: Supervisor,
+  files: FileNames,
+): Promise<{ address: string; uiUrl: string | null }> {
+  if (environment.temporalAddress !== undefined) return { address: environment.temporalAddress, uiUrl: null };
+  say('Starting Temporal …');
+  const { temporalPort: port, temporalUiPort: uiPort } = environment;
+  await supervisor.launch('temporal', async () => {
+    const running = await startTemporal({
+      databaseFile: join(environment.dataDirectory, 'temporal.db'),
+      logFile: files.log('temporal'),
+      pidFile: files.pid('temporal'),
+      port,
+      uiPort,
+      namespace: environment.temporalNamespace,
+      onProgress: say,
+    });
+    return running.process;
+  });
+  return { address: `127.0.0.1:${port}`, uiUrl: `http://127.0.0.1:${uiPort}` };
+}
+
+async function startOwnProcesses(
+  environment: StartEnvironment,
+  endpoints: Endpoints,
+  supervisor: Supervisor,
+  files: FileNames,
+): Promise<void> {
+  const childEnvironment: NodeJS.ProcessEnv = {
+    ...process.env,
+    DATABASE_URL: endpoints.databaseUrl,
+    TEMPORAL_ADDRESS: endpoints.temporalAddress,
+    TEMPORAL_NAMESPACE: endpoints.temporalNamespace,
+    PORT: String(environment.port),
+    PUBLIC_URL: endpoints.publicUrl,
+    SANDBOX_PORT: String(environment.sandboxPort),
+    SANDBOX_URL: endpoints.sandboxUrl,
+    SANDBOX_BANK_SECRET: setting(process.env, 'SANDBOX_BANK_SECRET') ?? sandboxBankSecret(environment.dataDirectory),
+    DATA_DIR: environment.dataDirectory,
+  };
+  say('Starting the sandbox, the worker and the API …');
+  const launch = (name: ChildName, entry: string) =>
+    supervisor.launch(name, () =>
+      childProcess({ entry, environment: childEnvironment, logFile: files.log(name), pidFile: files.pid(name) }),
+    );
+  const sandbox = await launch('sandbox', 'sandbox/main.ts');
+  const worker = await launch('worker', 'activities/main.ts');
+  const api = await launch('api', 'api/main.ts');
+  const children = [
+    { name: 'sandbox', process: sandbox, logFile: files.log('sandbox') },
+    { name: 'worker', process: worker, logFile: files.log('worker') },
+    { name: 'api', process: api, logFile: files.log('api') },
+  ];
+  await waitUntilReady({ apiUrl: endpoints.apiUrl, sandboxPort: environment.sandboxPort, children });
+}
+
+async function requireFreePorts(environment: StartEnvironment): Promise<void> {
+  const wanted: [string, string, number][] = [
+    ['PORT', 'the API', environment.port],
+    ['SANDBOX_PORT', 'the sandbox', environment.sandboxPort],
+  ];
+  if (environment.temporalAddress === undefined) {
+    wanted.push(
+      ['TEMPORAL_PORT', 'Temporal', environment.temporalPort],
+      ['TEMPORAL_UI_PORT', "Temporal's UI", environment.temporalUiPort],
+    );
+  }
+  for (const [variable, user, port] of wanted) {
+    if (await isPortFree(port)) continue;
+    throw new RemedyError(
+      `Port ${port}, wanted for ${user}, is in use. Stop what listens there, or set ${variable} to a free port.`,
+    );
+  }
+}
+
+/** Signs the sandbox bank's callbacks; made once per data directory. */
+function sandboxBankSecret(directory: string): string {
+  const file = join(directory, 'sandbox-bank-secret');
+  if (!existsSync(file)) writeFileSync(file, `${randomBytes(32).toString('hex')}\n`, { mode: 0o600 });
+  return readFileSync(file, 'utf8').trim();
+}
+
+interface FileNames {
+  lock: string;
+  pid(name: ChildName): string;
+  log(name: ChildName): string;
+}
+
+function fileNames(directory: string): FileNames {
+  return {
+    lock: join(directory, 'run', 'start.pid'),
+    pid: (name) => join(directory, 'run', `${name}.pid`),
+    log: (name) => join(directory, 'logs', `${name}.log`),
+  };
+}
+
+function sayReady(environment: StartEnvironment, endpoints: Endpoints, seconds: number): void {
+  const dataDirectory =
+    setting(process.env, 'DATA_DIR') === undefined ? '' : `DATA_DIR=${shellQuoted(environment.dataDirectory)} `;
+  const token = `$(${dataDirectory}npm --prefix ${shellQuoted(process.cwd())} run -s token)`;
+  process.stdout.write(`
+Ready after ${seconds} s.
+
+  API            ${endpoints.apiUrl}
+  Documentation  ${endpoints.apiUrl}/docs
+  Temporal's UI  ${endpoints.uiUrl ?? 'of your own Temporal server'}
+  Sandbox        ${endpoints.sandboxUrl}
+  Data and logs  ${environment.dataDirectory}
+
+Try it:
+  curl -s -H "Authorization: Bearer ${token}" ${endpoints.apiUrl}/clients
+
+Ctrl-C stops everything; the next start goes on where it was.
+`);
+}
+
+function shellQuoted(text: string): string {
+  return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+// A closed terminal or pipe must not end us before the children are stopped.
+process.stdout.on('error', () => {});
+process.stderr.on('error', () => {});
+
+main().catch((error: unknown) => {
+  process.stderr.write(`${describeFailure(error)}\n`);
+  process.exit(1);
+});

@@ -1,0 +1,129 @@
+import { spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import * as v from 'valibot';
+import { startPostgres } from './postgres.ts';
+import { describeFailure } from './remedy.ts';
+import { temporalBinary } from './temporal-binary.ts';
+import { timeSkippingServer } from './test-server.ts';
+
+const PROJECT_DIRECTORY = fileURLToPath(new URL('..', import.meta.url));
+/** Tests through the public document; run when present, after vitest. Ends with a line of the same form as ours. */
+const CONTRACT_TEST = 'scripts/contract-test.ts';
+
+interface Counts {
+  passed: number;
+  failed: number;
+}
+
+const VitestReport = v.object({
+  success: v.boolean(),
+  numPassedTests: v.number(),
+  numFailedTests: v.number(),
+  testResults: v.array(v.object({ status: v.string(), name: v.string(), assertionResults: v.array(v.unknown()) })),
+});
+
+/** `npm test [-- vitest's arguments]`: all tests, with one Postgres for the run, and the count as the last line. */
+async function main(): Promise<void> {
+  const vitestArguments = process.argv.slice(2);
+  const directory = mkdtempSync(join(tmpdir(), 'financial-accounts-test-'));
+  const cleanUps: (() => Promise<void>)[] = [async () => rmSync(directory, { recursive: true, force: true })];
+  const cleanUp = async () => {
+    for (const step of cleanUps.splice(0).reverse()) await step();
+  };
+  const abort = () => void cleanUp().finally(() => process.exit(130));
+  process.once('SIGINT', abort);
+  process.once('SIGTERM', abort);
+  try {
+    const environment = await prepare(directory, cleanUps);
+    const counts = await runVitest(vitestArguments, directory, environment);
+    if (vitestArguments.length === 0 && existsSync(join(PROJECT_DIRECTORY, CONTRACT_TEST))) {
+      const contract = await runContractTest(environment);
+      counts.passed += contract.passed;
+      counts.failed += contract.failed;
+    }
+    await cleanUp();
+    console.log(`${counts.passed} passed, ${counts.failed} failed`);
+    process.exitCode = counts.failed === 0 && counts.passed > 0 ? 0 : 1;
+  } finally {
+    await cleanUp();
+  }
+}
+
+async function prepare(directory: string, cleanUps: (() => Promise<void>)[]): Promise<NodeJS.ProcessEnv> {
+  const temporal = await temporalBinary(say);
+  await timeSkippingServer(say);
+  const server = await startPostgres({
+    dataDirectory: join(directory, 'postgres'),
+    settings: { max_connections: '500' },
+    onProgress: say,
+  });
+  cleanUps.push(() => server.stop());
+  return { ...process.env, TEST_POSTGRES_URL: server.url, TEMPORAL_CLI_PATH: temporal };
+}
+
+async function runVitest(
+  vitestArguments: readonly string[],
+  directory: string,
+  environment: NodeJS.ProcessEnv,
+): Promise<Counts> {
+  const reportFile = join(directory, 'report.json');
+  const exitCode = await run(
+    join(PROJECT_DIRECTORY, 'node_modules/vitest/vitest.mjs'),
+    ['run', '--reporter=default', '--reporter=json', `--outputFile.json=${reportFile}`, ...vitestArguments],
+    environment,
+    process.stdout,
+  );
+  if (!existsSync(reportFile)) return { passed: 0, failed: 1 };
+  const report = v.parse(VitestReport, JSON.parse(readFileSync(reportFile, 'utf8')));
+  // A file that cannot be loaded holds no test that could fail, and an error outside of tests belongs to none.
+  const brokenFiles = report.testResults.filter(
+    (file) => file.status === 'failed' && file.assertionResults.length === 0,
+  ).length;
+  const failed = report.numFailedTests + brokenFiles;
+  return { passed: report.numPassedTests, failed: failed === 0 && exitCode !== 0 ? 1 : failed };
+}
+
+async function runContractTest(environment: NodeJS.ProcessEnv): Promise<Counts> {
+  let output = '';
+  const exitCode = await run('--import', [import.meta.resolve('tsx'), CONTRACT_TEST], environment, {
+    write: (chunk) => {
+      output += chunk;
+      process.stdout.write(chunk);
+    },
+  });
+  const [, passed, failed] = /^(\d+) passed, (\d+) failed\s*$/m.exec(output) ?? [];
+  if (passed === undefined || failed === undefined) return { passed: 0, failed: 1 };
+  const failures = Number(failed);
+  return { passed: Number(passed), failed: failures === 0 && exitCode !== 0 ? 1 : failures };
+}
+
+async function run(
+  entry: string,
+  entryArguments: readonly string[],
+  environment: NodeJS.ProcessEnv,
+  output: { write(chunk: string): void },
+): Promise<number> {
+  const child = spawn(process.execPath, [entry, ...entryArguments], {
+    cwd: PROJECT_DIRECTORY,
+    env: environment,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => output.write(chunk));
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code) => resolve(code ?? 1));
+  });
+}
+
+function say(line: string): void {
+  console.log(line);
+}
+
+main().catch((error: unknown) => {
+  console.log(describeFailure(error));
+  console.log('0 passed, 1 failed');
+  process.exitCode = 1;
+});
