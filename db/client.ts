@@ -1,18 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SQL } from 'drizzle-orm';
-import { PgDialect } from 'drizzle-orm/pg-core';
-import { drizzle, type PgRemoteDatabase } from 'drizzle-orm/pg-proxy';
-import type { Connection } from './connection.ts';
+import type { PgRemoteDatabase } from 'drizzle-orm/pg-proxy';
+import { type Connection, SERVER_TIMEOUTS } from './connection.ts';
 import { surviveDriverFault } from './driver-fault.ts';
 import { DatabaseUnavailable, isRepeatable } from './failures.ts';
 import { Listener } from './listener.ts';
 import { Pool } from './pool.ts';
+import { StatementReader, TransactionReader } from './readers.ts';
 
 export { DatabaseUnavailable, errorDetail, LockTimeout, sqlState, uniqueViolation } from './failures.ts';
 
 const DEADLINE_DEFAULT_MS = 10_000;
 const CONNECT_TIMEOUT_MS = 5_000;
 const CLOSE_TIMEOUT_MS = 5_000;
+const SERVER_TIMEOUT_MARGIN_MS = 500;
 /** Deadlocks and serialization failures are answered by doing the work again, so often. */
 const ATTEMPTS_MAX = 4;
 
@@ -26,17 +27,14 @@ export interface Reader {
   readonly drizzle: PgRemoteDatabase;
 }
 
-declare const transactionBrand: unique symbol;
-
 /** A Reader inside a transaction. Statements keep their order and may be sent without awaiting the one before. */
 export interface Transaction extends Reader {
-  readonly [transactionBrand]?: never;
-  /** Tells a transaction from a reader. */
+  /** So that a mere reader does not pass for a transaction. */
   readonly inTransaction: true;
 }
 
 export interface TransactionOptions {
-  /** For waiting for a connection and all attempts together; default 10 s. */
+  /** For waiting for a connection and all attempts together; default: that of the database. */
   readonly deadlineMs?: number;
   /** How long one statement may wait for a lock before LockTimeout; default: no limit but the deadline. */
   readonly lockTimeoutMs?: number;
@@ -64,27 +62,29 @@ export interface DatabaseOptions {
   readonly url: string;
   readonly maxConnections: number;
   readonly applicationName: string;
+  /** How long a statement or transaction may take, waiting for a connection included; default 10 s. */
+  readonly deadlineMs?: number;
   /** Moves `service_now()`: an interval in Postgres's words. For tests; unset in production. */
   readonly clockOffset?: () => string;
 }
 
-const dialect = new PgDialect();
-
 export function createDatabase(options: DatabaseOptions): Database {
+  const deadlineDefaultMs = options.deadlineMs ?? DEADLINE_DEFAULT_MS;
   const connectionOptions = {
     url: options.url,
     applicationName: options.applicationName,
-    connectTimeoutMs: CONNECT_TIMEOUT_MS,
-    statementTimeoutMs: DEADLINE_DEFAULT_MS,
+    connectTimeoutMs: Math.min(CONNECT_TIMEOUT_MS, deadlineDefaultMs),
+    // A little more than the deadline here: it ends what the server still does for a client that has given up.
+    serverTimeoutMs: deadlineDefaultMs + SERVER_TIMEOUT_MARGIN_MS,
   };
   const pool = new Pool(connectionOptions, options.maxConnections);
   const listener = new Listener(connectionOptions);
-  const forgetFaults = surviveDriverFault((reason) => pool.renew(reason));
+  const forgetFault = surviveDriverFault((reason) => pool.renew(reason));
   const readClockOffset = options.clockOffset ?? null;
 
   async function single<Value>(run: (connection: Connection) => Promise<Value>): Promise<Value> {
-    const connection = pool.takeIdle() ?? (await pool.acquire(DEADLINE_DEFAULT_MS));
-    const timer = setTimeout(() => missDeadline(pool, connection), DEADLINE_DEFAULT_MS);
+    const connection = pool.takeIdle() ?? (await pool.acquire(deadlineDefaultMs));
+    const timer = setTimeout(missDeadline, deadlineDefaultMs, pool, connection);
     try {
       if (readClockOffset !== null) await setClockOffset(connection, readClockOffset());
       return await run(connection);
@@ -94,21 +94,20 @@ export function createDatabase(options: DatabaseOptions): Database {
     }
   }
 
-  const reader = readerOver(
+  const reader = new StatementReader(
     (text, params) => single((connection) => connection.run(text, params)),
     (text, params) => single((connection) => connection.runArrays(text, params)),
   );
 
   async function transaction<T>(work: (tx: Transaction) => Promise<T>, given: TransactionOptions = {}): Promise<T> {
-    const deadlineMs = given.deadlineMs ?? DEADLINE_DEFAULT_MS;
+    const deadlineMs = given.deadlineMs ?? deadlineDefaultMs;
     const endsAt = performance.now() + deadlineMs;
+    const begin = beginStatement(deadlineMs === deadlineDefaultMs ? null : deadlineMs, given.lockTimeoutMs ?? null);
     for (let attempt = 1; ; attempt += 1) {
-      const remainingMs = Math.max(1, endsAt - performance.now());
-      const connection = pool.takeIdle() ?? (await pool.acquire(remainingMs));
+      const connection = pool.takeIdle() ?? (await pool.acquire(Math.max(1, endsAt - performance.now())));
       try {
-        const timeLeftMs = Math.max(1, endsAt - performance.now());
-        return await underDeadline(pool, connection, timeLeftMs, () =>
-          attemptTransaction(connection, work, timeLeftMs, given.lockTimeoutMs ?? 0, readClockOffset?.() ?? null),
+        return await underDeadline(pool, connection, Math.max(1, endsAt - performance.now()), () =>
+          attemptTransaction(connection, work, begin, readClockOffset?.() ?? null),
         );
       } catch (error) {
         const waitMs = Math.random() * 10 * 2 ** attempt;
@@ -121,7 +120,7 @@ export function createDatabase(options: DatabaseOptions): Database {
   return {
     transaction,
     reader,
-    statement: reader.statement,
+    statement: (text, params) => reader.statement(text, params),
     listen: (channel, onNotify) => listener.listen(channel, onNotify),
     notify: async (channel) => {
       await reader.statement('select pg_notify($1, $2)', [channel, '']);
@@ -129,30 +128,30 @@ export function createDatabase(options: DatabaseOptions): Database {
     close: async () => {
       await listener.close();
       await pool.close(CLOSE_TIMEOUT_MS);
-      forgetFaults();
+      forgetFault();
     },
   };
+}
 
-  /** Releases the connection when the attempt is over on it; one that missed the deadline is gone by then. */
-  async function underDeadline<T>(
-    from: Pool,
-    connection: Connection,
-    deadlineMs: number,
-    attempt: () => Promise<T>,
-  ): Promise<T> {
-    let timer: NodeJS.Timeout | undefined;
-    const missed = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => {
-        missDeadline(from, connection);
-        reject(new DatabaseUnavailable('the deadline was missed'));
-      }, deadlineMs);
-    });
-    try {
-      return await Promise.race([attempt(), missed]);
-    } finally {
-      clearTimeout(timer);
-      from.release(connection);
-    }
+/** Gives the connection back when the attempt is over on it; one that missed the deadline is gone by then. */
+async function underDeadline<T>(
+  pool: Pool,
+  connection: Connection,
+  deadlineMs: number,
+  attempt: () => Promise<T>,
+): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const missed = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      missDeadline(pool, connection);
+      reject(new DatabaseUnavailable('the deadline was missed'));
+    }, deadlineMs);
+  });
+  try {
+    return await Promise.race([attempt(), missed]);
+  } finally {
+    clearTimeout(timer);
+    pool.release(connection);
   }
 }
 
@@ -168,72 +167,39 @@ async function setClockOffset(connection: Connection, offset: string): Promise<v
   connection.clockOffset = offset;
 }
 
+/** The session's own timeouts serve the default deadline; only what differs from them is set. */
+function beginStatement(deadlineMs: number | null, lockTimeoutMs: number | null): string {
+  const settings: string[] = [];
+  if (deadlineMs !== null) {
+    const serverTimeoutMs = Math.ceil(deadlineMs) + SERVER_TIMEOUT_MARGIN_MS;
+    for (const name of SERVER_TIMEOUTS) settings.push(`set local ${name} = ${serverTimeoutMs}`);
+  }
+  if (lockTimeoutMs !== null) settings.push(`set local lock_timeout = ${Math.ceil(lockTimeoutMs)}`);
+  return ['begin', ...settings].join('; ');
+}
+
 async function attemptTransaction<T>(
   connection: Connection,
   work: (tx: Transaction) => Promise<T>,
-  deadlineMs: number,
-  lockTimeoutMs: number,
+  begin: string,
   clockOffset: string | null,
 ): Promise<T> {
   if (clockOffset !== null) await setClockOffset(connection, clockOffset);
-  let open = true;
-  let failure: { error: unknown } | null = null;
-  const inOrder = async <Value>(start: () => Promise<Value>): Promise<Value> => {
-    if (!open) throw new Error('a statement was sent after its transaction had ended');
-    try {
-      return await start();
-    } catch (error) {
-      failure ??= { error };
-      throw error;
-    }
-  };
-  const settings = [
-    `set local transaction_timeout = ${Math.ceil(deadlineMs) + 1_000}`,
-    `set local statement_timeout = ${Math.ceil(deadlineMs) + 500}`,
-    `set local lock_timeout = ${Math.ceil(lockTimeoutMs)}`,
-  ];
-  // Sent ahead without waiting: what follows reaches Postgres behind it, and if it fails nothing that follows is executed.
-  const began = connection.simple(`begin; ${settings.join('; ')}`);
+  // Sent ahead without waiting: what follows reaches Postgres behind it, and does nothing if it fails.
+  const began = connection.simple(begin);
   began.catch(() => {});
-  const tx: Transaction = {
-    ...readerOver(
-      (text, params) => inOrder(() => connection.run(text, params)),
-      (text, params) => inOrder(() => connection.runArrays(text, params)),
-    ),
-    inTransaction: true,
-  };
+  const tx = new TransactionReader(connection);
   try {
     const result = await work(tx);
-    open = false;
+    tx.end();
     await began;
     const committed = await connection.simple('commit');
     if (committed.command === 'COMMIT') return result;
     // A statement failed, `work` went on as if it had not, and Postgres rolled back.
-    const { error } = failure ?? { error: new Error('the transaction was rolled back by Postgres') };
-    throw error;
+    throw tx.firstFailure ?? new Error('Postgres rolled the transaction back');
   } catch (error) {
-    open = false;
+    tx.end();
     if (!connection.isLost) await connection.simple('rollback').catch(() => connection.retire('the rollback failed'));
     throw error;
   }
-}
-
-type Runner = <Row>(text: string, params: readonly unknown[]) => Promise<Row[]>;
-type ArrayRunner = (text: string, params: readonly unknown[]) => Promise<unknown[][]>;
-
-function readerOver(run: Runner, runArrays: ArrayRunner): Reader {
-  let builder: PgRemoteDatabase | null = null;
-  return {
-    execute<Row>(query: SQL): Promise<Row[]> {
-      const { sql: text, params } = dialect.sqlToQuery(query);
-      return run<Row>(text, params);
-    },
-    statement: run,
-    get drizzle() {
-      builder ??= drizzle(async (text, params, method) => ({
-        rows: method === 'all' ? await runArrays(text, params) : await run(text, params),
-      }));
-      return builder;
-    },
-  };
 }

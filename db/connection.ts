@@ -7,11 +7,18 @@ export interface ConnectionOptions {
   readonly url: string;
   readonly applicationName: string;
   readonly connectTimeoutMs: number;
-  /** Bounds one statement inside the server, also when nobody waits for it any more. */
-  readonly statementTimeoutMs: number;
+  /** Bounds statements, transactions and idling inside them in the server, also when nobody waits for them any more. */
+  readonly serverTimeoutMs: number;
   readonly onLost: (connection: Connection) => void;
   readonly onNotification?: (channel: string, payload: string) => void;
 }
+
+/** The settings of Postgres that bound what a session may do; all in milliseconds. */
+export const SERVER_TIMEOUTS = [
+  'statement_timeout',
+  'idle_in_transaction_session_timeout',
+  'transaction_timeout',
+] as const;
 
 type DriverOptions = postgres.Options<Record<string, never>> & {
   socket: (options: { host: string[]; port: number[]; path: string | false | undefined }) => Promise<net.Socket>;
@@ -50,8 +57,8 @@ export class Connection {
       socket: (parsed) => this.#openSocket(parsed, options.connectTimeoutMs),
       connection: {
         application_name: options.applicationName,
-        statement_timeout: options.statementTimeoutMs,
-        idle_in_transaction_session_timeout: options.statementTimeoutMs,
+        ...Object.fromEntries(SERVER_TIMEOUTS.map((name) => [name, options.serverTimeoutMs])),
+        // Ends a long statement whose client is gone; in milliseconds.
         client_connection_check_interval: 2_000,
         TimeZone: 'UTC',
         DateStyle: 'ISO, YMD',
@@ -140,6 +147,8 @@ export class Connection {
       ? { path: target.path }
       : { host: target.host[0] ?? 'localhost', port: target.port[0] ?? 5432 };
     const socket = net.connect({ ...options, noDelay: true });
+    // The driver checks a server's certificate against this name.
+    Object.assign(socket, { host: target.host[0], port: target.port[0] });
     this.#socket = socket;
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => fail(new DatabaseUnavailable('no connection in time')), timeoutMs);

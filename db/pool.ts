@@ -118,8 +118,11 @@ export class Pool {
     } catch (error) {
       this.#opening -= 1;
       connection.retire('it could not be opened');
-      this.#waiters.shift()?.reject(error);
-      this.#openAsNeeded();
+      // While others live, whoever waits may still get one of those; with none left there is nothing to wait for.
+      if (this.#openedAt.size === 0) {
+        this.#waiters.shift()?.reject(error);
+        this.#openAsNeeded();
+      }
     }
     this.#checkDrained();
   }

@@ -1,0 +1,71 @@
+import type { SQL } from 'drizzle-orm';
+import { PgDialect } from 'drizzle-orm/pg-core';
+import { drizzle, type PgRemoteDatabase } from 'drizzle-orm/pg-proxy';
+import type { Reader, Transaction } from './client.ts';
+import type { Connection } from './connection.ts';
+
+type Run = <Row>(text: string, params: readonly unknown[]) => Promise<Row[]>;
+type RunArrays = (text: string, params: readonly unknown[]) => Promise<unknown[][]>;
+
+const dialect = new PgDialect();
+
+/** Drizzle's two ways of asking, and plain text, over whatever executes a statement. */
+export class StatementReader implements Reader {
+  readonly #run: Run;
+  readonly #runArrays: RunArrays;
+  #drizzle: PgRemoteDatabase | null = null;
+
+  constructor(run: Run, runArrays: RunArrays) {
+    this.#run = run;
+    this.#runArrays = runArrays;
+  }
+
+  execute<Row = Record<string, unknown>>(query: SQL): Promise<Row[]> {
+    const { sql: text, params } = dialect.sqlToQuery(query);
+    return this.#run<Row>(text, params);
+  }
+
+  statement<Row = Record<string, unknown>>(text: string, params: readonly unknown[]): Promise<Row[]> {
+    return this.#run<Row>(text, params);
+  }
+
+  get drizzle(): PgRemoteDatabase {
+    this.#drizzle ??= drizzle(async (text, params, method) => ({
+      rows: method === 'all' ? await this.#runArrays(text, params) : await this.#run(text, params),
+    }));
+    return this.#drizzle;
+  }
+}
+
+/** What `work` gets: statements on the transaction's connection, refused once it has ended. */
+export class TransactionReader extends StatementReader implements Transaction {
+  readonly inTransaction = true;
+  readonly #state: { ended: boolean; firstFailure: unknown };
+
+  constructor(connection: Connection) {
+    const state = { ended: false, firstFailure: undefined as unknown };
+    const send = <Value>(start: () => Promise<Value>): Promise<Value> => {
+      if (state.ended) return Promise.reject(new Error('a statement was sent after its transaction had ended'));
+      const answer = start();
+      // Whoever sent several at once may await only the first that fails; the others must not end the process.
+      answer.catch((error: unknown) => {
+        state.firstFailure ??= error;
+      });
+      return answer;
+    };
+    super(
+      (text, params) => send(() => connection.run(text, params)),
+      (text, params) => send(() => connection.runArrays(text, params)),
+    );
+    this.#state = state;
+  }
+
+  /** What the first failed statement was refused with; undefined while none failed. */
+  get firstFailure(): unknown {
+    return this.#state.firstFailure;
+  }
+
+  end(): void {
+    this.#state.ended = true;
+  }
+}
