@@ -1,0 +1,54 @@
+import { WEBHOOK_DELIVERY_WORKFLOW } from '../domain/webhook-deliveries.ts';
+import type { Database } from './client.ts';
+import { wake } from './workflow-wakeups.ts';
+
+export interface NumberedEvents {
+  /** Rows that were numbered; a full batch means that there may be more. */
+  readonly rowCount: number;
+  readonly deliveryCount: number;
+  /** Workflows of shards were noted in workflow_wakeups. */
+  readonly woken: boolean;
+}
+
+const NOTHING: NumberedEvents = { rowCount: 0, deliveryCount: 0, woken: false };
+
+/** The clocks of two processes differ by less than this, as the times in their ids show. */
+const CLOCK_SKEW_MAX = '60 seconds';
+
+const UNNUMBERED = 'SELECT EXISTS (SELECT FROM events WHERE first_position IS NULL AND id >= $1::uuid) AS "found"';
+
+const NUMBER = `SELECT row_count AS "rowCount", delivery_count AS "deliveryCount", wake_shards AS "wakeShards"
+  FROM number_events($1::integer, $2::uuid, $3::interval)`;
+
+interface Numbered {
+  readonly rowCount: number;
+  readonly deliveryCount: number;
+  readonly wakeShards: number[];
+}
+
+/**
+ * Gives positions to committed events, makes the deliveries of those who subscribe and wakes their workflows, in one
+ * transaction. Only rows with an id from `since` on are looked at, which passes over the index entries of those that
+ * were numbered long ago; null looks at all. Does nothing while another process is at it.
+ */
+export async function numberEvents(database: Database, limit: number, since: Date | null): Promise<NumberedEvents> {
+  const floor = since === null ? LEAST_ID : leastIdOf(since);
+  const [unnumbered] = await database.statement<{ found: boolean }>(UNNUMBERED, [floor]);
+  if (unnumbered?.found !== true) return NOTHING;
+  return database.transaction(async (tx) => {
+    const [numbered] = await tx.statement<Numbered>(NUMBER, [limit, floor, CLOCK_SKEW_MAX]);
+    if (numbered === undefined) throw new Error('number_events returned no row');
+    const { rowCount, deliveryCount, wakeShards } = numbered;
+    for (const shard of wakeShards) {
+      await wake(tx, WEBHOOK_DELIVERY_WORKFLOW, `${WEBHOOK_DELIVERY_WORKFLOW}/${shard}`);
+    }
+    return { rowCount, deliveryCount, woken: wakeShards.length > 0 };
+  });
+}
+
+const LEAST_ID = '00000000-0000-0000-0000-000000000000';
+
+function leastIdOf(instant: Date): string {
+  const digits = instant.getTime().toString(16).padStart(12, '0');
+  return `${digits.slice(0, 8)}-${digits.slice(8)}-7000-8000-000000000000`;
+}
