@@ -2,18 +2,16 @@ import { describe, expect, test } from 'vitest';
 import { isAllowedAddress, type WebhookAddressPolicy, webhookUrlProblem } from './webhook-addresses.ts';
 
 const STRICT: WebhookAddressPolicy = {
-  allowHttp: false,
+  allowPlainHttp: false,
   allowLoopback: false,
   allowPrivate: false,
-  allowedPorts: [443, 8443],
   ownBaseUrl: 'https://accounts.example.com',
 };
 
 const EMBEDDED: WebhookAddressPolicy = {
   ...STRICT,
-  allowHttp: true,
+  allowPlainHttp: true,
   allowLoopback: true,
-  allowedPorts: [80, 443, 8080, 8443],
   ownBaseUrl: 'http://127.0.0.1:3000',
 };
 
@@ -150,7 +148,12 @@ describe('a url', () => {
     expect(webhookUrlProblem('http://127.0.0.1:4567/hook', EMBEDDED)).toBeNull();
     expect(webhookUrlProblem('http://localhost:4567/hook', EMBEDDED)).toBeNull();
     expect(webhookUrlProblem('http://[::1]:4567/hook', EMBEDDED)).toBeNull();
-    for (const url of ['http://127.0.0.1:3000/', 'http://localhost:3000/x', 'http://[::1]:3000/', 'http://0x7f.1:3000/']) {
+    for (const url of [
+      'http://127.0.0.1:3000/',
+      'http://localhost:3000/x',
+      'http://[::1]:3000/',
+      'http://0x7f.1:3000/',
+    ]) {
       expect(webhookUrlProblem(url, EMBEDDED), url).toBe('is the address of this service');
     }
     expect(webhookUrlProblem('http://127.0.0.1:22/', EMBEDDED)).toBe('has a port that webhooks are not sent to');

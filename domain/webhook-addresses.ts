@@ -2,13 +2,10 @@ import ipaddr from 'ipaddr.js';
 
 /** Where webhooks may go: the pure decision about urls and addresses. Resolving names is the caller's work. */
 export interface WebhookAddressPolicy {
-  /** Plain http beside https. */
-  readonly allowHttp: boolean;
+  readonly allowPlainHttp: boolean;
   readonly allowLoopback: boolean;
   /** Private ranges (10/8, 172.16/12, 192.168/16, fc00::/7), for a service that lives in one network with its receivers. */
   readonly allowPrivate: boolean;
-  /** Ports of receivers outside of this machine. A loopback receiver may have any port from 1024 on. */
-  readonly allowedPorts: readonly number[];
   /** The service's own address, which is never a receiver. */
   readonly ownBaseUrl: string;
 }
@@ -24,14 +21,18 @@ export type AddressProblem =
   | 'is not a public address';
 
 const URL_LENGTH_MAX = 2048;
+// Receivers on this machine may have any port that a service without privileges can have.
 const UNPRIVILEGED_PORT_MIN = 1024;
+// Elsewhere only where web servers live: a webhook must not be a way to talk to somebody's mail server or cache.
+const PORTS: Readonly<Record<string, readonly number[]>> = { 'https:': [443, 8443], 'http:': [80, 8080] };
 
 /** Judges a url by its text alone: a name in it may still resolve to an address that is refused. */
 export function webhookUrlProblem(text: string, policy: WebhookAddressPolicy): AddressProblem | null {
   if (text.length > URL_LENGTH_MAX) return 'is longer than 2048 characters';
   if (!URL.canParse(text)) return 'is not a url';
   const url = new URL(text);
-  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && policy.allowHttp)) return 'must be an https address';
+  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && policy.allowPlainHttp))
+    return 'must be an https address';
   if (url.username !== '' || url.password !== '') return 'must not hold credentials';
   if (url.hash !== '') return 'must not have a fragment';
   const host = hostOf(url);
@@ -40,8 +41,8 @@ export function webhookUrlProblem(text: string, policy: WebhookAddressPolicy): A
   if (isOwnAddress(host, port, policy)) return 'is the address of this service';
   const loopback = isLoopbackName(host) || isLoopbackAddress(host);
   if (loopback && !policy.allowLoopback) return 'is not a public address';
-  const portAllowed = policy.allowedPorts.includes(port) || (loopback && port >= UNPRIVILEGED_PORT_MIN);
-  if (!portAllowed) return 'has a port that webhooks are not sent to';
+  const portAllowed = PORTS[url.protocol]?.includes(port) || (loopback && port >= UNPRIVILEGED_PORT_MIN);
+  if (portAllowed !== true) return 'has a port that webhooks are not sent to';
   if (ipaddr.isValid(host) && !isAllowedAddress(host, policy)) return 'is not a public address';
   return null;
 }
@@ -97,5 +98,6 @@ const IPV4_COMPATIBLE: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('::'), 96];
 /** The address that is meant: ::ffff:10.0.0.1 is 10.0.0.1. A zone (%eth0) is refused. */
 function parseAddress(text: string): ipaddr.IPv4 | ipaddr.IPv6 | null {
   if (text.includes('%') || !ipaddr.isValid(text)) return null;
-  return ipaddr.process(text);
+  const address = ipaddr.parse(text);
+  return address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress() ? address.toIPv4Address() : address;
 }

@@ -1,5 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import { ATTEMPTS_PER_ROUND, type AttemptOutcome, judgeAttempt, parseRetryAfter } from './webhook-deliveries.ts';
+import { type AttemptOutcome, type AttemptSchedule, judgeAttempt, parseRetryAfter } from './webhook-deliveries.ts';
+
+const SCHEDULE: AttemptSchedule = {
+  attemptDelaysSeconds: [0, 5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400],
+  jitterRatio: 0.1,
+};
+
+function judge(outcome: AttemptOutcome, attempt: number, random: number) {
+  return judgeAttempt(outcome, attempt, SCHEDULE, random);
+}
 
 function answered(responseCode: number, rest: Partial<AttemptOutcome> = {}): AttemptOutcome {
   return { durationMs: 5, responseCode, responseBody: '', error: null, retryAfterMs: null, ...rest };
@@ -15,46 +24,45 @@ const NO_ANSWER: AttemptOutcome = {
 
 describe('an attempt', () => {
   test.each([200, 201, 204, 299])('succeeds with %i', (code) => {
-    expect(judgeAttempt(answered(code), 1, 0)).toEqual({ result: 'succeeded' });
+    expect(judge(answered(code), 1, 0)).toEqual({ result: 'succeeded' });
   });
 
   test.each([301, 302, 307, 308, 400, 401, 404, 500])('is made again after %i', (code) => {
-    expect(judgeAttempt(answered(code), 1, 0)).toEqual({ result: 'retry', delayMs: 5_000, throttled: false });
+    expect(judge(answered(code), 1, 0)).toEqual({ result: 'retry', delayMs: 5_000, throttled: false });
   });
 
   test.each([429, 502, 503, 504])('is made again, and throttles, after %i', (code) => {
-    expect(judgeAttempt(answered(code), 1, 0)).toMatchObject({ result: 'retry', throttled: true });
+    expect(judge(answered(code), 1, 0)).toMatchObject({ result: 'retry', throttled: true });
   });
 
   test('with 200 whose answer was not read whole is no success', () => {
-    expect(judgeAttempt(answered(200, { error: 'answer_too_large' }), 1, 0).result).toBe('retry');
+    expect(judge(answered(200, { error: 'answer_too_large' }), 1, 0).result).toBe('retry');
   });
 
   test('with 410 ends the subscription at any attempt', () => {
-    expect(judgeAttempt(answered(410), 1, 0)).toEqual({ result: 'gone' });
-    expect(judgeAttempt(answered(410), 10, 0)).toEqual({ result: 'gone' });
+    expect(judge(answered(410), 1, 0)).toEqual({ result: 'gone' });
+    expect(judge(answered(410), 10, 0)).toEqual({ result: 'gone' });
   });
 
   test('is made ten times, the last 75 h 35 min 5 s after the first', () => {
     let totalMs = 0;
-    for (let attempt = 1; attempt < ATTEMPTS_PER_ROUND; attempt += 1) {
-      const verdict = judgeAttempt(NO_ANSWER, attempt, 0);
+    for (let attempt = 1; attempt < SCHEDULE.attemptDelaysSeconds.length; attempt += 1) {
+      const verdict = judge(NO_ANSWER, attempt, 0);
       if (verdict.result !== 'retry') throw new Error(`attempt ${attempt} is the last`);
       totalMs += verdict.delayMs;
     }
-    expect(ATTEMPTS_PER_ROUND).toBe(10);
     expect(totalMs).toBe(((75 * 60 + 35) * 60 + 5) * 1_000);
-    expect(judgeAttempt(NO_ANSWER, 10, 0)).toEqual({ result: 'exhausted' });
+    expect(judge(NO_ANSWER, 10, 0)).toEqual({ result: 'exhausted' });
   });
 
   test('is spread by up to a tenth of its wait', () => {
-    expect(judgeAttempt(NO_ANSWER, 2, 0.999)).toMatchObject({ delayMs: expect.closeTo(329_970, -1) });
+    expect(judge(NO_ANSWER, 2, 0.999)).toMatchObject({ delayMs: expect.closeTo(329_970, -1) });
   });
 
   test('waits as long as Retry-After asks, when that is longer than the schedule and within a day', () => {
-    expect(judgeAttempt(answered(429, { retryAfterMs: 60_000 }), 1, 0)).toMatchObject({ delayMs: 60_000 });
-    expect(judgeAttempt(answered(429, { retryAfterMs: 1_000 }), 1, 0)).toMatchObject({ delayMs: 5_000 });
-    expect(judgeAttempt(answered(429, { retryAfterMs: 10 ** 12 }), 1, 0)).toMatchObject({ delayMs: 86_400_000 });
+    expect(judge(answered(429, { retryAfterMs: 60_000 }), 1, 0)).toMatchObject({ delayMs: 60_000 });
+    expect(judge(answered(429, { retryAfterMs: 1_000 }), 1, 0)).toMatchObject({ delayMs: 5_000 });
+    expect(judge(answered(429, { retryAfterMs: 10 ** 12 }), 1, 0)).toMatchObject({ delayMs: 86_400_000 });
   });
 });
 

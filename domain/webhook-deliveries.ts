@@ -3,31 +3,16 @@
 /** Type and id prefix of the workflows that deliver, `webhook-delivery/<shard>`. */
 export const WEBHOOK_DELIVERY_WORKFLOW = 'webhook-delivery';
 
-const SECOND_MS = 1_000;
-const MINUTE_MS = 60 * SECOND_MS;
-const HOUR_MS = 60 * MINUTE_MS;
-
-/** Waits between attempts as Standard Webhooks 1.0 recommends: ten attempts within 75 h 35 min. */
-const RETRY_DELAYS_MS = [
-  5 * SECOND_MS,
-  5 * MINUTE_MS,
-  30 * MINUTE_MS,
-  2 * HOUR_MS,
-  5 * HOUR_MS,
-  10 * HOUR_MS,
-  14 * HOUR_MS,
-  20 * HOUR_MS,
-  24 * HOUR_MS,
-] as const;
-
-/** Attempts of one round; asking for a delivery again begins another round. */
-export const ATTEMPTS_PER_ROUND = RETRY_DELAYS_MS.length + 1;
-
-/** Each wait is longer by up to this part of itself, so that what failed together does not come back together. */
-const JITTER_PART = 0.1;
+/** When attempts are made. Standard Webhooks 1.0 recommends ten within 75 h 35 min. */
+export interface AttemptSchedule {
+  /** The wait before each attempt of a round, the first's first. */
+  readonly attemptDelaysSeconds: readonly number[];
+  /** Each wait is longer by up to this part of itself, so that what failed together does not come back together. */
+  readonly jitterRatio: number;
+}
 
 /** A receiver cannot put an attempt off for longer than the schedule's longest wait. */
-const RETRY_AFTER_MAX_MS = 24 * HOUR_MS;
+const RETRY_AFTER_MAX_MS = 86_400_000;
 
 /** What one attempt came to: an answer, or the reason why there is none. */
 export type AttemptError =
@@ -65,24 +50,29 @@ const THROTTLING_CODES: ReadonlySet<number> = new Set([429, 502, 503, 504]);
  * Judges an attempt: only an answer 2xx that was read whole is a success; a redirect is a failure like any other.
  * `attempt` counts within the round, from 1; `random` is in [0, 1).
  */
-export function judgeAttempt(outcome: AttemptOutcome, attempt: number, random: number): AttemptVerdict {
+export function judgeAttempt(
+  outcome: AttemptOutcome,
+  attempt: number,
+  schedule: AttemptSchedule,
+  random: number,
+): AttemptVerdict {
   const { responseCode, error, retryAfterMs } = outcome;
   if (error === null && responseCode !== null && responseCode >= 200 && responseCode < 300) {
     return { result: 'succeeded' };
   }
   if (responseCode === 410) return { result: 'gone' };
-  const scheduledMs = RETRY_DELAYS_MS[attempt - 1];
-  if (scheduledMs === undefined) return { result: 'exhausted' };
-  const waitMs = Math.max(scheduledMs, Math.min(retryAfterMs ?? 0, RETRY_AFTER_MAX_MS));
+  const scheduledSeconds = schedule.attemptDelaysSeconds[attempt];
+  if (scheduledSeconds === undefined) return { result: 'exhausted' };
+  const waitMs = Math.max(scheduledSeconds * 1_000, Math.min(retryAfterMs ?? 0, RETRY_AFTER_MAX_MS));
   const throttled = responseCode !== null && THROTTLING_CODES.has(responseCode);
-  return { result: 'retry', delayMs: Math.ceil(waitMs * (1 + JITTER_PART * random)), throttled };
+  return { result: 'retry', delayMs: Math.ceil(waitMs * (1 + schedule.jitterRatio * random)), throttled };
 }
 
 /** Reads a Retry-After header: seconds, or an HTTP date. Null where it is neither. */
 export function parseRetryAfter(header: string | undefined, now: Date): number | null {
   if (header === undefined) return null;
   const text = header.trim();
-  if (/^\d{1,9}$/.test(text)) return Number(text) * SECOND_MS;
+  if (/^\d{1,9}$/.test(text)) return Number(text) * 1_000;
   if (!/^[A-Za-z]{3,9},? /.test(text)) return null;
   const at = Date.parse(text);
   return Number.isNaN(at) ? null : Math.max(0, at - now.getTime());

@@ -33,7 +33,8 @@ CREATE INDEX webhook_secrets_by_subscription ON webhook_secrets (subscription_id
 
 -- One event for one subscription. The line of a resource = its deliveries with attempt_count 0, by position; only the
 -- head of a line may be claimed, so first attempts keep their order. One attempted delivery holds nothing up. body is a
--- ping's text; an event's is rendered when it is sent. attempt_limit grows by ten when a delivery is asked for again.
+-- ping's text; an event's is rendered when it is sent. The schedule's round begins anew,
+-- at round_start, when a delivery is asked for again.
 CREATE TABLE webhook_deliveries (
   id uuid PRIMARY KEY,
   subscription_id uuid NOT NULL REFERENCES webhook_subscriptions (id),
@@ -45,7 +46,7 @@ CREATE TABLE webhook_deliveries (
   body text,
   status text NOT NULL DEFAULT 'pending' CHECK (status IN ('pending', 'succeeded', 'failed')),
   attempt_count integer NOT NULL DEFAULT 0,
-  attempt_limit integer NOT NULL DEFAULT 10,
+  round_start integer NOT NULL DEFAULT 0,
   next_attempt_at timestamptz NOT NULL,
   claim_token uuid,
   claimed_until timestamptz,
