@@ -61,7 +61,7 @@ export function reportConnection(before: ChangedAccount, report: ConnectionRepor
   if (state !== connection.state && !CONNECTION_MOVES[connection.state].includes(state)) {
     throw refusal(
       'common.state.illegal_transition',
-      ['Account', 'account.connection.state', state],
+      ['account', 'connection.state', state],
       `The connection is ${connection.state} and cannot become ${state}.`,
     );
   }

@@ -55,7 +55,7 @@ export function refuseUnlessEmpty(account: Account, ties: AccountTies): void {
   if (isEmpty(account, ties)) return;
   throw refusal(
     'account.close.not_empty',
-    ['Account', 'account.status', 'closed'],
+    ['account', 'status', 'closed'],
     'The account has a balance, money reserved or receivable, an open transfer or an open sub-account.',
   );
 }
@@ -69,7 +69,7 @@ export function isEmpty(account: Account, ties: AccountTies): boolean {
 function refuseShape(account: Account, patch: AccountPatch): void {
   const problems: Problem[] = [];
   const add = (code: ErrorCode, field: string, value: string, message: string) =>
-    problems.push({ code, message, messageParameters: ['Account', `account.${field}`, value] });
+    problems.push({ code, message, messageParameters: ['account', field, value] });
   if (account.method === 'built-in') {
     for (const field of ['iban', 'accountNumber', 'routingCodes', 'connection'] as const) {
       if (patch[field] === undefined) continue;
@@ -105,7 +105,7 @@ function refuseMove(account: Account, patch: AccountPatch): void {
   if (stays || (ACCOUNT_MOVES[account.status].includes(to) && byCaller)) return;
   throw refusal(
     'common.state.illegal_transition',
-    ['Account', 'account.status', to],
+    ['account', 'status', to],
     `The account is ${account.status} and cannot become ${to}.`,
   );
 }
@@ -149,7 +149,7 @@ function refuseFailedConnection(account: Account): void {
   if (state !== 'creation-failed' && state !== 'dependency-failed') return;
   throw refusal(
     'common.state.illegal_transition',
-    ['Account', 'account.status', 'active'],
+    ['account', 'status', 'active'],
     `An account whose connection is ${state} cannot become active.`,
   );
 }

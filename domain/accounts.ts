@@ -1,6 +1,7 @@
 import type { LosslessNumber } from 'lossless-json';
 import type { AccountId, ClientId } from './ids.ts';
 import { amountNumber } from './money.ts';
+import type { ConnectMethod } from './providers.ts';
 
 /** Accounts: the status table, and how an account is shown in answers and events (specification 2.5, 3, 6). */
 export const ACCOUNT_STATUSES = ['pending', 'active', 'inactive', 'suspended', 'closed', 'declined'] as const;
@@ -43,8 +44,7 @@ export const CONNECTION_MOVES: Readonly<Record<ConnectionState, readonly Connect
 export const CONNECTION_STATUSES = ['active', 'inactive', 'closed'] as const;
 export type ConnectionStatus = (typeof CONNECTION_STATUSES)[number];
 
-export const CONNECT_METHODS = ['built-in', 'plug-in'] as const;
-export type ConnectMethod = (typeof CONNECT_METHODS)[number];
+export const CONNECT_METHODS = ['built-in', 'plug-in'] as const satisfies readonly ConnectMethod[];
 
 export const CONNECTION_ERROR_CATEGORIES = ['functional', 'technical'] as const;
 export const CONNECTION_ERROR_ORIGINS = ['customer', 'platform', 'provider'] as const;

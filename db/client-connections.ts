@@ -1,0 +1,91 @@
+import { and, eq, sql } from 'drizzle-orm';
+import type { ClientConnectionOutcome } from '../domain/account-connections.ts';
+import { presentClient } from '../domain/clients.ts';
+import type { ClientId } from '../domain/ids.ts';
+import type { Transaction } from './client.ts';
+import { readClock } from './clock.ts';
+import { appendEvents } from './events.ts';
+import { newId } from './ids.ts';
+import { clientConnections, clients } from './schema.ts';
+
+export type ClientConnectionRow = typeof clientConnections.$inferSelect;
+
+/** Notes that the client must be known to the provider. One that failed before is tried again with the next account. */
+export async function requireClientConnection(
+  tx: Transaction,
+  clientId: ClientId,
+  provider: string,
+  now: Date,
+): Promise<void> {
+  await tx.execute(sql`
+    INSERT INTO client_connections (id, client_id, provider, state, created_at)
+    VALUES (${newId()}, ${clientId}, ${provider}, 'creation-in-progress', ${now})
+    ON CONFLICT (client_id, provider) DO UPDATE SET state = 'creation-in-progress', error = NULL
+      WHERE client_connections.state = 'creation-failed'`);
+}
+
+export async function findClientConnection(
+  tx: Transaction,
+  clientId: ClientId,
+  provider: string,
+): Promise<ClientConnectionRow | null> {
+  const [row] = await tx.drizzle
+    .select()
+    .from(clientConnections)
+    .where(and(eq(clientConnections.clientId, clientId), eq(clientConnections.provider, provider)));
+  return row ?? null;
+}
+
+/** Records what the provider said of the client. Safe to repeat; several accounts may wait for one client. */
+export async function recordClientConnection(
+  tx: Transaction,
+  recorded: { readonly clientId: ClientId; readonly provider: string; readonly outcome: ClientConnectionOutcome },
+): Promise<void> {
+  const { clientId, provider, outcome } = recorded;
+  const connected = outcome.outcome === 'connected';
+  const [changed] = await tx.drizzle
+    .update(clientConnections)
+    .set({
+      state: connected ? 'completed-up-to-date' : 'creation-failed',
+      reference: connected ? outcome.reference : null,
+      error: connected ? null : outcome.error,
+    })
+    .where(
+      and(
+        eq(clientConnections.clientId, clientId),
+        eq(clientConnections.provider, provider),
+        eq(clientConnections.state, 'creation-in-progress'),
+      ),
+    )
+    .returning();
+  if (changed !== undefined && connected) await tellConnected(tx, changed, await readClock(tx));
+}
+
+/** A plug-in caller has connected the client's account, and with the first one at a provider the client. */
+export async function recordPlugInClient(
+  tx: Transaction,
+  clientId: ClientId,
+  provider: string,
+  now: Date,
+): Promise<void> {
+  const [made] = await tx.drizzle
+    .insert(clientConnections)
+    .values({ id: newId(), clientId, provider, state: 'completed-up-to-date', createdAt: now })
+    .onConflictDoNothing()
+    .returning();
+  if (made !== undefined) await tellConnected(tx, made, now);
+}
+
+/** The client's event carries the new connection beside the client, as `connect.connection` (specification 6). */
+async function tellConnected(tx: Transaction, connection: ClientConnectionRow, occurredAt: Date): Promise<void> {
+  const { id, clientId, provider } = connection;
+  const [client] = await tx.drizzle.select().from(clients).where(eq(clients.id, clientId)).for('update');
+  if (client === undefined) throw new Error(`client ${clientId} of a connection does not exist`);
+  const data = { ...presentClient(client), connection: { id, serviceProvider: provider } };
+  await appendEvents(tx, {
+    module: 'clients',
+    resourceId: clientId,
+    occurredAt,
+    entries: [{ type: 'connection-created', data }],
+  });
+}
