@@ -1,12 +1,6 @@
 import { eq, getTableColumns, sql } from 'drizzle-orm';
 import { type AccountPatch, type AccountTies, updateAccount } from '../domain/account-updates.ts';
-import {
-  type Account,
-  type ChangedAccount,
-  type ConnectMethod,
-  presentAccountInEvent,
-  tell,
-} from '../domain/accounts.ts';
+import { type Account, type ChangedAccount, presentAccountInEvent, tell } from '../domain/accounts.ts';
 import { recordNotFound, refusal } from '../domain/errors.ts';
 import type { AccountId, ClientId } from '../domain/ids.ts';
 import { ledgerNumber } from '../domain/numbers.ts';
