@@ -4,8 +4,8 @@ import ipaddr from 'ipaddr.js';
 export interface WebhookAddressPolicy {
   readonly allowPlainHttp: boolean;
   readonly allowLoopback: boolean;
-  /** Private ranges (10/8, 172.16/12, 192.168/16, fc00::/7), for a service that lives in one network with its receivers. */
-  readonly allowPrivate: boolean;
+  /** Private ranges (10/8, 172.16/12, 192.168/16, fc00::/7), for a service in one network with its receivers. */
+  readonly allowPrivate?: boolean;
   /** The service's own address, which is never a receiver. */
   readonly ownBaseUrl: string;
 }
@@ -43,7 +43,7 @@ export function webhookUrlProblem(text: string, policy: WebhookAddressPolicy): A
   if (loopback && !policy.allowLoopback) return 'is not a public address';
   const portAllowed = PORTS[url.protocol]?.includes(port) || (loopback && port >= UNPRIVILEGED_PORT_MIN);
   if (portAllowed !== true) return 'has a port that webhooks are not sent to';
-  if (ipaddr.isValid(host) && !isAllowedAddress(host, policy)) return 'is not a public address';
+  if (isAddress(host) && !isAllowedAddress(host, policy)) return 'is not a public address';
   return null;
 }
 
@@ -78,6 +78,10 @@ function isLoopbackAddress(host: string): boolean {
   return address !== null && address.range() === 'loopback';
 }
 
+export function isAddress(text: string): boolean {
+  return text.includes(':') || ipaddr.isValid(text);
+}
+
 /** Whether a connection to this IP address may be made. Text that is no address is refused. */
 export function isAllowedAddress(text: string, policy: WebhookAddressPolicy): boolean {
   const address = parseAddress(text);
@@ -87,7 +91,7 @@ export function isAllowedAddress(text: string, policy: WebhookAddressPolicy): bo
   if (isIpv6 && address.match(IPV4_COMPATIBLE) && address.toString() !== '::1') return false;
   const range = address.range();
   if (range === 'loopback') return policy.allowLoopback;
-  if (range === 'private' || range === 'uniqueLocal') return policy.allowPrivate;
+  if (range === 'private' || range === 'uniqueLocal') return policy.allowPrivate === true;
   // Some versions of ipaddr.js call every address unicast that no table names: of IPv6 only 2000::/3 is in use.
   return range === 'unicast' && (!isIpv6 || address.match(GLOBAL_UNICAST));
 }
@@ -95,9 +99,18 @@ export function isAllowedAddress(text: string, policy: WebhookAddressPolicy): bo
 const GLOBAL_UNICAST: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('2000::'), 3];
 const IPV4_COMPATIBLE: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('::'), 96];
 
-/** The address that is meant: ::ffff:10.0.0.1 is 10.0.0.1. A zone (%eth0) is refused. */
+/**
+ * The address that is meant: ::ffff:10.0.0.1 is 10.0.0.1. A zone (%eth0) is refused. IPv6 is written out by the url parser
+ * first, because ipaddr.js reads ::127.0.0.1 as ::ffff:127.0.0.1.
+ */
 function parseAddress(text: string): ipaddr.IPv4 | ipaddr.IPv6 | null {
-  if (text.includes('%') || !ipaddr.isValid(text)) return null;
-  const address = ipaddr.parse(text);
+  const written = text.includes(':') ? writeOutIpv6(text) : text;
+  if (written === null || !ipaddr.isValid(written)) return null;
+  const address = ipaddr.parse(written);
   return address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress() ? address.toIPv4Address() : address;
+}
+
+function writeOutIpv6(text: string): string | null {
+  const url = `http://[${text}]`;
+  return URL.canParse(url) ? new URL(url).hostname.slice(1, -1) : null;
 }
