@@ -1,0 +1,249 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { CURRENCIES } from '../domain/money.ts';
+import { chooseOffer, depositSchemes, findOffer, outgoingSchemes } from '../domain/providers.ts';
+import { ruleFor } from '../domain/requirement-rules.ts';
+import { loadConfiguration } from './configuration.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'configuration-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function load(patch: unknown, env: NodeJS.ProcessEnv = {}) {
+  const file = join(folder, 'patch.json');
+  writeFileSync(file, typeof patch === 'string' ? patch : JSON.stringify(patch));
+  return loadConfiguration({ ...env, CONFIG_FILE: file });
+}
+
+function refusal(patch: unknown): string {
+  try {
+    load(patch);
+  } catch (error) {
+    return error instanceof Error ? error.message.replaceAll(`${join(folder, 'patch.json')}: `, '') : String(error);
+  }
+  return 'accepted';
+}
+
+const defaults = loadConfiguration({});
+const sandboxBank = defaults.providers.find(({ code }) => code === 'sandbox-bank');
+const customBank = defaults.providers.find(({ code }) => code === 'custom-bank');
+if (sandboxBank === undefined || customBank === undefined) throw new Error('the default providers are missing');
+
+describe('the default file', () => {
+  test('asks nobody, limits nobody, charges nothing', () => {
+    expect(defaults).toMatchObject({
+      audience: 'financial-accounts-service',
+      prices: [],
+      rollLimit: 5,
+      rateLimit: { requestsPerSecond: null },
+      bodyLimitBytes: 1_048_576,
+    });
+    for (const rules of [defaults.compliance.incoming, defaults.compliance.outgoing]) {
+      expect(ruleFor(rules, 'EUR')).toBe('none');
+    }
+    expect(ruleFor(defaults.authorization, 'EUR')).toBe('never');
+  });
+
+  test('delivers webhooks ten times over 75:35:05, to loopback over http too', () => {
+    const { attemptDelaysSeconds, ...webhooks } = defaults.webhooks;
+    expect(attemptDelaysSeconds).toHaveLength(10);
+    expect(attemptDelaysSeconds.reduce((sum, delay) => sum + delay, 0)).toBe(75 * 3600 + 35 * 60 + 5);
+    expect(webhooks).toEqual({
+      jitterRatio: 0.1,
+      timeoutMs: 15_000,
+      disableAfterHours: 120,
+      allowLoopback: true,
+      allowPlainHttp: true,
+    });
+  });
+
+  test.each([
+    ['chaps', 'GBP', '2026-12-01T17:00:00.000Z'],
+    ['sepa', 'EUR', '2026-12-01T15:00:00.000Z'],
+    ['target2', 'EUR', '2026-12-01T16:00:00.000Z'],
+    ['swift', 'USD', '2026-12-01T17:00:00.000Z'],
+    ['swift', 'EUR', '2026-12-01T14:30:00.000Z'],
+    ['swift', 'CHF', '2026-12-01T11:00:00.000Z'],
+    ['swift', 'PLN', '2026-12-01T09:30:00.000Z'],
+    ['swift', 'RON', '2026-12-01T08:30:00.000Z'],
+    ['swift', 'JPY', '2026-12-01T11:00:00.000Z'],
+  ])('%s in %s closes at %s', (scheme, currency, cutOff) => {
+    expect(defaults.schemes.cutOff({ scheme, currency }, '2026-12-01')).toEqual(new Date(cutOff));
+  });
+
+  test('faster payments, SEPA instant and internal transfers never close; amounts have the schemes’ limits', () => {
+    const { schemes } = defaults;
+    for (const of of [
+      { scheme: 'faster-payments', currency: 'GBP' },
+      { scheme: 'sepa-instant', currency: 'EUR' },
+      { scheme: 'internal', currency: 'JPY' },
+    ]) {
+      expect(schemes.neverCloses(of), of.scheme).toBe(true);
+      expect(schemes.unavailableDates(of, new Date('2026-12-24T12:00:00Z'))).toEqual([]);
+    }
+    expect(schemes.amountLimitMinor({ scheme: 'faster-payments', currency: 'GBP' })).toBe(100_000_000n);
+    expect(schemes.amountLimitMinor({ scheme: 'sepa', currency: 'EUR' })).toBe(99_999_999_999n);
+    expect(schemes.amountLimitMinor({ scheme: 'chaps', currency: 'GBP' })).toBeNull();
+  });
+
+  test('the published UK holidays reach to the end of 2028', () => {
+    expect(defaults.holidayTable).toMatchObject({ from: '2025-01-01', horizon: '2028-12-31' });
+    expect(defaults.holidayTable.holidays.size).toBe(32);
+    expect(defaults.schemes.isOpen({ scheme: 'chaps', currency: 'GBP' }, '2028-01-03')).toBe(false);
+  });
+
+  test.each([
+    ['GBP', 'GB', ['faster-payments', 'chaps', 'swift']],
+    ['EUR', 'DE', ['sepa', 'sepa-instant', 'target2', 'swift']],
+    ['EUR', 'IE', ['sepa', 'sepa-instant', 'target2', 'swift']],
+    ['EUR', 'FR', ['sepa', 'sepa-instant', 'target2', 'swift']],
+    ['USD', 'US', ['swift']],
+    ['JPY', 'JP', ['swift']],
+    ['CNY', 'GB', ['swift']],
+  ])('the sandbox bank offers %s in %s', (currency, country, schemes) => {
+    const found = findOffer(sandboxBank, { currency, country });
+    expect(found?.offer.schemes).toEqual(schemes);
+    expect(found?.offer.bank?.routingCodes.bic).toBeDefined();
+    expect(found && depositSchemes(found.offer, currency, defaults.schemes)).toEqual([...schemes, 'internal']);
+  });
+
+  test('the sandbox bank opens no sterling in Germany, no euro in Spain', () => {
+    expect(findOffer(sandboxBank, { currency: 'GBP', country: 'DE' })).toBeNull();
+    expect(findOffer(sandboxBank, { currency: 'EUR', country: 'ES' })).toBeNull();
+  });
+
+  test('without a country the provider’s default counts, for every currency', () => {
+    const countries = { GBP: 'GB', EUR: 'DE', USD: 'US', JPY: 'GB', CNY: 'GB' };
+    for (const [currency, country] of Object.entries(countries)) {
+      expect(chooseOffer(defaults.providers, { currency, country: null })).toMatchObject({
+        provider: { code: 'sandbox-bank' },
+        country,
+      });
+    }
+    for (const currency of CURRENCIES) {
+      expect(findOffer(sandboxBank, { currency, country: null })?.offer.schemes).toContain('swift');
+      expect(findOffer(customBank, { currency, country: 'BR' })?.offer.schemes).toContain('swift');
+    }
+  });
+
+  test('schemes reach the countries that they reach', () => {
+    const to = (currency: string, country: string, destinationCountry: string) => {
+      const found = findOffer(sandboxBank, { currency, country });
+      return found && outgoingSchemes(found.offer, { currency, destinationCountry }, defaults.schemes);
+    };
+    expect(to('GBP', 'GB', 'GB')).toEqual(['faster-payments', 'chaps', 'swift']);
+    expect(to('GBP', 'GB', 'DE')).toEqual(['swift']);
+    expect(to('EUR', 'DE', 'IT')).toEqual(['sepa', 'sepa-instant', 'target2', 'swift']);
+    expect(to('EUR', 'DE', 'US')).toEqual(['swift']);
+  });
+});
+
+describe('CONFIG_FILE', () => {
+  test('changes what it names and keeps the rest', () => {
+    const changed = load({
+      rollLimit: 2,
+      schemes: { chaps: { cutOff: '16:30' } },
+      prices: [
+        { direction: 'outgoing', scheme: 'chaps', currency: 'GBP', fixed: '15.50', ratio: '0.001', maximum: '20' },
+      ],
+      authorization: { byCurrency: { USD: '1000' } },
+    });
+    expect(changed.rollLimit).toBe(2);
+    expect(changed.schemes.cutOff({ scheme: 'chaps', currency: 'GBP' }, '2026-12-01')).toEqual(
+      new Date('2026-12-01T16:30:00Z'),
+    );
+    expect(changed.schemes.codes).toEqual(defaults.schemes.codes);
+    expect(changed.prices).toMatchObject([{ fixedMinor: 1550n, pricing: { minimumMinor: null, maximumMinor: 2000n } }]);
+    expect(ruleFor(changed.authorization, 'USD')).toEqual({ fromTenThousandths: 10_000_000n });
+  });
+
+  test('null removes, and a calendar file is found beside it', () => {
+    writeFileSync(
+      join(folder, 'days.json'),
+      JSON.stringify({ 'england-and-wales': { division: 'england-and-wales', events: [{ date: '2030-06-03' }] } }),
+    );
+    const changed = load({ calendars: { gb: 'days.json' }, providers: { 'custom-bank': null } });
+    expect(changed.holidayTable.horizon).toBe('2030-12-31');
+    expect(changed.providers.map(({ code }) => code)).toEqual(['sandbox-bank']);
+  });
+
+  test.each<[unknown, string]>([
+    [{ rollLimit: -1 }, 'rollLimit must be a whole number from 0 to 365 (is -1)'],
+    [{ rollLimt: 1 }, 'rollLimt is no setting'],
+    [{ pools: null }, 'pools is missing'],
+    [{ schemes: { chaps: { cutOff: '25:00' } } }, 'schemes.chaps.cutOff must be a time of day, hh:mm (is "25:00")'],
+    [
+      { schemes: { chaps: { zone: '+01:00' } } },
+      'schemes.chaps.zone must be an IANA time zone, such as Europe/London (is "+01:00")',
+    ],
+    [
+      { schemes: { swift: { cutOffByCurrency: { XAU: '10:00' } } } },
+      'schemes.swift.cutOffByCurrency.XAU must be an active ISO 4217 code (is "XAU")',
+    ],
+    [
+      { schemes: { sepa: { amountLimits: { EUR: '1.001' } } } },
+      'schemes.sepa.amountLimits.EUR is too-many-decimals (is "1.001")',
+    ],
+    [
+      { schemes: { sepa: { cutOff: null } } },
+      'schemes.sepa.calendars must be empty, as the scheme never closes (cutOff is null)',
+    ],
+    [{ schemes: { internal: null } }, 'schemes.internal is missing'],
+    [{ webhooks: { allowLoopback: 'yes' } }, 'webhooks.allowLoopback must be true or false (is "yes")'],
+    [
+      { compliance: { incoming: { mode: 'maybe' } } },
+      'compliance.incoming.mode must be one of none, external, built-in (is "maybe")',
+    ],
+    [
+      { authorization: { rule: '1e9' } },
+      'authorization.rule must be "never", "always" or an amount as decimal text (is "1e9")',
+    ],
+    [{ prices: [{ fixed: 1 }] }, 'prices.0.fixed must be decimal text in quotes (is 1)'],
+    [{ prices: [{ fixed: '1' }] }, 'prices.0.fixed needs a currency'],
+    [
+      { prices: [{ currency: 'EUR', ratio: '0.1', minimum: '2', maximum: '1' }] },
+      'prices.0.minimum must not be above maximum (is "2")',
+    ],
+    [{ prices: [{ ratio: 'NaN' }] }, 'prices.0.ratio must be decimal text from 0 to 1 (is "NaN")'],
+    [
+      { directories: { 'pay-uk': { defaultProvider: 'nobody' } } },
+      'directories.pay-uk.defaultProvider must be one of providers (is "nobody")',
+    ],
+  ])('%j is refused in one line: %s', (patch, line) => {
+    expect(refusal(patch)).toBe(line);
+  });
+
+  test('several bad values are several lines', () => {
+    expect(refusal({ rollLimit: 'x', bodyLimitBytes: 1 }).split('\n')).toHaveLength(2);
+  });
+
+  test('a file that is missing, broken or no object says so', () => {
+    expect(() => loadConfiguration({ CONFIG_FILE: join(folder, 'absent.json') })).toThrow('cannot be read: ENOENT');
+    expect(() => load('{"rollLimit":')).toThrow('is not JSON');
+    expect(() => load('[]')).toThrow('must hold a JSON object');
+  });
+});
+
+describe('the environment', () => {
+  test('sets the general compliance mode and authorization rule, over the file', () => {
+    const changed = load(
+      { compliance: { outgoing: { mode: 'built-in', byCurrency: { USD: 'none' } } } },
+      { COMPLIANCE_INCOMING: 'built-in', COMPLIANCE_OUTGOING: 'external', AUTHORIZATION_RULE: '1000' },
+    );
+    expect(ruleFor(changed.compliance.incoming, 'EUR')).toBe('built-in');
+    expect(ruleFor(changed.compliance.outgoing, 'EUR')).toBe('external');
+    expect(ruleFor(changed.compliance.outgoing, 'USD')).toBe('none');
+    expect(ruleFor(changed.authorization, 'EUR')).toEqual({ fromTenThousandths: 10_000_000n });
+    expect(ruleFor(loadConfiguration({ AUTHORIZATION_RULE: 'always' }).authorization, 'EUR')).toBe('always');
+  });
+
+  test('a bad value is one line that names the variable', () => {
+    expect(() => loadConfiguration({ COMPLIANCE_INCOMING: 'on' })).toThrow(
+      'COMPLIANCE_INCOMING must be one of none, external, built-in (is "on")',
+    );
+    expect(() => loadConfiguration({ AUTHORIZATION_RULE: 'often' })).toThrow(
+      'AUTHORIZATION_RULE must be never, always or an amount such as 1000 (is "often")',
+    );
+  });
+});

@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest';
+import { readChoice, readEnvironment, readHttpUrl, readPort, readRequired } from './environment.ts';
+
+const DATABASE_URL = 'postgres://service:secret-password@127.0.0.1:5432/service';
+
+test('what is unset or blank has its default', () => {
+  expect(readEnvironment({ DATABASE_URL, PORT: ' ' })).toMatchObject({
+    port: 3000,
+    sandboxPort: 3100,
+    publicUrl: 'http://127.0.0.1:3000',
+    sandboxUrl: 'http://127.0.0.1:3100',
+    sandboxBankSecret: null,
+    logLevel: 'info',
+  });
+  expect(readEnvironment({ DATABASE_URL, PORT: '8080', SANDBOX_PORT: '0', LOG_LEVEL: 'warn' })).toMatchObject({
+    port: 8080,
+    sandboxPort: 0,
+    publicUrl: 'http://127.0.0.1:8080',
+    logLevel: 'warn',
+  });
+});
+
+test.each(['http', '-1', '65536', '1e3', '80.5', '0x50', '٣'])(
+  'PORT=%s is refused in one line that says why',
+  (PORT) => {
+    expect(() => readPort({ PORT }, 'PORT', 3000)).toThrow(
+      new RegExp(`^PORT must be a whole number from 0 to 65535, not "${PORT}"\\.$`),
+    );
+  },
+);
+
+test('addresses are http or https, without a slash at the end and without credentials', () => {
+  expect(readHttpUrl({ U: 'https://example.com/base//' }, 'U', '')).toBe('https://example.com/base');
+  for (const U of ['example.com', 'ftp://example.com', '//x', 'javascript:alert(1)']) {
+    expect(() => readHttpUrl({ U }, 'U', ''), U).toThrow(/^U must be an http or https address/);
+  }
+  expect(() => readHttpUrl({ U: 'http://u:p4ss@example.com' }, 'U', '')).toThrow(/^(?!.*p4ss)/);
+});
+
+test('an error never repeats the database password', () => {
+  for (const url of ['secret-password', 'mysql://u:secret-password@h/d']) {
+    expect(() => readEnvironment({ DATABASE_URL: url })).toThrow(/^DATABASE_URL (?!.*secret-password)/);
+  }
+  expect(() => readEnvironment({})).toThrow('DATABASE_URL is not set. Set it to postgres://');
+});
+
+test('a choice is one of its list', () => {
+  expect(() => readChoice({ C: 'x' }, 'C', ['a', 'b'], 'a')).toThrow('C must be one of a, b, not "x".');
+  expect(readChoice({}, 'C', ['a', 'b'], 'a')).toBe('a');
+  expect(readRequired({ R: ' r ' }, 'R', '')).toBe('r');
+});

@@ -1,0 +1,88 @@
+import { normalRoutingCode } from '../domain/bank-accounts.ts';
+import { parseAmountMinor } from '../domain/money.ts';
+import { INTERNAL_SCHEME } from '../domain/schemes.ts';
+import type { ConfigurationFile } from './schema.ts';
+
+/** What no single value shows: names that nothing defines, amounts against their currency, bounds against each other. */
+export function checkReferences(file: ConfigurationFile): string[] {
+  return [...checkSchemes(file), ...checkProviders(file), ...checkPrices(file)];
+}
+
+function checkSchemes(file: ConfigurationFile): string[] {
+  const problems: string[] = [];
+  if (!Object.hasOwn(file.schemes, INTERNAL_SCHEME)) problems.push(`schemes.${INTERNAL_SCHEME} is missing`);
+  for (const [code, scheme] of Object.entries(file.schemes)) {
+    const closes = scheme.cutOff !== null || Object.keys(scheme.cutOffByCurrency).length > 0;
+    if (!closes && scheme.calendars.length > 0) {
+      problems.push(`schemes.${code}.calendars must be empty, as the scheme never closes (cutOff is null)`);
+    }
+    for (const [currency, text] of Object.entries(scheme.amountLimits)) {
+      const amount = parseAmountMinor(text, currency);
+      if (typeof amount !== 'bigint')
+        problems.push(`schemes.${code}.amountLimits.${currency} is ${amount} (is "${text}")`);
+    }
+    if (scheme.opensAt !== null && scheme.cutOff !== null && scheme.opensAt >= scheme.cutOff) {
+      problems.push(`schemes.${code}.opensAt must be before cutOff (is "${scheme.opensAt}")`);
+    }
+  }
+  return problems;
+}
+
+function checkProviders(file: ConfigurationFile): string[] {
+  const problems: string[] = [];
+  for (const [code, provider] of Object.entries(file.providers)) {
+    for (const [index, offer] of provider.offers.entries()) {
+      const path = `providers.${code}.offers.${index}`;
+      for (const scheme of offer.schemes) {
+        const known = Object.hasOwn(file.schemes, scheme) && scheme !== INTERNAL_SCHEME;
+        if (!known) problems.push(`${path}.schemes names ${scheme}, which is not among schemes`);
+      }
+      if (offer.countries !== '*' && !offer.countries.includes(offer.defaultCountry)) {
+        problems.push(`${path}.defaultCountry must be one of its countries (is "${offer.defaultCountry}")`);
+      }
+      if (provider.method === 'built-in' && offer.bank === null) {
+        problems.push(`${path}.bank is missing: built-in providers tell where to pay in`);
+      }
+      for (const [kind, value] of Object.entries(offer.bank?.routingCodes ?? {})) {
+        if (normalRoutingCode(kind, value) !== value) {
+          problems.push(`${path}.bank.routingCodes.${kind} has the wrong format (is "${value}")`);
+        }
+      }
+    }
+  }
+  const directory = file.directories['pay-uk'].defaultProvider;
+  if (!Object.hasOwn(file.providers, directory)) {
+    problems.push(`directories.pay-uk.defaultProvider must be one of providers (is "${directory}")`);
+  }
+  return problems;
+}
+
+function checkPrices(file: ConfigurationFile): string[] {
+  const problems: string[] = [];
+  for (const [index, price] of file.prices.entries()) {
+    const path = `prices.${index}`;
+    const amounts = Object.entries({ fixed: price.fixed, minimum: price.minimum, maximum: price.maximum });
+    const minor: Record<string, bigint> = {};
+    for (const [name, text] of amounts) {
+      if (text === undefined) continue;
+      if (price.currency === undefined) {
+        problems.push(`${path}.${name} needs a currency`);
+        continue;
+      }
+      const amount = parseAmountMinor(text, price.currency, { positive: false });
+      if (typeof amount === 'bigint') minor[name] = amount;
+      else problems.push(`${path}.${name} is ${amount} in ${price.currency} (is "${text}")`);
+    }
+    if (minor.minimum !== undefined && minor.maximum !== undefined && minor.minimum > minor.maximum) {
+      problems.push(`${path}.minimum must not be above maximum (is "${price.minimum}")`);
+    }
+    if (price.ratio === undefined && (price.minimum !== undefined || price.maximum !== undefined)) {
+      problems.push(`${path}.ratio is missing: bounds belong to a ratio`);
+    }
+    if (price.ratio === undefined && price.fixed === undefined) problems.push(`${path} must have fixed or ratio`);
+    if (price.scheme !== undefined && !Object.hasOwn(file.schemes, price.scheme)) {
+      problems.push(`${path}.scheme must be one of schemes (is "${price.scheme}")`);
+    }
+  }
+  return problems;
+}

@@ -1,0 +1,132 @@
+import * as v from 'valibot';
+import { CALENDAR_NAMES } from '../domain/calendars.ts';
+import { isCountry } from '../domain/countries.ts';
+import { parseRatio } from '../domain/fees.ts';
+import { isCurrency } from '../domain/money.ts';
+import { checkText } from '../domain/names.ts';
+import { COMPLIANCE_MODES, parseAuthorizationRule } from '../domain/requirement-rules.ts';
+import { isLocalTime, isZone } from '../domain/zones.ts';
+
+/** The shape of the configuration file. Amounts are decimal text, so that no float touches them. */
+const code = v.pipe(v.string(), v.regex(/^[a-z0-9][a-z0-9-]{0,39}$/, 'must be lower-case letters, digits and dashes'));
+const text = v.pipe(
+  v.string('must be text'),
+  v.check((value) => typeof checkText(value, 200) !== 'string', 'must be plain text'),
+);
+const currency = v.pipe(v.string(), v.check(isCurrency, 'must be an active ISO 4217 code'));
+const country = v.pipe(v.string(), v.check(isCountry, 'must be an ISO 3166-1 alpha-2 code'));
+const zone = v.pipe(v.string(), v.check(isZone, 'must be an IANA time zone, such as Europe/London'));
+const time = v.pipe(v.string('must be text, hh:mm'), v.check(isLocalTime, 'must be a time of day, hh:mm'));
+const amount = v.pipe(
+  v.string('must be decimal text in quotes'),
+  v.regex(/^(0|[1-9]\d{0,14})(\.\d{1,4})?$/, 'must be decimal text, such as "1000000" or "0.35"'),
+);
+const ratio = v.pipe(
+  v.string(),
+  v.check((value) => parseRatio(value) !== null, 'must be decimal text from 0 to 1'),
+);
+const authorizationRule = v.pipe(
+  v.string(),
+  v.check((value) => parseAuthorizationRule(value) !== null, 'must be "never", "always" or an amount as decimal text'),
+);
+const complianceMode = v.picklist(COMPLIANCE_MODES, `must be one of ${COMPLIANCE_MODES.join(', ')}`);
+const every = v.literal('*', 'must be a list, or "*" for all');
+
+function whole(minimum: number, maximum: number) {
+  const message = `must be a whole number from ${minimum} to ${maximum}`;
+  return v.pipe(v.number(message), v.integer(message), v.minValue(minimum, message), v.maxValue(maximum, message));
+}
+
+const bank = v.strictObject({ name: text, address: text, country, routingCodes: v.record(code, v.string()) });
+
+const offer = v.strictObject({
+  currencies: v.union([every, v.array(currency)]),
+  countries: v.union([every, v.array(country)]),
+  defaultCountry: country,
+  schemes: v.array(code),
+  bank: v.nullable(bank),
+});
+
+const scheme = v.strictObject({
+  zone,
+  currencies: v.optional(v.array(currency)),
+  destinationCountries: v.optional(v.array(country)),
+  cutOff: v.nullable(time),
+  cutOffByCurrency: v.optional(v.record(currency, time), {}),
+  opensAt: v.optional(v.nullable(time), null),
+  calendars: v.array(
+    v.picklist([...CALENDAR_NAMES, 'currency'], `must be one of ${CALENDAR_NAMES.join(', ')}, currency`),
+  ),
+  amountLimits: v.optional(v.record(currency, amount), {}),
+});
+
+const price = v.strictObject({
+  direction: v.optional(v.picklist(['incoming', 'outgoing'], 'must be incoming or outgoing')),
+  scheme: v.optional(code),
+  currency: v.optional(currency),
+  fixed: v.optional(amount),
+  ratio: v.optional(ratio),
+  minimum: v.optional(amount),
+  maximum: v.optional(amount),
+});
+
+const compliance = v.strictObject({ mode: complianceMode, byCurrency: v.record(currency, complianceMode) });
+
+export const configurationFile = v.strictObject({
+  audience: text,
+  providers: v.record(
+    code,
+    v.strictObject({
+      method: v.picklist(['built-in', 'plug-in'], 'must be built-in or plug-in'),
+      offers: v.pipe(v.array(offer), v.minLength(1, 'must have an offer')),
+    }),
+  ),
+  directories: v.strictObject({ 'pay-uk': v.strictObject({ defaultProvider: code }) }),
+  schemes: v.record(code, scheme),
+  calendars: v.strictObject({ gb: v.string('must be the path of a file like gov.uk/bank-holidays.json') }),
+  calendarByCurrency: v.record(currency, v.picklist(CALENDAR_NAMES, `must be one of ${CALENDAR_NAMES.join(', ')}`)),
+  prices: v.array(price),
+  rollLimit: whole(0, 365),
+  compliance: v.strictObject({ incoming: compliance, outgoing: compliance }),
+  authorization: v.strictObject({ rule: authorizationRule, byCurrency: v.record(currency, authorizationRule) }),
+  tradeNames: v.array(text),
+  feeSweepTime: time,
+  rateLimit: v.strictObject({ requestsPerSecond: v.nullable(whole(1, 100_000)) }),
+  bodyLimitBytes: whole(1024, 16 * 1024 * 1024),
+  webhooks: v.strictObject({
+    attemptDelaysSeconds: v.pipe(v.array(whole(0, 7 * 24 * 3600)), v.minLength(1, 'must have an attempt')),
+    jitterRatio: v.pipe(v.number(), v.minValue(0, 'must be from 0 to 1'), v.maxValue(1, 'must be from 0 to 1')),
+    timeoutMs: whole(100, 60_000),
+    disableAfterHours: whole(1, 24 * 365),
+    allowLoopback: v.boolean('must be true or false'),
+    allowPlainHttp: v.boolean('must be true or false'),
+  }),
+  pools: v.strictObject({
+    apiDatabaseConnections: whole(1, 500),
+    workerDatabaseConnections: whole(1, 500),
+    cachedWorkflows: whole(1, 100_000),
+    workflowTasks: whole(2, 1000),
+    providerActivities: whole(1, 1000),
+    webhookActivities: whole(1, 1000),
+  }),
+});
+
+export type ConfigurationFile = v.InferOutput<typeof configurationFile>;
+
+/** The published form of UK bank holidays; a refresh replaces the file by a newer download. */
+export const bankHolidaysFile = v.object({
+  'england-and-wales': v.object({
+    events: v.pipe(v.array(v.object({ date: v.pipe(v.string(), v.isoDate()) })), v.minLength(1)),
+  }),
+});
+
+/** One line per value that breaks its rule: `schemes.chaps.cutOff must be a time of day, hh:mm (is "25:00")`. */
+export function describeIssues(issues: readonly v.BaseIssue<unknown>[]): string[] {
+  return issues.map((issue) => {
+    const path = v.getDotPath(issue) ?? '';
+    if (issue.type === 'strict_object' && issue.expected === 'never') return `${path} is no setting`;
+    if (issue.received === 'undefined') return `${path} is missing`;
+    const rule = issue.message.startsWith('must') ? issue.message : `must be ${issue.expected ?? 'valid'}`;
+    return `${path} ${rule} (is ${issue.received})`;
+  });
+}
