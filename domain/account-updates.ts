@@ -9,6 +9,7 @@ import {
   isFinalAccountStatus,
   tell,
 } from './accounts.ts';
+import { checkAccountFormats } from './bank-accounts.ts';
 import { DomainError, type ErrorCode, type Problem, refusal } from './errors.ts';
 
 /** `PATCH /accounts/{accountId}`: absent fields stay, null clears. Formats have been checked. */
@@ -42,8 +43,8 @@ const DECLINED_BY_CALLER: ConnectionError = {
 };
 
 /** Decides what a patch makes of an account; closing is checked against the account's ties where it is asked for. */
-export function updateAccount(account: Account, patch: AccountPatch, ties: AccountTies): UpdatedAccount {
-  refuseShape(account, patch);
+export function updateAccount(account: Account, asked: AccountPatch, ties: AccountTies): UpdatedAccount {
+  const patch = checkShape(account, asked);
   const status = patch.status ?? account.status;
   refuseMove(account, patch);
   if (status === 'closed') refuseUnlessEmpty(account, ties);
@@ -65,36 +66,68 @@ export function isEmpty(account: Account, ties: AccountTies): boolean {
   return noMoney && ties.openTransfers === 0 && ties.openSubAccounts === 0;
 }
 
-/** What is wrong with the request whatever status the account moves to: fields that are not the caller's, all at once. */
-function refuseShape(account: Account, patch: AccountPatch): void {
-  const problems: Problem[] = [];
-  const add = (code: ErrorCode, field: string, value: string, message: string) =>
-    problems.push({ code, message, messageParameters: ['account', field, value] });
-  if (account.method === 'built-in') {
-    for (const field of ['iban', 'accountNumber', 'routingCodes', 'connection'] as const) {
-      if (patch[field] === undefined) continue;
-      add('common.validation.field_unexpected', field, '', `${field} of a built-in account is set by its provider.`);
-    }
-  } else {
-    const id = patch.connection?.id;
-    if (id !== undefined && id !== account.connection?.id) {
-      add('common.validation.field_invalid', 'connection.id', id, 'This is not the connection of the account.');
-    }
-    const state = patch.connection?.state;
-    if (state !== undefined && isFailed(state) && state !== account.connection?.state && !patch.connection?.error) {
-      add('common.validation.field_required', 'connection.error', '', `A connection that is ${state} has an error.`);
-    }
-    if (identifiersChange(account, patch) && patch.status === undefined && account.status !== 'active') {
-      add(
-        'common.validation.field_required',
-        'status',
-        '',
-        'Bank details of an account that is not active need its status.',
-      );
-    }
-  }
+/**
+ * The patch with its bank details as they are stored, or a refusal of all that is wrong with it whatever status the
+ * account moves to.
+ */
+function checkShape(account: Account, asked: AccountPatch): AccountPatch {
+  const { patch, problems } = account.method === 'built-in' ? checkBuiltIn(asked) : checkPlugIn(account, asked);
   const [first, ...rest] = problems;
   if (first !== undefined) throw new DomainError([first, ...rest]);
+  return patch;
+}
+
+interface CheckedPatch {
+  readonly patch: AccountPatch;
+  readonly problems: readonly Problem[];
+}
+
+function checkBuiltIn(patch: AccountPatch): CheckedPatch {
+  const fields = (['iban', 'accountNumber', 'routingCodes', 'connection'] as const).filter(
+    (field) => patch[field] !== undefined,
+  );
+  const problems = fields.map((field) =>
+    problem('common.validation.field_unexpected', field, '', `${field} of a built-in account is set by its provider.`),
+  );
+  return { patch, problems };
+}
+
+function checkPlugIn(account: Account, asked: AccountPatch): CheckedPatch {
+  const { country, currency } = account;
+  const formats = checkAccountFormats({ country, currency, ...given(asked) }, { entity: 'account', prefix: '' });
+  const patch: AccountPatch = { ...asked, ...onlyGiven(asked, formats.details) };
+  const problems = [...formats.problems];
+  const { id, state, error } = patch.connection ?? {};
+  if (id !== undefined && id !== account.connection?.id) {
+    problems.push(
+      problem('common.validation.field_invalid', 'connection.id', id, 'This is not the connection of the account.'),
+    );
+  }
+  if (state !== undefined && isFailed(state) && state !== account.connection?.state && !error) {
+    const message = `A connection that is ${state} has an error.`;
+    problems.push(problem('common.validation.field_required', 'connection.error', '', message));
+  }
+  if (identifiersChange(account, patch) && patch.status === undefined && account.status !== 'active') {
+    const message = 'Bank details of an account that is not active need its status.';
+    problems.push(problem('common.validation.field_required', 'status', '', message));
+  }
+  return { patch, problems };
+}
+
+function problem(code: ErrorCode, field: string, value: string, message: string): Problem {
+  return { code, message, messageParameters: ['account', field, value] };
+}
+
+function given({ iban, accountNumber, routingCodes }: AccountPatch) {
+  return { iban, accountNumber, routingCodes };
+}
+
+function onlyGiven(asked: AccountPatch, checked: Required<Pick<Account, 'iban' | 'accountNumber' | 'routingCodes'>>) {
+  return {
+    ...(asked.iban === undefined ? {} : { iban: checked.iban }),
+    ...(asked.accountNumber === undefined ? {} : { accountNumber: checked.accountNumber }),
+    ...(asked.routingCodes ? { routingCodes: checked.routingCodes } : {}),
+  };
 }
 
 function refuseMove(account: Account, patch: AccountPatch): void {
@@ -167,8 +200,12 @@ function information(account: Account, patch: AccountPatch): Partial<Account> {
     alias: patch.alias ?? account.alias,
     iban: patch.iban === undefined ? account.iban : patch.iban,
     accountNumber: patch.accountNumber === undefined ? account.accountNumber : patch.accountNumber,
-    routingCodes: patch.routingCodes === undefined ? account.routingCodes : patch.routingCodes,
+    routingCodes: patch.routingCodes === undefined ? account.routingCodes : noneIfEmpty(patch.routingCodes),
   };
+}
+
+function noneIfEmpty(codes: Readonly<Record<string, string>> | null): Readonly<Record<string, string>> | null {
+  return codes === null || Object.keys(codes).length === 0 ? null : codes;
 }
 
 function identifiersChange(account: Account, patch: AccountPatch): boolean {

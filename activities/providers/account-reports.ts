@@ -1,0 +1,68 @@
+import type { AccountReport } from '../../db/account-connections.ts';
+import type { AccountOutcome } from '../../domain/account-connections.ts';
+import { type AccountId, asId, isUuid } from '../../domain/ids.ts';
+import {
+  type AccountAnswer,
+  type AccountChangeAnswer,
+  type AccountIdentifiers,
+  type NotFound,
+  type ProviderEvent,
+  stepReference,
+} from './port.ts';
+
+/** An account is asked for once; only its closing can be asked for again after a refusal. */
+const OPENING_ATTEMPT = 1;
+const CLOSING = 'close';
+
+/** What the transitions call "close, attempt n" is called so at the provider. */
+export function closingReference(accountId: AccountId, attempt: number): string {
+  return stepReference(accountId, CLOSING, attempt);
+}
+
+export function openingOutcome(answer: AccountAnswer | NotFound): AccountOutcome {
+  return answer.outcome === 'opened' ? opened(answer) : answer;
+}
+
+export function closingOutcome(answer: AccountChangeAnswer | NotFound): AccountOutcome {
+  switch (answer.outcome) {
+    case 'changed':
+      return { outcome: 'closed' };
+    case 'accepted':
+      return { outcome: 'accepted', reference: null };
+    default:
+      return answer;
+  }
+}
+
+function opened(
+  account: AccountIdentifiers & { readonly country: string; readonly reference: string },
+): AccountOutcome {
+  const { country, iban, accountNumber, routingCodes, reference } = account;
+  const codes = Object.keys(routingCodes).length === 0 ? null : routingCodes;
+  return { outcome: 'opened', reference, details: { country, iban, accountNumber, routingCodes: codes } };
+}
+
+export type AccountEvent = Extract<ProviderEvent, { readonly accountId: string }>;
+
+/** What a callback says of an account; null where its reference is none of ours. */
+export function accountReportOf(event: AccountEvent): AccountReport | null {
+  if (!isUuid(event.accountId)) return null;
+  const accountId = asId<AccountId>(event.accountId);
+  const opening = { accountId, change: 'open', attempt: OPENING_ATTEMPT } as const;
+  switch (event.type) {
+    case 'account-opened':
+      return { ...opening, outcome: opened(event) };
+    case 'account-opening-refused':
+      return { ...opening, outcome: { outcome: 'refused', error: event.error } };
+    case 'account-changed':
+      return closing(accountId, event.changeReference, { outcome: 'closed' });
+    case 'account-change-refused':
+      return closing(accountId, event.changeReference, { outcome: 'refused', error: event.error });
+  }
+}
+
+function closing(accountId: AccountId, reference: string, outcome: AccountOutcome): AccountReport | null {
+  const prefix = stepReference(accountId, CLOSING, 0).slice(0, -1);
+  const attempt = reference.startsWith(prefix) ? Number(reference.slice(prefix.length)) : Number.NaN;
+  return Number.isSafeInteger(attempt) && attempt > 0 ? { accountId, change: 'close', attempt, outcome } : null;
+}
