@@ -9,6 +9,7 @@ export interface LockedAccount {
   readonly clientStatus: string;
   readonly status: string;
   readonly currency: string;
+  readonly country: string;
   readonly provider: string;
   readonly method: 'built-in' | 'plug-in';
   readonly postedMinor: bigint;
@@ -31,7 +32,7 @@ export async function lockAccounts(
   const [, rows] = await Promise.all([
     tx.execute(sql`SELECT id FROM accounts WHERE id IN (${list}) ORDER BY id FOR UPDATE`),
     tx.execute<LockedAccount & Record<string, unknown>>(sql`
-      SELECT a.id, a.client_id AS "clientId", c.status AS "clientStatus", a.status, a.currency, a.provider, a.method,
+      SELECT a.id, a.client_id AS "clientId", c.status AS "clientStatus", a.status, a.currency, a.country, a.provider, a.method,
         a.posted_minor AS "postedMinor", a.reserved_minor AS "reservedMinor"
       FROM accounts a JOIN clients c ON c.id = a.client_id WHERE a.id IN (${list})`),
   ]);

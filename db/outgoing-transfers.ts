@@ -386,7 +386,8 @@ export async function reportPluginPayment(
 ): Promise<void> {
   const work = await begin(tx, id, rules);
   const report = { word, serviceProviderId: null, serviceProviderReference: null, code: null };
-  const legal = work.transfer.method === 'plug-in' && work.transfer.scope === 'external';
+  const { method, scope, status } = work.transfer;
+  const legal = method === 'plug-in' && scope === 'external' && (word !== 'returned' || status === 'completed');
   const outcome = legal ? await applyWord(work, report) : 'break';
   if (outcome !== 'applied') throw illegal(work.transfer, word);
   await save(work);

@@ -181,8 +181,8 @@ export interface PaymentReport {
 /** Who is paid, as a GET shows it (specification 2.8). */
 export interface BeneficiaryShown {
   readonly fullName: string;
-  readonly identity: unknown;
-  readonly address: unknown;
+  readonly identity: Readonly<Record<string, unknown>> | null;
+  readonly address: Readonly<Record<string, unknown>> | null;
   readonly account: PartyAccount | null;
   readonly title: string | null;
 }

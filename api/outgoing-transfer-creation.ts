@@ -1,0 +1,276 @@
+import type { Configuration } from '../config/configuration.ts';
+import type { Transaction } from '../db/client.ts';
+import { uniqueViolation } from '../db/client.ts';
+import { readClock } from '../db/clock.ts';
+import { newId } from '../db/ids.ts';
+import { createInternalIncoming } from '../db/incoming-transfers.ts';
+import { settleInternalTransfer } from '../db/internal-transfers.ts';
+import { type LockedAccount, lockAccounts } from '../db/ledger.ts';
+import { createOutgoingTransfer, type NewOutgoingTransfer } from '../db/outgoing-transfers.ts';
+import { refusalOf, serviceDateOf } from '../db/refusals.ts';
+import { drawTransactionNumber } from '../db/transaction-numbers.ts';
+import { type DestinationBankAccount, findDestinationBankAccount } from '../db/transfer-facts.ts';
+import { dateInUtc } from '../domain/dates.ts';
+import { DomainError, type Problem } from '../domain/errors.ts';
+import { implicitFee, parseRatioPricing, ratioFee } from '../domain/fees.ts';
+import type { IncomingTransferId, OutgoingTransferId } from '../domain/ids.ts';
+import { planOutgoingTransfer, type TransferPlan } from '../domain/outgoing-transfer-plans.ts';
+import { presentOutgoingTransfer, presentPlannedTransfer, type Requirements } from '../domain/outgoing-transfers.ts';
+import { findOffer } from '../domain/providers.ts';
+import { requiresAuthorization, ruleFor } from '../domain/requirement-rules.ts';
+import { INTERNAL_SCHEME } from '../domain/schemes.ts';
+import { transferReasons } from '../domain/transfer-reasons.ts';
+import type { RenderedAnswer, RouteContext } from './frame/route.ts';
+import type { fields } from './frame/schemas.ts';
+import type { outgoingTransferShown, PostedTransfer, postTransferWorkflow } from './outgoing-transfer-schemas.ts';
+
+type Workflows = { 'client.direct': typeof postTransferWorkflow };
+type Shown = ReturnType<typeof fields<{ outgoingTransfer: typeof outgoingTransferShown }>>;
+type PostContext = RouteContext<Record<never, never>, Record<never, never>, Workflows, Shown>;
+type PostAnswer = Parameters<PostContext['render']>[0];
+
+// A drawn transaction number that is taken is drawn again, so often (36^6 a day: a repeat is likely at 55,000 a day).
+const DRAWS_MAX = 5;
+
+/** The fee in minor units: by the caller's own pricing, or by the configured table. Throws on pricing that contradicts itself. */
+function feeMinor({ body, services }: PostContext): bigint {
+  const { outgoingTransfer, pricing: terms } = body.data;
+  const { currency, amountMinor } = outgoingTransfer;
+  const pricing = body.workflow.pricing;
+  if (pricing?.sourcingMethod !== 'explicit') {
+    if (terms !== undefined) throw invalidPricing('data.pricing', 'belongs to explicit pricing');
+    const scheme = outgoingTransfer.scheme ?? INTERNAL_SCHEME;
+    return implicitFee({ direction: 'outgoing', scheme, currency, amountMinor }, services.configuration.prices);
+  }
+  if (pricing.enabled === false) return 0n;
+  if (terms === undefined) throw invalidPricing('data.pricing', 'is required with explicit pricing that is enabled');
+  const parsed = parseRatioPricing(terms, currency);
+  if ('ratio' in parsed) return ratioFee(amountMinor, parsed);
+  throw new DomainError(parsed);
+}
+
+function invalidPricing(path: string, rule: string): DomainError {
+  const problem: Problem = {
+    code: rule.startsWith('is required') ? 'common.validation.field_required' : 'common.validation.field_invalid',
+    message: `${path} ${rule}.`,
+    messageParameters: ['data', 'pricing', ''],
+  };
+  return new DomainError([problem]);
+}
+
+/** The requirements that a transfer starts with: what the configuration asks nobody for is not required. */
+function startingRequirements({ body, services }: PostContext): Requirements {
+  const { configuration } = services;
+  const { currency, amountMinor, scope } = body.data.outgoingTransfer;
+  const authorize = requiresAuthorization(ruleFor(configuration.authorization, currency), { amountMinor, currency });
+  const reviewed = complianceReviewed(configuration, currency, scope);
+  return {
+    authorizationStatus: authorize ? 'not-checked' : 'not-required',
+    complianceCheckStatus: reviewed ? 'not-checked' : 'not-required',
+    transferDateStatus: 'not-checked',
+    balanceCheckStatus: 'not-checked',
+  };
+}
+
+function complianceReviewed(configuration: Configuration, currency: string, scope: 'internal' | 'external'): boolean {
+  const outgoing = ruleFor(configuration.compliance.outgoing, currency) !== 'none';
+  return outgoing || (scope === 'internal' && ruleFor(configuration.compliance.incoming, currency) !== 'none');
+}
+
+/** Nothing has to be waited for: an internal transfer for now that nobody reviews or authorizes. */
+export function isStraightThrough(context: PostContext): boolean {
+  const { outgoingTransfer } = context.body.data;
+  if (outgoingTransfer.scope !== 'internal' || context.body.workflow.dryRun === true) return false;
+  if (outgoingTransfer.transferDate !== undefined) return false;
+  const requirements = startingRequirements(context);
+  return requirements.authorizationStatus === 'not-required' && requirements.complianceCheckStatus === 'not-required';
+}
+
+/** Settles the transfer in one statement, whose idempotency row holds the very text of the answer. */
+export async function settleStraightThrough(context: PostContext): Promise<RenderedAnswer> {
+  const { body, caller, services, idempotency } = context;
+  const request = body.data.outgoingTransfer;
+  if (request.destination.type !== 'client-account') throw new Error('an internal transfer goes to a client account');
+  const fee = feeMinor(context);
+  let transferDate = dateInUtc(services.now());
+  for (let draw = 1; ; draw += 1) {
+    const now = services.now();
+    const transfer = {
+      machineUserId: caller.id,
+      idempotency,
+      outgoingTransferId: newId<OutgoingTransferId>(),
+      incomingTransferId: newId<IncomingTransferId>(),
+      outgoingNumber: drawTransactionNumber('outgoing-transfer', now),
+      incomingNumber: drawTransactionNumber('incoming-transfer', now),
+      clientId: request.clientId,
+      sourceAccountId: request.source.accountId,
+      destinationAccountId: request.destination.accountId,
+      currency: request.currency,
+      amountMinor: request.amountMinor,
+      feeMinor: fee,
+      transferDate,
+      description: request.description ?? null,
+      transferReasonId: request.transferReasonId ?? null,
+      transferCustomReason: request.transferCustomReason ?? null,
+    };
+    const answer = context.render({
+      data: {
+        outgoingTransfer: presentOutgoingTransfer({
+          ...transfer,
+          ...startingRequirements(context),
+          id: transfer.outgoingTransferId,
+          transactionNumber: transfer.outgoingNumber,
+          accountId: transfer.sourceAccountId,
+          status: 'pending',
+          scope: 'internal',
+          scheme: null,
+          originalTransferDate: transferDate,
+          rollCount: 0,
+          cutOffAt: null,
+          beneficiaryId: null,
+          beneficiaryBankAccountId: null,
+          returned: false,
+        }),
+      },
+    });
+    try {
+      const first = await settleInternalTransfer(services.database, { ...transfer, responseBody: answer.body });
+      return first === null ? answer : { ...answer, body: first, replayed: true };
+    } catch (error) {
+      transferDate = serviceDateOf(error) ?? transferDate;
+      if (!mayDrawAgain(error, draw)) throw refusalOf(error) ?? error;
+    }
+  }
+}
+
+// The service's day was another one, or a drawn transaction number is taken.
+function mayDrawAgain(error: unknown, draw: number): boolean {
+  if (draw >= DRAWS_MAX) return false;
+  return serviceDateOf(error) !== null || (uniqueViolation(error)?.endsWith('_transaction_number_key') ?? false);
+}
+
+/** Judges the request under the locks of its accounts; then creates the transfer, or answers a dry run. */
+export async function makeTransfer(tx: Transaction, context: PostContext): Promise<PostAnswer> {
+  const { body, services } = context;
+  const judged = await judge(tx, context);
+  const transfer = plannedTransfer(context, judged);
+  if (body.workflow.dryRun === true) {
+    return { status: 200, data: { outgoingTransfer: presentPlannedTransfer(transfer) } };
+  }
+  const { source, receiver, to, now } = judged;
+  const row: NewOutgoingTransfer = {
+    ...transfer,
+    schemeAttributes: body.data.outgoingTransfer.schemeAttributes ?? null,
+    beneficiary: to?.beneficiary ?? null,
+    method: source.method,
+    provider: source.provider,
+    createdBy: context.caller.id,
+    createdAt: now,
+    updatedAt: now,
+  };
+  if (receiver !== null && transfer.incomingTransferId !== null) {
+    const incoming = {
+      id: transfer.incomingTransferId,
+      transactionNumber: drawTransactionNumber('incoming-transfer', now),
+      outgoingTransferId: transfer.id,
+      senderAccountId: source.id,
+      receiver,
+      amountMinor: transfer.amountMinor,
+      description: transfer.description,
+    };
+    await createInternalIncoming(tx, incoming, now);
+  }
+  const created = await createOutgoingTransfer(tx, row, services.configuration);
+  return { data: { outgoingTransfer: presentOutgoingTransfer(created) } };
+}
+
+interface Judged {
+  readonly source: LockedAccount;
+  readonly receiver: LockedAccount | null;
+  readonly to: DestinationBankAccount | null;
+  readonly plan: TransferPlan;
+  readonly feeMinor: bigint;
+  readonly now: Date;
+}
+
+/** Locks what the transfer touches and judges the request; throws what is wrong with it. */
+async function judge(tx: Transaction, context: PostContext): Promise<Judged> {
+  const request = context.body.data.outgoingTransfer;
+  const { configuration } = context.services;
+  const fee = feeMinor(context);
+  const { source: from, destination } = request;
+  const internalTo = destination.type === 'client-account' ? destination.accountId : null;
+  const accounts = await lockAccounts(tx, internalTo === null ? [from.accountId] : [from.accountId, internalTo]);
+  const to =
+    destination.type === 'client-account'
+      ? null
+      : await findDestinationBankAccount(tx, destination.beneficiaryBankAccountId);
+  const now = await readClock(tx);
+  const source = accounts.get(from.accountId) ?? null;
+  const receiver = internalTo === null ? null : (accounts.get(internalTo) ?? null);
+  const plan = planOutgoingTransfer(
+    {
+      ...request,
+      scheme: request.scheme ?? null,
+      transferDate: request.transferDate ?? null,
+      transferReasonId: request.transferReasonId ?? null,
+      transferCustomReason: request.transferCustomReason ?? null,
+      schemeAttributes: request.schemeAttributes ?? null,
+      sourceAccountId: from.accountId,
+      destinationId: internalTo ?? destinationBankAccountId(request),
+    },
+    {
+      source,
+      destination: receiver,
+      bankAccount: to?.judged ?? null,
+      offeredSchemes: source === null ? [] : offeredSchemes(configuration, source),
+      reasons: to === null ? [] : transferReasons(to.judged.country),
+      tradeNames: configuration.tradeNames,
+      schemes: configuration.schemes,
+      feeMinor: fee,
+      now,
+    },
+  );
+  if (source === null) throw new Error('a plan without a source account');
+  return { source, receiver, to, plan, feeMinor: fee, now };
+}
+
+function destinationBankAccountId({ destination }: PostedTransfer): string {
+  return destination.type === 'beneficiary-bank-account' ? destination.beneficiaryBankAccountId : '';
+}
+
+/** The schemes that the account's provider offers for its currency and country. */
+function offeredSchemes({ providers }: Configuration, account: LockedAccount): readonly string[] {
+  const provider = providers.find(({ code }) => code === account.provider);
+  if (provider === undefined) return [];
+  return findOffer(provider, { currency: account.currency, country: account.country })?.offer.schemes ?? [];
+}
+
+function plannedTransfer(context: PostContext, { source, receiver, to, plan, feeMinor: fee, now }: Judged) {
+  const request = context.body.data.outgoingTransfer;
+  return {
+    id: newId<OutgoingTransferId>(),
+    transactionNumber: drawTransactionNumber('outgoing-transfer', now),
+    clientId: request.clientId,
+    accountId: source.id,
+    status: 'pending' as const,
+    scope: request.scope,
+    scheme: request.scheme ?? null,
+    currency: request.currency,
+    amountMinor: request.amountMinor,
+    feeMinor: fee,
+    transferDate: plan.transferDate,
+    originalTransferDate: plan.originalTransferDate,
+    rollCount: plan.rollCount,
+    cutOffAt: plan.cutOffAt,
+    description: request.description ?? null,
+    transferReasonId: request.transferReasonId ?? null,
+    transferCustomReason: request.transferCustomReason ?? null,
+    destinationAccountId: receiver?.id ?? null,
+    beneficiaryId: to?.judged.beneficiaryId ?? null,
+    beneficiaryBankAccountId: to?.judged.id ?? null,
+    returned: false,
+    incomingTransferId: receiver === null ? null : newId<IncomingTransferId>(),
+    ...startingRequirements(context),
+  };
+}
