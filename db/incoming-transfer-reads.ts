@@ -10,7 +10,8 @@ import { accounts, incomingTransfers } from './schema.ts';
 const sender = alias(accounts, 'sender');
 const receiver = alias(accounts, 'receiver');
 
-function transfersWithAccounts(reader: Reader) {
+/** Also for events, which show a transfer as it was: the same rows with what an event tells laid over them. */
+export function transfersWithAccounts(reader: Reader) {
   return reader.drizzle
     .select({
       transfer: getTableColumns(incomingTransfers),
@@ -24,7 +25,7 @@ function transfersWithAccounts(reader: Reader) {
 
 type Found = Awaited<ReturnType<typeof transfersWithAccounts>>[number];
 
-function shown({ transfer, sender: from, receiver: to }: Found) {
+export function shown({ transfer, sender: from, receiver: to }: Found) {
   return presentIncomingTransfer(
     transfer,
     transfer.senderAccount ?? (from === null ? null : partyAccountOf(from)),

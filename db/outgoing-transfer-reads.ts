@@ -16,7 +16,8 @@ const SELECTION = {
   destinationIdentity: clients.identity,
 };
 
-function transfersWithDestination(reader: Reader) {
+/** Also for events, which show a transfer as it was: the same rows with what an event tells laid over them. */
+export function transfersWithDestination(reader: Reader) {
   return reader.drizzle
     .select(SELECTION)
     .from(outgoingTransfers)
@@ -27,7 +28,7 @@ function transfersWithDestination(reader: Reader) {
 type Found = Awaited<ReturnType<typeof transfersWithDestination>>[number];
 
 /** The transfer as GET and lists show it, with its beneficiary; an internal one is the receiving account's holder. */
-function shown({ transfer, destination, destinationIdentity }: Found) {
+export function shown({ transfer, destination, destinationIdentity }: Found) {
   const beneficiary: BeneficiaryShown | null =
     destination === null
       ? transfer.beneficiary
