@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SQL } from 'drizzle-orm';
 import type { PgRemoteDatabase } from 'drizzle-orm/pg-proxy';
@@ -68,6 +69,16 @@ export interface DatabaseOptions {
   readonly clockOffset?: () => string;
 }
 
+/** The transaction whose `work` is running, for whatever it calls. */
+const insideTransaction = new AsyncLocalStorage<TransactionReader>();
+
+/** Under load a second connection inside a transaction is a deadlock of the pool: every holder waits for one more. */
+function refuseSecondConnection(): void {
+  if (insideTransaction.getStore()?.hasEnded === false) {
+    throw new Error('inside a transaction everything goes through tx: a second connection could wait for ever');
+  }
+}
+
 export function createDatabase(options: DatabaseOptions): Database {
   const deadlineDefaultMs = options.deadlineMs ?? DEADLINE_DEFAULT_MS;
   const connectionOptions = {
@@ -83,6 +94,7 @@ export function createDatabase(options: DatabaseOptions): Database {
   const readClockOffset = options.clockOffset ?? null;
 
   async function single<Value>(run: (connection: Connection) => Promise<Value>): Promise<Value> {
+    refuseSecondConnection();
     const connection = pool.takeIdle() ?? (await pool.acquire(deadlineDefaultMs));
     const timer = setTimeout(missDeadline, deadlineDefaultMs, pool, connection);
     try {
@@ -100,6 +112,7 @@ export function createDatabase(options: DatabaseOptions): Database {
   );
 
   async function transaction<T>(work: (tx: Transaction) => Promise<T>, given: TransactionOptions = {}): Promise<T> {
+    refuseSecondConnection();
     const deadlineMs = given.deadlineMs ?? deadlineDefaultMs;
     const endsAt = performance.now() + deadlineMs;
     const begin = beginStatement(deadlineMs === deadlineDefaultMs ? null : deadlineMs, given.lockTimeoutMs ?? null);
@@ -190,7 +203,7 @@ async function attemptTransaction<T>(
   began.catch(() => {});
   const tx = new TransactionReader(connection);
   try {
-    const result = await work(tx);
+    const result = await insideTransaction.run(tx, () => work(tx));
     tx.end();
     await began;
     const committed = await connection.simple('commit');

@@ -65,6 +65,10 @@ export class TransactionReader extends StatementReader implements Transaction {
     return this.#state.firstFailure;
   }
 
+  get hasEnded(): boolean {
+    return this.#state.ended;
+  }
+
   end(): void {
     this.#state.ended = true;
   }
