@@ -17,7 +17,7 @@ export interface IdempotencyRow {
 }
 
 /**
- * Claims the key, or finds it taken. Waits for a transaction that holds it, up to the lock timeout (SQLSTATE 55P03).
+ * Claims the key, or finds it taken. Waits for a transaction that holds it, up to the lock timeout.
  * One statement of its own: whoever waited must look at the row with a snapshot taken afterwards.
  */
 export async function claimIdempotencyKey(
@@ -28,7 +28,7 @@ export async function claimIdempotencyKey(
   const rows = await tx.execute<{ claimed: number }>(sql`
     INSERT INTO idempotency_keys (machine_user_id, method, path, key, request_hash, created_at)
     VALUES (${scope.machineUserId}, ${scope.method}, ${scope.path}, ${scope.key},
-      decode(${requestHash.toString('hex')}, 'hex'), service_now())
+      ${requestHash}, service_now())
     ON CONFLICT DO NOTHING
     RETURNING 1 AS claimed`);
   return rows.length === 1;
@@ -39,17 +39,17 @@ export async function findIdempotencyKey(
   scope: IdempotencyScope,
 ): Promise<IdempotencyRow | null> {
   const [row] = await reader.execute<{
-    request_hash: string;
+    request_hash: Buffer;
     response_status: number | null;
     response_body: string | null;
   }>(sql`
-    SELECT encode(request_hash, 'hex') AS request_hash, response_status, response_body
+    SELECT request_hash, response_status, response_body
     FROM idempotency_keys
     WHERE machine_user_id = ${scope.machineUserId} AND method = ${scope.method} AND path = ${scope.path}
       AND key = ${scope.key}`);
   if (row === undefined) return null;
   return {
-    requestHash: Buffer.from(row.request_hash, 'hex'),
+    requestHash: row.request_hash,
     responseStatus: row.response_status,
     responseBody: row.response_body,
   };

@@ -52,7 +52,7 @@ async function answer(
     params: request.params,
     query: request.query,
     headers: Object.fromEntries(Object.keys(request.incoming.headers).map((name) => [name, request.header(name)])),
-    body: hasBody ? await readBody(request.incoming) : Buffer.alloc(0),
+    body: hasBody ? await readBody(request.incoming, services.configuration.bodyLimitBytes) : Buffer.alloc(0),
   });
 }
 

@@ -2,12 +2,9 @@ import { createHash } from 'node:crypto';
 import { decodeProtectedHeader, importJWK, type JWK, jwtVerify } from 'jose';
 import { refusal } from '../../domain/errors.ts';
 import type { MachineUserId } from '../../domain/ids.ts';
+import { TOKEN_ALGORITHMS } from '../../domain/machine-users.ts';
 import { isRole, type Role } from '../../domain/roles.ts';
 import type { Caller } from './route.ts';
-
-export const TOKEN_ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA'] as const;
-
-export type TokenAlgorithm = (typeof TOKEN_ALGORITHMS)[number];
 
 /** A registered key with what decides whether its tokens count. */
 export interface RegisteredKey {

@@ -2,16 +2,13 @@ import type { IncomingMessage } from 'node:http';
 import { refusal } from '../../domain/errors.ts';
 import { HttpRefusal } from './errors.ts';
 
-/** No resource comes near it; more is an accident or an attack (decisions: 413). */
-export const BODY_LIMIT_BYTES = 1_048_576;
-
 /**
- * Reads a request's body, whole and at most 1 MiB. Beyond that the reading stops, whether or not a length was
+ * Reads a request's body, whole and at most `limitBytes` (1 MiB unless configured). Beyond that the reading stops, whether or not a length was
  * announced, so that memory stays flat; the connection closes after the answer.
  */
-export function readBody(incoming: IncomingMessage): Promise<Buffer> {
+export function readBody(incoming: IncomingMessage, limitBytes: number): Promise<Buffer> {
   const announced = Number(incoming.headers['content-length'] ?? 0);
-  if (announced > BODY_LIMIT_BYTES) return Promise.reject(tooLarge());
+  if (announced > limitBytes) return Promise.reject(tooLarge(limitBytes));
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let length = 0;
@@ -21,9 +18,9 @@ export function readBody(incoming: IncomingMessage): Promise<Buffer> {
     };
     const onData = (chunk: Buffer) => {
       length += chunk.length;
-      if (length > BODY_LIMIT_BYTES) {
+      if (length > limitBytes) {
         incoming.pause();
-        finish(() => reject(tooLarge()));
+        finish(() => reject(tooLarge(limitBytes)));
       } else {
         chunks.push(chunk);
       }
@@ -35,10 +32,10 @@ export function readBody(incoming: IncomingMessage): Promise<Buffer> {
   });
 }
 
-function tooLarge(): HttpRefusal {
+function tooLarge(limitBytes: number): HttpRefusal {
   const problem = {
     code: 'common.validation.limit_exceeded',
-    message: `The body is larger than ${BODY_LIMIT_BYTES} bytes.`,
+    message: `The body is larger than ${limitBytes} bytes.`,
     messageParameters: ['body', 'body', ''],
   } as const;
   return new HttpRefusal(413, problem, { connection: 'close' });

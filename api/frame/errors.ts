@@ -1,3 +1,4 @@
+import { DatabaseUnavailable, LockTimeout } from '../../db/client.ts';
 import { DomainError, type ErrorCode, type Problem, refusal } from '../../domain/errors.ts';
 
 /** The HTTP status of every code. A new code does not compile until it has one. */
@@ -22,6 +23,8 @@ export const ERROR_STATUS: Readonly<Record<ErrorCode, number>> = {
   'account.currency.mismatch': 422,
   'account.close.not_empty': 422,
   'account.client.mismatch': 422,
+  'account.method.mismatch': 422,
+  'account.method.mismatch': 422,
   'transfer.client.mismatch': 422,
   'transfer.scheme.unavailable': 422,
   'transfer.amount.limit_exceeded': 422,
@@ -73,7 +76,7 @@ export function answerError(error: unknown, now: Date): ErrorAnswer {
       internal: false,
     };
   }
-  if (isDatabaseUnavailable(error)) {
+  if (error instanceof DatabaseUnavailable || error instanceof LockTimeout) {
     const away = refusal(
       'common.dependency.unavailable',
       ['service', 'database', ''],
@@ -89,14 +92,6 @@ function headersOf(code: ErrorCode): Record<string, string> {
   if (ERROR_STATUS[code] === 503) return { 'retry-after': String(RETRY_AFTER_SECONDS) };
   if (code === 'common.security.unauthenticated') return { 'www-authenticate': 'Bearer' };
   return {};
-}
-
-// By name: the error may come wrapped by the query builder.
-function isDatabaseUnavailable(error: unknown): boolean {
-  for (let current = error, depth = 0; current instanceof Error && depth < 5; current = current.cause, depth += 1) {
-    if (current.name === 'DatabaseUnavailable') return true;
-  }
-  return false;
 }
 
 function errorBody(problems: readonly [Problem, ...Problem[]], now: Date): string {

@@ -33,7 +33,7 @@ export async function handleRoute(
   gate.countRequest(caller.id);
   const isWrite = contract.method === 'POST' || contract.method === 'PATCH';
   if (isWrite) requireJson(request.incoming);
-  const bytes = isWrite ? await readBody(request.incoming) : null;
+  const bytes = isWrite ? await readBody(request.incoming, services.configuration.bodyLimitBytes) : null;
   const key = contract.method === 'POST' ? readIdempotencyKey(request.header) : null;
   const params = parseParams(contract, request.params);
   const query = parseQuery(contract, request.query);

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Database, Transaction } from '../../db/client.ts';
+import { type Database, LockTimeout, type Transaction } from '../../db/client.ts';
 import {
   claimIdempotencyKey,
   findIdempotencyKey,
@@ -14,7 +14,6 @@ import type { IdempotencyClaim, RenderedAnswer } from './route.ts';
 const IN_PROGRESS_WAIT_MS = 5_000;
 
 const KEY_LENGTH_MAX = 255;
-const LOCK_NOT_AVAILABLE = '55P03';
 
 /** Reads the key of a POST: from Idempotency-Key, or X-Idempotency-Key as the older name. Null without one. */
 export function readIdempotencyKey(header: (name: string) => string | undefined): string | null {
@@ -71,7 +70,7 @@ async function claimOrRefuse(tx: Transaction, claim: IdempotencyClaim): Promise<
   try {
     return await claimIdempotencyKey(tx, claim, claim.requestHash);
   } catch (error) {
-    if (hasSqlState(error, LOCK_NOT_AVAILABLE)) throw inProgress(claim);
+    if (error instanceof LockTimeout) throw inProgress(claim);
     throw error;
   }
 }
@@ -95,11 +94,4 @@ export function inProgress(claim: IdempotencyClaim) {
     ['header', 'Idempotency-Key', claim.key.slice(0, 100)],
     'The first request with this Idempotency-Key is still under way.',
   );
-}
-
-export function hasSqlState(error: unknown, sqlState: string): boolean {
-  for (let current = error, depth = 0; current instanceof Error && depth < 5; current = current.cause, depth += 1) {
-    if ('code' in current && current.code === sqlState) return true;
-  }
-  return false;
 }

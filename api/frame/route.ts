@@ -3,6 +3,7 @@ import type { Transaction } from '../../db/client.ts';
 import type { ErrorCode } from '../../domain/errors.ts';
 import type { MachineUserId } from '../../domain/ids.ts';
 import type { Role } from '../../domain/roles.ts';
+import type { JsonNumber } from './json.ts';
 import type { Schema } from './schemas.ts';
 import type { Services } from './services.ts';
 
@@ -47,7 +48,7 @@ export function route<
   Data extends Schema<unknown, unknown> = Schema<unknown, unknown>,
 >(
   contract: Contract<Params, Query, Workflows, Data>,
-  handler: (context: RouteContext<Params, Query, Workflows, Data>) => Promise<Outcome<v.InferInput<Data>>>,
+  handler: (context: RouteContext<Params, Query, Workflows, Data>) => Promise<Outcome<Shown<Data>>>,
 ): Route {
   // The handler's types were inferred from the very schemas that check what it is given.
   return { kind: 'route', contract, handler: handler as unknown as UntypedHandler };
@@ -139,6 +140,17 @@ export type Body<Workflows extends WorkflowContracts> = {
   };
 }[keyof Workflows & string];
 
+/** What an answer's data is made of; arrays and objects may be read-only. */
+export type Shown<Data extends Schema<unknown, unknown>> = ReadOnly<v.InferInput<Data>>;
+
+type ReadOnly<Value> = unknown extends Value
+  ? Value
+  : Value extends string | number | boolean | null | undefined | JsonNumber
+    ? Value
+    : Value extends readonly (infer Item)[]
+      ? readonly ReadOnly<Item>[]
+      : { readonly [Name in keyof Value]: ReadOnly<Value[Name]> };
+
 export interface Page {
   readonly number: number;
   readonly size: number;
@@ -201,11 +213,11 @@ export interface RouteContext<
    * Runs the write's one transaction: claims the key, works, stores the answer, commits; or replays the stored answer.
    * A refusal (DomainError) rolls all of it back, so the key stays free.
    */
-  write(work: (tx: Transaction) => Promise<Answer<v.InferInput<Data>>>): Promise<Outcome<v.InferInput<Data>>>;
+  write(work: (tx: Transaction) => Promise<Answer<Shown<Data>>>): Promise<Outcome<Shown<Data>>>;
   /** The stored answer of the same request, for handlers that ask outside before their transaction. */
   storedAnswer(): Promise<RenderedAnswer | null>;
   /** The text of an answer as it would be sent, for the transfer path that stores it in its own statement. */
-  render(answer: Answer<v.InferInput<Data>>): RenderedAnswer;
+  render(answer: Answer<Shown<Data>>): RenderedAnswer;
 }
 
 export type UntypedHandler = (context: RouteContext) => Promise<Outcome<unknown>>;
@@ -220,6 +232,7 @@ export interface OpenContract {
   readonly method: Method;
   readonly path: string;
   readonly summary: string;
+  readonly description?: string;
   readonly tag: string;
   /** Media type of the body; without one the route takes none. */
   readonly requestType?: string;

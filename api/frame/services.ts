@@ -9,6 +9,8 @@ export interface Services {
   readonly logger: Logger;
   /** The wall clock, for tokens and headers; business time comes from the database (db/clock.ts). */
   readonly now: () => Date;
+  /** Whether Temporal answers, as information: no request waits for it. */
+  readonly isTemporalReachable: () => Promise<boolean>;
 }
 
 /** Work that the API process does beside answering: the relay, the sequencer, admissions, the sweep. */

@@ -1,0 +1,23 @@
+import { findMachineUserKey } from '../db/machine-users.ts';
+import { type Application, createApplication } from './frame/application.ts';
+import { createAuthenticator } from './frame/authentication.ts';
+import { createRateLimiter } from './frame/rate-limit.ts';
+import type { OpenRoute, Route } from './frame/route.ts';
+import type { Services } from './frame/services.ts';
+import { ROUTES } from './routes.ts';
+import { systemRoutes } from './system.ts';
+
+const VERSION = '0.1.0';
+
+/** The API: who may ask, how often, and every route. `extraRoutes` are for tests of the frame itself. */
+export function createApi(services: Services, extraRoutes: readonly (Route | OpenRoute)[] = []): Application {
+  const { configuration, database, now } = services;
+  const authenticate = createAuthenticator({
+    audience: configuration.audience,
+    now,
+    findKey: (kid) => findMachineUserKey(database.reader, kid),
+  });
+  const countRequest = createRateLimiter(configuration.rateLimit.requestsPerSecond, now);
+  const routes = [...ROUTES, ...extraRoutes];
+  return createApplication([...routes, ...systemRoutes(routes, VERSION)], services, { authenticate, countRequest });
+}

@@ -1,0 +1,106 @@
+import { sql } from 'drizzle-orm';
+import { docsPage } from './frame/docs-page.ts';
+import { registry } from './frame/metrics.ts';
+import { openApiDocument } from './frame/openapi.ts';
+import { type OpenRoute, openRoute, type Route } from './frame/route.ts';
+import type { Services } from './frame/services.ts';
+
+/** Bounds the wait of a probe: whoever asks wants an answer now. */
+const PROBE_DEADLINE_MS = 2_000;
+
+const _JSON_TYPE = 'application/json; charset=utf-8';
+
+/** Health, metrics and the documents about the interface: open without a token, outside the envelope. */
+export function systemRoutes(routes: readonly (Route | OpenRoute)[], version: string): readonly OpenRoute[] {
+  const live = openRoute(
+    { method: 'GET', path: '/health/live', summary: 'The process runs', tag: 'System', responses: { 200: 'It does.' } },
+    async () => ({ status: 200, body: '{"status":"live"}' }),
+  );
+
+  const ready = openRoute(
+    {
+      method: 'GET',
+      path: '/health/ready',
+      summary: 'The service can answer',
+      description: 'Postgres decides; Temporal is told as information, because no request waits for it.',
+      tag: 'System',
+      responses: { 200: 'Postgres answers.', 503: 'Postgres does not.' },
+    },
+    async ({ services }) => {
+      const [postgres, temporal] = await Promise.all([
+        isPostgresReachable(services),
+        within(services.isTemporalReachable()),
+      ]);
+      const body = JSON.stringify({
+        status: postgres ? 'ready' : 'unavailable',
+        postgres: postgres ? 'reachable' : 'unreachable',
+        temporal: temporal ? 'reachable' : 'unreachable',
+      });
+      return postgres ? { status: 200, body } : { status: 503, body, headers: { 'retry-after': '2' } };
+    },
+  );
+
+  const metrics = openRoute(
+    {
+      method: 'GET',
+      path: '/metrics',
+      summary: 'Metrics for Prometheus',
+      tag: 'System',
+      responses: { 200: 'As text.' },
+    },
+    async () => ({ status: 200, body: await registry.metrics(), contentType: registry.contentType }),
+  );
+
+  const openapi = openRoute(
+    {
+      method: 'GET',
+      path: '/openapi.json',
+      summary: 'This document',
+      tag: 'System',
+      responses: { 200: 'OpenAPI 3.1.' },
+    },
+    async () => ({ status: 200, body: documents().json }),
+  );
+
+  const docs = openRoute(
+    { method: 'GET', path: '/docs', summary: 'The documentation page', tag: 'System', responses: { 200: 'As HTML.' } },
+    async () => ({
+      status: 200,
+      body: documents().page,
+      contentType: 'text/html; charset=utf-8',
+      headers: { 'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'" },
+    }),
+  );
+
+  const own = [live, ready, metrics, openapi, docs];
+  const documents = once(() => {
+    const document = openApiDocument([...routes, ...own], version);
+    return { json: JSON.stringify(document), page: docsPage(document) };
+  });
+  return own;
+}
+
+function once<Value>(make: () => Value): () => Value {
+  let made: { value: Value } | null = null;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}
+
+async function isPostgresReachable(services: Services): Promise<boolean> {
+  return within(services.database.reader.execute(sql`select 1`).then(() => true));
+}
+
+/** False when the probe fails or does not answer in time. */
+async function within(probe: Promise<boolean>): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<boolean>((resolve) => {
+    timer = setTimeout(() => resolve(false), PROBE_DEADLINE_MS);
+  });
+  try {
+    return await Promise.race([probe.catch(() => false), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

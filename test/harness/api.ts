@@ -1,0 +1,218 @@
+import { generateKeyPairSync, type KeyObject, randomUUID } from 'node:crypto';
+import { SignJWT } from 'jose';
+import { pino } from 'pino';
+import * as v from 'valibot';
+import { createApi } from '../../api/app.ts';
+import { parseJson } from '../../api/frame/json.ts';
+import type { Method, Route } from '../../api/frame/route.ts';
+import { startServer } from '../../api/frame/server.ts';
+import type { Services } from '../../api/frame/services.ts';
+import { ROUTES } from '../../api/routes.ts';
+import { type Configuration, loadConfiguration } from '../../config/configuration.ts';
+import { createDatabase, type Database } from '../../db/client.ts';
+import { createMachineUser } from '../../db/machine-users.ts';
+import type { MachineUserId } from '../../domain/ids.ts';
+import { ROLES, type Role } from '../../domain/roles.ts';
+import type { TestDatabase } from './postgres.ts';
+
+/** What JSON.parse gives: tests say what they expect of it. */
+export type Json = ReturnType<typeof JSON.parse>;
+
+export interface Called {
+  readonly status: number;
+  /** Parsed; null where the answer has no body. */
+  readonly body: Json;
+  /** As sent, for byte-for-byte comparisons and exact amounts. */
+  readonly text: string;
+  readonly headers: Headers;
+}
+
+export interface CallOptions {
+  /** A role's machine user (default `operator`), or null for no token. */
+  readonly as?: Role | null;
+  /** The Idempotency-Key. */
+  readonly key?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface TestMachineUser {
+  readonly id: MachineUserId;
+  readonly kid: string;
+  readonly privateKey: KeyObject;
+  readonly token: string;
+}
+
+export interface TestApi {
+  readonly url: string;
+  readonly database: Database;
+  readonly services: Services;
+  readonly users: Readonly<Record<Role, TestMachineUser>>;
+  /**
+   * Calls the API over HTTP. `body` is JSON text or a value. Every answer of a route is checked against its contract:
+   * an answer that contradicts the OpenAPI document fails the test.
+   */
+  call(method: Method, path: string, body?: unknown, options?: CallOptions): Promise<Called>;
+  stop(): Promise<void>;
+}
+
+export interface TestApiOptions {
+  /** Moves the service's clock: an interval of Postgres, asked before each transaction. */
+  readonly clockOffset?: () => string;
+  readonly configuration?: (configuration: Configuration) => Configuration;
+  /** Routes beside the service's own. */
+  readonly routes?: readonly Route[];
+  readonly maxConnections?: number;
+}
+
+/** The API in this process, on a free port and a database of its own, with one machine user per role. */
+export async function startApi(testDatabase: TestDatabase, options: TestApiOptions = {}): Promise<TestApi> {
+  const database = createDatabase({
+    url: testDatabase.url,
+    maxConnections: options.maxConnections ?? 10,
+    applicationName: 'test-api',
+    ...(options.clockOffset === undefined ? {} : { clockOffset: options.clockOffset }),
+  });
+  const loaded = loadConfiguration({ ...process.env, DATABASE_URL: testDatabase.url });
+  const configuration = options.configuration?.(loaded) ?? loaded;
+  const services: Services = {
+    database,
+    configuration,
+    logger: pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' }),
+    now: () => new Date(),
+    isTemporalReachable: async () => false,
+  };
+  const extraRoutes = options.routes ?? [];
+  const server = await startServer(createApi(services, extraRoutes), 0);
+  const url = `http://127.0.0.1:${server.port}`;
+  const users = await createUsers(database, configuration.audience);
+  return {
+    url,
+    database,
+    services,
+    users,
+    call: (method, path, body, callOptions = {}) =>
+      call({ url, users, routes: [...ROUTES, ...extraRoutes] }, method, path, body, callOptions),
+    stop: async () => {
+      await server.drain();
+      await database.close();
+    },
+  };
+}
+
+async function createUsers(database: Database, audience: string): Promise<Record<Role, TestMachineUser>> {
+  const users = await Promise.all(
+    ROLES.map(async (role) => [role, await createTestMachineUser(database, audience, [role])] as const),
+  );
+  return Object.fromEntries(users) as Record<Role, TestMachineUser>;
+}
+
+/** A machine user with one ES256 key and a token of it that lives for an hour. */
+export async function createTestMachineUser(
+  database: Database,
+  audience: string,
+  roles: readonly Role[],
+): Promise<TestMachineUser> {
+  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const kid = randomUUID();
+  const user = await database.transaction((tx) =>
+    createMachineUser(tx, {
+      name: `test ${roles.join(' ')}`,
+      roles,
+      key: { kid, algorithm: 'ES256', publicKey: publicKey.export({ format: 'jwk' }) },
+    }),
+  );
+  const token = await signToken({ id: user.id, kid, privateKey }, { aud: audience });
+  return { id: user.id, kid, privateKey, token };
+}
+
+/** Signs a bearer token as a machine user would; `claims` replace the honest ones. */
+export function signToken(
+  user: Pick<TestMachineUser, 'id' | 'kid' | 'privateKey'>,
+  claims: Readonly<Record<string, unknown>>,
+): Promise<string> {
+  const nowSeconds = Math.floor(Date.now() / 1000);
+  return new SignJWT({ iss: user.id, sub: user.id, iat: nowSeconds, exp: nowSeconds + 3_600, ...claims })
+    .setProtectedHeader({ alg: 'ES256', kid: user.kid })
+    .sign(user.privateKey);
+}
+
+interface Target {
+  readonly url: string;
+  readonly users: Readonly<Record<Role, TestMachineUser>>;
+  readonly routes: typeof ROUTES;
+}
+
+async function call(
+  target: Target,
+  method: Method,
+  path: string,
+  body: unknown,
+  options: CallOptions,
+): Promise<Called> {
+  const as = options.as === undefined ? 'operator' : options.as;
+  const response = await fetch(`${target.url}${path}`, {
+    method,
+    headers: {
+      ...(as === null ? {} : { authorization: `Bearer ${target.users[as].token}` }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(options.key === undefined ? {} : { 'idempotency-key': options.key }),
+      ...options.headers,
+    },
+    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  const isJson = (response.headers.get('content-type') ?? '').startsWith('application/json');
+  checkAgainstContract(target.routes, method, path, response.status, text);
+  return {
+    status: response.status,
+    body: isJson && text !== '' ? JSON.parse(text) : null,
+    text,
+    headers: response.headers,
+  };
+}
+
+const PROBLEM = {
+  timestamp: v.pipe(v.string(), v.regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}$/)),
+  message: v.string(),
+  code: v.string(),
+  messageParameters: v.tuple([v.string(), v.string(), v.string()]),
+};
+const ERROR = v.strictObject({ ...PROBLEM, errors: v.optional(v.array(v.strictObject(PROBLEM))) });
+
+function checkAgainstContract(routes: typeof ROUTES, method: Method, path: string, status: number, text: string): void {
+  const route = findRoute(routes, method, path);
+  if (status >= 400) {
+    if (route !== undefined || status === 404 || status === 405) {
+      const checked = v.safeParse(ERROR, JSON.parse(text));
+      if (!checked.success) throw new Error(`${method} ${path} ${status}: not the error shape: ${text}`);
+    }
+    return;
+  }
+  if (route === undefined) return;
+  const expected = route.contract.status ?? (method === 'POST' ? 201 : 200);
+  if (status !== expected && status !== 200) throw new Error(`${method} ${path}: ${status} is not in the contract`);
+  const envelope = v.strictObject({
+    workflow: v.looseObject({}),
+    data: route.contract.response,
+    connect: v.looseObject({}),
+    metadata: v.looseObject({}),
+  });
+  const checked = v.safeParse(envelope, parseJson(text));
+  if (checked.success) return;
+  const problems = checked.issues.map((issue) => `${v.getDotPath(issue) ?? '(top)'}: ${issue.message}`);
+  throw new Error(`${method} ${path} ${status} contradicts its contract: ${problems.join('; ')}\n${text}`);
+}
+
+/** The route of the interface that a path is answered by. */
+export function findRoute(routes: typeof ROUTES, method: Method, path: string): Route | undefined {
+  const segments = (path.split('?')[0] ?? '').replace(/^\/v1\//, '/').split('/');
+  const matches = routes.filter((route): route is Route => {
+    if (route.kind !== 'route' || route.contract.method !== method) return false;
+    const own = route.contract.path.split('/');
+    return (
+      own.length === segments.length && own.every((part, index) => part.startsWith('{') || part === segments[index])
+    );
+  });
+  // `/a/b` before `/a/{id}`.
+  return matches.sort((one, other) => one.contract.path.split('{').length - other.contract.path.split('{').length)[0];
+}
