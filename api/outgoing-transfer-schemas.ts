@@ -166,7 +166,13 @@ export const partyAccountShown = fields({
 });
 
 /** Objects of other resources that a transfer shows as they were kept. */
-const kept = v.pipe(v.record(v.string(), v.unknown()), hint<Record<string, unknown>>({ type: 'object' }));
+const kept = v.pipe(
+  v.custom<Readonly<Record<string, unknown>>>(
+    (value) => typeof value === 'object' && value !== null,
+    'must be an object',
+  ),
+  hint<Readonly<Record<string, unknown>>>({ type: 'object' }),
+);
 
 export const shownTransferWithBeneficiary = fields({
   ...outgoingTransferShown.entries,

@@ -23,6 +23,7 @@ export const ERROR_CODES = [
   'account.currency.mismatch',
   'account.close.not_empty',
   'account.client.mismatch',
+  'account.method.mismatch',
   'transfer.client.mismatch',
   'transfer.scheme.unavailable',
   'transfer.amount.limit_exceeded',
