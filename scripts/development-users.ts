@@ -9,8 +9,7 @@ import { asId, type MachineUserId } from '../domain/ids.ts';
 import { ROLES, type Role } from '../domain/roles.ts';
 import { RemedyError } from './remedy.ts';
 
-const ALGORITHM = 'EdDSA';
-export const TOKEN_AUDIENCE = 'financial-accounts-service';
+const ALGORITHM = 'EdDSA' as const;
 const TOKEN_LIFE_MINUTES = 60;
 
 const DevelopmentUser = v.object({
@@ -31,22 +30,16 @@ function usersFile(dataDirectory: string): string {
   return join(dataDirectory, 'development-users.json');
 }
 
-/** Makes the development machine users on the first start, and registers their public keys whenever the database lacks them. */
+/** Makes the development machine users on the first start, and registers whom the database does not know. */
 export async function registerDevelopmentUsers(dataDirectory: string, databaseUrl: string): Promise<void> {
   const users = await readOrCreateUsers(dataDirectory);
   const database = createDatabase({ url: databaseUrl, maxConnections: 1, applicationName: 'start' });
   try {
     await database.transaction(async (tx) => {
-      for (const user of users) {
-        const { kty, crv, x } = user.privateKey;
-        await registerMachineUser(tx, {
-          id: user.id,
-          name: user.name,
-          roles: user.roles,
-          kid: user.keyId,
-          algorithm: ALGORITHM,
-          publicKey: { kty, crv, x },
-        });
+      for (const { id, name, roles, keyId, privateKey } of users) {
+        const { kty, crv, x } = privateKey;
+        const publicKey = { kty, crv, x };
+        await registerMachineUser(tx, { id, name, roles, kid: keyId, algorithm: ALGORITHM, publicKey }, 'start');
       }
     });
   } finally {
@@ -59,9 +52,14 @@ async function readOrCreateUsers(dataDirectory: string): Promise<DevelopmentUser
   if (existsSync(file)) return parseUsers(file);
   const users: DevelopmentUser[] = [await newUser('development', ['operator', 'admin'])];
   for (const role of ROLES) users.push(await newUser(`development-${role}`, [role]));
+  writeUsers(dataDirectory, users);
+  return users;
+}
+
+function writeUsers(dataDirectory: string, users: readonly DevelopmentUser[]): void {
+  const file = usersFile(dataDirectory);
   writeFileSync(`${file}.new`, `${JSON.stringify(users, null, 2)}\n`, { mode: 0o600 });
   renameSync(`${file}.new`, file);
-  return users;
 }
 
 async function newUser(name: string, roles: Role[]): Promise<DevelopmentUser> {
@@ -85,7 +83,11 @@ function parseUsers(file: string): DevelopmentUser[] {
  * A bearer token, valid for 60 minutes: of the development machine user (operator and admin), or of the one that has the given role
  * alone.
  */
-export async function developmentToken(dataDirectory: string, role: Role | undefined, now: Date): Promise<string> {
+export async function developmentToken(
+  dataDirectory: string,
+  options: { role: Role | undefined; audience: string; now: Date },
+): Promise<string> {
+  const { role, audience, now } = options;
   const file = usersFile(dataDirectory);
   if (!existsSync(file)) {
     throw new RemedyError(
@@ -101,7 +103,7 @@ export async function developmentToken(dataDirectory: string, role: Role | undef
     .setProtectedHeader({ alg: ALGORITHM, kid: user.keyId })
     .setIssuer(user.id)
     .setSubject(user.id)
-    .setAudience(TOKEN_AUDIENCE)
+    .setAudience(audience)
     .setIssuedAt(issuedAt)
     .setExpirationTime(issuedAt + TOKEN_LIFE_MINUTES * 60)
     .sign(await importJWK(user.privateKey, ALGORITHM));

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import postgres from 'postgres';
@@ -73,7 +73,7 @@ export async function startPostgres(options: StartPostgresOptions): Promise<Runn
   const clusterDirectory = join(directory, 'cluster');
   const logFile = options.logFile ?? join(directory, 'postgres.log');
   const pidFile = options.pidFile ?? join(directory, 'postgres.pid');
-  mkdirSync(directory, { recursive: true });
+  if (mkdirSync(directory, { recursive: true }) !== undefined) chmodSync(directory, 0o711);
   const user = postgresUser();
   const binaries = await postgresBinaries();
   if (user !== undefined) makePassable([directory, binaries.postgres], user, options.onProgress);

@@ -1,6 +1,7 @@
-import { mkdirSync, statfsSync } from 'node:fs';
+import { chmodSync, mkdirSync, statfsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { describeFailure, RemedyError } from './remedy.ts';
+import { loadConfiguration } from '../config/configuration.ts';
+import { describeFailure, errorMessage, RemedyError } from './remedy.ts';
 
 /** What the environment says about a start, checked before anything is done. */
 export interface StartEnvironment {
@@ -22,6 +23,7 @@ export interface StartEnvironment {
 const DISK_BYTES_MIN = 200 * 1024 * 1024;
 
 export function readStartEnvironment(environment: NodeJS.ProcessEnv): StartEnvironment {
+  requireValidConfiguration(environment);
   const port = portSetting(environment, 'PORT', 3000);
   const read: StartEnvironment = {
     dataDirectory: dataDirectory(environment),
@@ -36,6 +38,17 @@ export function readStartEnvironment(environment: NodeJS.ProcessEnv): StartEnvir
   };
   requireDifferentPorts(read);
   return read;
+}
+
+/** The API and the worker read the same file; a mistake in it is told before anything is started. */
+function requireValidConfiguration(environment: NodeJS.ProcessEnv): void {
+  try {
+    loadConfiguration(environment);
+  } catch (error) {
+    throw new RemedyError(`The configuration is not valid: ${errorMessage(error).split('\n').join('; ')}`, {
+      cause: error,
+    });
+  }
 }
 
 /** The folder of everything that lasts; used by every command of a development machine. */
@@ -110,7 +123,8 @@ function requireDifferentPorts(read: StartEnvironment): void {
 /** Makes the data directory and sees that it can be worked in. */
 export function prepareDataDirectory(directory: string): void {
   try {
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    // Others may pass, not look: the user that Postgres runs as needs the way to its folder.
+    if (mkdirSync(directory, { recursive: true }) !== undefined) chmodSync(directory, 0o711);
     mkdirSync(join(directory, 'run'), { recursive: true, mode: 0o700 });
     mkdirSync(join(directory, 'logs'), { recursive: true, mode: 0o700 });
   } catch (error) {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { migrate } from '../db/migrate.ts';
+import { MigrationRefused, migrate } from '../db/migrate.ts';
 import { registerDevelopmentUsers } from './development-users.ts';
 import { type Endpoints, writeEndpoints } from './endpoints.ts';
 import { guardians, watchGuardians } from './parentage.ts';
@@ -15,28 +15,28 @@ import { prepareDataDirectory, readStartEnvironment, type StartEnvironment, sett
 import { type ChildName, StoppedWhileStarting, Supervisor } from './supervisor.ts';
 import { startTemporal } from './temporal-server.ts';
 
+const STOP_TAKES_AT_MOST_MS = 25_000;
+
 /** `npm start`: everything on one machine by one command. */
 async function main(): Promise<void> {
+  // Everything in the data directory is for our user alone.
+  process.umask(0o077);
   const environment = readStartEnvironment(process.env);
   prepareDataDirectory(environment.dataDirectory);
   const files = fileNames(environment.dataDirectory);
-  const holder = takeFileLock(files.lock);
-  if (holder !== undefined) {
-    throw new RemedyError(
-      `A service already runs on ${environment.dataDirectory} (process ${holder.pid}). Stop it, or set DATA_DIR and the ports for a second one.`,
-    );
-  }
+  await takeDataDirectory(environment.dataDirectory, files);
   const supervisor = new Supervisor(files.pid, say);
   let starting: Promise<unknown> = Promise.resolve();
   let stop: Promise<void> | undefined;
   const stopOnce = (reason: string): void => {
     stop ??= (async () => {
       say(`${reason}: stopping …`);
+      writeFileSync(files.stopping, '');
       await supervisor.stopAll();
       // A child that was being spawned at that moment is recorded by now.
       await Promise.race([starting.catch(() => {}), sleep(1_000)]);
       await supervisor.stopAll();
-      rmSync(files.lock, { force: true });
+      giveBackDataDirectory(files);
       say('Everything is stopped.');
       process.exit(0);
     })();
@@ -51,9 +51,33 @@ async function main(): Promise<void> {
   } catch (error) {
     if (stop !== undefined || error instanceof StoppedWhileStarting) return;
     await supervisor.stopAll();
-    rmSync(files.lock, { force: true });
+    giveBackDataDirectory(files);
     throw error;
   }
+}
+
+/** One start per data directory. One that is being stopped is waited for: npm has often ended before the start below it. */
+async function takeDataDirectory(directory: string, files: FileNames): Promise<void> {
+  const deadline = performance.now() + STOP_TAKES_AT_MOST_MS;
+  let told = false;
+  for (;;) {
+    const holder = takeFileLock(files.lock);
+    if (holder === undefined) break;
+    if (!existsSync(files.stopping) || performance.now() > deadline) {
+      throw new RemedyError(
+        `A service already runs on ${directory} (process ${holder.pid}). Stop it, or set DATA_DIR and the ports for a second one.`,
+      );
+    }
+    if (!told) say('Waiting for the earlier start to end …');
+    told = true;
+    await sleep(200);
+  }
+  rmSync(files.stopping, { force: true });
+}
+
+function giveBackDataDirectory(files: FileNames): void {
+  rmSync(files.stopping, { force: true });
+  rmSync(files.lock, { force: true });
 }
 
 async function start(environment: StartEnvironment, supervisor: Supervisor, files: FileNames): Promise<void> {
@@ -65,7 +89,7 @@ async function start(environment: StartEnvironment, supervisor: Supervisor, file
     provideTemporal(environment, supervisor, files),
   ]);
   say('Bringing the database up to date …');
-  await migrate(databaseUrl);
+  await migrateOrExplain(environment, databaseUrl);
   await registerDevelopmentUsers(environment.dataDirectory, databaseUrl);
   const endpoints: Endpoints = {
     apiUrl: `http://127.0.0.1:${environment.port}`,
@@ -80,6 +104,18 @@ async function start(environment: StartEnvironment, supervisor: Supervisor, file
   await startOwnProcesses(environment, endpoints, supervisor, files);
   supervisor.serviceIsUp();
   sayReady(environment, endpoints, Math.round((performance.now() - startedAt) / 1000));
+}
+
+async function migrateOrExplain(environment: StartEnvironment, databaseUrl: string): Promise<void> {
+  try {
+    await migrate(databaseUrl);
+  } catch (error) {
+    if (environment.databaseUrl === undefined || error instanceof MigrationRefused) throw error;
+    throw new RemedyError(
+      `The Postgres of DATABASE_URL cannot be used: ${describeFailure(error)}. Start it or correct DATABASE_URL, or unset it for the embedded one.`,
+      { cause: error },
+    );
+  }
 }
 
 async function provideDatabase(
@@ -191,6 +227,8 @@ function sandboxBankSecret(directory: string): string {
 
 interface FileNames {
   lock: string;
+  /** Exists while the holder of the lock is stopping. */
+  stopping: string;
   pid(name: ChildName): string;
   log(name: ChildName): string;
 }
@@ -198,6 +236,7 @@ interface FileNames {
 function fileNames(directory: string): FileNames {
   return {
     lock: join(directory, 'run', 'start.pid'),
+    stopping: join(directory, 'run', 'stopping'),
     pid: (name) => join(directory, 'run', `${name}.pid`),
     log: (name) => join(directory, 'logs', `${name}.log`),
   };

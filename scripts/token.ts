@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { loadConfiguration } from '../config/configuration.ts';
 import { isRole, ROLES, type Role } from '../domain/roles.ts';
 import { developmentToken } from './development-users.ts';
 import { describeFailure, RemedyError } from './remedy.ts';
@@ -6,7 +7,11 @@ import { dataDirectory } from './start-environment.ts';
 
 /** `npm run -s token [-- --role R]`: a bearer token and nothing else on standard output. */
 async function main(): Promise<void> {
-  const token = await developmentToken(dataDirectory(process.env), wantedRole(), new Date());
+  const token = await developmentToken(dataDirectory(process.env), {
+    role: wantedRole(),
+    audience: loadConfiguration(process.env).audience,
+    now: new Date(),
+  });
   process.stdout.write(`${token}\n`);
 }
 
