@@ -1,0 +1,355 @@
+import { connect as connectTcp, createServer, type Server, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { eq, sql } from 'drizzle-orm';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import {
+  createDatabase,
+  type Database,
+  type DatabaseOptions,
+  DatabaseUnavailable,
+  LockTimeout,
+  sqlState,
+  type Transaction,
+  uniqueViolation,
+} from '../db/client.ts';
+import { readClock } from '../db/clock.ts';
+import { newId } from '../db/ids.ts';
+import { machineUsers } from '../db/schema.ts';
+import type { MachineUserId } from '../domain/ids.ts';
+import { createTestDatabase, type TestDatabase } from './harness/postgres.ts';
+
+let testDatabase: TestDatabase;
+let database: Database;
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase('database');
+  database = createDatabase({ url: testDatabase.url, maxConnections: 5, applicationName: 'database-test' });
+  await database.statement('create table counters (name text constraint counters_name primary key, value bigint)', []);
+  await database.statement(`insert into counters values ('a', 0), ('b', 0)`, []);
+});
+
+afterAll(async () => {
+  await database?.close();
+  await testDatabase?.drop();
+});
+
+/** Another client of the same database, closed with the test. */
+function openDatabase(options: Partial<DatabaseOptions> & { applicationName: string }): Database {
+  const opened = createDatabase({ url: testDatabase.url, maxConnections: 5, ...options });
+  onTestFinished(() => opened.close());
+  return opened;
+}
+
+async function sessionsOf(applicationName: string): Promise<number> {
+  const [row] = await database.statement<{ count: bigint }>(
+    'select count(*) from pg_stat_activity where application_name = $1',
+    [applicationName],
+  );
+  return Number(row?.count ?? 0n);
+}
+
+async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await condition())) await sleep(20);
+}
+
+const addOne = (tx: Transaction, name: string) =>
+  tx.execute(sql`update counters set value = value + 1 where name = ${name}`);
+
+async function counterValue(name: string): Promise<bigint | undefined> {
+  const [row] = await database.statement<{ value: bigint }>('select value from counters where name = $1', [name]);
+  return row?.value;
+}
+
+test('values come back as they were sent: int8 as bigint, timestamptz as Date, date as text, json parsed, arrays as arrays', async () => {
+  const at = new Date('2026-03-29T01:30:00.123Z');
+  const values = [9_007_199_254_740_993n, at, '2026-02-28', { a: [1, 'x'] }, ['a"b\\', 'c,d', null, ''], true, null];
+  const [row] = await database.statement(
+    `select $1::bigint as big, $2::timestamptz as at, $3::date as day, $4::jsonb as document, $5::text[] as list,
+       $6::boolean as flag, $7::text as nothing, $8::bytea as bytes, $9::integer as small, '{5,6}'::int8[] as bigs`,
+    [...values, new Uint8Array([0, 255]), 7],
+  );
+  expect(row).toEqual({
+    big: 9_007_199_254_740_993n,
+    at,
+    day: '2026-02-28',
+    document: { a: [1, 'x'] },
+    list: ['a"b\\', 'c,d', null, ''],
+    flag: true,
+    nothing: null,
+    bytes: Buffer.from([0, 255]),
+    small: 7,
+    bigs: [5n, 6n],
+  });
+});
+
+test('the drizzle builder reads and writes inside a transaction and outside', async () => {
+  const id = newId<MachineUserId>();
+  const createdAt = await readClock(database.reader);
+  await database.transaction(async (tx) => {
+    await tx.drizzle.insert(machineUsers).values({ id, name: 'n', roles: ['viewer'], status: 'active', createdAt });
+  });
+  const rows = await database.reader.drizzle.select().from(machineUsers).where(eq(machineUsers.id, id));
+  expect(rows).toEqual([{ id, name: 'n', roles: ['viewer'], status: 'active', createdAt, revokedAt: null }]);
+});
+
+test('what throws leaves nothing behind, and its own error is what the caller sees', async () => {
+  const before = await counterValue('a');
+  const refused = new Error('refused');
+  const work = database.transaction(async (tx) => {
+    await addOne(tx, 'a');
+    throw refused;
+  });
+  await expect(work).rejects.toBe(refused);
+  expect(await counterValue('a')).toBe(before);
+});
+
+test('a failed statement fails the transaction even when its error was swallowed', async () => {
+  const before = await counterValue('a');
+  const work = database.transaction(async (tx) => {
+    await addOne(tx, 'a');
+    await tx.execute(sql`select 1 / 0`).catch(() => {});
+    return 'as if nothing had happened';
+  });
+  await expect(work).rejects.toMatchObject({ code: '22012' });
+  expect(await counterValue('a')).toBe(before);
+});
+
+test('of statements sent at once, the failure of several ends only the transaction', async () => {
+  const work = database.transaction((tx) =>
+    Promise.all([1, 2, 3].map(() => tx.execute(sql`insert into counters values ('a', 0)`))),
+  );
+  await expect(work).rejects.toMatchObject({ code: '23505' });
+});
+
+test('a unique violation names its constraint; other errors do not', async () => {
+  const error = await database.statement(`insert into counters values ('a', 0)`, []).catch((caught: unknown) => caught);
+  expect(uniqueViolation(error)).toBe('counters_name');
+  expect(sqlState(error)).toBe('23505');
+  // The values that Postgres quotes in DETAIL do not reach a logger that walks the fields.
+  expect(JSON.stringify({ ...(error as object) })).not.toContain('(a)');
+  const other = await database.statement('select 1 / 0', []).catch((caught: unknown) => caught);
+  expect(uniqueViolation(other)).toBeNull();
+});
+
+test('a lock that is not granted in time is a LockTimeout, and the connection serves on', async () => {
+  let release = () => {};
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  let locked = () => {};
+  const isLocked = new Promise<void>((resolve) => {
+    locked = resolve;
+  });
+  const holder = database.transaction(async (tx) => {
+    await addOne(tx, 'a');
+    locked();
+    await held;
+  });
+  await isLocked;
+  await expect(database.transaction((tx) => addOne(tx, 'a'), { lockTimeoutMs: 50 })).rejects.toBeInstanceOf(
+    LockTimeout,
+  );
+  release();
+  await holder;
+  await database.transaction((tx) => addOne(tx, 'a'));
+});
+
+test('a deadlock is answered by doing the loser again', async () => {
+  const [a, b] = [(await counterValue('a')) ?? 0n, (await counterValue('b')) ?? 0n];
+  let attempts = 0;
+  let arrived = 0;
+  const inOrder = (first: string, second: string) =>
+    database.transaction(async (tx) => {
+      attempts += 1;
+      await addOne(tx, first);
+      arrived += 1;
+      await until(() => arrived >= 2);
+      await addOne(tx, second);
+    });
+  await Promise.all([inOrder('a', 'b'), inOrder('b', 'a')]);
+  expect(attempts).toBeGreaterThan(2);
+  expect([await counterValue('a'), await counterValue('b')]).toEqual([a + 2n, b + 2n]);
+});
+
+test('serialization failures are repeated a bounded number of times, then told', async () => {
+  let attempts = 0;
+  const fail = sql`do $$ begin raise exception 'again' using errcode = '40001'; end $$`;
+  const work = database.transaction(async (tx) => {
+    attempts += 1;
+    await tx.execute(fail);
+  });
+  await expect(work).rejects.toMatchObject({ code: '40001' });
+  expect(attempts).toBe(4);
+});
+
+test('a second connection inside a transaction is refused', async () => {
+  const nested = database.transaction(() => database.statement('select 1', []));
+  await expect(nested).rejects.toThrow('inside a transaction');
+  const twice = database.transaction(() => database.transaction((tx) => addOne(tx, 'a')));
+  await expect(twice).rejects.toThrow('inside a transaction');
+});
+
+test('a statement that outlives its transaction is refused', async () => {
+  let leaked: Transaction | undefined;
+  await database.transaction(async (tx) => {
+    leaked = tx;
+  });
+  await expect(leaked?.execute(sql`select 1`)).rejects.toThrow('after its transaction had ended');
+});
+
+test('a missed deadline is DatabaseUnavailable, gives up its locks in Postgres, and the next call works', async () => {
+  const impatient = openDatabase({ applicationName: 'impatient' });
+  const slow = impatient.transaction(
+    async (tx) => {
+      await addOne(tx, 'b');
+      await tx.execute(sql`select pg_sleep(600)`);
+    },
+    { deadlineMs: 200 },
+  );
+  await expect(slow).rejects.toBeInstanceOf(DatabaseUnavailable);
+  const stuck = impatient.transaction(
+    async (tx) => {
+      await addOne(tx, 'b');
+      await new Promise(() => {});
+    },
+    { deadlineMs: 200 },
+  );
+  await expect(stuck).rejects.toBeInstanceOf(DatabaseUnavailable);
+  // Waits for the lock, which the abandoned sessions hold until the server ends them.
+  await impatient.transaction((tx) => addOne(tx, 'b'));
+});
+
+test('waiting for a free connection is under the deadline, too', async () => {
+  const small = openDatabase({ applicationName: 'small', maxConnections: 1 });
+  let release = () => {};
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const holder = small.transaction(async () => held);
+  await expect(small.transaction(async () => {}, { deadlineMs: 100 })).rejects.toBeInstanceOf(DatabaseUnavailable);
+  release();
+  await holder;
+  await small.statement('select 1', []);
+});
+
+/** Forwards to Postgres; `freeze` makes the connections of that moment fall silent without closing them. */
+async function startProxy(): Promise<{ url: string; freeze(): void; refuse(): void }> {
+  const target = new URL(testDatabase.url);
+  const sockets = new Set<Socket>();
+  let refusing = false;
+  const server: Server = createServer((client) => {
+    if (refusing) {
+      client.destroy();
+      return;
+    }
+    const upstream = connectTcp(Number(target.port), target.hostname);
+    for (const socket of [client, upstream]) {
+      sockets.add(socket);
+      socket.on('error', () => {});
+    }
+    client.pipe(upstream);
+    upstream.pipe(client);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  const address = server.address();
+  const url = new URL(testDatabase.url);
+  url.port = String(typeof address === 'object' && address !== null ? address.port : 0);
+  return {
+    url: url.href,
+    freeze: () => {
+      for (const socket of sockets) {
+        socket.unpipe();
+        socket.pause();
+      }
+    },
+    refuse: () => {
+      refusing = true;
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}
+
+test('one missed deadline replaces all connections: silent ones cost no second call its deadline', async () => {
+  const proxy = await startProxy();
+  const behind = openDatabase({ applicationName: 'frozen', url: proxy.url, deadlineMs: 500 });
+  await Promise.all(Array.from({ length: 5 }, () => behind.statement('select pg_sleep(0.1)', [])));
+  proxy.freeze();
+  await expect(behind.statement('select 1', [])).rejects.toBeInstanceOf(DatabaseUnavailable);
+  const answers = await Promise.all(Array.from({ length: 20 }, () => behind.statement('select 1 as one', [])));
+  expect(answers).toEqual(Array.from({ length: 20 }, () => [{ one: 1 }]));
+});
+
+test('while Postgres refuses connections every call is told at once, and none is left waiting', async () => {
+  const proxy = await startProxy();
+  const behind = openDatabase({ applicationName: 'refused', url: proxy.url });
+  await behind.statement('select 1', []);
+  proxy.refuse();
+  const calls = [
+    ...Array.from({ length: 20 }, () => behind.statement('select 1', [])),
+    ...Array.from({ length: 20 }, () => behind.transaction((tx) => addOne(tx, 'a'))),
+  ];
+  const outcomes = await Promise.allSettled(calls);
+  for (const outcome of outcomes) {
+    expect(outcome.status === 'rejected' && outcome.reason).toBeInstanceOf(DatabaseUnavailable);
+  }
+});
+
+test('a listener hears after its connection was ended, and is told to look for itself', async () => {
+  const listening = openDatabase({ applicationName: 'listening' });
+  const heard: string[] = [];
+  const listener = await listening.listen('news', (payload) => heard.push(payload));
+  await until(() => heard.length === 1);
+  const terminate = `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'listening'`;
+  for (let round = 2; round <= 4; round += 1) {
+    await database.statement(terminate, []);
+    await until(() => heard.length === round);
+  }
+  expect(heard).toEqual(['', '', '', '']);
+  await database.statement(`select pg_notify('news', 'something')`, []);
+  await until(() => heard.includes('something'));
+  await listener.close();
+});
+
+test('two listeners share one connection, and one that was closed hears nothing', async () => {
+  const listening = openDatabase({ applicationName: 'sharing' });
+  const heard: string[] = [];
+  const first = await listening.listen('x', (payload) => heard.push(`first ${payload}`));
+  const second = await listening.listen('y', (payload) => heard.push(`second ${payload}`));
+  await until(() => heard.includes('first ') && heard.includes('second '));
+  expect(await sessionsOf('sharing')).toBe(1);
+  await first.close();
+  await database.statement(`select pg_notify('x', '1'), pg_notify('y', '2')`, []);
+  await until(() => heard.includes('second 2'));
+  expect(heard).not.toContain('first 1');
+  await second.close();
+});
+
+test('the clock follows the offset of the moment, in transactions and reads', async () => {
+  let offset = '0';
+  const moved = openDatabase({ applicationName: 'moved', maxConnections: 1, clockOffset: () => offset });
+  const [start] = [await readClock(moved.reader)];
+  const days = async () => {
+    const now = await moved.transaction(readClock);
+    return Math.round((now.getTime() - start.getTime()) / 86_400_000);
+  };
+  offset = '3 days';
+  expect(await days()).toBe(3);
+  offset = '-40 days';
+  expect(await days()).toBe(-40);
+  expect(Math.round(((await readClock(moved.reader)).getTime() - start.getTime()) / 86_400_000)).toBe(-40);
+  offset = '0';
+  expect(await days()).toBe(0);
+});
+
+test('a closed client leaves no session behind and refuses calls', async () => {
+  const brief = createDatabase({ url: testDatabase.url, maxConnections: 5, applicationName: 'brief' });
+  await brief.listen('x', () => {});
+  await Promise.all(Array.from({ length: 5 }, () => brief.statement('select pg_sleep(0.05)', [])));
+  await brief.close();
+  await expect(brief.statement('select 1', [])).rejects.toBeInstanceOf(DatabaseUnavailable);
+  await until(async () => (await sessionsOf('brief')) === 0);
+});
