@@ -1,0 +1,223 @@
+import { posix } from 'node:path';
+import type { Import, Source } from './source.ts';
+
+/** Where code goes (docs/architecture.md): each rule takes sources and returns one line for every breach. */
+export const FOLDERS = [
+  'activities',
+  'api',
+  'bench',
+  'config',
+  'db',
+  'docs',
+  'domain',
+  'sandbox',
+  'scripts',
+  'test',
+  'workflows',
+] as const;
+
+/** The five layers, in which the same noun has the same file name. */
+export const LAYERS = ['activities', 'api', 'db', 'domain', 'workflows'] as const;
+
+/** What a folder may import: folders, or single files, of ours. `types:` allows types alone. */
+const ALLOWED_IMPORTS: Readonly<Record<string, readonly string[]>> = {
+  domain: [],
+  db: ['domain/'],
+  config: ['domain/'],
+  workflows: ['domain/', 'types:activities/'],
+  activities: ['db/', 'domain/', 'config/', 'workflows/messages.ts'],
+  api: ['db/', 'domain/', 'config/', 'workflows/messages.ts', 'activities/providers/'],
+  // A stand-in for the outside world: it knows banking and the environment, and nothing of the service's insides.
+  sandbox: ['domain/', 'config/environment.ts'],
+};
+
+/** Pure libraries. Everything else that domain/ wants to import is I/O, a clock or a framework. */
+const DOMAIN_PACKAGES = ['@js-temporal/polyfill', 'ibantools', 'ipaddr.js', 'lossless-json'];
+const WORKFLOW_PACKAGES = ['@temporalio/workflow', '@temporalio/common'];
+const SQL_PACKAGES = ['postgres', 'pg', 'drizzle-orm'];
+
+export function isTest(path: string): boolean {
+  return path.endsWith('.test.ts') || path.startsWith('test/');
+}
+
+export function importBreaches(sources: readonly Source[]): string[] {
+  return sources.filter(({ path }) => !isTest(path)).flatMap(importBreachesOf);
+}
+
+function importBreachesOf({ path, imports }: Source): string[] {
+  const folder = path.split('/')[0] ?? '';
+  const breaches: string[] = [];
+  for (const { from, typeOnly } of imports) {
+    if (!from.startsWith('.')) {
+      const reason = packageBreach(folder, from);
+      if (reason !== null) breaches.push(`${path} imports ${from}: ${reason}`);
+      continue;
+    }
+    const target = resolveImport(path, from);
+    const allowed = ALLOWED_IMPORTS[folder];
+    if (allowed === undefined || target.startsWith(`${folder}/`)) continue;
+    const entries = typeOnly ? allowed.map((entry) => entry.replace('types:', '')) : allowed;
+    if (!entries.some((entry) => (entry.endsWith('/') ? target.startsWith(entry) : target === entry))) {
+      breaches.push(`${path} imports ${typeOnly ? 'types of ' : ''}${target}: ${folder}/ may not`);
+    }
+  }
+  return breaches;
+}
+
+function packageBreach(folder: string, from: string): string | null {
+  if (folder === 'domain' && !DOMAIN_PACKAGES.includes(packageOf(from))) return 'domain/ is pure';
+  if (folder === 'workflows' && !WORKFLOW_PACKAGES.includes(packageOf(from))) return 'workflows/ are deterministic';
+  const knowsSql = ['db', 'scripts', 'test', 'bench'].includes(folder);
+  if (!knowsSql && SQL_PACKAGES.includes(packageOf(from))) return 'all SQL lives in db/';
+  return null;
+}
+
+function packageOf(from: string): string {
+  return from
+    .split('/')
+    .slice(0, from.startsWith('@') ? 2 : 1)
+    .join('/');
+}
+
+export function resolveImport(path: string, from: string): string {
+  return posix.normalize(posix.join(posix.dirname(path), from));
+}
+
+/** Relative imports name a file with its extension, and the file is there. */
+export function extensionBreaches(sources: readonly Source[], exists: (path: string) => boolean): string[] {
+  return sources.flatMap(({ path, imports }) =>
+    imports
+      .filter(({ from }: Import) => from.startsWith('.'))
+      .flatMap(({ from }) => {
+        if (!/\.(ts|mjs|js|json)$/.test(from)) return [`${path} imports ${from} without its extension`];
+        return exists(resolveImport(path, from)) ? [] : [`${path} imports ${from}, which is not there`];
+      }),
+  );
+}
+
+export function sqlBreaches(sources: readonly Source[]): string[] {
+  return sources
+    .filter(({ path }) => !isTest(path) && !/^(db|scripts|bench)\//.test(path))
+    .flatMap(({ path, uses }) =>
+      uses.filter(({ what }) => what === 'sql``').map(({ line }) => `${path}:${line} holds SQL: it lives in db/`),
+    );
+}
+
+/** What a replayed workflow must not do, and what the deciding layers must be told instead of asking. */
+const FORBIDDEN_USES: Readonly<Record<string, readonly string[]>> = {
+  workflows: [
+    'Date.now',
+    'new Date()',
+    'Math.random',
+    'fetch',
+    'process',
+    'setInterval',
+    'crypto',
+    'performance',
+    'WebSocket',
+    'require',
+  ],
+  domain: [
+    'Date.now',
+    'new Date()',
+    'Math.random',
+    'fetch',
+    'process',
+    'setInterval',
+    'crypto',
+    'performance',
+    'WebSocket',
+    'require',
+  ],
+  db: ['new Date()', 'fetch'],
+};
+
+export function determinismBreaches(sources: readonly Source[]): string[] {
+  return sources
+    .filter(({ path }) => !isTest(path))
+    .flatMap(({ path, uses }) => {
+      const forbidden = FORBIDDEN_USES[path.split('/')[0] ?? ''] ?? [];
+      return uses
+        .filter(({ what }) => forbidden.includes(what))
+        .map(({ what, line }) => `${path}:${line} uses ${what}: ${path.split('/')[0]}/ is told, and does not ask`);
+    });
+}
+
+export const FUNCTION_LINES_MAX = 70;
+export const FILE_LINES_MAX = 300;
+
+/** Sizes above the limit: `path` for a file, `path name` for a function. */
+export function oversized(sources: readonly Source[]): Map<string, number> {
+  const sizes = new Map<string, number>();
+  for (const { path, lines, functions } of sources.filter((source) => !isTest(source.path))) {
+    if (lines > FILE_LINES_MAX) sizes.set(path, lines);
+    for (const { name, lines: length } of functions) {
+      if (length > FUNCTION_LINES_MAX)
+        sizes.set(`${path} ${name}`, Math.max(length, sizes.get(`${path} ${name}`) ?? 0));
+    }
+  }
+  return sizes;
+}
+
+/** The ratchet: nothing new above the limit, nothing known grows, and a figure that has shrunk is written down. */
+export function ratchetBreaches(sizes: ReadonlyMap<string, number>, known: Readonly<Record<string, number>>): string[] {
+  const breaches: string[] = [];
+  for (const [name, lines] of sizes) {
+    const before = Object.hasOwn(known, name) ? known[name] : undefined;
+    if (before === undefined) breaches.push(`${name} has ${lines} lines: split it`);
+    else if (lines > before) breaches.push(`${name} has grown from ${before} to ${lines} lines: split it`);
+    else if (lines < before) breaches.push(`${name} has shrunk to ${lines} lines: write ${lines} into its exception`);
+  }
+  for (const name of Object.keys(known)) {
+    if (!sizes.has(name)) breaches.push(`${name} is no longer above the limit: remove its exception`);
+  }
+  return breaches;
+}
+
+const FORBIDDEN_FOLDERS = ['controllers', 'helpers', 'lib', 'repositories', 'services', 'types', 'utils'];
+
+/** Files are named in kebab case, by a noun that is spelled the same in every layer: never singular here, plural there. */
+export function nameBreaches(paths: readonly string[]): string[] {
+  const breaches: string[] = [];
+  for (const path of paths) {
+    const parts = path.split('/');
+    const folder = parts.slice(0, -1).find((part) => FORBIDDEN_FOLDERS.includes(part));
+    if (folder !== undefined) breaches.push(`${path}: a folder named ${folder} hides what belongs there`);
+    if (!/^[a-z0-9]+(-[a-z0-9]+)*(\.test)?\.ts$/.test(parts.at(-1) ?? ''))
+      breaches.push(`${path} is not in kebab case`);
+  }
+  const nouns = new Map<string, string>();
+  for (const path of paths) {
+    const [layer = '', file = ''] = path.split('/');
+    const isNounFile = path.split('/').length === 2 && LAYERS.some((known) => known === layer) && !isTest(path);
+    if (isNounFile) nouns.set(file.replace(/\.ts$/, ''), path);
+  }
+  for (const [noun, path] of nouns) {
+    for (const plural of [`${noun}s`, `${noun}es`, noun.replace(/y$/, 'ies')]) {
+      const other = nouns.get(plural);
+      if (plural !== noun && other !== undefined) breaches.push(`${path} and ${other} name the same thing differently`);
+    }
+  }
+  return breaches;
+}
+
+const ALLOWED_FILES =
+  /^(README\.md|CHANGELOG\.md|LICENSE|Dockerfile|docker-compose\.yml|package(-lock)?\.json|[a-z.]+\.(json|ts)|\..*)$/;
+
+/** Nothing at the top but the known folders and what tools look for there. */
+export function topLevelBreaches(entries: readonly { readonly name: string; readonly isFolder: boolean }[]): string[] {
+  return entries
+    .filter(({ name, isFolder }) =>
+      isFolder ? !name.startsWith('.') && !FOLDERS.some((known) => known === name) : !ALLOWED_FILES.test(name),
+    )
+    .map(({ name }) => `${name} does not belong at the top level`);
+}
+
+/** Promises in comments are not code. */
+export function unfinishedBreaches(sources: readonly Source[]): string[] {
+  return sources.flatMap(({ path, comments }) =>
+    comments
+      .filter((comment) => /\b(TODO|FIXME|HACK)\b/.test(comment))
+      .map((comment) => `${path} is unfinished: ${comment.trim()}`),
+  );
+}
