@@ -24,7 +24,6 @@ export const ERROR_STATUS: Readonly<Record<ErrorCode, number>> = {
   'account.close.not_empty': 422,
   'account.client.mismatch': 422,
   'account.method.mismatch': 422,
-  'account.method.mismatch': 422,
   'transfer.client.mismatch': 422,
   'transfer.scheme.unavailable': 422,
   'transfer.amount.limit_exceeded': 422,

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { Configuration } from '../../config/configuration.ts';
+import type { Environment } from '../../config/environment.ts';
 import type { Database } from '../../db/client.ts';
 
 /** What handlers reach the world with. */
@@ -9,6 +10,10 @@ export interface Services {
   readonly logger: Logger;
   /** The wall clock, for tokens and headers; business time comes from the database (db/clock.ts). */
   readonly now: () => Date;
+  /** Addresses and secrets of this process. */
+  readonly environment: Environment;
+  /** For after a transaction that woke a workflow: the relay looks at once instead of at its next poll. */
+  readonly hurryRelay: () => void;
   /** Whether Temporal answers, as information: no request waits for it. */
   readonly isTemporalReachable: () => Promise<boolean>;
 }

@@ -9,6 +9,7 @@ import { startServer } from '../../api/frame/server.ts';
 import type { Services } from '../../api/frame/services.ts';
 import { ROUTES } from '../../api/routes.ts';
 import { type Configuration, loadConfiguration } from '../../config/configuration.ts';
+import { readEnvironment } from '../../config/environment.ts';
 import { createDatabase, type Database } from '../../db/client.ts';
 import { createMachineUser } from '../../db/machine-users.ts';
 import type { MachineUserId } from '../../domain/ids.ts';
@@ -59,6 +60,10 @@ export interface TestApiOptions {
   /** Moves the service's clock: an interval of Postgres, asked before each transaction. */
   readonly clockOffset?: () => string;
   readonly configuration?: (configuration: Configuration) => Configuration;
+  /** Laid over the process's environment: SANDBOX_URL, SANDBOX_BANK_SECRET and so on. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Of a relay that the test runs. */
+  readonly hurryRelay?: () => void;
   /** Routes beside the service's own. */
   readonly routes?: readonly Route[];
   readonly maxConnections?: number;
@@ -72,13 +77,16 @@ export async function startApi(testDatabase: TestDatabase, options: TestApiOptio
     applicationName: 'test-api',
     ...(options.clockOffset === undefined ? {} : { clockOffset: options.clockOffset }),
   });
-  const loaded = loadConfiguration({ ...process.env, DATABASE_URL: testDatabase.url });
+  const env = { ...process.env, DATABASE_URL: testDatabase.url, ...options.env };
+  const loaded = loadConfiguration(env);
   const configuration = options.configuration?.(loaded) ?? loaded;
   const services: Services = {
     database,
     configuration,
     logger: pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' }),
     now: () => new Date(),
+    environment: readEnvironment(env),
+    hurryRelay: options.hurryRelay ?? (() => {}),
     isTemporalReachable: async () => false,
   };
   const extraRoutes = options.routes ?? [];

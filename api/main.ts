@@ -1,0 +1,71 @@
+import { pino } from 'pino';
+import { loadConfiguration } from '../config/configuration.ts';
+import { readEnvironment } from '../config/environment.ts';
+import { temporalSettings } from '../config/temporal.ts';
+import { createDatabase } from '../db/client.ts';
+import { createApi } from './app.ts';
+import { backgroundLoops } from './background-loops.ts';
+import { startServer } from './frame/server.ts';
+import type { Services } from './frame/services.ts';
+import { lazyTemporalClient } from './temporal.ts';
+
+/** A drain that hangs must not keep the process: the start kills what is left after 20 s. */
+const STOP_LIMIT_MS = 15_000;
+
+const TEMPORAL_PROBE_MS = 1_500;
+
+async function main(): Promise<void> {
+  const environment = readEnvironment(process.env);
+  const configuration = loadConfiguration(process.env);
+  const logger = pino({ level: environment.logLevel, base: { process: 'api', pid: process.pid } });
+  const database = createDatabase({
+    url: environment.databaseUrl,
+    maxConnections: configuration.pools.apiDatabaseConnections,
+    applicationName: 'api',
+  });
+  const temporal = lazyTemporalClient(temporalSettings(process.env));
+  const loops = backgroundLoops({ database, configuration, logger }, temporal.client);
+  const services: Services = {
+    database,
+    configuration,
+    environment,
+    logger,
+    now: () => new Date(),
+    hurryRelay: loops.relay.hurry,
+    isTemporalReachable: async () => {
+      const { connection } = temporal.client;
+      const deadline = Date.now() + TEMPORAL_PROBE_MS;
+      await connection.withDeadline(deadline, () => connection.workflowService.getSystemInfo({}));
+      return true;
+    },
+  };
+  const server = await startServer(createApi(services), environment.port);
+  for (const loop of loops.all) loop.start();
+  logger.info({ port: server.port }, 'api ready');
+
+  let stopping = false;
+  const stop = async (signal: string): Promise<void> => {
+    if (stopping) return;
+    stopping = true;
+    setTimeout(() => process.exit(1), STOP_LIMIT_MS).unref();
+    logger.info({ signal }, 'api stops');
+    await server.drain();
+    for (const loop of [...loops.all].reverse()) await loop.stop();
+    await temporal.close();
+    await database.close();
+    process.exit(0);
+  };
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.on(signal, () => {
+      stop(signal).catch((error: unknown) => {
+        logger.error({ error: error instanceof Error ? error.name : 'unknown' }, 'api did not stop in order');
+        process.exit(1);
+      });
+    });
+  }
+}
+
+main().catch((error: unknown) => {
+  console.error(`The API cannot start: ${error instanceof Error ? error.message : String(error)}`);
+  process.exit(1);
+});
