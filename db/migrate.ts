@@ -68,11 +68,14 @@ function readMigrations(directory: URL): Migration[] {
 
 async function refuseOldPostgres(client: postgres.Sql): Promise<void> {
   const [row] = await client<{ version: string }[]>`select current_setting('server_version_num') as version`;
-  const version = Number(row?.version ?? 0);
-  if (version >= POSTGRES_MIN) return;
-  throw new MigrationRefused(
-    `Postgres ${Math.floor(version / 10_000)} is too old: this service needs Postgres 18 or newer.`,
-  );
+  const refusal = versionRefusal(Number(row?.version ?? 0));
+  if (refusal !== null) throw new MigrationRefused(refusal);
+}
+
+/** Why a Postgres of this `server_version_num` cannot be used; null when it can. */
+export function versionRefusal(version: number): string | null {
+  if (version >= POSTGRES_MIN) return null;
+  return `Postgres ${Math.floor(version / 10_000)} is too old: this service needs Postgres 18 or newer.`;
 }
 
 function refuseChangedHistory(migrations: readonly Migration[], applied: ReadonlyMap<string, string>): void {

@@ -1,0 +1,31 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import postgres from 'postgres';
+import { surviveDriverFault } from '../../db/driver-fault.ts';
+
+/**
+ * A process of its own for test/driver-fault.test.ts: brings about the driver's known fault, or another uncaught error, with or without
+ * db/driver-fault.ts. Ends with 0 and `lived` when it is still alive afterwards.
+ */
+const [mode, url = ''] = process.argv.slice(2);
+
+if (mode !== 'unguarded') surviveDriverFault((reason) => console.log(`renewed: ${reason}`));
+
+if (mode === 'other-error') {
+  setImmediate(() => {
+    throw new TypeError('a defect of our own');
+  });
+  await sleep(500);
+} else {
+  const client = postgres(url, { max: 1, onnotice: () => {} });
+  const killer = postgres(url, { max: 1, onnotice: () => {} });
+  const broken = client.begin(async (tx) => {
+    const [row] = await tx<{ pid: number }[]>`select pg_backend_pid() as pid`;
+    await killer`select pg_terminate_backend(${row?.pid ?? 0})`;
+    await sleep(200);
+    await tx`select 1`;
+  });
+  broken.catch(() => {});
+  await sleep(1_000);
+}
+console.log('lived');
+process.exit(0);
