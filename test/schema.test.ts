@@ -1,0 +1,127 @@
+import { readdirSync } from 'node:fs';
+import { is } from 'drizzle-orm';
+import { getTableConfig, PgTable } from 'drizzle-orm/pg-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createDatabase, type Database } from '../db/client.ts';
+import { ACCOUNT_STATUSES, CONNECTION_STATUSES } from '../domain/accounts.ts';
+import { CLIENT_RELATIONS, CLIENT_STATUSES } from '../domain/clients.ts';
+import { INCOMING_TRANSFER_STATUSES } from '../domain/incoming-transfers.ts';
+import { MACHINE_USER_STATUSES, TOKEN_ALGORITHMS } from '../domain/machine-users.ts';
+import { ROLES } from '../domain/roles.ts';
+import { createTestDatabase, type TestDatabase } from './harness/postgres.ts';
+
+interface Column {
+  readonly type: string;
+  readonly notNull: boolean;
+  readonly hasDefault: boolean;
+}
+
+type Tables = Record<string, Record<string, Column>>;
+
+let testDatabase: TestDatabase;
+let database: Database;
+let drizzleTables: ReturnType<typeof getTableConfig>[];
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase('schema');
+  database = createDatabase({ url: testDatabase.url, maxConnections: 2, applicationName: 'schema-test' });
+  const directory = new URL('../db/', import.meta.url);
+  const files = readdirSync(directory).filter((name) => name.endsWith('schema.ts'));
+  const modules: object[] = await Promise.all(files.map((name) => import(new URL(name, directory).href)));
+  const exported = modules.flatMap((module): unknown[] => Object.values(module));
+  drizzleTables = exported.filter((value) => is(value, PgTable)).map((table) => getTableConfig(table));
+});
+
+afterAll(async () => {
+  await database?.close();
+  await testDatabase?.drop();
+});
+
+async function migratedTables(): Promise<Tables> {
+  const rows = await database.statement<Column & { table: string; column: string }>(
+    `select c.relname as "table", a.attname as "column", format_type(a.atttypid, a.atttypmod) as type,
+       a.attnotnull as "notNull", a.atthasdef or a.attidentity <> '' as "hasDefault"
+     from pg_class c join pg_attribute a on a.attrelid = c.oid
+     where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and a.attnum > 0 and not a.attisdropped
+       and c.relname <> 'schema_migrations'`,
+    [],
+  );
+  const tables: Tables = {};
+  for (const { table, column, type, notNull, hasDefault } of rows) {
+    tables[table] ??= {};
+    tables[table][column] = { type, notNull, hasDefault };
+  }
+  return tables;
+}
+
+function mirroredTables(): Tables {
+  return Object.fromEntries(
+    drizzleTables.map((table) => [
+      table.name,
+      Object.fromEntries(
+        table.columns.map((column) => [
+          column.name,
+          {
+            type: column.getSQLType(),
+            notNull: column.notNull,
+            hasDefault: column.hasDefault || column.generatedIdentity !== undefined,
+          },
+        ]),
+      ),
+    ]),
+  );
+}
+
+test('drizzle and the migrations agree on every table, column, type, nullability and default', async () => {
+  expect(drizzleTables.length).toBeGreaterThan(20);
+  expect(mirroredTables()).toEqual(await migratedTables());
+});
+
+/** The words that a CHECK allows in a column, by `table.column`; a column with several such CHECKs has several lists. */
+async function checkedWords(): Promise<Map<string, string[]>> {
+  const rows = await database.statement<{ name: string; definition: string }>(
+    `select c.relname || '.' || a.attname as name, pg_get_constraintdef(k.oid) as definition
+     from pg_constraint k join pg_class c on c.oid = k.conrelid
+       join pg_attribute a on a.attrelid = c.oid and a.attnum = k.conkey[1]
+     where k.contype = 'c' and cardinality(k.conkey) = 1 and c.relnamespace = 'public'::regnamespace`,
+    [],
+  );
+  const words = new Map<string, string[]>();
+  for (const { name, definition } of rows) {
+    const list = [...definition.matchAll(/'([^']*)'::text/g)].map((match) => match[1] ?? '');
+    if (list.length > 0) words.set(name, list.sort());
+  }
+  return words;
+}
+
+test('drizzle and the CHECKs agree on the words that a column may hold', async () => {
+  const checked = await checkedWords();
+  const mirrored = new Map<string, string[]>();
+  for (const table of drizzleTables) {
+    for (const column of table.columns) {
+      const { enumValues } = column;
+      if (enumValues !== undefined && enumValues.length > 0 && column.getSQLType() === 'text') {
+        mirrored.set(`${table.name}.${column.name}`, [...enumValues].sort());
+      }
+    }
+  }
+  // An array column has its own CHECK, which drizzle's enum cannot say.
+  checked.delete('machine_users.roles');
+  expect(Object.fromEntries(mirrored)).toEqual(Object.fromEntries(checked));
+});
+
+test('the domain and the CHECKs agree on statuses, roles and algorithms', async () => {
+  const checked = await checkedWords();
+  const domain: Record<string, readonly string[]> = {
+    'accounts.status': ACCOUNT_STATUSES,
+    'accounts.connection_status': CONNECTION_STATUSES,
+    'clients.status': CLIENT_STATUSES,
+    'client_relations.relation': CLIENT_RELATIONS,
+    'incoming_transfers.status': INCOMING_TRANSFER_STATUSES,
+    'machine_users.status': MACHINE_USER_STATUSES,
+    'machine_users.roles': ROLES,
+    'machine_user_keys.algorithm': TOKEN_ALGORITHMS,
+  };
+  for (const [name, words] of Object.entries(domain))
+    expect([name, checked.get(name)]).toEqual([name, [...words].sort()]);
+});
