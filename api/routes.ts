@@ -1,5 +1,25 @@
+import { accountStatementRoutes } from './account-statements.ts';
+import { accountRoutes } from './accounts.ts';
+import { clientRoutes } from './clients.ts';
+import { depositInformationRoutes } from './deposit-information.ts';
 import type { OpenRoute, Route } from './frame/route.ts';
+import { incomingTransferRoutes } from './incoming-transfers.ts';
 import { machineUserRoutes } from './machine-users.ts';
+import { outgoingTransferReferenceRoutes } from './outgoing-transfer-references.ts';
+import { outgoingTransferRoutes } from './outgoing-transfers.ts';
+import { providerCallbackRoutes } from './provider-callbacks.ts';
+import { provisionedAccountCreditRoutes } from './provisioned-account-credits.ts';
 
 /** Every route of the service, in the order of the interface specification. One line per resource file. */
-export const ROUTES: readonly (Route | OpenRoute)[] = [...machineUserRoutes];
+export const ROUTES: readonly (Route | OpenRoute)[] = [
+  ...clientRoutes,
+  ...accountRoutes,
+  ...depositInformationRoutes,
+  ...accountStatementRoutes,
+  ...provisionedAccountCreditRoutes,
+  ...incomingTransferRoutes,
+  ...outgoingTransferReferenceRoutes,
+  ...outgoingTransferRoutes,
+  ...machineUserRoutes,
+  ...providerCallbackRoutes,
+];

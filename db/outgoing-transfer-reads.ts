@@ -34,7 +34,7 @@ export function shown({ transfer, destination, destinationIdentity }: Found) {
       ? transfer.beneficiary
       : {
           fullName: destination.accountHolderName,
-          identity: destinationIdentity,
+          identity: destinationIdentity === null ? null : { ...destinationIdentity },
           address: null,
           account: partyAccountOf(destination),
           title: null,

@@ -1,4 +1,5 @@
 import { and, count, eq, type SQL, sql } from 'drizzle-orm';
+import type { Address } from '../domain/addresses.ts';
 import { recordNotFound, refusal } from '../domain/errors.ts';
 import { implicitFee, type PriceTable } from '../domain/fees.ts';
 import type { AccountId, ClientId, ProvisionedAccountCreditId } from '../domain/ids.ts';
@@ -32,7 +33,7 @@ export interface ReportedCredit {
   readonly scheme: string | null;
   readonly senderBankAccount: PartyAccount | null;
   readonly senderName: string | null;
-  readonly senderAddress: Readonly<Record<string, unknown>> | null;
+  readonly senderAddress: Address | null;
   readonly senderToReceiverInformation: string | null;
   readonly serviceProviderId: string | null;
 }

@@ -15,6 +15,8 @@ import {
   uuid,
 } from 'drizzle-orm/pg-core';
 import type { ConnectionError } from '../domain/accounts.ts';
+import type { Address } from '../domain/addresses.ts';
+import type { ClientIdentity, ClientProfile, ClientRelation } from '../domain/clients.ts';
 import type {
   AccountId,
   BeneficiaryBankAccountId,
@@ -81,8 +83,8 @@ export const clients = pgTable('clients', {
   clientNumber: text('client_number').notNull(),
   status: text('status', { enum: ['pending', 'active', 'inactive', 'suspended', 'closed', 'declined'] }).notNull(),
   identityType: text('identity_type', { enum: ['individual', 'corporate'] }).notNull(),
-  identity: jsonb('identity').$type<Readonly<Record<string, unknown>>>().notNull(),
-  profile: jsonb('profile').$type<Readonly<Record<string, unknown>>>().notNull(),
+  identity: jsonb('identity').$type<ClientIdentity>().notNull(),
+  profile: jsonb('profile').$type<ClientProfile>().notNull(),
   fullName: text('full_name').notNull(),
   email: text('email'),
   country: text('country'),
@@ -107,8 +109,8 @@ export const clientRelations = pgTable('client_relations', {
   relation: text('relation', {
     enum: ['director', 'shareholder', 'director-and-shareholder', 'authorized-person'],
   }).notNull(),
-  identity: jsonb('identity').$type<Readonly<Record<string, unknown>>>().notNull(),
-  profile: jsonb('profile').$type<Readonly<Record<string, unknown>>>().notNull(),
+  identity: jsonb('identity').$type<ClientRelation['identity']>().notNull(),
+  profile: jsonb('profile').$type<ClientProfile>().notNull(),
   fullName: text('full_name').notNull(),
   revision: bigint('revision', { mode: 'bigint' }).notNull().default(1n),
   createdAt: timestamp('created_at', { withTimezone: true, mode: 'date' }).notNull(),
@@ -303,7 +305,7 @@ export const provisionedAccountCredits = pgTable('provisioned_account_credits', 
   scheme: text('scheme'),
   senderBankAccount: jsonb('sender_bank_account').$type<PartyAccount>(),
   senderName: text('sender_name'),
-  senderAddress: jsonb('sender_address').$type<Readonly<Record<string, unknown>>>(),
+  senderAddress: jsonb('sender_address').$type<Address>(),
   senderToReceiverInformation: text('sender_to_receiver_information'),
   receiverAccount: jsonb('receiver_account').$type<PartyAccount>(),
   serviceProviderId: text('service_provider_id'),

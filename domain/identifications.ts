@@ -23,7 +23,7 @@ export interface Identification {
 }
 
 /** The deprecated view: type to number. */
-export type IdentificationNumbers = Readonly<Partial<Record<IdentificationType, string>>>;
+export type IdentificationNumbers = { readonly [Type in IdentificationType]?: string | undefined };
 
 export const IDENTIFICATION_NUMBER_LENGTH_MAX = 64;
 

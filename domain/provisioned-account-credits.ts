@@ -1,3 +1,4 @@
+import type { Address } from './addresses.ts';
 import type { PartyAccount } from './incoming-transfers.ts';
 import { amountNumber } from './money.ts';
 
@@ -12,7 +13,7 @@ export interface ProvisionedAccountCreditRecord {
   readonly scheme: string | null;
   readonly senderBankAccount: PartyAccount | null;
   readonly senderName: string | null;
-  readonly senderAddress: Readonly<Record<string, unknown>> | null;
+  readonly senderAddress: Address | null;
   readonly senderToReceiverInformation: string | null;
   readonly serviceProviderId: string | null;
   readonly provider: string;

@@ -1,0 +1,193 @@
+import * as v from 'valibot';
+import { CLIENT_RELATIONS, CLIENT_STATUSES } from '../domain/clients.ts';
+import { isEmail } from '../domain/emails.ts';
+import {
+  country,
+  date,
+  fields,
+  hint,
+  list,
+  nullable,
+  optional,
+  pattern,
+  picklist,
+  text,
+  uuid,
+} from './frame/schemas.ts';
+import {
+  addressSent,
+  addressShown,
+  identificationNumbers,
+  identificationsSent,
+  identificationsShown,
+  partyName,
+  phone,
+} from './party-schemas.ts';
+
+/** Most relations of one request (specification 8). */
+const RELATIONS_MAX = 10;
+
+export const email = () =>
+  v.pipe(
+    v.string('must be an e-mail address'),
+    hint<string>({ format: 'email', maxLength: 254 }),
+    v.check(isEmail, 'must be an e-mail address'),
+  );
+
+const individualNames = { type: v.literal('individual'), givenName: partyName(), familyName: partyName() };
+const corporateNames = { type: v.literal('corporate'), legalName: partyName() };
+const identificationViews = {
+  identifications: optional(identificationsSent),
+  identificationNumbers: optional(identificationNumbers),
+};
+
+const identitySent = v.variant(
+  'type',
+  [
+    fields({ ...individualNames, birthDate: optional(date()), country: optional(country()), ...identificationViews }),
+    fields({
+      ...corporateNames,
+      incorporationDate: optional(date()),
+      corporationType: optional(text(40)),
+      country: optional(country()),
+      ...identificationViews,
+    }),
+  ],
+  'must be of type individual or corporate',
+);
+
+const contactSent = { phone: optional(phone()), email: optional(email()) };
+
+const profileSent = v.variant(
+  'identityType',
+  [
+    fields({ identityType: v.literal('individual'), residentialAddress: addressSent, ...contactSent }),
+    fields({ identityType: v.literal('corporate'), registrationAddress: addressSent, ...contactSent }),
+  ],
+  'must be of identityType individual or corporate',
+);
+
+const relationSent = fields({
+  relation: picklist(CLIENT_RELATIONS),
+  identity: fields({ ...individualNames, birthDate: optional(date()), country: optional(country()) }),
+  profile: optional(
+    fields({ identityType: v.literal('individual'), residentialAddress: optional(addressSent), ...contactSent }),
+  ),
+});
+
+/** A client to create: identity and profile agree on the type, and only corporates have relations. */
+export const clientSent = v.pipe(
+  fields({
+    identity: identitySent,
+    profile: profileSent,
+    relations: optional(list(relationSent, 0, RELATIONS_MAX)),
+  }),
+  v.rawCheck(({ dataset, addIssue }) => {
+    if (!dataset.typed) return;
+    const { identity, profile, relations } = dataset.value;
+    const at = (key: string, value: unknown): [v.IssuePathItem] => [
+      { type: 'object', origin: 'value', input: { ...dataset.value }, key, value },
+    ];
+    if (identity.type !== profile.identityType) {
+      addIssue({ message: 'must be of the type of the identity', path: at('profile', profile.identityType) });
+    }
+    if (identity.type === 'individual' && relations !== undefined && relations.length > 0) {
+      addIssue({ message: 'belong to corporate clients only', path: at('relations', null) });
+    }
+  }),
+);
+
+export type ClientSent = v.InferOutput<typeof clientSent>;
+
+const contactShown = { phone: nullable(text(40)), email: nullable(text(254)) };
+const identitiesShown = { identifications: identificationsShown, identificationNumbers };
+
+const identityShown = v.variant('type', [
+  fields({ ...individualNames, birthDate: nullable(date()), country: nullable(country()), ...identitiesShown }),
+  fields({
+    ...corporateNames,
+    incorporationDate: nullable(date()),
+    corporationType: nullable(text(40)),
+    country: nullable(country()),
+    ...identitiesShown,
+  }),
+]);
+
+export const relationShown = fields({
+  id: uuid(),
+  clientId: uuid(),
+  relation: picklist(CLIENT_RELATIONS),
+  identity: fields({ ...individualNames, birthDate: nullable(date()), country: nullable(country()) }),
+  profile: fields({
+    identityType: v.literal('individual'),
+    residentialAddress: nullable(addressShown),
+    ...contactShown,
+  }),
+  fullName: text(300),
+});
+
+/** The client as it stands beside an account that was asked for with its client. */
+export const clientSummaryShown = fields({
+  id: uuid(),
+  clientNumber: pattern(/^\d+$/, 'a client number'),
+  status: picklist(CLIENT_STATUSES),
+  fullName: text(300),
+  identity: identityShown,
+});
+
+export const clientShown = fields({
+  ...clientSummaryShown.entries,
+  profile: optional(
+    fields({
+      identityType: picklist(['individual', 'corporate']),
+      primaryAddress: optional(nullable(addressShown)),
+      residentialAddress: optional(nullable(addressShown)),
+      registrationAddress: optional(nullable(addressShown)),
+      ...contactShown,
+    }),
+  ),
+  relations: optional(list(relationShown, 0, RELATIONS_MAX)),
+});
+
+export const CLIENT_SUMMARY_EXAMPLE = {
+  id: '0199c4a0-5b1e-7c3a-9d42-0c2f6f3a1b01',
+  clientNumber: '0000000195',
+  status: 'active',
+  fullName: 'Ada Lovelace',
+  identity: {
+    type: 'individual',
+    givenName: 'Ada',
+    familyName: 'Lovelace',
+    birthDate: '1990-12-10',
+    country: 'GB',
+    identifications: [],
+    identificationNumbers: {},
+  },
+};
+
+export const CLIENT_SENT_EXAMPLE = {
+  identity: { type: 'individual', givenName: 'Ada', familyName: 'Lovelace', birthDate: '1990-12-10', country: 'GB' },
+  profile: {
+    identityType: 'individual',
+    residentialAddress: { country: 'GB', city: 'London', street: 'St James Square', houseNumber: '12' },
+    email: 'ada@example.com',
+  },
+};
+
+export const CLIENT_EXAMPLE = {
+  ...CLIENT_SUMMARY_EXAMPLE,
+  profile: {
+    identityType: 'individual',
+    residentialAddress: {
+      country: 'GB',
+      region: null,
+      city: 'London',
+      street: 'St James Square',
+      houseNumber: '12',
+      postalCode: null,
+      refinement: null,
+    },
+    phone: null,
+    email: 'ada@example.com',
+  },
+};

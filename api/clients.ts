@@ -1,0 +1,179 @@
+import { createClient, findClient, listClients, readClientConnections, readClientRelations } from '../db/clients.ts';
+import {
+  CLIENT_STATUSES,
+  type Client,
+  type ClientIdentity,
+  type ClientRelation,
+  presentClient,
+  primaryAddress,
+} from '../domain/clients.ts';
+import { recordNotFound } from '../domain/errors.ts';
+import { identificationsOf } from '../domain/identifications.ts';
+import type { ClientId } from '../domain/ids.ts';
+import {
+  CLIENT_EXAMPLE,
+  CLIENT_SENT_EXAMPLE,
+  type ClientSent,
+  clientSent,
+  clientShown,
+  email,
+} from './client-schemas.ts';
+import { route } from './frame/route.ts';
+import { booleanText, country, fields, list, optional, pattern, picklist, text, uuid } from './frame/schemas.ts';
+
+const TAG = 'Clients';
+
+/** Values of metadata.include (specification 4.1); each also stands for the profile that it is part of. */
+const INCLUDES = [
+  'data.client.profile.primaryAddress',
+  'data.client.profile.residentialAddress',
+  'data.client.profile.registrationAddress',
+  'connect.connections',
+];
+
+const postClient = route(
+  {
+    method: 'POST',
+    path: '/clients',
+    summary: 'Create a client',
+    tag: TAG,
+    roles: ['operator'],
+    workflows: { direct: { data: fields({ client: clientSent }) } },
+    response: fields({ client: clientShown }),
+    examples: {
+      requests: { direct: { data: { client: CLIENT_SENT_EXAMPLE } } },
+      response: { client: CLIENT_EXAMPLE },
+    },
+  },
+  async ({ body, write }) =>
+    write(async (tx) => {
+      const { client, relations } = await createClient(tx, newClient(body.data.client));
+      const shown = client.identity.type === 'corporate' ? { relations: relations.map(showRelation) } : {};
+      return { data: { client: { ...presentClient(client), ...shown } } };
+    }),
+);
+
+function newClient({ identity, profile, relations = [] }: ClientSent) {
+  const person = { phone: null, email: null, residentialAddress: null, identityType: 'individual' } as const;
+  return {
+    identity: newIdentity(identity),
+    profile: { ...profile, phone: profile.phone ?? null, email: profile.email ?? null },
+    relations: relations.map((relation) => ({
+      relation: relation.relation,
+      identity: {
+        ...relation.identity,
+        birthDate: relation.identity.birthDate ?? null,
+        country: relation.identity.country ?? null,
+      },
+      profile: {
+        ...person,
+        residentialAddress: relation.profile?.residentialAddress ?? null,
+        phone: relation.profile?.phone ?? null,
+        email: relation.profile?.email ?? null,
+      },
+    })),
+  };
+}
+
+function newIdentity(identity: ClientSent['identity']): ClientIdentity {
+  const { identifications = [], identificationNumbers = {} } = identity;
+  const both = identificationsOf(identifications, identificationNumbers);
+  const countryOf = identity.country ?? null;
+  if (identity.type === 'individual') {
+    const { type, givenName, familyName, birthDate = null } = identity;
+    return { type, givenName, familyName, birthDate, country: countryOf, identifications: both };
+  }
+  const { type, legalName, incorporationDate = null, corporationType = null } = identity;
+  return { type, legalName, incorporationDate, corporationType, country: countryOf, identifications: both };
+}
+
+function showRelation({ id, clientId, relation, identity, profile, fullName }: ClientRelation) {
+  const residentialAddress = profile.residentialAddress ?? null;
+  const shownProfile = {
+    identityType: 'individual' as const,
+    residentialAddress,
+    phone: profile.phone,
+    email: profile.email,
+  };
+  return { id, clientId, relation, identity, profile: shownProfile, fullName };
+}
+
+const getClient = route(
+  {
+    method: 'GET',
+    path: '/clients/{clientId}',
+    summary: 'A client',
+    tag: TAG,
+    params: { clientId: uuid<ClientId>() },
+    query: { 'metadata.includeProfile': optional(booleanText()) },
+    include: INCLUDES,
+    response: fields({ client: clientShown }),
+    errors: ['common.coding.internal.record_not_found'],
+    examples: { response: { client: CLIENT_EXAMPLE } },
+  },
+  async ({ params, query, include, services }) => {
+    const { reader } = services.database;
+    const client = await findClient(reader, params.clientId);
+    if (client === null) throw recordNotFound('client', 'id', params.clientId);
+    const relations = await readClientRelations(reader, [params.clientId]);
+    const connections = include.has('connect.connections')
+      ? { connect: { connections: await readClientConnections(reader, params.clientId) } }
+      : {};
+    const withProfile = query['metadata.includeProfile'] !== false;
+    const shownRelations = client.identity.type === 'corporate' ? { relations: relations.map(showRelation) } : {};
+    return {
+      data: { client: { ...showClient(client, withProfile, include), ...shownRelations } },
+      metadata: {
+        ...(query['metadata.includeProfile'] === undefined ? {} : { includeProfile: withProfile }),
+        ...(include.size > 0 ? { include: [...include] } : {}),
+      },
+      ...connections,
+    };
+  },
+);
+
+/** The profile is shown unless it was asked to be left out; primaryAddress only where it was included by name. */
+function showClient(client: Client, withProfile: boolean, include: ReadonlySet<string>) {
+  const { profile, ...shown } = presentClient(client);
+  const named = INCLUDES.some((name) => name.startsWith('data.client.profile.') && include.has(name));
+  if (!withProfile && !named) return shown;
+  const primary = include.has('data.client.profile.primaryAddress') ? { primaryAddress: primaryAddress(profile) } : {};
+  return { ...shown, profile: { ...profile, ...primary } };
+}
+
+const getClients = route(
+  {
+    method: 'GET',
+    path: '/clients',
+    summary: 'Clients, in the order of their creation',
+    tag: TAG,
+    paged: true,
+    query: {
+      'data.client.status': optional(picklist(CLIENT_STATUSES)),
+      'data.client.clientNumber': optional(pattern(/^\d{1,34}$/, 'digits')),
+      'data.client.fullName': optional(text(140)),
+      'data.client.email': optional(email()),
+      'data.client.country': optional(country()),
+      'data.client.identityType': optional(picklist(['individual', 'corporate'])),
+    },
+    response: fields({ clients: list(clientShown, 0, 100) }),
+    examples: { response: { clients: [CLIENT_EXAMPLE] } },
+  },
+  async ({ query, page, services }) => {
+    const { rows, totalElements } = await listClients(
+      services.database.reader,
+      {
+        status: query['data.client.status'],
+        clientNumber: query['data.client.clientNumber'],
+        fullName: query['data.client.fullName'],
+        email: query['data.client.email'],
+        country: query['data.client.country'],
+        identityType: query['data.client.identityType'],
+      },
+      page,
+    );
+    return { data: { clients: rows.map(presentClient) }, totalElements };
+  },
+);
+
+export const clientRoutes = [postClient, getClient, getClients];

@@ -1,0 +1,110 @@
+import * as v from 'valibot';
+import { checkAddress } from '../domain/addresses.ts';
+import { IDENTIFICATION_NUMBER_LENGTH_MAX, IDENTIFICATION_TYPES } from '../domain/identifications.ts';
+import { ADDRESS_LINE_LENGTH_MAX, NAME_LENGTH_MAX } from '../domain/names.ts';
+import { country, date, fields, list, nullable, optional, picklist, text } from './frame/schemas.ts';
+
+/** What every party has: clients, related entities, users, beneficiaries (specification 2.1). */
+const IDENTIFICATIONS_MAX = 20;
+
+const addressLine = () => optional(text(ADDRESS_LINE_LENGTH_MAX));
+
+/** An address as it is sent. Missing parts are stored as null. */
+export const addressSent = v.pipe(
+  fields({
+    country: country(),
+    region: addressLine(),
+    city: addressLine(),
+    street: addressLine(),
+    houseNumber: addressLine(),
+    postalCode: addressLine(),
+    refinement: addressLine(),
+  }),
+  v.rawCheck(({ dataset, addIssue }) => {
+    if (!dataset.typed) return;
+    for (const { code, message } of checkAddress(dataset.value, { entity: '', field: '' })) {
+      const input = { ...dataset.value };
+      const path: [v.IssuePathItem] = [{ type: 'object', origin: 'value', input, key: 'region', value: input.region }];
+      addIssue({ message: `${code}: ${message}`, path });
+    }
+  }),
+  v.transform((address) => ({
+    country: address.country,
+    region: address.region ?? null,
+    city: address.city ?? null,
+    street: address.street ?? null,
+    houseNumber: address.houseNumber ?? null,
+    postalCode: address.postalCode ?? null,
+    refinement: address.refinement ?? null,
+  })),
+);
+
+const addressLineShown = () => nullable(text(ADDRESS_LINE_LENGTH_MAX));
+
+export const addressShown = fields({
+  country: country(),
+  region: addressLineShown(),
+  city: addressLineShown(),
+  street: addressLineShown(),
+  houseNumber: addressLineShown(),
+  postalCode: addressLineShown(),
+  refinement: addressLineShown(),
+});
+
+const identification = {
+  type: picklist(IDENTIFICATION_TYPES),
+  identificationNumber: text(IDENTIFICATION_NUMBER_LENGTH_MAX),
+};
+
+export const identificationsSent = list(
+  v.pipe(
+    fields({
+      ...identification,
+      issuingCountry: optional(country()),
+      issueDate: optional(date()),
+      expirationDate: optional(date()),
+    }),
+    v.transform((sent) => ({
+      type: sent.type,
+      identificationNumber: sent.identificationNumber,
+      issuingCountry: sent.issuingCountry ?? null,
+      issueDate: sent.issueDate ?? null,
+      expirationDate: sent.expirationDate ?? null,
+    })),
+  ),
+  0,
+  IDENTIFICATIONS_MAX,
+);
+
+export const identificationsShown = list(
+  fields({
+    ...identification,
+    issuingCountry: nullable(country()),
+    issueDate: nullable(date()),
+    expirationDate: nullable(date()),
+  }),
+  0,
+  2 * IDENTIFICATIONS_MAX,
+);
+
+const number = () => optional(text(IDENTIFICATION_NUMBER_LENGTH_MAX));
+
+/** The deprecated map of type to number: the same data as the list. */
+export const identificationNumbers = fields({
+  'registration-number': number(),
+  passport: number(),
+  'identity-card': number(),
+  'driving-licence': number(),
+  'national-id-number': number(),
+  'tax-identification-number': number(),
+  'vat-number': number(),
+  lei: number(),
+  'residence-permit': number(),
+  other: number(),
+});
+
+export const partyName = () => text(NAME_LENGTH_MAX);
+
+/** Digits with an optional plus, and the marks that people put between them. */
+export const phone = () =>
+  v.pipe(v.string('must be text'), v.regex(/^\+?[0-9][0-9 ().-]{3,29}$/, 'must be a telephone number'));

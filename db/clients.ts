@@ -1,0 +1,148 @@
+import { and, asc, count, eq, inArray, type SQL, sql } from 'drizzle-orm';
+import type {
+  Client,
+  ClientIdentity,
+  ClientProfile,
+  ClientRelation,
+  ClientRelationKind,
+  ClientStatus,
+} from '../domain/clients.ts';
+import { presentClient } from '../domain/clients.ts';
+import { emailKey } from '../domain/emails.ts';
+import type { ClientId } from '../domain/ids.ts';
+import { fullNameOf } from '../domain/names.ts';
+import { clientNumber } from '../domain/numbers.ts';
+import type { Reader, Transaction } from './client.ts';
+import { readClock } from './clock.ts';
+import { appendEvents } from './events.ts';
+import { contains, type PageOf, type PageRequest } from './filters.ts';
+import { newId } from './ids.ts';
+import { clientConnections, clientRelations, clients } from './schema.ts';
+
+export interface NewClient {
+  readonly identity: ClientIdentity;
+  readonly profile: ClientProfile;
+  readonly relations: readonly NewClientRelation[];
+}
+
+export interface NewClientRelation {
+  readonly relation: ClientRelationKind;
+  readonly identity: ClientRelation['identity'];
+  readonly profile: ClientProfile;
+}
+
+/** Stores a client, active from the start, with its relations, and tells of it. */
+export async function createClient(
+  tx: Transaction,
+  client: NewClient,
+): Promise<{ client: Client; relations: readonly ClientRelation[] }> {
+  const [now, [sequence]] = await Promise.all([
+    readClock(tx),
+    tx.execute<{ number: bigint }>(sql`SELECT nextval('client_numbers') AS number`),
+  ]);
+  if (sequence === undefined) throw new Error('a sequence returned no value');
+  const { identity, profile } = client;
+  const [row] = await tx.drizzle
+    .insert(clients)
+    .values({
+      id: newId<ClientId>(),
+      clientNumber: clientNumber(sequence.number),
+      status: 'active',
+      identityType: identity.type,
+      identity,
+      profile,
+      fullName: fullNameOf(identity),
+      email: profile.email,
+      country: identity.country,
+      createdAt: now,
+    })
+    .returning();
+  if (row === undefined) throw new Error('an insert returned no row');
+  const relations = await insertRelations(tx, row.id, client.relations, now);
+  const entries = [{ type: 'created', data: presentClient(row) }];
+  await appendEvents(tx, { module: 'clients', resourceId: row.id, occurredAt: now, entries });
+  return { client: row, relations };
+}
+
+async function insertRelations(
+  tx: Transaction,
+  clientId: ClientId,
+  relations: readonly NewClientRelation[],
+  now: Date,
+): Promise<readonly ClientRelation[]> {
+  if (relations.length === 0) return [];
+  const rows = relations.map((relation) => ({
+    ...relation,
+    id: newId(),
+    clientId,
+    fullName: fullNameOf(relation.identity),
+    createdAt: now,
+  }));
+  return tx.drizzle.insert(clientRelations).values(rows).returning();
+}
+
+export async function findClient(reader: Reader, id: ClientId): Promise<Client | null> {
+  const [row] = await reader.drizzle.select().from(clients).where(eq(clients.id, id));
+  return row ?? null;
+}
+
+/** The client's relations in the order of their creation. */
+export async function readClientRelations(
+  reader: Reader,
+  clientIds: readonly ClientId[],
+): Promise<readonly ClientRelation[]> {
+  if (clientIds.length === 0) return [];
+  return reader.drizzle
+    .select()
+    .from(clientRelations)
+    .where(inArray(clientRelations.clientId, [...clientIds]))
+    .orderBy(asc(clientRelations.id));
+}
+
+/** The client as its providers know it. */
+export async function readClientConnections(reader: Reader, clientId: ClientId) {
+  return reader.drizzle
+    .select({
+      id: clientConnections.id,
+      serviceProvider: clientConnections.provider,
+      reference: clientConnections.reference,
+      state: clientConnections.state,
+    })
+    .from(clientConnections)
+    .where(eq(clientConnections.clientId, clientId))
+    .orderBy(asc(clientConnections.id));
+}
+
+/** Filters of GET /clients (decisions, Resources). */
+export interface ClientFilter {
+  readonly status?: ClientStatus | undefined;
+  readonly clientNumber?: string | undefined;
+  readonly fullName?: string | undefined;
+  readonly email?: string | undefined;
+  readonly country?: string | undefined;
+  readonly identityType?: 'individual' | 'corporate' | undefined;
+}
+
+function conditions(filter: ClientFilter): SQL | undefined {
+  const equal = [
+    [clients.status, filter.status],
+    [clients.clientNumber, filter.clientNumber],
+    [clients.country, filter.country],
+    [clients.identityType, filter.identityType],
+  ] as const;
+  return and(
+    ...equal.flatMap(([column, value]) => (value === undefined ? [] : [sql`${column} = ${value}`])),
+    ...(filter.fullName === undefined ? [] : [contains(clients.fullName, filter.fullName)]),
+    ...(filter.email === undefined ? [] : [sql`lower(${clients.email}) = ${emailKey(filter.email)}`]),
+  );
+}
+
+/** A page of clients by creation, and how many there are in all. */
+export async function listClients(reader: Reader, filter: ClientFilter, page: PageRequest): Promise<PageOf<Client>> {
+  const where = conditions(filter);
+  const [rows, [total]] = await Promise.all([
+    reader.drizzle.select().from(clients).where(where).orderBy(clients.id).limit(page.size).offset(page.offset),
+    reader.drizzle.select({ total: count() }).from(clients).where(where),
+  ]);
+  return { rows, totalElements: total?.total ?? 0 };
+}
