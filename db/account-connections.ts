@@ -24,6 +24,7 @@ import {
 import type { Reader, Transaction } from './client.ts';
 import { findClientConnection } from './client-connections.ts';
 import { newId } from './ids.ts';
+import type { CallbackOutcome } from './provider-callbacks.ts';
 import { accounts, clientConnections, clients } from './schema.ts';
 
 const BREAK_CHECK_MS = 3_600_000;
@@ -124,8 +125,6 @@ export async function recordAccountOutcome(tx: Transaction, report: AccountRepor
       );
   }
 }
-
-export type CallbackOutcome = 'applied' | 'no-effect' | 'waiting' | 'break';
 
 /** A callback is applied with or without a running workflow; a running one looks again and ends. */
 export async function applyAccountCallback(tx: Transaction, report: AccountReport): Promise<CallbackOutcome> {

@@ -2,6 +2,23 @@ import { formatDateTimeMs } from './dates.ts';
 import { refusal } from './errors.ts';
 import { amountNumber } from './money.ts';
 
+export const STATEMENT_TRANSACTION_TYPES = [
+  'incoming-transfer',
+  'outgoing-transfer',
+  'exchange-transaction',
+  'balance-adjustment',
+] as const;
+export type StatementTransactionType = (typeof STATEMENT_TRANSACTION_TYPES)[number];
+
+export const STATEMENT_ENTRY_TYPES = [
+  'principal',
+  'fee',
+  'principal-sell',
+  'principal-buy',
+  'cancellation-fee',
+] as const;
+export type StatementEntryType = (typeof STATEMENT_ENTRY_TYPES)[number];
+
 /** One side of a posting as its account's statement shows it. Amounts in minor units of the account's currency. */
 export interface StatementEntry {
   readonly accountId: string;
@@ -9,8 +26,8 @@ export interface StatementEntry {
   readonly postedAt: Date;
   readonly direction: 'debit' | 'credit';
   readonly amountMinor: bigint;
-  readonly transactionType: string;
-  readonly entryType: string;
+  readonly transactionType: StatementTransactionType;
+  readonly entryType: StatementEntryType;
   /** What the account held after the entry. */
   readonly balanceMinor: bigint;
   readonly currency: string;

@@ -6,6 +6,7 @@ import {
   type AccountStatus,
   type ChangedAccount,
   type ConnectionError,
+  defaultAlias,
   isFinalAccountStatus,
   tell,
 } from './accounts.ts';
@@ -14,7 +15,8 @@ import { DomainError, type ErrorCode, type Problem, refusal } from './errors.ts'
 
 /** `PATCH /accounts/{accountId}`: absent fields stay, null clears. Formats have been checked. */
 export interface AccountPatch {
-  readonly alias?: string | undefined;
+  /** Null: the default. */
+  readonly alias?: string | null | undefined;
   readonly status?: AccountStatus | undefined;
   readonly iban?: string | null | undefined;
   readonly accountNumber?: string | null | undefined;
@@ -190,14 +192,13 @@ function refuseFailedConnection(account: Account): void {
 /** Applies the fields that say what the account is called, and tells of them where one differs. */
 function informed(before: ChangedAccount, patch: AccountPatch): ChangedAccount {
   const { account } = before;
-  const aliasChanges = patch.alias !== undefined && patch.alias !== account.alias;
-  if (!aliasChanges && !identifiersChange(account, patch)) return before;
+  if (information(account, patch).alias === account.alias && !identifiersChange(account, patch)) return before;
   return tell(before, 'account-information-updated', information(account, patch));
 }
 
 function information(account: Account, patch: AccountPatch): Partial<Account> {
   return {
-    alias: patch.alias ?? account.alias,
+    alias: patch.alias === null ? defaultAlias(account.currency) : (patch.alias ?? account.alias),
     iban: patch.iban === undefined ? account.iban : patch.iban,
     accountNumber: patch.accountNumber === undefined ? account.accountNumber : patch.accountNumber,
     routingCodes: patch.routingCodes === undefined ? account.routingCodes : noneIfEmpty(patch.routingCodes),

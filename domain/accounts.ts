@@ -66,6 +66,11 @@ export interface Connection {
   readonly error: ConnectionError | null;
 }
 
+/** What an account is called when nobody has named it (specification 2.5). */
+export function defaultAlias(currency: string): string {
+  return `${currency} Account`;
+}
+
 /** What decides about an account, and what is shown of it. Amounts in minor units of its currency. */
 export interface Account {
   readonly id: AccountId;

@@ -2,6 +2,7 @@ import { generateKeyPairSync, type KeyObject, randomUUID } from 'node:crypto';
 import { SignJWT } from 'jose';
 import { pino } from 'pino';
 import * as v from 'valibot';
+import type { Provider } from '../../activities/providers/port.ts';
 import { createApi } from '../../api/app.ts';
 import { parseJson } from '../../api/frame/json.ts';
 import type { Method, Route } from '../../api/frame/route.ts';
@@ -62,6 +63,8 @@ export interface TestApiOptions {
   readonly configuration?: (configuration: Configuration) => Configuration;
   /** Laid over the process's environment: SANDBOX_URL, SANDBOX_BANK_SECRET and so on. */
   readonly env?: Readonly<Record<string, string>>;
+  /** The adapters of built-in providers; none unless given. */
+  readonly providers?: ReadonlyMap<string, Provider>;
   /** Of a relay that the test runs. */
   readonly hurryRelay?: () => void;
   /** Routes beside the service's own. */
@@ -84,6 +87,7 @@ export async function startApi(testDatabase: TestDatabase, options: TestApiOptio
     database,
     configuration,
     logger: pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' }),
+    providers: options.providers ?? new Map(),
     now: () => new Date(),
     environment: readEnvironment(env),
     hurryRelay: options.hurryRelay ?? (() => {}),

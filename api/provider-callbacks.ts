@@ -1,0 +1,133 @@
+import { accountReportOf } from '../activities/providers/account-reports.ts';
+import { CallbackRefused, type PaymentClaim, type ProviderEvent } from '../activities/providers/port.ts';
+import { applyAccountCallback } from '../db/account-connections.ts';
+import type { Transaction } from '../db/client.ts';
+import { applyPaymentReport } from '../db/outgoing-transfers.ts';
+import { applyCallbackOnce, type CallbackOutcome, type StoredCallback } from '../db/provider-callbacks.ts';
+import { receivePayment } from '../db/provisioned-account-credits.ts';
+import { DomainError, refusal } from '../domain/errors.ts';
+import { asId, isUuid, type OutgoingTransferId } from '../domain/ids.ts';
+import type { PaymentReport } from '../domain/outgoing-transfers.ts';
+import { openRoute } from './frame/route.ts';
+import type { Services } from './frame/services.ts';
+
+/**
+ * Where built-in providers tell us what happened: no token, but signed. Each event is stored and applied in one
+ * transaction of its own; when one fails the provider repeats the callback, and those before it have no second effect.
+ */
+const postProviderCallback = openRoute(
+  {
+    method: 'POST',
+    path: '/provider-callbacks/{provider}',
+    summary: 'What a provider tells by itself; signed by the provider',
+    tag: 'Providers',
+    requestType: 'application/json',
+    responses: { 200: 'Every event is stored', 401: 'The signature is not the provider’s', 404: 'No such provider' },
+  },
+  async ({ services, headers, params, body }) => {
+    const code = params.provider ?? '';
+    const provider = services.providers.get(code);
+    if (provider === undefined) {
+      throw refusal('common.coding.internal.record_not_found', ['provider', 'code', code], 'No such provider.');
+    }
+    let events: ProviderEvent[];
+    try {
+      events = provider.verifyCallback(headers, body, services.now());
+    } catch (error) {
+      if (!(error instanceof CallbackRefused)) throw error;
+      services.logger.warn({ provider: code, reason: error.reason }, 'provider callback refused');
+      throw callbackRefusal(error);
+    }
+    for (const event of events) await applyEvent(services, code, event);
+    services.hurryRelay();
+    return { status: 200, body: '{}', contentType: 'application/json' };
+  },
+);
+
+function callbackRefusal(error: CallbackRefused): DomainError {
+  return error.reason === 'malformed'
+    ? refusal('common.validation.field_invalid', ['body', 'body', ''], 'The callback is not understood.')
+    : refusal(
+        'common.security.unauthenticated',
+        ['header', 'signature', ''],
+        'The callback is not signed by the provider.',
+      );
+}
+
+async function applyEvent(services: Services, provider: string, event: ProviderEvent): Promise<void> {
+  const callback: StoredCallback = {
+    provider,
+    providerEventId: event.providerEventId,
+    kind: event.type,
+    ourReference: referenceOf(event),
+    payload: JSON.stringify(event, (_, value: unknown) => (typeof value === 'bigint' ? value.toString() : value)),
+  };
+  const outcome = await services.database.transaction((tx) =>
+    applyCallbackOnce(tx, callback, () => dispatch(tx, services, provider, event)),
+  );
+  if (outcome === 'break') {
+    const { providerEventId, kind, ourReference } = callback;
+    services.logger.error({ provider, providerEventId, kind, ourReference }, 'provider callback contradicts our books');
+  }
+}
+
+function referenceOf(event: ProviderEvent): string | null {
+  if ('accountId' in event) return event.accountId;
+  return 'ourReference' in event ? event.ourReference : null;
+}
+
+async function dispatch(
+  tx: Transaction,
+  { configuration }: Services,
+  provider: string,
+  event: ProviderEvent,
+): Promise<CallbackOutcome> {
+  switch (event.type) {
+    case 'account-opened':
+    case 'account-opening-refused':
+    case 'account-changed':
+    case 'account-change-refused': {
+      const report = accountReportOf(event);
+      return report === null ? 'waiting' : applyAccountCallback(tx, report);
+    }
+    case 'payment-received':
+      return receivePayment(tx, { ...event, provider }, configuration.prices);
+    default: {
+      if (!isUuid(event.ourReference)) return 'waiting';
+      const id = asId<OutgoingTransferId>(event.ourReference);
+      return known(() => applyPaymentReport(tx, id, reportOf(event), claimOf(event), configuration));
+    }
+  }
+}
+
+/** A callback about a transfer that we do not have waits. */
+async function known(apply: () => Promise<CallbackOutcome>): Promise<CallbackOutcome> {
+  try {
+    return await apply();
+  } catch (error) {
+    if (error instanceof DomainError && error.code === 'common.coding.internal.record_not_found') return 'waiting';
+    throw error;
+  }
+}
+
+type PaymentEvent = Extract<ProviderEvent, PaymentClaim>;
+
+function claimOf({ amountMinor, currency }: PaymentClaim) {
+  return { amountMinor, currency };
+}
+
+const WORDS = {
+  'payment-released': 'released',
+  'payment-completed': 'completed',
+  'payment-refused': 'failed',
+  'payment-failed': 'failed',
+  'payment-returned': 'returned',
+} as const;
+
+function reportOf(event: PaymentEvent): PaymentReport {
+  const { serviceProviderId, serviceProviderReference } = event;
+  const code = 'error' in event ? event.error.code : 'code' in event ? event.code : null;
+  return { word: WORDS[event.type], serviceProviderId, serviceProviderReference, code };
+}
+
+export const providerCallbackRoutes = [postProviderCallback] as const;

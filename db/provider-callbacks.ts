@@ -1,0 +1,53 @@
+import { and, eq, sql } from 'drizzle-orm';
+import type { Transaction } from './client.ts';
+import { readClock } from './clock.ts';
+import { newId } from './ids.ts';
+import { providerCallbacks } from './schema.ts';
+
+/**
+ * What became of a callback. `waiting`: its reference is not known (yet). `break`: it contradicts what is settled; nothing
+ * is posted and a person looks.
+ */
+export type CallbackOutcome = 'applied' | 'no-effect' | 'waiting' | 'break';
+
+/** One thing that a provider told us; `payload` is kept as proof. */
+export interface StoredCallback {
+  readonly provider: string;
+  readonly providerEventId: string;
+  readonly kind: string;
+  readonly ourReference: string | null;
+  /** JSON text. */
+  readonly payload: string;
+}
+
+/**
+ * Stores a callback and applies it in the same transaction, once per provider event id: a replayed one has no effect. The
+ * row stands before `apply` takes its locks; nobody who holds those asks for a row that is not committed.
+ */
+export async function applyCallbackOnce(
+  tx: Transaction,
+  callback: StoredCallback,
+  apply: () => Promise<CallbackOutcome>,
+): Promise<CallbackOutcome> {
+  const { provider, providerEventId, kind, ourReference, payload } = callback;
+  const stored = await tx.execute(sql`
+    INSERT INTO provider_callbacks (provider, provider_event_id, kind, our_reference, payload, outcome, received_at)
+    VALUES (${provider}, ${providerEventId}, ${kind}, ${ourReference}, ${payload}::jsonb, 'no-effect', service_now())
+    ON CONFLICT DO NOTHING RETURNING 1 AS stored`);
+  if (stored.length === 0) return 'no-effect';
+  const outcome = await apply();
+  if (outcome === 'break') await insertBreak(tx, callback);
+  await tx.drizzle
+    .update(providerCallbacks)
+    .set({ outcome })
+    .where(and(eq(providerCallbacks.provider, provider), eq(providerCallbacks.providerEventId, providerEventId)));
+  return outcome;
+}
+
+async function insertBreak(tx: Transaction, callback: StoredCallback): Promise<void> {
+  const now = await readClock(tx);
+  const details = JSON.stringify({ providerEventId: callback.providerEventId, event: callback.kind });
+  await tx.execute(sql`
+    INSERT INTO reconciliation_breaks (id, provider, kind, our_reference, details, found_at)
+    VALUES (${newId()}, ${callback.provider}, 'callback-contradicts', ${callback.ourReference}, ${details}::jsonb, ${now})`);
+}
