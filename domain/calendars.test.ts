@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { combineCalendars, createCalendars, createHolidayTable, easterSunday } from './calendars.ts';
+import { combineCalendars, createCalendars, createHolidayTable, easterSunday, needsRefresh } from './calendars.ts';
 import { addDays, weekday } from './dates.ts';
 
 const PUBLISHED = `2025-01-01 2025-04-18 2025-04-21 2025-05-05 2025-05-26 2025-08-25 2025-12-25 2025-12-26
@@ -63,6 +63,8 @@ describe('the UK table', () => {
   test('speaks for whole years, and its horizon can be watched', () => {
     expect(table).toMatchObject({ from: '2025-01-01', horizon: '2028-12-31' });
     expect(() => createHolidayTable([])).toThrow(RangeError);
+    expect(needsRefresh(table, '2027-12-31')).toBe(false);
+    expect(needsRefresh(table, '2028-01-02')).toBe(true);
   });
 
   test('wins over the rule where a day was moved or added', () => {

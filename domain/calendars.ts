@@ -24,6 +24,11 @@ export function createHolidayTable(dates: readonly LocalDate[]): HolidayTable {
   return { holidays: new Set(sorted), from: `${first.slice(0, 4)}-01-01`, horizon: `${last.slice(0, 4)}-12-31` };
 }
 
+/** Holidays are published about two years ahead: with less than a year left the table wants a refresh. */
+export function needsRefresh(table: HolidayTable, today: LocalDate): boolean {
+  return table.horizon < addDays(today, 365);
+}
+
 export const CALENDAR_NAMES = ['gb', 'target', 'us-fed'] as const;
 export type CalendarName = (typeof CALENDAR_NAMES)[number];
 
