@@ -1,6 +1,8 @@
 import { chmodSync, mkdirSync, statfsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { loadConfiguration } from '../config/configuration.ts';
+import { readEnvironment } from '../config/environment.ts';
+import { temporalSettings } from '../config/temporal.ts';
 import { describeFailure, errorMessage, RemedyError } from './remedy.ts';
 
 /** What the environment says about a start, checked before anything is done. */
@@ -37,7 +39,18 @@ export function readStartEnvironment(environment: NodeJS.ProcessEnv): StartEnvir
     publicUrl: publicUrl(environment) ?? `http://127.0.0.1:${port}`,
   };
   requireDifferentPorts(read);
+  requireWhatChildrenRequire(environment, read);
   return read;
+}
+
+/** Our own processes check the environment too; what they would refuse is told before anything is started. */
+function requireWhatChildrenRequire(environment: NodeJS.ProcessEnv, read: StartEnvironment): void {
+  try {
+    readEnvironment({ ...environment, DATABASE_URL: read.databaseUrl ?? 'postgres://embedded' });
+    temporalSettings(environment);
+  } catch (error) {
+    throw new RemedyError(errorMessage(error), { cause: error });
+  }
 }
 
 /** The API and the worker read the same file; a mistake in it is told before anything is started. */

@@ -17,12 +17,12 @@ export type ChildName = 'api' | 'worker' | 'sandbox' | 'temporal' | 'postgres';
  * lost by.
  */
 export const STOP_ORDER: readonly { name: ChildName; byMs: number; signal: NodeJS.Signals }[] = [
-  { name: 'api', byMs: 5_000, signal: 'SIGTERM' },
-  { name: 'worker', byMs: 12_000, signal: 'SIGTERM' },
-  { name: 'sandbox', byMs: 13_500, signal: 'SIGTERM' },
-  { name: 'temporal', byMs: 16_000, signal: 'SIGTERM' },
+  { name: 'api', byMs: 7_000, signal: 'SIGTERM' },
+  { name: 'worker', byMs: 14_000, signal: 'SIGTERM' },
+  { name: 'sandbox', byMs: 15_000, signal: 'SIGTERM' },
+  { name: 'temporal', byMs: 17_000, signal: 'SIGTERM' },
   // Postgres's fast shutdown: sessions are ended, everything committed is kept.
-  { name: 'postgres', byMs: 18_500, signal: 'SIGINT' },
+  { name: 'postgres', byMs: 19_000, signal: 'SIGINT' },
 ];
 
 /** What an earlier start left has nobody to drain for. */
