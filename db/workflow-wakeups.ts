@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import type { Transaction } from './client.ts';
+import type { Reader, Transaction } from './client.ts';
 
 /**
  * Notes, in the transaction that makes a change, that the change's workflow must look at its row. The relay hands it to
@@ -11,4 +11,94 @@ export async function wake(tx: Transaction, workflowType: string, workflowId: st
     VALUES (${workflowId}, ${workflowType}, service_now(), service_now())
     ON CONFLICT (workflow_id) DO UPDATE SET generation = workflow_wakeups.generation + 1,
       next_attempt_at = least(workflow_wakeups.next_attempt_at, excluded.next_attempt_at), parked_at = NULL`);
+}
+
+/** The channel that tells other processes of a wake-up; what it says is found by looking. */
+export const WAKEUPS_CHANNEL = 'workflow_wakeups';
+
+export interface ClaimedWakeup {
+  readonly workflowId: string;
+  readonly workflowType: string;
+  readonly generation: bigint;
+  readonly attemptCount: number;
+  readonly claimToken: string;
+}
+
+/**
+ * Claims due wake-ups, oldest first, for `leaseMs`: whoever claims them tells Temporal outside of any transaction, and a
+ * relay that dies loses them to another when the lease ends.
+ */
+export async function claimWakeups(
+  reader: Reader,
+  claim: { token: string; limit: number; leaseMs: number },
+): Promise<ClaimedWakeup[]> {
+  return reader.execute<ClaimedWakeup>(sql`
+    UPDATE workflow_wakeups AS wakeup SET claim_token = ${claim.token}::uuid,
+      claimed_until = service_now() + ${`${claim.leaseMs} milliseconds`}::interval
+    FROM (
+      SELECT workflow_id FROM workflow_wakeups
+      WHERE parked_at IS NULL AND next_attempt_at <= (SELECT service_now())
+        AND (claimed_until IS NULL OR claimed_until < (SELECT service_now()))
+      ORDER BY next_attempt_at LIMIT ${claim.limit} FOR UPDATE SKIP LOCKED
+    ) AS due
+    WHERE wakeup.workflow_id = due.workflow_id
+    RETURNING wakeup.workflow_id AS "workflowId", wakeup.workflow_type AS "workflowType", wakeup.generation,
+      wakeup.attempt_count AS "attemptCount", wakeup.claim_token AS "claimToken"`);
+}
+
+/**
+ * Temporal has the signal: the wake-up goes, unless it was asked for again since it was read; then it is due again. Two
+ * statements, because the second must see what the first one waited for.
+ */
+export async function settleWakeup(reader: Reader, wakeup: ClaimedWakeup): Promise<void> {
+  const { workflowId, generation, claimToken } = wakeup;
+  const deleted = await reader.execute(sql`
+    DELETE FROM workflow_wakeups
+    WHERE workflow_id = ${workflowId} AND generation = ${generation} AND claim_token = ${claimToken}::uuid
+    RETURNING workflow_id`);
+  if (deleted.length === 0) await giveBackWakeup(reader, wakeup, 0);
+}
+
+/** Gives a claim back, to be tried again after `delayMs`; `reason` counts the attempt, and its absence does not. */
+export async function giveBackWakeup(
+  reader: Reader,
+  wakeup: ClaimedWakeup,
+  delayMs: number,
+  reason: string | null = null,
+): Promise<void> {
+  await reader.execute(sql`
+    UPDATE workflow_wakeups SET claim_token = NULL, claimed_until = NULL, last_error = ${reason},
+      attempt_count = attempt_count + ${reason === null ? 0 : 1},
+      next_attempt_at = service_now() + ${`${delayMs} milliseconds`}::interval
+    WHERE workflow_id = ${wakeup.workflowId} AND claim_token = ${wakeup.claimToken}::uuid`);
+}
+
+/** Temporal found the wake-up invalid: it stays for an operator to see, and is tried again only when asked for again. */
+export async function parkWakeup(reader: Reader, wakeup: ClaimedWakeup, reason: string): Promise<void> {
+  await reader.execute(sql`
+    UPDATE workflow_wakeups SET claim_token = NULL, claimed_until = NULL, last_error = ${reason},
+      attempt_count = attempt_count + 1, parked_at = service_now()
+    WHERE workflow_id = ${wakeup.workflowId} AND generation = ${wakeup.generation}
+      AND claim_token = ${wakeup.claimToken}::uuid`);
+}
+
+export interface ParkedWakeup {
+  readonly workflowId: string;
+  readonly parkedAt: Date;
+  readonly attemptCount: number;
+  readonly lastError: string | null;
+}
+
+export async function listParkedWakeups(reader: Reader, limit: number): Promise<ParkedWakeup[]> {
+  return reader.execute<ParkedWakeup>(sql`
+    SELECT workflow_id AS "workflowId", parked_at AS "parkedAt", attempt_count AS "attemptCount",
+      last_error AS "lastError" FROM workflow_wakeups WHERE parked_at IS NOT NULL ORDER BY parked_at LIMIT ${limit}`);
+}
+
+/** How far the relay is behind: the age in seconds of the oldest wake-up that is not parked, and how many are parked. */
+export async function readRelayBacklog(reader: Reader): Promise<{ lagSeconds: number; parked: number }> {
+  const [row] = await reader.execute<{ lagSeconds: number; parked: number }>(sql`
+    SELECT coalesce(extract(epoch FROM service_now() - min(created_at) FILTER (WHERE parked_at IS NULL)), 0)::float8
+      AS "lagSeconds", (count(*) FILTER (WHERE parked_at IS NOT NULL))::integer AS parked FROM workflow_wakeups`);
+  return row ?? { lagSeconds: 0, parked: 0 };
 }

@@ -28,6 +28,17 @@ export function workflowId(type: WorkflowType, resourceId: string): string {
   return `${type}/${resourceId}`;
 }
 
+/** The id of the row that a workflow stands for. */
+export function resourceIdOf(workflowId: string): string {
+  return workflowId.slice(workflowId.indexOf('/') + 1);
+}
+
+/** What Temporal's lists show of a workflow, fixed at its start. */
+export function staticSummary(type: string, workflowId: string): string {
+  const words = type.replaceAll('-', ' ');
+  return `${words.charAt(0).toUpperCase()}${words.slice(1)} ${resourceIdOf(workflowId)}`;
+}
+
 /** Webhook deliveries are spread over this many long-lived workflows, by subscription. */
 export const WEBHOOK_SHARDS = 4;
 

@@ -1,0 +1,22 @@
+import type { Logger } from 'pino';
+import type { Configuration } from '../config/configuration.ts';
+import type { Database } from '../db/client.ts';
+import type { Provider } from './providers/port.ts';
+
+/** What activities reach the world with. */
+export interface ActivityDependencies {
+  readonly database: Database;
+  /** The adapters of built-in providers, by code. */
+  readonly providers: ReadonlyMap<string, Provider>;
+  readonly configuration: Configuration;
+  readonly logger: Logger;
+  /** The address of the API, to which webhooks never go. */
+  readonly publicUrl: string;
+}
+
+/** Throws when a row names a provider that the configuration no longer has; the call is tried again until it has. */
+export function providerOf(dependencies: Pick<ActivityDependencies, 'providers'>, code: string): Provider {
+  const provider = dependencies.providers.get(code);
+  if (provider === undefined) throw new Error(`no provider ${code} is configured`);
+  return provider;
+}

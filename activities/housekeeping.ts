@@ -1,0 +1,44 @@
+import { readClock } from '../db/clock.ts';
+import { deleteOldIdempotencyKeys } from '../db/idempotency-keys.ts';
+import { checkpointSystemAccounts } from '../db/system-account-checkpoints.ts';
+import type { ActivityDependencies } from './dependencies.ts';
+import { whileHeartbeating } from './heartbeats.ts';
+
+export type HousekeepingActivities = ReturnType<typeof housekeepingActivities>;
+
+const KEYS_AT_ONCE = 1_000;
+const HORIZON_MONTHS_MIN = 12;
+
+/** Each returns `ok`, or a code for a person to follow up; what exactly was found is in the log. */
+export function housekeepingActivities({ database, configuration, logger }: ActivityDependencies) {
+  return {
+    async checkpointSystemAccounts(): Promise<string> {
+      const written = await checkpointSystemAccounts(database.reader);
+      if (written > 0) logger.info({ written }, 'system accounts checkpointed');
+      return 'ok';
+    },
+
+    async forgetOldIdempotencyKeys(): Promise<string> {
+      return whileHeartbeating(async (signal) => {
+        let deleted = KEYS_AT_ONCE;
+        while (deleted === KEYS_AT_ONCE && !signal.aborted) {
+          deleted = await database.transaction((tx) => deleteOldIdempotencyKeys(tx, KEYS_AT_ONCE));
+        }
+        return 'ok';
+      });
+    },
+
+    /** Holidays are published about two years ahead: whoever misses the update must hear of it a year before it hurts. */
+    async checkCalendars(): Promise<string> {
+      const { horizon } = configuration.holidayTable;
+      const needed = await readClock(database.reader);
+      needed.setUTCMonth(needed.getUTCMonth() + HORIZON_MONTHS_MIN);
+      if (horizon >= needed.toISOString().slice(0, 10)) return 'ok';
+      logger.error(
+        { horizon, months: HORIZON_MONTHS_MIN },
+        'the bank holidays known end within a year: refresh the table',
+      );
+      return 'calendar-horizon-near';
+    },
+  };
+}

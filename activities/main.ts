@@ -1,0 +1,67 @@
+import { DefaultLogger, type LogEntry, Runtime } from '@temporalio/worker';
+import { type Logger, pino } from 'pino';
+import { loadConfiguration } from '../config/configuration.ts';
+import { readEnvironment } from '../config/environment.ts';
+import { temporalSettings } from '../config/temporal.ts';
+import { createDatabase } from '../db/client.ts';
+import { createProviders } from './providers/providers.ts';
+import { startWorkers } from './worker.ts';
+
+/** Draining takes 15 s at most; whoever started us kills what is left a little later. */
+const STOP_LIMIT_MS = 18_000;
+
+async function main(): Promise<void> {
+  const environment = readEnvironment(process.env);
+  const configuration = loadConfiguration(process.env);
+  const temporal = temporalSettings(process.env);
+  const logger = pino({ level: environment.logLevel, base: { process: 'worker', pid: process.pid } });
+  // The SDK would install signal handlers of its own and shut its workers down behind our back.
+  Runtime.install({ shutdownSignals: [], logger: sdkLogger(logger) });
+
+  const database = createDatabase({
+    url: environment.databaseUrl,
+    maxConnections: configuration.pools.workerDatabaseConnections,
+    applicationName: 'worker',
+  });
+  const providers = createProviders(configuration, environment);
+  const workers = startWorkers({
+    temporal,
+    dependencies: { database, providers, configuration, logger, publicUrl: environment.publicUrl },
+    pools: configuration.pools,
+  });
+
+  let stopping = false;
+  const stop = async (signal: string): Promise<void> => {
+    if (stopping) return;
+    stopping = true;
+    setTimeout(() => process.exit(1), STOP_LIMIT_MS).unref();
+    logger.info({ signal }, 'worker stops');
+    await workers.stop();
+    await database.close();
+    process.exit(0);
+  };
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.on(signal, () => {
+      stop(signal).catch((error: unknown) => {
+        logger.error({ error }, 'worker did not stop in order');
+        process.exit(1);
+      });
+    });
+  }
+  await workers.ready;
+  if (!stopping) logger.info({ temporal: temporal.address, namespace: temporal.namespace }, 'worker ready');
+}
+
+const LEVELS = { TRACE: 'trace', DEBUG: 'debug', INFO: 'info', WARN: 'warn', ERROR: 'error' } as const;
+
+/** What the SDK logs becomes lines like our own. Its routine news are not worth one. */
+function sdkLogger(logger: Logger): DefaultLogger {
+  return new DefaultLogger('WARN', (entry: LogEntry) => {
+    logger[LEVELS[entry.level]]({ sdk: entry.meta }, entry.message);
+  });
+}
+
+main().catch((error: unknown) => {
+  console.error(`The worker cannot start: ${error instanceof Error ? error.message : String(error)}`);
+  process.exit(1);
+});

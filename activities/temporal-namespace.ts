@@ -1,0 +1,56 @@
+import { Client, ScheduleAlreadyRunning } from '@temporalio/client';
+import { temporal } from '@temporalio/proto';
+import type { NativeConnection } from '@temporalio/worker';
+import { SEARCH_ATTRIBUTES, TASK_QUEUES } from '../workflows/messages.ts';
+
+const SCHEDULE_ID = 'housekeeping';
+const HOUSEKEEPING_INTERVAL = '10 minutes';
+
+/** What must be there before the first workflow runs. Safe to repeat, and by several workers at once. */
+export async function prepareNamespace(connection: NativeConnection, namespace: string): Promise<void> {
+  await registerSearchAttributes(connection, namespace);
+  await scheduleHousekeeping(new Client({ connection, namespace }));
+}
+
+/** Through the API: the local server's own flag has no effect on a database that exists already. */
+async function registerSearchAttributes(connection: NativeConnection, namespace: string): Promise<void> {
+  const { operatorService } = connection;
+  const known = await operatorService.listSearchAttributes({ namespace });
+  const missing = Object.keys(SEARCH_ATTRIBUTES).filter((name) => !Object.hasOwn(known.customAttributes ?? {}, name));
+  if (missing.length === 0) return;
+  const type = temporal.api.enums.v1.IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD;
+  try {
+    const searchAttributes = Object.fromEntries(missing.map((name) => [name, type]));
+    await operatorService.addSearchAttributes({ namespace, searchAttributes });
+  } catch (error) {
+    // Another worker was faster.
+    if (!isAlreadyThere(error)) throw error;
+  }
+}
+
+const ALREADY_EXISTS = 6;
+
+function isAlreadyThere(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === ALREADY_EXISTS;
+}
+
+/** A run that is still going on is not joined by another. After an outage one run is enough. */
+async function scheduleHousekeeping(client: Client): Promise<void> {
+  try {
+    await client.schedule.create({
+      scheduleId: SCHEDULE_ID,
+      spec: { intervals: [{ every: HOUSEKEEPING_INTERVAL }] },
+      policies: { overlap: 'SKIP', catchupWindow: '1 minute' },
+      action: {
+        type: 'startWorkflow',
+        workflowType: 'housekeeping',
+        workflowId: 'housekeeping',
+        taskQueue: TASK_QUEUES.workflows,
+        args: [],
+        staticSummary: 'Upkeep of the service',
+      },
+    });
+  } catch (error) {
+    if (!(error instanceof ScheduleAlreadyRunning)) throw error;
+  }
+}

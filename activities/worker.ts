@@ -1,0 +1,140 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
+import type { Configuration } from '../config/configuration.ts';
+import type { TemporalSettings } from '../config/temporal.ts';
+import { TASK_QUEUES } from '../workflows/messages.ts';
+import type { ActivityDependencies } from './dependencies.ts';
+import { activitiesByTaskQueue } from './index.ts';
+import { prepareNamespace } from './temporal-namespace.ts';
+import { workflowBundle } from './workflow-bundle.ts';
+
+const CONNECT_PAUSE_MS_MIN = 500;
+const CONNECT_PAUSE_MS_MAX = 5_000;
+
+/** What is under way may finish within the first; then it is cancelled, and given up after the second. */
+const SHUTDOWN = { shutdownGraceTime: '5 seconds', shutdownForceTime: '15 seconds' } as const;
+
+export interface WorkersOptions {
+  readonly temporal: TemporalSettings;
+  readonly dependencies: ActivityDependencies;
+  readonly pools: Configuration['pools'];
+}
+
+export interface RunningWorkers {
+  /** Resolves once all poll for the first time; never rejects. */
+  readonly ready: Promise<void>;
+  /** Drains, and resolves when nothing runs any more. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Runs the workers of the three task queues until they are stopped: connects whenever Temporal is there, and begins anew
+ * when a worker gives up.
+ */
+export function startWorkers(options: WorkersOptions): RunningWorkers {
+  const { logger } = options.dependencies;
+  const stopping = new AbortController();
+  let markReady = (): void => {};
+  const ready = new Promise<void>((resolve) => {
+    markReady = resolve;
+  });
+
+  async function run(): Promise<void> {
+    let pauseMs = CONNECT_PAUSE_MS_MIN;
+    while (!stopping.signal.aborted) {
+      try {
+        await runOnce(options, stopping.signal, () => {
+          pauseMs = CONNECT_PAUSE_MS_MIN;
+          markReady();
+        });
+      } catch (error) {
+        if (stopping.signal.aborted) break;
+        logger.warn(
+          { address: options.temporal.address, reason: reasonOf(error) },
+          'no work from Temporal; trying again',
+        );
+      }
+      await sleep(pauseMs * (0.5 + Math.random() / 2), undefined, { signal: stopping.signal }).catch(() => {});
+      pauseMs = Math.min(CONNECT_PAUSE_MS_MAX, pauseMs * 2);
+    }
+    markReady();
+  }
+
+  const running = run();
+  return {
+    ready,
+    stop: async () => {
+      stopping.abort();
+      await running;
+    },
+  };
+}
+
+/** Until the signal, or until one of the workers fails: then the others end too. */
+async function runOnce(options: WorkersOptions, signal: AbortSignal, onPolling: () => void): Promise<void> {
+  const { temporal, dependencies } = options;
+  const connection = await NativeConnection.connect({
+    address: temporal.address,
+    ...(temporal.tls === undefined ? {} : { tls: temporal.tls }),
+    ...(temporal.apiKey === undefined ? {} : { apiKey: temporal.apiKey }),
+  });
+  try {
+    await prepareNamespace(connection, temporal.namespace);
+    const workers = await createWorkers(options, connection);
+    const shutDown = () => {
+      for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
+    };
+    signal.addEventListener('abort', shutDown, { once: true });
+    const runs = workers.map((worker) => worker.run());
+    if (signal.aborted) shutDown();
+    else onPolling();
+    try {
+      await Promise.race([Promise.all(runs), ...runs]);
+    } finally {
+      shutDown();
+      await Promise.allSettled(runs);
+      signal.removeEventListener('abort', shutDown);
+    }
+  } finally {
+    await connection.close().catch((error: unknown) => {
+      dependencies.logger.warn({ reason: reasonOf(error) }, 'the connection to Temporal did not close');
+    });
+  }
+}
+
+async function createWorkers(options: WorkersOptions, connection: NativeConnection): Promise<Worker[]> {
+  const { pools, temporal, dependencies } = options;
+  const activities = activitiesByTaskQueue(dependencies);
+  const shared = { connection, namespace: temporal.namespace, ...SHUTDOWN };
+  const workflows: WorkerOptions = {
+    ...shared,
+    taskQueue: TASK_QUEUES.workflows,
+    workflowBundle: await workflowBundle(),
+    activities: activities[TASK_QUEUES.workflows],
+    enableNonLocalActivities: false,
+    maxCachedWorkflows: pools.cachedWorkflows,
+    maxConcurrentWorkflowTaskExecutions: pools.workflowTasks,
+    maxConcurrentLocalActivityExecutions: pools.workflowTasks,
+    // A worker that was killed is not waited for longer than this by the workflows that it had in memory.
+    stickyQueueScheduleToStartTimeout: '5 seconds',
+  };
+  const providers: WorkerOptions = {
+    ...shared,
+    taskQueue: TASK_QUEUES.providers,
+    activities: activities[TASK_QUEUES.providers],
+    maxConcurrentActivityTaskExecutions: pools.providerActivities,
+  };
+  const webhooks: WorkerOptions = {
+    ...shared,
+    taskQueue: TASK_QUEUES.webhooks,
+    activities: activities[TASK_QUEUES.webhooks],
+    maxConcurrentActivityTaskExecutions: pools.webhookActivities,
+  };
+  const workers: Worker[] = [];
+  for (const worker of [workflows, providers, webhooks]) workers.push(await Worker.create(worker));
+  return workers;
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message.slice(0, 300) : String(error);
+}

@@ -1,0 +1,51 @@
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { bundleWorkflowCode, type WorkflowBundleOption } from '@temporalio/worker';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const CACHE_DIRECTORY = join(ROOT, 'node_modules', '.cache', 'workflow-bundles');
+
+/** Everything that workflow code may import: types apart, nothing else of ours gets into the sandbox. */
+const SOURCES = ['workflows', 'domain'];
+
+/**
+ * The workflows as one script for the worker's sandbox. Bundling costs a second or two of each start, so it is done once
+ * per state of the sources and kept; where nothing can be kept, it is done in memory.
+ */
+export async function workflowBundle(): Promise<WorkflowBundleOption> {
+  const path = join(CACHE_DIRECTORY, `${sourcesHash()}.js`);
+  if (existsSync(path)) return { codePath: path };
+  const { code } = await bundleWorkflowCode({
+    workflowsPath: join(ROOT, 'workflows', 'index.ts'),
+    logger: { log() {}, trace() {}, debug() {}, info() {}, warn() {}, error: console.error },
+  });
+  try {
+    mkdirSync(CACHE_DIRECTORY, { recursive: true });
+    // Renamed into place: another worker that starts now must not read half a file.
+    writeFileSync(`${path}.${process.pid}`, code);
+    renameSync(`${path}.${process.pid}`, path);
+    return { codePath: path };
+  } catch {
+    return { code };
+  }
+}
+
+function sourcesHash(): string {
+  const hash = createHash('sha256').update(sdkVersion());
+  for (const directory of SOURCES) {
+    for (const file of readdirSync(join(ROOT, directory)).sort()) {
+      if (!file.endsWith('.ts') || file.endsWith('.test.ts')) continue;
+      hash.update(`\0${directory}/${file}\0`).update(readFileSync(join(ROOT, directory, file)));
+    }
+  }
+  return hash.digest('hex').slice(0, 20);
+}
+
+function sdkVersion(): string {
+  const require = createRequire(import.meta.url);
+  const entry = require.resolve('@temporalio/workflow');
+  return readFileSync(join(dirname(entry), '..', 'package.json'), 'utf8');
+}

@@ -1,0 +1,36 @@
+import type { Logger } from 'pino';
+import type { Database } from '../db/client.ts';
+import { OPEN_WORK_TYPES, wakeOverdue } from '../db/open-work.ts';
+import { type PollingLoop, pollingLoop } from './polling.ts';
+
+const SWEEP_INTERVAL_MS = 5_000;
+/** A few at a time: an eager sweep after an outage would be a storm of its own. */
+const SWEEP_BATCH = 20;
+
+/**
+ * Wakes the workflows of open rows that nothing has looked at since their check was due: ones whose workflow was
+ * terminated, was lost with Temporal's database, or never got its signal.
+ */
+export function openWorkSweep(options: {
+  readonly database: Database;
+  readonly logger: Logger;
+  readonly intervalMs?: number;
+  /** Called after rows were woken: the relay's `hurry`. */
+  readonly onWake?: () => void;
+}): PollingLoop {
+  const { database, logger } = options;
+  return pollingLoop({
+    name: 'open-work-sweep',
+    intervalMs: options.intervalMs ?? SWEEP_INTERVAL_MS,
+    logger,
+    poll: async () => {
+      for (const type of OPEN_WORK_TYPES) {
+        const woken = await database.transaction((tx) => wakeOverdue(tx, type, SWEEP_BATCH));
+        if (woken === 0) continue;
+        logger.info({ type, woken }, 'overdue rows woken');
+        options.onWake?.();
+      }
+      return false;
+    },
+  });
+}

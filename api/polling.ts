@@ -1,0 +1,73 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import type { BackgroundLoop } from './frame/services.ts';
+
+const PAUSE_MS_MAX = 5_000;
+
+export interface PollingLoop extends BackgroundLoop {
+  /** Looks now instead of at the next interval. Cheap, and as often as one likes: calls in between are one. */
+  hurry(): void;
+}
+
+/**
+ * Work that is found by looking: at least every `intervalMs`, at once after a `hurry()` or while `poll` says that there
+ * is more. A failing poll is tried again after a growing pause; the first failure of a row is logged, and its end.
+ */
+export function pollingLoop(options: {
+  readonly name: string;
+  readonly intervalMs: number;
+  readonly logger: Logger;
+  /** One step; true when there is more to do at once. */
+  readonly poll: () => Promise<boolean>;
+}): PollingLoop {
+  const { name, intervalMs, logger, poll } = options;
+  let stopping = false;
+  let hurried = false;
+  let failures = 0;
+  let resting = new AbortController();
+  let running: Promise<void> = Promise.resolve();
+
+  async function rest(): Promise<void> {
+    // Hurrying does not shorten the pause after a failure: what failed would only fail again.
+    if (stopping || (hurried && failures === 0)) return;
+    const pauseMs = failures === 0 ? intervalMs : Math.min(PAUSE_MS_MAX, intervalMs * 2 ** failures) * jitter();
+    resting = new AbortController();
+    await sleep(pauseMs, undefined, { signal: resting.signal }).catch(() => {});
+  }
+
+  async function run(): Promise<void> {
+    while (!stopping) {
+      hurried = false;
+      let more = false;
+      try {
+        more = await poll();
+        if (failures > 0) logger.info({ loop: name, failures }, 'background loop goes on');
+        failures = 0;
+      } catch (error) {
+        failures += 1;
+        if (failures === 1) logger.warn({ loop: name, error }, 'background loop failed; it tries again');
+      }
+      if (!more) await rest();
+    }
+  }
+
+  return {
+    name,
+    start: () => {
+      running = run();
+    },
+    stop: async () => {
+      stopping = true;
+      resting.abort();
+      await running;
+    },
+    hurry: () => {
+      hurried = true;
+      if (failures === 0) resting.abort();
+    },
+  };
+}
+
+function jitter(): number {
+  return 0.5 + Math.random() / 2;
+}

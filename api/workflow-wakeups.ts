@@ -1,0 +1,178 @@
+import { randomUUID } from 'node:crypto';
+import { type Client, isGrpcServiceError } from '@temporalio/client';
+import type { Logger } from 'pino';
+import type { Database } from '../db/client.ts';
+import {
+  type ClaimedWakeup,
+  claimWakeups,
+  giveBackWakeup,
+  parkWakeup,
+  readRelayBacklog,
+  settleWakeup,
+  WAKEUPS_CHANNEL,
+} from '../db/workflow-wakeups.ts';
+import { CHANGED_SIGNAL, staticSummary, TASK_QUEUES } from '../workflows/messages.ts';
+import { relayLagSeconds, relayParkedWakeups } from './frame/metrics.ts';
+import { type PollingLoop, pollingLoop } from './polling.ts';
+
+/** The guarantee: a committed wake-up is seen this soon, whether or not anybody hurried. */
+const POLL_INTERVAL_MS = 500;
+/** Temporal answers a start within milliseconds; more at once only moves the queue into its process. */
+const CALLS_MAX = 8;
+const CALL_DEADLINE_MS = 5_000;
+/** Longer than a call and its record can take, so that no other relay makes the same call meanwhile. */
+const LEASE_MS = 30_000;
+const BACKOFF_MS_MIN = 500;
+/** Of a wake-up that Temporal refuses for a reason of its own. */
+const BACKOFF_MS_MAX = 60_000;
+/** Of all, while Temporal does not answer at all. */
+const ABSENCE_MS_MAX = 5_000;
+const BACKLOG_INTERVAL_MS = 2_000;
+
+export interface RelayOptions {
+  readonly database: Database;
+  readonly client: Client;
+  readonly logger: Logger;
+  /** Listen for other processes' NOTIFY, which only saves waiting for the poll. Default true. */
+  readonly listen?: boolean;
+}
+
+/** Hands wake-ups to Temporal. Its only call is signalWithStart, so that duplicates and restarts do no harm. */
+export function workflowWakeupRelay(options: RelayOptions): PollingLoop {
+  const { database, logger } = options;
+  const relay = new Relay(options, () => loop.hurry());
+  const loop = pollingLoop({
+    name: 'workflow-wakeups',
+    intervalMs: POLL_INTERVAL_MS,
+    logger,
+    poll: () => relay.poll(),
+  });
+  let listening: Promise<{ close(): Promise<void> }> | undefined;
+  return {
+    ...loop,
+    start: () => {
+      loop.start();
+      if (options.listen === false) return;
+      listening = database.listen(WAKEUPS_CHANNEL, () => loop.hurry());
+      listening.catch((error: unknown) => logger.warn({ error }, 'the relay polls only, it cannot listen'));
+    },
+    stop: async () => {
+      await (await listening?.catch(() => undefined))?.close();
+      await loop.stop();
+      await relay.settled();
+    },
+  };
+}
+
+class Relay {
+  readonly #options: RelayOptions;
+  readonly #hurry: () => void;
+  readonly #calls = new Set<Promise<void>>();
+  /** How often in a row Temporal did not answer; while it is not 0, one call at a time finds out whether it is back. */
+  #absences = 0;
+  #absentUntil = 0;
+  #backlogReadAt = 0;
+
+  constructor(options: RelayOptions, hurry: () => void) {
+    this.#options = options;
+    this.#hurry = hurry;
+  }
+
+  /** Claims as many wake-ups as calls are free, and makes the calls beside the loop: a slow one holds up no other. */
+  async poll(): Promise<boolean> {
+    await this.#readBacklog();
+    if (performance.now() < this.#absentUntil) return false;
+    const free = (this.#absences > 0 ? 1 : CALLS_MAX) - this.#calls.size;
+    if (free <= 0) return false;
+    const claim = { token: randomUUID(), limit: free, leaseMs: LEASE_MS };
+    for (const wakeup of await claimWakeups(this.#options.database.reader, claim)) {
+      const call = this.#relay(wakeup).finally(() => {
+        this.#calls.delete(call);
+        if (this.#absences === 0) this.#hurry();
+      });
+      this.#calls.add(call);
+    }
+    return false;
+  }
+
+  async settled(): Promise<void> {
+    await Promise.all(this.#calls);
+  }
+
+  async #relay(wakeup: ClaimedWakeup): Promise<void> {
+    const { database, logger } = this.#options;
+    const { reader } = database;
+    try {
+      const failure = await this.#signal(wakeup);
+      if (failure === null) await settleWakeup(reader, wakeup);
+      else if (failure.kind === 'absent') await giveBackWakeup(reader, wakeup, 0);
+      else if (failure.kind === 'invalid') {
+        logger.error(
+          { workflowId: wakeup.workflowId, reason: failure.reason },
+          'wake-up parked: Temporal finds it invalid',
+        );
+        await parkWakeup(reader, wakeup, failure.reason);
+      } else {
+        await giveBackWakeup(reader, wakeup, backoffMs(wakeup.attemptCount, BACKOFF_MS_MAX), failure.reason);
+      }
+    } catch (error) {
+      // The claim's lease ends by itself, and a signal that was sent already may be sent again.
+      logger.warn({ workflowId: wakeup.workflowId, error }, 'the outcome of a wake-up could not be recorded');
+    }
+  }
+
+  async #signal(wakeup: ClaimedWakeup): Promise<Failure | null> {
+    const { client, logger } = this.#options;
+    try {
+      await client.connection.withDeadline(Date.now() + CALL_DEADLINE_MS, () =>
+        client.workflow.signalWithStart(wakeup.workflowType, {
+          workflowId: wakeup.workflowId,
+          taskQueue: TASK_QUEUES.workflows,
+          workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+          signal: CHANGED_SIGNAL,
+          staticSummary: staticSummary(wakeup.workflowType, wakeup.workflowId),
+        }),
+      );
+      if (this.#absences > 0) logger.info({ absences: this.#absences }, 'Temporal answers again');
+      this.#absences = 0;
+      return null;
+    } catch (error) {
+      const failure = classify(error);
+      if (failure.kind !== 'absent') return failure;
+      if (this.#absences === 0) logger.warn({ reason: failure.reason }, 'Temporal does not answer; wake-ups wait');
+      this.#absentUntil = performance.now() + backoffMs(this.#absences, ABSENCE_MS_MAX);
+      this.#absences += 1;
+      return failure;
+    }
+  }
+
+  async #readBacklog(): Promise<void> {
+    if (performance.now() - this.#backlogReadAt < BACKLOG_INTERVAL_MS) return;
+    this.#backlogReadAt = performance.now();
+    const { lagSeconds, parked } = await readRelayBacklog(this.#options.database.reader);
+    relayLagSeconds.set(lagSeconds);
+    relayParkedWakeups.set(parked);
+  }
+}
+
+/** `absent`: nobody answered. `invalid`: it can never be accepted. `refused`: not now. */
+interface Failure {
+  readonly kind: 'absent' | 'invalid' | 'refused';
+  readonly reason: string;
+}
+
+const ABSENT_CODES: ReadonlySet<number> = new Set([1, 4, 14]); // cancelled, deadline exceeded, unavailable
+const INVALID_CODES: ReadonlySet<number> = new Set([3]); // invalid argument
+
+function classify(error: unknown): Failure {
+  const cause = error instanceof Error && isGrpcServiceError(error.cause) ? error.cause : error;
+  if (!isGrpcServiceError(cause)) return { kind: 'refused', reason: error instanceof Error ? error.name : 'unknown' };
+  const reason = `${cause.code} ${cause.details}`.slice(0, 300);
+  if (ABSENT_CODES.has(cause.code)) return { kind: 'absent', reason };
+  return { kind: INVALID_CODES.has(cause.code) ? 'invalid' : 'refused', reason };
+}
+
+/** Doubles with each attempt up to a limit, and is drawn from its upper half, so that relays do not march in step. */
+function backoffMs(attempts: number, maxMs: number): number {
+  return Math.min(maxMs, BACKOFF_MS_MIN * 2 ** Math.min(attempts, 20)) * (0.5 + Math.random() / 2);
+}

@@ -1,0 +1,64 @@
+import { readFileSync } from 'node:fs';
+
+/** How to reach Temporal; the variables are those of Temporal's own tools. */
+export interface TemporalSettings {
+  /** `host:port` */
+  readonly address: string;
+  readonly namespace: string;
+  readonly apiKey?: string;
+  /** Absent: no encryption. */
+  readonly tls?: {
+    readonly serverNameOverride?: string;
+    readonly serverRootCACertificate?: Buffer;
+    readonly clientCertPair?: { readonly crt: Buffer; readonly key: Buffer };
+  };
+}
+
+/** Throws with one clear line when a value cannot be used. */
+export function temporalSettings(env: NodeJS.ProcessEnv): TemporalSettings {
+  const address = given(env.TEMPORAL_ADDRESS) ?? '127.0.0.1:7233';
+  if (!/^[^\s/:]+:\d{1,5}$|^\[[^\]\s]+\]:\d{1,5}$/.test(address)) {
+    throw new Error(`TEMPORAL_ADDRESS must be host:port, not "${address}".`);
+  }
+  const apiKey = given(env.TEMPORAL_API_KEY);
+  const tls = tlsSettings(env, apiKey !== undefined);
+  return {
+    address,
+    namespace: given(env.TEMPORAL_NAMESPACE) ?? 'default',
+    ...(apiKey === undefined ? {} : { apiKey }),
+    ...(tls === undefined ? {} : { tls }),
+  };
+}
+
+function tlsSettings(env: NodeJS.ProcessEnv, hasApiKey: boolean): TemporalSettings['tls'] {
+  const serverName = given(env.TEMPORAL_TLS_SERVER_NAME);
+  const authority = file(env, 'TEMPORAL_TLS_SERVER_CA_CERT_PATH');
+  const certificate = file(env, 'TEMPORAL_TLS_CLIENT_CERT_PATH');
+  const key = file(env, 'TEMPORAL_TLS_CLIENT_KEY_PATH');
+  if ((certificate === undefined) !== (key === undefined)) {
+    throw new Error('TEMPORAL_TLS_CLIENT_CERT_PATH and TEMPORAL_TLS_CLIENT_KEY_PATH must be set together.');
+  }
+  // An API key travels as it is: never without encryption.
+  const wanted =
+    given(env.TEMPORAL_TLS) === 'true' || hasApiKey || (certificate ?? authority ?? serverName) !== undefined;
+  if (!wanted) return undefined;
+  return {
+    ...(serverName === undefined ? {} : { serverNameOverride: serverName }),
+    ...(authority === undefined ? {} : { serverRootCACertificate: authority }),
+    ...(certificate === undefined || key === undefined ? {} : { clientCertPair: { crt: certificate, key } }),
+  };
+}
+
+function file(env: NodeJS.ProcessEnv, variable: string): Buffer | undefined {
+  const path = given(env[variable]);
+  if (path === undefined) return undefined;
+  try {
+    return readFileSync(path);
+  } catch {
+    throw new Error(`${variable} names ${path}, which cannot be read.`);
+  }
+}
+
+function given(value: string | undefined): string | undefined {
+  return value === undefined || value.trim() === '' ? undefined : value.trim();
+}

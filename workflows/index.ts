@@ -1,0 +1,6 @@
+/** Everything durable: each workflow by the name under which Temporal knows it (messages.ts lists the names). */
+export { accountConnection as 'account-connection' } from './accounts.ts';
+export { housekeeping } from './housekeeping.ts';
+export { incomingTransfer as 'incoming-transfer' } from './incoming-transfers.ts';
+export { outgoingTransfer as 'outgoing-transfer' } from './outgoing-transfers.ts';
+export { webhookDelivery as 'webhook-delivery', webhookDelivery as 'webhook-delivery' } from './webhook-deliveries.ts';

@@ -1,0 +1,114 @@
+import { defineSearchAttributeKey } from '@temporalio/common';
+import {
+  ActivityFailure,
+  ApplicationFailure,
+  CancellationScope,
+  condition,
+  continueAsNew,
+  log,
+  setCurrentDetails,
+  sleep,
+  upsertSearchAttributes,
+  workflowInfo,
+} from '@temporalio/workflow';
+import type { Wait } from '../domain/waits.ts';
+
+/** A deadline that has just passed, or that two clocks read differently, must not become a busy loop. */
+const WAIT_MS_MIN = 1_000;
+
+const PAUSE_MS_MIN = 1_000;
+const PAUSE_MS_MAX = 60_000;
+
+/** A provider that did not answer several times is left alone for so long, unless its callback comes first. */
+const PROVIDER_PAUSE_MS = 60_000;
+
+/** A cancel of Temporal's is not a cancel of the business's: the row alone says when the story ends. */
+export function evenIfCancelled(story: () => Promise<void>): Promise<void> {
+  return CancellationScope.nonCancellable(story);
+}
+
+/** Carries out a transition however long the database is away. Between attempts nothing but a timer is held. */
+export async function transition<Next>(carryOut: () => Promise<Next>): Promise<Next> {
+  for (let pauseMs = PAUSE_MS_MIN; ; pauseMs = Math.min(pauseMs * 2, PAUSE_MS_MAX)) {
+    try {
+      return await carryOut();
+    } catch (error) {
+      if (!(error instanceof ActivityFailure)) throw error;
+      log.warn('a transition did not go through', { reason: reasonOf(error), pauseMs });
+      setCurrentDetails(`A transition did not go through (${reasonOf(error)}). It is tried again every minute.`);
+    }
+    await sleep(pauseMs, { summary: 'Pause before the transition is tried again' });
+    await startAfreshWhenLong();
+  }
+}
+
+/** Waits until something changed, or the wait's deadline has come. */
+export async function changeOrDeadline(changed: () => boolean, wait: Wait): Promise<void> {
+  show(wait);
+  if (wait.waitMs === null) {
+    await condition(changed);
+  } else {
+    await condition(changed, Math.max(WAIT_MS_MIN, wait.waitMs), {
+      summary: `Waiting for ${wait.for} until ${wait.until}`,
+    });
+  }
+  setCurrentDetails('');
+  await startAfreshWhenLong();
+}
+
+/**
+ * The provider's answer, or undefined when it gave none: then, after a pause, the row is to be looked at again, and the
+ * same call goes out with the same reference. That nobody answered never means that it failed.
+ */
+export async function answerOf<Answer>(
+  call: () => Promise<Answer>,
+  unanswered: { changed: () => boolean; describe: () => Promise<Wait> },
+): Promise<Answer | undefined> {
+  try {
+    return await call();
+  } catch (error) {
+    if (!(error instanceof ActivityFailure)) throw error;
+    log.warn('the provider did not answer', { reason: reasonOf(error) });
+    const wait = await transition(unanswered.describe);
+    await changeOrDeadline(unanswered.changed, { ...wait, waitMs: PROVIDER_PAUSE_MS });
+    return undefined;
+  }
+}
+
+/** Histories stay short, so that replaying one never takes long. */
+async function startAfreshWhenLong(): Promise<void> {
+  if (workflowInfo().continueAsNewSuggested) await continueAsNew();
+}
+
+function reasonOf(failure: ActivityFailure): string {
+  const cause = failure.cause;
+  if (cause instanceof ApplicationFailure) return cause.type ?? 'unknown';
+  return cause instanceof Error ? cause.name : 'unknown';
+}
+
+const KEYS = {
+  clientId: defineSearchAttributeKey('ClientId', 'KEYWORD'),
+  accountId: defineSearchAttributeKey('AccountId', 'KEYWORD'),
+  status: defineSearchAttributeKey('TransferStatus', 'KEYWORD'),
+  scheme: defineSearchAttributeKey('Scheme', 'KEYWORD'),
+  currency: defineSearchAttributeKey('Currency', 'KEYWORD'),
+  provider: defineSearchAttributeKey('Provider', 'KEYWORD'),
+  waitingFor: defineSearchAttributeKey('WaitingFor', 'KEYWORD'),
+} as const;
+
+/** Tells an operator what is waited for. Search attributes are written when another wait begins, not at each look. */
+function show(wait: Wait): void {
+  setCurrentDetails(`Waiting for ${wait.for}${wait.until === null ? '' : ` until ${wait.until}`}.`);
+  const known = workflowInfo().typedSearchAttributes;
+  const { work } = wait;
+  if (known.get(KEYS.waitingFor) === work.waitingFor && known.get(KEYS.status) === work.status) return;
+  upsertSearchAttributes([
+    { key: KEYS.clientId, value: work.clientId },
+    { key: KEYS.accountId, value: work.accountId },
+    { key: KEYS.status, value: work.status },
+    { key: KEYS.scheme, value: work.scheme },
+    { key: KEYS.currency, value: work.currency },
+    { key: KEYS.provider, value: work.provider },
+    { key: KEYS.waitingFor, value: work.waitingFor },
+  ]);
+}
