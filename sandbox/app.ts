@@ -1,0 +1,33 @@
+import type { HttpBindings } from '@hono/node-server';
+import { Hono } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
+import type { Logger } from 'pino';
+import type { Bank } from './bank/bank.ts';
+import { bankRoutes } from './bank/routes.ts';
+import { answer, BankError } from './bank/wire.ts';
+
+const BODY_BYTES_MAX = 64 * 1024;
+
+/** The stand-ins for the outside world, each behind a path of its own. */
+export function sandboxApp(parts: { readonly bank: Bank; readonly logger: Logger }): Hono<{ Bindings: HttpBindings }> {
+  const app = new Hono<{ Bindings: HttpBindings }>();
+  const tooLarge = () => new BankError(413, 'too-large', `A body has at most ${BODY_BYTES_MAX} bytes.`);
+  app.use(
+    bodyLimit({
+      maxSize: BODY_BYTES_MAX,
+      onError: (c) => answer(c, 413, { error: tooLarge().refusal }),
+    }),
+  );
+
+  app.get('/health/ready', (c) => answer(c, 200, { status: 'ready' }));
+  app.route('/bank', bankRoutes(parts.bank));
+
+  app.notFound((c) => answer(c, 404, { error: new BankError(404, 'no-such-path', 'Nothing answers here.').refusal }));
+  app.onError((error, c) => {
+    if (error instanceof BankError) return answer(c, error.status, { error: error.refusal });
+    parts.logger.error({ error: error.name, method: c.req.method, path: c.req.routePath }, 'request failed');
+    const refusal = { category: 'technical', origin: 'provider', code: 'internal', message: 'The sandbox failed.' };
+    return answer(c, 500, { error: { ...refusal, attributes: {} } });
+  });
+  return app;
+}

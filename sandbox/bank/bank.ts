@@ -1,0 +1,125 @@
+import { randomUUID } from 'node:crypto';
+import { stringify } from 'lossless-json';
+import type { Books, Callback, Change, Timer } from './books.ts';
+import { Callbacks } from './callbacks.ts';
+import { FaultSwitch } from './faults.ts';
+import { Positions } from './positions.ts';
+import { Store } from './store.ts';
+
+/** Carries out a timer that is due. Null where nothing is left to do. */
+export type TimedAction = (bank: Bank, key: string) => Change | null;
+
+// setTimeout takes no more than 31 bits.
+const TIMER_MS_MAX = 2 ** 31 - 1;
+
+/** The bank's books, what it does later by itself, and what it tells. */
+export class Bank {
+  readonly faults: FaultSwitch;
+  readonly positions = new Positions();
+  readonly callbacks: Callbacks;
+  readonly now: () => Date;
+  /** Aborted when the bank closes: whatever waits, stops waiting. */
+  readonly closing = new AbortController();
+  readonly #store: Store;
+  readonly #actions: Readonly<Record<Timer['action'], TimedAction>>;
+  readonly #timers = new Set<NodeJS.Timeout>();
+
+  private constructor(store: Store, callbacks: Callbacks, options: BankOptions, faults: FaultSwitch) {
+    this.#store = store;
+    this.callbacks = callbacks;
+    this.faults = faults;
+    this.now = options.now;
+    this.#actions = options.actions;
+  }
+
+  static async open(options: BankOptions): Promise<Bank> {
+    const store = await Store.open(options.journalFile, options.onFailure);
+    const faults = new FaultSwitch();
+    const callbacks = new Callbacks({
+      url: options.callbackUrl,
+      secret: options.callbackSecret,
+      faults,
+      now: options.now,
+      onDelivered: (callback) => {
+        const left = callback.copies - 1;
+        store
+          .commit(
+            left > 0
+              ? { put: { callbacks: [{ ...callback, copies: left }] } }
+              : { remove: { callbacks: [callback.id] } },
+          )
+          .catch(options.onFailure);
+      },
+    });
+    const bank = new Bank(store, callbacks, options, faults);
+    for (const entry of store.tables.entries.values()) bank.positions.add(entry);
+    for (const callback of store.tables.callbacks.values()) callbacks.add(callback);
+    for (const timer of [...store.tables.timers.values()]) bank.#arm(timer);
+    return bank;
+  }
+
+  get books(): { readonly [Name in keyof Books]: ReadonlyMap<string, Books[Name]> } {
+    return this.#store.tables;
+  }
+
+  /** Seen at once by everybody in here; durable, and told outside, when it resolves. */
+  async commit(change: Change): Promise<void> {
+    for (const entry of change.put?.entries ?? []) this.positions.add(entry);
+    const durable = this.#store.commit(change);
+    for (const timer of change.put?.timers ?? []) this.#arm(timer);
+    await durable;
+    for (const callback of change.put?.callbacks ?? []) this.callbacks.add(callback);
+  }
+
+  /** Resolves when all that can be read now is durable. */
+  settled(): Promise<void> {
+    return this.#store.settled();
+  }
+
+  async close(): Promise<void> {
+    this.closing.abort();
+    for (const timer of this.#timers) clearTimeout(timer);
+    await this.callbacks.close();
+    await this.#store.close();
+  }
+
+  #arm(timer: Timer): void {
+    const delayMs = Math.min(Math.max(0, timer.dueAtMs - this.now().getTime()), TIMER_MS_MAX);
+    const handle = setTimeout(() => {
+      this.#timers.delete(handle);
+      const change = this.#actions[timer.action](this, timer.key);
+      // A failed write ends the process, by the journal's own hand.
+      this.commit({ ...change, remove: { timers: [timer.id] } }).catch(() => {});
+    }, delayMs);
+    this.#timers.add(handle);
+  }
+}
+
+export interface BankOptions {
+  readonly journalFile: string;
+  readonly callbackUrl: string;
+  readonly callbackSecret: string;
+  readonly now: () => Date;
+  readonly actions: Readonly<Record<Timer['action'], TimedAction>>;
+  /** The books cannot be written any more. */
+  readonly onFailure: (error: unknown) => void;
+}
+
+export function timerAfter(bank: Bank, action: Timer['action'], key: string, delayMs: number): Timer {
+  return { id: randomUUID(), action, key, dueAtMs: bank.now().getTime() + delayMs };
+}
+
+/** An event for the customer's service; `line` is the thing it is about. */
+export function callbackOf(
+  bank: Bank,
+  event: {
+    readonly type: string;
+    readonly line: string;
+    readonly data: Record<string, unknown>;
+    readonly copies?: number;
+  },
+): Callback {
+  const id = randomUUID();
+  const body = stringify({ id, type: event.type, createdAt: bank.now().toISOString(), data: event.data }) ?? '';
+  return { id, line: event.line, copies: event.copies ?? 1, body };
+}

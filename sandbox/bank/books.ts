@@ -1,0 +1,162 @@
+import type { PartyAccount } from '../../domain/incoming-transfers.ts';
+
+/** What the bank remembers: one row type per table. Every field whose name ends in `Minor` is a bigint. */
+export interface Books {
+  readonly clients: Client;
+  readonly accounts: Account;
+  readonly accountChanges: AccountChange;
+  readonly payments: Payment;
+  readonly paymentsIn: PaymentIn;
+  readonly entries: Entry;
+  readonly timers: Timer;
+  readonly callbacks: Callback;
+}
+
+export type TableName = keyof Books;
+
+export interface Refusal {
+  readonly category: 'functional' | 'technical';
+  readonly origin: 'customer' | 'platform' | 'provider';
+  readonly code: string;
+  readonly message: string;
+  readonly attributes: Readonly<Record<string, string>>;
+}
+
+/** The key of clients, accounts and payments is the customer's own reference. */
+export interface Client {
+  readonly ourReference: string;
+  readonly reference: string;
+  readonly fullName: string;
+}
+
+export interface Identifiers {
+  readonly iban: string | null;
+  readonly accountNumber: string | null;
+  readonly routingCodes: Readonly<Record<string, string>>;
+}
+
+export interface Account {
+  readonly ourReference: string;
+  readonly reference: string;
+  readonly clientReference: string;
+  readonly accountHolderName: string;
+  readonly alias: string;
+  readonly currency: string;
+  readonly country: string;
+  readonly status: 'opening' | 'open' | 'refused' | 'closed';
+  readonly identifiers: Identifiers | null;
+  readonly error: Refusal | null;
+}
+
+/** Its key is `changeKey`. */
+export interface AccountChange {
+  readonly ourReference: string;
+  readonly changeReference: string;
+  readonly kind: 'close' | 'alias';
+  readonly alias: string | null;
+  readonly status: 'accepted' | 'changed' | 'refused';
+  readonly error: Refusal | null;
+}
+
+export function changeKey(change: { ourReference: string; changeReference: string }): string {
+  return `${change.ourReference} ${change.changeReference}`;
+}
+
+export interface Party extends Identifiers {
+  readonly name: string;
+  readonly country: string | null;
+}
+
+export type PaymentStatus = 'announced' | 'accepted' | 'released' | 'completed' | 'refused' | 'failed' | 'returned';
+
+/** `announced`: seen, answered with 503, and nothing done. Nobody is shown such a payment. */
+export interface Payment {
+  readonly ourReference: string;
+  readonly paymentId: string;
+  readonly paymentReference: string;
+  readonly status: PaymentStatus;
+  readonly amountMinor: bigint;
+  readonly currency: string;
+  readonly scheme: string;
+  readonly debtor: Party & { readonly accountId: string };
+  readonly creditor: Party;
+  readonly remittanceText: string;
+  readonly submissions: number;
+  readonly createdAt: string;
+  readonly code: string | null;
+  readonly error: Refusal | null;
+  readonly returnReference: string | null;
+}
+
+export interface PaymentIn {
+  readonly paymentId: string;
+  readonly paymentReference: string;
+  readonly status: 'booked' | 'sent-back';
+  readonly amountMinor: bigint;
+  readonly currency: string;
+  readonly scheme: string;
+  readonly senderName: string | null;
+  readonly senderAccount: PartyAccount | null;
+  readonly receiver: Identifiers;
+  readonly reference: string | null;
+  readonly createdAt: string;
+  readonly sentBack: { readonly ourReference: string; readonly reference: string; readonly code: string } | null;
+}
+
+export type EntryKind =
+  | 'payment-out'
+  | 'payment-out-failed'
+  | 'payment-out-returned'
+  | 'payment-in'
+  | 'payment-in-sent-back';
+
+/** One movement of the pooled position. Its key is `entryId`; `sequence` counts from 1 without a gap. */
+export interface Entry {
+  readonly entryId: string;
+  readonly sequence: number;
+  readonly bookedAt: string;
+  readonly kind: EntryKind;
+  readonly amountMinor: bigint;
+  readonly currency: string;
+  /** The pooled position of the currency after it. */
+  readonly positionMinor: bigint;
+  readonly paymentId: string;
+  readonly ourReference: string | null;
+  /** By what the customer's account is found in a statement: our reference, IBAN, account number. */
+  readonly account: readonly string[];
+}
+
+export function isCredit(kind: EntryKind): boolean {
+  return kind === 'payment-in' || kind === 'payment-out-failed' || kind === 'payment-out-returned';
+}
+
+/** Something that the bank does later by itself. */
+export interface Timer {
+  readonly id: string;
+  readonly dueAtMs: number;
+  readonly action:
+    | 'open-account'
+    | 'finish-change'
+    | 'complete'
+    | 'complete-silently'
+    | 'complete-and-tell-twice'
+    | 'fail'
+    | 'return';
+  readonly key: string;
+}
+
+export interface Callback {
+  readonly id: string;
+  /** Callbacks about one thing go out in their order. */
+  readonly line: string;
+  /** How often it is still to be delivered. */
+  readonly copies: number;
+  /** The signed body, as it is sent every time. */
+  readonly body: string;
+}
+
+/** Rows to write, and keys to delete, in one step. */
+export interface Change {
+  readonly put?: { readonly [Name in TableName]?: readonly Books[Name][] };
+  readonly remove?: { readonly [Name in TableName]?: readonly string[] };
+}

@@ -1,0 +1,108 @@
+import { createReadStream, existsSync, mkdirSync } from 'node:fs';
+import { type FileHandle, open, rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+
+/**
+ * An append-only file of lines. A line is on the disk before its writer is told so; lines that come while one sync runs
+ * share the next one. A process killed in the middle of a line loses that line alone, which nobody was told of.
+ */
+export class Journal {
+  readonly #handle: FileHandle;
+  readonly #onFailure: (error: unknown) => void;
+  #pending: string[] = [];
+  #next: Promise<void> | null = null;
+  #running: Promise<void> = Promise.resolve();
+
+  private constructor(handle: FileHandle, onFailure: (error: unknown) => void) {
+    this.#handle = handle;
+    this.#onFailure = onFailure;
+  }
+
+  /** Feeds all lines to `replay`, oldest first, and opens the file behind the last whole one. */
+  static async open(
+    file: string,
+    options: { replay: (line: string) => void; onFailure: (error: unknown) => void },
+  ): Promise<Journal> {
+    mkdirSync(dirname(file), { recursive: true });
+    const length = existsSync(file) ? await readLines(file, options.replay) : 0;
+    const handle = await open(file, 'a');
+    await handle.truncate(length);
+    await handle.datasync();
+    return new Journal(handle, options.onFailure);
+  }
+
+  /** Puts other lines in the place of all. Either the old or the new file is there at any instant. */
+  static async replace(file: string, lines: Iterable<string>): Promise<void> {
+    const next = `${file}.next`;
+    await rm(next, { force: true });
+    const handle = await open(next, 'w');
+    for (const batch of batches(lines)) await handle.appendFile(batch);
+    await handle.sync();
+    await handle.close();
+    await rename(next, file);
+    const directory = await open(dirname(file), 'r');
+    await directory.sync();
+    await directory.close();
+  }
+
+  /** Resolves when the line is on the disk. */
+  append(line: string): Promise<void> {
+    this.#pending.push(`${line}\n`);
+    return this.#schedule();
+  }
+
+  /** Resolves when all lines so far are on the disk. */
+  settled(): Promise<void> {
+    return this.#next ?? this.#running;
+  }
+
+  async close(): Promise<void> {
+    await this.settled();
+    await this.#handle.close();
+  }
+
+  #schedule(): Promise<void> {
+    if (this.#next !== null) return this.#next;
+    const next = this.#running.then(async () => {
+      const batch = this.#pending.join('');
+      this.#pending = [];
+      this.#next = null;
+      this.#running = next;
+      await this.#handle.appendFile(batch);
+      await this.#handle.datasync();
+    });
+    next.catch(this.#onFailure);
+    this.#next = next;
+    return next;
+  }
+}
+
+const BATCH_LINES = 5_000;
+
+function* batches(lines: Iterable<string>): Generator<string> {
+  let batch: string[] = [];
+  for (const line of lines) {
+    batch.push(`${line}\n`);
+    if (batch.length < BATCH_LINES) continue;
+    yield batch.join('');
+    batch = [];
+  }
+  yield batch.join('');
+}
+
+/** The number of bytes that the whole lines take; what is behind them was being written when the process ended. */
+async function readLines(file: string, replay: (line: string) => void): Promise<number> {
+  let length = 0;
+  let rest = Buffer.alloc(0);
+  for await (const chunk of createReadStream(file)) {
+    const data = Buffer.concat([rest, chunk]);
+    let start = 0;
+    for (let end = data.indexOf(10); end !== -1; end = data.indexOf(10, start)) {
+      replay(data.toString('utf8', start, end));
+      start = end + 1;
+    }
+    length += start;
+    rest = data.subarray(start);
+  }
+  return length;
+}

@@ -1,0 +1,195 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { HttpBindings } from '@hono/node-server';
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
+import { type Context, Hono, type MiddlewareHandler } from 'hono';
+import * as v from 'valibot';
+import {
+  ACCOUNT_REQUEST,
+  CHANGE_REQUEST,
+  CLIENT_REQUEST,
+  changeAccount,
+  connectClient,
+  openAccount,
+  showAccount,
+} from './accounts.ts';
+import type { Bank } from './bank.ts';
+import { type AccountChange, type Change, changeKey, type Payment } from './books.ts';
+import { NO_FAULTS } from './faults.ts';
+import {
+  complete,
+  fail,
+  findPayment,
+  giveBack,
+  LATE_ANSWER_MS,
+  PAYMENT_REQUEST,
+  showPayment,
+  submitPayment,
+} from './payments.ts';
+import { PAYMENT_IN_REQUEST, receivePayment, SEND_BACK_REQUEST, sendBack, showPaymentIn } from './payments-in.ts';
+import { positions, statement } from './statement.ts';
+import { answer, BankError, maybe, number, readBody, text } from './wire.ts';
+
+type BankContext = Context<{ Bindings: HttpBindings }>;
+
+// An answer of `.09` waits so long for its callback at the most.
+const CALLBACK_FIRST_MS_MAX = 3_000;
+
+const LEVER_REQUEST = v.object({ code: maybe(text(10)) });
+const FAULTS_REQUEST = v.object({
+  latencyMs: maybe(number({ max: 60_000 })),
+  errorRate: maybe(number({ max: 1 })),
+  cutRate: maybe(number({ max: 1 })),
+  callbacks: maybe(v.picklist(['normal', 'held', 'shuffled'], 'must be normal, held or shuffled')),
+  callbackDelayMs: maybe(number({ max: 60_000 })),
+});
+
+/** Everything behind `/bank`. docs/sandbox.md is its contract. */
+export function bankRoutes(bank: Bank): Hono<{ Bindings: HttpBindings }> {
+  const app = new Hono<{ Bindings: HttpBindings }>();
+  const faulty = withFaults(bank);
+  // Nothing is told that a crash could take back.
+  const settled: MiddlewareHandler = async (_context, next) => {
+    await next();
+    await bank.settled();
+  };
+  for (const path of ['/clients/*', '/accounts/*', '/payments', '/statement']) app.use(path, faulty);
+  app.use('/payments/:ourReference', faulty);
+  app.use('/payments-in/:paymentId/send-back', faulty);
+  app.use(settled);
+
+  serviceRoutes(app, bank);
+  outsideRoutes(app, bank);
+
+  app.get('/statement', (c) => answer(c, 200, statement(bank, c.req.query())));
+  app.get('/positions', (c) => answer(c, 200, { positions: positions(bank) }));
+  app.get('/callbacks', (c) => answer(c, 200, { pending: bank.books.callbacks.size }));
+  app.get('/faults', (c) => answer(c, 200, bank.faults.now));
+  app.post('/faults', async (c) => {
+    const asked = await readBody(c, FAULTS_REQUEST);
+    const { now } = bank.faults;
+    bank.faults.set({
+      latencyMs: asked.latencyMs ?? now.latencyMs,
+      errorRate: asked.errorRate ?? now.errorRate,
+      cutRate: asked.cutRate ?? now.cutRate,
+      callbacks: asked.callbacks ?? now.callbacks,
+      callbackDelayMs: asked.callbackDelayMs ?? now.callbackDelayMs,
+    });
+    return answer(c, 200, bank.faults.now);
+  });
+  app.delete('/faults', (c) => {
+    bank.faults.set(NO_FAULTS);
+    return answer(c, 200, bank.faults.now);
+  });
+  return app;
+}
+
+/** What the customer's service calls. */
+function serviceRoutes(app: Hono<{ Bindings: HttpBindings }>, bank: Bank): void {
+  app.post('/clients', async (c) => {
+    const result = await connectClient(bank, await readBody(c, CLIENT_REQUEST));
+    if ('category' in result) return answer(c, 422, { status: 'refused', error: result });
+    const { ourReference, reference } = result;
+    return answer(c, 201, { ourReference, reference, status: 'connected' });
+  });
+
+  app.post('/accounts', async (c) => {
+    const account = await openAccount(bank, await readBody(c, ACCOUNT_REQUEST));
+    return answer(c, account.status === 'opening' ? 202 : 200, showAccount(account));
+  });
+  app.get('/accounts/:ourReference', (c) => {
+    const account = bank.books.accounts.get(c.req.param('ourReference'));
+    if (account === undefined) throw notFound('account');
+    return answer(c, 200, showAccount(account));
+  });
+  app.post('/accounts/:ourReference/changes', async (c) => {
+    const change = await changeAccount(bank, c.req.param('ourReference'), await readBody(c, CHANGE_REQUEST));
+    return answer(c, change.status === 'accepted' ? 202 : 200, showChange(change));
+  });
+  app.get('/accounts/:ourReference/changes/:changeReference', (c) => {
+    const change = bank.books.accountChanges.get(changeKey(c.req.param()));
+    if (change === undefined) throw notFound('change');
+    return answer(c, 200, showChange(change));
+  });
+
+  app.post('/payments', async (c) => {
+    const { payment, answer: manner } = await submitPayment(bank, await readBody(c, PAYMENT_REQUEST));
+    if (payment === null) throw new BankError(503, 'unavailable', 'The bank is away for a moment.');
+    if (manner === 'cut') return cut(c);
+    if (manner === 'late') await sleep(LATE_ANSWER_MS, undefined, { signal: bank.closing.signal });
+    if (manner === 'after-callback') await completeAndTell(bank, payment);
+    return answer(c, statusOf(payment), showPayment(payment));
+  });
+  app.get('/payments/:ourReference', (c) => {
+    const payment = findPayment(bank, c.req.param('ourReference'));
+    if (payment === null) throw notFound('payment');
+    return answer(c, 200, showPayment(payment));
+  });
+
+  app.post('/payments-in/:paymentId/send-back', async (c) => {
+    const payment = await sendBack(bank, c.req.param('paymentId'), await readBody(c, SEND_BACK_REQUEST));
+    return answer(c, 201, showPaymentIn(payment));
+  });
+}
+
+/** The outside world's side: payers, and the levers on open payments. */
+function outsideRoutes(app: Hono<{ Bindings: HttpBindings }>, bank: Bank): void {
+  app.post('/payments-in', async (c) =>
+    answer(c, 201, showPaymentIn(await receivePayment(bank, await readBody(c, PAYMENT_IN_REQUEST)))),
+  );
+  app.get('/payments-in/:paymentId', (c) => {
+    const payment = bank.books.paymentsIn.get(c.req.param('paymentId'));
+    if (payment === undefined) throw notFound('payment in');
+    return answer(c, 200, showPaymentIn(payment));
+  });
+
+  const lever = (path: string, pull: (payment: Payment, code: string | undefined) => Change | null) =>
+    app.post(`/payments/:ourReference/${path}`, async (c) => {
+      const { code } = await readBody(c, LEVER_REQUEST);
+      const payment = findPayment(bank, c.req.param('ourReference'));
+      if (payment === null) throw notFound('payment');
+      const change = pull(payment, code ?? undefined);
+      if (change !== null) await bank.commit(change);
+      return answer(c, 200, showPayment(findPayment(bank, payment.ourReference) ?? payment));
+    });
+  lever('settle', (payment) => complete(bank, payment, 1));
+  lever('reject', (payment, code) => fail(bank, payment, code));
+  lever('return', (payment, code) => giveBack(bank, payment, code));
+}
+
+function statusOf(payment: Payment): 201 | 202 | 422 {
+  if (payment.status === 'refused') return 422;
+  return payment.status === 'accepted' ? 202 : 201;
+}
+
+function showChange({ changeReference, kind, status, error }: AccountChange) {
+  return { changeReference, kind, status, error };
+}
+
+function notFound(what: string): BankError {
+  return new BankError(404, 'not-found', `No ${what} has this reference.`);
+}
+
+/** The callback overtakes the answer, which still says what was so when the payment was taken. */
+async function completeAndTell(bank: Bank, payment: Payment): Promise<void> {
+  const change = complete(bank, payment, 1);
+  const id = change?.put?.callbacks?.[0]?.id;
+  if (change === null || id === undefined) return;
+  const attempted = bank.callbacks.attempted(id, CALLBACK_FIRST_MS_MAX);
+  await bank.commit(change);
+  await attempted;
+}
+
+function cut(context: BankContext): Response {
+  context.env.incoming.socket.destroy();
+  return RESPONSE_ALREADY_SENT;
+}
+
+function withFaults(bank: Bank): MiddlewareHandler<{ Bindings: HttpBindings }> {
+  return async (context, next) => {
+    const { latencyMs, errorRate, cutRate } = bank.faults.now;
+    if (latencyMs > 0) await sleep(latencyMs, undefined, { signal: bank.closing.signal });
+    if (Math.random() < errorRate) throw new BankError(503, 'unavailable', 'The bank is away for a moment.');
+    await next();
+    if (Math.random() < cutRate) context.res = cut(context);
+  };
+}

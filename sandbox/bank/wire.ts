@@ -1,0 +1,143 @@
+import type { Context } from 'hono';
+import { LosslessNumber, parse, stringify } from 'lossless-json';
+import * as v from 'valibot';
+import { isIban } from '../../domain/bank-accounts.ts';
+import { isCountry } from '../../domain/countries.ts';
+import { type AmountProblem, isCurrency, parseAmountMinor } from '../../domain/money.ts';
+import type { Refusal } from './books.ts';
+
+/** A request that the bank does not carry out; answered with its status and `{"error": …}`. */
+export class BankError extends Error {
+  readonly status: 400 | 404 | 409 | 413 | 422 | 503;
+  readonly refusal: Refusal;
+
+  constructor(status: BankError['status'], code: string, message: string, attributes: Record<string, string> = {}) {
+    super(message);
+    this.name = 'BankError';
+    this.status = status;
+    const ours = status === 503;
+    this.refusal = {
+      category: 'technical',
+      origin: ours ? 'provider' : 'platform',
+      code,
+      message,
+      attributes,
+    };
+  }
+}
+
+export function invalid(field: string, message: string): BankError {
+  return new BankError(400, 'invalid-request', `${field}: ${message}`, { field });
+}
+
+/** Plain JSON; amounts are numbers with all their digits. */
+export function answer(
+  context: Context,
+  status: 200 | 201 | 202 | 400 | 404 | 409 | 413 | 422 | 500 | 503,
+  value: unknown,
+) {
+  return context.body(stringify(value) ?? '', status, { 'content-type': 'application/json' });
+}
+
+/** The body checked by the schema; an empty body counts as `{}`. */
+export async function readBody<Schema extends v.GenericSchema>(
+  context: Context,
+  schema: Schema,
+): Promise<v.InferOutput<Schema>> {
+  const text = await context.req.text();
+  let body: unknown;
+  try {
+    body = text === '' ? {} : parse(text);
+  } catch (error) {
+    throw new BankError(400, 'invalid-request', `The body is not JSON: ${error instanceof Error ? error.message : ''}`);
+  }
+  const result = v.safeParse(schema, body);
+  if (result.success) return result.output;
+  const [issue] = result.issues;
+  throw invalid(v.getDotPath(issue) ?? 'body', issue.message);
+}
+
+const REFERENCE_LENGTH_MAX = 200;
+const TEXT_LENGTH_MAX = 1_000;
+
+export function text(lengthMax = TEXT_LENGTH_MAX) {
+  return v.pipe(
+    v.string('must be a text'),
+    v.maxLength(lengthMax, `must have at most ${lengthMax} characters`),
+    v.check((value) => !value.includes('\0'), 'must not hold a NUL'),
+  );
+}
+
+export function reference() {
+  return v.pipe(text(REFERENCE_LENGTH_MAX), v.minLength(1, 'must not be empty'));
+}
+
+/** Absent and null alike are null. */
+export function maybe<Schema extends v.GenericSchema>(schema: Schema) {
+  return v.nullish(schema, null);
+}
+
+export function currency() {
+  return v.pipe(v.string('must be a text'), v.check(isCurrency, 'must be an ISO 4217 code'));
+}
+
+export function country() {
+  return v.pipe(v.string('must be a text'), v.check(isCountry, 'must be an ISO 3166-1 alpha-2 code'));
+}
+
+export function iban() {
+  return v.pipe(
+    v.string('must be a text'),
+    v.transform((value) => value.replaceAll(' ', '').toUpperCase()),
+    v.check(isIban, 'has the wrong length or check digits'),
+  );
+}
+
+/** The digits as they were sent, as text or as a JSON number. */
+export function amountDigits() {
+  return v.pipe(
+    v.union([v.string(), v.instance(LosslessNumber)], 'must be a number'),
+    v.transform((value) => value.toString()),
+  );
+}
+
+export function number(range: { readonly max: number }) {
+  return v.pipe(
+    v.instance(LosslessNumber, 'must be a number'),
+    v.transform((value) => Number(value.toString())),
+    v.check((value) => value >= 0 && value <= range.max, `must be from 0 to ${range.max}`),
+  );
+}
+
+export function routingCodes() {
+  return v.nullish(v.record(text(40), text(40)), {});
+}
+
+export const IDENTIFIERS = {
+  iban: maybe(iban()),
+  accountNumber: maybe(text(34)),
+  routingCodes: routingCodes(),
+};
+
+const AMOUNT_PROBLEMS: Readonly<Record<AmountProblem, string>> = {
+  'not-a-number': 'must be a number',
+  'not-positive': 'must be above zero',
+  'too-large': 'is too large',
+  'too-many-decimals': 'has more decimals than the currency',
+};
+
+export function amountMinor(digits: string, currencyCode: string): bigint {
+  const amount = parseAmountMinor(digits, currencyCode);
+  if (typeof amount === 'bigint') return amount;
+  throw invalid('amount', AMOUNT_PROBLEMS[amount]);
+}
+
+const SCHEMES_BY_CURRENCY: Readonly<Record<string, readonly string[]>> = {
+  GBP: ['faster-payments', 'chaps', 'swift'],
+  EUR: ['sepa', 'sepa-instant', 'target2', 'swift'],
+};
+
+export function checkScheme(scheme: string, currencyCode: string): void {
+  const schemes = SCHEMES_BY_CURRENCY[currencyCode] ?? ['swift'];
+  if (!schemes.includes(scheme)) throw invalid('scheme', `must be one of ${schemes.join(', ')} for ${currencyCode}`);
+}

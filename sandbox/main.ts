@@ -1,0 +1,67 @@
+import { join } from 'node:path';
+import { createAdaptorServer } from '@hono/node-server';
+import { pino } from 'pino';
+import { sandboxApp } from './app.ts';
+import { ACCOUNT_ACTIONS } from './bank/accounts.ts';
+import { Bank } from './bank/bank.ts';
+import { PAYMENT_ACTIONS } from './bank/payments.ts';
+import { type SandboxSettings, sandboxSettings } from './settings.ts';
+
+/** The sandbox: stand-ins for the outside world, in a process of their own. */
+const DRAIN_MS_MAX = 5_000;
+
+const logger = pino({ base: { process: 'sandbox' } });
+
+function stop(message: string): never {
+  process.stderr.write(`${message}\n`);
+  process.exit(1);
+}
+
+function settingsOrStop(): SandboxSettings {
+  try {
+    return sandboxSettings(process.env);
+  } catch (error) {
+    stop(error instanceof Error ? error.message : String(error));
+  }
+}
+
+const settings = settingsOrStop();
+const bank = await Bank.open({
+  journalFile: join(settings.directory, 'bank.journal'),
+  callbackUrl: settings.bankCallbackUrl,
+  callbackSecret: settings.bankSecret,
+  now: () => new Date(),
+  actions: { ...ACCOUNT_ACTIONS, ...PAYMENT_ACTIONS },
+  onFailure: (error) => stop(`The sandbox cannot write to ${settings.directory}: ${messageOf(error)}`),
+});
+
+const server = createAdaptorServer({ fetch: sandboxApp({ bank, logger }).fetch });
+server.on('error', (error) => stop(`The sandbox cannot listen on port ${settings.port}: ${messageOf(error)}`));
+server.listen(settings.port, settings.host, () => {
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : settings.port;
+  logger.info({ port, callbackUrl: settings.bankCallbackUrl }, 'sandbox ready');
+});
+
+let ending = false;
+
+/** Answers what is in flight, then closes the books. What waits for its time is in them. */
+async function end(): Promise<void> {
+  if (ending) return;
+  ending = true;
+  setTimeout(() => process.exit(0), DRAIN_MS_MAX).unref();
+  bank.closing.abort();
+  const drained = new Promise<void>((resolve) => server.close(() => resolve()));
+  const dropIdle = setInterval(() => 'closeIdleConnections' in server && server.closeIdleConnections(), 50);
+  await drained;
+  clearInterval(dropIdle);
+  await bank.close();
+  process.exit(0);
+}
+
+process.on('SIGTERM', end);
+process.on('SIGINT', end);
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
