@@ -41,11 +41,3 @@ export const WEBHOOK_DELIVERY: ActivityOptions = {
   heartbeatTimeout: '8 seconds',
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '20 seconds' },
 };
-
-/** One turn at a shard of webhook deliveries; what it claimed is in the database, so that any worker can go on. */
-export const WEBHOOK_DELIVERY: ActivityOptions = {
-  taskQueue: TASK_QUEUES.webhooks,
-  startToCloseTimeout: '5 minutes',
-  heartbeatTimeout: '15 seconds',
-  retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '30 seconds' },
-};
