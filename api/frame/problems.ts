@@ -6,8 +6,8 @@ import type { Schema } from './schemas.ts';
 /** More problems than this are not told: the first hundred say enough, and the answer stays small. */
 const PROBLEMS_LIMIT = 100;
 
-// An offending value in these is never echoed.
-const SECRET_FIELD = /password|secret|private|credential|token/i;
+// An offending value in these is never echoed; a JWK that should not be sent has its private part in `d`.
+const SECRET_FIELD = /password|secret|private|credential|token|\bjwk\b|\bpem\b/i;
 
 export type Checked<Output> = { readonly value: Output; readonly problems: readonly Problem[] };
 

@@ -67,6 +67,8 @@ export interface TestApiOptions {
   readonly providers?: ReadonlyMap<string, Provider>;
   /** Of a relay that the test runs. */
   readonly hurryRelay?: () => void;
+  /** Those of another API on the same database, as a second process of one service. */
+  readonly users?: TestApi['users'];
   /** Routes beside the service's own. */
   readonly routes?: readonly Route[];
   readonly maxConnections?: number;
@@ -96,7 +98,7 @@ export async function startApi(testDatabase: TestDatabase, options: TestApiOptio
   const extraRoutes = options.routes ?? [];
   const server = await startServer(createApi(services, extraRoutes), 0);
   const url = `http://127.0.0.1:${server.port}`;
-  const users = await createUsers(database, configuration.audience);
+  const users = options.users ?? (await createUsers(database, configuration.audience));
   return {
     url,
     database,
