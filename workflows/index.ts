@@ -3,4 +3,4 @@ export { accountConnection as 'account-connection' } from './accounts.ts';
 export { housekeeping } from './housekeeping.ts';
 export { incomingTransfer as 'incoming-transfer' } from './incoming-transfers.ts';
 export { outgoingTransfer as 'outgoing-transfer' } from './outgoing-transfers.ts';
-export { webhookDelivery as 'webhook-delivery', webhookDelivery as 'webhook-delivery' } from './webhook-deliveries.ts';
+export { webhookDelivery as 'webhook-delivery' } from './webhook-deliveries.ts';
