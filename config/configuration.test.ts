@@ -5,6 +5,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { CURRENCIES } from '../domain/money.ts';
 import { chooseOffer, depositSchemes, findOffer, outgoingSchemes } from '../domain/providers.ts';
 import { ruleFor } from '../domain/requirement-rules.ts';
+import { drawIdentifiers } from '../sandbox/bank/identifiers.ts';
 import { loadConfiguration } from './configuration.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'configuration-'));
@@ -54,6 +55,7 @@ describe('the default file', () => {
       timeoutMs: 15_000,
       disableAfterHours: 120,
       allowLoopback: true,
+      allowPrivate: false,
       allowPlainHttp: true,
     });
   });
@@ -106,6 +108,19 @@ describe('the default file', () => {
     expect(found?.offer.schemes).toEqual(schemes);
     expect(found?.offer.bank?.routingCodes.bic).toBeDefined();
     expect(found && depositSchemes(found.offer, currency, defaults.schemes)).toEqual([...schemes, 'internal']);
+  });
+
+  test.each([
+    ['GBP', 'GB'],
+    ['EUR', 'DE'],
+    ['EUR', 'IE'],
+    ['EUR', 'FR'],
+    ['USD', 'US'],
+  ])('payers of %s to %s are told the codes that the sandbox bank opens accounts with', (currency, country) => {
+    const opened = drawIdentifiers({ currency, country }).routingCodes;
+    expect(opened).toMatchObject(
+      findOffer(sandboxBank, { currency, country })?.offer.bank?.routingCodes ?? { none: true },
+    );
   });
 
   test('the sandbox bank opens no sterling in Germany, no euro in Spain', () => {

@@ -55,6 +55,8 @@ export interface WebhookConfiguration {
   readonly disableAfterHours: number;
   readonly allowLoopback: boolean;
   readonly allowPlainHttp: boolean;
+  /** Receivers at addresses of private networks. */
+  readonly allowPrivate: boolean;
 }
 
 /** The settings are wrong; the message has one line for each. */

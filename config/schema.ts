@@ -100,6 +100,7 @@ export const configurationFile = v.strictObject({
     disableAfterHours: whole(1, 24 * 365),
     allowLoopback: v.boolean('must be true or false'),
     allowPlainHttp: v.boolean('must be true or false'),
+    allowPrivate: v.boolean('must be true or false'),
   }),
   pools: v.strictObject({
     apiDatabaseConnections: whole(1, 500),
