@@ -47,6 +47,8 @@ async function killPostgres(sessionsToo: boolean): Promise<void> {
     for (const child of children.split('\n').map(Number)) if (child > 0) killIfAlive(child);
   }
   await postgres.kill();
+  // Until it is reaped, its number looks alive to the next postmaster, which then refuses to start.
+  await postgres.process.ended;
 }
 
 function killIfAlive(pid: number): void {
