@@ -16,6 +16,7 @@ import {
 } from 'drizzle-orm/pg-core';
 import type { ConnectionError } from '../domain/accounts.ts';
 import type { Address } from '../domain/addresses.ts';
+import type { BeneficiaryContact, BeneficiaryIdentity } from '../domain/beneficiaries.ts';
 import type { ClientIdentity, ClientProfile, ClientRelation } from '../domain/clients.ts';
 import type {
   AccountId,
@@ -120,10 +121,10 @@ export const beneficiaries = pgTable('beneficiaries', {
   id: uuid('id').$type<BeneficiaryId>().primaryKey(),
   clientId: uuid('client_id').$type<ClientId>().notNull(),
   identityType: text('identity_type', { enum: ['individual', 'corporate'] }),
-  identity: jsonb('identity').$type<Readonly<Record<string, unknown>>>(),
+  identity: jsonb('identity').$type<BeneficiaryIdentity>(),
   fullName: text('full_name').notNull(),
   title: text('title'),
-  contact: jsonb('contact').$type<Readonly<Record<string, unknown>>>(),
+  contact: jsonb('contact').$type<BeneficiaryContact>(),
   revision: bigint('revision', { mode: 'bigint' }).notNull().default(1n),
   eventSequence: bigint('event_sequence', { mode: 'bigint' }).notNull().default(0n),
   createdAt: timestamp('created_at', { withTimezone: true, mode: 'date' }).notNull(),

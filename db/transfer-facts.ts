@@ -27,8 +27,8 @@ export async function findDestinationBankAccount(
     judged: { ...bankAccount, clientId: beneficiary.clientId },
     beneficiary: {
       fullName: beneficiary.fullName,
-      identity: beneficiary.identity,
-      address: addressOf(beneficiary.contact),
+      identity: copyOf(beneficiary.identity),
+      address: copyOf(beneficiary.contact?.address ?? null),
       title: beneficiary.title,
       account: {
         accountHolderName: bankAccount.accountHolderName,
@@ -44,7 +44,7 @@ export async function findDestinationBankAccount(
   };
 }
 
-function addressOf(contact: Readonly<Record<string, unknown>> | null): Readonly<Record<string, unknown>> | null {
-  const address = contact?.address;
-  return typeof address === 'object' && address !== null ? { ...address } : null;
+/** What is kept with the transfer stays as it was, whatever becomes of the beneficiary. */
+function copyOf(part: object | null): Readonly<Record<string, unknown>> | null {
+  return part === null ? null : { ...part };
 }
