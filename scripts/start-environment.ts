@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import { loadConfiguration } from '../config/configuration.ts';
 import { readEnvironment } from '../config/environment.ts';
 import { temporalSettings } from '../config/temporal.ts';
+import { sandboxSettings } from '../sandbox/settings.ts';
 import { describeFailure, errorMessage, RemedyError } from './remedy.ts';
 
 /** What the environment says about a start, checked before anything is done. */
@@ -43,11 +44,18 @@ export function readStartEnvironment(environment: NodeJS.ProcessEnv): StartEnvir
   return read;
 }
 
+/** Stands for the one that is made later, if none is given. */
+const GENERATED_SECRET = 'x'.repeat(64);
+
 /** Our own processes check the environment too; what they would refuse is told before anything is started. */
 function requireWhatChildrenRequire(environment: NodeJS.ProcessEnv, read: StartEnvironment): void {
   try {
     readEnvironment({ ...environment, DATABASE_URL: read.databaseUrl ?? 'postgres://embedded' });
     temporalSettings(environment);
+    sandboxSettings({
+      ...environment,
+      SANDBOX_BANK_SECRET: setting(environment, 'SANDBOX_BANK_SECRET') ?? GENERATED_SECRET,
+    });
   } catch (error) {
     throw new RemedyError(errorMessage(error), { cause: error });
   }

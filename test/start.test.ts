@@ -249,6 +249,7 @@ describe('a start that cannot succeed', () => {
       /^The configuration is not valid:.*\/nowhere\/config\.json/,
     ],
     ['half a client certificate', { TEMPORAL_TLS_CLIENT_KEY_PATH: '/dev/null' }, /^TEMPORAL_TLS_CLIENT_CERT_PATH and/],
+    ['a secret that is too short', { SANDBOX_BANK_SECRET: 'short' }, /^SANDBOX_BANK_SECRET must hold(?!.*short)/],
     ['a log level that is none', { LOG_LEVEL: 'loud' }, /^LOG_LEVEL .*loud/],
     ['a data directory that is a file', { DATA_DIR: fileURLToPath(import.meta.url) }, /^DATA_DIR .*cannot be made/],
   ];
