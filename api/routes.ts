@@ -1,5 +1,7 @@
 import { accountStatementRoutes } from './account-statements.ts';
 import { accountRoutes } from './accounts.ts';
+import { beneficiaryRoutes } from './beneficiaries.ts';
+import { beneficiaryBankAccountRoutes } from './beneficiary-bank-accounts.ts';
 import { clientRoutes } from './clients.ts';
 import { depositInformationRoutes } from './deposit-information.ts';
 import type { OpenRoute, Route } from './frame/route.ts';
@@ -13,6 +15,8 @@ import { provisionedAccountCreditRoutes } from './provisioned-account-credits.ts
 /** Every route of the service, in the order of the interface specification. One line per resource file. */
 export const ROUTES: readonly (Route | OpenRoute)[] = [
   ...clientRoutes,
+  ...beneficiaryRoutes,
+  ...beneficiaryBankAccountRoutes,
   ...accountRoutes,
   ...depositInformationRoutes,
   ...accountStatementRoutes,

@@ -1,0 +1,187 @@
+import * as v from 'valibot';
+import { checkBankAccount } from '../domain/bank-accounts.ts';
+import { BANK_ACCOUNT_STATUSES } from '../domain/beneficiaries.ts';
+import type { ClientId } from '../domain/ids.ts';
+import { email } from './client-schemas.ts';
+import {
+  country,
+  currency,
+  date,
+  fields,
+  list,
+  map,
+  nullable,
+  optional,
+  picklist,
+  text,
+  uuid,
+} from './frame/schemas.ts';
+import {
+  addressSent,
+  addressShown,
+  identificationsSent,
+  identificationsShown,
+  partyName,
+  phone,
+} from './party-schemas.ts';
+
+/** Bank accounts of one creation (specification 8). */
+const BANK_ACCOUNTS_MIN = 1;
+const BANK_ACCOUNTS_MAX = 3;
+const IDENTIFIER_LENGTH_MAX = 42;
+const ROUTING_CODE_KIND = /^[a-z0-9-]{1,40}$/;
+const ROUTING_CODES_MAX = 10;
+
+export const holderType = picklist(['individual', 'corporate']);
+
+export const bankAccountFields = {
+  accountHolderName: optional(partyName()),
+  accountHolderType: optional(holderType),
+  bankName: optional(partyName()),
+  alias: optional(text(30)),
+  country: country(),
+  currency: currency(),
+  accountNumber: optional(text(IDENTIFIER_LENGTH_MAX)),
+  iban: optional(text(IDENTIFIER_LENGTH_MAX)),
+  routingCodes: optional(map(ROUTING_CODE_KIND, text(IDENTIFIER_LENGTH_MAX), ROUTING_CODES_MAX)),
+};
+
+/** A bank account as it is sent; afterwards in the form that is stored. */
+export const bankAccountSent = v.pipe(
+  fields(bankAccountFields),
+  v.rawTransform(({ dataset, addIssue, NEVER }) => {
+    const sent = dataset.value;
+    const { details, problems } = checkBankAccount(sent, { entity: '', prefix: '' });
+    for (const { code, message, messageParameters } of problems) {
+      const [, field, value] = messageParameters;
+      const keys = field.split('.');
+      const path = keys.map((key) => ({ type: 'object', origin: 'value', input: { ...sent }, key, value }) as const);
+      const [first, ...rest] = path;
+      addIssue(first === undefined ? { message } : { message: `${code}: ${message}`, path: [first, ...rest] });
+    }
+    if (problems.length > 0) return NEVER;
+    return {
+      ...details,
+      accountHolderName: sent.accountHolderName ?? null,
+      accountHolderType: sent.accountHolderType ?? null,
+      bankName: sent.bankName ?? null,
+      alias: sent.alias ?? null,
+    };
+  }),
+);
+
+const identitySent = v.variant(
+  'type',
+  [
+    fields({
+      type: v.literal('individual'),
+      givenName: partyName(),
+      familyName: partyName(),
+      birthDate: optional(date()),
+      country: optional(country()),
+      identifications: optional(identificationsSent),
+    }),
+    fields({ type: v.literal('corporate'), legalName: partyName(), identifications: optional(identificationsSent) }),
+  ],
+  'must be of type individual or corporate',
+);
+
+/** A beneficiary to create: with an identity, or known by its full name alone. */
+export const beneficiarySent = v.pipe(
+  fields({
+    clientId: uuid<ClientId>(),
+    identity: optional(identitySent),
+    fullName: optional(partyName()),
+    title: optional(text(35)),
+    contact: optional(fields({ phone: optional(phone()), email: optional(email()), address: optional(addressSent) })),
+    bankAccounts: list(bankAccountSent, BANK_ACCOUNTS_MIN, BANK_ACCOUNTS_MAX),
+  }),
+  v.rawCheck(({ dataset, addIssue }) => {
+    if (!dataset.typed) return;
+    const { identity, fullName } = dataset.value;
+    if ((identity === undefined) !== (fullName === undefined)) return;
+    const input = { ...dataset.value };
+    const path: [v.IssuePathItem] = [{ type: 'object', origin: 'value', input, key: 'fullName', value: fullName }];
+    const message =
+      identity === undefined
+        ? 'common.validation.field_required: or identity is required'
+        : 'common.validation.mutually_exclusive: is made of the identity: send one of the two';
+    addIssue({ message, path });
+  }),
+);
+
+export type BeneficiarySent = v.InferOutput<typeof beneficiarySent>;
+
+const identityShown = v.variant('type', [
+  fields({
+    type: v.literal('individual'),
+    givenName: partyName(),
+    familyName: partyName(),
+    birthDate: nullable(date()),
+    country: nullable(country()),
+    identifications: identificationsShown,
+  }),
+  fields({ type: v.literal('corporate'), legalName: partyName(), identifications: identificationsShown }),
+]);
+
+export const bankAccountShown = fields({
+  id: uuid(),
+  beneficiaryId: uuid(),
+  accountHolderName: text(300),
+  accountHolderType: nullable(holderType),
+  bankName: nullable(text(140)),
+  alias: nullable(text(30)),
+  country: country(),
+  currency: currency(),
+  accountNumber: nullable(text(34)),
+  iban: nullable(text(34)),
+  routingCodes: map(ROUTING_CODE_KIND, text(34), ROUTING_CODES_MAX),
+  status: picklist(BANK_ACCOUNT_STATUSES),
+});
+
+export const beneficiaryShown = fields({
+  id: uuid(),
+  clientId: uuid(),
+  identity: nullable(identityShown),
+  fullName: text(300),
+  title: nullable(text(35)),
+  contact: nullable(fields({ phone: nullable(text(40)), email: nullable(text(254)), address: nullable(addressShown) })),
+  address: nullable(addressShown),
+  bankAccounts: optional(list(bankAccountShown, 0, 1_000)),
+});
+
+export const BANK_ACCOUNT_SENT_EXAMPLE = {
+  country: 'GB',
+  currency: 'GBP',
+  accountNumber: '31926819',
+  routingCodes: { 'sort-code': '601613' },
+};
+
+export const BANK_ACCOUNT_EXAMPLE = {
+  ...BANK_ACCOUNT_SENT_EXAMPLE,
+  id: '0199c4a0-5b1e-7c3a-9d42-0c2f6f3a1b03',
+  beneficiaryId: '0199c4a0-5b1e-7c3a-9d42-0c2f6f3a1b05',
+  accountHolderName: 'Brook Lane Bakery Ltd',
+  accountHolderType: 'corporate',
+  bankName: null,
+  alias: null,
+  iban: null,
+  status: 'active',
+};
+
+export const BENEFICIARY_SENT_EXAMPLE = {
+  clientId: '0199c4a0-5b1e-7c3a-9d42-0c2f6f3a1b01',
+  identity: { type: 'corporate', legalName: 'Brook Lane Bakery Ltd' },
+  bankAccounts: [BANK_ACCOUNT_SENT_EXAMPLE],
+};
+
+export const BENEFICIARY_EXAMPLE = {
+  id: '0199c4a0-5b1e-7c3a-9d42-0c2f6f3a1b05',
+  clientId: '0199c4a0-5b1e-7c3a-9d42-0c2f6f3a1b01',
+  identity: { type: 'corporate', legalName: 'Brook Lane Bakery Ltd', identifications: [] },
+  fullName: 'Brook Lane Bakery Ltd',
+  title: null,
+  contact: null,
+  address: null,
+  bankAccounts: [BANK_ACCOUNT_EXAMPLE],
+};
