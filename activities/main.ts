@@ -4,6 +4,8 @@ import { loadConfiguration } from '../config/configuration.ts';
 import { readEnvironment } from '../config/environment.ts';
 import { temporalSettings } from '../config/temporal.ts';
 import { createDatabase } from '../db/client.ts';
+import { needsRefresh } from '../domain/calendars.ts';
+import { dateInUtc } from '../domain/dates.ts';
 import { createProviders } from './providers/providers.ts';
 import { startWorkers } from './worker.ts';
 
@@ -18,6 +20,10 @@ async function main(): Promise<void> {
   // The SDK would install signal handlers of its own and shut its workers down behind our back.
   Runtime.install({ shutdownSignals: [], logger: sdkLogger(logger) });
 
+  const { holidayTable } = configuration;
+  if (needsRefresh(holidayTable, dateInUtc(new Date()))) {
+    logger.warn({ horizon: holidayTable.horizon }, 'the table of UK bank holidays ends within a year: refresh it');
+  }
   const database = createDatabase({
     url: environment.databaseUrl,
     maxConnections: configuration.pools.workerDatabaseConnections,
