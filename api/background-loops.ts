@@ -1,5 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { admissions } from './admissions.ts';
+import { eventSequencer } from './event-sequencer.ts';
 import type { BackgroundLoop, Services } from './frame/services.ts';
 import { openWorkSweep } from './open-work.ts';
 import type { PollingLoop } from './polling.ts';
@@ -19,6 +20,11 @@ export function backgroundLoops(
   const { database, configuration: rules, logger } = services;
   const relay = workflowWakeupRelay({ database, client, logger });
   const onWake = relay.hurry;
-  const all = [relay, admissions({ database, rules, logger, onWake }), openWorkSweep({ database, logger, onWake })];
+  const all = [
+    relay,
+    eventSequencer({ database, logger, now: () => new Date(), onWake }),
+    admissions({ database, rules, logger, onWake }),
+    openWorkSweep({ database, logger, onWake }),
+  ];
   return { relay, all };
 }

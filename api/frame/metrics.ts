@@ -40,3 +40,9 @@ export const webhookBacklog = new Gauge({
   help: 'Deliveries that are due and not yet made.',
   registers: [registry],
 });
+
+export const webhookSubscriptionsDisabled = new Gauge({
+  name: 'webhook_subscriptions_disabled',
+  help: 'Subscriptions that the service disabled: the receiver is gone, or failed for days.',
+  registers: [registry],
+});

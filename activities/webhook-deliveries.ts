@@ -1,0 +1,27 @@
+import { WEBHOOK_SHARDS } from '../workflows/messages.ts';
+import type { ActivityDependencies } from './dependencies.ts';
+import { whileHeartbeating } from './heartbeats.ts';
+import { ShardDrain } from './webhook-drain.ts';
+import { createReceivers } from './webhook-receivers.ts';
+
+export interface WebhookDeliveryActivities {
+  /** Delivers what is due of a shard. `waitMs`: until the next delivery is due (0: go on), null when none is pending. */
+  deliverWebhooks(shard: number): Promise<{ waitMs: number | null }>;
+}
+
+export function webhookDeliveryActivities(dependencies: ActivityDependencies): WebhookDeliveryActivities {
+  const { database, configuration, logger, publicUrl } = dependencies;
+  const { allowPlainHttp, allowLoopback, allowPrivate, timeoutMs, ...rest } = configuration.webhooks;
+  const policy = { allowPlainHttp, allowLoopback, allowPrivate, ownBaseUrl: publicUrl };
+  const receivers = createReceivers({ policy, timeoutMs });
+  const now = () => new Date();
+  const options = { database, receivers, schedule: rest, timeoutMs, ...rest, logger, now, random: Math.random };
+  const drains = Array.from({ length: WEBHOOK_SHARDS }, (_, shard) => new ShardDrain(options, shard));
+  return {
+    deliverWebhooks: async (shard) => {
+      const drain = drains[shard];
+      if (drain === undefined) throw new Error(`there is no shard ${shard}`);
+      return whileHeartbeating((signal) => drain.run(signal));
+    },
+  };
+}

@@ -1,0 +1,272 @@
+import { randomUUID } from 'node:crypto';
+import type { Logger } from 'pino';
+import { type Database, DatabaseUnavailable } from '../db/client.ts';
+import { loadEventBodies } from '../db/event-documents.ts';
+import {
+  type AttemptRecord,
+  type ClaimedDelivery,
+  claimDeliveries,
+  type DeliveryClaim,
+  type DeliveryTarget,
+  goIdle,
+  keepShardBusy,
+  readTargets,
+  releaseDeliveries,
+} from '../db/webhook-delivery-claims.ts';
+import { type AttemptOutcome, type AttemptSchedule, judgeAttempt } from '../domain/webhook-deliveries.ts';
+import { AttemptRecorder } from './webhook-attempts.ts';
+import { Pace } from './webhook-pace.ts';
+import type { Receivers } from './webhook-receivers.ts';
+import { signedHeaders } from './webhook-signatures.ts';
+
+export interface DrainOptions {
+  readonly database: Database;
+  readonly receivers: Receivers;
+  readonly schedule: AttemptSchedule;
+  /** Of one attempt, as the receivers have it. */
+  readonly timeoutMs: number;
+  readonly disableAfterHours: number;
+  readonly logger: Logger;
+  readonly now: () => Date;
+  readonly random: () => number;
+}
+
+/** An activity drains for so long, then lets its workflow begin the next one, so that histories show that it lives. */
+const RUN_MS = 60_000;
+/** Looking at the table is cheaper than being woken, so a drain that has just been busy looks on for a while. */
+const LINGER_MS = 2_000;
+const LOOK_INTERVAL_MS = 50;
+/** Between two claims while deliveries flow. */
+const CLAIM_INTERVAL_MS = 10;
+/** Longer than anything between two updates; after a crash the sequencer wakes the shard again when it is over. */
+const BUSY_MS = 15_000;
+const BUSY_INTERVAL_MS = 5_000;
+/** Claimed per attempt that may be under way: the events of one transfer are a line of four. */
+const ROWS_PER_ATTEMPT = 4;
+
+interface Claimed {
+  readonly delivery: ClaimedDelivery;
+  readonly target: DeliveryTarget;
+  readonly token: string;
+  /** Of performance.now(); no attempt begins that could outlast the claim. */
+  readonly claimEndsAt: number;
+  readonly body: string | null;
+}
+
+/**
+ * Delivers what is due of one shard. It lives as long as its process, so that an attempt that takes its time outlives
+ * the activity that began it and holds no other subscription up.
+ */
+export class ShardDrain {
+  readonly #options: DrainOptions;
+  readonly #shard: number;
+  readonly #recorder: AttemptRecorder;
+  /** Lines wait here, and attempts are counted, by subscription. */
+  readonly #pace = new Pace<readonly Claimed[]>((line) => this.#walk(line));
+  #stop = new AbortController();
+  #busyWrittenAt = Number.NEGATIVE_INFINITY;
+
+  constructor(options: DrainOptions, shard: number) {
+    this.#options = options;
+    this.#shard = shard;
+    this.#recorder = new AttemptRecorder(options);
+  }
+
+  /** Drains until the shard is idle (then with the wait until the next delivery is due) or the run has lasted. */
+  async run(signal: AbortSignal): Promise<{ waitMs: number | null }> {
+    this.#stop = new AbortController();
+    const abort = () => this.#stop.abort();
+    signal.addEventListener('abort', abort);
+    try {
+      return await this.#drain(signal);
+    } finally {
+      signal.removeEventListener('abort', abort);
+      if (signal.aborted) await this.close();
+    }
+  }
+
+  /** Cuts attempts off and gives claims back. What was cut off is delivered again, under the same id. */
+  async close(): Promise<void> {
+    this.#stop.abort();
+    await this.#pace.idle();
+    await this.#recorder.flush();
+  }
+
+  async #drain(signal: AbortSignal): Promise<{ waitMs: number | null }> {
+    const endsAt = performance.now() + RUN_MS;
+    let lastWorkAt = performance.now();
+    while (!signal.aborted && performance.now() < endsAt) {
+      await this.#keepBusy();
+      const found = await this.#begin(
+        await this.#claim((claim) => claimDeliveries(this.#options.database.reader, claim)),
+      );
+      if (found || !this.#pace.isIdle || this.#recorder.isPending) lastWorkAt = performance.now();
+      if (performance.now() - lastWorkAt > LINGER_MS) {
+        const waitMs = await this.#tryToRest();
+        if (waitMs !== undefined) return { waitMs };
+        lastWorkAt = performance.now();
+      }
+      await this.#pace.settledOr(found ? CLAIM_INTERVAL_MS : LOOK_INTERVAL_MS);
+    }
+    signal.throwIfAborted();
+    return { waitMs: 0 };
+  }
+
+  /** The wait until the next delivery is due, or undefined when there was work after all. */
+  async #tryToRest(): Promise<number | null | undefined> {
+    let waitMs: number | null | undefined;
+    const claimed = await this.#claim(async (claim) => {
+      const shard = await goIdle(this.#options.database, claim);
+      if (!shard.idle) return shard.claimed;
+      waitMs = shard.waitMs;
+      return [];
+    });
+    if (waitMs === undefined) await this.#begin(claimed);
+    else this.#busyWrittenAt = Number.NEGATIVE_INFINITY;
+    return waitMs;
+  }
+
+  async #keepBusy(): Promise<void> {
+    if (performance.now() - this.#busyWrittenAt < BUSY_INTERVAL_MS) return;
+    await keepShardBusy(this.#options.database.reader, this.#shard, BUSY_MS);
+    this.#busyWrittenAt = performance.now();
+  }
+
+  async #claim(
+    ask: (claim: DeliveryClaim) => Promise<readonly ClaimedDelivery[]>,
+  ): Promise<{ deliveries: readonly ClaimedDelivery[]; token: string; claimEndsAt: number }> {
+    const token = randomUUID();
+    const claimMs = this.#options.timeoutMs * (ROWS_PER_ATTEMPT + 1) + BUSY_MS;
+    const claimEndsAt = performance.now() + claimMs;
+    const { perSubscription, limits } = this.#pace.rowLimits(ROWS_PER_ATTEMPT);
+    const deliveries = await ask({ shard: this.#shard, token, claimMs, perSubscription, limits });
+    return { deliveries, token, claimEndsAt };
+  }
+
+  /** Renders and addresses claimed deliveries and lines them up. False when there were none. */
+  async #begin(claim: {
+    deliveries: readonly ClaimedDelivery[];
+    token: string;
+    claimEndsAt: number;
+  }): Promise<boolean> {
+    const { deliveries, token, claimEndsAt } = claim;
+    if (deliveries.length === 0) return false;
+    try {
+      const { reader } = this.#options.database;
+      const targets = await readTargets(reader, [...new Set(deliveries.map((one) => one.subscriptionId))]);
+      const bySubscription = new Map(targets.map((target) => [target.subscriptionId, target]));
+      const bodies = await this.#render(deliveries);
+      const claimed = deliveries.flatMap((delivery) => {
+        const target = bySubscription.get(delivery.subscriptionId);
+        const body = delivery.body ?? bodies.get(delivery.eventId) ?? null;
+        return target === undefined ? [] : [{ delivery, target, token, claimEndsAt, body }];
+      });
+      for (const line of inLines(claimed)) this.#pace.add(line[0]?.target.subscriptionId ?? '', line, line.length);
+    } catch (error) {
+      const ids = deliveries.map((delivery) => delivery.id);
+      await releaseDeliveries(this.#options.database.reader, [token], ids).catch(() => {});
+      throw error;
+    }
+    return true;
+  }
+
+  /** One event that cannot be shown must not hold up the others: then each is rendered by itself. */
+  async #render(deliveries: readonly ClaimedDelivery[]): Promise<ReadonlyMap<string, string>> {
+    const { database, logger } = this.#options;
+    const eventIds = [...new Set(deliveries.filter((one) => one.body === null).map((one) => one.eventId))];
+    if (eventIds.length === 0) return new Map();
+    try {
+      return await loadEventBodies(database.reader, eventIds);
+    } catch (error) {
+      if (error instanceof DatabaseUnavailable) throw error;
+      const bodies = new Map<string, string>();
+      for (const eventId of eventIds) {
+        try {
+          for (const [id, body] of await loadEventBodies(database.reader, [eventId])) bodies.set(id, body);
+        } catch (cause) {
+          if (cause instanceof DatabaseUnavailable) throw cause;
+          logger.error({ eventId, error: cause }, 'an event cannot be shown');
+        }
+      }
+      return bodies;
+    }
+  }
+
+  /** First attempts of one resource one after the other, whatever each of them comes to. */
+  async #walk(line: readonly Claimed[]): Promise<boolean> {
+    let healthy = true;
+    for (const [index, claimed] of line.entries()) {
+      const outlasts = performance.now() + this.#options.timeoutMs + BUSY_INTERVAL_MS > claimed.claimEndsAt;
+      const outcome = this.#stop.signal.aborted || outlasts ? null : await this.#attempt(claimed);
+      if (outcome === null) {
+        const rest = line.slice(index);
+        await releaseDeliveries(
+          this.#options.database.reader,
+          rest.map(({ token }) => token),
+          rest.map(({ delivery }) => delivery.id),
+        ).catch(() => {});
+        return healthy;
+      }
+      const record = this.#judge(claimed, outcome, performance.now() - outcome.durationMs);
+      healthy = healthy && record.status === 'succeeded';
+      await this.#recorder.add(record, index === line.length - 1);
+    }
+    return healthy;
+  }
+
+  /** Null when it was cut off: whether the receiver has it is then unknown. */
+  async #attempt({ delivery, target, body }: Claimed): Promise<AttemptOutcome | null> {
+    const unreadable: AttemptOutcome = {
+      durationMs: 0,
+      responseCode: null,
+      responseBody: null,
+      error: 'event_unreadable',
+      retryAfterMs: null,
+    };
+    if (body === null) return unreadable;
+    const { receivers, now } = this.#options;
+    const headers = signedHeaders({ id: delivery.eventId, timestamp: now(), body, secrets: target.secrets });
+    try {
+      return await receivers.post(target.url, headers, body, this.#stop.signal);
+    } catch (error) {
+      if (this.#stop.signal.aborted) return null;
+      throw error;
+    }
+  }
+
+  #judge(
+    { delivery, token }: Claimed,
+    outcome: AttemptOutcome,
+    startedAt: number,
+  ): AttemptRecord & { startedAt: number } {
+    const { schedule, random } = this.#options;
+    const attempt = delivery.attemptCount - delivery.roundStart + 1;
+    const verdict = judgeAttempt(outcome, attempt, schedule, random());
+    const { id: deliveryId, subscriptionId } = delivery;
+    const shared = { deliveryId, subscriptionId, token, outcome, ageMs: 0, startedAt };
+    switch (verdict.result) {
+      case 'succeeded':
+        return { ...shared, status: 'succeeded', delayMs: null, gone: false };
+      case 'retry':
+        return { ...shared, status: 'pending', delayMs: verdict.delayMs, gone: false };
+      case 'exhausted':
+        return { ...shared, status: 'failed', delayMs: null, gone: false };
+      case 'gone':
+        return { ...shared, status: 'failed', delayMs: null, gone: true };
+    }
+  }
+}
+
+/** First attempts of one subscription and resource are one line, by position; every retry is a line of its own. */
+function inLines(claimed: readonly Claimed[]): (readonly Claimed[])[] {
+  const lines = new Map<string, Claimed[]>();
+  const ordered = [...claimed].sort((one, other) => (one.delivery.position < other.delivery.position ? -1 : 1));
+  for (const one of ordered) {
+    const { id, subscriptionId, resourceId, attemptCount } = one.delivery;
+    const key = attemptCount === 0 ? `${subscriptionId} ${resourceId}` : id;
+    const line = lines.get(key);
+    if (line === undefined) lines.set(key, [one]);
+    else line.push(one);
+  }
+  return [...lines.values()];
+}

@@ -1,0 +1,51 @@
+import type { Logger } from 'pino';
+import type { Database } from '../db/client.ts';
+import { numberEvents } from '../db/event-sequencer.ts';
+import { readWebhookBacklog } from '../db/webhook-subscriptions.ts';
+import { webhookBacklog, webhookSubscriptionsDisabled } from './frame/metrics.ts';
+import { type PollingLoop, pollingLoop } from './polling.ts';
+
+/** What a subscriber waits at most before its event can be sent; each look costs one statement. */
+const INTERVAL_MS = 100;
+const ROWS_AT_ONCE = 1_000;
+/** Rows are looked for by ids of the last while, and once in so long by all: a clock may be far behind. */
+const RECENT_MS = 60_000;
+const FULL_LOOK_INTERVAL_MS = 10_000;
+const BACKLOG_INTERVAL_MS = 15_000;
+
+/** Gives committed events their positions and makes the deliveries of those who subscribe. One process at a time does. */
+export function eventSequencer(options: {
+  readonly database: Database;
+  readonly logger: Logger;
+  readonly now: () => Date;
+  /** Called after workflows were noted to be woken: the relay's `hurry`. */
+  readonly onWake?: () => void;
+}): PollingLoop {
+  const { database, logger, now } = options;
+  let fullLookAt = Number.NEGATIVE_INFINITY;
+  let backlogReadAt = Number.NEGATIVE_INFINITY;
+
+  async function readBacklog(): Promise<void> {
+    if (performance.now() - backlogReadAt < BACKLOG_INTERVAL_MS) return;
+    backlogReadAt = performance.now();
+    const { due, disabled } = await readWebhookBacklog(database.reader);
+    webhookBacklog.set(due);
+    webhookSubscriptionsDisabled.set(disabled);
+  }
+
+  return pollingLoop({
+    name: 'event-sequencer',
+    intervalMs: INTERVAL_MS,
+    logger,
+    poll: async () => {
+      const lookAtAll = performance.now() - fullLookAt > FULL_LOOK_INTERVAL_MS;
+      const since = lookAtAll ? null : new Date(now().getTime() - RECENT_MS);
+      const { rowCount, woken } = await numberEvents(database, ROWS_AT_ONCE, since);
+      const full = rowCount >= ROWS_AT_ONCE;
+      if (lookAtAll && !full) fullLookAt = performance.now();
+      if (woken) options.onWake?.();
+      await readBacklog();
+      return full;
+    },
+  });
+}
