@@ -1,0 +1,72 @@
+import type { PaymentAnswer, PaymentRequest, PaymentState, Provider } from '../../activities/providers/port.ts';
+
+/**
+ * A provider inside the test process, for tests of workflows that must decide themselves when and how it answers; tests of the
+ * whole service use the sandbox bank.
+ */
+export interface ScriptedProvider extends Provider {
+  /** References in the order in which payments were submitted, repetitions included. */
+  readonly submissions: string[];
+  readonly lookUps: string[];
+  readonly sentBack: string[];
+  /** How it answers from now on. */
+  answer: {
+    submit: (request: PaymentRequest, signal: AbortSignal | undefined) => Promise<PaymentAnswer>;
+    lookUp: (ourReference: string) => Promise<PaymentState | { readonly outcome: 'not-found' }>;
+  };
+}
+
+export function completedPayment(ourReference: string): PaymentAnswer & PaymentState {
+  return { outcome: 'completed', serviceProviderId: `p-${ourReference}`, serviceProviderReference: null };
+}
+
+export function acceptedPayment(ourReference: string): PaymentAnswer & PaymentState {
+  return { outcome: 'accepted', serviceProviderId: `p-${ourReference}`, serviceProviderReference: null };
+}
+
+export function scriptedProvider(): ScriptedProvider {
+  const submissions: string[] = [];
+  const lookUps: string[] = [];
+  const sentBack: string[] = [];
+  const answer: ScriptedProvider['answer'] = {
+    submit: async ({ ourReference }) => completedPayment(ourReference),
+    lookUp: async (ourReference) => completedPayment(ourReference),
+  };
+  const opened = (accountId: string) => ({
+    outcome: 'opened' as const,
+    reference: `a-${accountId}`,
+    country: 'GB',
+    currency: 'GBP',
+    iban: null,
+    accountNumber: accountId.replaceAll(/\D/g, '').slice(-8).padStart(8, '1'),
+    routingCodes: { 'sort-code': '040004' },
+  });
+  return {
+    name: 'sandbox-bank',
+    submissions,
+    lookUps,
+    sentBack,
+    answer,
+    schemes: () => ['faster-payments'],
+    depositInformation: () => ({}),
+    connectClient: async ({ clientId }) => ({ outcome: 'connected', reference: `c-${clientId}` }),
+    openAccount: async ({ accountId }) => opened(accountId),
+    lookUpAccount: async (accountId) => opened(accountId),
+    changeAccount: async () => ({ outcome: 'changed' }),
+    lookUpAccountChange: async () => ({ outcome: 'changed' }),
+    submitPayment: async (request, { signal }) => {
+      submissions.push(request.ourReference);
+      return answer.submit(request, signal);
+    },
+    lookUpPayment: async (ourReference) => {
+      lookUps.push(ourReference);
+      return answer.lookUp(ourReference);
+    },
+    sendBack: async ({ incomingTransferId }) => {
+      sentBack.push(incomingTransferId);
+      return { outcome: 'sent-back', reference: `r-${incomingTransferId}` };
+    },
+    fetchStatement: async () => ({ entries: [], next: null }),
+    verifyCallback: () => [],
+  };
+}

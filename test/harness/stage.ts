@@ -1,0 +1,244 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client, Connection } from '@temporalio/client';
+import { sql } from 'drizzle-orm';
+import { pino } from 'pino';
+import { type RunningWorkers, startWorkers } from '../../activities/worker.ts';
+import { admissions } from '../../api/admissions.ts';
+import { openWorkSweep } from '../../api/open-work.ts';
+import type { PollingLoop } from '../../api/polling.ts';
+import { lazyTemporalClient, type TemporalClient } from '../../api/temporal.ts';
+import { workflowWakeupRelay } from '../../api/workflow-wakeups.ts';
+import { type Configuration, loadConfiguration } from '../../config/configuration.ts';
+import { createDatabase, type Database } from '../../db/client.ts';
+import { newId } from '../../db/ids.ts';
+import { post } from '../../db/ledger.ts';
+import {
+  createOutgoingTransfer,
+  type NewOutgoingTransfer,
+  type OutgoingTransferRow,
+} from '../../db/outgoing-transfers.ts';
+import { outgoingTransfers } from '../../db/schema.ts';
+import type {
+  AccountId,
+  BeneficiaryBankAccountId,
+  BeneficiaryId,
+  ClientId,
+  OutgoingTransferId,
+} from '../../domain/ids.ts';
+import { createTestDatabase, type TestDatabase } from './postgres.ts';
+import { type ScriptedProvider, scriptedProvider } from './scripted-provider.ts';
+
+/** What the service does around Temporal, in this process: a database of its own, loops and workers to start and stop. */
+export interface Stage {
+  readonly database: Database;
+  readonly testDatabase: TestDatabase;
+  readonly configuration: Configuration;
+  readonly provider: ScriptedProvider;
+  readonly client: Client;
+  readonly relay: PollingLoop;
+  readonly sweep: PollingLoop;
+  readonly admissions: PollingLoop;
+  startWorkers(databaseUrl?: string): RunningWorkers;
+  /** An active account with this much money in minor units. */
+  account(postedMinor: bigint): Promise<{ id: AccountId; clientId: ClientId }>;
+  /** An external transfer from the account, accepted as the API accepts it. */
+  transfer(
+    account: { id: AccountId; clientId: ClientId },
+    change?: Partial<NewOutgoingTransfer>,
+  ): Promise<OutgoingTransferId>;
+  find(id: OutgoingTransferId): Promise<OutgoingTransferRow>;
+  close(): Promise<void>;
+}
+
+export interface StageOptions {
+  readonly name: string;
+  readonly address: string;
+  readonly namespace?: string;
+  readonly clockOffset?: () => string;
+  readonly relayListens?: boolean;
+  readonly pools?: Partial<Configuration['pools']>;
+}
+
+const logger = pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' });
+
+export async function setStage(options: StageOptions): Promise<Stage> {
+  const testDatabase = await createTestDatabase(options.name);
+  const clock = options.clockOffset === undefined ? {} : { clockOffset: options.clockOffset };
+  const open = (url: string) => createDatabase({ url, maxConnections: 8, applicationName: 'test', ...clock });
+  const database = open(testDatabase.url);
+  const configuration = loadConfiguration({});
+  const provider = scriptedProvider();
+  const temporal = { address: options.address, namespace: options.namespace ?? 'default' };
+  const lazy: TemporalClient = lazyTemporalClient(temporal);
+  const relay = workflowWakeupRelay({ database, client: lazy.client, logger, listen: options.relayListens ?? false });
+  const sweep = openWorkSweep({ database, logger, intervalMs: 200 });
+  const admission = admissions({ database, rules: configuration, logger });
+  const workers: RunningWorkers[] = [];
+  const opened: Database[] = [];
+  return {
+    database,
+    testDatabase,
+    configuration,
+    provider,
+    client: lazy.client,
+    relay,
+    sweep,
+    admissions: admission,
+    startWorkers(databaseUrl) {
+      const own = databaseUrl === undefined ? database : open(databaseUrl);
+      if (own !== database) opened.push(own);
+      const started = startWorkers({
+        temporal,
+        dependencies: {
+          database: own,
+          providers: new Map([['sandbox-bank', provider]]),
+          configuration,
+          logger,
+          publicUrl: 'http://127.0.0.1:3000',
+        },
+        pools: { ...configuration.pools, ...options.pools },
+      });
+      workers.push(started);
+      return started;
+    },
+    account: (postedMinor) => insertAccount(database, postedMinor),
+    transfer: (account, change) => insertTransfer(database, configuration, account, change),
+    find: async (id) => {
+      const [row] = await database.reader.drizzle.select().from(outgoingTransfers).where(sql`id = ${id}`);
+      if (row === undefined) throw new Error(`no transfer ${id}`);
+      return row;
+    },
+    close: async () => {
+      for (const loop of [relay, sweep, admission]) await loop.stop();
+      for (const started of workers) await started.stop();
+      await lazy.close();
+      for (const other of opened) await other.close();
+      await database.close();
+      await testDatabase.drop();
+    },
+  };
+}
+
+let numbers = 0;
+
+async function insertAccount(database: Database, postedMinor: bigint): Promise<{ id: AccountId; clientId: ClientId }> {
+  const clientId = newId<ClientId>();
+  const id = newId<AccountId>();
+  numbers += 1;
+  const number = `${process.pid}${String(numbers).padStart(6, '0')}`;
+  await database.transaction(async (tx) => {
+    await tx.execute(sql`
+      INSERT INTO clients (id, client_number, status, identity_type, identity, profile, full_name, created_at)
+      VALUES (${clientId}, ${number}, 'active', 'individual', '{"type":"individual"}', '{}', 'Ann Example', service_now())`);
+    await tx.execute(sql`
+      INSERT INTO accounts (id, client_id, status, method, provider, country, currency, alias, ledger_number,
+        account_holder_name, account_holder_identity_type, created_at)
+      VALUES (${id}, ${clientId}, 'active', 'built-in', 'sandbox-bank', 'GB', 'GBP', 'GBP Account', ${number},
+        'Ann Example', 'individual', service_now())`);
+  });
+  if (postedMinor > 0n) await credit(database, id, postedMinor);
+  return { id, clientId };
+}
+
+/** Money arrives from outside, as the ledger books it. */
+export async function credit(database: Database, accountId: AccountId, amountMinor: bigint): Promise<void> {
+  numbers += 1;
+  const debitNumber = `20260101-T${String(numbers).padStart(5, '0')}`;
+  await database.transaction(async (tx) => {
+    const [clock] = await tx.execute<{ now: Date }>(sql`SELECT service_now() AS now`);
+    await tx.execute(sql`SELECT id FROM accounts WHERE id = ${accountId} FOR UPDATE`);
+    await post(tx, {
+      now: clock?.now ?? new Date(),
+      debit: { provider: 'sandbox-bank', kind: 'settlement' },
+      credit: accountId,
+      amountMinor,
+      currency: 'GBP',
+      debitNumber,
+      debitType: 'incoming-transfer',
+      entryType: 'principal',
+    });
+  });
+}
+
+async function insertTransfer(
+  database: Database,
+  configuration: Configuration,
+  account: { id: AccountId; clientId: ClientId },
+  change: Partial<NewOutgoingTransfer> = {},
+): Promise<OutgoingTransferId> {
+  const id = newId<OutgoingTransferId>();
+  numbers += 1;
+  await database.transaction(async (tx) => {
+    const [clock] = await tx.execute<{ now: Date }>(sql`SELECT service_now() AS now`);
+    const now = clock?.now ?? new Date();
+    const of = { scheme: change.scheme ?? 'faster-payments', currency: 'GBP' };
+    const transferDate = change.transferDate ?? configuration.schemes.nextAvailableDate(of, now);
+    const transfer: NewOutgoingTransfer = {
+      id,
+      transactionNumber: `20260102-${process.pid % 10}${String(numbers).padStart(5, '0')}`,
+      clientId: account.clientId,
+      accountId: account.id,
+      status: 'pending',
+      scope: 'external',
+      scheme: of.scheme,
+      currency: 'GBP',
+      amountMinor: 1_000n,
+      transferDate,
+      originalTransferDate: transferDate,
+      cutOffAt: configuration.schemes.cutOff(of, transferDate),
+      description: 'Invoice 12',
+      beneficiaryId: newId<BeneficiaryId>(),
+      beneficiaryBankAccountId: newId<BeneficiaryBankAccountId>(),
+      beneficiary: {
+        fullName: 'Bob Receiver',
+        identity: null,
+        address: null,
+        title: null,
+        account: {
+          accountHolderName: 'Bob Receiver',
+          alias: null,
+          ledgerNumber: null,
+          accountNumber: '12345678',
+          iban: null,
+          country: 'GB',
+          currency: 'GBP',
+          routingCodes: { 'sort-code': '040004' },
+        },
+      },
+      authorizationStatus: 'not-required',
+      complianceCheckStatus: 'not-required',
+      transferDateStatus: 'not-checked',
+      balanceCheckStatus: 'not-checked',
+      method: 'built-in',
+      provider: 'sandbox-bank',
+      createdAt: now,
+      updatedAt: now,
+      ...change,
+    };
+    await createOutgoingTransfer(tx, transfer, configuration);
+  });
+  return id;
+}
+
+/** Looks until it is so; fails with what it last saw after a generous limit, which is no measure of speed. */
+export async function until<Value>(
+  look: () => Promise<Value>,
+  good: (value: Value) => boolean,
+  limitMs = 60_000,
+): Promise<Value> {
+  const deadline = performance.now() + limitMs;
+  for (;;) {
+    const value = await look();
+    if (good(value)) return value;
+    if (performance.now() > deadline) throw new Error(`it never came to be; last seen: ${describe(value)}`);
+    await sleep(50);
+  }
+}
+
+function describe(value: unknown): string {
+  return JSON.stringify(value, (_, part: unknown) => (typeof part === 'bigint' ? String(part) : part)) ?? 'undefined';
+}
+
+export async function connectClient(address: string, namespace = 'default'): Promise<Client> {
+  return new Client({ connection: await Connection.connect({ address }), namespace });
+}
