@@ -7,15 +7,11 @@ import type { PartyAccount } from '../../domain/incoming-transfers.ts';
  * Every instruction carries a reference of ours that is derived from the resource and the step, so that sending it again
  * gets the first result and never a second effect. Answers are closed unions. Where nobody can know what the provider did
  * (time-out, 5xx, a cut connection), the call throws `ProviderUnavailable`: the same call then goes out again.
+ *
+ * Schemes and deposit information need no call: they are the provider's offers in the configuration (domain/providers.ts).
  */
 export interface Provider {
   readonly name: string;
-
-  /** Scheme codes that the provider carries for accounts of this currency and country; none where it has no such accounts. */
-  schemes(place: AccountPlace): readonly string[];
-
-  /** How to pay into an account, by scheme code. The service adds holder, ledger number and reference. Asks nobody. */
-  depositInformation(account: ProviderAccount): Readonly<Record<string, DepositInstruction>>;
 
   connectClient(request: ClientRequest, call: CallOptions): Promise<ClientAnswer>;
   openAccount(request: AccountRequest, call: CallOptions): Promise<AccountAnswer>;
@@ -109,16 +105,6 @@ export interface AccountChangeRequest extends AccountChangeReference {
 }
 
 export type AccountChangeAnswer = { readonly outcome: 'changed' } | { readonly outcome: 'accepted' } | Refused;
-
-export interface ProviderAccount extends AccountPlace, AccountIdentifiers {}
-
-export interface DepositInstruction {
-  readonly iban: string | null;
-  readonly accountNumber: string | null;
-  readonly routingCodes: Readonly<Record<string, string>>;
-  readonly bankName: string;
-  readonly bankAddress: string;
-}
 
 export interface PaymentRequest {
   /** The outgoing transfer's id: the provider pays once for it, however often it is submitted. */

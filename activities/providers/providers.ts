@@ -1,0 +1,35 @@
+import type { Configuration } from '../../config/configuration.ts';
+import type { Environment } from '../../config/environment.ts';
+import type { Provider } from './port.ts';
+import { createSandboxBank } from './sandbox-bank.ts';
+
+type Settings = Pick<Environment, 'sandboxUrl' | 'sandboxBankSecret'>;
+
+/** How to make the adapter of each provider that the service can call. A new provider is a file here and a line. */
+const ADAPTERS: Readonly<Record<string, (settings: Settings) => Provider>> = {
+  'sandbox-bank': ({ sandboxUrl, sandboxBankSecret }) => {
+    if (sandboxBankSecret === null) {
+      throw new Error(
+        'SANDBOX_BANK_SECRET is not set. Set it to the secret that the sandbox bank signs callbacks with.',
+      );
+    }
+    return createSandboxBank({ url: sandboxUrl, secret: sandboxBankSecret });
+  },
+};
+
+/** The adapters of the configured built-in providers, by code. Plug-in providers have none: their callers are theirs. */
+export function createProviders(
+  configuration: Pick<Configuration, 'providers'>,
+  settings: Settings,
+): ReadonlyMap<string, Provider> {
+  const providers = new Map<string, Provider>();
+  for (const { code, method } of configuration.providers) {
+    if (method === 'plug-in') continue;
+    const create = Object.hasOwn(ADAPTERS, code) ? ADAPTERS[code] : undefined;
+    if (create === undefined) {
+      throw new Error(`No adapter exists for the built-in provider ${code}: make it plug-in, or write one.`);
+    }
+    providers.set(code, create(settings));
+  }
+  return providers;
+}

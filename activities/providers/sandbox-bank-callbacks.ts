@@ -1,0 +1,158 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { parse } from 'lossless-json';
+import * as v from 'valibot';
+import { CallbackRefused, type ProviderEvent } from './port.ts';
+import { IDENTIFIERS, INSTANT, MONEY, minorOf, REFUSAL } from './sandbox-bank-wire.ts';
+
+/** How far the bank's clock and ours may be apart, and how long a callback may be on its way. */
+const TOLERANCE_S = 300;
+
+interface SignedCallback {
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly rawBody: Buffer;
+  readonly now: Date;
+}
+
+/** Checks the signature of Standard Webhooks 1.0 (HMAC-SHA256 over `id.timestamp.body`) and reads the one event. */
+export function verifySandboxBankCallback(secret: string, callback: SignedCallback): ProviderEvent[] {
+  const { headers, rawBody, now } = callback;
+  const id = headers['webhook-id'] ?? '';
+  const timestamp = headers['webhook-timestamp'] ?? '';
+  const expected = createHmac('sha256', secret).update(`${id}.${timestamp}.`).update(rawBody).digest();
+  const signatures = (headers['webhook-signature'] ?? '').split(' ');
+  if (id === '' || !signatures.some((signature) => isSignature(signature, expected))) {
+    throw new CallbackRefused('signature', 'The signature is missing or wrong.');
+  }
+  // Signed, so whole seconds since 1970 unless the bank itself is broken.
+  const ageS = now.getTime() / 1000 - (/^\d{1,12}$/.test(timestamp) ? Number(timestamp) : Number.NaN);
+  if (!(Math.abs(ageS) <= TOLERANCE_S)) {
+    throw new CallbackRefused('timestamp', 'The callback is too old, or from the future.');
+  }
+  return [eventOf(rawBody, id)];
+}
+
+function isSignature(signature: string, expected: Buffer): boolean {
+  if (!signature.startsWith('v1,')) return false;
+  const given = Buffer.from(signature.slice('v1,'.length), 'base64');
+  return given.length === expected.length && timingSafeEqual(given, expected);
+}
+
+const maybeText = v.nullish(v.string(), null);
+const PAYMENT = { paymentId: v.string(), paymentReference: maybeText, ...MONEY };
+const PAYMENT_OUT = { ourReference: v.string(), ...PAYMENT };
+const CHANGE = { ourReference: v.string(), changeReference: v.string() };
+
+const SENDER_ACCOUNT = v.object({
+  accountHolderName: maybeText,
+  alias: maybeText,
+  ledgerNumber: maybeText,
+  ...IDENTIFIERS,
+  country: maybeText,
+  currency: maybeText,
+});
+
+function eventType<Type extends string, Data extends v.ObjectEntries>(type: Type, data: Data) {
+  return v.object({ type: v.literal(type), id: v.string(), createdAt: INSTANT, data: v.object(data) });
+}
+
+const EVENT = v.variant('type', [
+  eventType('account-opened', {
+    ourReference: v.string(),
+    reference: v.string(),
+    currency: v.string(),
+    country: v.string(),
+    ...IDENTIFIERS,
+  }),
+  eventType('account-opening-refused', { ourReference: v.string(), error: REFUSAL }),
+  eventType('account-changed', CHANGE),
+  eventType('account-change-refused', { ...CHANGE, error: REFUSAL }),
+  eventType('payment-completed', PAYMENT_OUT),
+  eventType('payment-failed', { ...PAYMENT_OUT, code: v.string() }),
+  eventType('payment-returned', { ...PAYMENT_OUT, code: v.string(), returnReference: v.string() }),
+  eventType('payment-received', {
+    ...PAYMENT,
+    scheme: v.string(),
+    senderName: maybeText,
+    senderAccount: v.nullish(SENDER_ACCOUNT, null),
+    ...IDENTIFIERS,
+    reference: maybeText,
+  }),
+]);
+
+type BankEvent = v.InferOutput<typeof EVENT>;
+
+function eventOf(rawBody: Buffer, id: string): ProviderEvent {
+  let event: BankEvent;
+  try {
+    event = v.parse(EVENT, parse(rawBody.toString('utf8')));
+  } catch {
+    throw new CallbackRefused('malformed', 'The callback is signed but not understood.');
+  }
+  if (event.id !== id) throw new CallbackRefused('malformed', 'The callback has two ids.');
+  try {
+    return { providerEventId: id, occurredAt: event.createdAt, ...contentOf(event) };
+  } catch (error) {
+    if (error instanceof RangeError) throw new CallbackRefused('malformed', 'The callback has an amount that is none.');
+    throw error;
+  }
+}
+
+type WithoutEnvelope<Event> = Event extends ProviderEvent ? Omit<Event, 'providerEventId' | 'occurredAt'> : never;
+
+function contentOf(event: BankEvent): WithoutEnvelope<ProviderEvent> {
+  switch (event.type) {
+    case 'account-opened': {
+      const { ourReference: accountId, ...account } = event.data;
+      return { type: event.type, accountId, ...account };
+    }
+    case 'account-opening-refused':
+      return { type: event.type, accountId: event.data.ourReference, error: event.data.error };
+    case 'account-changed': {
+      const { ourReference: accountId, changeReference } = event.data;
+      return { type: event.type, accountId, changeReference };
+    }
+    case 'account-change-refused': {
+      const { ourReference: accountId, changeReference, error } = event.data;
+      return { type: event.type, accountId, changeReference, error };
+    }
+    case 'payment-completed':
+      return { type: event.type, ...claimOf(event.data) };
+    case 'payment-failed':
+      return { type: event.type, ...claimOf(event.data), code: event.data.code };
+    case 'payment-returned': {
+      const { code, returnReference } = event.data;
+      return { type: event.type, ...claimOf(event.data), code, returnReference };
+    }
+    case 'payment-received':
+      return { type: event.type, ...receivedOf(event.data) };
+  }
+}
+
+type DataOf<Type extends BankEvent['type']> = Extract<BankEvent, { readonly type: Type }>['data'];
+
+function claimOf(data: DataOf<'payment-completed'>) {
+  const { ourReference, paymentId, paymentReference, currency } = data;
+  return {
+    ourReference,
+    serviceProviderId: paymentId,
+    serviceProviderReference: paymentReference,
+    amountMinor: minorOf(data),
+    currency,
+  };
+}
+
+function receivedOf(data: DataOf<'payment-received'>) {
+  const { paymentId, paymentReference, currency, scheme, senderName, senderAccount } = data;
+  const { iban, accountNumber, routingCodes, reference } = data;
+  return {
+    serviceProviderId: paymentId,
+    serviceProviderReference: paymentReference,
+    amountMinor: minorOf(data),
+    currency,
+    scheme,
+    senderName,
+    senderAccount,
+    receiver: { iban, accountNumber, routingCodes },
+    remittanceText: reference,
+  };
+}

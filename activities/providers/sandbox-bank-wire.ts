@@ -1,0 +1,125 @@
+import { LosslessNumber, parse, stringify } from 'lossless-json';
+import { Agent, request } from 'undici';
+import * as v from 'valibot';
+import { CONNECTION_ERROR_CATEGORIES, CONNECTION_ERROR_ORIGINS } from '../../domain/accounts.ts';
+import { parseAmountMinor } from '../../domain/money.ts';
+import { type CallOptions, ProviderUnavailable } from './port.ts';
+
+/** The sandbox bank's words, and how they are asked for. */
+export const SANDBOX_BANK = 'sandbox-bank';
+
+/** Long enough for a bank that works; one that answers later is asked again with the same reference. */
+const DEADLINE_MS = 5_000;
+const CONNECTIONS_MAX = 64;
+const ANSWER_BYTES_MAX = 4 * 1024 * 1024;
+
+const maybeText = v.nullish(v.string(), null);
+
+export const REFUSAL = v.object({
+  category: v.picklist(CONNECTION_ERROR_CATEGORIES),
+  origin: v.picklist(CONNECTION_ERROR_ORIGINS),
+  code: v.string(),
+  message: v.string(),
+  attributes: v.record(v.string(), v.string()),
+});
+
+export const IDENTIFIERS = {
+  iban: maybeText,
+  accountNumber: maybeText,
+  routingCodes: v.record(v.string(), v.string()),
+};
+
+/** Digits as they came; `minorOf` reads them with the currency. */
+const amount = v.pipe(
+  v.instance(LosslessNumber),
+  v.transform((value) => value.toString()),
+);
+
+export const MONEY = { amount, currency: v.string() };
+
+export function minorOf(money: { readonly amount: string; readonly currency: string }): bigint {
+  const minor = parseAmountMinor(money.amount, money.currency);
+  if (typeof minor !== 'bigint') throw new RangeError(`an amount that is ${minor}`);
+  return minor;
+}
+
+export const INSTANT = v.pipe(
+  v.string(),
+  v.check((text) => !Number.isNaN(Date.parse(text))),
+  v.transform((text) => new Date(text)),
+);
+
+export interface BankAnswer {
+  readonly status: number;
+  readonly body: unknown;
+}
+
+/** Calls the bank. Whatever leaves its outcome open throws `ProviderUnavailable`; redirects are not followed. */
+export class BankConnection {
+  readonly #url: string;
+  readonly #agent = new Agent({ connections: CONNECTIONS_MAX, maxResponseSize: ANSWER_BYTES_MAX });
+
+  constructor(url: string) {
+    this.#url = url.replace(/\/+$/, '');
+  }
+
+  async call(method: 'GET' | 'POST', path: string, body: unknown, options: CallOptions): Promise<BankAnswer> {
+    const deadline = AbortSignal.timeout(options.deadlineMs ?? DEADLINE_MS);
+    const signal = options.signal === undefined ? deadline : AbortSignal.any([deadline, options.signal]);
+    let status: number;
+    let text: string;
+    try {
+      const response = await request(`${this.#url}/bank${path}`, {
+        method,
+        dispatcher: this.#agent,
+        signal,
+        headers: { accept: 'application/json', ...(body === null ? {} : { 'content-type': 'application/json' }) },
+        body: body === null ? null : (stringify(body) ?? null),
+      });
+      status = response.statusCode;
+      text = await response.body.text();
+    } catch (error) {
+      throw new ProviderUnavailable(SANDBOX_BANK, deadline.aborted ? 'timeout' : 'connection', { cause: error });
+    }
+    if (status >= 500 || status === 429 || (status >= 300 && status < 400)) throw unavailable(`status ${status}`);
+    return { status, body: parsed(text) };
+  }
+}
+
+export function unavailable(reason: string): ProviderUnavailable {
+  return new ProviderUnavailable(SANDBOX_BANK, reason);
+}
+
+function parsed(text: string): unknown {
+  try {
+    return parse(text);
+  } catch {
+    throw unavailable('answer not understood');
+  }
+}
+
+/** The answer as the schema has it; another one proves nothing about what the bank did. */
+export function understood<Schema extends v.GenericSchema>(schema: Schema, body: unknown): v.InferOutput<Schema> {
+  const result = v.safeParse(schema, body);
+  if (result.success) return result.output;
+  throw unavailable('answer not understood');
+}
+
+const ERROR_BODY = v.object({ error: REFUSAL });
+
+/**
+ * The refusal of a 4xx answer. Only those that say that nothing was done count: 400 (our request is wrong) and 422. All
+ * others (a reference that was used for something else, a wrong path) are for a person: the outcome stays open.
+ */
+export function refusalOf(answer: BankAnswer): { outcome: 'refused'; error: v.InferOutput<typeof REFUSAL> } | null {
+  if (answer.status < 400) return null;
+  if (answer.status !== 400 && answer.status !== 422) throw unavailable(`status ${answer.status}`);
+  return { outcome: 'refused', error: understood(ERROR_BODY, answer.body).error };
+}
+
+/** Whether the bank itself says that it does not know our reference; a 404 of anything before it does not count. */
+export function isNotFound(answer: BankAnswer): boolean {
+  if (answer.status !== 404) return false;
+  const result = v.safeParse(ERROR_BODY, answer.body);
+  return result.success && result.output.error.code === 'not-found';
+}
