@@ -152,6 +152,10 @@ function updateBuiltIn(account: Account, patch: AccountPatch): UpdatedAccount {
   if (account.connection === null || account.connection.status === 'closed') {
     return { ...tell(labelled, ACCOUNT_STATUS_EVENTS.closed, { status: 'closed' }), request: null };
   }
+  if (account.connection.state === 'update-in-progress') {
+    const message = 'The account is being closed already.';
+    throw refusal('common.state.illegal_transition', ['account', 'status', 'closed'], message);
+  }
   return { ...reportConnection(labelled, { state: 'update-in-progress' }), request: 'close' };
 }
 
