@@ -1,4 +1,5 @@
 import { pino } from 'pino';
+import { createProviders } from '../activities/providers/providers.ts';
 import { loadConfiguration } from '../config/configuration.ts';
 import { readEnvironment } from '../config/environment.ts';
 import { temporalSettings } from '../config/temporal.ts';
@@ -30,6 +31,7 @@ async function main(): Promise<void> {
     configuration,
     environment,
     logger,
+    providers: createProviders(configuration, environment),
     now: () => new Date(),
     hurryRelay: loops.relay.hurry,
     isTemporalReachable: async () => {

@@ -2,8 +2,9 @@ import { toJsonSchema } from '@valibot/to-json-schema';
 import type { ErrorCode } from '../../domain/errors.ts';
 import { ROLES } from '../../domain/roles.ts';
 import { ERROR_STATUS } from './errors.ts';
+import { PAGE_NUMBER_MAX, PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX } from './request.ts';
 import type { Contract, Entries, Method, OpenRoute, Route, WorkflowContract } from './route.ts';
-import { fields, type JsonSchemaHint, type Schema } from './schemas.ts';
+import { fields, type Schema } from './schemas.ts';
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
@@ -101,15 +102,11 @@ const ERROR_SCHEMA: JsonSchema = {
 
 /** The JSON Schema of a building block, with what its hints say. */
 export function jsonSchemaOf(schema: Schema<unknown, unknown>): JsonSchema {
+  // Metadata of a pipe is copied into the JSON Schema, which is how hints arrive there; checks beyond it are ours alone.
   const { $schema: _, ...converted } = toJsonSchema(schema, {
     target: 'draft-2020-12',
     typeMode: 'input',
     errorMode: 'ignore',
-    overrideAction: ({ valibotAction, jsonSchema }) => {
-      if (valibotAction.type !== 'metadata' || !('metadata' in valibotAction)) return undefined;
-      const { jsonSchema: hinted } = valibotAction.metadata as { jsonSchema?: JsonSchemaHint };
-      return { ...jsonSchema, ...hinted };
-    },
   });
   return converted;
 }
@@ -184,14 +181,24 @@ function parametersOf(contract: Contract): Parameter[] {
       {
         name: 'metadata.page.number',
         in: 'query',
-        schema: { type: 'integer', minimum: 0, maximum: 9_999_999, default: 0 },
+        schema: { type: 'integer', minimum: 0, maximum: PAGE_NUMBER_MAX, default: 0 },
       },
-      { name: 'metadata.page.size', in: 'query', schema: { type: 'integer', minimum: 1, maximum: 100, default: 10 } },
+      {
+        name: 'metadata.page.size',
+        in: 'query',
+        schema: { type: 'integer', minimum: 1, maximum: PAGE_SIZE_MAX, default: PAGE_SIZE_DEFAULT },
+      },
     );
   }
   if (contract.include !== undefined) {
-    const schema = { type: 'array', items: { type: 'string', enum: contract.include } };
-    parameters.push({ name: 'metadata.include', in: 'query', style: 'form', explode: false, schema });
+    parameters.push({
+      name: 'metadata.include',
+      in: 'query',
+      description: `By commas or repeated; unknown ones are ignored: ${contract.include.join(', ')}`,
+      style: 'form',
+      explode: false,
+      schema: { type: 'array', items: { type: 'string' } },
+    });
   }
   if (contract.method === 'POST') {
     const description = 'The same key with the same body answers as the first time, for 30 days.';
@@ -199,7 +206,7 @@ function parametersOf(contract: Contract): Parameter[] {
       name: 'Idempotency-Key',
       in: 'header',
       description,
-      schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]+$' },
+      schema: { type: 'string', minLength: 1, maxLength: 255 },
     });
   }
   return parameters;
@@ -215,7 +222,7 @@ function entryParameters(entries: Entries, where: 'path' | 'query'): Parameter[]
 }
 
 function requestBodyOf(contract: Contract, workflows: Readonly<Record<string, WorkflowContract>>) {
-  const schemas = Object.entries(workflows).map(([code, workflow]) => requestSchema(code, workflow));
+  const schemas = Object.entries(workflows).map(([code, workflow]) => requestSchema(contract, code, workflow));
   const examples = Object.keys(workflows).flatMap((code) => {
     const example = contract.examples.requests?.[code];
     if (example === undefined) return [];
@@ -227,13 +234,13 @@ function requestBodyOf(contract: Contract, workflows: Readonly<Record<string, Wo
   return { required: true, content: { 'application/json': { schema, examples: Object.fromEntries(examples) } } };
 }
 
-function requestSchema(code: string, workflow: WorkflowContract): JsonSchema {
+function requestSchema(contract: Contract, code: string, workflow: WorkflowContract): JsonSchema {
   const inner = jsonSchemaOf(fields(workflow.workflow ?? {}));
   const properties = typeof inner.properties === 'object' ? inner.properties : {};
   const required = Array.isArray(inner.required) ? inner.required : [];
   const connect = workflow.connect === undefined ? { type: 'object' } : jsonSchemaOf(workflow.connect);
   const connectRequired = Array.isArray(connect.required) && connect.required.length > 0;
-  return {
+  const schema = {
     type: 'object',
     title: code,
     required: ['workflow', 'data', ...(connectRequired ? ['connect'] : [])],
@@ -250,6 +257,26 @@ function requestSchema(code: string, workflow: WorkflowContract): JsonSchema {
     },
     additionalProperties: false,
   };
+  return contract.method === 'POST' ? withNullForAbsent(schema) : schema;
+}
+
+/** On POST null is another way to leave a field out: every field that is not required may be null. */
+function withNullForAbsent(schema: JsonSchema): JsonSchema {
+  const items = schema.items;
+  if (isSchema(items)) return { ...schema, items: withNullForAbsent(items) };
+  const properties = schema.properties;
+  if (!isSchema(properties)) return schema;
+  const required = Array.isArray(schema.required) ? schema.required : [];
+  const entries = Object.entries(properties).map(([name, property]) => {
+    if (!isSchema(property)) return [name, property];
+    const inner = withNullForAbsent(property);
+    return [name, required.includes(name) ? inner : { anyOf: [inner, { type: 'null' }] }];
+  });
+  return { ...schema, properties: Object.fromEntries(entries) };
+}
+
+function isSchema(value: unknown): value is JsonSchema {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function responseSchema(contract: Contract): JsonSchema {
@@ -297,7 +324,9 @@ function errorCodesOf(contract: Contract): ErrorCode[] {
   ];
   if (contract.workflows !== undefined) codes.push('common.validation.field_required', 'common.workflow.unknown_code');
   if (contract.method === 'POST') codes.push('common.idempotency.key_reused', 'common.idempotency.in_progress');
-  if (contract.params !== undefined) codes.push('common.coding.internal.record_not_found');
+  if (contract.params !== undefined || contract.workflows !== undefined) {
+    codes.push('common.coding.internal.record_not_found');
+  }
   return [...new Set([...codes, ...(contract.errors ?? [])])];
 }
 

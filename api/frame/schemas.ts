@@ -22,7 +22,7 @@ export interface JsonSchemaHint {
 
 /** What the OpenAPI document says of a schema that it could not tell by itself. */
 export function hint<Input>(jsonSchema: JsonSchemaHint) {
-  return v.metadata<Input, { jsonSchema: JsonSchemaHint }>({ jsonSchema });
+  return v.metadata<Input, JsonSchemaHint>(jsonSchema);
 }
 
 type Run<Entries extends v.ObjectEntries> = v.StrictObjectSchema<Entries, undefined>['~run'];

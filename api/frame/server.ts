@@ -3,14 +3,22 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createAdaptorServer } from '@hono/node-server';
 import type { Application } from './application.ts';
 
-/** Headers arrive in one packet from every honest client; Node's default of a minute lets slow ones hold sockets. */
-const HEADERS_TIMEOUT_MS = 10_000;
-/** A body of 1 MiB within this is 35 kB/s. */
-const REQUEST_TIMEOUT_MS = 30_000;
+export interface ServerTimeouts {
+  /** Until the headers are there, or since the connection was made. */
+  readonly headersMs: number;
+  /** Until the whole request is there. */
+  readonly requestMs: number;
+  /** How often the server looks for sockets that are past the two above. */
+  readonly checkMs: number;
+}
+
+/**
+ * Headers arrive in one packet from every honest client, and a body of 1 MiB within 30 s is 35 kB/s. Node's own limits
+ * of one and five minutes let slow senders hold sockets.
+ */
+const TIMEOUTS: ServerTimeouts = { headersMs: 10_000, requestMs: 30_000, checkMs: 2_000 };
 /** Idle connections between two requests. */
 const KEEP_ALIVE_TIMEOUT_MS = 15_000;
-/** How often the server looks for sockets that are past the limits above. */
-const CONNECTIONS_CHECK_MS = 2_000;
 /** Sockets beyond it are refused, so that idle ones cannot take every file descriptor. */
 const CONNECTIONS_MAX = 8_192;
 /** A drain ends by force after this; the start's own limit for stopping everything is 20 s. */
@@ -24,15 +32,18 @@ export interface RunningServer {
 }
 
 /** Serves the application. Port 0 takes a free one. */
-export async function startServer(application: Application, port: number): Promise<RunningServer> {
+export async function startServer(
+  application: Application,
+  port: number,
+  timeouts: ServerTimeouts = TIMEOUTS,
+): Promise<RunningServer> {
   const server = createAdaptorServer({
     fetch: application.fetch,
-    // Bodies are read from the socket by the frame, with its own limit.
     serverOptions: {
-      headersTimeout: HEADERS_TIMEOUT_MS,
-      requestTimeout: REQUEST_TIMEOUT_MS,
+      headersTimeout: timeouts.headersMs,
+      requestTimeout: timeouts.requestMs,
       keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
-      connectionsCheckingInterval: CONNECTIONS_CHECK_MS,
+      connectionsCheckingInterval: timeouts.checkMs,
     },
   }) as Server;
   server.maxConnections = CONNECTIONS_MAX;

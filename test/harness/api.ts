@@ -1,12 +1,12 @@
 import { generateKeyPairSync, type KeyObject, randomUUID } from 'node:crypto';
 import { SignJWT } from 'jose';
-import { pino } from 'pino';
+import { type Logger, pino } from 'pino';
 import * as v from 'valibot';
 import type { Provider } from '../../activities/providers/port.ts';
 import { createApi } from '../../api/app.ts';
 import { parseJson } from '../../api/frame/json.ts';
 import type { Method, Route } from '../../api/frame/route.ts';
-import { startServer } from '../../api/frame/server.ts';
+import { type ServerTimeouts, startServer } from '../../api/frame/server.ts';
 import type { Services } from '../../api/frame/services.ts';
 import { ROUTES } from '../../api/routes.ts';
 import { type Configuration, loadConfiguration } from '../../config/configuration.ts';
@@ -65,6 +65,8 @@ export interface TestApiOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** The adapters of built-in providers; none unless given. */
   readonly providers?: ReadonlyMap<string, Provider>;
+  readonly logger?: Logger;
+  readonly timeouts?: ServerTimeouts;
   /** Of a relay that the test runs. */
   readonly hurryRelay?: () => void;
   /** Those of another API on the same database, as a second process of one service. */
@@ -88,7 +90,7 @@ export async function startApi(testDatabase: TestDatabase, options: TestApiOptio
   const services: Services = {
     database,
     configuration,
-    logger: pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' }),
+    logger: options.logger ?? pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' }),
     providers: options.providers ?? new Map(),
     now: () => new Date(),
     environment: readEnvironment(env),
@@ -96,7 +98,7 @@ export async function startApi(testDatabase: TestDatabase, options: TestApiOptio
     isTemporalReachable: async () => false,
   };
   const extraRoutes = options.routes ?? [];
-  const server = await startServer(createApi(services, extraRoutes), 0);
+  const server = await startServer(createApi(services, extraRoutes), 0, options.timeouts);
   const url = `http://127.0.0.1:${server.port}`;
   const users = options.users ?? (await createUsers(database, configuration.audience));
   return {

@@ -1,0 +1,239 @@
+import { connect, type Socket } from 'node:net';
+import { Writable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pino } from 'pino';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startApi, type TestApi } from './harness/api.ts';
+import { frameRoutes } from './harness/frame-routes.ts';
+import { createTestDatabase, type TestDatabase } from './harness/postgres.ts';
+
+let database: TestDatabase;
+let api: TestApi;
+const logLines: string[] = [];
+
+beforeAll(async () => {
+  database = await createTestDatabase('api-server');
+  const sink = new Writable({
+    write: (chunk, _encoding, done) => {
+      logLines.push(String(chunk));
+      done();
+    },
+  });
+  api = await startApi(database, {
+    routes: frameRoutes,
+    logger: pino({ level: 'info' }, sink),
+    // The limits of production, a tenth as long.
+    timeouts: { headersMs: 1_000, requestMs: 3_000, checkMs: 200 },
+  });
+});
+
+afterAll(async () => {
+  await api?.stop();
+  await database?.drop();
+});
+
+function socketTo(target: TestApi): Promise<Socket> {
+  const socket = connect(Number(new URL(target.url).port), '127.0.0.1');
+  socket.on('error', () => {});
+  return new Promise((resolve) => socket.once('connect', () => resolve(socket)));
+}
+
+function closed(socket: Socket): Promise<void> {
+  return new Promise((resolve) => {
+    if (socket.destroyed) resolve();
+    else socket.once('close', () => resolve());
+    socket.resume();
+  });
+}
+
+function head(target: TestApi, lines: readonly string[]): string {
+  const { token } = target.users.operator;
+  const fixed = [
+    'POST /things HTTP/1.1',
+    'host: x',
+    `authorization: Bearer ${token}`,
+    'content-type: application/json',
+  ];
+  return `${[...fixed, ...lines].join('\r\n')}\r\n\r\n`;
+}
+
+/** Sends for as long as the server lets it, and returns what came back. */
+async function pour(socket: Socket, chunk: Buffer, totalBytes: number): Promise<string> {
+  let answer = '';
+  socket.on('data', (data) => {
+    answer += String(data);
+  });
+  for (let sent = 0; sent < totalBytes && !socket.destroyed && answer === ''; sent += chunk.length) {
+    await new Promise<void>((resolve) => {
+      socket.write(chunk, () => resolve());
+    });
+  }
+  for (let waited = 0; waited < 100 && answer === '' && !socket.destroyed; waited += 1) await sleep(20);
+  socket.destroy();
+  return answer;
+}
+
+const BODY_BYTES = 100 * 1024 * 1024;
+
+test('a body of 100 MB with its length announced is 413 before it is sent', async () => {
+  const socket = await socketTo(api);
+  socket.write(head(api, [`content-length: ${BODY_BYTES}`]));
+  const answer = await pour(socket, Buffer.alloc(65_536, 0x20), BODY_BYTES);
+  expect(answer).toMatch(/^HTTP\/1\.1 413 /);
+  expect(answer).toContain('common.validation.limit_exceeded');
+});
+
+test('a body of 100 MB without a length is 413 after the first MiB, and memory stays flat', async () => {
+  const before = process.memoryUsage().rss;
+  const chunk = Buffer.concat([Buffer.from('10000\r\n'), Buffer.alloc(0x10000, 0x20), Buffer.from('\r\n')]);
+  for (let round = 0; round < 5; round += 1) {
+    const socket = await socketTo(api);
+    socket.write(head(api, ['transfer-encoding: chunked']));
+    expect(await pour(socket, chunk, BODY_BYTES)).toMatch(/^HTTP\/1\.1 413 /);
+  }
+  expect(process.memoryUsage().rss - before).toBeLessThan(100 * 1024 * 1024);
+});
+
+test('a body of just under 1 MiB is read', async () => {
+  const { status, body } = await api.call('POST', '/things', `{"workflow":"${'x'.repeat(1_000_000)}","data":{}}`);
+  expect(status).toBe(400);
+  expect(body.messageParameters.slice(0, 2)).toEqual(['body', 'workflow']);
+});
+
+test('a caller that goes away in the middle of its body leaves nothing broken', async () => {
+  for (let count = 0; count < 20; count += 1) {
+    const socket = await socketTo(api);
+    socket.write(`${head(api, ['content-length: 1000'])}{"workflow"`);
+    await sleep(5);
+    socket.destroy();
+  }
+  expect((await api.call('GET', '/things')).status).toBe(200);
+});
+
+test('slow headers, slow bodies and 1,000 idle sockets are closed, and others are answered meanwhile', async () => {
+  const idle = await Promise.all(Array.from({ length: 1_000 }, () => socketTo(api)));
+  const slowHeaders = await socketTo(api);
+  slowHeaders.write('GET /things HTTP/1.1\r\nhost: x\r\n');
+  const dripHeaders = setInterval(() => slowHeaders.write('x-drip: 1\r\n'), 200);
+  const slowBody = await socketTo(api);
+  slowBody.write(`${head(api, ['content-length: 1000'])}{`);
+  const dripBody = setInterval(() => slowBody.write(' '), 200);
+  let answered = 0;
+  let open = true;
+  const others = (async () => {
+    while (open) {
+      expect((await api.call('GET', '/things')).status).toBe(200);
+      answered += 1;
+      await sleep(50);
+    }
+  })();
+  // Bounded by the test's own limit: without the timeouts this never ends.
+  await Promise.all([...idle, slowHeaders, slowBody].map(closed));
+  open = false;
+  clearInterval(dripHeaders);
+  clearInterval(dripBody);
+  await others;
+  expect(answered).toBeGreaterThan(5);
+});
+
+test('health tells of Postgres, and of Temporal as information only', async () => {
+  expect((await api.call('GET', '/health/live', undefined, { as: null })).status).toBe(200);
+  const ready = await api.call('GET', '/health/ready', undefined, { as: null });
+  expect(ready.status).toBe(200);
+  expect(ready.body).toEqual({ status: 'ready', postgres: 'reachable', temporal: 'unreachable' });
+});
+
+test('without Postgres: 503 with Retry-After in the error shape, not ready, still alive', async () => {
+  const away = await startApi({ ...database, url: 'postgres://nobody:x@127.0.0.1:9/none' }, { users: api.users });
+  try {
+    const { status, body, headers, text } = await away.call('GET', '/machine-users', undefined, { as: 'admin' });
+    expect(status).toBe(503);
+    expect(body.code).toBe('common.dependency.unavailable');
+    expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(text).not.toMatch(/127\.0\.0\.1|nobody|ECONN/);
+    expect((await away.call('GET', '/health/ready', undefined, { as: null })).status).toBe(503);
+    expect((await away.call('GET', '/health/live', undefined, { as: null })).status).toBe(200);
+  } finally {
+    await away.stop();
+  }
+});
+
+test('metrics count requests by route and status, never by id', async () => {
+  const id = api.users.viewer.id;
+  await api.call('GET', `/machine-users/${id}`, undefined, { as: 'admin' });
+  const { status, text } = await api.call('GET', '/metrics', undefined, { as: null });
+  expect(status).toBe(200);
+  expect(text).toContain(
+    'http_request_duration_seconds_count{method="GET",route="/machine-users/{machineUserId}",status="200"}',
+  );
+  for (const name of ['transitions_total', 'relay_lag_seconds', 'webhook_backlog'])
+    expect(text).toContain(`# TYPE ${name}`);
+  expect(text).not.toContain(id);
+});
+
+test('one wide log line per request, without bodies, query values or tokens', async () => {
+  logLines.length = 0;
+  const body = { workflow: { code: 'direct' }, data: { thing: { name: 'canary-name', amount: 1, currency: 'EUR' } } };
+  await api.call('POST', '/things', body, { headers: { 'request-id': 'log-test' }, key: 'canary-key' });
+  await api.call('GET', '/things?data.thing.status=canary-query');
+  await api.call('GET', '/faults');
+  const lines = logLines.map((line) => JSON.parse(line));
+  const requests = lines.filter((line) => line.msg === 'request');
+  expect(requests).toHaveLength(3);
+  expect(requests[0]).toMatchObject({
+    requestId: 'log-test',
+    method: 'POST',
+    route: '/things',
+    status: 201,
+    machineUserId: api.users.operator.id,
+  });
+  expect(requests[0].durationMs).toBeGreaterThan(0);
+  const fault = lines.find((line) => line.msg === 'request failed');
+  expect(fault.err.stack).toContain('frame-routes');
+  expect(logLines.join('')).not.toMatch(/canary|Bearer|eyJ/);
+});
+
+test('a rate limit refuses with 429 and Retry-After, per machine user', async () => {
+  const limited = await startApi(database, {
+    routes: frameRoutes,
+    users: api.users,
+    configuration: (configuration) => ({ ...configuration, rateLimit: { requestsPerSecond: 2 } }),
+  });
+  try {
+    const answers = await Promise.all(Array.from({ length: 8 }, () => limited.call('GET', '/things')));
+    const refused = answers.filter(({ status }) => status === 429);
+    expect(refused.length).toBeGreaterThanOrEqual(5);
+    expect(refused[0]?.body.code).toBe('common.rate.limited');
+    expect(Number(refused[0]?.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect((await limited.call('GET', '/things', undefined, { as: 'viewer' })).status).toBe(200);
+  } finally {
+    await limited.stop();
+  }
+});
+
+test('a drain answers what is in flight, accepts nothing more and closes idle connections', async () => {
+  const draining = await startApi(database, { routes: frameRoutes, users: api.users });
+  const idle = await socketTo(draining);
+  const body = { workflow: { code: 'direct', pauseMs: 700 }, data: { thing: { amount: 1, currency: 'EUR' } } };
+  const inFlight = draining.call('POST', '/things', body);
+  await sleep(200);
+  const stopped = draining.stop();
+  await sleep(100);
+  await expect(fetch(`${draining.url}/health/live`)).rejects.toThrow();
+  expect((await inFlight).status).toBe(201);
+  await stopped;
+  await closed(idle);
+});
+
+test('the documentation page loads nothing from anywhere and has every operation', async () => {
+  const { status, text, headers } = await api.call('GET', '/docs', undefined, { as: null });
+  expect(status).toBe(200);
+  expect(headers.get('content-type')).toBe('text/html; charset=utf-8');
+  expect(headers.get('content-security-policy')).toContain("default-src 'none'");
+  expect(text).not.toMatch(/https?:\/\/|<script|@import|url\(/);
+  const openapi = await api.call('GET', '/openapi.json', undefined, { as: null });
+  for (const [path, methods] of Object.entries<Record<string, { operationId: string }>>(openapi.body.paths)) {
+    expect(text).toContain(`<code>${path}</code>`);
+    for (const { operationId } of Object.values(methods)) expect(text).toContain(`id="${operationId}"`);
+  }
+});
