@@ -84,6 +84,7 @@ export async function parkWakeup(reader: Reader, wakeup: ClaimedWakeup, reason: 
 
 export interface ParkedWakeup {
   readonly workflowId: string;
+  readonly workflowType: string;
   readonly parkedAt: Date;
   readonly attemptCount: number;
   readonly lastError: string | null;
@@ -91,7 +92,7 @@ export interface ParkedWakeup {
 
 export async function listParkedWakeups(reader: Reader, limit: number): Promise<ParkedWakeup[]> {
   return reader.execute<ParkedWakeup>(sql`
-    SELECT workflow_id AS "workflowId", parked_at AS "parkedAt", attempt_count AS "attemptCount",
+    SELECT workflow_id AS "workflowId", workflow_type AS "workflowType", parked_at AS "parkedAt", attempt_count AS "attemptCount",
       last_error AS "lastError" FROM workflow_wakeups WHERE parked_at IS NOT NULL ORDER BY parked_at LIMIT ${limit}`);
 }
 
@@ -101,4 +102,14 @@ export async function readRelayBacklog(reader: Reader): Promise<{ lagSeconds: nu
     SELECT coalesce(extract(epoch FROM service_now() - min(created_at) FILTER (WHERE parked_at IS NULL)), 0)::float8
       AS "lagSeconds", (count(*) FILTER (WHERE parked_at IS NOT NULL))::integer AS parked FROM workflow_wakeups`);
   return row ?? { lagSeconds: 0, parked: 0 };
+}
+
+/** Which of these workflows are about to be woken. */
+export async function whichAreWaking(reader: Reader, workflowIds: readonly string[]): Promise<Set<string>> {
+  if (workflowIds.length === 0) return new Set();
+  const rows = await reader.statement<{ id: string }>(
+    `SELECT workflow_id AS id FROM workflow_wakeups WHERE parked_at IS NULL AND workflow_id = ANY ($1::text[])`,
+    [workflowIds],
+  );
+  return new Set(rows.map((row) => row.id));
 }

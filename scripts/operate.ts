@@ -1,0 +1,50 @@
+import { lazyTemporalClient } from '../api/temporal.ts';
+import { temporalSettings } from '../config/temporal.ts';
+import { createDatabase } from '../db/client.ts';
+import { readEndpoints } from './endpoints.ts';
+import { OPERATIONS } from './operations.ts';
+import { describeFailure, RemedyError } from './remedy.ts';
+import { dataDirectory } from './start-environment.ts';
+
+/** `npm run operate -- COMMAND …`: what an operator does by hand. Reaches the service by environment or DATA_DIR. */
+async function main(): Promise<0 | 1> {
+  const [name, ...rest] = process.argv.slice(2);
+  const operation = name !== undefined && Object.hasOwn(OPERATIONS, name) ? OPERATIONS[name] : undefined;
+  if (operation === undefined) throw new RemedyError(usage());
+  const { databaseUrl, temporalAddress, temporalNamespace } = whereabouts();
+  const database = createDatabase({ url: databaseUrl, maxConnections: 2, applicationName: 'operate' });
+  const temporal = lazyTemporalClient(
+    temporalSettings({ ...process.env, TEMPORAL_ADDRESS: temporalAddress, TEMPORAL_NAMESPACE: temporalNamespace }),
+  );
+  try {
+    const print = (line: string) => process.stdout.write(`${line}\n`);
+    return await operation.run({ database, temporal: temporal.client, arguments: rest, print });
+  } finally {
+    await temporal.close();
+    await database.close();
+  }
+}
+
+/** The environment's where it names a database, else those of the service that was started with this data directory. */
+function whereabouts() {
+  const { DATABASE_URL: url, TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace } = process.env;
+  const started = url ? undefined : readEndpoints(dataDirectory(process.env));
+  return {
+    databaseUrl: url || (started?.databaseUrl ?? ''),
+    temporalAddress: address || (started?.temporalAddress ?? ''),
+    temporalNamespace: namespace || (started?.temporalNamespace ?? ''),
+  };
+}
+
+function usage(): string {
+  const commands = Object.entries(OPERATIONS).map(([name, { summary }]) => `  ${name.padEnd(20)} ${summary}`);
+  return ['Usage: npm run operate -- COMMAND', ...commands].join('\n');
+}
+
+main().then(
+  (status) => process.exit(status),
+  (error: unknown) => {
+    process.stderr.write(`${describeFailure(error)}\n`);
+    process.exit(2);
+  },
+);

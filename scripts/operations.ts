@@ -1,0 +1,87 @@
+import { parseArgs } from 'node:util';
+import type { Client } from '@temporalio/client';
+import type { Database } from '../db/client.ts';
+import { OPEN_WORK_TYPES, wakeOpen } from '../db/open-work.ts';
+import { listParkedWakeups, wake } from '../db/workflow-wakeups.ts';
+import { WEBHOOK_SHARDS, workflowId } from '../workflows/messages.ts';
+import { findStuckWork } from './stuck-work.ts';
+
+/** What an operator's command reaches the service with. */
+export interface Operation {
+  readonly summary: string;
+  /** Returns the exit status: 0, or 1 when it found something for a person to do. */
+  run(context: OperationContext): Promise<0 | 1>;
+}
+
+export interface OperationContext {
+  readonly database: Database;
+  readonly temporal: Client;
+  /** What stands after the command's name. */
+  readonly arguments: readonly string[];
+  print(line: string): void;
+}
+
+const PAGE = 500;
+
+const restartWorkflows: Operation = {
+  summary: 'Wakes the workflow of every open row, and those of the webhooks: after Temporal lost its database.',
+  async run({ database, print }) {
+    for (const type of OPEN_WORK_TYPES) {
+      let woken = 0;
+      let after: string | null = null;
+      do {
+        const from: string | null = after;
+        const page: string[] = await database.transaction((tx) => wakeOpen(tx, type, from, PAGE));
+        woken += page.length;
+        after = page.length === PAGE ? (page.at(-1) ?? null) : null;
+      } while (after !== null);
+      print(`${type}: ${woken} to be woken`);
+    }
+    await database.transaction(async (tx) => {
+      for (let shard = 0; shard < WEBHOOK_SHARDS; shard += 1) {
+        await wake(tx, 'webhook-delivery', workflowId('webhook-delivery', String(shard)));
+      }
+    });
+    print(`webhook-delivery: ${WEBHOOK_SHARDS} to be woken`);
+    print('A running API process hands them to Temporal.');
+    return 0;
+  },
+};
+
+const PARKED_MAX = 1_000;
+
+const parked: Operation = {
+  summary: 'Lists the wake-ups that Temporal found invalid; --retry tries them again.',
+  async run({ database, arguments: given, print }) {
+    const { values } = parseArgs({ args: [...given], options: { retry: { type: 'boolean', default: false } } });
+    const rows = await listParkedWakeups(database.reader, PARKED_MAX);
+    for (const row of rows) {
+      print(`${row.workflowId}  parked ${row.parkedAt.toISOString()}  attempts ${row.attemptCount}  ${row.lastError}`);
+    }
+    print(rows.length === 0 ? 'No wake-up is parked.' : `${rows.length} parked.`);
+    if (!values.retry) return rows.length === 0 ? 0 : 1;
+    await database.transaction(async (tx) => {
+      for (const row of rows) await wake(tx, row.workflowType, row.workflowId);
+    });
+    return 0;
+  },
+};
+
+const stuck: Operation = {
+  summary: 'Lists open rows without a workflow, and workflows without an open row.',
+  async run({ database, temporal, print }) {
+    const { rowsWithoutWorkflow, workflowsWithoutRow } = await findStuckWork(database, temporal);
+    for (const id of rowsWithoutWorkflow) print(`open row without a workflow: ${id}`);
+    for (const id of workflowsWithoutRow) print(`workflow without an open row: ${id}`);
+    const found = rowsWithoutWorkflow.length + workflowsWithoutRow.length;
+    print(found === 0 ? 'Every open row has its workflow, and every workflow its open row.' : `${found} found.`);
+    return found === 0 ? 0 : 1;
+  },
+};
+
+/** The commands by name; one line each. */
+export const OPERATIONS: Readonly<Record<string, Operation>> = {
+  'restart-workflows': restartWorkflows,
+  parked,
+  stuck,
+};

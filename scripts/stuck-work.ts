@@ -1,0 +1,84 @@
+import type { Client } from '@temporalio/client';
+import { WorkflowNotFoundError } from '@temporalio/client';
+import type { Database } from '../db/client.ts';
+import { listOpen, OPEN_WORK_TYPES, type OpenWorkType, whichAreOpen } from '../db/open-work.ts';
+import { whichAreWaking } from '../db/workflow-wakeups.ts';
+import { resourceIdOf, workflowId } from '../workflows/messages.ts';
+
+const PAGE = 1_000;
+
+export interface StuckWork {
+  /** Workflow ids of open rows that no workflow stands for, and that none is about to. */
+  readonly rowsWithoutWorkflow: string[];
+  /** Ids of running workflows whose row is final or gone. */
+  readonly workflowsWithoutRow: string[];
+}
+
+/**
+ * Compares the open rows with the running workflows. Temporal's lists are a moment behind, so every difference is looked
+ * at once more before it is told.
+ */
+export async function findStuckWork(database: Database, client: Client): Promise<StuckWork> {
+  const rowsWithoutWorkflow: string[] = [];
+  const workflowsWithoutRow: string[] = [];
+  for (const type of OPEN_WORK_TYPES) {
+    const running = await listRunning(client, type);
+    for await (const page of openPages(database, type)) {
+      const missing = page.filter((id) => !running.has(id)).map((id) => workflowId(type, id));
+      rowsWithoutWorkflow.push(...(await confirmedMissing(database, client, type, missing)));
+    }
+    for (const ids of pagesOf([...running])) {
+      const open = await whichAreOpen(database.reader, type, ids);
+      const extra = ids.filter((id) => !open.has(id)).map((id) => workflowId(type, id));
+      for (const id of extra) if (await isRunning(client, id)) workflowsWithoutRow.push(id);
+    }
+  }
+  return { rowsWithoutWorkflow, workflowsWithoutRow };
+}
+
+async function* openPages(database: Database, type: OpenWorkType): AsyncGenerator<string[]> {
+  let after: string | null = null;
+  do {
+    const page: string[] = await listOpen(database.reader, type, after, PAGE);
+    if (page.length > 0) yield page;
+    after = page.length === PAGE ? (page.at(-1) ?? null) : null;
+  } while (after !== null);
+}
+
+function* pagesOf(ids: readonly string[]): Generator<readonly string[]> {
+  for (let start = 0; start < ids.length; start += PAGE) yield ids.slice(start, start + PAGE);
+}
+
+async function listRunning(client: Client, type: OpenWorkType): Promise<Set<string>> {
+  const query = `WorkflowType = '${type}' AND ExecutionStatus = 'Running'`;
+  const ids = new Set<string>();
+  for await (const execution of client.workflow.list({ query })) ids.add(resourceIdOf(execution.workflowId));
+  return ids;
+}
+
+/** Without those that were started a moment ago, are about to be, or whose row is final by now. */
+async function confirmedMissing(
+  database: Database,
+  client: Client,
+  type: OpenWorkType,
+  workflowIds: readonly string[],
+): Promise<string[]> {
+  const waking = await whichAreWaking(database.reader, workflowIds);
+  const stillOpen = await whichAreOpen(database.reader, type, workflowIds.map(resourceIdOf));
+  const missing: string[] = [];
+  for (const id of workflowIds) {
+    if (waking.has(id) || !stillOpen.has(resourceIdOf(id)) || (await isRunning(client, id))) continue;
+    missing.push(id);
+  }
+  return missing;
+}
+
+async function isRunning(client: Client, id: string): Promise<boolean> {
+  try {
+    const { status } = await client.workflow.getHandle(id).describe();
+    return status.name === 'RUNNING';
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return false;
+    throw error;
+  }
+}
