@@ -1,0 +1,36 @@
+import { createDatabase } from '../db/client.ts';
+import { checkLedger, type Violation } from '../db/ledger-check.ts';
+import { readEndpoints } from './endpoints.ts';
+import { describeFailure } from './remedy.ts';
+import { dataDirectory } from './start-environment.ts';
+
+/** `npm run -s ledger:check`: exits 0 when every invariant of the books holds, else 1 with a table of what does not. */
+async function main(): Promise<void> {
+  const url = process.env.DATABASE_URL ?? readEndpoints(dataDirectory(process.env)).databaseUrl;
+  const database = createDatabase({ url, maxConnections: 1, applicationName: 'ledger-check' });
+  try {
+    const violations = await checkLedger(database.reader);
+    if (violations.length === 0) {
+      console.log('The books hold: every invariant is met.');
+      return;
+    }
+    console.log(table(violations));
+    console.error(`${violations.length} violation(s) of the ledger's invariants.`);
+    process.exitCode = 1;
+  } finally {
+    await database.close();
+  }
+}
+
+const HEADER: Violation = { rule: 'rule', subject: 'of', expected: 'should be', actual: 'is' };
+
+function table(violations: readonly Violation[]): string {
+  const rows = [HEADER, ...violations].map(({ rule, subject, expected, actual }) => [rule, subject, expected, actual]);
+  const widths = [0, 1, 2, 3].map((column) => Math.max(...rows.map((row) => (row[column] ?? '').length)));
+  return rows.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ')).join('\n');
+}
+
+main().catch((error: unknown) => {
+  process.stderr.write(`${describeFailure(error)}\n`);
+  process.exit(2);
+});
