@@ -1,5 +1,6 @@
 import { readClock } from '../db/clock.ts';
 import { deleteOldIdempotencyKeys } from '../db/idempotency-keys.ts';
+import { checkLedger } from '../db/ledger-check.ts';
 import { checkpointSystemAccounts } from '../db/system-account-checkpoints.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { whileHeartbeating } from './heartbeats.ts';
@@ -12,6 +13,15 @@ const HORIZON_MONTHS_MIN = 12;
 /** Each returns `ok`, or a code for a person to follow up; what exactly was found is in the log. */
 export function housekeepingActivities({ database, configuration, logger }: ActivityDependencies) {
   return {
+    /** The books must hold at every instant; a violation is never mended by itself. */
+    async checkLedger(): Promise<string> {
+      const violations = await whileHeartbeating(() => checkLedger(database.reader));
+      if (violations.length === 0) return 'ok';
+      const rules = [...new Set(violations.map(({ rule }) => rule))];
+      logger.error({ violations: violations.length, rules }, 'the ledger does not hold: run ledger:check');
+      return 'ledger-violated';
+    },
+
     async checkpointSystemAccounts(): Promise<string> {
       const written = await checkpointSystemAccounts(database.reader);
       if (written > 0) logger.info({ written }, 'system accounts checkpointed');

@@ -7,6 +7,7 @@ const upkeep = proxyActivities<HousekeepingActivities>(UPKEEP);
 
 /** The tasks in their order; one that fails does not keep the others from being done. */
 const TASKS = {
+  'check the ledger': upkeep.checkLedger,
   'checkpoint system accounts': upkeep.checkpointSystemAccounts,
   'forget old idempotency keys': upkeep.forgetOldIdempotencyKeys,
   'check the calendars': upkeep.checkCalendars,
