@@ -47,8 +47,6 @@ export function scriptedProvider(): ScriptedProvider {
     lookUps,
     sentBack,
     answer,
-    schemes: () => ['faster-payments'],
-    depositInformation: () => ({}),
     connectClient: async ({ clientId }) => ({ outcome: 'connected', reference: `c-${clientId}` }),
     openAccount: async ({ accountId }) => opened(accountId),
     lookUpAccount: async (accountId) => opened(accountId),
