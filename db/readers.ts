@@ -1,4 +1,4 @@
-import type { SQL } from 'drizzle-orm';
+import { DrizzleQueryError, type SQL } from 'drizzle-orm';
 import { PgDialect } from 'drizzle-orm/pg-core';
 import { drizzle, type PgRemoteDatabase } from 'drizzle-orm/pg-proxy';
 import type { Reader, Transaction } from './client.ts';
@@ -30,11 +30,35 @@ export class StatementReader implements Reader {
   }
 
   get drizzle(): PgRemoteDatabase {
-    this.#drizzle ??= drizzle(async (text, params, method) => ({
-      rows: method === 'all' ? await this.#runArrays(text, params) : await this.#run(text, params),
-    }));
+    this.#drizzle ??= withPlainErrors(
+      drizzle(async (text, params, method) => ({
+        rows: method === 'all' ? await this.#runArrays(text, params) : await this.#run(text, params),
+      })),
+    );
     return this.#drizzle;
   }
+}
+
+/**
+ * Drizzle wraps what a statement was refused with into an error whose message holds every parameter. Those may be
+ * somebody's name, and the wrapper hides a deadlock or a violated key from who looks for it: so the error goes out as it is.
+ */
+function withPlainErrors(database: PgRemoteDatabase): PgRemoteDatabase {
+  const { session } = database._;
+  const prepare = session.prepareQuery.bind(session);
+  session.prepareQuery = (...query) => {
+    const prepared = prepare(...query);
+    const execute = prepared.execute.bind(prepared);
+    prepared.execute = async (values) => {
+      try {
+        return await execute(values);
+      } catch (error) {
+        throw error instanceof DrizzleQueryError && error.cause !== undefined ? error.cause : error;
+      }
+    };
+    return prepared;
+  };
+  return database;
 }
 
 /** What `work` gets: statements on the transaction's connection, refused once it has ended. */
