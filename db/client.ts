@@ -93,16 +93,34 @@ export function createDatabase(options: DatabaseOptions): Database {
   const forgetFault = surviveDriverFault((reason) => pool.renew(reason));
   const readClockOffset = options.clockOffset ?? null;
 
-  async function single<Value>(run: (connection: Connection) => Promise<Value>): Promise<Value> {
-    refuseSecondConnection();
-    const connection = pool.takeIdle() ?? (await pool.acquire(deadlineDefaultMs));
-    const timer = setTimeout(missDeadline, deadlineDefaultMs, pool, connection);
+  async function runSingle<Value>(run: (connection: Connection) => Promise<Value>): Promise<Value> {
+    let leftMs = deadlineDefaultMs;
+    let connection = pool.takeIdle();
+    if (connection === null) {
+      const startedAt = performance.now();
+      connection = await pool.acquire(deadlineDefaultMs);
+      leftMs = Math.max(1, deadlineDefaultMs - (performance.now() - startedAt));
+    }
+    const timer = setTimeout(missDeadline, leftMs, pool, connection);
     try {
       if (readClockOffset !== null) await setClockOffset(connection, readClockOffset());
       return await run(connection);
     } finally {
       clearTimeout(timer);
       pool.release(connection);
+    }
+  }
+
+  /** One statement is a transaction of its own: when a deadlock refuses it, it may simply be done again. */
+  async function single<Value>(run: (connection: Connection) => Promise<Value>): Promise<Value> {
+    refuseSecondConnection();
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await runSingle(run);
+      } catch (error) {
+        if (!isRepeatable(error) || attempt >= ATTEMPTS_MAX) throw error;
+        await sleep(repeatAfterMs(attempt));
+      }
     }
   }
 
@@ -123,7 +141,7 @@ export function createDatabase(options: DatabaseOptions): Database {
           attemptTransaction(connection, work, begin, readClockOffset?.() ?? null),
         );
       } catch (error) {
-        const waitMs = Math.random() * 10 * 2 ** attempt;
+        const waitMs = repeatAfterMs(attempt);
         if (!isRepeatable(error) || attempt >= ATTEMPTS_MAX || performance.now() + waitMs >= endsAt) throw error;
         await sleep(waitMs);
       }
@@ -144,6 +162,10 @@ export function createDatabase(options: DatabaseOptions): Database {
       forgetFault();
     },
   };
+}
+
+function repeatAfterMs(attempt: number): number {
+  return Math.random() * 10 * 2 ** attempt;
 }
 
 /** Gives the connection back when the attempt is over on it; one that missed the deadline is gone by then. */

@@ -22,17 +22,14 @@ export class LockTimeout extends Error {
 const LOCK_NOT_AVAILABLE = '55P03';
 const REPEATABLE_STATES: ReadonlySet<string> = new Set(['40001', '40P01']);
 
-/** Query cancelled by a timeout, server stopping or starting, too many connections, timeouts of idle and long transactions. */
-const UNAVAILABLE_STATES: ReadonlySet<string> = new Set([
-  '57014',
-  '57P01',
-  '57P02',
-  '57P03',
-  '57P05',
-  '53300',
-  '25P03',
-  '25P04',
-]);
+/** By a demoted server, which a failover left behind. */
+const READ_ONLY_SERVER = '25006';
+
+/**
+ * Connection failures; out of disk, memory or connections; timeouts of idle and long transactions; cancelled by a
+ * timeout; stopping, starting; a failing disk.
+ */
+const UNAVAILABLE_STATES = /^(08...|53...|25P03|25P04|57014|57P..|58030|25006)$/;
 
 /** The SQLSTATE of an error that Postgres itself raised, else null. */
 export function sqlState(error: unknown): string | null {
@@ -58,7 +55,9 @@ export function isRepeatable(error: unknown): boolean {
 
 /** The error ended its connection, or says that the connection is of no use any more. */
 export function endsConnection(error: unknown): boolean {
-  if (error instanceof postgres.PostgresError) return error.severity === 'FATAL' || error.severity === 'PANIC';
+  if (error instanceof postgres.PostgresError) {
+    return error.severity === 'FATAL' || error.severity === 'PANIC' || error.code === READ_ONLY_SERVER;
+  }
   return !(error instanceof LockTimeout) && isDriverFailure(error);
 }
 
@@ -68,7 +67,7 @@ export function asDatabaseFailure(error: unknown): unknown {
   if (error instanceof postgres.PostgresError) {
     hideValues(error);
     if (error.code === LOCK_NOT_AVAILABLE) return new LockTimeout({ cause: error });
-    const unavailable = UNAVAILABLE_STATES.has(error.code) || error.code.startsWith('08') || endsConnection(error);
+    const unavailable = UNAVAILABLE_STATES.test(error.code) || endsConnection(error);
     return unavailable ? new DatabaseUnavailable(`${error.code} ${error.message}`, { cause: error }) : error;
   }
   if (isDriverFailure(error)) return new DatabaseUnavailable(describe(error), { cause: error });

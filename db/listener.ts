@@ -14,7 +14,9 @@ export class Listener {
   readonly #options: Omit<ConnectionOptions, 'onLost'>;
   readonly #listeners = new Map<string, Set<OnNotify>>();
   readonly #stopped = new AbortController();
+  /** The one in use or being opened; `#connected` once it hears. */
   #connection: Connection | null = null;
+  #connected = false;
   #running: Promise<void> | null = null;
   #wakeUp: (() => void) | null = null;
 
@@ -31,8 +33,9 @@ export class Listener {
     if (known === undefined) this.#listeners.set(channel, new Set([onNotify]));
     else known.add(onNotify);
     this.#running ??= this.#keepConnected();
-    if (known === undefined && this.#connection !== null) {
-      await this.#subscribe(this.#connection, channel).catch(() => this.#connection?.retire('LISTEN failed'));
+    const connection = this.#connection;
+    if (known === undefined && this.#connected && connection !== null) {
+      await this.#subscribe(connection, channel).catch(() => connection.retire('LISTEN failed'));
     }
     return {
       close: async () => {
@@ -61,16 +64,17 @@ export class Listener {
     let delayMs = RECONNECT_FIRST_MS;
     while (!this.#stopped.signal.aborted) {
       const connection = new Connection({ ...this.#options, onLost: () => this.#wakeUp?.() });
+      this.#connection = connection;
       try {
         await connection.open();
-        this.#connection = connection;
+        this.#connected = true;
         for (const channel of this.#listeners.keys()) await this.#subscribe(connection, channel);
         delayMs = RECONNECT_FIRST_MS;
         await this.#watch(connection);
       } catch {
         // Postgres is away or on its way down; the loop tries again.
       }
-      this.#connection = null;
+      this.#connected = false;
       connection.retire('the listener connects anew');
       await sleep(delayMs * (0.5 + Math.random() / 2), undefined, { signal: this.#stopped.signal }).catch(() => {});
       delayMs = Math.min(delayMs * 2, RECONNECT_MAX_MS);

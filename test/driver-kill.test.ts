@@ -110,7 +110,7 @@ test('20 kills of Postgres under 8 writers: no call hangs, no acknowledged row i
       } catch (error) {
         if (error instanceof DatabaseUnavailable) unavailable += 1;
         else unexpected.push(error);
-        await sleep(20);
+        await sleep(50);
       } finally {
         underWay.delete(id);
       }
