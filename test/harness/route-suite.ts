@@ -1,0 +1,189 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { parseJson } from '../../api/frame/json.ts';
+import { type JsonSchema, openApiDocument } from '../../api/frame/openapi.ts';
+import { check } from '../../api/frame/problems.ts';
+import { parseBody } from '../../api/frame/request.ts';
+import type { Route } from '../../api/frame/route.ts';
+import { ROLES } from '../../domain/roles.ts';
+import type { Called, Json, TestApi } from './api.ts';
+
+/** What stands in for a path parameter that is no id: the first that its schema accepts. */
+const PATH_CANDIDATES = ['GB', 'external', 'internal', 'faster-payments', 'someone@example.com', 'sandbox-bank', '1'];
+
+/** What every route promises, whatever it does: run once for each. */
+export function routeSuite(route: Route, api: () => TestApi): void {
+  const { contract } = route;
+  const { method } = contract;
+  const roles = contract.roles ?? ROLES;
+  const [role = 'admin'] = roles;
+  const bodies = exampleBodies(route);
+  const [firstBody] = bodies;
+  const call = (path: string, body: unknown = firstBody, as: (typeof ROLES)[number] | null = role): Promise<Called> =>
+    api().call(method, path, method === 'GET' || method === 'DELETE' ? undefined : body, { as });
+
+  describe(`${method} ${contract.path}`, () => {
+    test('is 401 without a token and 403 for every other role', async () => {
+      expect((await call(examplePath(route), firstBody, null)).status).toBe(401);
+      for (const other of ROLES.filter((candidate) => !roles.includes(candidate))) {
+        expect((await call(examplePath(route), firstBody, other)).status).toBe(403);
+      }
+    });
+
+    test('has examples that its own schemas accept', () => {
+      for (const body of bodies) expect(() => parseBody(contract, JSON.stringify(body))).not.toThrow();
+      expect(bodies).toHaveLength(Object.keys(contract.workflows ?? {}).length);
+      const shown = check(contract.response, parseJson(JSON.stringify(contract.examples.response)), ['data']);
+      expect(shown.problems).toEqual([]);
+    });
+
+    test('answers foreign ids with 404 and malformed ones with 400', async () => {
+      const ids = idNames(route);
+      if (ids.length === 0) return;
+      const foreign = await call(examplePath(route));
+      expect(foreign.status).toBe(404);
+      expect(foreign.body.code).toBe('common.coding.internal.record_not_found');
+      for (const name of ids) {
+        for (const value of ['17', '%00', "'", 'null', `${randomUUID()}x`]) {
+          const { status, body } = await call(examplePath(route, { [name]: value }));
+          expect(status).toBe(400);
+          expect(body.messageParameters.slice(0, 2)).toEqual(['path', name]);
+        }
+      }
+    });
+
+    test('refuses unknown and repeated parameters, and survives odd values of the known ones', async () => {
+      const path = examplePath(route);
+      const unknown = await call(`${path}?data.nonsense=1`);
+      expect(unknown.status).toBe(400);
+      expect(unknown.body.code).toBe('common.validation.field_unexpected');
+      for (const name of Object.keys(contract.query ?? {})) {
+        const query = encodeURIComponent(name);
+        expect((await call(`${path}?${query}=a&${query}=b`)).status).toBe(400);
+        for (const value of [
+          '',
+          '%00',
+          "'%22%5C%25_",
+          '%F0%9F%92%B6',
+          '-1',
+          '1e999',
+          randomUUID(),
+          'x'.repeat(2_000),
+        ]) {
+          expect((await call(`${path}?${query}=${value}`)).status).toBeLessThan(500);
+        }
+      }
+    });
+
+    test.runIf(bodies.length > 0)('names every wrong type, missing field and unknown field with 400', async () => {
+      for (const body of bodies) {
+        const schema = requestSchema(route, body.workflow.code);
+        const mutations = mutationsOf(schema, body);
+        expect(mutations.length).toBeGreaterThan(10);
+        for (const mutation of mutations) {
+          const answer = await call(examplePath(route), mutation.body);
+          const seen = `${mutation.path} ${mutation.kind}: ${answer.status} ${answer.text}`;
+          expect(answer.status, seen).toBe(400);
+          const problems = [answer.body, ...(answer.body.errors ?? [])];
+          const last = mutation.path.split('.').at(-1) ?? '';
+          const named = problems.some((problem) => `.${problem.messageParameters[1]}`.endsWith(`.${last}`));
+          expect(named, seen).toBe(true);
+        }
+      }
+    });
+  });
+}
+
+function exampleBodies({ contract }: Route): Json[] {
+  return Object.entries(contract.examples.requests ?? {}).map(([code, example]) => ({
+    workflow: { code, ...example?.workflow },
+    data: example?.data,
+    ...(example?.connect === undefined ? {} : { connect: example.connect }),
+  }));
+}
+
+/** The path with ids of nothing, unless `given` has others. */
+function examplePath({ contract }: Route, given: Readonly<Record<string, string>> = {}): string {
+  return contract.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+    if (given[name] !== undefined) return given[name];
+    const schema = contract.params?.[name];
+    if (schema === undefined) throw new Error(`${contract.path} declares no parameter ${name}`);
+    const value = [randomUUID(), ...PATH_CANDIDATES].find(
+      (candidate) => check(schema, candidate, []).problems.length === 0,
+    );
+    if (value === undefined) throw new Error(`${contract.path}: no candidate for ${name} in route-suite.ts`);
+    return value;
+  });
+}
+
+function idNames({ contract }: Route): string[] {
+  const isId = (schema: Parameters<typeof check>[0]) =>
+    check(schema, randomUUID(), []).problems.length === 0 && check(schema, 'no-id', []).problems.length > 0;
+  return Object.entries(contract.params ?? {}).flatMap(([name, schema]) => (isId(schema) ? [name] : []));
+}
+
+/** The request's JSON Schema, from the very document that callers read. */
+function requestSchema(route: Route, code: string): JsonSchema {
+  const { paths } = openApiDocument([route], 'test');
+  const operation = paths[route.contract.path]?.[route.contract.method.toLowerCase()];
+  const schema: Json = operation?.requestBody?.content['application/json']?.schema;
+  return schema.oneOf?.find((variant: Json) => variant.title === code) ?? schema;
+}
+
+interface Mutation {
+  readonly kind: 'missing' | 'wrong type' | 'unknown';
+  readonly path: string;
+  readonly body: Json;
+}
+
+/** Every field of the example that its schema describes: left out where required, of a wrong type, and with a stranger beside it. */
+function mutationsOf(schema: Json, body: Json, path: readonly string[] = [], root: Json = body): Mutation[] {
+  const own = plain(schema);
+  if (own.type === 'array' && Array.isArray(body)) {
+    return body.length === 0 ? [] : mutationsOf(own.items, body[0], [...path, '0'], root);
+  }
+  if (own.properties === undefined || typeof body !== 'object' || body === null) return [];
+  const mutations: Mutation[] = [];
+  const add = (kind: Mutation['kind'], name: string, change: (parent: Json) => void) => {
+    const changed = structuredClone(root);
+    change(path.reduce((parent, key) => parent[key], changed));
+    mutations.push({ kind, path: [...path, name].join('.'), body: changed });
+  };
+  if (own.additionalProperties === false)
+    add('unknown', 'stranger', (parent) => Object.assign(parent, { stranger: 1 }));
+  for (const [name, property] of Object.entries<Json>(own.properties)) {
+    if (own.required?.includes(name)) {
+      add('missing', name, (parent) => {
+        delete parent[name];
+      });
+      add('missing', name, (parent) => Object.assign(parent, { [name]: null }));
+    }
+    for (const wrong of wrongValues(plain(property)))
+      add('wrong type', name, (parent) => Object.assign(parent, { [name]: wrong }));
+    if (body[name] !== undefined) mutations.push(...mutationsOf(property, body[name], [...path, name], root));
+  }
+  return mutations;
+}
+
+// `anyOf: [x, null]` is how the document says "may be null".
+function plain(schema: Json): Json {
+  return schema?.anyOf?.length === 2 && schema.anyOf[1].type === 'null' ? schema.anyOf[0] : schema;
+}
+
+function wrongValues(schema: Json): unknown[] {
+  switch (schema.type) {
+    case 'string':
+      return [12_345, true, ['a'], { a: 1 }];
+    case 'number':
+    case 'integer':
+      return ['1', true, [1], { a: 1 }];
+    case 'boolean':
+      return ['true', 1, {}];
+    case 'array':
+      return ['a', 1, { a: 1 }];
+    case 'object':
+      return ['a', 1, [1]];
+    default:
+      return 'const' in schema ? [12_345, []] : [];
+  }
+}
