@@ -1,5 +1,5 @@
 import { Client, ScheduleAlreadyRunning } from '@temporalio/client';
-import { temporal } from '@temporalio/proto';
+import proto from '@temporalio/proto';
 import type { NativeConnection } from '@temporalio/worker';
 import { SEARCH_ATTRIBUTES, TASK_QUEUES } from '../workflows/messages.ts';
 
@@ -18,7 +18,7 @@ async function registerSearchAttributes(connection: NativeConnection, namespace:
   const known = await operatorService.listSearchAttributes({ namespace });
   const missing = Object.keys(SEARCH_ATTRIBUTES).filter((name) => !Object.hasOwn(known.customAttributes ?? {}, name));
   if (missing.length === 0) return;
-  const type = temporal.api.enums.v1.IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD;
+  const type = proto.temporal.api.enums.v1.IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD;
   try {
     const searchAttributes = Object.fromEntries(missing.map((name) => [name, type]));
     await operatorService.addSearchAttributes({ namespace, searchAttributes });
