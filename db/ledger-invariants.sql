@@ -25,19 +25,21 @@ receivables AS (
   SELECT account_id, sum(receivable_minor) AS receivable_minor FROM incoming_transfers WHERE receivable_minor <> 0 GROUP BY account_id
 ),
 outgoing_postings AS (
-  SELECT outgoing_transfer_id AS transfer_id,
-    sum(CASE WHEN debit_transaction_number = transfer.transaction_number AND debit_account_id = transfer.account_id THEN amount_minor
-      WHEN credit_account_id = transfer.account_id THEN -amount_minor ELSE 0 END) FILTER (WHERE entry_type = 'principal') AS principal_minor,
-    sum(CASE WHEN debit_account_id = transfer.account_id THEN amount_minor
-      WHEN credit_account_id = transfer.account_id THEN -amount_minor ELSE 0 END) FILTER (WHERE entry_type = 'fee') AS fee_minor
-  FROM postings JOIN outgoing_transfers AS transfer ON transfer.id = outgoing_transfer_id
-  GROUP BY outgoing_transfer_id
+  SELECT transfer.id AS transfer_id,
+    sum(CASE WHEN posting.debit_account_id = transfer.account_id THEN posting.amount_minor
+      WHEN posting.credit_account_id = transfer.account_id THEN -posting.amount_minor ELSE 0 END)
+      FILTER (WHERE posting.entry_type = 'principal') AS principal_minor,
+    sum(CASE WHEN posting.debit_account_id = transfer.account_id THEN posting.amount_minor
+      WHEN posting.credit_account_id = transfer.account_id THEN -posting.amount_minor ELSE 0 END)
+      FILTER (WHERE posting.entry_type = 'fee') AS fee_minor
+  FROM postings AS posting JOIN outgoing_transfers AS transfer ON transfer.id = posting.outgoing_transfer_id
+  GROUP BY transfer.id
 ),
 incoming_principals AS (
-  SELECT incoming_transfer_id AS transfer_id,
-    sum(CASE WHEN credit_account_id = transfer.account_id THEN amount_minor ELSE 0 END) AS credited_minor
-  FROM postings JOIN incoming_transfers AS transfer ON transfer.id = incoming_transfer_id
-  WHERE entry_type = 'principal' GROUP BY incoming_transfer_id
+  SELECT transfer.id AS transfer_id,
+    sum(CASE WHEN posting.credit_account_id = transfer.account_id THEN posting.amount_minor ELSE 0 END) AS credited_minor
+  FROM postings AS posting JOIN incoming_transfers AS transfer ON transfer.id = posting.incoming_transfer_id
+  WHERE posting.entry_type = 'principal' GROUP BY transfer.id
 ),
 event_counts AS (
   SELECT module, resource_id, sum(entry_count) AS entry_count, max(first_sequence + entry_count - 1) AS last_sequence,
