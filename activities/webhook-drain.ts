@@ -29,6 +29,8 @@ export interface DrainOptions {
   readonly logger: Logger;
   readonly now: () => Date;
   readonly random: () => number;
+  /** How long a drain that found nothing more looks on; default LINGER_MS. */
+  readonly lingerMs?: number;
 }
 
 /** An activity drains for so long, then lets its workflow begin the next one, so that histories show that it lives. */
@@ -94,6 +96,7 @@ export class ShardDrain {
 
   async #drain(signal: AbortSignal): Promise<{ waitMs: number | null }> {
     const endsAt = performance.now() + RUN_MS;
+    const lingerMs = this.#options.lingerMs ?? LINGER_MS;
     let lastWorkAt = performance.now();
     while (!signal.aborted && performance.now() < endsAt) {
       await this.#keepBusy();
@@ -101,7 +104,7 @@ export class ShardDrain {
         await this.#claim((claim) => claimDeliveries(this.#options.database.reader, claim)),
       );
       if (found || !this.#pace.isIdle || this.#recorder.isPending) lastWorkAt = performance.now();
-      if (performance.now() - lastWorkAt > LINGER_MS) {
+      if (performance.now() - lastWorkAt > lingerMs) {
         const waitMs = await this.#tryToRest();
         if (waitMs !== undefined) return { waitMs };
         lastWorkAt = performance.now();

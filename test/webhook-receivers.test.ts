@@ -1,0 +1,237 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer as createHttpServer } from 'node:http';
+import { createServer as createHttpsServer } from 'node:https';
+import {
+  type AddressInfo,
+  createServer as createTcpServer,
+  type LookupFunction,
+  type Server,
+  type Socket,
+} from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
+import { createReceivers, type ReceiverOptions, type Receivers } from '../activities/webhook-receivers.ts';
+import type { AttemptOutcome } from '../domain/webhook-deliveries.ts';
+import { LOOPBACK_POLICY, startReceiver } from './harness/webhooks.ts';
+
+const STRICT = { allowPlainHttp: true, allowLoopback: false, ownBaseUrl: 'https://accounts.example.com' };
+const closers: (() => Promise<unknown> | unknown)[] = [];
+
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+function receivers(options: Partial<ReceiverOptions> = {}): Receivers {
+  const made = createReceivers({ policy: LOOPBACK_POLICY, timeoutMs: 1_000, ...options });
+  closers.push(() => made.close());
+  return made;
+}
+
+function post(made: Receivers, url: string): Promise<AttemptOutcome> {
+  return made.post(url, { 'webhook-id': 'one' }, '{}', new AbortController().signal);
+}
+
+async function listening(server: Server): Promise<number> {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {});
+    socket.on('close', () => sockets.delete(socket));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  closers.push(async () => {
+    for (const socket of sockets) socket.destroy();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+/** A server that answers every connection with these bytes, and `then` what else it does to it. */
+async function raw(answer: string, then: (socket: Socket) => void = () => {}): Promise<string> {
+  const port = await listening(
+    createTcpServer((socket) => {
+      socket.once('data', () => {
+        socket.write(answer);
+        then(socket);
+      });
+    }),
+  );
+  return `http://127.0.0.1:${port}/hook`;
+}
+
+/** A resolver that tells this for every name. */
+function resolvesTo(...addresses: string[]): LookupFunction {
+  return (_hostname, _options, callback) =>
+    callback(
+      null,
+      addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
+    );
+}
+
+describe('a receiver that misbehaves', () => {
+  test('by never accepting what it accepted, is given up after the deadline', async () => {
+    const port = await listening(createTcpServer(() => {}));
+    const outcome = await post(receivers(), `http://127.0.0.1:${port}/hook`);
+    expect(outcome).toMatchObject({ responseCode: null, error: 'timeout' });
+  });
+
+  test('by dripping its headers, is given up after the deadline', async () => {
+    const url = await raw('HTTP/1.1 200 OK\r\n', (socket) => {
+      const drip = setInterval(() => socket.write('x-more: 1\r\n'), 50);
+      socket.on('close', () => clearInterval(drip));
+    });
+    expect(await post(receivers(), url)).toMatchObject({ responseCode: null, error: 'timeout' });
+  });
+
+  test('by dripping its body, is given up after the deadline, although it said 200', async () => {
+    const url = await raw('HTTP/1.1 200 OK\r\ncontent-length: 1000000\r\n\r\n', (socket) => {
+      const drip = setInterval(() => socket.write('.'), 50);
+      socket.on('close', () => clearInterval(drip));
+    });
+    expect(await post(receivers(), url)).toMatchObject({ responseCode: 200, error: 'timeout' });
+  });
+
+  test('by sending without end, is cut off after 64 kB', async () => {
+    let sent = 0;
+    const url = await raw('HTTP/1.1 200 OK\r\ncontent-length: 10000000000\r\n\r\n', (socket) => {
+      const chunk = Buffer.alloc(65_536, 'a');
+      const flood = () => {
+        while (!socket.destroyed && socket.write(chunk)) sent += chunk.length;
+        if (!socket.destroyed) socket.once('drain', flood);
+      };
+      flood();
+    });
+    const outcome = await post(receivers(), url);
+    expect(outcome).toMatchObject({ responseCode: 200, error: 'answer_too_large' });
+    expect(outcome.responseBody).toHaveLength(1_024);
+    // What was in flight when it was cut off is bounded by the buffers of two sockets.
+    expect(sent).toBeLessThan(50_000_000);
+  });
+
+  test('by sending headers without end, is refused', async () => {
+    const url = await raw(`HTTP/1.1 200 OK\r\n${'x-padding: '.padEnd(1_000, 'a')}\r\n`.repeat(200));
+    expect((await post(receivers(), url)).error).not.toBeNull();
+  });
+
+  test('by resetting the connection, is a lost connection', async () => {
+    const url = await raw('', (socket) => socket.resetAndDestroy());
+    expect(await post(receivers(), url)).toMatchObject({ responseCode: null, error: 'connection_lost' });
+  });
+
+  test('by hanging up in the middle of its answer, is a lost connection', async () => {
+    const url = await raw('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nhalf', (socket) => socket.destroy());
+    expect(await post(receivers(), url)).toMatchObject({ responseCode: 200, error: 'connection_lost' });
+  });
+
+  test('by speaking something else than HTTP, is an invalid answer', async () => {
+    expect(await post(receivers(), await raw('220 mail.example.org ESMTP\r\n'))).toMatchObject({
+      error: 'answer_invalid',
+    });
+  });
+
+  test('by not being there, is a failed connection', async () => {
+    const gone = await startReceiver();
+    await gone.close();
+    expect(await post(receivers(), gone.url)).toMatchObject({ responseCode: null, error: 'connection_failed' });
+  });
+
+  test('by having a name that nobody knows, is a failed name', async () => {
+    const resolve: LookupFunction = (hostname, _options, callback) => {
+      callback(Object.assign(new Error(`getaddrinfo ENOTFOUND ${hostname}`), { code: 'ENOTFOUND' }), '');
+    };
+    expect(await post(receivers({ resolve }), 'http://nobody.example.org/')).toMatchObject({ error: 'dns_failed' });
+  });
+
+  test('by a certificate that nobody vouches for, is refused; one that is vouched for is accepted', async () => {
+    const { key, cert } = selfSigned();
+    const server = createHttpsServer({ key, cert }, (_request, response) => response.writeHead(200).end('ok'));
+    const port = await listening(server);
+    const url = `https://localhost:${port}/hook`;
+    expect(await post(receivers(), url)).toMatchObject({ responseCode: null, error: 'tls_failed' });
+    expect(await post(receivers({ certificateAuthority: cert }), url)).toMatchObject({
+      responseCode: 200,
+      error: null,
+    });
+    const plain = await listening(createHttpServer((_request, response) => response.end()));
+    expect((await post(receivers(), `https://localhost:${plain}/hook`)).error).toBe('tls_failed');
+  });
+});
+
+/** Made on the spot, for localhost. */
+function selfSigned(): { key: string; cert: string } {
+  const folder = mkdtempSync(join(tmpdir(), 'webhook-tls-'));
+  try {
+    const [keyFile, certFile] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
+    const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost'];
+    const files = ['-keyout', keyFile, '-out', certFile];
+    const args = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', ...subject, ...files];
+    execFileSync('openssl', args, { stdio: 'ignore' });
+    return { key: readFileSync(keyFile, 'utf8'), cert: readFileSync(certFile, 'utf8') };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+describe('an address', () => {
+  test.each(['127.0.0.1', '10.0.0.5', '169.254.169.254', '::1', '::ffff:127.0.0.1', 'fd00::1', '::127.0.0.1'])(
+    'that a name resolves to by now is refused before anything is sent: %s',
+    async (address) => {
+      const receiver = await startReceiver();
+      closers.push(() => receiver.close());
+      const guarded = receivers({ policy: STRICT, resolve: resolvesTo(address) });
+      const outcome = await post(guarded, 'http://receiver.example.org/hook');
+      expect(outcome).toMatchObject({ responseCode: null, error: 'address_refused' });
+      expect(receiver.connections()).toBe(0);
+    },
+  );
+
+  test('is refused when only one of several is not public', async () => {
+    const guarded = receivers({ policy: STRICT, resolve: resolvesTo('93.184.216.34', '127.0.0.1') });
+    expect(await post(guarded, 'http://receiver.example.org/')).toMatchObject({ error: 'address_refused' });
+  });
+
+  test.each(['127.0.0.1', '127.1', '2130706433', '0x7f000001', '[::1]', '[::ffff:7f00:1]', 'localhost', 'a.localhost'])(
+    'of the loopback is never dialled where the configuration forbids it: %s',
+    async (host) => {
+      const receiver = await startReceiver();
+      closers.push(() => receiver.close());
+      const outcome = await post(receivers({ policy: STRICT }), `http://${host}:${receiver.port}/hook`);
+      expect(outcome).toMatchObject({ responseCode: null, error: 'address_refused' });
+      expect(receiver.connections()).toBe(0);
+    },
+  );
+
+  test('of the service itself is never dialled, by no name of it', async () => {
+    const service = await startReceiver();
+    closers.push(() => service.close());
+    const policy = { ...LOOPBACK_POLICY, ownBaseUrl: `http://127.0.0.1:${service.port}` };
+    for (const host of ['127.0.0.1', 'localhost', '127.0.0.2', '[::ffff:127.0.0.1]']) {
+      const outcome = await post(receivers({ policy }), `http://${host}:${service.port}/webhook-subscriptions`);
+      expect(outcome, host).toMatchObject({ error: 'address_refused' });
+    }
+    expect(service.connections()).toBe(0);
+  });
+
+  test('of a redirect is not visited', async () => {
+    const inside = await startReceiver();
+    const outside = await startReceiver();
+    closers.push(
+      () => inside.close(),
+      () => outside.close(),
+    );
+    outside.answer((_message, response) => response.writeHead(308, { location: inside.url }).end());
+    expect(await post(receivers(), outside.url)).toMatchObject({ responseCode: 308, error: null });
+    expect(inside.connections()).toBe(0);
+  });
+});
+
+test('connections are kept alive between attempts', async () => {
+  const receiver = await startReceiver();
+  closers.push(() => receiver.close());
+  const made = receivers();
+  for (let turn = 0; turn < 20; turn += 1) expect((await post(made, receiver.url)).responseCode).toBe(200);
+  expect(receiver.received).toHaveLength(20);
+  expect(receiver.connections()).toBeLessThan(4);
+});
