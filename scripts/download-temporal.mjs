@@ -3,8 +3,15 @@
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 
 const [downloadDir] = process.argv.slice(2);
-const environment = await TestWorkflowEnvironment.createLocal({
-  server: { executable: { type: 'cached-download', downloadDir, ttl: '3650 days' } },
-});
-await environment.teardown();
-process.exit(0);
+try {
+  const environment = await TestWorkflowEnvironment.createLocal({
+    server: { executable: { type: 'cached-download', downloadDir, ttl: '3650 days' } },
+  });
+  await environment.teardown();
+  process.exit(0);
+} catch (error) {
+  // The innermost cause stands last.
+  const message = error instanceof Error ? error.message : String(error);
+  process.stderr.write(`${message.split(': ').slice(-2).join(': ')}\n`);
+  process.exit(1);
+}

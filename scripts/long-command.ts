@@ -53,9 +53,7 @@ export async function runLongCommand(options: LongCommand): Promise<void> {
         if (code === 0) resolve();
         else
           reject(
-            new Error(
-              `${options.command} ended with ${signal ?? `exit code ${code}`}: ${lines.slice(-3).join(' | ') || 'no output'}`,
-            ),
+            new Error(`${options.command} ended with ${signal ?? `exit code ${code}`}: ${lines.at(-1) ?? 'no output'}`),
           );
       });
     });

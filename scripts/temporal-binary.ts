@@ -94,10 +94,10 @@ async function build(staging: string, go: string | undefined, onProgress: (line:
   onProgress('Building the Temporal CLI with Go; this takes about five minutes, and only the first time …');
   await runLongCommand({
     command: go,
-    arguments: ['install', '-ldflags', '-s -w', `github.com/temporalio/cli/cmd/temporal@${CLI_VERSION}`],
+    arguments: ['install', '-v', '-ldflags', '-s -w', `github.com/temporalio/cli/cmd/temporal@${CLI_VERSION}`],
     title: 'Building the Temporal CLI',
     onProgress,
-    environment: { ...process.env, GOBIN: staging, CGO_ENABLED: '0' },
+    environment: { ...process.env, GOBIN: staging },
   });
   return join(staging, 'temporal');
 }
