@@ -7,8 +7,8 @@ export interface ConnectionOptions {
   readonly url: string;
   readonly applicationName: string;
   readonly connectTimeoutMs: number;
-  /** Bounds statements, transactions and idling inside them in the server, also when nobody waits for them any more. */
-  readonly serverTimeoutMs: number;
+  /** The deadline of calls that do not name another. */
+  readonly deadlineMs: number;
   readonly onLost: (connection: Connection) => void;
   readonly onNotification?: (channel: string, payload: string) => void;
 }
@@ -19,6 +19,11 @@ export const SERVER_TIMEOUTS = [
   'idle_in_transaction_session_timeout',
   'transaction_timeout',
 ] as const;
+
+/** A little more than the deadline here: the server ends what it still does for a client that has given up. */
+export function serverTimeoutMs(deadlineMs: number): number {
+  return Math.ceil(deadlineMs) + 500;
+}
 
 type DriverOptions = postgres.Options<Record<string, never>> & {
   socket: (options: { host: string[]; port: number[]; path: string | false | undefined }) => Promise<net.Socket>;
@@ -57,7 +62,7 @@ export class Connection {
       socket: (parsed) => this.#openSocket(parsed, options.connectTimeoutMs),
       connection: {
         application_name: options.applicationName,
-        ...Object.fromEntries(SERVER_TIMEOUTS.map((name) => [name, options.serverTimeoutMs])),
+        ...Object.fromEntries(SERVER_TIMEOUTS.map((name) => [name, serverTimeoutMs(options.deadlineMs)])),
         // Ends a long statement whose client is gone; in milliseconds.
         client_connection_check_interval: 2_000,
         TimeZone: 'UTC',

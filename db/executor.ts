@@ -1,0 +1,160 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Transaction, TransactionOptions } from './client.ts';
+import { type Connection, SERVER_TIMEOUTS, serverTimeoutMs } from './connection.ts';
+import { DatabaseUnavailable, isRepeatable } from './failures.ts';
+import type { Pool } from './pool.ts';
+import { TransactionReader } from './readers.ts';
+
+/** Deadlocks and serialization failures are answered by doing the work again, so often. */
+const ATTEMPTS_MAX = 4;
+
+/** The transaction whose `work` is running, for whatever it calls. */
+const insideTransaction = new AsyncLocalStorage<TransactionReader>();
+
+/** Under load a second connection inside a transaction is a deadlock of the pool: every holder waits for one more. */
+function refuseSecondConnection(): void {
+  if (insideTransaction.getStore()?.hasEnded === false) {
+    throw new Error('inside a transaction everything goes through tx: a second connection could wait for ever');
+  }
+}
+
+/** Executes statements and transactions on the connections of a pool, each under its deadline. */
+export class Executor {
+  readonly #pool: Pool;
+  readonly #deadlineDefaultMs: number;
+  readonly #readClockOffset: (() => string) | null;
+
+  constructor(pool: Pool, deadlineDefaultMs: number, readClockOffset: (() => string) | null) {
+    this.#pool = pool;
+    this.#deadlineDefaultMs = deadlineDefaultMs;
+    this.#readClockOffset = readClockOffset;
+  }
+
+  /** One statement is a transaction of its own: when a deadlock refuses it, it may simply be done again. */
+  async single<Value>(run: (connection: Connection) => Promise<Value>): Promise<Value> {
+    refuseSecondConnection();
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await this.#attemptSingle(run);
+      } catch (error) {
+        if (!isRepeatable(error) || attempt >= ATTEMPTS_MAX) throw error;
+        await sleep(repeatAfterMs(attempt));
+      }
+    }
+  }
+
+  async transaction<T>(work: (tx: Transaction) => Promise<T>, options: TransactionOptions): Promise<T> {
+    refuseSecondConnection();
+    const deadlineMs = options.deadlineMs ?? this.#deadlineDefaultMs;
+    const endsAt = performance.now() + deadlineMs;
+    const begin = beginStatement(
+      deadlineMs === this.#deadlineDefaultMs ? null : deadlineMs,
+      options.lockTimeoutMs ?? null,
+    );
+    for (let attempt = 1; ; attempt += 1) {
+      const connection = this.#pool.takeIdle() ?? (await this.#pool.acquire(Math.max(1, endsAt - performance.now())));
+      try {
+        return await underDeadline(this.#pool, connection, Math.max(1, endsAt - performance.now()), () =>
+          attemptTransaction(connection, work, begin, this.#readClockOffset?.() ?? null),
+        );
+      } catch (error) {
+        const waitMs = repeatAfterMs(attempt);
+        if (!isRepeatable(error) || attempt >= ATTEMPTS_MAX || performance.now() + waitMs >= endsAt) throw error;
+        await sleep(waitMs);
+      }
+    }
+  }
+
+  async #attemptSingle<Value>(run: (connection: Connection) => Promise<Value>): Promise<Value> {
+    let leftMs = this.#deadlineDefaultMs;
+    let connection = this.#pool.takeIdle();
+    if (connection === null) {
+      const startedAt = performance.now();
+      connection = await this.#pool.acquire(leftMs);
+      leftMs = Math.max(1, leftMs - (performance.now() - startedAt));
+    }
+    const timer = setTimeout(missDeadline, leftMs, this.#pool, connection);
+    try {
+      if (this.#readClockOffset !== null) await setClockOffset(connection, this.#readClockOffset());
+      return await run(connection);
+    } finally {
+      clearTimeout(timer);
+      this.#pool.release(connection);
+    }
+  }
+}
+
+function repeatAfterMs(attempt: number): number {
+  return Math.random() * 10 * 2 ** attempt;
+}
+
+/** Gives the connection back when the attempt is over on it; one that missed the deadline is gone by then. */
+async function underDeadline<T>(
+  pool: Pool,
+  connection: Connection,
+  deadlineMs: number,
+  attempt: () => Promise<T>,
+): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const missed = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      missDeadline(pool, connection);
+      reject(new DatabaseUnavailable('the deadline was missed'));
+    }, deadlineMs);
+  });
+  try {
+    return await Promise.race([attempt(), missed]);
+  } finally {
+    clearTimeout(timer);
+    pool.release(connection);
+  }
+}
+
+/** Nobody can say whether only this connection hangs: all are replaced. */
+function missDeadline(pool: Pool, connection: Connection): void {
+  connection.retire('the deadline was missed');
+  pool.renew('another connection missed its deadline');
+}
+
+async function setClockOffset(connection: Connection, offset: string): Promise<void> {
+  if (connection.clockOffset === offset) return;
+  await connection.run(`select set_config('service.clock_offset', $1, false)`, [offset]);
+  connection.clockOffset = offset;
+}
+
+/** The session's own timeouts serve the default deadline; only what differs from them is set. */
+function beginStatement(deadlineMs: number | null, lockTimeoutMs: number | null): string {
+  const settings: string[] = [];
+  if (deadlineMs !== null) {
+    for (const name of SERVER_TIMEOUTS) settings.push(`set local ${name} = ${serverTimeoutMs(deadlineMs)}`);
+  }
+  if (lockTimeoutMs !== null) settings.push(`set local lock_timeout = ${Math.ceil(lockTimeoutMs)}`);
+  return ['begin', ...settings].join('; ');
+}
+
+async function attemptTransaction<T>(
+  connection: Connection,
+  work: (tx: Transaction) => Promise<T>,
+  begin: string,
+  clockOffset: string | null,
+): Promise<T> {
+  if (clockOffset !== null) await setClockOffset(connection, clockOffset);
+  // Sent ahead without waiting: what follows reaches Postgres behind it, and does nothing if it fails.
+  const began = connection.simple(begin);
+  began.catch(() => {});
+  const tx = new TransactionReader(connection);
+  try {
+    const result = await insideTransaction.run(tx, () => work(tx));
+    tx.end();
+    await began;
+    const committed = await connection.simple('commit');
+    if (committed.command === 'COMMIT') return result;
+    // A statement failed, `work` went on as if it had not, and Postgres rolled back.
+    throw tx.firstFailure ?? new Error('Postgres rolled the transaction back');
+  } catch (error) {
+    tx.end();
+    if (!connection.isLost) await connection.simple('rollback').catch(() => connection.retire('the rollback failed'));
+    throw error;
+  }
+}
