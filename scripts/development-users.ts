@@ -85,7 +85,7 @@ function parseUsers(file: string): DevelopmentUser[] {
  */
 export async function developmentToken(
   dataDirectory: string,
-  options: { role: Role | undefined; audience: string; now: Date },
+  options: { role?: Role | undefined; audience: string; now: Date },
 ): Promise<string> {
   const { role, audience, now } = options;
   const file = usersFile(dataDirectory);
