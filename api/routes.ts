@@ -4,6 +4,7 @@ import { beneficiaryRoutes } from './beneficiaries.ts';
 import { beneficiaryBankAccountRoutes } from './beneficiary-bank-accounts.ts';
 import { clientRoutes } from './clients.ts';
 import { depositInformationRoutes } from './deposit-information.ts';
+import { eventRoutes } from './events.ts';
 import type { OpenRoute, Route } from './frame/route.ts';
 import { incomingTransferRoutes } from './incoming-transfers.ts';
 import { machineUserRoutes } from './machine-users.ts';
@@ -11,6 +12,8 @@ import { outgoingTransferReferenceRoutes } from './outgoing-transfer-references.
 import { outgoingTransferRoutes } from './outgoing-transfers.ts';
 import { providerCallbackRoutes } from './provider-callbacks.ts';
 import { provisionedAccountCreditRoutes } from './provisioned-account-credits.ts';
+import { webhookDeliveryRoutes } from './webhook-deliveries.ts';
+import { webhookSubscriptionRoutes } from './webhook-subscriptions.ts';
 
 /** Every route of the service, in the order of the interface specification. One line per resource file. */
 export const ROUTES: readonly (Route | OpenRoute)[] = [
@@ -26,4 +29,7 @@ export const ROUTES: readonly (Route | OpenRoute)[] = [
   ...outgoingTransferRoutes,
   ...machineUserRoutes,
   ...providerCallbackRoutes,
+  ...webhookSubscriptionRoutes,
+  ...webhookDeliveryRoutes,
+  ...eventRoutes,
 ];

@@ -102,8 +102,11 @@ export async function readEventLog(
     .filter(({ position, document }) => position > after && (type === undefined || document.webhook.type === type))
     .slice(0, size);
   const full = events.length === size;
-  const nextPosition = (full ? events.at(-1)?.position : scanned.at(-1)?.lastPosition) ?? after;
-  return { events, nextPosition, lastPosition: sequencer?.lastPosition ?? 0n };
+  const lastPosition = sequencer?.lastPosition ?? 0n;
+  // Whoever asked from beyond the end must not miss what comes next.
+  const nextPosition =
+    (full ? events.at(-1)?.position : scanned.at(-1)?.lastPosition) ?? (after < lastPosition ? after : lastPosition);
+  return { events, nextPosition, lastPosition };
 }
 
 /** The entries of rows, in their order, each as it is shown. */

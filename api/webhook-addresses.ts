@@ -1,0 +1,53 @@
+import { lookup } from 'node:dns/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type DomainError, refusal } from '../domain/errors.ts';
+import {
+  type AddressProblem,
+  hostOf,
+  isAddress,
+  isAllowedAddress,
+  type WebhookAddressPolicy,
+  webhookUrlProblem,
+} from '../domain/webhook-addresses.ts';
+import type { Services } from './frame/services.ts';
+
+const RESOLVE_MS_MAX = 2_000;
+
+/**
+ * Refuses an address that webhooks would not be sent to, also by what its name resolves to now. A name that resolves to
+ * nothing yet is accepted: every connection is checked again.
+ */
+export async function requireWebhookUrl(services: Services, url: string): Promise<void> {
+  const { allowPlainHttp, allowLoopback, allowPrivate } = services.configuration.webhooks;
+  const { publicUrl } = services.environment;
+  const policy: WebhookAddressPolicy = { allowPlainHttp, allowLoopback, allowPrivate, ownBaseUrl: publicUrl };
+  const problem = webhookUrlProblem(url, policy);
+  if (problem !== null) throw refusedUrl(url, problem);
+  const host = hostOf(new URL(url));
+  if (isAddress(host)) return;
+  const addresses = await resolveWithin(host);
+  if (!addresses.every((address) => isAllowedAddress(address, policy)))
+    throw refusedUrl(url, 'is not a public address');
+}
+
+async function resolveWithin(host: string): Promise<string[]> {
+  const stop = new AbortController();
+  const found = lookup(host, { all: true }).then(
+    (addresses) => addresses.map(({ address }) => address),
+    () => [],
+  );
+  const late = sleep(RESOLVE_MS_MAX, [], { signal: stop.signal }).catch(() => []);
+  const addresses = await Promise.race([found, late]);
+  stop.abort();
+  return addresses;
+}
+
+/** Paths, queries and credentials of receivers can be secrets, so the answer repeats the host alone. */
+function refusedUrl(url: string, problem: AddressProblem): DomainError {
+  const shown = URL.canParse(url) ? new URL(url).host : '';
+  return refusal(
+    'common.validation.field_invalid',
+    ['webhookSubscription', 'url', shown],
+    `data.webhookSubscription.url ${problem}.`,
+  );
+}

@@ -1,0 +1,52 @@
+/** What webhooks tell of (specification 6). Modules beyond the specification are told to those who name them. */
+export const WEBHOOK_EVENT_TYPES = {
+  'incoming-transfers': [
+    'incoming-transfer-pending',
+    'incoming-transfer-compliance-in-review',
+    'incoming-transfer-completed',
+    'incoming-transfer-failed',
+  ],
+  'outgoing-transfers': [
+    'outgoing-transfer-created',
+    'outgoing-transfer-compliance-in-review',
+    'outgoing-transfer-processing',
+    'outgoing-transfer-released',
+    'outgoing-transfer-completed',
+    'outgoing-transfer-cancelled',
+    'outgoing-transfer-failed',
+    'outgoing-transfer-returned',
+  ],
+  accounts: [
+    'account-activated',
+    'account-inactivated',
+    'account-suspended',
+    'account-closed',
+    'account-declined',
+    'account-information-updated',
+    'connection-creation-instructed',
+    'connection-created',
+    'connection-creation-failed',
+    'connection-update-instructed',
+    'connection-updated',
+    'connection-update-failed',
+  ],
+  clients: ['created', 'connection-created'],
+} as const;
+
+export const WEBHOOK_TYPES: readonly string[] = [...new Set(Object.values(WEBHOOK_EVENT_TYPES).flat())];
+
+export const WEBHOOK_MODULES: readonly string[] = [
+  ...Object.keys(WEBHOOK_EVENT_TYPES),
+  'open-banking-consents',
+  'users',
+  'beneficiaries',
+];
+
+/** `paused` keeps what happens for later; `disabled` makes no deliveries, and is also what the service itself sets. */
+export const WEBHOOK_SUBSCRIPTION_STATUSES = ['active', 'paused', 'disabled'] as const;
+export type WebhookSubscriptionStatus = (typeof WEBHOOK_SUBSCRIPTION_STATUSES)[number];
+
+/** Why the service disabled a subscription: 410 was answered, or days passed with nothing but failures. */
+export const WEBHOOK_STATUS_REASONS = ['gone', 'failing'] as const;
+
+export const WEBHOOK_DELIVERY_STATUSES = ['pending', 'succeeded', 'failed'] as const;
