@@ -29,12 +29,26 @@ const NOT_FOUND = { outcome: 'not-found' } as const;
 /** The adapter of the sandbox bank. `url` is the sandbox's own; docs/sandbox.md has the bank's side. */
 export function createSandboxBank(settings: { readonly url: string; readonly secret: string }): Provider {
   const bank = new BankConnection(settings.url);
-  const path = (parts: TemplateStringsArray, ...references: string[]) =>
-    String.raw(parts, ...references.map(encodeURIComponent));
-
   return {
     name: SANDBOX_BANK,
+    ...accountCalls(bank),
+    ...paymentCalls(bank),
+    verifyCallback: (headers, rawBody, now) => verifySandboxBankCallback(settings.secret, { headers, rawBody, now }),
+  };
+}
 
+/** References of ours and of the bank's, as parts of a path. */
+function path(parts: TemplateStringsArray, ...references: string[]): string {
+  return String.raw(parts, ...references.map(encodeURIComponent));
+}
+
+type AccountCalls = Pick<
+  Provider,
+  'connectClient' | 'openAccount' | 'lookUpAccount' | 'changeAccount' | 'lookUpAccountChange'
+>;
+
+function accountCalls(bank: BankConnection): AccountCalls {
+  return {
     async connectClient({ clientId, ...client }, options) {
       const answer = await bank.call('POST', '/clients', { ourReference: clientId, ...client }, options);
       const refused = refusalOf(answer);
@@ -62,7 +76,13 @@ export function createSandboxBank(settings: { readonly url: string; readonly sec
       const answer = await bank.call('GET', path`/accounts/${accountId}/changes/${changeReference}`, null, options);
       return isNotFound(answer) ? NOT_FOUND : (refusalOf(answer) ?? changeAnswer(answer.body));
     },
+  };
+}
 
+type PaymentCalls = Pick<Provider, 'submitPayment' | 'lookUpPayment' | 'sendBack' | 'fetchStatement'>;
+
+function paymentCalls(bank: BankConnection): PaymentCalls {
+  return {
     async submitPayment({ amountMinor, ...payment }, options) {
       const body = { ...payment, amount: amountNumber(amountMinor, payment.currency) };
       const answer = await bank.call('POST', '/payments', body, options);
@@ -94,8 +114,6 @@ export function createSandboxBank(settings: { readonly url: string; readonly sec
       const { entries, next } = understood(STATEMENT, answer.body);
       return { entries: entries.map(statementEntry), next };
     },
-
-    verifyCallback: (headers, rawBody, now) => verifySandboxBankCallback(settings.secret, { headers, rawBody, now }),
   };
 }
 
