@@ -36,13 +36,17 @@ export async function findClientConnection(
   return row ?? null;
 }
 
-/** Records what the provider said of the client. Safe to repeat; several accounts may wait for one client. */
+/**
+ * Records what the provider said of the client. Safe to repeat; several accounts may wait for one client. The client is
+ * locked before its connections, as everywhere.
+ */
 export async function recordClientConnection(
   tx: Transaction,
   recorded: { readonly clientId: ClientId; readonly provider: string; readonly outcome: ClientConnectionOutcome },
 ): Promise<void> {
   const { clientId, provider, outcome } = recorded;
   const connected = outcome.outcome === 'connected';
+  const client = await lockClient(tx, clientId);
   const [changed] = await tx.drizzle
     .update(clientConnections)
     .set({
@@ -58,7 +62,7 @@ export async function recordClientConnection(
       ),
     )
     .returning();
-  if (changed !== undefined && connected) await tellConnected(tx, changed, await readClock(tx));
+  if (changed !== undefined && connected) await tellConnected(tx, client, changed, await readClock(tx));
 }
 
 /** A plug-in caller has connected the client's account, and with the first one at a provider the client. */
@@ -68,23 +72,35 @@ export async function recordPlugInClient(
   provider: string,
   now: Date,
 ): Promise<void> {
+  const client = await lockClient(tx, clientId);
   const [made] = await tx.drizzle
     .insert(clientConnections)
     .values({ id: newId(), clientId, provider, state: 'completed-up-to-date', createdAt: now })
     .onConflictDoNothing()
     .returning();
-  if (made !== undefined) await tellConnected(tx, made, now);
+  if (made !== undefined) await tellConnected(tx, client, made, now);
+}
+
+type ClientRow = typeof clients.$inferSelect;
+
+async function lockClient(tx: Transaction, id: ClientId): Promise<ClientRow> {
+  const [client] = await tx.drizzle.select().from(clients).where(eq(clients.id, id)).for('update');
+  if (client === undefined) throw new Error(`client ${id} of an account does not exist`);
+  return client;
 }
 
 /** The client's event carries the new connection beside the client, as `connect.connection` (specification 6). */
-async function tellConnected(tx: Transaction, connection: ClientConnectionRow, occurredAt: Date): Promise<void> {
-  const { id, clientId, provider } = connection;
-  const [client] = await tx.drizzle.select().from(clients).where(eq(clients.id, clientId)).for('update');
-  if (client === undefined) throw new Error(`client ${clientId} of a connection does not exist`);
+async function tellConnected(
+  tx: Transaction,
+  client: ClientRow,
+  connection: ClientConnectionRow,
+  occurredAt: Date,
+): Promise<void> {
+  const { id, provider } = connection;
   const data = { ...presentClient(client), connection: { id, serviceProvider: provider } };
   await appendEvents(tx, {
     module: 'clients',
-    resourceId: clientId,
+    resourceId: client.id,
     occurredAt,
     entries: [{ type: 'connection-created', data }],
   });
