@@ -13,12 +13,18 @@ import { lazyTemporalClient } from './temporal.ts';
 /** A drain that hangs must not keep the process: the start kills what is left after 20 s. */
 const STOP_LIMIT_MS = 15_000;
 
+const LOG_BUFFER_LENGTH = 4_096;
+const LOG_FLUSH_INTERVAL_MS = 100;
+
 const TEMPORAL_PROBE_MS = 1_500;
 
 async function main(): Promise<void> {
   const environment = readEnvironment(process.env);
   const configuration = loadConfiguration(process.env);
-  const logger = pino({ level: environment.logLevel, base: { process: 'api', pid: process.pid } });
+  // Buffered: a line per request must not be a system call per request. A kill loses the last moment's lines, no more.
+  const destination = pino.destination({ dest: 1, sync: false, minLength: LOG_BUFFER_LENGTH });
+  setInterval(() => destination.flush(), LOG_FLUSH_INTERVAL_MS).unref();
+  const logger = pino({ level: environment.logLevel, base: { process: 'api', pid: process.pid } }, destination);
   const database = createDatabase({
     url: environment.databaseUrl,
     maxConnections: configuration.pools.apiDatabaseConnections,
@@ -44,6 +50,7 @@ async function main(): Promise<void> {
   const server = await startServer(createApi(services), environment.port);
   for (const loop of loops.all) loop.start();
   logger.info({ port: server.port }, 'api ready');
+  destination.flush();
 
   let stopping = false;
   const stop = async (signal: string): Promise<void> => {
@@ -55,12 +62,14 @@ async function main(): Promise<void> {
     for (const loop of [...loops.all].reverse()) await loop.stop();
     await temporal.close();
     await database.close();
+    destination.flushSync();
     process.exit(0);
   };
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.on(signal, () => {
       stop(signal).catch((error: unknown) => {
         logger.error({ error: error instanceof Error ? error.name : 'unknown' }, 'api did not stop in order');
+        destination.flushSync();
         process.exit(1);
       });
     });

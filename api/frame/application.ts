@@ -86,7 +86,7 @@ function frameRequest(c: HonoContext): FrameRequest {
   return {
     incoming,
     requestId: requestIdOf(header('request-id')),
-    path: pathOf(c.req.url),
+    path: c.req.path,
     params: c.req.param(),
     query: new URLSearchParams(queryStart === -1 ? '' : url.slice(queryStart)),
     header,

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { decodeProtectedHeader, importJWK, type JWK, jwtVerify } from 'jose';
 import { refusal } from '../../domain/errors.ts';
 import type { MachineUserId } from '../../domain/ids.ts';
@@ -43,51 +42,55 @@ const KID = /^[A-Za-z0-9_-]{1,128}$/;
 
 interface LoadedKey {
   readonly loadedAtMs: number;
-  readonly key: Promise<RegisteredKey | null>;
+  readonly reading: Promise<RegisteredKey | null>;
+  /** Filled once read, so that the common request awaits nothing. */
+  key: RegisteredKey | null | undefined;
 }
 
 interface VerifiedToken {
   readonly kid: string;
-  readonly publicKeyText: string;
-  readonly machineUserId: MachineUserId;
+  /** As read from the database when the signature was verified. */
+  readonly key: RegisteredKey;
+  readonly caller: Caller;
   readonly expiresAtMs: number;
 }
 
 /**
- * Makes the check of bearer tokens. A token's signature and claims are verified once; whether its key and user still
- * count is read again every few seconds, so that the common request costs one hash and two look-ups.
+ * Makes the check of bearer tokens. A token's signature and claims are verified once and again whenever its key has been
+ * read anew, which is every few seconds; so the common request costs two look-ups, and a revocation is seen in time.
  */
 export function createAuthenticator(options: AuthenticatorOptions): Authenticate {
   const keys = new Map<string, LoadedKey>();
   const tokens = new Map<string, VerifiedToken>();
 
-  function loadKey(kid: string): Promise<RegisteredKey | null> {
-    const nowMs = options.now().getTime();
+  function loadKey(kid: string, nowMs: number): LoadedKey {
     const known = keys.get(kid);
-    if (known !== undefined && nowMs - known.loadedAtMs < KEY_AGE_LIMIT_MS && nowMs >= known.loadedAtMs)
-      return known.key;
-    const key = options.findKey(kid);
-    remember(keys, kid, { loadedAtMs: nowMs, key });
-    key.catch(() => keys.delete(kid));
-    return key;
+    if (known !== undefined && nowMs - known.loadedAtMs < KEY_AGE_LIMIT_MS && nowMs >= known.loadedAtMs) return known;
+    const reading = options.findKey(kid);
+    const loaded: LoadedKey = { loadedAtMs: nowMs, reading, key: undefined };
+    remember(keys, kid, loaded);
+    reading.then(
+      (key) => {
+        loaded.key = key;
+      },
+      () => keys.delete(kid),
+    );
+    return loaded;
   }
 
-  return async (authorization) => {
-    const token = bearerToken(authorization);
-    const hash = createHash('sha256').update(token).digest('base64');
-    const known = tokens.get(hash);
-    const kid = known?.kid ?? readKid(token);
-    const key = await loadKey(kid);
+  return async (authorization = '') => {
+    const nowMs = options.now().getTime();
+    const known = tokens.get(authorization);
+    const kid = known?.kid ?? readKid(bearerToken(authorization));
+    const loaded = loadKey(kid, nowMs);
+    const key = loaded.key === undefined ? await loaded.reading : loaded.key;
     if (key?.active !== true) throw unauthenticated();
-    const publicKeyText = JSON.stringify(key.publicKey);
-    if (known === undefined || known.publicKeyText !== publicKeyText) {
-      const expiresAtMs = await verify(token, key, options);
-      remember(tokens, hash, { kid, publicKeyText, machineUserId: key.machineUserId, expiresAtMs });
-    } else if (options.now().getTime() >= known.expiresAtMs) {
-      tokens.delete(hash);
-      throw unauthenticated();
-    }
-    return { id: key.machineUserId, roles: key.roles.filter(isRole) };
+    if (known !== undefined && known.key === key && nowMs < known.expiresAtMs) return known.caller;
+    tokens.delete(authorization);
+    const expiresAtMs = await verify(bearerToken(authorization), key, options);
+    const caller = { id: key.machineUserId, roles: key.roles.filter(isRole) };
+    remember(tokens, authorization, { kid, key, caller, expiresAtMs });
+    return caller;
   };
 }
 
@@ -100,9 +103,9 @@ function remember<Value>(cache: Map<string, Value>, name: string, value: Value):
   cache.set(name, value);
 }
 
-function bearerToken(authorization: string | undefined): string {
+function bearerToken(authorization: string): string {
   const match = /^Bearer ([A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+)$/i.exec(
-    authorization !== undefined && authorization.length <= TOKEN_LENGTH_MAX ? authorization : '',
+    authorization.length <= TOKEN_LENGTH_MAX ? authorization : '',
   );
   if (match?.[1] === undefined) throw unauthenticated();
   return match[1];
