@@ -3,6 +3,7 @@ import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newId } from '../db/ids.ts';
 import { post } from '../db/ledger.ts';
+import { checkLedger } from '../db/ledger-check.ts';
 import { ACCOUNT_MOVES, ACCOUNT_STATUSES, type AccountStatus } from '../domain/accounts.ts';
 import { type AccountId, asId } from '../domain/ids.ts';
 import { isLedgerNumber } from '../domain/numbers.ts';
@@ -589,4 +590,8 @@ describe('what is asked before a transfer', () => {
     expectRefused(await get('outgoing-transfer-date-metadata/external/sepa'), 422, 'transfer.scheme.unavailable');
     expectRefused(await get('outgoing-transfer-date-metadata/internal/chaps'), 400, 'common.validation.field_invalid');
   });
+});
+
+test('after all this every invariant of the books holds', async () => {
+  expect(await checkLedger(api.database.reader)).toEqual([]);
 });
