@@ -11,7 +11,8 @@ export interface PollingLoop extends BackgroundLoop {
 
 /**
  * Work that is found by looking: at least every `intervalMs`, at once after a `hurry()` or while `poll` says that there
- * is more. A failing poll is tried again after a growing pause; the first failure of a row is logged, and its end.
+ * is more. A failing poll is tried again after a growing pause; the first failure in a row is
+ * logged, and its end.
  */
 export function pollingLoop(options: {
   readonly name: string;
@@ -45,7 +46,8 @@ export function pollingLoop(options: {
         failures = 0;
       } catch (error) {
         failures += 1;
-        if (failures === 1) logger.warn({ loop: name, error }, 'background loop failed; it tries again');
+        const reason = error instanceof Error ? error.message : String(error);
+        if (failures === 1) logger.warn({ loop: name, reason }, 'background loop failed; it tries again');
       }
       if (!more) await rest();
     }

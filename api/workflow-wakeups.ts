@@ -35,6 +35,8 @@ export interface RelayOptions {
   readonly logger: Logger;
   /** Listen for other processes' NOTIFY, which only saves waiting for the poll. Default true. */
   readonly listen?: boolean;
+  /** Default 500 ms. */
+  readonly pollIntervalMs?: number;
 }
 
 /** Hands wake-ups to Temporal. Its only call is signalWithStart, so that duplicates and restarts do no harm. */
@@ -43,7 +45,7 @@ export function workflowWakeupRelay(options: RelayOptions): PollingLoop {
   const relay = new Relay(options, () => loop.hurry());
   const loop = pollingLoop({
     name: 'workflow-wakeups',
-    intervalMs: POLL_INTERVAL_MS,
+    intervalMs: options.pollIntervalMs ?? POLL_INTERVAL_MS,
     logger,
     poll: () => relay.poll(),
   });

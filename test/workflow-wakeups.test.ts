@@ -1,0 +1,335 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from '@temporalio/client';
+import { sql } from 'drizzle-orm';
+import { pino } from 'pino';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { registry } from '../api/frame/metrics.ts';
+import type { PollingLoop } from '../api/polling.ts';
+import { lazyTemporalClient, type TemporalClient } from '../api/temporal.ts';
+import { type RelayOptions, workflowWakeupRelay } from '../api/workflow-wakeups.ts';
+import { createDatabase, type Database } from '../db/client.ts';
+import {
+  claimWakeups,
+  giveBackWakeup,
+  listParkedWakeups,
+  settleWakeup,
+  WAKEUPS_CHANNEL,
+  wake,
+} from '../db/workflow-wakeups.ts';
+import { createTestDatabase, type TestDatabase } from './harness/postgres.ts';
+import { until } from './harness/stage.ts';
+import { startTemporalDevServer, type TestTemporal } from './harness/temporal.ts';
+
+/** Nobody works here: what the relay did is read from Temporal's histories. */
+const TYPE = 'outgoing-transfer';
+const logger = pino({ level: 'silent' });
+const NEVER_MS = 3_600_000;
+
+let temporal: TestTemporal;
+let testDatabase: TestDatabase;
+let database: Database;
+let clockOffset = '0';
+let connection: TemporalClient;
+let relays: PollingLoop[] = [];
+let numbers = 0;
+
+beforeAll(async () => {
+  [temporal, testDatabase] = await Promise.all([startTemporalDevServer(), createTestDatabase('workflow-wakeups')]);
+  database = createDatabase({
+    url: testDatabase.url,
+    maxConnections: 12,
+    applicationName: 'test',
+    clockOffset: () => clockOffset,
+  });
+});
+
+afterAll(async () => {
+  await database?.close();
+  await testDatabase?.drop();
+  await temporal?.close();
+});
+
+beforeEach(() => {
+  clockOffset = '0';
+  connection = lazyTemporalClient({ address: temporal.address, namespace: temporal.namespace });
+});
+
+afterEach(async () => {
+  for (const relay of relays) await relay.stop();
+  relays = [];
+  await connection.close();
+  await database.reader.execute(sql`DELETE FROM workflow_wakeups`);
+});
+
+function startRelay(options: Partial<RelayOptions> = {}): PollingLoop {
+  const relay = workflowWakeupRelay({ database, client: connection.client, logger, listen: false, ...options });
+  relays.push(relay);
+  relay.start();
+  return relay;
+}
+
+function newId(): string {
+  numbers += 1;
+  return `${TYPE}/wakeup-${numbers}`;
+}
+
+async function wakeOnce(id: string, type: string = TYPE): Promise<void> {
+  await database.transaction((tx) => wake(tx, type, id));
+}
+
+async function waiting(): Promise<number> {
+  const [row] = await database.reader.execute<{ number: number }>(
+    sql`SELECT count(*)::integer AS number FROM workflow_wakeups`,
+  );
+  return row?.number ?? -1;
+}
+
+/** How often the running workflow has been signalled; 0 when there is none. */
+async function signalsOf(id: string): Promise<number> {
+  try {
+    const { events } = await connection.client.workflow.getHandle(id).fetchHistory();
+    return (events ?? []).filter((event) => event.workflowExecutionSignaledEventAttributes != null).length;
+  } catch {
+    return 0;
+  }
+}
+
+const settled = () => until(waiting, (number) => number === 0);
+
+describe('a committed wake-up', () => {
+  test('reaches Temporal by the poll alone, without NOTIFY and without anybody hurrying', async () => {
+    startRelay();
+    const id = newId();
+    await wakeOnce(id);
+    await settled();
+    expect(await signalsOf(id)).toBe(1);
+  });
+
+  test('of another process reaches it by NOTIFY, without a poll', async () => {
+    startRelay({ listen: true, pollIntervalMs: NEVER_MS });
+    // The relay looks once when it begins to listen: only what comes after that proves anything.
+    await wakeOnce(newId());
+    await database.notify(WAKEUPS_CHANNEL);
+    await settled();
+    const id = newId();
+    await wakeOnce(id);
+    await database.notify(WAKEUPS_CHANNEL);
+    await settled();
+    expect(await signalsOf(id)).toBe(1);
+  });
+
+  test('of the same process reaches it at once when the process hurries', async () => {
+    const relay = startRelay({ pollIntervalMs: NEVER_MS });
+    const id = newId();
+    await wakeOnce(id);
+    relay.hurry();
+    await settled();
+    expect(await signalsOf(id)).toBe(1);
+  });
+
+  test('is told once, however often it was asked for before', async () => {
+    const id = newId();
+    for (let times = 0; times < 10; times += 1) await wakeOnce(id);
+    startRelay();
+    await settled();
+    expect(await signalsOf(id)).toBe(1);
+  });
+
+  test('carries no payload and a summary that a person can read', async () => {
+    startRelay();
+    const id = newId();
+    await wakeOnce(id);
+    await settled();
+    const handle = connection.client.workflow.getHandle(id);
+    const { events } = await handle.fetchHistory();
+    const started = events?.[0]?.workflowExecutionStartedEventAttributes;
+    const signal = events?.[1]?.workflowExecutionSignaledEventAttributes;
+    expect(signal?.signalName).toBe('changed');
+    expect([started?.input?.payloads?.length ?? 0, signal?.input?.payloads?.length ?? 0]).toEqual([0, 0]);
+    expect(await (await handle.describe()).staticSummary()).toBe(`Outgoing transfer ${id.split('/')[1]}`);
+  });
+
+  test('starts what a plain signal could not, before the start and after the end', async () => {
+    const id = newId();
+    const handle = connection.client.workflow.getHandle(id);
+    await expect(handle.signal('changed')).rejects.toThrow();
+    startRelay();
+    await wakeOnce(id);
+    await settled();
+    const first = await handle.describe();
+    await handle.terminate('ended');
+    await expect(handle.signal('changed')).rejects.toThrow();
+    await wakeOnce(id);
+    await settled();
+    const second = await connection.client.workflow.getHandle(id).describe();
+    expect(second.status.name).toBe('RUNNING');
+    expect(second.runId).not.toBe(first.runId);
+  });
+});
+
+describe('a wake-up that is asked for again while Temporal is being told', () => {
+  test('is not deleted with the earlier one, and is due at once', async () => {
+    const id = newId();
+    await wakeOnce(id);
+    const [claimed] = await claimWakeups(database.reader, { token: crypto.randomUUID(), limit: 1, leaseMs: 30_000 });
+    await wakeOnce(id);
+    if (claimed === undefined) throw new Error('nothing was claimed');
+    await settleWakeup(database.reader, claimed);
+    const again = await claimWakeups(database.reader, { token: crypto.randomUUID(), limit: 1, leaseMs: 30_000 });
+    expect(again).toMatchObject([{ workflowId: id, generation: 2n }]);
+  });
+
+  test('is due at once even when its transaction commits while the earlier one is being deleted', async () => {
+    const id = newId();
+    await wakeOnce(id);
+    const [claimed] = await claimWakeups(database.reader, { token: crypto.randomUUID(), limit: 1, leaseMs: 30_000 });
+    if (claimed === undefined) throw new Error('nothing was claimed');
+    const locked = gate();
+    const release = gate();
+    const asking = database.transaction(async (tx) => {
+      await wake(tx, TYPE, id);
+      locked.open();
+      await release.opened;
+    });
+    await locked.opened;
+    const settling = settleWakeup(database.reader, claimed);
+    await until(lockWaiters, (number) => number > 0);
+    release.open();
+    await Promise.all([asking, settling]);
+    const again = await claimWakeups(database.reader, { token: crypto.randomUUID(), limit: 1, leaseMs: 30_000 });
+    expect(again).toMatchObject([{ workflowId: id, generation: 2n }]);
+  });
+});
+
+function gate(): { opened: Promise<void>; open: () => void } {
+  let open = (): void => {};
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { opened, open };
+}
+
+async function lockWaiters(): Promise<number> {
+  const [row] = await database.reader.execute<{ number: number }>(sql`
+    SELECT count(*)::integer AS number FROM pg_stat_activity
+    WHERE datname = current_database() AND wait_event_type = 'Lock'`);
+  return row?.number ?? 0;
+}
+
+describe('claims', () => {
+  test('of several relays never overlap, and every wake-up is told', async () => {
+    const ids = Array.from({ length: 40 }, newId);
+    for (const id of ids) await wakeOnce(id);
+    startRelay();
+    startRelay();
+    await settled();
+    const signals = await Promise.all(ids.map(signalsOf));
+    expect(signals).toEqual(ids.map(() => 1));
+  });
+
+  test('of a relay that died return when their lease ends, not before', async () => {
+    const id = newId();
+    await wakeOnce(id);
+    const claim = () => claimWakeups(database.reader, { token: crypto.randomUUID(), limit: 8, leaseMs: 30_000 });
+    expect(await claim()).toHaveLength(1);
+    clockOffset = '29 seconds';
+    expect(await claim()).toHaveLength(0);
+    clockOffset = '31 seconds';
+    expect(await claim()).toMatchObject([{ workflowId: id }]);
+  });
+
+  test('are worth nothing once another relay holds the row', async () => {
+    const id = newId();
+    await wakeOnce(id);
+    const claim = () => claimWakeups(database.reader, { token: crypto.randomUUID(), limit: 8, leaseMs: 30_000 });
+    const [late] = await claim();
+    clockOffset = '31 seconds';
+    await claim();
+    if (late === undefined) throw new Error('nothing was claimed');
+    await settleWakeup(database.reader, late);
+    await giveBackWakeup(database.reader, late, 0);
+    expect(await waiting()).toBe(1);
+    expect(await claim()).toHaveLength(0);
+  });
+});
+
+describe('calls to Temporal', () => {
+  test('are at most eight at once', async () => {
+    let running = 0;
+    let most = 0;
+    const counting = new Client({ connection: connection.client.connection, namespace: temporal.namespace });
+    const call = counting.workflow.signalWithStart.bind(counting.workflow);
+    Object.assign(counting.workflow, {
+      signalWithStart: async (...given: Parameters<typeof call>) => {
+        running += 1;
+        most = Math.max(most, running);
+        try {
+          await sleep(20);
+          return await call(...given);
+        } finally {
+          running -= 1;
+        }
+      },
+    });
+    for (let number = 0; number < 60; number += 1) await wakeOnce(newId());
+    startRelay({ client: counting });
+    await settled();
+    expect(most).toBe(8);
+  });
+
+  test('that Temporal finds invalid are parked and counted, and hold up no other', async () => {
+    const invalid = `${TYPE}/${'x'.repeat(1_500)}`;
+    await wakeOnce(invalid);
+    const valid = newId();
+    await wakeOnce(valid);
+    startRelay();
+    await until(waiting, (number) => number === 1);
+    expect(await listParkedWakeups(database.reader, 10)).toMatchObject([{ workflowId: invalid, attemptCount: 1 }]);
+    expect(await signalsOf(valid)).toBe(1);
+    await until(
+      () => registry.getSingleMetricAsString('relay_parked_wakeups'),
+      (metric) => metric.includes('relay_parked_wakeups 1'),
+    );
+    await wakeOnce(invalid);
+    await until(
+      () => listParkedWakeups(database.reader, 10),
+      ([row]) => row?.attemptCount === 2,
+    );
+  });
+
+  test('go on when Temporal comes back: nothing is lost, nothing parked, nothing told twice', async () => {
+    startRelay();
+    await temporal.kill();
+    const ids = Array.from({ length: 30 }, newId);
+    for (const id of ids) await wakeOnce(id);
+    await sleep(1_500);
+    expect(await waiting()).toBe(30);
+    await temporal.restart();
+    await settled();
+    for (const id of ids) expect(await signalsOf(id)).toBe(1);
+  });
+
+  test('are given up after their deadline when Temporal hangs, and made again', async () => {
+    startRelay();
+    const id = newId();
+    process.kill(temporal.pid(), 'SIGSTOP');
+    try {
+      await wakeOnce(id);
+      // The claim comes back: the call was given up although nobody answered it.
+      await until(claimedOnce, (claimed) => claimed);
+      await until(claimedOnce, (claimed) => !claimed);
+      expect(await waiting()).toBe(1);
+    } finally {
+      process.kill(temporal.pid(), 'SIGCONT');
+    }
+    await settled();
+    expect(await signalsOf(id)).toBeGreaterThanOrEqual(1);
+  });
+});
+
+async function claimedOnce(): Promise<boolean> {
+  const [row] = await database.reader.execute<{ claimed: boolean }>(
+    sql`SELECT claim_token IS NOT NULL AS claimed FROM workflow_wakeups`,
+  );
+  return row?.claimed ?? false;
+}
