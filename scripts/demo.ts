@@ -1,8 +1,7 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Webhook } from 'standardwebhooks';
 import { loadConfiguration } from '../config/configuration.ts';
+import { isJson, type Json, list, object, text } from './demo-answers.ts';
+import { type Receiver, startReceiver } from './demo-receiver.ts';
 import { developmentToken } from './development-users.ts';
 import { type Endpoints, readEndpoints } from './endpoints.ts';
 import { describeFailure, RemedyError } from './remedy.ts';
@@ -14,15 +13,6 @@ import { dataDirectory } from './start-environment.ts';
  */
 const WAIT_LIMIT_MS = 60_000;
 const POLL_MS = 100;
-
-/** Answers are walked as plain JSON; what a step needs of one is checked where it is used. */
-type Json = { readonly [key: string]: Json | string | number | boolean | null | undefined };
-
-interface ReceivedWebhook {
-  readonly type: string;
-  readonly sequence: number;
-  readonly resourceId: string;
-}
 
 async function main(): Promise<void> {
   const directory = dataDirectory(process.env);
@@ -197,63 +187,6 @@ class Service {
   }
 }
 
-interface Receiver {
-  readonly server: Server;
-  readonly url: string;
-  readonly received: ReceivedWebhook[];
-  subscriptionId: string | null;
-  trust(secret: string): void;
-  waitFor(type: string, resourceId: string): Promise<void>;
-}
-
-/** A real HTTP server that verifies every signature by the Standard Webhooks library. */
-async function startReceiver(): Promise<Receiver> {
-  let verifier: Webhook | null = null;
-  const received: ReceivedWebhook[] = [];
-  const server = createServer(async (request, response) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk);
-    const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)]));
-    try {
-      const event: unknown = verifier?.verify(Buffer.concat(chunks), headers);
-      if (!isJson(event)) throw new Error('not an event');
-      received.push(summary(event));
-      response.writeHead(204).end();
-    } catch (error) {
-      console.error(`  A webhook was refused: ${describeFailure(error)}`);
-      response.writeHead(400).end();
-    }
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  return {
-    server,
-    url: `http://127.0.0.1:${port}/webhooks`,
-    received,
-    subscriptionId: null,
-    trust: (secret) => {
-      verifier = new Webhook(secret);
-    },
-    waitFor: async (type, resourceId) => {
-      const deadline = Date.now() + WAIT_LIMIT_MS;
-      while (!received.some((event) => event.type === type && event.resourceId === resourceId)) {
-        if (Date.now() > deadline) throw new RemedyError(`The webhook ${type} of ${resourceId} never came.`);
-        await sleep(POLL_MS);
-      }
-    },
-  };
-}
-
-function summary(event: Json): ReceivedWebhook {
-  const data = object(event, 'data');
-  const resource = Object.values(data).find(isJson) ?? {};
-  return {
-    type: text(event, 'webhook', 'type'),
-    sequence: Number(object(event, 'metadata').sequence),
-    resourceId: text(resource, 'id'),
-  };
-}
-
 function printStatement(entries: readonly Json[]): void {
   const columns = [
     'entryDateTime',
@@ -275,28 +208,6 @@ function step(title: string): void {
 
 function show(what: string, how: string): void {
   console.log(`  ${what}: ${how}`);
-}
-
-function isJson(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function object(from: Json, name: string): Json {
-  const value: unknown = from[name];
-  if (!isJson(value)) throw new RemedyError(`The answer has no ${name}: ${JSON.stringify(from)}`);
-  return value;
-}
-
-function list(from: Json, name: string): readonly Json[] {
-  const value: unknown = from[name];
-  if (!Array.isArray(value)) throw new RemedyError(`The answer has no ${name}: ${JSON.stringify(from)}`);
-  return value.filter(isJson);
-}
-
-function text(from: Json, ...path: readonly [string, ...string[]]): string {
-  const value = path.reduce<unknown>((at, name) => (isJson(at) ? at[name] : undefined), from);
-  if (typeof value !== 'string') throw new RemedyError(`The answer has no ${path.join('.')}: ${JSON.stringify(from)}`);
-  return value;
 }
 
 main().catch((error: unknown) => {
