@@ -64,6 +64,19 @@ describe('a callback of the sandbox bank', () => {
     expect(refusalOf(callback)).toBe('accepted');
   });
 
+  test('with text that Postgres cannot store is read without it, so that the money arrives', () => {
+    const data = {
+      paymentId: 'p-2',
+      amount: 1,
+      currency: 'JPY',
+      scheme: 'swift',
+      routingCodes: {},
+      reference: 'a\0b\ud800c 😀',
+    };
+    const [event] = verifySandboxBankCallback(SECRET, signed({ ...COMPLETED, type: 'payment-received', data }));
+    expect(event).toMatchObject({ amountMinor: 1n, remittanceText: 'a\uFFFDb\uFFFDc 😀', senderName: null });
+  });
+
   test.each([
     ['another secret', signed(COMPLETED, { secret: 'somebody else' })],
     ['a changed body', { ...signed(COMPLETED), rawBody: Buffer.from(`${stringify(COMPLETED)} `) }],

@@ -84,7 +84,7 @@ type BankEvent = v.InferOutput<typeof EVENT>;
 function eventOf(rawBody: Buffer, id: string): ProviderEvent {
   let event: BankEvent;
   try {
-    event = v.parse(EVENT, parse(rawBody.toString('utf8')));
+    event = v.parse(EVENT, parse(rawBody.toString('utf8'), storable));
   } catch {
     throw new CallbackRefused('malformed', 'The callback is signed but not understood.');
   }
@@ -95,6 +95,13 @@ function eventOf(rawBody: Buffer, id: string): ProviderEvent {
     if (error instanceof RangeError) throw new CallbackRefused('malformed', 'The callback has an amount that is none.');
     throw error;
   }
+}
+
+const UNSTORABLE = /\0|\p{Surrogate}/gu;
+
+/** Postgres takes neither NUL nor half a surrogate pair; a payer's odd text must not keep his money out. */
+function storable(_key: string, value: unknown): unknown {
+  return typeof value === 'string' ? value.replace(UNSTORABLE, '\uFFFD') : value;
 }
 
 type WithoutEnvelope<Event> = Event extends ProviderEvent ? Omit<Event, 'providerEventId' | 'occurredAt'> : never;

@@ -17,11 +17,19 @@ import {
   text,
 } from './wire.ts';
 
+/** Passed on as the payer's bank wrote it: only the receiver's IBAN is checked. */
 const SENDER_ACCOUNT = v.object({
+  ...IDENTIFIERS,
   accountHolderName: maybe(text(140)),
   alias: maybe(text(140)),
   ledgerNumber: maybe(text(34)),
-  ...IDENTIFIERS,
+  iban: maybe(
+    v.pipe(
+      v.string('must be a text'),
+      v.transform((value) => value.replaceAll(' ', '')),
+      text(34),
+    ),
+  ),
   country: maybe(country()),
   currency: maybe(currency()),
 });

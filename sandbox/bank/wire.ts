@@ -110,7 +110,8 @@ export function number(range: { readonly max: number }) {
 }
 
 export function routingCodes() {
-  return v.nullish(v.record(text(40), text(40)), {});
+  const kind = v.pipe(v.string(), v.regex(/^[a-z0-9-]{1,40}$/, 'must be kinds in small letters, such as sort-code'));
+  return v.nullish(v.record(kind, text(34)), {});
 }
 
 export const IDENTIFIERS = {
