@@ -373,6 +373,41 @@ describe('closing', () => {
     expect((await patch(account.id, { status: 'closed' })).status).toBe(200);
   });
 
+  test('and money that arrives at the same moment: one of them wins, and no closed account has money', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const account = await activeAccount();
+      const arrive = () =>
+        api.call('POST', '/provisioned-account-credits', {
+          workflow: { code: 'client.direct' },
+          data: {
+            provisionedAccountCredit: {
+              accountId: account.id,
+              amount: 5,
+              currency: 'GBP',
+              scope: 'external',
+              scheme: 'chaps',
+            },
+          },
+        });
+      const close = () => patch(account.id, { status: 'closed' });
+      const [closed, arrived] =
+        round % 2 === 0
+          ? await Promise.all([close(), arrive()])
+          : await Promise.all([arrive(), close()]).then(([one, other]) => [other, one] as const);
+      expect(arrived.status, arrived.text).toBe(201);
+      const { body } = await api.call('GET', `/incoming-transfers?data.incomingTransfer.accountId=${account.id}`);
+      const { status: outcome } = body.data.incomingTransfers[0];
+      expect([
+        [200, 'failed', 0],
+        [422, 'completed', 5],
+      ]).toContainEqual([
+        closed.status,
+        outcome,
+        (await api.call('GET', `/accounts/${account.id}`)).body.data.account.availableBalance,
+      ]);
+    }
+  });
+
   test('with an open sub-account is 422', async () => {
     const main = await activeAccount();
     const sub = await activeAccount();
