@@ -3,7 +3,7 @@ import type { Transaction } from '../db/client.ts';
 import { uniqueViolation } from '../db/client.ts';
 import { readClock } from '../db/clock.ts';
 import { newId } from '../db/ids.ts';
-import { createInternalIncoming } from '../db/incoming-transfers.ts';
+import { createInternalIncoming } from '../db/incoming-transfer-work.ts';
 import { settleInternalTransfer } from '../db/internal-transfers.ts';
 import { type LockedAccount, lockAccounts } from '../db/ledger.ts';
 import { createOutgoingTransfer, type NewOutgoingTransfer } from '../db/outgoing-transfers.ts';

@@ -14,7 +14,7 @@ import type { Reader, Transaction } from './client.ts';
 import { readClock } from './clock.ts';
 import { amountBetween, type PageOf, type PageRequest } from './filters.ts';
 import { newId } from './ids.ts';
-import { createIncomingTransfer } from './incoming-transfers.ts';
+import { createIncomingTransfer } from './incoming-transfer-work.ts';
 import { type LockedAccount, lockAccounts } from './ledger.ts';
 import { partyAccountOf } from './party-accounts.ts';
 import { accounts, provisionedAccountCredits } from './schema.ts';

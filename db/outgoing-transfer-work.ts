@@ -1,0 +1,300 @@
+import { and, eq, sql } from 'drizzle-orm';
+import { recordNotFound } from '../domain/errors.ts';
+import type { AccountId, IncomingTransferId, OutgoingTransferId } from '../domain/ids.ts';
+import {
+  decidePendingTransfer,
+  isFinalOutgoingTransferStatus,
+  lookUpDelayMs,
+  type OutgoingTransferStatus,
+  type OutgoingTransferStep,
+  type OutgoingTransferWait,
+  outgoingTransferEventType,
+  type PaymentReport,
+  type Requirements,
+  statusesAfterWord,
+} from '../domain/outgoing-transfers.ts';
+import type { Schemes } from '../domain/schemes.ts';
+import type { Transaction } from './client.ts';
+import { readClock } from './clock.ts';
+import { appendEvents, type EventEntry } from './events.ts';
+import { completeInternalIncoming, createReturn, failInternalIncoming } from './incoming-transfer-work.ts';
+import { isUsable, type LockedAccount, lockAccounts, post, reserve } from './ledger.ts';
+import { outgoingTransfers } from './schema.ts';
+
+export type OutgoingTransferRow = typeof outgoingTransfers.$inferSelect;
+
+/** The configured rules that decide about pending transfers. */
+export interface TransferRules {
+  readonly rollLimit: number;
+  readonly schemes: Schemes;
+}
+
+// A sweep looks at an open transfer again this long after the instant that it waits for, or without one.
+const CHECK_MARGIN_MS = 60_000;
+const CHECK_WITHOUT_DEADLINE_MS = 3_600_000;
+
+/** One transfer under its locks, and what has become of it so far in this transaction. Saved once, at the end. */
+export interface Work {
+  readonly tx: Transaction;
+  readonly now: Date;
+  readonly rules: TransferRules;
+  readonly before: OutgoingTransferRow;
+  readonly accounts: ReadonlyMap<AccountId, LockedAccount>;
+  transfer: OutgoingTransferRow;
+  readonly entries: EventEntry[];
+}
+
+/** Locks the transfer's accounts, then the transfer (a transfer's account ids never change, so they are read first). */
+export async function begin(tx: Transaction, id: OutgoingTransferId, rules: TransferRules): Promise<Work> {
+  const [ids] = await tx.drizzle
+    .select({ source: outgoingTransfers.accountId, destination: outgoingTransfers.destinationAccountId })
+    .from(outgoingTransfers)
+    .where(eq(outgoingTransfers.id, id));
+  if (ids === undefined) throw recordNotFound('outgoingTransfer', 'id', id);
+  const accountIds = ids.destination === null ? [ids.source] : [ids.source, ids.destination];
+  const [accounts, [transfer], now] = await Promise.all([
+    lockAccounts(tx, accountIds),
+    tx.drizzle.select().from(outgoingTransfers).where(eq(outgoingTransfers.id, id)).for('update'),
+    readClock(tx),
+  ]);
+  if (transfer === undefined) throw recordNotFound('outgoingTransfer', 'id', id);
+  return { tx, now, rules, before: transfer, accounts, transfer, entries: [] };
+}
+
+function source(work: Work): LockedAccount {
+  const account = work.accounts.get(work.transfer.accountId);
+  if (account === undefined) throw recordNotFound('account', 'id', work.transfer.accountId);
+  return account;
+}
+
+function totalMinor(transfer: OutgoingTransferRow): bigint {
+  return transfer.amountMinor + transfer.feeMinor;
+}
+
+/** What an event shows of a transfer's changing fields. */
+export function outgoingTransferEventData(transfer: OutgoingTransferRow): Record<string, unknown> {
+  return {
+    status: transfer.status,
+    transferDate: transfer.transferDate,
+    rollCount: transfer.rollCount,
+    cutOffAt: transfer.cutOffAt?.toISOString() ?? null,
+    returned: transfer.returned,
+    incomingTransferId: transfer.incomingTransferId,
+    authorizationStatus: transfer.authorizationStatus,
+    complianceCheckStatus: transfer.complianceCheckStatus,
+    transferDateStatus: transfer.transferDateStatus,
+    balanceCheckStatus: transfer.balanceCheckStatus,
+  };
+}
+
+export function moveTo(work: Work, status: OutgoingTransferStatus, change: Partial<OutgoingTransferRow> = {}): void {
+  work.transfer = { ...work.transfer, ...change, status, waitingFor: null, waitingSince: null, waitingUntil: null };
+  work.entries.push({ type: outgoingTransferEventType(status), data: outgoingTransferEventData(work.transfer) });
+}
+
+function wait(work: Work, waitingFor: OutgoingTransferWait, until: Date | null): OutgoingTransferStep {
+  const { transfer, now } = work;
+  const waitingSince = transfer.waitingFor === waitingFor ? (transfer.waitingSince ?? now) : now;
+  work.transfer = { ...transfer, waitingFor, waitingSince, waitingUntil: until };
+  return { do: 'wait', for: waitingFor, until: until?.toISOString() ?? null };
+}
+
+/** Writes the row, guarded by the revision it was decided from, and appends its events. */
+export async function save(work: Work): Promise<OutgoingTransferRow> {
+  const { tx, before, now, entries } = work;
+  if (work.transfer === before && entries.length === 0) return before;
+  const final = isFinalOutgoingTransferStatus(work.transfer.status);
+  const checkAfter = work.transfer.waitingUntil?.getTime() ?? now.getTime() + CHECK_WITHOUT_DEADLINE_MS;
+  const nextCheckAt = final ? null : new Date(checkAfter + CHECK_MARGIN_MS);
+  const after = { ...work.transfer, nextCheckAt, revision: before.revision + 1n, updatedAt: now };
+  const { id, eventSequence, ...change } = after;
+  await tx.drizzle
+    .update(outgoingTransfers)
+    .set(change)
+    .where(and(eq(outgoingTransfers.id, id), eq(outgoingTransfers.revision, before.revision)));
+  await appendEvents(tx, { module: 'outgoing-transfers', resourceId: id, occurredAt: now, entries });
+  return { ...work.transfer, eventSequence };
+}
+
+export async function advance(work: Work): Promise<OutgoingTransferStep> {
+  while (work.transfer.status === 'pending') {
+    const { transfer, rules } = work;
+    const account = source(work);
+    const destination =
+      transfer.destinationAccountId === null ? undefined : work.accounts.get(transfer.destinationAccountId);
+    const decision = decidePendingTransfer(
+      { ...transfer, totalMinor: totalMinor(transfer) },
+      {
+        now: work.now,
+        schemes: rules.schemes,
+        rollLimit: rules.rollLimit,
+        accountsActive: isUsable(account) && (destination === undefined || isUsable(destination)),
+        destinationGone: destination?.status === 'closed' || destination?.status === 'declined',
+        availableMinor: account.postedMinor - account.reservedMinor,
+      },
+    );
+    switch (decision.decision) {
+      case 'roll':
+        work.transfer = {
+          ...transfer,
+          transferDate: decision.transferDate,
+          cutOffAt: decision.cutOffAt,
+          rollCount: transfer.rollCount + 1,
+        };
+        break;
+      case 'fail':
+        work.transfer = { ...transfer, ...decision.requirements };
+        await fail(work, decision.failureCode);
+        break;
+      case 'wait':
+        work.transfer = { ...transfer, ...decision.requirements };
+        if (decision.for === 'balance') await expectMoney(work);
+        return wait(work, decision.for, decision.until);
+      case 'process':
+        await process(work, decision.requirements);
+    }
+  }
+  return stepOfOpenPayment(work);
+}
+
+/** Marks the account, so that its next credit tries this transfer again. */
+async function expectMoney(work: Work): Promise<void> {
+  await work.tx.execute(
+    sql`UPDATE accounts SET has_waiters = true WHERE id = ${work.transfer.accountId} AND NOT has_waiters`,
+  );
+}
+
+/** Reserves the money; an internal transfer is settled in the same step. */
+async function process(work: Work, requirements: Requirements): Promise<void> {
+  const total = totalMinor(work.transfer);
+  await reserve(work.tx, work.transfer.accountId, total);
+  moveTo(work, 'processing', { ...requirements, reservedMinor: total });
+  const destination = work.transfer.destinationAccountId;
+  if (destination === null) return;
+  await release(work, destination);
+  await completeInternalIncoming(work.tx, incomingOf(work.transfer), work.now);
+  moveTo(work, 'completed');
+}
+
+export function incomingOf(transfer: OutgoingTransferRow): IncomingTransferId {
+  if (transfer.incomingTransferId === null)
+    throw new Error(`outgoing transfer ${transfer.id} has no incoming transfer`);
+  return transfer.incomingTransferId;
+}
+
+/** Posts principal and fee to the ledger, which uses up the reservation. */
+async function release(work: Work, credit: AccountId | null, change: Partial<OutgoingTransferRow> = {}): Promise<void> {
+  const { transfer, tx, now } = work;
+  const incoming = credit === null ? null : incomingOf(transfer);
+  const shared = {
+    now,
+    debit: transfer.accountId,
+    currency: transfer.currency,
+    debitNumber: transfer.transactionNumber,
+    debitType: 'outgoing-transfer',
+    outgoingTransferId: transfer.id,
+  } as const;
+  const creditSide =
+    incoming === null
+      ? {}
+      : ({
+          creditNumber: await incomingNumber(tx, incoming),
+          creditType: 'incoming-transfer',
+          incomingTransferId: incoming,
+        } as const);
+  await post(tx, {
+    ...shared,
+    ...creditSide,
+    credit: credit ?? { provider: transfer.provider, kind: 'settlement' },
+    amountMinor: transfer.amountMinor,
+    entryType: 'principal',
+    narrative: transfer.description,
+    releaseMinor: transfer.amountMinor,
+  });
+  if (transfer.feeMinor > 0n) {
+    await post(tx, {
+      ...shared,
+      credit: { provider: transfer.provider, kind: 'fee-revenue' },
+      amountMinor: transfer.feeMinor,
+      entryType: 'fee',
+      releaseMinor: transfer.feeMinor,
+    });
+  }
+  moveTo(work, 'released', { ...change, reservedMinor: 0n });
+}
+
+async function incomingNumber(tx: Transaction, id: IncomingTransferId): Promise<string> {
+  const [row] = await tx.execute<{ number: string }>(
+    sql`SELECT transaction_number AS number FROM incoming_transfers WHERE id = ${id}`,
+  );
+  if (row === undefined) throw recordNotFound('incomingTransfer', 'id', id);
+  return row.number;
+}
+
+/** Ends a transfer that will not be paid: the reservation goes, or, after release, both entries are reversed. */
+export async function fail(work: Work, failureCode: string): Promise<void> {
+  const { transfer, tx, now } = work;
+  if (transfer.status === 'processing') await reserve(tx, transfer.accountId, -transfer.reservedMinor);
+  if (transfer.status === 'released') {
+    const shared = {
+      now,
+      credit: transfer.accountId,
+      currency: transfer.currency,
+      debitNumber: transfer.transactionNumber,
+      debitType: 'outgoing-transfer',
+      outgoingTransferId: transfer.id,
+    } as const;
+    await post(tx, {
+      ...shared,
+      debit: { provider: transfer.provider, kind: 'settlement' },
+      amountMinor: transfer.amountMinor,
+      entryType: 'principal',
+      narrative: transfer.description,
+    });
+    if (transfer.feeMinor > 0n) {
+      const debit = { provider: transfer.provider, kind: 'fee-revenue' } as const;
+      await post(tx, { ...shared, debit, amountMinor: transfer.feeMinor, entryType: 'fee' });
+    }
+  }
+  if (transfer.scope === 'internal') await failInternalIncoming(tx, incomingOf(transfer), now, failureCode);
+  moveTo(work, 'failed', { reservedMinor: 0n, failureCode });
+}
+
+/** What a transfer that is on its way needs next: to be submitted, looked up, or waited for. */
+function stepOfOpenPayment(work: Work): OutgoingTransferStep {
+  const { transfer, now } = work;
+  if (isFinalOutgoingTransferStatus(transfer.status)) return { do: 'end' };
+  if (transfer.method === 'plug-in') return wait(work, 'caller', null);
+  if (transfer.status === 'processing') {
+    const attempt = Math.max(1, transfer.submissionAttempt);
+    work.transfer = { ...transfer, submissionAttempt: attempt, submissionStatus: 'unresolved' };
+    wait(work, 'provider', null);
+    return { do: 'submit', attempt };
+  }
+  const nextLookUpAt = transfer.nextLookUpAt ?? new Date(now.getTime() + lookUpDelayMs(transfer.lookUpCount));
+  work.transfer = { ...transfer, nextLookUpAt };
+  if (nextLookUpAt.getTime() <= now.getTime()) return { do: 'look-up', count: transfer.lookUpCount };
+  return wait(work, 'provider', nextLookUpAt);
+}
+
+/** Carries out what the provider or the plug-in caller said. `break` = it contradicts what is settled; nothing moves. */
+export async function applyWord(work: Work, report: PaymentReport): Promise<'applied' | 'no-effect' | 'break'> {
+  const statuses = statusesAfterWord(work.transfer.status, report.word);
+  if (statuses === null) return 'break';
+  const provider = {
+    submissionStatus: 'resolved',
+    serviceProviderId: report.serviceProviderId ?? work.transfer.serviceProviderId,
+    serviceProviderReference: report.serviceProviderReference ?? work.transfer.serviceProviderReference,
+  } as const;
+  for (const status of statuses) {
+    if (status === 'released') await release(work, null, provider);
+    else if (status === 'failed') await fail(work, report.code ?? 'provider.refused');
+    else moveTo(work, status);
+  }
+  if (report.word !== 'returned') return statuses.length > 0 ? 'applied' : 'no-effect';
+  if (work.transfer.returned) return 'no-effect';
+  const incomingTransferId = await createReturn(work.tx, work.transfer, source(work), work.now, report);
+  work.transfer = { ...work.transfer, returned: true, incomingTransferId };
+  work.entries.push({ type: 'outgoing-transfer-returned', data: outgoingTransferEventData(work.transfer) });
+  return 'applied';
+}
