@@ -1,4 +1,5 @@
 import type { JsonSchema, OpenApiDocument, Operation } from './openapi.ts';
+import { TEXT_PATTERN } from './schemas.ts';
 
 /**
  * The documentation page: the OpenAPI document as one HTML file. It loads nothing, runs no script, and so reads the
@@ -122,8 +123,9 @@ function typeOf(schema: JsonSchema): string {
   const variants = alternatives(schema);
   if (variants.length === 1 && variants[0] !== undefined) return `${typeOf(variants[0])}<small>or null</small> `;
   const allowed = Array.isArray(schema.enum) ? schema.enum : 'const' in schema ? [schema.const] : [];
-  const type = typeof schema.type === 'string' ? schema.type : '';
-  const limits = SHOWN_KEYWORDS.filter((keyword) => keyword in schema).map(
+  const reference = typeof schema.$ref === 'string' ? schema.$ref.split('/').at(-1) : undefined;
+  const type = reference ?? (typeof schema.type === 'string' ? schema.type : '');
+  const limits = SHOWN_KEYWORDS.filter((keyword) => keyword in schema && schema[keyword] !== TEXT_PATTERN).map(
     (keyword) => `${keyword} ${String(schema[keyword])}`,
   );
   const description = typeof schema.description === 'string' ? [schema.description] : [];

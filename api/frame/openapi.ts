@@ -1,10 +1,10 @@
-import { toJsonSchema } from '@valibot/to-json-schema';
-import type { ErrorCode } from '../../domain/errors.ts';
+import { COUNTRIES } from '../../domain/countries.ts';
+import { CURRENCIES } from '../../domain/money.ts';
 import { ROLES } from '../../domain/roles.ts';
-import { ERROR_STATUS } from './errors.ts';
+import { jsonSchemaOf, requestBodyOf, responseExample, responseSchema } from './openapi-bodies.ts';
+import { ERROR_EXAMPLES, ERROR_SCHEMA, errorResponses } from './openapi-errors.ts';
 import { PAGE_NUMBER_MAX, PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX } from './request.ts';
-import type { Contract, Entries, Method, OpenRoute, Route, WorkflowContract } from './route.ts';
-import { fields, type Schema } from './schemas.ts';
+import type { Contract, Entries, Method, OpenRoute, Route } from './route.ts';
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
@@ -67,48 +67,14 @@ export function openApiDocument(routes: readonly (Route | OpenRoute)[], version:
     paths,
     components: {
       securitySchemes: { machineUser: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } },
-      schemas: { Error: ERROR_SCHEMA },
+      schemas: {
+        Error: ERROR_SCHEMA,
+        Currency: { type: 'string', description: 'An active ISO 4217 code', enum: CURRENCIES },
+        Country: { type: 'string', description: 'An ISO 3166-1 alpha-2 code', enum: COUNTRIES },
+      },
+      examples: ERROR_EXAMPLES,
     },
   };
-}
-
-const PROBLEM_PROPERTIES = {
-  timestamp: { type: 'string', description: 'UTC, with fractional seconds' },
-  message: { type: 'string' },
-  code: { type: 'string', enum: Object.keys(ERROR_STATUS) },
-  messageParameters: { type: 'array', items: { type: 'string' }, minItems: 3, maxItems: 3 },
-} as const;
-
-const PROBLEM_REQUIRED = ['timestamp', 'message', 'code', 'messageParameters'];
-
-const ERROR_SCHEMA: JsonSchema = {
-  type: 'object',
-  required: PROBLEM_REQUIRED,
-  properties: {
-    ...PROBLEM_PROPERTIES,
-    errors: {
-      type: 'array',
-      description: 'The other problems of the same request',
-      items: {
-        type: 'object',
-        required: PROBLEM_REQUIRED,
-        properties: PROBLEM_PROPERTIES,
-        additionalProperties: false,
-      },
-    },
-  },
-  additionalProperties: false,
-};
-
-/** The JSON Schema of a building block, with what its hints say. */
-export function jsonSchemaOf(schema: Schema<unknown, unknown>): JsonSchema {
-  // Metadata of a pipe is copied into the JSON Schema, which is how hints arrive there; checks beyond it are ours alone.
-  const { $schema: _, ...converted } = toJsonSchema(schema, {
-    target: 'draft-2020-12',
-    typeMode: 'input',
-    errorMode: 'ignore',
-  });
-  return converted;
 }
 
 function operationOf({ contract }: Route): Operation {
@@ -220,148 +186,3 @@ function entryParameters(entries: Entries, where: 'path' | 'query'): Parameter[]
     schema: jsonSchemaOf(schema),
   }));
 }
-
-function requestBodyOf(contract: Contract, workflows: Readonly<Record<string, WorkflowContract>>) {
-  const schemas = Object.entries(workflows).map(([code, workflow]) => requestSchema(contract, code, workflow));
-  const examples = Object.keys(workflows).flatMap((code) => {
-    const example = contract.examples.requests?.[code];
-    if (example === undefined) return [];
-    const { workflow = {}, data, connect = {} } = example;
-    return [[code, { value: { workflow: { code, ...workflow }, data, connect, metadata: {} } }]];
-  });
-  const [only] = schemas;
-  const schema = schemas.length === 1 && only !== undefined ? only : { oneOf: schemas };
-  return { required: true, content: { 'application/json': { schema, examples: Object.fromEntries(examples) } } };
-}
-
-function requestSchema(contract: Contract, code: string, workflow: WorkflowContract): JsonSchema {
-  const inner = jsonSchemaOf(fields(workflow.workflow ?? {}));
-  const properties = typeof inner.properties === 'object' ? inner.properties : {};
-  const required = Array.isArray(inner.required) ? inner.required : [];
-  const connect = workflow.connect === undefined ? { type: 'object' } : jsonSchemaOf(workflow.connect);
-  const connectRequired = Array.isArray(connect.required) && connect.required.length > 0;
-  const schema = {
-    type: 'object',
-    title: code,
-    required: ['workflow', 'data', ...(connectRequired ? ['connect'] : [])],
-    properties: {
-      workflow: {
-        type: 'object',
-        required: ['code', ...required],
-        properties: { code: { const: code }, ...properties },
-        additionalProperties: false,
-      },
-      data: jsonSchemaOf(workflow.data),
-      connect,
-      metadata: { type: 'object' },
-    },
-    additionalProperties: false,
-  };
-  return contract.method === 'POST' ? withNullForAbsent(schema) : schema;
-}
-
-/** On POST null is another way to leave a field out: every field that is not required may be null. */
-function withNullForAbsent(schema: JsonSchema): JsonSchema {
-  const items = schema.items;
-  if (isSchema(items)) return { ...schema, items: withNullForAbsent(items) };
-  const properties = schema.properties;
-  if (!isSchema(properties)) return schema;
-  const required = Array.isArray(schema.required) ? schema.required : [];
-  const entries = Object.entries(properties).map(([name, property]) => {
-    if (!isSchema(property)) return [name, property];
-    const inner = withNullForAbsent(property);
-    return [name, required.includes(name) ? inner : { anyOf: [inner, { type: 'null' }] }];
-  });
-  return { ...schema, properties: Object.fromEntries(entries) };
-}
-
-function isSchema(value: unknown): value is JsonSchema {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function responseSchema(contract: Contract): JsonSchema {
-  const page = {
-    type: 'object',
-    required: ['size', 'number', 'totalElements', 'totalPages'],
-    properties: Object.fromEntries(
-      ['size', 'number', 'totalElements', 'totalPages'].map((name) => [name, { type: 'integer' }]),
-    ),
-  };
-  return {
-    type: 'object',
-    required: ['workflow', 'data', 'connect', 'metadata'],
-    properties: {
-      workflow: { type: 'object' },
-      data: jsonSchemaOf(contract.response),
-      connect: contract.responseConnect === undefined ? { type: 'object' } : jsonSchemaOf(contract.responseConnect),
-      metadata: contract.paged ? { type: 'object', required: ['page'], properties: { page } } : { type: 'object' },
-    },
-    additionalProperties: false,
-  };
-}
-
-function responseExample(contract: Contract): unknown {
-  const [code] = Object.keys(contract.workflows ?? {});
-  const page = { size: 10, number: 0, totalElements: 1, totalPages: 1 };
-  return {
-    workflow: code === undefined ? {} : { code, ...contract.examples.requests?.[code]?.workflow },
-    data: contract.examples.response,
-    connect: code === undefined ? {} : { ...contract.examples.requests?.[code]?.connect },
-    metadata: contract.paged ? { page } : {},
-  };
-}
-
-/** The codes that every route can answer with, by what the frame does for it. */
-function errorCodesOf(contract: Contract): ErrorCode[] {
-  const codes: ErrorCode[] = [
-    'common.validation.field_invalid',
-    'common.validation.field_unexpected',
-    'common.security.unauthenticated',
-    'common.security.access_denied',
-    'common.rate.limited',
-    'common.internal.error',
-    'common.dependency.unavailable',
-  ];
-  if (contract.workflows !== undefined) codes.push('common.validation.field_required', 'common.workflow.unknown_code');
-  if (contract.method === 'POST') codes.push('common.idempotency.key_reused', 'common.idempotency.in_progress');
-  if (contract.params !== undefined || contract.workflows !== undefined) {
-    codes.push('common.coding.internal.record_not_found');
-  }
-  return [...new Set([...codes, ...(contract.errors ?? [])])];
-}
-
-function errorResponses(contract: Contract): Record<string, ResponseObject> {
-  const byStatus = new Map<number, ErrorCode[]>();
-  for (const code of errorCodesOf(contract)) {
-    const status = ERROR_STATUS[code];
-    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
-  }
-  if (contract.workflows !== undefined) {
-    byStatus.set(413, ['common.validation.limit_exceeded']);
-    byStatus.set(415, ['common.validation.field_invalid']);
-  }
-  const responses: Record<string, ResponseObject> = {};
-  for (const [status, codes] of byStatus) {
-    const example = (code: ErrorCode) => ({
-      value: {
-        timestamp: '2026-03-02T09:30:00.123',
-        message: MESSAGE_EXAMPLE,
-        code,
-        messageParameters: ['account', 'id', ''],
-      },
-    });
-    responses[String(status)] = {
-      description: codes.join(', '),
-      ...(status === 429 || status === 503 ? { headers: { 'Retry-After': { schema: { type: 'integer' } } } } : {}),
-      content: {
-        'application/json': {
-          schema: { $ref: '#/components/schemas/Error' },
-          examples: Object.fromEntries(codes.map((code) => [code, example(code)])),
-        },
-      },
-    };
-  }
-  return responses;
-}
-
-const MESSAGE_EXAMPLE = 'What was wrong, in one sentence.';

@@ -146,11 +146,16 @@ export function uuid<Branded extends Id<string>>() {
   );
 }
 
+// What domain/names.ts refuses, as far as a pattern for every reader of the document can say it.
+export const TEXT_PATTERN =
+  '^[^\\u0000-\\u001F\\u007F-\\u009F\\u061C\\u200B\\u200E\\u200F\\u2028-\\u202E\\u2060-\\u206F\\uFEFF]+$';
+const YEAR = '(19|[2-9]\\d)\\d{2}';
+
 /** Free text of 1 to `lengthMax` characters, returned in Unicode's composed form. */
 export function text(lengthMax: number) {
   return v.pipe(
     v.string('must be text'),
-    hint<string>({ minLength: 1, maxLength: lengthMax }),
+    hint<string>({ minLength: 1, maxLength: lengthMax, pattern: TEXT_PATTERN }),
     v.rawTransform<string, string>(({ dataset, addIssue, NEVER }) => {
       const checked = checkText(dataset.value, lengthMax);
       if (typeof checked !== 'string') return checked.value;
@@ -180,7 +185,7 @@ export function date() {
   return v.pipe(
     v.string('must be a date'),
     v.check(isDate, 'must be a date of the calendar, as YYYY-MM-DD'),
-    hint<string>({ format: 'date' }),
+    hint<string>({ format: 'date', pattern: `^${YEAR}-` }),
     v.transform((value): LocalDate => value),
   );
 }
@@ -189,7 +194,9 @@ export function date() {
 export function dateTime() {
   return v.pipe(
     v.string('must be a date-time'),
-    hint<string>({ pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}(\\.\\d{1,3})?$' }),
+    hint<string>({
+      pattern: `^${YEAR}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d{1,3})?$`,
+    }),
     v.rawTransform<string, Date>(({ dataset, addIssue, NEVER }) => {
       const instant = parseDateTime(dataset.value);
       if (instant !== null) return instant;
@@ -204,7 +211,7 @@ export function currency() {
   return v.pipe(
     v.string('must be a currency'),
     v.check(isCurrency, 'must be an active ISO 4217 currency code'),
-    hint<string>({ pattern: '^[A-Z]{3}$' }),
+    hint<string>({ $ref: '#/components/schemas/Currency' }),
     v.transform((code) => code as Currency),
   );
 }
@@ -214,7 +221,7 @@ export function country() {
   return v.pipe(
     v.string('must be a country'),
     v.check(isCountry, 'must be an ISO 3166-1 alpha-2 country code'),
-    hint<string>({ pattern: '^[A-Z]{2}$' }),
+    hint<string>({ $ref: '#/components/schemas/Country' }),
     v.transform((code) => code as Country),
   );
 }
@@ -231,9 +238,19 @@ const LIMIT_EXCEEDED = 'common.validation.limit_exceeded: ';
 
 /** A map from names to values, such as routing codes. */
 export function map<const Value extends Schema<unknown, unknown>>(key: RegExp, value: Value, sizeMax: number) {
+  const record = v.record(v.pipe(v.string(), v.regex(key, 'is not a key of this map')), value, 'must be an object');
+  const run: (typeof record)['~run'] = (dataset, config) => {
+    if (isPlainObject(dataset.value)) return record['~run'](dataset, config);
+    const issue = {
+      ...newIssue(dataset.value, 'must be an object'),
+      type: 'record' as const,
+      expected: 'Object' as const,
+    };
+    return { typed: false, value: dataset.value, issues: [issue] };
+  };
   return v.pipe(
-    v.custom<Record<string, unknown>>(isPlainObject, 'must be an object'),
-    v.record(v.pipe(v.string(), v.regex(key, 'is not a key of this map')), value),
+    { ...record, '~run': run },
+    hint<v.InferOutput<typeof record>>({ maxProperties: sizeMax }),
     v.check(
       (entries) => Object.keys(entries).length <= sizeMax,
       `${LIMIT_EXCEEDED}must have at most ${sizeMax} entries`,
