@@ -28,7 +28,10 @@ function guarded(name: string, activity: Activity, logger: Logger): Activity {
         { activity: name, workflowId: workflowExecution?.workflowId, attempt, reason: failureName(error), error },
         'activity failed',
       );
-      throw ApplicationFailure.create({ type: failureName(error), message: failureName(error) });
+      const failure = ApplicationFailure.create({ type: failureName(error), message: failureName(error) });
+      // It would show the same few lines of the SDK each time, in every history.
+      failure.stack = '';
+      throw failure;
     }
   };
 }

@@ -1,6 +1,13 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ProviderUnavailable } from '../activities/providers/port.ts';
+import { applyPaymentReport, cancelOutgoingTransfer } from '../db/outgoing-transfers.ts';
+import { wake } from '../db/workflow-wakeups.ts';
+import { type AccountId, asId, type OutgoingTransferId } from '../domain/ids.ts';
 import { workflowId } from '../workflows/messages.ts';
-import { type Stage, setStage, until } from './harness/stage.ts';
+import { countEvents, textOf } from './harness/histories.ts';
+import { acceptedPayment, completedPayment } from './harness/scripted-provider.ts';
+import { credit, type Stage, setStage, until } from './harness/stage.ts';
 import { startTemporalDevServer, type TestTemporal } from './harness/temporal.ts';
 
 let temporal: TestTemporal;
@@ -19,22 +26,221 @@ afterAll(async () => {
   await temporal?.close();
 });
 
+const handleOf = (id: OutgoingTransferId) => stage.client.workflow.getHandle(workflowId('outgoing-transfer', id));
+const reaches = (id: OutgoingTransferId, status: string) =>
+  until(
+    () => stage.find(id),
+    (row) => row.status === status,
+  );
+const waitsFor = (id: OutgoingTransferId, what: string) =>
+  until(
+    () => shown(id),
+    (attribute) => attribute === what,
+  );
+const submissionsOf = (id: string) => stage.provider.submissions.filter((reference) => reference === id).length;
+
+/** What an operator's list shows of the running workflow. */
+async function shown(id: OutgoingTransferId): Promise<unknown> {
+  const description = await handleOf(id)
+    .describe()
+    .catch(() => undefined);
+  return description?.typedSearchAttributes.getAll().find(({ key }) => key.name === 'WaitingFor')?.value;
+}
+
+/** Answers every payment so until the test is over. */
+function answering(change: Partial<Stage['provider']['answer']>): Disposable {
+  const before = { ...stage.provider.answer };
+  Object.assign(stage.provider.answer, change);
+  return { [Symbol.dispose]: () => Object.assign(stage.provider.answer, before) };
+}
+
+const report = (word: 'completed' | 'failed') =>
+  ({ word, serviceProviderId: 'p', serviceProviderReference: null, code: null }) as const;
+
 describe('an external transfer', () => {
-  test('is submitted once and completed', async () => {
+  test('is submitted once and completed, in the fewest workflow tasks there can be', async () => {
+    const id = await stage.transfer(await stage.account(10_000n));
+    await reaches(id, 'completed');
+    await handleOf(id).result();
+    expect(submissionsOf(id)).toBe(1);
+    const history = await handleOf(id).fetchHistory();
+    expect(countEvents(history, 'workflowTaskCompletedEventAttributes')).toBe(2);
+    expect(countEvents(history, 'activityTaskScheduledEventAttributes')).toBe(1);
+    expect(countEvents(history, 'upsertWorkflowSearchAttributesEventAttributes')).toBe(0);
+  });
+
+  test('leaves no personal data in its history, also when the provider fails', async () => {
+    const failures = ['Ann Example owes 12345678', 'Bob Receiver'];
+    using _ = answering({
+      submit: async ({ ourReference }) => {
+        const message = failures.pop();
+        if (message !== undefined) throw new Error(message);
+        return completedPayment(ourReference);
+      },
+    });
+    const id = await stage.transfer(await stage.account(10_000n));
+    await reaches(id, 'completed');
+    await handleOf(id).result();
+    const text = textOf(await handleOf(id).fetchHistory());
+    expect(text).toContain(id);
+    for (const secret of ['Ann', 'Bob', '12345678', '040004', 'Invoice']) expect(text).not.toContain(secret);
+  });
+
+  test('waits for its provider where an operator sees it, and ends with the callback', async () => {
+    using _ = answering({ submit: async ({ ourReference }) => acceptedPayment(ourReference) });
     const account = await stage.account(10_000n);
     const id = await stage.transfer(account);
-    await until(
-      () => stage.find(id),
-      (row) => row.status === 'completed',
+    await waitsFor(id, 'provider');
+    const description = await handleOf(id).describe();
+    const attributes = Object.fromEntries(
+      description.typedSearchAttributes.getAll().map(({ key, value }) => [key.name, value]),
     );
-    const handle = stage.client.workflow.getHandle(workflowId('outgoing-transfer', id));
-    await handle.result();
-    expect(stage.provider.submissions.filter((reference) => reference === id)).toHaveLength(1);
-    const history = await handle.fetchHistory();
-    console.log(
-      history.events
-        ?.map((e) => [e.eventType, Object.keys(e).find((k) => k.endsWith('Attributes'))].join(' '))
-        .join('\n'),
+    expect(attributes).toMatchObject({
+      ClientId: account.clientId,
+      AccountId: account.id,
+      TransferStatus: 'released',
+      Scheme: 'faster-payments',
+      Currency: 'GBP',
+      Provider: 'sandbox-bank',
+      WaitingFor: 'provider',
+    });
+    const metadata = await handleOf(id).query<{ currentDetails?: string }, []>('__temporal_workflow_metadata');
+    expect(metadata.currentDetails).toMatch(/^Waiting for provider until 20/);
+    await stage.database.transaction((tx) =>
+      applyPaymentReport(tx, id, report('completed'), null, stage.configuration),
+    );
+    await handleOf(id).result();
+    expect((await stage.find(id)).status).toBe('completed');
+  });
+
+  test('is told apart from others of its kind by summaries of its timers and activities', async () => {
+    const id = await stage.transfer(await stage.account(10_000n), {
+      authorizationStatus: 'not-checked',
+      scheme: 'chaps',
+    });
+    await waitsFor(id, 'authorization');
+    const { events } = await handleOf(id).fetchHistory();
+    const summaries = (events ?? []).map((event) => Buffer.from(event.userMetadata?.summary?.data ?? []).toString());
+    expect(summaries).toContainEqual(expect.stringContaining('Waiting for authorization until'));
+    expect(summaries).toContainEqual(expect.stringContaining('Move the transfer as far as its row allows'));
+  });
+
+  test('whose callback comes before the answer is completed once', async () => {
+    using _ = answering({
+      submit: async ({ ourReference }) => {
+        const id = asId<OutgoingTransferId>(ourReference);
+        await stage.database.transaction((tx) =>
+          applyPaymentReport(tx, id, report('completed'), null, stage.configuration),
+        );
+        return acceptedPayment(ourReference);
+      },
+    });
+    const account = await stage.account(1_000n);
+    const id = await stage.transfer(account);
+    await reaches(id, 'completed');
+    await handleOf(id).result();
+    expect(submissionsOf(id)).toBe(1);
+    expect(await balanceOf(account.id)).toBe(0n);
+  });
+
+  test('whose submission has an unknown outcome is submitted again with the same reference', async () => {
+    let calls = 0;
+    using _ = answering({
+      submit: async ({ ourReference }) => {
+        calls += 1;
+        if (calls < 3) throw new ProviderUnavailable('sandbox-bank', calls === 1 ? 'timeout' : 'status 503');
+        return completedPayment(ourReference);
+      },
+    });
+    const id = await stage.transfer(await stage.account(10_000n));
+    const row = await reaches(id, 'completed');
+    expect(submissionsOf(id)).toBe(3);
+    expect(row.submissionAttempt).toBe(1);
+  });
+
+  test('that lacks money goes out as soon as the account is credited', async () => {
+    const account = await stage.account(0n);
+    const id = await stage.transfer(account);
+    await waitsFor(id, 'balance');
+    await credit(stage.database, account.id, 1_000n);
+    await reaches(id, 'completed');
+    expect(submissionsOf(id)).toBe(1);
+  });
+});
+
+async function balanceOf(id: AccountId): Promise<bigint> {
+  const [row] = await stage.database.reader.statement<{ balance: bigint }>(
+    'SELECT posted_minor AS balance FROM accounts WHERE id = $1',
+    [id],
+  );
+  return row?.balance ?? -1n;
+}
+
+describe('a waiting workflow', () => {
+  const waiting = async () => {
+    const id = await stage.transfer(await stage.account(10_000n), { authorizationStatus: 'not-checked' });
+    await waitsFor(id, 'authorization');
+    return id;
+  };
+
+  test("ends with the business's cancel, and nothing was submitted", async () => {
+    const id = await waiting();
+    await stage.database.transaction((tx) => cancelOutgoingTransfer(tx, id, stage.configuration));
+    await handleOf(id).result();
+    expect((await stage.find(id)).status).toBe('cancelled');
+    expect(submissionsOf(id)).toBe(0);
+  });
+
+  test("goes on after a cancel of Temporal's, which is none of the business's", async () => {
+    const id = await waiting();
+    await handleOf(id).cancel();
+    await stage.database.transaction((tx) => wake(tx, 'outgoing-transfer', workflowId('outgoing-transfer', id)));
+    await until(
+      () => handleOf(id).fetchHistory(),
+      (history) => countEvents(history, 'markerRecordedEventAttributes') >= 2,
+    );
+    expect((await handleOf(id).describe()).status.name).toBe('RUNNING');
+    await stage.database.transaction((tx) => cancelOutgoingTransfer(tx, id, stage.configuration));
+    await handleOf(id).result();
+  });
+
+  test('shrugs off any number of signals, and writes its search attributes once', async () => {
+    const id = await waiting();
+    for (let times = 0; times < 30; times += 1) await handleOf(id).signal('changed');
+    await sleep(500);
+    const history = await handleOf(id).fetchHistory();
+    expect(countEvents(history, 'workflowExecutionSignaledEventAttributes')).toBe(31);
+    expect(countEvents(history, 'upsertWorkflowSearchAttributesEventAttributes')).toBe(1);
+    expect((await handleOf(id).describe()).status.name).toBe('RUNNING');
+    expect((await stage.find(id)).status).toBe('pending');
+    await stage.database.transaction((tx) => cancelOutgoingTransfer(tx, id, stage.configuration));
+    await handleOf(id).result();
+  });
+
+  test('that is woken after its end looks at its row and ends again', async () => {
+    const id = await stage.transfer(await stage.account(10_000n));
+    await reaches(id, 'completed');
+    await handleOf(id).result();
+    const { runId } = await handleOf(id).describe();
+    await stage.database.transaction((tx) => wake(tx, 'outgoing-transfer', workflowId('outgoing-transfer', id)));
+    await until(
+      () => handleOf(id).describe(),
+      (description) => description.runId !== runId && description.status.name === 'COMPLETED',
+    );
+    expect(submissionsOf(id)).toBe(1);
+  });
+
+  test('of a row that does not exist ends', async () => {
+    const id = asId<OutgoingTransferId>(crypto.randomUUID());
+    await stage.database.transaction((tx) => wake(tx, 'outgoing-transfer', workflowId('outgoing-transfer', id)));
+    await until(
+      async () =>
+        (
+          await handleOf(id)
+            .describe()
+            .catch(() => undefined)
+        )?.status.name,
+      (status) => status === 'COMPLETED',
     );
   });
 });

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
+import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { sql } from 'drizzle-orm';
 import { pino } from 'pino';
 import { type RunningWorkers, startWorkers } from '../../activities/worker.ts';
@@ -58,6 +59,9 @@ export interface StageOptions {
   readonly relayListens?: boolean;
   readonly pools?: Partial<Configuration['pools']>;
 }
+
+// The SDK's own lines say nothing that a failing test would not.
+Runtime.install({ logger: new DefaultLogger('ERROR'), shutdownSignals: [] });
 
 const logger = pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' });
 

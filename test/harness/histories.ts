@@ -1,0 +1,21 @@
+import type { Client } from '@temporalio/client';
+
+export type History = Awaited<ReturnType<ReturnType<Client['workflow']['getHandle']>['fetchHistory']>>;
+
+/** Everything that can be read in a history: texts, and payloads as the text that they are. */
+export function textOf(history: History): string {
+  const texts: string[] = [];
+  const walk = (value: unknown): void => {
+    if (typeof value === 'string') texts.push(value);
+    else if (value instanceof Uint8Array) texts.push(Buffer.from(value).toString('utf8'));
+    else if (Array.isArray(value)) for (const item of value) walk(item);
+    else if (typeof value === 'object' && value !== null) for (const item of Object.values(value)) walk(item);
+  };
+  walk(history);
+  return texts.join('\n');
+}
+
+/** How often something happened, by the name of its attributes in Temporal's interface. */
+export function countEvents(history: History, attributes: string): number {
+  return (history.events ?? []).filter((event) => Reflect.get(event, attributes) != null).length;
+}
