@@ -1,9 +1,14 @@
-import { accountReportOf } from '../activities/providers/account-reports.ts';
+import { type AccountEvent, accountReportOf } from '../activities/providers/account-reports.ts';
 import { CallbackRefused, type PaymentClaim, type ProviderEvent } from '../activities/providers/port.ts';
 import { applyAccountCallback } from '../db/account-connections.ts';
 import type { Transaction } from '../db/client.ts';
 import { applyPaymentReport } from '../db/outgoing-transfers.ts';
-import { applyCallbackOnce, type CallbackOutcome, type StoredCallback } from '../db/provider-callbacks.ts';
+import {
+  applyCallbackOnce,
+  type CallbackOutcome,
+  recordCallbackBreak,
+  type StoredCallback,
+} from '../db/provider-callbacks.ts';
 import { receivePayment } from '../db/provisioned-account-credits.ts';
 import { DomainError, refusal } from '../domain/errors.ts';
 import { asId, isUuid, type OutgoingTransferId } from '../domain/ids.ts';
@@ -63,7 +68,12 @@ async function applyEvent(services: Services, provider: string, event: ProviderE
     payload: JSON.stringify(event, (_, value: unknown) => (typeof value === 'bigint' ? value.toString() : value)),
   };
   const outcome = await services.database.transaction((tx) =>
-    applyCallbackOnce(tx, callback, () => dispatch(tx, services, provider, event)),
+    applyCallbackOnce(tx, callback, async () => {
+      if ('accountId' in event) return applyToAccount(tx, event);
+      const applied = await applyToPayment(tx, services, provider, event);
+      if (applied === 'break') await recordCallbackBreak(tx, callback);
+      return applied;
+    }),
   );
   if (outcome === 'break') {
     const { providerEventId, kind, ourReference } = callback;
@@ -76,28 +86,22 @@ function referenceOf(event: ProviderEvent): string | null {
   return 'ourReference' in event ? event.ourReference : null;
 }
 
-async function dispatch(
+/** Breaks of accounts are noted where they are found. */
+async function applyToAccount(tx: Transaction, event: AccountEvent): Promise<CallbackOutcome> {
+  const report = accountReportOf(event);
+  return report === null ? 'waiting' : applyAccountCallback(tx, report);
+}
+
+async function applyToPayment(
   tx: Transaction,
   { configuration }: Services,
   provider: string,
-  event: ProviderEvent,
+  event: Exclude<ProviderEvent, AccountEvent>,
 ): Promise<CallbackOutcome> {
-  switch (event.type) {
-    case 'account-opened':
-    case 'account-opening-refused':
-    case 'account-changed':
-    case 'account-change-refused': {
-      const report = accountReportOf(event);
-      return report === null ? 'waiting' : applyAccountCallback(tx, report);
-    }
-    case 'payment-received':
-      return receivePayment(tx, { ...event, provider }, configuration.prices);
-    default: {
-      if (!isUuid(event.ourReference)) return 'waiting';
-      const id = asId<OutgoingTransferId>(event.ourReference);
-      return known(() => applyPaymentReport(tx, id, reportOf(event), claimOf(event), configuration));
-    }
-  }
+  if (event.type === 'payment-received') return receivePayment(tx, { ...event, provider }, configuration.prices);
+  if (!isUuid(event.ourReference)) return 'waiting';
+  const id = asId<OutgoingTransferId>(event.ourReference);
+  return known(() => applyPaymentReport(tx, id, reportOf(event), claimOf(event), configuration));
 }
 
 /** A callback about a transfer that we do not have waits. */

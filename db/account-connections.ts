@@ -94,8 +94,12 @@ export async function recordAccountOutcome(tx: Transaction, report: AccountRepor
   const locked = await lockAccount(tx, report.accountId);
   if (locked === null) return 'waiting';
   const { row, account, now } = locked;
-  if (row.requestedChange !== report.change || row.changeAttempt !== report.attempt) return 'no-effect';
   const { outcome } = report;
+  if (row.requestedChange !== report.change || row.changeAttempt !== report.attempt) {
+    if (!contradicts(row, report)) return 'no-effect';
+    await insertBreak(tx, locked, 'account-outcome-contradicts', detailsOf(report));
+    return 'break';
+  }
   switch (outcome.outcome) {
     case 'unknown':
       await scheduleLookUp(tx, locked);
@@ -133,6 +137,21 @@ export async function applyAccountCallback(tx: Transaction, report: AccountRepor
   return outcome;
 }
 
+/** Whether a word about a request that is over says the opposite of how it ended. */
+function contradicts({ changeAttempt, connectionState, connectionStatus }: AccountRow, report: AccountReport): boolean {
+  const { outcome } = report.outcome;
+  if (report.change === 'open') {
+    const failed = connectionState === 'creation-failed' || connectionState === 'dependency-failed';
+    return failed ? outcome === 'opened' : outcome === 'refused';
+  }
+  if (changeAttempt !== report.attempt) return false;
+  return connectionStatus === 'closed' ? outcome === 'refused' : outcome === 'closed';
+}
+
+function detailsOf({ change, attempt, outcome }: AccountReport): Readonly<Record<string, unknown>> {
+  return { change, attempt, outcome: outcome.outcome };
+}
+
 async function settle(tx: Transaction, locked: LockedAccountRow, changed: ChangedAccount): Promise<CallbackOutcome> {
   await saveAccount(tx, locked, changed, NO_CHANGE);
   return 'applied';
@@ -159,11 +178,7 @@ async function isIbanTaken(tx: Transaction, row: AccountRow, iban: string | null
 
 /** What the provider said cannot be: nothing changes, a person looks, and the provider is asked again much later. */
 async function breakOff(tx: Transaction, locked: LockedAccountRow, report: AccountReport): Promise<CallbackOutcome> {
-  await insertBreak(tx, locked, 'account-outcome-impossible', {
-    change: report.change,
-    attempt: report.attempt,
-    outcome: report.outcome.outcome,
-  });
+  await insertBreak(tx, locked, 'account-outcome-impossible', detailsOf(report));
   await scheduleCheck(tx, locked, BREAK_CHECK_MS);
   return 'break';
 }

@@ -36,7 +36,6 @@ export async function applyCallbackOnce(
     ON CONFLICT DO NOTHING RETURNING 1 AS stored`);
   if (stored.length === 0) return 'no-effect';
   const outcome = await apply();
-  if (outcome === 'break') await insertBreak(tx, callback);
   await tx.drizzle
     .update(providerCallbacks)
     .set({ outcome })
@@ -44,7 +43,8 @@ export async function applyCallbackOnce(
   return outcome;
 }
 
-async function insertBreak(tx: Transaction, callback: StoredCallback): Promise<void> {
+/** Notes for a person that a callback contradicts what is settled. */
+export async function recordCallbackBreak(tx: Transaction, callback: StoredCallback): Promise<void> {
   const now = await readClock(tx);
   const details = JSON.stringify({ providerEventId: callback.providerEventId, event: callback.kind });
   await tx.execute(sql`

@@ -153,9 +153,13 @@ test('a word told twice, or after another, changes nothing', async () => {
   const { id } = await active();
   const before = await row(id);
   const told = await eventTypes(id);
-  for (const outcome of [OPENED, REFUSED, { outcome: 'not-found' }, { outcome: 'unknown' }] as const) {
+  for (const outcome of [OPENED, { outcome: 'not-found' }, { outcome: 'unknown' }] as const) {
     expect(await say(id, outcome)).toBe('no-effect');
   }
+  // The opposite of what it said before: nothing moves, and a person is told.
+  expect(await say(id, REFUSED)).toBe('break');
+  const breaks = await database.reader.execute(sql`SELECT kind FROM reconciliation_breaks WHERE our_reference = ${id}`);
+  expect(breaks).toEqual([{ kind: 'account-outcome-contradicts' }]);
   expect(await row(id)).toEqual(before);
   expect(await eventTypes(id)).toEqual(told);
 });
