@@ -105,6 +105,7 @@ DECLARE
   v_to bigint;
   v_ids uuid[];
   v_last uuid;
+  v_later uuid[];
   v_shards integer[];
 BEGIN
   row_count := 0;
@@ -118,11 +119,13 @@ BEGIN
   v_ids := ARRAY(SELECT id FROM events WHERE first_position IS NULL AND id >= p_floor ORDER BY id LIMIT p_limit);
   IF cardinality(v_ids) = p_limit THEN
     v_last := v_ids[p_limit];
-    v_ids := v_ids || ARRAY(
-      SELECT beyond.id FROM events beyond
-      WHERE beyond.first_position IS NULL AND beyond.id > v_last
-        AND beyond.id < uuidv7_floor(uuid_extract_timestamp(v_last) + p_skew)
-        AND beyond.resource_id IN (SELECT resource_id FROM events WHERE id = ANY (v_ids) AND first_sequence > 1));
+    v_later := ARRAY(SELECT DISTINCT resource_id FROM events WHERE id = ANY (v_ids) AND first_sequence > 1);
+    IF cardinality(v_later) > 0 THEN
+      v_ids := v_ids || ARRAY(
+        SELECT id FROM events
+        WHERE first_position IS NULL AND id > v_last AND id < uuidv7_floor(uuid_extract_timestamp(v_last) + p_skew)
+          AND resource_id = ANY (v_later));
+    END IF;
   END IF;
 
   WITH batch AS MATERIALIZED (
