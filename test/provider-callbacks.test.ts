@@ -1,0 +1,177 @@
+import { createHmac } from 'node:crypto';
+import { sql } from 'drizzle-orm';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createSandboxBank } from '../activities/providers/sandbox-bank.ts';
+import { newId } from '../db/ids.ts';
+import { checkLedger } from '../db/ledger-check.ts';
+import { type Json, startApi, type TestApi } from './harness/api.ts';
+import { createTestDatabase, type TestDatabase } from './harness/postgres.ts';
+
+// Callbacks over HTTP as the bank signs them, without the bank: its adapter is only asked to verify.
+const SECRET = 'shared by bank and service';
+const PATH = '/provider-callbacks/sandbox-bank';
+
+let testDatabase: TestDatabase;
+let api: TestApi;
+let clientId: string;
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase('provider-callbacks');
+  const bank = createSandboxBank({ url: 'http://127.0.0.1:9', secret: SECRET });
+  api = await startApi(testDatabase, { providers: new Map([['sandbox-bank', bank]]) });
+  const { body } = await api.call('POST', '/clients', {
+    workflow: { code: 'direct' },
+    data: {
+      client: {
+        identity: { type: 'individual', givenName: 'Ada', familyName: 'Lovelace' },
+        profile: { identityType: 'individual', residentialAddress: { country: 'GB' } },
+      },
+    },
+  });
+  clientId = body.data.client.id;
+});
+
+afterAll(async () => {
+  await api.stop();
+  await testDatabase.drop();
+});
+
+function event(type: string, data: Json): Json {
+  return { id: `evt-${newId()}`, type, createdAt: new Date().toISOString(), data };
+}
+
+async function send(body: string, options: { id: string; secret?: string; ageSeconds?: number }): Promise<number> {
+  const timestamp = String(Math.floor(Date.now() / 1000) - (options.ageSeconds ?? 0));
+  const mac = createHmac('sha256', options.secret ?? SECRET)
+    .update(`${options.id}.${timestamp}.${body}`)
+    .digest('base64');
+  const answer = await fetch(`${api.url}${PATH}`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      'webhook-id': options.id,
+      'webhook-timestamp': timestamp,
+      'webhook-signature': `v1,${mac}`,
+    },
+    body,
+  });
+  return answer.status;
+}
+
+function tell(told: Json): Promise<number> {
+  return send(JSON.stringify(told), { id: told.id });
+}
+
+async function outcomeOf(told: Json): Promise<string | undefined> {
+  const [row] = await api.database.reader.execute<{ outcome: string }>(
+    sql`SELECT outcome FROM provider_callbacks WHERE provider_event_id = ${told.id}`,
+  );
+  return row?.outcome;
+}
+
+async function breaks(): Promise<number> {
+  const [row] = await api.database.reader.execute<{ n: number }>(
+    sql`SELECT count(*)::integer AS n FROM reconciliation_breaks`,
+  );
+  return row?.n ?? 0;
+}
+
+let drawn = 0;
+
+async function openedAccount(): Promise<Json> {
+  const { body } = await api.call('POST', '/accounts', {
+    workflow: { code: 'client.issuing' },
+    data: { account: { clientId, currency: 'GBP' } },
+  });
+  drawn += 1;
+  const { id } = body.data.account;
+  const details = { accountNumber: `0000${String(1000 + drawn)}`, iban: null, routingCodes: { 'sort-code': '040668' } };
+  const opened = event('account-opened', {
+    ourReference: id,
+    reference: `SBA-${drawn}`,
+    currency: 'GBP',
+    country: 'GB',
+    ...details,
+  });
+  expect(await tell(opened)).toBe(200);
+  return read(id);
+}
+
+async function read(id: string): Promise<Json> {
+  return (await api.call('GET', `/accounts/${id}`)).body.data.account;
+}
+
+function paymentIn(reference: string, amount = 12.5, paymentId = `pay-${newId()}`): Json {
+  return event('payment-received', {
+    paymentId,
+    paymentReference: null,
+    amount,
+    currency: 'GBP',
+    scheme: 'faster-payments',
+    senderName: 'Charles Babbage',
+    senderAccount: null,
+    iban: null,
+    accountNumber: null,
+    routingCodes: {},
+    reference,
+  });
+}
+
+test('forged, stale and garbled callbacks are refused and leave nothing behind', async () => {
+  const account = await openedAccount();
+  const told = paymentIn(account.ledgerNumber);
+  const body = JSON.stringify(told);
+  expect(await send(body, { id: told.id, secret: 'guessed' })).toBe(401);
+  expect(await send(body, { id: told.id, ageSeconds: 3_600 })).toBe(401);
+  expect(await send('{"type":', { id: told.id })).toBe(400);
+  expect(await send('{"type":"something-else"}', { id: told.id })).toBe(400);
+  expect(await outcomeOf(told)).toBeUndefined();
+  expect((await read(account.id)).availableBalance).toBe(0);
+});
+
+test('money in is booked once however often and from however many connections it is told', async () => {
+  const account = await openedAccount();
+  const told = paymentIn(account.ledgerNumber);
+  const statuses = await Promise.all(Array.from({ length: 8 }, () => tell(told)));
+  expect(new Set(statuses)).toEqual(new Set([200]));
+  // The same payment under another event id has no effect either.
+  const again = { ...told, id: `evt-${newId()}` };
+  expect(await tell(again)).toBe(200);
+  expect([await outcomeOf(told), await outcomeOf(again)]).toEqual(['applied', 'no-effect']);
+  expect((await read(account.id)).availableBalance).toBe(12.5);
+});
+
+test('the same payment with another amount is a break: nothing is posted and a person is told', async () => {
+  const account = await openedAccount();
+  const told = paymentIn(account.ledgerNumber);
+  await tell(told);
+  const before = await breaks();
+  const other = paymentIn(account.ledgerNumber, 99, told.data.paymentId);
+  expect(await tell(other)).toBe(200);
+  expect(await outcomeOf(other)).toBe('break');
+  expect(await breaks()).toBe(before + 1);
+  expect((await read(account.id)).availableBalance).toBe(12.5);
+});
+
+test('money that names nobody is on hold, not lost', async () => {
+  const told = paymentIn('no ledger number in here');
+  expect(await tell(told)).toBe(200);
+  expect(await outcomeOf(told)).toBe('applied');
+  const { body } = await api.call(
+    'GET',
+    `/incoming-transfers?data.incomingTransfer.serviceProviderId=${told.data.paymentId}`,
+  );
+  expect(body.data.incomingTransfers).toMatchObject([{ status: 'on-hold', accountId: null, amount: 12.5 }]);
+});
+
+test('a word about a payment that we do not have waits', async () => {
+  const claim = { paymentId: 'pay-1', paymentReference: null, amount: 5, currency: 'GBP' };
+  const unknown = event('payment-completed', { ourReference: newId(), ...claim });
+  const foreign = event('payment-completed', { ourReference: 'somebody else’s', ...claim });
+  expect([await tell(unknown), await tell(foreign)]).toEqual([200, 200]);
+  expect([await outcomeOf(unknown), await outcomeOf(foreign)]).toEqual(['waiting', 'waiting']);
+});
+
+test('after all this every invariant of the books holds', async () => {
+  expect(await checkLedger(api.database.reader)).toEqual([]);
+});
