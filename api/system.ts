@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm';
+import { readClock } from '../db/clock.ts';
 import { docsPage } from './frame/docs-page.ts';
 import { registry } from './frame/metrics.ts';
 import { openApiDocument } from './frame/openapi.ts';
@@ -89,7 +89,7 @@ function once<Value>(make: () => Value): () => Value {
 }
 
 async function isPostgresReachable(services: Services): Promise<boolean> {
-  return within(services.database.reader.execute(sql`select 1`).then(() => true));
+  return within(readClock(services.database.reader).then(() => true));
 }
 
 /** False when the probe fails or does not answer in time. */

@@ -18,7 +18,6 @@ import { readSource, readSources } from './layout/source.ts';
 
 /** Longer than the limits when the ratchet was set. The list can only shrink: shorten the code, then its figure. */
 const KNOWN_SIZES: Readonly<Record<string, number>> = {
-  'api/frame/openapi.ts': 338,
   'db/schema.ts': 418,
 };
 
