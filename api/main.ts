@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { createProviders } from '../activities/providers/providers.ts';
-import { loadConfiguration } from '../config/configuration.ts';
+import { loadConfiguration, refuseReviews } from '../config/configuration.ts';
 import { readEnvironment } from '../config/environment.ts';
 import { temporalSettings } from '../config/temporal.ts';
 import { createDatabase } from '../db/client.ts';
@@ -21,6 +21,7 @@ const TEMPORAL_PROBE_MS = 1_500;
 async function main(): Promise<void> {
   const environment = readEnvironment(process.env);
   const configuration = loadConfiguration(process.env);
+  refuseReviews(configuration);
   // Buffered: a line per request must not be a system call per request. A kill loses the last moment's lines, no more.
   const destination = pino.destination({ dest: 1, sync: false, minLength: LOG_BUFFER_LENGTH });
   setInterval(() => destination.flush(), LOG_FLUSH_INTERVAL_MS).unref();

@@ -6,7 +6,7 @@ import { CURRENCIES } from '../domain/money.ts';
 import { chooseOffer, depositSchemes, findOffer, outgoingSchemes } from '../domain/providers.ts';
 import { ruleFor } from '../domain/requirement-rules.ts';
 import { drawIdentifiers } from '../sandbox/bank/identifiers.ts';
-import { loadConfiguration } from './configuration.ts';
+import { loadConfiguration, refuseReviews } from './configuration.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'configuration-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -259,6 +259,15 @@ describe('the environment', () => {
     );
     expect(() => loadConfiguration({ AUTHORIZATION_RULE: 'often' })).toThrow(
       'AUTHORIZATION_RULE must be never, always or an amount such as 1000 (is "often")',
+    );
+  });
+});
+
+describe('reviews that nothing can decide yet', () => {
+  test('are refused with one line by a process that accepts transfers', () => {
+    expect(() => refuseReviews(loadConfiguration({}))).not.toThrow();
+    expect(() => refuseReviews(loadConfiguration({ COMPLIANCE_OUTGOING: 'external' }))).toThrow(
+      'COMPLIANCE_OUTGOING must be none: this version cannot decide reviews yet (is "external")',
     );
   });
 });

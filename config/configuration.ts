@@ -86,6 +86,20 @@ export function loadConfiguration(env: NodeJS.ProcessEnv): Configuration {
   return build(parsed.output);
 }
 
+/**
+ * Reviews are configured, stored and shown as a requirement, but nothing decides one yet: a process that accepts
+ * transfers refuses to start with them, so that none waits for ever.
+ */
+export function refuseReviews({ compliance }: Configuration): void {
+  for (const direction of ['incoming', 'outgoing'] as const) {
+    const { rule, byCurrency } = compliance[direction];
+    const reviewed = [rule, ...Object.values(byCurrency)].find((mode) => mode !== 'none');
+    if (reviewed === undefined) continue;
+    const name = `COMPLIANCE_${direction.toUpperCase()}`;
+    throw new ConfigurationError([`${name} must be none: this version cannot decide reviews yet (is "${reviewed}")`]);
+  }
+}
+
 function build(file: ConfigurationFile): Configuration {
   const holidayTable = readHolidays(file.calendars.gb);
   const schemes = new Schemes({

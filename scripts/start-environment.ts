@@ -1,6 +1,6 @@
 import { chmodSync, mkdirSync, statfsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { loadConfiguration } from '../config/configuration.ts';
+import { loadConfiguration, refuseReviews } from '../config/configuration.ts';
 import { readEnvironment } from '../config/environment.ts';
 import { temporalSettings } from '../config/temporal.ts';
 import { sandboxSettings } from '../sandbox/settings.ts';
@@ -64,7 +64,7 @@ function requireWhatChildrenRequire(environment: NodeJS.ProcessEnv, read: StartE
 /** The API and the worker read the same file; a mistake in it is told before anything is started. */
 function requireValidConfiguration(environment: NodeJS.ProcessEnv): void {
   try {
-    loadConfiguration(environment);
+    refuseReviews(loadConfiguration(environment));
   } catch (error) {
     throw new RemedyError(`The configuration is not valid: ${errorMessage(error).split('\n').join('; ')}`, {
       cause: error,
