@@ -43,6 +43,10 @@ const CLAIM_INTERVAL_MS = 10;
 /** Longer than anything between two updates; after a crash the sequencer wakes the shard again when it is over. */
 const BUSY_MS = 15_000;
 const BUSY_INTERVAL_MS = 5_000;
+/** A claim outlasts an attempt by this. What has not begun within most of it is given back, and claimed again later. */
+const CLAIM_SLACK_MS = 15_000;
+/** Left of a claim after an attempt, to record it. */
+const RECORD_MS = 5_000;
 /** Claimed per attempt that may be under way: the events of one transfer are a line of four. */
 const ROWS_PER_ATTEMPT = 4;
 
@@ -65,8 +69,11 @@ export class ShardDrain {
   readonly #recorder: AttemptRecorder;
   /** Lines wait here, and attempts are counted, by subscription. */
   readonly #pace = new Pace<readonly Claimed[]>((line) => this.#walk(line));
+  /** Subscriptions that answered 410, and when: what was claimed before that is not sent. */
+  readonly #goneAt = new Map<string, number>();
   #stop = new AbortController();
   #busyWrittenAt = Number.NEGATIVE_INFINITY;
+  #running: Promise<unknown> = Promise.resolve();
 
   constructor(options: DrainOptions, shard: number) {
     this.#options = options;
@@ -74,9 +81,19 @@ export class ShardDrain {
     this.#recorder = new AttemptRecorder(options);
   }
 
-  /** Drains until the shard is idle (then with the wait until the next delivery is due) or the run has lasted. */
-  async run(signal: AbortSignal): Promise<{ waitMs: number | null }> {
-    this.#stop = new AbortController();
+  /**
+   * Drains until the shard is idle (then with the wait until the next delivery is due) or the run has lasted. A run that
+   * Temporal believes lost may still be ending here: the next one waits for it.
+   */
+  run(signal: AbortSignal): Promise<{ waitMs: number | null }> {
+    const running = this.#running.then(() => this.#run(signal));
+    this.#running = running.catch(() => {});
+    return running;
+  }
+
+  async #run(signal: AbortSignal): Promise<{ waitMs: number | null }> {
+    signal.throwIfAborted();
+    if (this.#stop.signal.aborted) this.#stop = new AbortController();
     const abort = () => this.#stop.abort();
     signal.addEventListener('abort', abort);
     try {
@@ -139,7 +156,7 @@ export class ShardDrain {
     ask: (claim: DeliveryClaim) => Promise<readonly ClaimedDelivery[]>,
   ): Promise<{ deliveries: readonly ClaimedDelivery[]; token: string; claimEndsAt: number }> {
     const token = randomUUID();
-    const claimMs = this.#options.timeoutMs * (ROWS_PER_ATTEMPT + 1) + BUSY_MS;
+    const claimMs = this.#options.timeoutMs + CLAIM_SLACK_MS;
     const claimEndsAt = performance.now() + claimMs;
     const { perSubscription, limits } = this.#pace.rowLimits(ROWS_PER_ATTEMPT);
     const deliveries = await ask({ shard: this.#shard, token, claimMs, perSubscription, limits });
@@ -199,8 +216,7 @@ export class ShardDrain {
   async #walk(line: readonly Claimed[]): Promise<boolean> {
     let healthy = true;
     for (const [index, claimed] of line.entries()) {
-      const outlasts = performance.now() + this.#options.timeoutMs + BUSY_INTERVAL_MS > claimed.claimEndsAt;
-      const outcome = this.#stop.signal.aborted || outlasts ? null : await this.#attempt(claimed);
+      const outcome = this.#mayAttempt(claimed) ? await this.#attempt(claimed) : null;
       if (outcome === null) {
         const rest = line.slice(index);
         await releaseDeliveries(
@@ -215,6 +231,14 @@ export class ShardDrain {
       await this.#recorder.add(record, index === line.length - 1);
     }
     return healthy;
+  }
+
+  #mayAttempt({ target, claimEndsAt }: Claimed): boolean {
+    if (this.#stop.signal.aborted) return false;
+    const { timeoutMs } = this.#options;
+    if (performance.now() + timeoutMs + RECORD_MS > claimEndsAt) return false;
+    const claimedAt = claimEndsAt - timeoutMs - CLAIM_SLACK_MS;
+    return claimedAt > (this.#goneAt.get(target.subscriptionId) ?? Number.NEGATIVE_INFINITY);
   }
 
   /** Null when it was cut off: whether the receiver has it is then unknown. */
@@ -255,6 +279,7 @@ export class ShardDrain {
       case 'exhausted':
         return { ...shared, status: 'failed', delayMs: null, gone: false };
       case 'gone':
+        this.#goneAt.set(subscriptionId, performance.now());
         return { ...shared, status: 'failed', delayMs: null, gone: true };
     }
   }

@@ -1,13 +1,13 @@
 import type { Logger } from 'pino';
 import type { Database } from '../db/client.ts';
-import { numberEvents } from '../db/event-sequencer.ts';
+import { numberEvents, wakeOverdueShards } from '../db/event-sequencer.ts';
 import { readWebhookBacklog } from '../db/webhook-subscriptions.ts';
 import { webhookBacklog, webhookSubscriptionsDisabled } from './frame/metrics.ts';
 import { type PollingLoop, pollingLoop } from './polling.ts';
 
 /** What a subscriber waits at most before its event can be sent; each look costs one statement. */
 const INTERVAL_MS = 100;
-const ROWS_AT_ONCE = 1_000;
+const ROWS_AT_ONCE = 2_000;
 /** Rows are looked for by ids of the last while, and once in so long by all: a clock may be far behind. */
 const RECENT_MS = 60_000;
 const FULL_LOOK_INTERVAL_MS = 10_000;
@@ -25,12 +25,14 @@ export function eventSequencer(options: {
   let fullLookAt = Number.NEGATIVE_INFINITY;
   let backlogReadAt = Number.NEGATIVE_INFINITY;
 
-  async function readBacklog(): Promise<void> {
+  /** For metrics, and to mend: a shard whose workflow was lost with its timer is woken. */
+  async function lookAtBacklog(): Promise<void> {
     if (performance.now() - backlogReadAt < BACKLOG_INTERVAL_MS) return;
     backlogReadAt = performance.now();
     const { due, disabled } = await readWebhookBacklog(database.reader);
     webhookBacklog.set(due);
     webhookSubscriptionsDisabled.set(disabled);
+    if (await wakeOverdueShards(database)) options.onWake?.();
   }
 
   return pollingLoop({
@@ -44,7 +46,7 @@ export function eventSequencer(options: {
       const full = rowCount >= ROWS_AT_ONCE;
       if (lookAtAll && !full) fullLookAt = performance.now();
       if (woken) options.onWake?.();
-      await readBacklog();
+      await lookAtBacklog();
       return full;
     },
   });

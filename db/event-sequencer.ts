@@ -1,5 +1,6 @@
 import { WEBHOOK_DELIVERY_WORKFLOW } from '../domain/webhook-deliveries.ts';
 import type { Database } from './client.ts';
+import { wakeShard } from './webhook-subscriptions.ts';
 import { wake } from './workflow-wakeups.ts';
 
 export interface NumberedEvents {
@@ -19,6 +20,12 @@ const UNNUMBERED = 'SELECT EXISTS (SELECT FROM events WHERE first_position IS NU
 
 const NUMBER = `SELECT row_count AS "rowCount", delivery_count AS "deliveryCount", wake_shards AS "wakeShards"
   FROM number_events($1::integer, $2::uuid, $3::interval)`;
+
+const OVERDUE = `WITH moment AS MATERIALIZED (SELECT service_now() - interval '30 seconds' AS past)
+  SELECT DISTINCT s.shard FROM webhook_subscriptions s, moment
+  WHERE s.status = 'active' AND s.deleted_at IS NULL AND EXISTS (
+    SELECT FROM webhook_deliveries d WHERE d.subscription_id = s.id AND d.status = 'pending'
+      AND d.next_attempt_at < moment.past AND (d.claimed_until IS NULL OR d.claimed_until < moment.past))`;
 
 interface Numbered {
   readonly rowCount: number;
@@ -51,4 +58,18 @@ const LEAST_ID = '00000000-0000-0000-0000-000000000000';
 function leastIdOf(instant: Date): string {
   const digits = instant.getTime().toString(16).padStart(12, '0');
   return `${digits.slice(0, 8)}-${digits.slice(8)}-7000-8000-000000000000`;
+}
+
+/**
+ * Wakes the shards that have deliveries overdue and no workflow at work: it was lost, or Temporal's timer was. Returns
+ * whether any was.
+ */
+export async function wakeOverdueShards(database: Database): Promise<boolean> {
+  const overdue = await database.statement<{ shard: number }>(OVERDUE, []);
+  if (overdue.length === 0) return false;
+  return database.transaction(async (tx) => {
+    let woken = false;
+    for (const { shard } of overdue) woken = (await wakeShard(tx, shard)) || woken;
+    return woken;
+  });
 }

@@ -71,3 +71,13 @@ export async function retryWebhookDelivery(tx: Transaction, id: WebhookDeliveryI
   await wakeShard(tx, retried.shard);
   return delivery;
 }
+
+/** Forgets deliveries that were over more than 30 days ago, with their attempts, a batch at a time. Returns how many. */
+export async function deleteOldWebhookDeliveries(tx: Transaction, batchSize: number): Promise<number> {
+  const rows = await tx.execute(sql`
+    DELETE FROM webhook_deliveries WHERE id = ANY (ARRAY(
+      SELECT id FROM webhook_deliveries WHERE id < uuidv7_floor(service_now() - interval '30 days')
+        AND completed_at < service_now() - interval '30 days' ORDER BY id LIMIT ${batchSize}))
+    RETURNING id`);
+  return rows.length;
+}

@@ -211,14 +211,14 @@ export async function replayWebhooks(
   return lined;
 }
 
-/** Wakes the shard's workflow, unless it is at work and will look by itself. */
-export async function wakeShard(tx: Transaction, shard: number): Promise<void> {
+/** Wakes the shard's workflow, unless it is at work and will look by itself. Returns whether it did. */
+export async function wakeShard(tx: Transaction, shard: number): Promise<boolean> {
   const [row] = await tx.execute<{ idle: number[] }>(
     sql`SELECT claim_idle_webhook_shards(ARRAY[${shard}::integer]) AS idle`,
   );
-  for (const idle of row?.idle ?? []) {
-    await wake(tx, WEBHOOK_DELIVERY_WORKFLOW, `${WEBHOOK_DELIVERY_WORKFLOW}/${idle}`);
-  }
+  if (row === undefined || row.idle.length === 0) return false;
+  await wake(tx, WEBHOOK_DELIVERY_WORKFLOW, `${WEBHOOK_DELIVERY_WORKFLOW}/${shard}`);
+  return true;
 }
 
 const BACKLOG_MAX = 100_000;

@@ -2,7 +2,13 @@ import { sql } from 'drizzle-orm';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createDatabase, type Database } from '../db/client.ts';
-import { listWebhookDeliveries, retryWebhookDelivery, type WebhookDelivery } from '../db/webhook-deliveries.ts';
+import { wakeOverdueShards } from '../db/event-sequencer.ts';
+import {
+  deleteOldWebhookDeliveries,
+  listWebhookDeliveries,
+  retryWebhookDelivery,
+  type WebhookDelivery,
+} from '../db/webhook-deliveries.ts';
 import { claimDeliveries } from '../db/webhook-delivery-claims.ts';
 import {
   changeWebhookSubscription,
@@ -183,6 +189,19 @@ describe('a delivery', () => {
     expect(waitMs).toBeLessThanOrEqual(120_000);
   });
 
+  test('is forgotten thirty days after it was over, and not before', async () => {
+    await subscribe(database, receiver.url);
+    await tell(database, await insertClient(database));
+    await sequence(database);
+    await drains.drain();
+    const forget = () => database.transaction((tx) => deleteOldWebhookDeliveries(tx, 100));
+    offsetMs = 29 * 86_400_000;
+    expect(await forget()).toBe(0);
+    offsetMs = 31 * 86_400_000;
+    expect(await forget()).toBe(1);
+    expect(await all()).toEqual([]);
+  });
+
   test('keeps only the first KiB of a long answer, and what Postgres cannot store is replaced', async () => {
     await subscribe(database, receiver.url);
     await tell(database, await insertClient(database));
@@ -224,6 +243,19 @@ describe('a subscription', () => {
     expect(replayed).toBe(2);
     await drains.drain();
     expect(sequences(receiver.received).sort()).toEqual([1, 1, 2]);
+  });
+
+  test('that answers 410 gets nothing more of what was claimed together', async () => {
+    await subscribe(database, receiver.url);
+    for (let index = 0; index < 30; index += 1) await tell(database, await insertClient(database));
+    await sequence(database);
+    receiver.answer((_message, response) => response.writeHead(410).end());
+    await drains.drain();
+    // As many as go out at once at first, and none of the rest.
+    expect(receiver.received.length).toBeLessThanOrEqual(8);
+    expect((await all()).filter((one) => one.status === 'pending' && one.claimToken === null)).toHaveLength(
+      30 - receiver.received.length,
+    );
   });
 
   test('is disabled after five days of nothing but failures, and one success begins the count anew', async () => {
@@ -333,6 +365,20 @@ describe('a crash', () => {
     receiver.answer((_message, response) => response.writeHead(200).end());
     await drains.drain();
     expect(sequences(receiver.received)).toEqual([1, 1, 2]);
+  });
+
+  test('of a workflow and its timer is mended: a shard with overdue deliveries is woken', async () => {
+    const subscription = await subscribe(database, receiver.url);
+    await tell(database, await insertClient(database));
+    await sequence(database);
+    await database.reader.execute(sql`DELETE FROM workflow_wakeups`);
+    await database.reader.execute(sql`UPDATE webhook_shards SET busy_until = '-infinity'`);
+    expect(await wakeOverdueShards(database)).toBe(false);
+    offsetMs = 31_000;
+    expect(await wakeOverdueShards(database)).toBe(true);
+    const wakeups = await database.reader.execute<{ id: string }>(sql`SELECT workflow_id AS id FROM workflow_wakeups`);
+    expect(wakeups).toEqual([{ id: `webhook-delivery/${subscription.shard}` }]);
+    expect(await wakeOverdueShards(database)).toBe(false);
   });
 
   test('never lets two drainers at once reorder the first attempts of a resource', async () => {
