@@ -48,9 +48,11 @@ export async function startServer(
   }) as Server;
   server.maxConnections = CONNECTIONS_MAX;
   await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
+    server.once('error', (error) => reject(explain(error, port)));
     server.listen(port, () => {
-      server.off('error', reject);
+      server.removeAllListeners('error');
+      // An accept that fails, for want of descriptors, must not end the process: it is one caller's loss.
+      server.on('error', () => {});
       resolve();
     });
   });
@@ -75,4 +77,9 @@ async function drain(server: Server): Promise<void> {
   }
   server.closeAllConnections();
   await closing;
+}
+
+function explain(error: Error, port: number): Error {
+  if (!('code' in error) || error.code !== 'EADDRINUSE') return error;
+  return new Error(`port ${port} is in use. Set PORT to another.`, { cause: error });
 }

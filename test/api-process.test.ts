@@ -1,0 +1,113 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createServer } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { startApi, type TestApi } from './harness/api.ts';
+import { createTestDatabase, type TestDatabase } from './harness/postgres.ts';
+
+const MAIN = fileURLToPath(new URL('../api/main.ts', import.meta.url));
+
+let database: TestDatabase;
+/** Makes the machine users that the process under test knows. */
+let api: TestApi;
+const children: ChildProcess[] = [];
+
+beforeAll(async () => {
+  database = await createTestDatabase('api-process');
+  api = await startApi(database);
+});
+
+afterEach(() => {
+  for (const child of children.splice(0)) child.kill('SIGKILL');
+});
+
+afterAll(async () => {
+  await api?.stop();
+  await database?.drop();
+});
+
+interface ApiProcess {
+  readonly child: ChildProcess;
+  readonly ended: Promise<number | null>;
+  output(): string;
+}
+
+function spawnApi(environment: Readonly<Record<string, string>> = {}): ApiProcess {
+  const child = spawn(process.execPath, ['--import', 'tsx', MAIN], {
+    env: {
+      ...process.env,
+      DATABASE_URL: database.url,
+      // Nothing answers there: the API runs with Temporal absent.
+      TEMPORAL_ADDRESS: '127.0.0.1:9',
+      SANDBOX_BANK_SECRET: 'canary-secret',
+      PORT: '0',
+      LOG_LEVEL: 'info',
+      ...environment,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  children.push(child);
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.on('data', (chunk) => {
+      output += String(chunk);
+    });
+  }
+  const ended = new Promise<number | null>((resolve) => child.once('close', (code) => resolve(code)));
+  return { child, ended, output: () => output };
+}
+
+/** The address that the ready line tells. */
+async function readyUrl(api: ApiProcess): Promise<string> {
+  for (;;) {
+    const ready = /"port":(\d+),"msg":"api ready"/.exec(api.output());
+    if (ready !== null) return `http://127.0.0.1:${ready[1]}`;
+    if (api.child.exitCode !== null) throw new Error(`the API ended: ${api.output()}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+test('starts without Temporal, is ready, answers, and ends with 0 on SIGTERM, also sent twice', async () => {
+  const running = spawnApi();
+  const url = await readyUrl(running);
+  const ready = await fetch(`${url}/health/ready`);
+  expect(ready.status).toBe(200);
+  expect(await ready.json()).toMatchObject({ postgres: 'reachable', temporal: 'unreachable' });
+  const headers = { authorization: `Bearer ${api.users.admin.token}` };
+  expect((await fetch(`${url}/machine-users`, { headers })).status).toBe(200);
+  running.child.kill('SIGTERM');
+  running.child.kill('SIGTERM');
+  expect(await running.ended).toBe(0);
+  expect(running.output()).toContain('"msg":"api stops"');
+  expect(running.output()).not.toMatch(/canary|eyJ/);
+});
+
+test('a port in use ends the start with one clear line', async () => {
+  const taken = createServer();
+  await new Promise<void>((resolve) => taken.listen(0, resolve));
+  const address = taken.address();
+  const port = address !== null && typeof address === 'object' ? address.port : 0;
+  try {
+    const failing = spawnApi({ PORT: String(port) });
+    expect(await failing.ended).toBe(1);
+    expect(failing.output().trim().split('\n')).toEqual([
+      `The API cannot start: port ${port} is in use. Set PORT to another.`,
+    ]);
+  } finally {
+    taken.close();
+  }
+});
+
+test.each([
+  ['PORT', 'eighty'],
+  ['DATABASE_URL', 'mysql://user:canary@host/db'],
+  ['TEMPORAL_ADDRESS', 'nowhere'],
+  ['CONFIG_FILE', '/does/not/exist.json'],
+])('a bad %s ends the start with one clear line that names it', async (name, value) => {
+  const failing = spawnApi({ [name]: value });
+  expect(await failing.ended).toBe(1);
+  const lines = failing.output().trim().split('\n');
+  expect(lines).toHaveLength(1);
+  expect(lines[0]).toContain(name === 'CONFIG_FILE' ? value : name);
+  expect(lines[0]).not.toContain('canary');
+});
