@@ -2,12 +2,14 @@ import { readClock } from '../db/clock.ts';
 import { deleteOldIdempotencyKeys } from '../db/idempotency-keys.ts';
 import { checkLedger } from '../db/ledger-check.ts';
 import { checkpointSystemAccounts } from '../db/system-account-checkpoints.ts';
+import { deleteOldWebhookDeliveries } from '../db/webhook-deliveries.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { whileHeartbeating } from './heartbeats.ts';
 
 export type HousekeepingActivities = ReturnType<typeof housekeepingActivities>;
 
 const KEYS_AT_ONCE = 1_000;
+const DELIVERIES_AT_ONCE = 1_000;
 const HORIZON_MONTHS_MIN = 12;
 
 /** Each returns `ok`, or a code for a person to follow up; what exactly was found is in the log. */
@@ -33,6 +35,16 @@ export function housekeepingActivities({ database, configuration, logger }: Acti
         let deleted = KEYS_AT_ONCE;
         while (deleted === KEYS_AT_ONCE && !signal.aborted) {
           deleted = await database.transaction((tx) => deleteOldIdempotencyKeys(tx, KEYS_AT_ONCE));
+        }
+        return 'ok';
+      });
+    },
+
+    async forgetOldWebhookDeliveries(): Promise<string> {
+      return whileHeartbeating(async (signal) => {
+        let deleted = DELIVERIES_AT_ONCE;
+        while (deleted === DELIVERIES_AT_ONCE && !signal.aborted) {
+          deleted = await database.transaction((tx) => deleteOldWebhookDeliveries(tx, DELIVERIES_AT_ONCE));
         }
         return 'ok';
       });

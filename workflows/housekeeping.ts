@@ -11,6 +11,7 @@ const TASKS = {
   'checkpoint system accounts': upkeep.checkpointSystemAccounts,
   'forget old idempotency keys': upkeep.forgetOldIdempotencyKeys,
   'check the calendars': upkeep.checkCalendars,
+  'forget old webhook deliveries': upkeep.forgetOldWebhookDeliveries,
 } as const;
 
 /** What each task found: `ok`, or a code for a person to follow up. */
