@@ -12,6 +12,8 @@ export interface LockedAccount {
   readonly country: string;
   readonly provider: string;
   readonly method: 'built-in' | 'plug-in';
+  /** Its provider is closing it: it sends and receives nothing new, but money on its way still arrives. */
+  readonly closing: boolean;
   readonly postedMinor: bigint;
   readonly reservedMinor: bigint;
 }
@@ -33,6 +35,7 @@ export async function lockAccounts(
     tx.execute(sql`SELECT id FROM accounts WHERE id IN (${list}) ORDER BY id FOR UPDATE`),
     tx.execute<LockedAccount & Record<string, unknown>>(sql`
       SELECT a.id, a.client_id AS "clientId", c.status AS "clientStatus", a.status, a.currency, a.country, a.provider, a.method,
+        coalesce(a.requested_change = 'close', false) AS closing,
         a.posted_minor AS "postedMinor", a.reserved_minor AS "reservedMinor"
       FROM accounts a JOIN clients c ON c.id = a.client_id WHERE a.id IN (${list})`),
   ]);
@@ -41,7 +44,7 @@ export async function lockAccounts(
 
 /** Money and its account are active, and so is the client that owns it. */
 export function isUsable(account: LockedAccount): boolean {
-  return account.status === 'active' && account.clientStatus === 'active';
+  return account.status === 'active' && account.clientStatus === 'active' && !account.closing;
 }
 
 export type SystemAccountKind = 'settlement' | 'fee-revenue' | 'suspense' | 'correction';

@@ -30,6 +30,8 @@ export interface PlanAccount {
   readonly clientId: string;
   readonly clientStatus: string;
   readonly status: string;
+  /** Its provider is closing it. */
+  readonly closing: boolean;
   readonly currency: string;
   readonly postedMinor: bigint;
   readonly reservedMinor: bigint;
@@ -101,8 +103,9 @@ function checkSource(request: TransferRequest, source: PlanAccount | null): Plan
   }
   // From an account that may become active again an external transfer waits; an internal one is refused.
   const waits = request.scope === 'external' && (source.status === 'inactive' || source.status === 'suspended');
-  if (source.status !== 'active' && !waits) {
-    throw refusal('account.status.not_active', parameters, `The source account is ${source.status}.`);
+  if (source.closing || (source.status !== 'active' && !waits)) {
+    const status = source.closing ? 'being closed' : source.status;
+    throw refusal('account.status.not_active', parameters, `The source account is ${status}.`);
   }
   return source;
 }
@@ -113,7 +116,7 @@ function checkDestination(request: TransferRequest, destination: PlanAccount | n
   if (destination.currency !== request.currency) {
     throw refusal('account.currency.mismatch', parameters, `The receiving account holds ${destination.currency}.`);
   }
-  if (destination.status !== 'active' || destination.clientStatus !== 'active') {
+  if (destination.status !== 'active' || destination.closing || destination.clientStatus !== 'active') {
     throw refusal('account.status.not_active', parameters, 'The receiving account, or its client, is not active.');
   }
 }

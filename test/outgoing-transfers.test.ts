@@ -289,6 +289,25 @@ describe('a request that cannot be carried out is refused and changes nothing', 
     }
   });
 
+  test('an account that its provider is closing, on either side', async () => {
+    const closing = await world.account(payer, { amount: 20 });
+    const mark = "UPDATE accounts SET requested_change = 'close' WHERE id = $1";
+    await api.database.reader.statement(mark, [closing]);
+    const from = { type: 'client-account', accountId: closing };
+    const refused = [
+      await send(internal({ source: from })),
+      await send(internal({ source: from, transferDate: '2027-07-01' })),
+      await send(external({ source: from })),
+      await send(internal({ destination: from })),
+    ];
+    for (const answer of refused) {
+      expect({ status: answer.status, code: answer.body.code }).toEqual({
+        status: 422,
+        code: 'account.status.not_active',
+      });
+    }
+  });
+
   test('a beneficiary of another client', async () => {
     const foreign = await world.beneficiary(payee);
     const to = { type: 'beneficiary-bank-account', beneficiaryBankAccountId: foreign };

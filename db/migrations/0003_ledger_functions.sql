@@ -117,9 +117,9 @@ BEGIN
     PERFORM refuse('account.currency.mismatch', 'outgoingTransfer', 'currency', p_currency);
   ELSIF v_destination.currency <> p_currency THEN
     PERFORM refuse('account.currency.mismatch', 'outgoingTransfer', 'destination.accountId', p_destination::text);
-  ELSIF v_source.status <> 'active' THEN
+  ELSIF v_source.status <> 'active' OR v_source.requested_change = 'close' THEN
     PERFORM refuse('account.status.not_active', 'outgoingTransfer', 'source.accountId', p_source::text);
-  ELSIF v_destination.status <> 'active' THEN
+  ELSIF v_destination.status <> 'active' OR v_destination.requested_change = 'close' THEN
     PERFORM refuse('account.status.not_active', 'outgoingTransfer', 'destination.accountId', p_destination::text);
   END IF;
   SELECT id INTO v_client FROM clients WHERE id IN (v_source.client_id, v_destination.client_id) AND status <> 'active' LIMIT 1;
