@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { CLIENT_RELATIONS, CLIENT_STATUSES } from '../domain/clients.ts';
 import { isEmail } from '../domain/emails.ts';
+import { crossCheck, type Disagreement, isSent } from './frame/cross-checks.ts';
 import {
   country,
   date,
@@ -82,20 +83,24 @@ export const clientSent = v.pipe(
     profile: profileSent,
     relations: optional(list(relationSent, 0, RELATIONS_MAX)),
   }),
-  v.rawCheck(({ dataset, addIssue }) => {
-    if (!dataset.typed) return;
-    const { identity, profile, relations } = dataset.value;
-    const at = (key: string, value: unknown): [v.IssuePathItem] => [
-      { type: 'object', origin: 'value', input: { ...dataset.value }, key, value },
-    ];
-    if (identity.type !== profile.identityType) {
-      addIssue({ message: 'must be of the type of the identity', path: at('profile', profile.identityType) });
+  crossCheck(({ identity, profile, relations }) => {
+    const type = isSent(identity) ? identity.type : undefined;
+    const profileType = isSent(profile) ? profile.identityType : undefined;
+    const disagreements: Disagreement[] = [];
+    if (isIdentityType(type) && isIdentityType(profileType) && type !== profileType) {
+      const path = ['profile', 'identityType'] as const;
+      disagreements.push({ path, value: profileType, message: 'must be the type of the identity' });
     }
-    if (identity.type === 'individual' && relations !== undefined && relations.length > 0) {
-      addIssue({ message: 'belong to corporate clients only', path: at('relations', null) });
+    if (type === 'individual' && Array.isArray(relations) && relations.length > 0) {
+      disagreements.push({ path: ['relations'], value: relations, message: 'belong to corporate clients only' });
     }
+    return disagreements;
   }),
 );
+
+function isIdentityType(type: unknown): boolean {
+  return type === 'individual' || type === 'corporate';
+}
 
 export type ClientSent = v.InferOutput<typeof clientSent>;
 

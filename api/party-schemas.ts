@@ -1,7 +1,9 @@
 import * as v from 'valibot';
 import { checkAddress } from '../domain/addresses.ts';
+import { isCountry } from '../domain/countries.ts';
 import { IDENTIFICATION_NUMBER_LENGTH_MAX, IDENTIFICATION_TYPES } from '../domain/identifications.ts';
 import { ADDRESS_LINE_LENGTH_MAX, NAME_LENGTH_MAX } from '../domain/names.ts';
+import { crossCheck } from './frame/cross-checks.ts';
 import { country, date, fields, list, nullable, optional, picklist, text } from './frame/schemas.ts';
 
 /** What every party has: clients, related entities, users, beneficiaries (specification 2.1). */
@@ -20,13 +22,14 @@ export const addressSent = v.pipe(
     postalCode: addressLine(),
     refinement: addressLine(),
   }),
-  v.rawCheck(({ dataset, addIssue }) => {
-    if (!dataset.typed) return;
-    for (const { code, message } of checkAddress(dataset.value, { entity: '', field: '' })) {
-      const input = { ...dataset.value };
-      const path: [v.IssuePathItem] = [{ type: 'object', origin: 'value', input, key: 'region', value: input.region }];
-      addIssue({ message: `${code}: ${message}`, path });
-    }
+  crossCheck(({ country: code, region }) => {
+    if (typeof code !== 'string' || !isCountry(code) || (typeof region !== 'string' && region !== undefined)) return [];
+    const problems = checkAddress({ country: code, region }, { entity: '', field: '' });
+    return problems.map(({ code: kind, message }) => ({
+      path: ['region'] as const,
+      value: region,
+      message: `${kind}: ${message}`,
+    }));
   }),
   v.transform((address) => ({
     country: address.country,
