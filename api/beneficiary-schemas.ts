@@ -3,6 +3,7 @@ import { checkBankAccount } from '../domain/bank-accounts.ts';
 import { BANK_ACCOUNT_STATUSES } from '../domain/beneficiaries.ts';
 import type { ClientId } from '../domain/ids.ts';
 import { email } from './client-schemas.ts';
+import { crossCheck, type Disagreement, isSent, type Sent } from './frame/cross-checks.ts';
 import {
   country,
   currency,
@@ -49,26 +50,35 @@ export const bankAccountFields = {
 /** A bank account as it is sent; afterwards in the form that is stored. */
 export const bankAccountSent = v.pipe(
   fields(bankAccountFields),
-  v.rawTransform(({ dataset, addIssue, NEVER }) => {
-    const sent = dataset.value;
-    const { details, problems } = checkBankAccount(sent, { entity: '', prefix: '' });
-    for (const { code, message, messageParameters } of problems) {
-      const [, field, value] = messageParameters;
-      const keys = field.split('.');
-      const path = keys.map((key) => ({ type: 'object', origin: 'value', input: { ...sent }, key, value }) as const);
-      const [first, ...rest] = path;
-      addIssue(first === undefined ? { message } : { message: `${code}: ${message}`, path: [first, ...rest] });
-    }
-    if (problems.length > 0) return NEVER;
-    return {
-      ...details,
-      accountHolderName: sent.accountHolderName ?? null,
-      accountHolderType: sent.accountHolderType ?? null,
-      bankName: sent.bankName ?? null,
-      alias: sent.alias ?? null,
-    };
-  }),
+  crossCheck((sent) => bankAccountProblems(sent)),
+  v.transform((sent) => ({
+    ...checkBankAccount(sent, NO_PLACE).details,
+    accountHolderName: sent.accountHolderName ?? null,
+    accountHolderType: sent.accountHolderType ?? null,
+    bankName: sent.bankName ?? null,
+    alias: sent.alias ?? null,
+  })),
 );
+
+const NO_PLACE = { entity: '', prefix: '' };
+
+/** What is wrong with the numbers and codes, also of an account that has other faults; those are told by the fields. */
+function bankAccountProblems({ country: place, currency: code, accountNumber, iban, routingCodes }: Sent) {
+  const codes = isSent(routingCodes) ? routingCodes : {};
+  const texts = Object.entries(codes).flatMap(([kind, value]) => (typeof value === 'string' ? [[kind, value]] : []));
+  const details = {
+    country: typeof place === 'string' ? place : '',
+    currency: typeof code === 'string' ? code : '',
+    accountNumber: typeof accountNumber === 'string' ? accountNumber : null,
+    iban: typeof iban === 'string' ? iban : null,
+    routingCodes: Object.fromEntries(texts),
+  };
+  return checkBankAccount(details, NO_PLACE).problems.map((problem): Disagreement => {
+    const [, field, value] = problem.messageParameters;
+    const [first = field, ...rest] = field.split('.');
+    return { path: [first, ...rest], value, message: `${problem.code}: ${problem.message}` };
+  });
+}
 
 const identitySent = v.variant(
   'type',
@@ -96,17 +106,13 @@ export const beneficiarySent = v.pipe(
     contact: optional(fields({ phone: optional(phone()), email: optional(email()), address: optional(addressSent) })),
     bankAccounts: list(bankAccountSent, BANK_ACCOUNTS_MIN, BANK_ACCOUNTS_MAX),
   }),
-  v.rawCheck(({ dataset, addIssue }) => {
-    if (!dataset.typed) return;
-    const { identity, fullName } = dataset.value;
-    if ((identity === undefined) !== (fullName === undefined)) return;
-    const input = { ...dataset.value };
-    const path: [v.IssuePathItem] = [{ type: 'object', origin: 'value', input, key: 'fullName', value: fullName }];
+  crossCheck(({ identity, fullName }) => {
+    if ((identity === undefined) !== (fullName === undefined)) return [];
     const message =
       identity === undefined
         ? 'common.validation.field_required: or identity is required'
         : 'common.validation.mutually_exclusive: is made of the identity: send one of the two';
-    addIssue({ message, path });
+    return [{ path: ['fullName'], value: fullName, message }];
   }),
 );
 

@@ -4,6 +4,7 @@ import { registry } from './frame/metrics.ts';
 import { openApiDocument } from './frame/openapi.ts';
 import { type OpenRoute, openRoute, type Route } from './frame/route.ts';
 import type { Services } from './frame/services.ts';
+import { transitionCounter } from './transition-counts.ts';
 
 /** Bounds the wait of a probe: whoever asks wants an answer now. */
 const PROBE_DEADLINE_MS = 2_000;
@@ -12,6 +13,8 @@ const _JSON_TYPE = 'application/json; charset=utf-8';
 
 /** Health, metrics and the documents about the interface: open without a token, outside the envelope. */
 export function systemRoutes(routes: readonly (Route | OpenRoute)[], version: string): readonly OpenRoute[] {
+  let countTransitions: (() => Promise<void>) | undefined;
+
   const live = openRoute(
     { method: 'GET', path: '/health/live', summary: 'The process runs', tag: 'System', responses: { 200: 'It does.' } },
     async () => ({ status: 200, body: '{"status":"live"}' }),
@@ -48,7 +51,12 @@ export function systemRoutes(routes: readonly (Route | OpenRoute)[], version: st
       tag: 'System',
       responses: { 200: 'As text.' },
     },
-    async () => ({ status: 200, body: await registry.metrics(), contentType: registry.contentType }),
+    async ({ services }) => {
+      countTransitions ??= transitionCounter(services);
+      // Without Postgres the other metrics still tell.
+      await within(countTransitions().then(() => true));
+      return { status: 200, body: await registry.metrics(), contentType: registry.contentType };
+    },
   );
 
   const openapi = openRoute(

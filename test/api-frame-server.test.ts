@@ -136,6 +136,44 @@ test('slow headers, slow bodies and 1,000 idle sockets are closed, and others ar
   expect(answered).toBeGreaterThan(5);
 });
 
+test.each([
+  ['no HTTP', 'hello\r\n\r\n', 400],
+  ['headers of 100 kB', `GET / HTTP/1.1\r\nhost: x\r\nx: ${'a'.repeat(100_000)}\r\n\r\n`, 431],
+  ['a header with a NUL', 'GET / HTTP/1.1\r\nhost: x\r\nx: a\0b\r\n\r\n', 400],
+  ['two lengths', 'POST /things HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n{}', 400],
+  [
+    'a length and chunks',
+    'POST /things HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n',
+    400,
+  ],
+])('%s is refused in the error shape, and the connection closed', async (_, request, status) => {
+  const socket = await socketTo(api);
+  let answer = '';
+  socket.on('data', (data) => {
+    answer += String(data);
+  });
+  socket.write(request);
+  await closed(socket);
+  expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+  expect(JSON.parse(answer.split('\r\n\r\n')[1] ?? '').code).toBe('common.validation.field_invalid');
+});
+
+test.each(['GET http://[ HTTP/1.1', 'GET //evil/things HTTP/1.1', 'GET /things\\..\\x HTTP/1.1', 'GET * HTTP/1.1'])(
+  '%s with odd targets and hosts is a 4xx',
+  async (line) => {
+    for (const host of ['x', '', 'a b', '[', 'x:99999', '%00']) {
+      const socket = await socketTo(api);
+      let answer = '';
+      socket.on('data', (data) => {
+        answer += String(data);
+      });
+      socket.write(`${line}\r\nhost: ${host}\r\nconnection: close\r\n\r\n`);
+      await closed(socket);
+      expect(answer).toMatch(/^HTTP\/1.1 4\d\d /);
+    }
+  },
+);
+
 test('health tells of Postgres, and of Temporal as information only', async () => {
   expect((await api.call('GET', '/health/live', undefined, { as: null })).status).toBe(200);
   const ready = await api.call('GET', '/health/ready', undefined, { as: null });

@@ -93,7 +93,8 @@ function headersOf(code: ErrorCode): Record<string, string> {
   return {};
 }
 
-function errorBody(problems: readonly [Problem, ...Problem[]], now: Date): string {
+/** Specification 7: the first problem is the error, `errors` has the rest. */
+export function errorBody(problems: readonly [Problem, ...Problem[]], now: Date): string {
   const timestamp = now.toISOString().slice(0, 23);
   const shape = (problem: Problem) => ({
     timestamp,

@@ -15,11 +15,11 @@ export const httpRequestSeconds = new Histogram({
   registers: [registry],
 });
 
-/** Counted once per committed status change; `resource` is the noun of the path, `status` the new one. */
+/** Counted by their events since this process's first scrape; every process counts all, so take the largest, not the sum. */
 export const transitionsTotal = new Counter({
   name: 'transitions_total',
-  help: 'Status changes committed, by resource and new status.',
-  labelNames: ['resource', 'status'] as const,
+  help: 'Status changes committed, by module and type of their event. Every process counts all of them.',
+  labelNames: ['module', 'type'] as const,
   registers: [registry],
 });
 

@@ -10,6 +10,8 @@ export const PAGE_SIZE_MAX = 100;
 /** With the largest size that stays below 10^9 rows: nobody pages through more, and OFFSET would try to. */
 export const PAGE_NUMBER_MAX = 9_999_999;
 
+const PAGE_PARAMETERS: readonly string[] = ['metadata.page.number', 'metadata.page.size'];
+
 const CONTAINERS: readonly string[] = ['workflow', 'data', 'connect', 'metadata'];
 
 export interface ParsedQuery {
@@ -59,7 +61,7 @@ export function parseQuery(contract: Contract, parameters: URLSearchParams): Par
   for (const name of new Set(parameters.keys())) {
     if (name === 'metadata.include' || name === 'metadata.expand') continue;
     const all = parameters.getAll(name);
-    const isPage = name === 'metadata.page.number' || name === 'metadata.page.size';
+    const isPage = contract.paged === true && PAGE_PARAMETERS.includes(name);
     if (all.length > 1) {
       problems.push(problem('common.validation.field_invalid', queryPath(name), all[1], 'is given more than once'));
     } else if (Object.hasOwn(known, name) || isPage) {

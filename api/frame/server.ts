@@ -1,7 +1,9 @@
 import type { Server } from 'node:http';
+import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createAdaptorServer } from '@hono/node-server';
 import type { Application } from './application.ts';
+import { errorBody } from './errors.ts';
 
 export interface ServerTimeouts {
   /** Until the headers are there, or since the connection was made. */
@@ -47,6 +49,7 @@ export async function startServer(
     },
   }) as Server;
   server.maxConnections = CONNECTIONS_MAX;
+  server.on('clientError', answerBrokenRequest);
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => reject(explain(error, port)));
     server.listen(port, () => {
@@ -77,6 +80,30 @@ async function drain(server: Server): Promise<void> {
   }
   server.closeAllConnections();
   await closing;
+}
+
+const BROKEN_REQUESTS: Readonly<Record<string, readonly [status: string, message: string]>> = {
+  HPE_HEADER_OVERFLOW: ['431 Request Header Fields Too Large', 'The headers are too large.'],
+  ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'The request did not arrive in time.'],
+};
+
+/** What is no HTTP request never reaches the application; it is answered in the shape of every error too. */
+function answerBrokenRequest(error: Error & { code?: string }, socket: Duplex): void {
+  if (!socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const [status, message] = BROKEN_REQUESTS[error.code ?? ''] ?? ['400 Bad Request', 'This is not an HTTP request.'];
+  const body = errorBody(
+    [{ code: 'common.validation.field_invalid', message, messageParameters: ['request', 'request', ''] }],
+    new Date(),
+  );
+  const head = [
+    'content-type: application/json; charset=utf-8',
+    `content-length: ${Buffer.byteLength(body)}`,
+    'connection: close',
+  ];
+  socket.end(`HTTP/1.1 ${status}\r\n${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
 }
 
 function explain(error: Error, port: number): Error {
