@@ -1,21 +1,25 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
-import { type Database, DatabaseUnavailable } from '../db/client.ts';
-import { loadEventBodies } from '../db/event-documents.ts';
+import type { Database } from '../db/client.ts';
 import {
   type AttemptRecord,
   type ClaimedDelivery,
   claimDeliveries,
   type DeliveryClaim,
-  type DeliveryTarget,
   goIdle,
   keepShardBusy,
   readTargets,
   releaseDeliveries,
 } from '../db/webhook-delivery-claims.ts';
-import { type AttemptOutcome, type AttemptSchedule, judgeAttempt } from '../domain/webhook-deliveries.ts';
+import {
+  type AttemptOutcome,
+  type AttemptSchedule,
+  judgeAttempt,
+  receiverHealth,
+} from '../domain/webhook-deliveries.ts';
 import { AttemptRecorder } from './webhook-attempts.ts';
-import { Pace } from './webhook-pace.ts';
+import { type Claimed, inLines, renderBodies } from './webhook-lines.ts';
+import { type Health, Pace } from './webhook-pace.ts';
 import type { Receivers } from './webhook-receivers.ts';
 import { signedHeaders } from './webhook-signatures.ts';
 
@@ -49,15 +53,6 @@ const CLAIM_SLACK_MS = 15_000;
 const RECORD_MS = 5_000;
 /** Claimed per attempt that may be under way: the events of one transfer are a line of four. */
 const ROWS_PER_ATTEMPT = 4;
-
-interface Claimed {
-  readonly delivery: ClaimedDelivery;
-  readonly target: DeliveryTarget;
-  readonly token: string;
-  /** Of performance.now(); no attempt begins that could outlast the claim. */
-  readonly claimEndsAt: number;
-  readonly body: string | null;
-}
 
 /**
  * Delivers what is due of one shard. It lives as long as its process, so that an attempt that takes its time outlives
@@ -175,11 +170,13 @@ export class ShardDrain {
       const { reader } = this.#options.database;
       const targets = await readTargets(reader, [...new Set(deliveries.map((one) => one.subscriptionId))]);
       const bySubscription = new Map(targets.map((target) => [target.subscriptionId, target]));
-      const bodies = await this.#render(deliveries);
+      const bodies = await renderBodies(this.#options, deliveries);
       const claimed = deliveries.flatMap((delivery) => {
         const target = bySubscription.get(delivery.subscriptionId);
         const body = delivery.body ?? bodies.get(delivery.eventId) ?? null;
-        return target === undefined ? [] : [{ delivery, target, token, claimEndsAt, body }];
+        return target === undefined || target.secrets.length === 0
+          ? []
+          : [{ delivery, target, token, claimEndsAt, body }];
       });
       for (const line of inLines(claimed)) this.#pace.add(line[0]?.target.subscriptionId ?? '', line, line.length);
     } catch (error) {
@@ -190,31 +187,9 @@ export class ShardDrain {
     return true;
   }
 
-  /** One event that cannot be shown must not hold up the others: then each is rendered by itself. */
-  async #render(deliveries: readonly ClaimedDelivery[]): Promise<ReadonlyMap<string, string>> {
-    const { database, logger } = this.#options;
-    const eventIds = [...new Set(deliveries.filter((one) => one.body === null).map((one) => one.eventId))];
-    if (eventIds.length === 0) return new Map();
-    try {
-      return await loadEventBodies(database.reader, eventIds);
-    } catch (error) {
-      if (error instanceof DatabaseUnavailable) throw error;
-      const bodies = new Map<string, string>();
-      for (const eventId of eventIds) {
-        try {
-          for (const [id, body] of await loadEventBodies(database.reader, [eventId])) bodies.set(id, body);
-        } catch (cause) {
-          if (cause instanceof DatabaseUnavailable) throw cause;
-          logger.error({ eventId, error: cause }, 'an event cannot be shown');
-        }
-      }
-      return bodies;
-    }
-  }
-
   /** First attempts of one resource one after the other, whatever each of them comes to. */
-  async #walk(line: readonly Claimed[]): Promise<boolean> {
-    let healthy = true;
+  async #walk(line: readonly Claimed[]): Promise<Health> {
+    let health: Health = 'unknown';
     for (const [index, claimed] of line.entries()) {
       const outcome = this.#mayAttempt(claimed) ? await this.#attempt(claimed) : null;
       if (outcome === null) {
@@ -224,13 +199,13 @@ export class ShardDrain {
           rest.map(({ token }) => token),
           rest.map(({ delivery }) => delivery.id),
         ).catch(() => {});
-        return healthy;
+        return health;
       }
       const record = this.#judge(claimed, outcome, performance.now() - outcome.durationMs);
-      healthy = healthy && record.status === 'succeeded';
+      health = worse(health, receiverHealth(outcome));
       await this.#recorder.add(record, index === line.length - 1);
     }
-    return healthy;
+    return health;
   }
 
   #mayAttempt({ target, claimEndsAt }: Claimed): boolean {
@@ -285,16 +260,8 @@ export class ShardDrain {
   }
 }
 
-/** First attempts of one subscription and resource are one line, by position; every retry is a line of its own. */
-function inLines(claimed: readonly Claimed[]): (readonly Claimed[])[] {
-  const lines = new Map<string, Claimed[]>();
-  const ordered = [...claimed].sort((one, other) => (one.delivery.position < other.delivery.position ? -1 : 1));
-  for (const one of ordered) {
-    const { id, subscriptionId, resourceId, attemptCount } = one.delivery;
-    const key = attemptCount === 0 ? `${subscriptionId} ${resourceId}` : id;
-    const line = lines.get(key);
-    if (line === undefined) lines.set(key, [one]);
-    else line.push(one);
-  }
-  return [...lines.values()];
+/** One answer that never came tells more than those that did. */
+function worse(one: Health, other: Health): Health {
+  if (one === 'unwell' || other === 'unwell') return 'unwell';
+  return one === 'well' || other === 'well' ? 'well' : 'unknown';
 }

@@ -1,9 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { receiverHealth } from '../domain/webhook-deliveries.ts';
 
-/** Attempts of one subscription at once: begins low, grows with every success, falls by half with every failure. */
+/** Lines of one subscription at once: begins low, grows with each that went well, falls by half when the receiver is unwell. */
 const WIDTH_START = 8;
 const WIDTH_MAX = 32;
 const WIDTH_MIN = 1;
+
+export type Health = ReturnType<typeof receiverHealth>;
 
 interface Lane<Line> {
   width: number;
@@ -19,11 +22,11 @@ interface Lane<Line> {
  */
 export class Pace<Line> {
   readonly #lanes = new Map<string, Lane<Line>>();
-  /** Walks a line; whether everything in it succeeded. */
-  readonly #walk: (line: Line) => Promise<boolean>;
+  /** Walks a line; tells how its receiver was. */
+  readonly #walk: (line: Line) => Promise<Health>;
   #wakeUps: (() => void)[] = [];
 
-  constructor(walk: (line: Line) => Promise<boolean>) {
+  constructor(walk: (line: Line) => Promise<Health>) {
     this.#walk = walk;
   }
 
@@ -41,9 +44,10 @@ export class Pace<Line> {
       if (next === undefined) return;
       lane.running += 1;
       this.#walk(next.line)
-        .catch(() => false)
-        .then((healthy) => {
-          lane.width = healthy ? Math.min(WIDTH_MAX, lane.width + 1) : Math.max(WIDTH_MIN, lane.width >> 1);
+        .catch((): Health => 'unknown')
+        .then((health) => {
+          if (health === 'well') lane.width = Math.min(WIDTH_MAX, lane.width + 1);
+          if (health === 'unwell') lane.width = Math.max(WIDTH_MIN, lane.width >> 1);
           lane.running -= 1;
           lane.rows -= next.rows;
           this.#pump(lane);

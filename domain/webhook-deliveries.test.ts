@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { type AttemptOutcome, type AttemptSchedule, judgeAttempt, parseRetryAfter } from './webhook-deliveries.ts';
+import {
+  type AttemptOutcome,
+  type AttemptSchedule,
+  judgeAttempt,
+  parseRetryAfter,
+  receiverHealth,
+} from './webhook-deliveries.ts';
 
 const SCHEDULE: AttemptSchedule = {
   attemptDelaysSeconds: [0, 5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400],
@@ -28,11 +34,7 @@ describe('an attempt', () => {
   });
 
   test.each([301, 302, 307, 308, 400, 401, 404, 500])('is made again after %i', (code) => {
-    expect(judge(answered(code), 1, 0)).toEqual({ result: 'retry', delayMs: 5_000, throttled: false });
-  });
-
-  test.each([429, 502, 503, 504])('is made again, and throttles, after %i', (code) => {
-    expect(judge(answered(code), 1, 0)).toMatchObject({ result: 'retry', throttled: true });
+    expect(judge(answered(code), 1, 0)).toEqual({ result: 'retry', delayMs: 5_000 });
   });
 
   test('with 200 whose answer was not read whole is no success', () => {
@@ -63,6 +65,20 @@ describe('an attempt', () => {
     expect(judge(answered(429, { retryAfterMs: 60_000 }), 1, 0)).toMatchObject({ delayMs: 60_000 });
     expect(judge(answered(429, { retryAfterMs: 1_000 }), 1, 0)).toMatchObject({ delayMs: 5_000 });
     expect(judge(answered(429, { retryAfterMs: 10 ** 12 }), 1, 0)).toMatchObject({ delayMs: 86_400_000 });
+  });
+});
+
+describe('a receiver', () => {
+  test.each([429, 502, 503, 504])('is unwell when it answers %i', (code) => {
+    expect(judge(answered(code), 1, 0).result).toBe('retry');
+    expect(receiverHealth(answered(code))).toBe('unwell');
+  });
+
+  test('is unwell when it gives no whole answer, well when it accepts, and neither when it refuses an event', () => {
+    expect(receiverHealth(NO_ANSWER)).toBe('unwell');
+    expect(receiverHealth(answered(200, { error: 'answer_too_large' }))).toBe('unwell');
+    expect(receiverHealth(answered(204))).toBe('well');
+    for (const code of [302, 400, 404, 500]) expect(receiverHealth(answered(code))).toBe('unknown');
   });
 });
 

@@ -38,8 +38,7 @@ export interface AttemptOutcome {
 
 export type AttemptVerdict =
   | { readonly result: 'succeeded' }
-  /** `throttled`: the receiver is short of breath, so fewer attempts are made at once. */
-  | { readonly result: 'retry'; readonly delayMs: number; readonly throttled: boolean }
+  | { readonly result: 'retry'; readonly delayMs: number }
   | { readonly result: 'exhausted' }
   /** 410: the receiver is gone for good; its subscription is disabled. */
   | { readonly result: 'gone' };
@@ -64,8 +63,18 @@ export function judgeAttempt(
   const scheduledSeconds = schedule.attemptDelaysSeconds[attempt];
   if (scheduledSeconds === undefined) return { result: 'exhausted' };
   const waitMs = Math.max(scheduledSeconds * 1_000, Math.min(retryAfterMs ?? 0, RETRY_AFTER_MAX_MS));
-  const throttled = responseCode !== null && THROTTLING_CODES.has(responseCode);
-  return { result: 'retry', delayMs: Math.ceil(waitMs * (1 + schedule.jitterRatio * random)), throttled };
+  return { result: 'retry', delayMs: Math.ceil(waitMs * (1 + schedule.jitterRatio * random)) };
+}
+
+/**
+ * What an attempt tells of its receiver, whatever becomes of the delivery: `unwell` = it gave no answer, or said that it
+ * has too much to do, so fewer attempts are made at once. An event that it refuses tells nothing.
+ */
+export function receiverHealth({ responseCode, error }: AttemptOutcome): 'well' | 'unknown' | 'unwell' {
+  if (error !== null && error !== 'event_unreadable') return 'unwell';
+  if (responseCode === null) return 'unknown';
+  if (THROTTLING_CODES.has(responseCode)) return 'unwell';
+  return responseCode >= 200 && responseCode < 300 ? 'well' : 'unknown';
 }
 
 /** Reads a Retry-After header: seconds, or an HTTP date. Null where it is neither. */

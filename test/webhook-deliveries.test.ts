@@ -179,6 +179,23 @@ describe('a delivery', () => {
     });
   });
 
+  test('of an event that cannot be shown fails by itself and holds nothing up', async () => {
+    await subscribe(database, receiver.url, { modules: ['outgoing-transfers', 'clients'] });
+    await database.reader.execute(sql`
+      INSERT INTO events (id, entry_count, module, resource_id, first_sequence, occurred_at, entries)
+      VALUES (overlay(uuidv7()::text placing '0' from 36)::uuid, 1, 'outgoing-transfers', uuidv7(), 1, service_now(),
+        '[{"type":"outgoing-transfer-created","data":{"status":"pending"}}]')`);
+    await tell(database, await insertClient(database), 2);
+    await sequence(database);
+    await drains.drain();
+    expect(receiver.received).toHaveLength(2);
+    expect((await all()).map((one) => [one.status, one.attempts[0]?.error])).toEqual([
+      ['pending', 'event_unreadable'],
+      ['succeeded', null],
+      ['succeeded', null],
+    ]);
+  });
+
   test('waits as long as Retry-After asks', async () => {
     await subscribe(database, receiver.url);
     await tell(database, await insertClient(database));
