@@ -33,7 +33,7 @@ export async function transition<Next>(carryOut: () => Promise<Next>): Promise<N
     try {
       return await carryOut();
     } catch (error) {
-      if (!(error instanceof ActivityFailure)) throw error;
+      if (!isActivityFailure(error)) throw error;
       log.warn('a transition did not go through', { reason: reasonOf(error), pauseMs });
       setCurrentDetails(`A transition did not go through (${reasonOf(error)}). It is tried again every minute.`);
     }
@@ -67,7 +67,7 @@ export async function answerOf<Answer>(
   try {
     return await call();
   } catch (error) {
-    if (!(error instanceof ActivityFailure)) throw error;
+    if (!isActivityFailure(error)) throw error;
     log.warn('the provider did not answer', { reason: reasonOf(error) });
     const wait = await transition(unanswered.describe);
     await changeOrDeadline(unanswered.changed, { ...wait, waitMs: PROVIDER_PAUSE_MS });
@@ -80,8 +80,13 @@ async function startAfreshWhenLong(): Promise<void> {
   if (workflowInfo().continueAsNewSuggested) await continueAsNew();
 }
 
-function reasonOf(failure: ActivityFailure): string {
-  const cause = failure.cause;
+/** The SDK throws an activity's failure wrapped, but that of a local activity often as it is. */
+function isActivityFailure(error: unknown): error is ActivityFailure | ApplicationFailure {
+  return error instanceof ActivityFailure || error instanceof ApplicationFailure;
+}
+
+function reasonOf(failure: ActivityFailure | ApplicationFailure): string {
+  const cause = failure instanceof ActivityFailure ? failure.cause : failure;
   if (cause instanceof ApplicationFailure) return cause.type ?? 'unknown';
   return cause instanceof Error ? cause.name : 'unknown';
 }
