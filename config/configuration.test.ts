@@ -183,6 +183,22 @@ describe('CONFIG_FILE', () => {
     expect(changed.providers.map(({ code }) => code)).toEqual(['sandbox-bank']);
   });
 
+  test('the tables of the UK modulus check are found beside it, and null turns the check off', () => {
+    expect(defaults.modulusCheck).toBeNull();
+    writeFileSync(join(folder, 'weights.txt'), '089000 089999 MOD10 0 0 0 0 0 0 7 1 3 7 1 3 7 1\r\n');
+    writeFileSync(join(folder, 'substitutions.txt'), '938173 938017\r\n');
+    const files = { weightsFile: 'weights.txt', substitutionsFile: 'substitutions.txt' };
+    const { modulusCheck } = load({ modulusCheck: { ...files, onFailure: 'warn' } });
+    expect(modulusCheck).toMatchObject({ onFailure: 'warn', table: { rows: [{ method: 'MOD10', exception: null }] } });
+    expect(modulusCheck?.table.substitutions.get('938173')).toBe('938017');
+    expect(load({ modulusCheck: null }).modulusCheck).toBeNull();
+    const refused = (patch: object) => () => load({ modulusCheck: { ...files, onFailure: 'reject', ...patch } });
+    expect(refused({ weightsFile: 'absent.txt' })).toThrow('absent.txt cannot be read: ENOENT');
+    expect(refused({ weightsFile: 'substitutions.txt' })).toThrow('substitutions.txt: line 1 must be: start, end');
+    expect(refused({ substitutionsFile: 'weights.txt' })).toThrow('weights.txt: line 1 must be two sort codes');
+    expect(refused({ onFailure: 'ignore' })).toThrow('modulusCheck.onFailure must be reject or warn (is "ignore")');
+  });
+
   test.each<[unknown, string]>([
     [{ rollLimit: -1 }, 'rollLimit must be a whole number from 0 to 365 (is -1)'],
     [{ rollLimt: 1 }, 'rollLimt is no setting'],

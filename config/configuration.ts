@@ -14,6 +14,12 @@ import {
   type RuleByCurrency,
 } from '../domain/requirement-rules.ts';
 import { type SchemeRule, Schemes } from '../domain/schemes.ts';
+import {
+  type ModulusTable,
+  parseModulusWeights,
+  parseSortCodeSubstitutions,
+  type TableProblem,
+} from '../domain/uk-modulus-check.ts';
 import { checkReferences } from './references.ts';
 import { bankHolidaysFile, type ConfigurationFile, configurationFile, describeIssues } from './schema.ts';
 
@@ -23,7 +29,9 @@ export interface Configuration {
   readonly audience: string;
   /** In the order in which implicit choice tries them. */
   readonly providers: readonly Provider[];
-  readonly directories: { readonly 'pay-uk': { readonly defaultProvider: string } };
+  readonly directories: ConfigurationFile['directories'];
+  /** Null: UK account numbers are presumed valid, as the table of weights is another's and not part of the service. */
+  readonly modulusCheck: { readonly table: ModulusTable; readonly onFailure: 'reject' | 'warn' } | null;
   readonly schemes: Schemes;
   /** For the alarm when the published holidays run out: less than 12 months ahead is too few. */
   readonly holidayTable: HolidayTable;
@@ -75,9 +83,9 @@ const DEFAULT_FILE = fileURLToPath(new URL('default.json', import.meta.url));
  * a file are relative to it.
  */
 export function loadConfiguration(env: NodeJS.ProcessEnv): Configuration {
-  const defaults = resolveCalendars(readJson(DEFAULT_FILE), DEFAULT_FILE);
+  const defaults = resolvePaths(readJson(DEFAULT_FILE), DEFAULT_FILE);
   const file = env.CONFIG_FILE?.trim();
-  const merged = file ? mergePatch(defaults, resolveCalendars(readJson(file), file)) : defaults;
+  const merged = file ? mergePatch(defaults, resolvePaths(readJson(file), file)) : defaults;
   const parsed = v.safeParse(configurationFile, withOverrides(merged, env));
   const source = file || 'config/default.json';
   if (!parsed.success) throw new ConfigurationError(describeIssues(parsed.issues).map((line) => `${source}: ${line}`));
@@ -111,6 +119,7 @@ function build(file: ConfigurationFile): Configuration {
     ...file,
     schemes,
     holidayTable,
+    modulusCheck: file.modulusCheck === null ? null : readModulusCheck(file.modulusCheck),
     providers: Object.entries(file.providers).map(([code, { method, offers }]) => ({
       code,
       method,
@@ -181,15 +190,21 @@ function readHolidays(path: string): HolidayTable {
   return createHolidayTable(parsed.output['england-and-wales'].events.map((event) => event.date));
 }
 
+function readModulusCheck(file: NonNullable<ConfigurationFile['modulusCheck']>): Configuration['modulusCheck'] {
+  const weights = parseModulusWeights(readFile(file.weightsFile));
+  const { substitutions, problems } = parseSortCodeSubstitutions(readFile(file.substitutionsFile));
+  const named = (path: string, found: readonly TableProblem[]) =>
+    found.map(({ line, message }) => `${path}: line ${line} ${message}`);
+  const lines = [...named(file.weightsFile, weights.problems), ...named(file.substitutionsFile, problems)];
+  if (weights.rows.length === 0) lines.push(`${file.weightsFile} holds no weights`);
+  if (lines.length > 0) throw new ConfigurationError(lines);
+  return { table: { rows: weights.rows, substitutions }, onFailure: file.onFailure };
+}
+
 type Json = Readonly<Record<string, unknown>>;
 
 function readJson(path: string): Json {
-  let text: string;
-  try {
-    text = readFileSync(path, 'utf8');
-  } catch (error) {
-    throw new ConfigurationError([`${path} cannot be read: ${reason(error)}`]);
-  }
+  const text = readFile(path);
   try {
     const value: unknown = JSON.parse(text);
     if (isObject(value)) return value;
@@ -197,6 +212,14 @@ function readJson(path: string): Json {
     throw new ConfigurationError([`${path} is not JSON: ${reason(error)}`]);
   }
   throw new ConfigurationError([`${path} must hold a JSON object`]);
+}
+
+function readFile(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new ConfigurationError([`${path} cannot be read: ${reason(error)}`]);
+  }
 }
 
 function reason(error: unknown): string {
@@ -219,11 +242,25 @@ function mergePatch(target: unknown, patch: unknown): unknown {
 }
 
 /** Settings for which null is a value of its own. */
-const NULL_REMOVES_NOT = new Set(['cutOff', 'opensAt', 'bank', 'requestsPerSecond']);
+const NULL_REMOVES_NOT = new Set(['cutOff', 'opensAt', 'bank', 'requestsPerSecond', 'modulusCheck']);
 
-function resolveCalendars(file: Json, path: string): Json {
-  if (!isObject(file.calendars) || typeof file.calendars.gb !== 'string') return file;
-  return { ...file, calendars: { ...file.calendars, gb: resolve(dirname(path), file.calendars.gb) } };
+/** Paths inside a file are relative to it. */
+function resolvePaths(file: Json, path: string): Json {
+  const absolute = (section: unknown, names: readonly string[]): unknown => {
+    if (!isObject(section)) return section;
+    const paths = names.flatMap((name) => {
+      const value = section[name];
+      return typeof value === 'string' ? [[name, resolve(dirname(path), value)] as const] : [];
+    });
+    return { ...section, ...Object.fromEntries(paths) };
+  };
+  return {
+    ...file,
+    ...('calendars' in file ? { calendars: absolute(file.calendars, ['gb']) } : {}),
+    ...('modulusCheck' in file
+      ? { modulusCheck: absolute(file.modulusCheck, ['weightsFile', 'substitutionsFile']) }
+      : {}),
+  };
 }
 
 /** `COMPLIANCE_INCOMING`, `COMPLIANCE_OUTGOING` and `AUTHORIZATION_RULE` win over the file's general rule. */

@@ -81,7 +81,16 @@ export const configurationFile = v.strictObject({
       offers: v.pipe(v.array(offer), v.minLength(1, 'must have an offer')),
     }),
   ),
-  directories: v.strictObject({ 'pay-uk': v.strictObject({ defaultProvider: code }) }),
+  directories: v.strictObject({
+    'pay-uk': v.strictObject({ defaultProvider: code, timeoutMs: whole(100, 30_000) }),
+  }),
+  modulusCheck: v.nullable(
+    v.strictObject({
+      weightsFile: v.string('must be the path of a file like valacdos.txt'),
+      substitutionsFile: v.string('must be the path of a file like scsubtab.txt'),
+      onFailure: v.picklist(['reject', 'warn'], 'must be reject or warn'),
+    }),
+  ),
   schemes: v.record(code, scheme),
   calendars: v.strictObject({ gb: v.string('must be the path of a file like gov.uk/bank-holidays.json') }),
   calendarByCurrency: v.record(currency, v.picklist(CALENDAR_NAMES, `must be one of ${CALENDAR_NAMES.join(', ')}`)),
