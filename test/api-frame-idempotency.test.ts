@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startApi, type TestApi } from './harness/api.ts';
-import { frameRoutes, THING_ACTION } from './harness/frame-routes.ts';
+import { asked, frameRoutes, THING_ACTION } from './harness/frame-routes.ts';
 import { createTestDatabase, type TestDatabase } from './harness/postgres.ts';
 
 let database: TestDatabase;
@@ -125,4 +125,35 @@ test('without a key nothing is stored and nothing is said of it', async () => {
   expect(headers.get('x-idempotency-status')).toBeNull();
   await api.call('POST', '/things', thing('keyless'));
   expect(await madeCount('keyless')).toBe(2);
+});
+
+test('a caller that went away before its answer gets that answer with the same key', async () => {
+  const abort = new AbortController();
+  const first = fetch(`${api.url}/things`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${api.users.operator.token}`,
+      'content-type': 'application/json',
+      'idempotency-key': 'gone',
+    },
+    body: JSON.stringify(thing('gone', { pauseMs: 300 })),
+    signal: abort.signal,
+  });
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  abort.abort();
+  await expect(first).rejects.toThrow();
+  const again = await other.call('POST', '/things', thing('gone', { pauseMs: 300 }), { key: 'gone' });
+  expect(again.status).toBe(201);
+  expect(again.headers.get('x-idempotency-status')).toBe('replayed');
+  expect(await madeCount('gone')).toBe(1);
+});
+
+test('what is asked outside is not asked again for a stored answer, and another body is refused before it', async () => {
+  const body = (name: string) => ({ workflow: { code: 'direct' }, data: { thing: { name } } });
+  const first = await api.call('POST', '/asked-things', body('a'), { key: 'asked' });
+  const again = await other.call('POST', '/asked-things', body('a'), { key: 'asked' });
+  expect(again.text).toBe(first.text);
+  expect(again.headers.get('x-idempotency-status')).toBe('replayed');
+  expect((await api.call('POST', '/asked-things', body('b'), { key: 'asked' })).status).toBe(409);
+  expect(asked.count).toBe(1);
 });

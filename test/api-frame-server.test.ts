@@ -3,6 +3,8 @@ import { Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { clientRoutes } from '../api/clients.ts';
+import { numberEvents } from '../db/event-sequencer.ts';
 import { startApi, type TestApi } from './harness/api.ts';
 import { frameRoutes } from './harness/frame-routes.ts';
 import { createTestDatabase, type TestDatabase } from './harness/postgres.ts';
@@ -207,6 +209,23 @@ test('metrics count requests by route and status, never by id', async () => {
   for (const name of ['transitions_total', 'relay_lag_seconds', 'webhook_backlog'])
     expect(text).toContain(`# TYPE ${name}`);
   expect(text).not.toContain(id);
+});
+
+test('transitions are counted once their events are numbered, each once', async () => {
+  const counted = async (): Promise<number> => {
+    const { text } = await api.call('GET', '/metrics', undefined, { as: null });
+    return Number(/^transitions_total\{module="clients",type="created"\} (\d+)$/m.exec(text)?.[1] ?? 0);
+  };
+  const before = await counted();
+  const [postClient] = clientRoutes.filter(
+    ({ contract }) => contract.method === 'POST' && contract.path === '/clients',
+  );
+  const example = postClient?.contract.examples.requests?.direct;
+  const body = { workflow: { code: 'direct' }, data: example?.data };
+  for (let count = 0; count < 3; count += 1) expect((await api.call('POST', '/clients', body)).status).toBe(201);
+  await numberEvents(api.database, 100, null);
+  expect(await counted()).toBe(before + 3);
+  expect(await counted()).toBe(before + 3);
 });
 
 test('one wide log line per request, without bodies, query values or tokens', async () => {

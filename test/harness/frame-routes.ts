@@ -69,6 +69,31 @@ const postThing = route(
     }),
 );
 
+/** How often the route below asked outside. */
+export const asked = { count: 0 };
+
+const askThing = route(
+  {
+    method: 'POST',
+    path: '/asked-things',
+    summary: 'Ask outside, then make a thing',
+    tag: 'Things',
+    roles: ['operator'],
+    workflows: { direct: { data: fields({ thing: fields({ name: text(140) }) }) } },
+    response: fields({ thing: thingShown }),
+    examples: { response: { thing: THING } },
+  },
+  async ({ body, write, storedAnswer }) => {
+    const earlier = await storedAnswer();
+    if (earlier !== null) return earlier;
+    asked.count += 1;
+    const { name } = body.data.thing;
+    return write(async () => ({
+      data: { thing: { id: newId(), name, amount: amountNumber(0n, 'EUR'), dueDate: null } },
+    }));
+  },
+);
+
 const patchThing = route(
   {
     method: 'PATCH',
@@ -122,4 +147,4 @@ const getFault = route(
 );
 
 /** Routes that stand in for resources, so that the frame's own promises are tested without any. */
-export const frameRoutes: readonly Route[] = [postThing, patchThing, getThings, getFault];
+export const frameRoutes: readonly Route[] = [postThing, askThing, patchThing, getThings, getFault];
