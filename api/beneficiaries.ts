@@ -13,6 +13,7 @@ import {
 } from './beneficiary-schemas.ts';
 import { route } from './frame/route.ts';
 import { country, fields, list, optional, uuid } from './frame/schemas.ts';
+import { modulusMetadata } from './uk-modulus-check.ts';
 
 const TAG = 'Beneficiaries';
 const BANK_ACCOUNTS = 'data.beneficiary.bankAccounts';
@@ -32,8 +33,12 @@ const postBeneficiary = route(
       response: { beneficiary: BENEFICIARY_EXAMPLE },
     },
   },
-  async ({ body, write }) => {
+  async ({ body, services, write }) => {
     const sent = body.data.beneficiary;
+    const metadata = modulusMetadata(
+      services,
+      sent.bankAccounts.map((account, index) => ({ account, entity: 'beneficiary', prefix: `bankAccounts.${index}.` })),
+    );
     return write(async (tx) => {
       const { beneficiary, bankAccounts } = await createBeneficiary(tx, {
         clientId: sent.clientId,
@@ -44,7 +49,7 @@ const postBeneficiary = route(
         bankAccounts: sent.bankAccounts,
       });
       const shown = bankAccounts.map(presentBeneficiaryBankAccount);
-      return { data: { beneficiary: { ...presentBeneficiary(beneficiary), bankAccounts: shown } } };
+      return { data: { beneficiary: { ...presentBeneficiary(beneficiary), bankAccounts: shown } }, metadata };
     });
   },
 );

@@ -1,5 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { parseModulusWeights, parseSortCodeSubstitutions, passesModulusCheck } from './uk-modulus-check.ts';
+import {
+  modulusProblems,
+  parseModulusWeights,
+  parseSortCodeSubstitutions,
+  passesModulusCheck,
+} from './uk-modulus-check.ts';
 
 /** The rows that the published test cases need, in the published format; the table itself is not ours to give away. */
 const WEIGHTS = `
@@ -167,3 +172,25 @@ function firstAccount(fits: (accountNumber: string) => boolean): string {
   }
   throw new Error('no such account');
 }
+
+describe('a bank account', () => {
+  const place = { entity: 'beneficiary', prefix: 'bankAccounts.0.' };
+  const account = { country: 'GB', currency: 'GBP', accountNumber: null, iban: null, routingCodes: {} };
+  const fields = (details: object) =>
+    modulusProblems(table, { ...account, ...details }, place).map(({ messageParameters }) => messageParameters[1]);
+
+  test('is named by its account number, its IBAN, or both', () => {
+    const routingCodes = { 'sort-code': '107999' };
+    expect(fields({ accountNumber: '88837491', routingCodes })).toEqual([]);
+    expect(fields({ accountNumber: '88837493', routingCodes })).toEqual(['bankAccounts.0.accountNumber']);
+    expect(fields({ iban: 'GB75BARC10799988837491' })).toEqual([]);
+    expect(fields({ iban: 'GB21BARC10799988837493' })).toEqual(['bankAccounts.0.iban']);
+  });
+
+  test('that is no UK account is not looked at', () => {
+    expect(fields({ country: 'DE', currency: 'EUR', iban: 'DE89370400440532013000' })).toEqual([]);
+    expect(fields({ country: 'US', accountNumber: '88837493', routingCodes: { 'sort-code': '107999' } })).toEqual([]);
+    expect(fields({ accountNumber: 'A-1', routingCodes: { 'sort-code': '107999' } })).toEqual([]);
+    expect(fields({ accountNumber: '88837493' })).toEqual([]);
+  });
+});

@@ -1,3 +1,6 @@
+import type { BankAccountDetails, Place } from './bank-accounts.ts';
+import type { Problem } from './errors.ts';
+
 /**
  * The UK modulus check: whether an account number can exist at its sort code, by the algorithm that Pay.UK publishes as
  * "Validating Account Numbers". Digits are named u v w x y z (sort code) and a b c d e f g h (account number). The weights
@@ -49,6 +52,39 @@ const EITHER_PASSES: ReadonlyMap<number, number> = new Map([
   [10, 11],
   [12, 13],
 ]);
+
+/**
+ * What the table says against a bank account, naming `accountNumber` or `iban`: both name a UK account. Nothing where the
+ * account is not one of eight digits behind a sort code.
+ */
+export function modulusProblems(table: ModulusTable, details: BankAccountDetails, place: Place): Problem[] {
+  return ukAccountsOf(details)
+    .filter(({ account }) => !passesModulusCheck(table, account))
+    .map(({ field, value }) => ({
+      code: 'common.validation.field_invalid',
+      message: `The ${field === 'iban' ? 'IBAN' : 'account number'} cannot exist at its sort code: the modulus check fails.`,
+      messageParameters: [place.entity, place.prefix + field, value],
+    }));
+}
+
+interface NamedAccount {
+  readonly field: 'accountNumber' | 'iban';
+  readonly value: string;
+  readonly account: UkAccount;
+}
+
+function ukAccountsOf({ country, accountNumber, iban, routingCodes }: BankAccountDetails): NamedAccount[] {
+  const named: NamedAccount[] = [];
+  const sortCode = routingCodes['sort-code'];
+  if (country === 'GB' && sortCode !== undefined && accountNumber !== null && /^\d{8}$/.test(accountNumber)) {
+    named.push({ field: 'accountNumber', value: accountNumber, account: { sortCode, accountNumber } });
+  }
+  if (iban?.startsWith('GB')) {
+    const account = { sortCode: iban.slice(8, 14), accountNumber: iban.slice(14) };
+    named.push({ field: 'iban', value: iban, account });
+  }
+  return named;
+}
 
 /** True also where the table says nothing of the sort code: such an account is presumed valid. */
 export function passesModulusCheck(table: ModulusTable, account: UkAccount): boolean {
