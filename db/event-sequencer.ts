@@ -22,10 +22,12 @@ const NUMBER = `SELECT row_count AS "rowCount", delivery_count AS "deliveryCount
   FROM number_events($1::integer, $2::uuid, $3::interval)`;
 
 const OVERDUE = `WITH moment AS MATERIALIZED (SELECT service_now() - interval '30 seconds' AS past)
-  SELECT DISTINCT s.shard FROM webhook_subscriptions s, moment
-  WHERE s.status = 'active' AND s.deleted_at IS NULL AND EXISTS (
+  SELECT DISTINCT s.shard FROM webhook_subscriptions s CROSS JOIN LATERAL (
     SELECT FROM webhook_deliveries d WHERE d.subscription_id = s.id AND d.status = 'pending'
-      AND d.next_attempt_at < moment.past AND (d.claimed_until IS NULL OR d.claimed_until < moment.past))`;
+      AND d.next_attempt_at < (SELECT past FROM moment)
+      AND (d.claimed_until IS NULL OR d.claimed_until < (SELECT past FROM moment))
+    ORDER BY d.next_attempt_at LIMIT 1) AS overdue
+  WHERE s.status = 'active' AND s.deleted_at IS NULL`;
 
 interface Numbered {
   readonly rowCount: number;

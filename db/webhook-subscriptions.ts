@@ -221,9 +221,9 @@ export async function wakeShard(tx: Transaction, shard: number): Promise<boolean
   return true;
 }
 
-const BACKLOG_MAX = 100_000;
+const BACKLOG_MAX = 10_000;
 
-/** For metrics: deliveries that are due (counted up to 100,000), and subscriptions that were disabled by the service. */
+/** For metrics: deliveries that are due (counted up to 10,000), and subscriptions that were disabled by the service. */
 export async function readWebhookBacklog(reader: Reader): Promise<{ due: number; disabled: number }> {
   const [row] = await reader.execute<{ due: number; disabled: number }>(sql`
     SELECT (SELECT count(*) FROM (
