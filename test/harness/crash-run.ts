@@ -1,0 +1,114 @@
+import type { Json } from './api.ts';
+import { type FaultCounts, type FaultPlan, inflictFaults } from './faults.ts';
+import { type Load, type LoadFigures, startLoad } from './load.ts';
+import { randomFrom } from './random.ts';
+import { untilSettled, watchTotals } from './settled.ts';
+import { judge, type Problems } from './verdict.ts';
+import { startWholeService, type WholeService } from './whole-service.ts';
+
+export interface CrashRunOptions {
+  readonly seed: number;
+  readonly plan: FaultPlan;
+  readonly callers: number;
+  readonly thinkMs: number;
+  /** How long everything may take to end once the faults are over. */
+  readonly settleMs: number;
+  readonly say?: (line: string) => void;
+}
+
+export interface CrashRunResult {
+  readonly seed: number;
+  readonly figures: LoadFigures;
+  readonly faults: FaultCounts;
+  readonly transfers: Readonly<Record<string, number>>;
+  readonly events: number;
+  readonly webhooksReceived: number;
+  readonly snapshots: number;
+  readonly settledAfterMs: number | null;
+  readonly problems: Problems;
+}
+
+/** A service under load, with a subscriber from the first event on. */
+export interface ServiceUnderLoad {
+  readonly service: WholeService;
+  readonly load: Load;
+  readonly webhookSecret: string;
+}
+
+export async function startUnderLoad(options: {
+  readonly seed: number;
+  readonly callers: number;
+  readonly thinkMs: number;
+}): Promise<ServiceUnderLoad> {
+  const service = await startWholeService();
+  try {
+    const webhookSecret = await subscribe(service);
+    const load = await startLoad({ ...options, service, random: randomFrom(options.seed) });
+    return { service, load, webhookSecret };
+  } catch (error) {
+    await service.close();
+    throw error;
+  }
+}
+
+async function subscribe({ apiUrls, token, receiver }: WholeService): Promise<string> {
+  const response = await fetch(`${apiUrls[0]}/webhook-subscriptions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ workflow: { code: 'direct' }, data: { webhookSubscription: { url: receiver.url } } }),
+  });
+  const answer: Json = await response.json();
+  if (response.status !== 201) throw new Error(`no subscription: ${JSON.stringify(answer)}`);
+  return answer.data.webhookSubscription.secret;
+}
+
+/** Faults under load; then everything must come to its end, and every book must agree. */
+export async function crashRun(options: CrashRunOptions): Promise<CrashRunResult> {
+  const { seed, plan, settleMs, say } = options;
+  const under = await startUnderLoad(options);
+  const { service, load } = under;
+  try {
+    const watch = watchTotals(service.database);
+    // Another row of choices than the callers', so that neither shifts the other's.
+    const faults = await inflictFaults(service, randomFrom(seed + 1_000_003), plan, say);
+    await load.stop();
+    await load.settle();
+    say?.('the faults are over, and every request has its outcome');
+    const settled = await untilSettled(service, settleMs);
+    await watch.stop();
+    const problems = await judge(under);
+    if ('open' in settled) problems.push(`still open after ${settleMs} ms: ${JSON.stringify(settled.open)}`);
+    problems.push(...watch.wrong.map((total) => `a snapshot saw a wrong total: ${total}`));
+    return {
+      seed,
+      figures: load.figures,
+      faults,
+      transfers: await transfersByStatus(service),
+      events: await countEvents(service),
+      webhooksReceived: service.receiver.received.length,
+      snapshots: watch.reads,
+      settledAfterMs: 'tookMs' in settled ? Math.round(settled.tookMs) : null,
+      problems,
+    };
+  } finally {
+    await load.stop().catch(() => {});
+    await service.close();
+  }
+}
+
+async function transfersByStatus({ database }: WholeService): Promise<Record<string, number>> {
+  const rows = await database.reader.statement<{ kind: string; count: number }>(
+    `SELECT scope || ' ' || status || CASE WHEN returned THEN ' returned' ELSE '' END AS kind, count(*)::integer AS count
+     FROM outgoing_transfers GROUP BY 1 ORDER BY 1`,
+    [],
+  );
+  return Object.fromEntries(rows.map(({ kind, count }) => [kind, count]));
+}
+
+async function countEvents({ database }: WholeService): Promise<number> {
+  const [row] = await database.reader.statement<{ count: number }>(
+    'SELECT coalesce(sum(entry_count), 0)::integer AS count FROM events',
+    [],
+  );
+  return row?.count ?? 0;
+}

@@ -1,0 +1,194 @@
+import { Webhook } from 'standardwebhooks';
+import { checkLedger } from '../../db/ledger-check.ts';
+import type { Json } from './api.ts';
+import type { Load } from './load.ts';
+import { stuckWorkOf } from './settled.ts';
+import type { WholeService } from './whole-service.ts';
+
+/** What does not hold after a run, in words; each is a loss, a double, or a lie. */
+export type Problems = string[];
+
+export interface JudgedRun {
+  readonly service: WholeService;
+  readonly load: Load;
+  readonly webhookSecret: string;
+}
+
+export async function judge(run: JudgedRun): Promise<Problems> {
+  const found = await Promise.all([
+    judgeLedger(run),
+    judgeWishes(run),
+    stuckWorkOf(run.service),
+    judgeWebhooks(run),
+    judgeBank(run),
+  ]);
+  return found.flat();
+}
+
+async function judgeLedger({ service }: JudgedRun): Promise<Problems> {
+  const violations = await checkLedger(service.database.reader);
+  return violations.map(({ rule, subject, expected, actual }) => `ledger: ${rule}: ${subject} ${expected} ≠ ${actual}`);
+}
+
+/** Every acknowledged transfer is there, every key has one, and nothing is there that nobody asked for. */
+async function judgeWishes({ service, load }: JudgedRun): Promise<Problems> {
+  const rows = await service.database.reader.statement<{ id: string; status: string }>(
+    'SELECT id, status FROM outgoing_transfers',
+    [],
+  );
+  const statuses = new Map(rows.map(({ id, status }) => [id, status]));
+  const problems: Problems = [];
+  const wished = new Set<string>();
+  for (const { key, ids, status } of load.wishes) {
+    if (status === null) problems.push(`wish ${key}: its outcome stays unknown`);
+    if (ids.size > 1) problems.push(`wish ${key}: done ${ids.size} times: ${[...ids].join(', ')}`);
+    for (const id of ids) {
+      wished.add(id);
+      if (!statuses.has(id)) problems.push(`wish ${key}: acknowledged as ${id}, which does not exist`);
+    }
+  }
+  for (const id of statuses.keys()) if (!wished.has(id)) problems.push(`transfer ${id}: nobody asked for it`);
+  for (const id of load.cancelled) {
+    if (statuses.get(id) !== 'cancelled') problems.push(`transfer ${id}: cancelled, but it is ${statuses.get(id)}`);
+  }
+  if (load.figures.hung > 0) problems.push(`${load.figures.hung} requests hung`);
+  return problems;
+}
+
+interface ToldEvent {
+  readonly id: string;
+  readonly resourceId: string;
+  readonly sequence: bigint;
+}
+
+/** Each event arrived, under one id, signed, none was invented, and first attempts kept the order of each resource. */
+async function judgeWebhooks({ service, webhookSecret }: JudgedRun): Promise<Problems> {
+  const events = await service.database.reader.statement<ToldEvent>(
+    `SELECT event_id(events.id, entry.number - 1) AS id, resource_id AS "resourceId",
+       first_sequence + entry.number - 1 AS sequence
+     FROM events CROSS JOIN LATERAL generate_series(1, entry_count) AS entry (number)`,
+    [],
+  );
+  const told = new Map(events.map((event) => [event.id, event]));
+  const arrived = new Map<string, string>();
+  const lastSequence = new Map<string, bigint>();
+  const problems: Problems = [];
+  const webhook = new Webhook(webhookSecret);
+  for (const { headers, text, body, id } of service.receiver.received) {
+    const eventId: string = body.metadata.eventId;
+    const at = new Date(Number(headers['webhook-timestamp']) * 1_000);
+    if (!(headers['webhook-signature'] ?? '').split(' ').includes(webhook.sign(id, at, text))) {
+      problems.push(`event ${eventId}: a bad signature`);
+    }
+    const event = told.get(eventId);
+    if (event === undefined) problems.push(`event ${eventId}: invented`);
+    const before = arrived.get(eventId);
+    if (before !== undefined && before !== id) problems.push(`event ${eventId}: two webhook ids, ${before} and ${id}`);
+    arrived.set(eventId, id);
+    if (event === undefined || before !== undefined) continue;
+    if (event.sequence < (lastSequence.get(event.resourceId) ?? 0n)) {
+      problems.push(`event ${eventId}: first attempted after a later one of ${event.resourceId}`);
+    }
+    lastSequence.set(event.resourceId, event.sequence);
+  }
+  if (new Set(arrived.values()).size !== arrived.size) problems.push('two events share a webhook id');
+  for (const id of told.keys()) if (!arrived.has(id)) problems.push(`event ${id}: never arrived`);
+  const [failed] = await service.database.reader.statement<{ count: number }>(
+    `SELECT count(*)::integer AS count FROM webhook_deliveries WHERE status <> 'succeeded'`,
+    [],
+  );
+  if (failed?.count !== 0) problems.push(`${failed?.count} deliveries did not succeed`);
+  return problems;
+}
+
+/** The bank's books and ours say the same, payment by payment and in the sum. */
+async function judgeBank({ service, load }: JudgedRun): Promise<Problems> {
+  const entries = await bankStatement(service);
+  const problems = await judgePaymentsOut(service, entries);
+  problems.push(...(await judgePaymentsIn(service, load, entries)));
+  const bankPosition = entries.reduce(
+    (sum, { direction, pence }) => sum + (direction === 'credit' ? pence : -pence),
+    0,
+  );
+  const [ours] = await service.database.reader.statement<{ pence: string | null }>(
+    `SELECT sum(CASE WHEN credit_account_id = account.id THEN -amount_minor ELSE amount_minor END)::text AS pence
+     FROM system_accounts account JOIN postings ON account.id IN (debit_account_id, credit_account_id)
+     WHERE account.provider = 'sandbox-bank' AND account.kind = 'settlement' AND account.currency = 'GBP'`,
+    [],
+  );
+  if (Number(ours?.pence ?? 0) !== bankPosition) {
+    problems.push(`the bank holds ${bankPosition} pence for us, our settlement account says ${ours?.pence}`);
+  }
+  return problems;
+}
+
+interface BankEntry {
+  readonly kind: string;
+  readonly direction: 'credit' | 'debit';
+  readonly pence: number;
+  readonly paymentId: string;
+  readonly ourReference: string | null;
+}
+
+async function bankStatement(service: WholeService): Promise<BankEntry[]> {
+  const entries: BankEntry[] = [];
+  for (let after: string | null = '0'; after !== null; ) {
+    const response = await fetch(`${service.sandboxUrl}/bank/statement?currency=GBP&limit=5000&after=${after}`);
+    const page: Json = await response.json();
+    entries.push(...page.entries.map((entry: Json) => ({ ...entry, pence: Math.round(entry.amount * 100) })));
+    after = page.next;
+  }
+  return entries;
+}
+
+async function judgePaymentsOut(service: WholeService, entries: readonly BankEntry[]): Promise<Problems> {
+  const booked = new Map<string, string[]>();
+  for (const { kind, pence, ourReference } of entries) {
+    if (!kind.startsWith('payment-out') || ourReference === null) continue;
+    booked.set(ourReference, [...(booked.get(ourReference) ?? []), `${kind} ${pence}`]);
+  }
+  const transfers = await service.database.reader.statement<{
+    id: string;
+    status: string;
+    returned: boolean;
+    pence: bigint;
+  }>(`SELECT id, status, returned, amount_minor AS pence FROM outgoing_transfers WHERE scope = 'external'`, []);
+  const problems: Problems = [];
+  for (const { id, status, returned, pence } of transfers) {
+    const out = [`payment-out ${pence}`];
+    const possible: Record<string, string[][]> = {
+      completed: [returned ? [...out, `payment-out-returned ${pence}`] : out],
+      failed: [[], [...out, `payment-out-failed ${pence}`]],
+      cancelled: [[]],
+    };
+    const actual = JSON.stringify(booked.get(id) ?? []);
+    booked.delete(id);
+    if ((possible[status] ?? []).some((entriesOf) => JSON.stringify(entriesOf) === actual)) continue;
+    problems.push(`transfer ${id} is ${status}${returned ? ' and returned' : ''}, and the bank booked ${actual}`);
+  }
+  for (const [id, of] of booked) problems.push(`the bank paid ${id}, which we do not know: ${of.join(', ')}`);
+  return problems;
+}
+
+async function judgePaymentsIn(service: WholeService, load: Load, entries: readonly BankEntry[]): Promise<Problems> {
+  const arrivals = await service.database.reader.statement<{ paymentId: string; status: string; pence: bigint }>(
+    `SELECT service_provider_id AS "paymentId", status, amount_minor AS pence FROM incoming_transfers
+     WHERE provider = 'sandbox-bank' AND service_provider_id IS NOT NULL`,
+    [],
+  );
+  const ours = new Map(arrivals.map((arrival) => [arrival.paymentId, arrival]));
+  const problems: Problems = [];
+  const paid = new Set<string>();
+  for (const { kind, pence, paymentId } of entries) {
+    if (kind !== 'payment-in') continue;
+    paid.add(paymentId);
+    const arrival = ours.get(paymentId);
+    if (arrival?.status !== 'completed' || Number(arrival.pence) !== pence) {
+      problems.push(`payment in ${paymentId} of ${pence}: ours is ${arrival?.status} of ${arrival?.pence}`);
+    }
+  }
+  for (const id of ours.keys()) if (!paid.has(id)) problems.push(`payment in ${id}: the bank does not know it`);
+  for (const id of load.paidIn)
+    if (!paid.has(id)) problems.push(`payment in ${id}: acknowledged, and lost by the bank`);
+  return problems;
+}
