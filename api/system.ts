@@ -11,37 +11,38 @@ const PROBE_DEADLINE_MS = 2_000;
 
 const _JSON_TYPE = 'application/json; charset=utf-8';
 
+/** Whether the process runs, and whether it can answer. */
+const live = openRoute(
+  { method: 'GET', path: '/health/live', summary: 'The process runs', tag: 'System', responses: { 200: 'It does.' } },
+  async () => ({ status: 200, body: '{"status":"live"}' }),
+);
+
+const ready = openRoute(
+  {
+    method: 'GET',
+    path: '/health/ready',
+    summary: 'The service can answer',
+    description: 'Postgres decides; Temporal is told as information, because no request waits for it.',
+    tag: 'System',
+    responses: { 200: 'Postgres answers.', 503: 'Postgres does not.' },
+  },
+  async ({ services }) => {
+    const [postgres, temporal] = await Promise.all([
+      isPostgresReachable(services),
+      within(services.isTemporalReachable()),
+    ]);
+    const body = JSON.stringify({
+      status: postgres ? 'ready' : 'unavailable',
+      postgres: postgres ? 'reachable' : 'unreachable',
+      temporal: temporal ? 'reachable' : 'unreachable',
+    });
+    return postgres ? { status: 200, body } : { status: 503, body, headers: { 'retry-after': '2' } };
+  },
+);
+
 /** Health, metrics and the documents about the interface: open without a token, outside the envelope. */
 export function systemRoutes(routes: readonly (Route | OpenRoute)[], version: string): readonly OpenRoute[] {
   let countTransitions: (() => Promise<void>) | undefined;
-
-  const live = openRoute(
-    { method: 'GET', path: '/health/live', summary: 'The process runs', tag: 'System', responses: { 200: 'It does.' } },
-    async () => ({ status: 200, body: '{"status":"live"}' }),
-  );
-
-  const ready = openRoute(
-    {
-      method: 'GET',
-      path: '/health/ready',
-      summary: 'The service can answer',
-      description: 'Postgres decides; Temporal is told as information, because no request waits for it.',
-      tag: 'System',
-      responses: { 200: 'Postgres answers.', 503: 'Postgres does not.' },
-    },
-    async ({ services }) => {
-      const [postgres, temporal] = await Promise.all([
-        isPostgresReachable(services),
-        within(services.isTemporalReachable()),
-      ]);
-      const body = JSON.stringify({
-        status: postgres ? 'ready' : 'unavailable',
-        postgres: postgres ? 'reachable' : 'unreachable',
-        temporal: temporal ? 'reachable' : 'unreachable',
-      });
-      return postgres ? { status: 200, body } : { status: 503, body, headers: { 'retry-after': '2' } };
-    },
-  );
 
   const metrics = openRoute(
     {
