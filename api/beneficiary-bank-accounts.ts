@@ -6,17 +6,23 @@ import {
   findBankAccount,
   listBankAccounts,
 } from '../db/beneficiary-bank-accounts.ts';
-import { type BankAccountDetails, bankAccountRequirements, checkBankAccount } from '../domain/bank-accounts.ts';
+import {
+  type BankAccountDetails,
+  bankAccountRequirements,
+  checkBankAccount,
+  normalIban,
+} from '../domain/bank-accounts.ts';
 import { BANK_ACCOUNT_STATUSES, presentBeneficiaryBankAccount } from '../domain/beneficiaries.ts';
 import { DomainError, recordNotFound } from '../domain/errors.ts';
 import type { BeneficiaryBankAccountId, BeneficiaryId } from '../domain/ids.ts';
 import {
   BANK_ACCOUNT_EXAMPLE,
   BANK_ACCOUNT_SENT_EXAMPLE,
-  bankAccountFields,
   bankAccountSent,
   bankAccountShown,
   holderType,
+  ROUTING_CODE_KIND,
+  routingCodesSent,
 } from './beneficiary-schemas.ts';
 import { route } from './frame/route.ts';
 import {
@@ -34,10 +40,10 @@ import {
   uuid,
 } from './frame/schemas.ts';
 import { partyName } from './party-schemas.ts';
+import { modulusMetadata } from './uk-modulus-check.ts';
 
 const TAG = 'Beneficiary bank accounts';
 const ENTITY = 'beneficiaryBankAccount';
-const ROUTING_CODE_KIND = /^[a-z0-9-]{1,40}$/;
 const response = fields({ beneficiaryBankAccount: bankAccountShown });
 const example = { beneficiaryBankAccount: BANK_ACCOUNT_EXAMPLE };
 
@@ -57,11 +63,14 @@ const postBankAccount = route(
       response: example,
     },
   },
-  async ({ params, body, write }) =>
-    write(async (tx) => {
-      const account = await addBankAccount(tx, params.beneficiaryId, body.data.beneficiaryBankAccount);
-      return { data: { beneficiaryBankAccount: presentBeneficiaryBankAccount(account) } };
-    }),
+  async ({ params, body, services, write }) => {
+    const sent = body.data.beneficiaryBankAccount;
+    const metadata = modulusMetadata(services, [{ account: sent, entity: ENTITY, prefix: '' }]);
+    return write(async (tx) => {
+      const account = await addBankAccount(tx, params.beneficiaryId, sent);
+      return { data: { beneficiaryBankAccount: presentBeneficiaryBankAccount(account) }, metadata };
+    });
+  },
 );
 
 const bankAccountPatch = fields({
@@ -71,7 +80,7 @@ const bankAccountPatch = fields({
   alias: clearable(text(30)),
   accountNumber: clearable(text(42)),
   iban: clearable(text(42)),
-  routingCodes: bankAccountFields.routingCodes,
+  routingCodes: clearable(routingCodesSent),
   status: optional(picklist(BANK_ACCOUNT_STATUSES)),
 });
 
@@ -91,17 +100,21 @@ const patchBankAccount = route(
       response: { beneficiaryBankAccount: { ...BANK_ACCOUNT_EXAMPLE, alias: 'Wages' } },
     },
   },
-  async ({ params, body, write }) => {
+  async ({ params, body, services, write }) => {
     const patch = body.data.beneficiaryBankAccount;
+    const identified = [patch.accountNumber, patch.iban, patch.routingCodes].some((sent) => sent !== undefined);
     return write(async (tx) => {
+      let metadata = {};
       const judge = (before: BankAccountDetails): BankAccountChange => {
-        const { accountNumber, iban, routingCodes } = checkedDetails({
+        const checked = checkedDetails({
           country: before.country,
           currency: before.currency,
           accountNumber: patch.accountNumber === undefined ? before.accountNumber : patch.accountNumber,
           iban: patch.iban === undefined ? before.iban : patch.iban,
-          routingCodes: patch.routingCodes ?? before.routingCodes,
+          routingCodes: patch.routingCodes === undefined ? before.routingCodes : (patch.routingCodes ?? {}),
         });
+        if (identified) metadata = modulusMetadata(services, [{ account: checked, entity: ENTITY, prefix: '' }]);
+        const { accountNumber, iban, routingCodes } = checked;
         const { accountHolderName, accountHolderType, bankName, alias, status } = patch;
         return {
           accountNumber,
@@ -115,7 +128,7 @@ const patchBankAccount = route(
         };
       };
       const account = await changeBankAccount(tx, params.beneficiaryId, params.id, judge);
-      return { data: { beneficiaryBankAccount: presentBeneficiaryBankAccount(account) } };
+      return { data: { beneficiaryBankAccount: presentBeneficiaryBankAccount(account) }, metadata };
     });
   },
 );
@@ -157,7 +170,7 @@ const getBankAccounts = route(
     query: {
       'data.beneficiaryBankAccount.country': optional(country()),
       'data.beneficiaryBankAccount.currency': optional(currency()),
-      'data.beneficiaryBankAccount.iban': optional(text(34)),
+      'data.beneficiaryBankAccount.iban': optional(text(42)),
       'data.beneficiaryBankAccount.accountNumber': optional(text(34)),
       'data.beneficiaryBankAccount.routingCodeKey': optional(pattern(ROUTING_CODE_KIND, 'a kind of routing code')),
       'data.beneficiaryBankAccount.routingCodeValue': optional(text(34)),
@@ -171,10 +184,11 @@ const getBankAccounts = route(
     if ((await findBeneficiary(reader, params.beneficiaryId)) === null) {
       throw recordNotFound('beneficiary', 'id', params.beneficiaryId);
     }
+    const iban = query['data.beneficiaryBankAccount.iban'];
     const filter = {
       country: query['data.beneficiaryBankAccount.country'],
       currency: query['data.beneficiaryBankAccount.currency'],
-      iban: query['data.beneficiaryBankAccount.iban'],
+      iban: iban === undefined ? undefined : normalIban(iban),
       accountNumber: query['data.beneficiaryBankAccount.accountNumber'],
       routingCodeKey: query['data.beneficiaryBankAccount.routingCodeKey'],
       routingCodeValue: query['data.beneficiaryBankAccount.routingCodeValue'],

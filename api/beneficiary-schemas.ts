@@ -3,7 +3,7 @@ import { checkBankAccount } from '../domain/bank-accounts.ts';
 import { BANK_ACCOUNT_STATUSES } from '../domain/beneficiaries.ts';
 import type { ClientId } from '../domain/ids.ts';
 import { email } from './client-schemas.ts';
-import { crossCheck, type Disagreement, isSent, type Sent } from './frame/cross-checks.ts';
+import { crossCheck, disagreement, isSent, type Sent } from './frame/cross-checks.ts';
 import {
   country,
   currency,
@@ -30,12 +30,14 @@ import {
 const BANK_ACCOUNTS_MIN = 1;
 const BANK_ACCOUNTS_MAX = 3;
 const IDENTIFIER_LENGTH_MAX = 42;
-const ROUTING_CODE_KIND = /^[a-z0-9-]{1,40}$/;
+export const ROUTING_CODE_KIND = /^[a-z0-9-]{1,40}$/;
 const ROUTING_CODES_MAX = 10;
 
 export const holderType = picklist(['individual', 'corporate']);
 
-export const bankAccountFields = {
+export const routingCodesSent = map(ROUTING_CODE_KIND, text(IDENTIFIER_LENGTH_MAX), ROUTING_CODES_MAX);
+
+const bankAccountFields = {
   accountHolderName: optional(partyName()),
   accountHolderType: optional(holderType),
   bankName: optional(partyName()),
@@ -44,7 +46,7 @@ export const bankAccountFields = {
   currency: currency(),
   accountNumber: optional(text(IDENTIFIER_LENGTH_MAX)),
   iban: optional(text(IDENTIFIER_LENGTH_MAX)),
-  routingCodes: optional(map(ROUTING_CODE_KIND, text(IDENTIFIER_LENGTH_MAX), ROUTING_CODES_MAX)),
+  routingCodes: optional(routingCodesSent),
 };
 
 /** A bank account as it is sent; afterwards in the form that is stored. */
@@ -73,10 +75,10 @@ function bankAccountProblems({ country: place, currency: code, accountNumber, ib
     iban: typeof iban === 'string' ? iban : null,
     routingCodes: Object.fromEntries(texts),
   };
-  return checkBankAccount(details, NO_PLACE).problems.map((problem): Disagreement => {
+  return checkBankAccount(details, NO_PLACE).problems.map((problem) => {
     const [, field, value] = problem.messageParameters;
     const [first = field, ...rest] = field.split('.');
-    return { path: [first, ...rest], value, message: `${problem.code}: ${problem.message}` };
+    return disagreement(problem, [first, ...rest], value);
   });
 }
 

@@ -3,7 +3,7 @@ import { checkAddress } from '../domain/addresses.ts';
 import { isCountry } from '../domain/countries.ts';
 import { IDENTIFICATION_NUMBER_LENGTH_MAX, IDENTIFICATION_TYPES } from '../domain/identifications.ts';
 import { ADDRESS_LINE_LENGTH_MAX, NAME_LENGTH_MAX } from '../domain/names.ts';
-import { crossCheck } from './frame/cross-checks.ts';
+import { crossCheck, disagreement } from './frame/cross-checks.ts';
 import { country, date, fields, list, nullable, optional, picklist, text } from './frame/schemas.ts';
 
 /** What every party has: clients, related entities, users, beneficiaries (specification 2.1). */
@@ -25,11 +25,7 @@ export const addressSent = v.pipe(
   crossCheck(({ country: code, region }) => {
     if (typeof code !== 'string' || !isCountry(code) || (typeof region !== 'string' && region !== undefined)) return [];
     const problems = checkAddress({ country: code, region }, { entity: '', field: '' });
-    return problems.map(({ code: kind, message }) => ({
-      path: ['region'] as const,
-      value: region,
-      message: `${kind}: ${message}`,
-    }));
+    return problems.map((problem) => disagreement(problem, ['region'], region));
   }),
   v.transform((address) => ({
     country: address.country,

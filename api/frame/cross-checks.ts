@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import type { Problem } from '../../domain/errors.ts';
 
 /** Something wrong between the fields of one object. The message may begin with its code, as in other schemas. */
 export interface Disagreement {
@@ -25,6 +26,14 @@ export function crossCheck<Value>(find: (sent: Sent) => readonly Disagreement[])
       addIssue({ message, input: value ?? null, path: [item(sent, first), ...rest.map((key) => item(sent, key))] });
     }
   });
+}
+
+/** A problem that domain/ found, with its code and in words that go on from the field's path. */
+export function disagreement(problem: Problem, path: Disagreement['path'], value: unknown): Disagreement {
+  const begin = problem.code === 'common.validation.field_required' ? 'is required' : 'is refused';
+  const { message } = problem;
+  const sentence = `${message.charAt(0).toLowerCase()}${message.slice(1).replace(/\.$/, '')}`;
+  return { path, value, message: `${problem.code}: ${begin}: ${sentence}` };
 }
 
 function item(input: Sent, key: string): v.IssuePathItem {
