@@ -9,8 +9,6 @@ import { transitionCounter } from './transition-counts.ts';
 /** Bounds the wait of a probe: whoever asks wants an answer now. */
 const PROBE_DEADLINE_MS = 2_000;
 
-const _JSON_TYPE = 'application/json; charset=utf-8';
-
 /** Whether the process runs, and whether it can answer. */
 const live = openRoute(
   { method: 'GET', path: '/health/live', summary: 'The process runs', tag: 'System', responses: { 200: 'It does.' } },
