@@ -1,4 +1,4 @@
-import { Client, ScheduleAlreadyRunning } from '@temporalio/client';
+import { Client, type Connection, ScheduleAlreadyRunning } from '@temporalio/client';
 import proto from '@temporalio/proto';
 import type { NativeConnection } from '@temporalio/worker';
 import { SEARCH_ATTRIBUTES, TASK_QUEUES } from '../workflows/messages.ts';
@@ -6,14 +6,17 @@ import { SEARCH_ATTRIBUTES, TASK_QUEUES } from '../workflows/messages.ts';
 const SCHEDULE_ID = 'housekeeping';
 const HOUSEKEEPING_INTERVAL = '10 minutes';
 
+/** Temporal's database may be lost under a running worker, which reconnects without noticing. */
+export const PREPARE_INTERVAL_MS = 20_000;
+
 /** What must be there before the first workflow runs. Safe to repeat, and by several workers at once. */
-export async function prepareNamespace(connection: NativeConnection, namespace: string): Promise<void> {
+export async function prepareNamespace(connection: NativeConnection | Connection, namespace: string): Promise<void> {
   await registerSearchAttributes(connection, namespace);
   await scheduleHousekeeping(new Client({ connection, namespace }));
 }
 
 /** Through the API: the local server's own flag has no effect on a database that exists already. */
-async function registerSearchAttributes(connection: NativeConnection, namespace: string): Promise<void> {
+async function registerSearchAttributes(connection: NativeConnection | Connection, namespace: string): Promise<void> {
   const { operatorService } = connection;
   const known = await operatorService.listSearchAttributes({ namespace });
   const missing = Object.keys(SEARCH_ATTRIBUTES).filter((name) => !Object.hasOwn(known.customAttributes ?? {}, name));

@@ -5,7 +5,7 @@ import type { TemporalSettings } from '../config/temporal.ts';
 import { TASK_QUEUES } from '../workflows/messages.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { activitiesByTaskQueue } from './index.ts';
-import { prepareNamespace } from './temporal-namespace.ts';
+import { PREPARE_INTERVAL_MS, prepareNamespace } from './temporal-namespace.ts';
 import { workflowBundle } from './workflow-bundle.ts';
 
 const CONNECT_PAUSE_MS_MIN = 500;
@@ -85,12 +85,16 @@ async function runOnce(options: WorkersOptions, signal: AbortSignal, onPolling: 
       for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
     };
     signal.addEventListener('abort', shutDown, { once: true });
+    const preparing = setInterval(() => {
+      prepareNamespace(connection, temporal.namespace).catch(() => {});
+    }, PREPARE_INTERVAL_MS);
     const runs = workers.map((worker) => worker.run());
     if (signal.aborted) shutDown();
     else onPolling();
     try {
       await Promise.race([Promise.all(runs), ...runs]);
     } finally {
+      clearInterval(preparing);
       shutDown();
       await Promise.allSettled(runs);
       signal.removeEventListener('abort', shutDown);

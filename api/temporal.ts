@@ -6,6 +6,7 @@ const RECONNECT_MS_MAX = 2_000;
 
 export interface TemporalClient {
   readonly client: Client;
+  readonly connection: Connection;
   close(): Promise<void>;
 }
 
@@ -22,6 +23,7 @@ export function lazyTemporalClient(settings: TemporalSettings): TemporalClient {
   });
   return {
     client: new Client({ connection, namespace: settings.namespace }),
+    connection,
     close: () => connection.close(),
   };
 }

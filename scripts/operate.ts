@@ -18,7 +18,7 @@ async function main(): Promise<0 | 1> {
   );
   try {
     const print = (line: string) => process.stdout.write(`${line}\n`);
-    return await operation.run({ database, temporal: temporal.client, arguments: rest, print });
+    return await operation.run({ database, temporal, arguments: rest, print });
   } finally {
     await temporal.close();
     await database.close();

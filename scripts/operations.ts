@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
-import type { Client } from '@temporalio/client';
+import { prepareNamespace } from '../activities/temporal-namespace.ts';
+import type { TemporalClient } from '../api/temporal.ts';
 import type { Database } from '../db/client.ts';
 import { OPEN_WORK_TYPES, wakeOpen } from '../db/open-work.ts';
 import { listParkedWakeups, wake } from '../db/workflow-wakeups.ts';
@@ -15,7 +16,7 @@ export interface Operation {
 
 export interface OperationContext {
   readonly database: Database;
-  readonly temporal: Client;
+  readonly temporal: Pick<TemporalClient, 'client' | 'connection'>;
   /** What stands after the command's name. */
   readonly arguments: readonly string[];
   print(line: string): void;
@@ -25,7 +26,8 @@ const PAGE = 500;
 
 const restartWorkflows: Operation = {
   summary: 'Wakes the workflow of every open row, and those of the webhooks: after Temporal lost its database.',
-  async run({ database, print }) {
+  async run({ database, temporal, print }) {
+    await prepareNamespace(temporal.connection, temporal.client.options.namespace);
     for (const type of OPEN_WORK_TYPES) {
       let woken = 0;
       let after: string | null = null;
@@ -70,7 +72,7 @@ const parked: Operation = {
 const stuck: Operation = {
   summary: 'Lists open rows without a workflow, and workflows without an open row.',
   async run({ database, temporal, print }) {
-    const { rowsWithoutWorkflow, workflowsWithoutRow } = await findStuckWork(database, temporal);
+    const { rowsWithoutWorkflow, workflowsWithoutRow } = await findStuckWork(database, temporal.client);
     for (const id of rowsWithoutWorkflow) print(`open row without a workflow: ${id}`);
     for (const id of workflowsWithoutRow) print(`workflow without an open row: ${id}`);
     const found = rowsWithoutWorkflow.length + workflowsWithoutRow.length;

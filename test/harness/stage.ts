@@ -36,6 +36,7 @@ export interface Stage {
   readonly configuration: Configuration;
   readonly provider: ScriptedProvider;
   readonly client: Client;
+  readonly temporal: TemporalClient;
   readonly relay: PollingLoop;
   readonly sweep: PollingLoop;
   readonly admissions: PollingLoop;
@@ -85,6 +86,7 @@ export async function setStage(options: StageOptions): Promise<Stage> {
     configuration,
     provider,
     client: lazy.client,
+    temporal: lazy,
     relay,
     sweep,
     admissions: admission,

@@ -17,6 +17,8 @@ export interface TestTemporal {
   stop(): Promise<void>;
   /** Starts again on the same file and port. */
   restart(): Promise<void>;
+  /** Removes its database while it is stopped: the next start knows nothing. */
+  loseDatabase(): Promise<void>;
   /** Ends it and removes its files. */
   close(): Promise<void>;
 }
@@ -43,6 +45,9 @@ export async function startTemporalDevServer(options: { namespace?: string } = {
     stop: () => running.stop(),
     restart: async () => {
       running = await start();
+    },
+    loseDatabase: async () => {
+      for (const suffix of ['', '-wal', '-shm']) rmSync(join(dataDirectory, `temporal.db${suffix}`), { force: true });
     },
     close: async () => {
       await running.stop();
