@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
 import type { Logger } from 'pino';
 import type { Database } from '../db/client.ts';
 import {
@@ -66,7 +67,7 @@ export class ShardDrain {
   readonly #pace = new Pace<readonly Claimed[]>((line) => this.#walk(line));
   /** Subscriptions that answered 410, and when: what was claimed before that is not sent. */
   readonly #goneAt = new Map<string, number>();
-  #stop = new AbortController();
+  #stop = stopSwitch();
   #busyWrittenAt = Number.NEGATIVE_INFINITY;
   #running: Promise<unknown> = Promise.resolve();
 
@@ -88,7 +89,7 @@ export class ShardDrain {
 
   async #run(signal: AbortSignal): Promise<{ waitMs: number | null }> {
     signal.throwIfAborted();
-    if (this.#stop.signal.aborted) this.#stop = new AbortController();
+    if (this.#stop.signal.aborted) this.#stop = stopSwitch();
     const abort = () => this.#stop.abort();
     signal.addEventListener('abort', abort);
     try {
@@ -258,6 +259,13 @@ export class ShardDrain {
         return { ...shared, status: 'failed', delayMs: null, gone: true };
     }
   }
+}
+
+/** Every attempt under way listens to it, and there may be hundreds. */
+function stopSwitch(): AbortController {
+  const controller = new AbortController();
+  setMaxListeners(0, controller.signal);
+  return controller;
 }
 
 /** One answer that never came tells more than those that did. */

@@ -50,17 +50,26 @@ export function createReceivers(options: ReceiverOptions): Receivers {
   return {
     post: async (url, headers, body, signal) => {
       const startedAt = performance.now();
-      const deadline = AbortSignal.timeout(timeoutMs);
+      // Not AbortSignal.any: its signals would live as long as `signal`, which is that of the whole worker.
+      const attempt = new AbortController();
+      const cutOff = () => attempt.abort();
+      let late = false;
+      const deadline = setTimeout(() => {
+        late = true;
+        attempt.abort();
+      }, timeoutMs);
+      signal.addEventListener('abort', cutOff);
       const durationMs = () => Math.round(performance.now() - startedAt);
       let responseCode: number | null = null;
       try {
+        signal.throwIfAborted();
         if (webhookUrlProblem(url, policy) !== null) throw new AddressRefused();
         const response = await request(url, {
           dispatcher: agent,
           method: 'POST',
           headers: { ...headers, 'content-type': 'application/json', 'user-agent': 'financial-accounts-webhooks/1' },
           body,
-          signal: AbortSignal.any([signal, deadline]),
+          signal: attempt.signal,
           headersTimeout: timeoutMs,
           bodyTimeout: timeoutMs,
         });
@@ -71,8 +80,11 @@ export function createReceivers(options: ReceiverOptions): Receivers {
         return { durationMs: durationMs(), responseCode, responseBody: text, error, retryAfterMs };
       } catch (error) {
         if (signal.aborted) throw error;
-        const name = deadline.aborted ? 'timeout' : attemptError(error);
+        const name = late ? 'timeout' : attemptError(error);
         return { durationMs: durationMs(), responseCode, responseBody: null, error: name, retryAfterMs: null };
+      } finally {
+        clearTimeout(deadline);
+        signal.removeEventListener('abort', cutOff);
       }
     },
     close: () => agent.destroy(),

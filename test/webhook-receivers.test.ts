@@ -24,7 +24,7 @@ afterEach(async () => {
 });
 
 function receivers(options: Partial<ReceiverOptions> = {}): Receivers {
-  const made = createReceivers({ policy: LOOPBACK_POLICY, timeoutMs: 1_000, ...options });
+  const made = createReceivers({ policy: LOOPBACK_POLICY, timeoutMs: 20_000, ...options });
   closers.push(() => made.close());
   return made;
 }
@@ -73,7 +73,7 @@ function resolvesTo(...addresses: string[]): LookupFunction {
 describe('a receiver that misbehaves', () => {
   test('by never accepting what it accepted, is given up after the deadline', async () => {
     const port = await listening(createTcpServer(() => {}));
-    const outcome = await post(receivers(), `http://127.0.0.1:${port}/hook`);
+    const outcome = await post(receivers({ timeoutMs: 500 }), `http://127.0.0.1:${port}/hook`);
     expect(outcome).toMatchObject({ responseCode: null, error: 'timeout' });
   });
 
@@ -82,7 +82,7 @@ describe('a receiver that misbehaves', () => {
       const drip = setInterval(() => socket.write('x-more: 1\r\n'), 50);
       socket.on('close', () => clearInterval(drip));
     });
-    expect(await post(receivers(), url)).toMatchObject({ responseCode: null, error: 'timeout' });
+    expect(await post(receivers({ timeoutMs: 500 }), url)).toMatchObject({ responseCode: null, error: 'timeout' });
   });
 
   test('by dripping its body, is given up after the deadline, although it said 200', async () => {
@@ -90,7 +90,7 @@ describe('a receiver that misbehaves', () => {
       const drip = setInterval(() => socket.write('.'), 50);
       socket.on('close', () => clearInterval(drip));
     });
-    expect(await post(receivers(), url)).toMatchObject({ responseCode: 200, error: 'timeout' });
+    expect(await post(receivers({ timeoutMs: 1_000 }), url)).toMatchObject({ responseCode: 200, error: 'timeout' });
   });
 
   test('by sending without end, is cut off after 64 kB', async () => {
@@ -225,6 +225,16 @@ describe('an address', () => {
     expect(await post(receivers(), outside.url)).toMatchObject({ responseCode: 308, error: null });
     expect(inside.connections()).toBe(0);
   });
+});
+
+test('an attempt that is cut off rejects at once: nobody knows what became of it', async () => {
+  const receiver = await startReceiver();
+  closers.push(() => receiver.close());
+  receiver.answer(() => stop.abort());
+  const stop = new AbortController();
+  await expect(receivers().post(receiver.url, {}, '{}', stop.signal)).rejects.toThrow();
+  await expect(receivers().post(receiver.url, {}, '{}', stop.signal)).rejects.toThrow();
+  expect(receiver.received).toHaveLength(1);
 });
 
 test('connections are kept alive between attempts', async () => {
