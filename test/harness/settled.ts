@@ -1,4 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Client } from '@temporalio/client';
+import { temporal } from '@temporalio/proto';
 import { lazyTemporalClient } from '../../api/temporal.ts';
 import { temporalSettings } from '../../config/temporal.ts';
 import type { Database } from '../../db/client.ts';
@@ -22,6 +24,7 @@ export interface Unsettled {
 
 /** The bank sends payments with this last amount back after two seconds. */
 const RETURNED_PENCE = 3;
+const PAST_EVENTS_MAX = 12;
 
 const UNSETTLED = `SELECT
   (SELECT count(*) FROM outgoing_transfers WHERE status IN ('pending', 'processing', 'released'))::integer AS outgoing,
@@ -35,16 +38,28 @@ const UNSETTLED = `SELECT
 
 /** Ids of open rows without a workflow and of workflows without an open row. */
 export async function stuckWorkOf({ database, temporalAddress }: WholeService): Promise<string[]> {
-  const temporal = lazyTemporalClient(temporalSettings({ TEMPORAL_ADDRESS: temporalAddress }));
+  const lazy = lazyTemporalClient(temporalSettings({ TEMPORAL_ADDRESS: temporalAddress }));
   try {
-    const { rowsWithoutWorkflow, workflowsWithoutRow } = await findStuckWork(database, temporal.client);
-    return [
-      ...rowsWithoutWorkflow.map((id) => `open row without a workflow: ${id}`),
-      ...workflowsWithoutRow.map((id) => `workflow without an open row: ${id}`),
-    ];
+    const { rowsWithoutWorkflow, workflowsWithoutRow } = await findStuckWork(database, lazy.client);
+    const stuck = await Promise.all(
+      workflowsWithoutRow.map(async (id) => `workflow without an open row: ${id}: ${await pastOf(lazy.client, id)}`),
+    );
+    return [...rowsWithoutWorkflow.map((id) => `open row without a workflow: ${id}`), ...stuck];
   } finally {
-    await temporal.close();
+    await lazy.close();
   }
+}
+
+/** The last events of a workflow's history, so that a reader need not look for it: the server ends with the test. */
+async function pastOf(client: Client, id: string): Promise<string> {
+  const history = await client.workflow.getHandle(id).fetchHistory();
+  const events = (history.events ?? []).slice(-PAST_EVENTS_MAX);
+  return events
+    .map(({ eventType, eventTime }) => {
+      const at = new Date(Number(eventTime?.seconds ?? 0) * 1_000).toISOString().slice(11, 19);
+      return `${at} ${temporal.api.enums.v1.EventType[eventType ?? 0]?.replace('EVENT_TYPE_', '')}`;
+    })
+    .join(', ');
 }
 
 export async function readUnsettled(service: WholeService): Promise<Unsettled> {

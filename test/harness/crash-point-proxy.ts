@@ -1,0 +1,91 @@
+import { connect, createServer, type Socket } from 'node:net';
+
+/** When answers stop to come back: at once, or from Postgres's word on that the transaction is committed. */
+export type HoldFrom = 'now' | 'commit';
+
+/**
+ * Stands between a process and a server, and makes the instant between an effect and its answer last: what is asked goes
+ * through, what is answered is held. So a process can be killed just there.
+ */
+export interface CrashPointProxy {
+  readonly port: number;
+  /** Answers on the connection that says these words are held, from then on or from its next commit on. */
+  holdAfter(words: string, from: HoldFrom): void;
+  /** All answers on all connections are held. */
+  holdAll(): void;
+  /** How many connections are held now. */
+  heldCount(): number;
+  /** Forgets what was to be held; new connections pass. Held ones stay so until they are closed. */
+  pass(): void;
+  /** Lets go what was held by `holdAll` too. */
+  letGo(): void;
+  close(): Promise<void>;
+}
+
+/** The end of a transaction as the protocol says it: CommandComplete with the tag COMMIT. */
+const COMMITTED = Buffer.from('COMMIT\0');
+
+export async function startCrashPointProxy(target: { host: string; port: number }): Promise<CrashPointProxy> {
+  const sockets = new Set<Socket>();
+  const held = new Map<Socket, Buffer[]>();
+  let points: { readonly words: Buffer; readonly from: HoldFrom }[] = [];
+  let holdsAll = false;
+
+  const server = createServer((near) => {
+    const far = connect(target);
+    let awaitsCommit = false;
+    for (const socket of [near, far]) {
+      sockets.add(socket);
+      socket.setNoDelay(true);
+      socket.on('error', () => socket.destroy());
+    }
+    const closeBoth = () => {
+      held.delete(near);
+      for (const socket of [near, far]) {
+        sockets.delete(socket);
+        socket.destroy();
+      }
+    };
+    near.on('close', closeBoth);
+    far.on('close', closeBoth);
+    near.on('data', (data: Buffer) => {
+      const point = points.find(({ words }) => data.includes(words));
+      if (point?.from === 'now' && !held.has(near)) held.set(near, []);
+      if (point?.from === 'commit') awaitsCommit = true;
+      far.write(data);
+    });
+    far.on('data', (data: Buffer) => {
+      if ((holdsAll || (awaitsCommit && data.includes(COMMITTED))) && !held.has(near)) held.set(near, []);
+      const waiting = held.get(near);
+      if (waiting === undefined) near.write(data);
+      else waiting.push(data);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('the proxy has no port');
+  return {
+    port: address.port,
+    holdAfter: (words, from) => {
+      points.push({ words: Buffer.from(words), from });
+    },
+    holdAll: () => {
+      holdsAll = true;
+    },
+    heldCount: () => held.size,
+    pass: () => {
+      points = [];
+      holdsAll = false;
+    },
+    letGo: () => {
+      points = [];
+      holdsAll = false;
+      for (const [near, waiting] of held) for (const data of waiting) near.write(data);
+      held.clear();
+    },
+    close: async () => {
+      for (const socket of sockets) socket.destroy();
+      await new Promise<void>((resolve) => server.close(() => resolve()));
+    },
+  };
+}
