@@ -1,3 +1,8 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { sql } from 'drizzle-orm';
 import { pino } from 'pino';
@@ -145,4 +150,42 @@ test('a worker that stops gives its claims back, and the next one goes on where 
   await stage.startWorkers().ready;
   await allReceived(3);
   expect(receiver.received.map((message) => message.body.metadata.sequence)).toEqual([1, 1, 2]);
+});
+
+test('a worker killed while an attempt is under way: the next one delivers again under the same id', async () => {
+  await subscribe(stage.database, receiver.url);
+  // A shorter time-out makes for a shorter claim, whose end is what the next worker waits for.
+  const folder = mkdtempSync(join(tmpdir(), 'webhook-worker-'));
+  writeFileSync(join(folder, 'configuration.json'), JSON.stringify({ webhooks: { timeoutMs: 1_000 } }));
+  const child = spawn(process.execPath, ['--import', 'tsx', 'activities/main.ts'], {
+    cwd: fileURLToPath(new URL('..', import.meta.url)),
+    env: {
+      ...process.env,
+      DATABASE_URL: stage.testDatabase.url,
+      TEMPORAL_ADDRESS: temporal.address,
+      TEMPORAL_NAMESPACE: temporal.namespace,
+      SANDBOX_BANK_SECRET: 'a secret of this test',
+      CONFIG_FILE: join(folder, 'configuration.json'),
+    },
+    stdio: 'ignore',
+  });
+  const ended = new Promise((resolve) => child.once('exit', resolve));
+  receiver.answer(() => child.kill('SIGKILL'));
+  await tell(stage.database, await insertClient(stage.database), 2);
+  await allReceived(1);
+  await ended;
+  rmSync(folder, { recursive: true });
+  receiver.answer((_message, response) => response.writeHead(200).end());
+  await stage.startWorkers().ready;
+  await allReceived(3);
+  expect(receiver.received.map((message) => message.body.metadata.sequence)).toEqual([1, 1, 2]);
+  expect(receiver.received[1]?.id).toBe(receiver.received[0]?.id);
+  const settled = await until(
+    () =>
+      stage.database.reader.execute<{ attempts: number }>(
+        sql`SELECT attempt_count AS attempts FROM webhook_deliveries WHERE status = 'succeeded'`,
+      ),
+    (rows) => rows.length === 2,
+  );
+  expect(settled.map(({ attempts }) => attempts)).toEqual([1, 1]);
 });
