@@ -92,7 +92,7 @@ export async function readEventLog(
     SELECT ${EVENT_COLUMNS}, first_position + entry_count - 1 AS "lastPosition",
       (${module ?? null}::text IS NULL OR module = ${module ?? null}::text)
         AND (${type ?? null}::text IS NULL OR entries::text LIKE '%' || ${JSON.stringify(type ?? '')}::text || '%') AS matches
-    FROM events WHERE first_position > ${after} - 16 AND first_position + entry_count - 1 > ${after}
+    FROM events WHERE first_position > ${after}::bigint - 16 AND first_position + entry_count - 1 > ${after}
     ORDER BY first_position LIMIT ${module === undefined && type === undefined ? size : SCAN_ROWS_MAX}`);
   const [sequencer] = await reader.execute<{ lastPosition: bigint }>(
     sql`SELECT last_position AS "lastPosition" FROM event_sequencer`,

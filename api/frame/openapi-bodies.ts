@@ -51,7 +51,14 @@ function requestSchema(contract: Contract, code: string, workflow: WorkflowContr
     },
     additionalProperties: false,
   };
-  return contract.method === 'POST' ? withNullForAbsent(schema) : schema;
+  if (contract.method === 'POST') return withNullForAbsent(schema);
+  // Null for a whole container leaves it out, on PATCH too; within `data` it clears.
+  const { properties: containers, required: needed } = schema;
+  const entries = Object.entries(containers).map(([name, container]) => [
+    name,
+    needed.includes(name) ? container : { anyOf: [container, { type: 'null' }] },
+  ]);
+  return { ...schema, properties: Object.fromEntries(entries) };
 }
 
 /** On POST null is another way to leave a field out: every field that is not required may be null. */
