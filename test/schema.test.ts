@@ -39,9 +39,10 @@ afterAll(async () => {
 
 async function migratedTables(): Promise<Tables> {
   const rows = await database.statement<Column & { table: string; column: string }>(
-    `select c.relname as "table", a.attname as "column", format_type(a.atttypid, a.atttypmod) as type,
+    `select c.relname as "table", a.attname as "column",
+       case t.typtype when 'd' then format_type(t.typbasetype, t.typtypmod) else format_type(a.atttypid, a.atttypmod) end as type,
        a.attnotnull as "notNull", a.atthasdef or a.attidentity <> '' as "hasDefault"
-     from pg_class c join pg_attribute a on a.attrelid = c.oid
+     from pg_class c join pg_attribute a on a.attrelid = c.oid join pg_type t on t.oid = a.atttypid
      where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and a.attnum > 0 and not a.attisdropped
        and c.relname <> 'schema_migrations'`,
     [],
@@ -77,13 +78,17 @@ test('drizzle and the migrations agree on every table, column, type, nullability
   expect(mirroredTables()).toEqual(await migratedTables());
 });
 
-/** The words that a CHECK allows in a column, by `table.column`; a column with several such CHECKs has several lists. */
+/** The words that a CHECK, of the table or of the column's domain, allows in a column, by `table.column`. */
 async function checkedWords(): Promise<Map<string, string[]>> {
   const rows = await database.statement<{ name: string; definition: string }>(
     `select c.relname || '.' || a.attname as name, pg_get_constraintdef(k.oid) as definition
      from pg_constraint k join pg_class c on c.oid = k.conrelid
        join pg_attribute a on a.attrelid = c.oid and a.attnum = k.conkey[1]
-     where k.contype = 'c' and cardinality(k.conkey) = 1 and c.relnamespace = 'public'::regnamespace`,
+     where k.contype = 'c' and cardinality(k.conkey) = 1 and c.relnamespace = 'public'::regnamespace
+     union all
+     select c.relname || '.' || a.attname, pg_get_constraintdef(k.oid)
+     from pg_constraint k join pg_attribute a on a.atttypid = k.contypid join pg_class c on c.oid = a.attrelid
+     where k.contype = 'c' and c.relkind in ('r', 'p') and c.relnamespace = 'public'::regnamespace`,
     [],
   );
   const words = new Map<string, string[]>();
