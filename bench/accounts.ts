@@ -1,0 +1,48 @@
+import type postgres from 'postgres';
+
+export const ACCOUNT_COUNT = 1_000;
+
+export interface BenchAccount {
+  readonly clientId: string;
+  readonly accountId: string;
+}
+
+/** In minor units: no account runs dry in any run. */
+const OPENING_BALANCE = 100_000_000_000;
+
+/** Active accounts of one currency, each with its client and a balance that the ledger shows, written by SQL. */
+export async function createAccounts(sql: postgres.Sql): Promise<BenchAccount[]> {
+  await sql.unsafe(`
+    INSERT INTO clients (id, client_number, status, identity_type, identity, profile, full_name, country, created_at)
+      SELECT uuidv7(), 'bench-' || n, 'active', 'individual', '{"type": "individual", "givenName": "Bench", "familyName": "Mark"}',
+        '{"identityType": "individual"}', 'Bench Mark', 'GB', service_now()
+      FROM generate_series(1, ${ACCOUNT_COUNT}) AS n`);
+  await sql.unsafe(`
+    INSERT INTO accounts (id, client_id, status, method, provider, country, currency, alias, ledger_number, account_number,
+        routing_codes, account_holder_name, account_holder_identity_type, connection_id, connection_state,
+        connection_status, connection_reference, created_at)
+      SELECT uuidv7(), id, 'active', 'built-in', 'sandbox-bank', 'GB', 'GBP', 'GBP Account', client_number,
+        lpad((row_number() OVER (ORDER BY id))::text, 8, '0'), '{"sort-code": "040075"}', full_name, 'individual', uuidv7(),
+        'completed-up-to-date', 'active', client_number, service_now()
+      FROM clients WHERE client_number LIKE 'bench-%'`);
+  await sql.unsafe(`
+    SELECT ledger_post(service_now(), system_account('sandbox-bank', 'GBP', 'settlement'), id, ${OPENING_BALANCE}, 'GBP',
+      '20260101-BENCH0', '20260101-BENCH0', 'balance-adjustment', 'balance-adjustment', 'principal', NULL, NULL, NULL)
+    FROM accounts WHERE ledger_number LIKE 'bench-%'`);
+  const rows = await sql<BenchAccount[]>`
+    SELECT client_id AS "clientId", id AS "accountId" FROM accounts WHERE ledger_number LIKE 'bench-%' ORDER BY id`;
+  return [...rows];
+}
+
+/** The floor's own two tables, with as many accounts. */
+export async function createFloorAccounts(sql: postgres.Sql): Promise<string[]> {
+  await sql.unsafe(`
+    CREATE TABLE floor_accounts (id uuid PRIMARY KEY, balance_minor bigint NOT NULL) WITH (fillfactor = 60);
+    CREATE TABLE floor_entries (
+      id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, account_id uuid NOT NULL, amount_minor bigint NOT NULL,
+      balance_after_minor bigint NOT NULL
+    );
+    INSERT INTO floor_accounts SELECT uuidv7(), ${OPENING_BALANCE} FROM generate_series(1, ${ACCOUNT_COUNT})`);
+  const rows = await sql<{ id: string }[]>`SELECT id FROM floor_accounts ORDER BY id`;
+  return rows.map(({ id }) => id);
+}

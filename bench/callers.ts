@@ -1,0 +1,63 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+export interface PreparedRequest {
+  readonly path: string;
+  readonly body?: string;
+}
+
+export interface LoadCommand {
+  readonly origin: string;
+  readonly method: 'GET' | 'POST';
+  readonly headers: Readonly<Record<string, string>>;
+  readonly requests: readonly PreparedRequest[];
+  /** With a new Idempotency-Key for every request. */
+  readonly idempotent: boolean;
+  readonly callers: number;
+  readonly seconds: number;
+  /** Stops earlier, after so many requests. */
+  readonly count?: number;
+  /** What each caller rests between an answer and its next request. */
+  readonly pauseMs?: number;
+}
+
+export interface LoadResult {
+  readonly count: number;
+  readonly errors: number;
+  readonly firstError: string | null;
+  readonly elapsedMs: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+}
+
+/** The load generator's process, as long as the bench lives: every round meets the same warm code. */
+export class Callers {
+  readonly #child: ChildProcess;
+
+  constructor() {
+    this.#child = fork(fileURLToPath(new URL('load.ts', import.meta.url)), {
+      execArgv: ['--import', import.meta.resolve('tsx')],
+    });
+  }
+
+  /** Runs one load to its end. An answer that is no success ends the bench: its rate would say nothing. */
+  async run(command: LoadCommand): Promise<LoadResult> {
+    const result = await new Promise<LoadResult>((resolve, reject) => {
+      const onExit = () => reject(new Error('the load generator ended'));
+      this.#child.once('exit', onExit);
+      this.#child.once('message', (message) => {
+        this.#child.off('exit', onExit);
+        resolve(message as LoadResult);
+      });
+      this.#child.send(command);
+    });
+    if (result.errors > 0) {
+      throw new Error(`${result.errors} requests to ${command.origin} went wrong, the first: ${result.firstError}`);
+    }
+    return result;
+  }
+
+  close(): void {
+    this.#child.disconnect();
+  }
+}

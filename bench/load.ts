@@ -1,0 +1,69 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from 'undici';
+import type { LoadCommand, LoadResult, PreparedRequest } from './callers.ts';
+
+/**
+ * The load generator, a process of its own: so many callers, each with one connection that it keeps, each sending the
+ * next request when the answer to the last one is there. Which of the prepared requests comes next is drawn at random.
+ */
+process.on('message', (command: LoadCommand) => {
+  run(command).then(
+    (result) => process.send?.(result),
+    (error: unknown) => {
+      console.error(error);
+      process.exit(1);
+    },
+  );
+});
+process.on('disconnect', () => process.exit(0));
+
+async function run(command: LoadCommand): Promise<LoadResult> {
+  const latencies: number[] = [];
+  let errors = 0;
+  let firstError: string | null = null;
+  const startedMs = performance.now();
+  const endsMs = startedMs + command.seconds * 1000;
+  let left = command.count ?? Number.POSITIVE_INFINITY;
+
+  const fail = (problem: string): void => {
+    errors += 1;
+    firstError ??= problem;
+  };
+  const call = async (client: Client, request: PreparedRequest): Promise<void> => {
+    const sentMs = performance.now();
+    try {
+      const { statusCode, body } = await client.request(messageOf(command, request));
+      const text = await body.text();
+      latencies.push(performance.now() - sentMs);
+      if (statusCode >= 300) fail(`${statusCode} ${text.slice(0, 300)}`);
+    } catch (error) {
+      fail(String(error));
+    }
+  };
+  const caller = async (): Promise<void> => {
+    const client = new Client(command.origin, { pipelining: 1, keepAliveTimeout: 60_000 });
+    while (left > 0 && performance.now() < endsMs) {
+      left -= 1;
+      const request = command.requests[Math.floor(Math.random() * command.requests.length)];
+      if (request === undefined) throw new Error('no requests were prepared');
+      await call(client, request);
+      if (command.pauseMs !== undefined) await sleep(command.pauseMs);
+    }
+    await client.close();
+  };
+  await Promise.all(Array.from({ length: command.callers }, caller));
+  const elapsedMs = performance.now() - startedMs;
+  latencies.sort((a, b) => a - b);
+  const quantile = (share: number): number => latencies[Math.floor((latencies.length - 1) * share)] ?? 0;
+  return { count: latencies.length, errors, firstError, elapsedMs, p50Ms: quantile(0.5), p99Ms: quantile(0.99) };
+}
+
+function messageOf({ method, headers, idempotent }: LoadCommand, { path, body }: PreparedRequest) {
+  return {
+    method,
+    path,
+    headers: idempotent ? { ...headers, 'idempotency-key': randomUUID() } : headers,
+    ...(body === undefined ? {} : { body }),
+  };
+}

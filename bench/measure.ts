@@ -1,0 +1,77 @@
+import type { Callers, LoadCommand, LoadResult } from './callers.ts';
+import { processorTimeMs } from './processor-time.ts';
+
+/** One of the things that are compared in a case. */
+export interface Contender {
+  readonly name: string;
+  readonly load: Omit<LoadCommand, 'callers' | 'seconds'>;
+  /** Whose processor time an operation costs: the server's and Postgres's. */
+  readonly processIds: readonly number[];
+}
+
+export interface Measurement {
+  readonly case: string;
+  readonly contender: string;
+  readonly callers: number;
+  readonly perSecond: number;
+  readonly p50Ms: number | null;
+  readonly p99Ms: number | null;
+  /** Processor milliseconds of one operation. */
+  readonly processorMs: number | null;
+}
+
+type Sample = LoadResult & { readonly processorMs: number };
+
+/** Runs the contenders by turns, so that what the machine does meanwhile meets all alike; answers the medians of the rounds. */
+export async function compare(
+  name: string,
+  contenders: readonly Contender[],
+  run: {
+    readonly callers: Callers;
+    readonly counts: readonly number[];
+    readonly seconds: number;
+    readonly rounds: number;
+  },
+): Promise<Measurement[]> {
+  const measurements: Measurement[] = [];
+  for (const contender of contenders) await sample(contender, run.callers, { callers: 16, seconds: run.seconds });
+  for (const count of run.counts) {
+    const samples = new Map<Contender, Sample[]>(contenders.map((contender) => [contender, []]));
+    for (let round = 0; round < run.rounds; round += 1) {
+      for (const contender of contenders) {
+        const taken = await sample(contender, run.callers, { callers: count, seconds: run.seconds });
+        samples.get(contender)?.push(taken);
+      }
+    }
+    for (const [contender, taken] of samples) {
+      measurements.push({
+        case: name,
+        contender: contender.name,
+        callers: count,
+        perSecond: median(taken.map((one) => one.count / (one.elapsedMs / 1000))),
+        p50Ms: median(taken.map((one) => one.p50Ms)),
+        p99Ms: median(taken.map((one) => one.p99Ms)),
+        processorMs: median(taken.map((one) => one.processorMs)),
+      });
+    }
+  }
+  return measurements;
+}
+
+async function sample(
+  contender: Contender,
+  callers: Callers,
+  extent: { readonly callers: number; readonly seconds: number },
+): Promise<Sample> {
+  const beforeMs = processorTimeMs(contender.processIds);
+  const result = await callers.run({ ...contender.load, ...extent });
+  const processorMs = (processorTimeMs(contender.processIds) - beforeMs) / Math.max(1, result.count);
+  return { ...result, processorMs };
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = Math.floor(sorted.length / 2);
+  const upper = sorted[middle] ?? Number.NaN;
+  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? upper) + upper) / 2;
+}

@@ -1,0 +1,48 @@
+import { parseArgs } from 'node:util';
+
+export const CASES = ['a', 'b', 'c', 'd', 'e'] as const;
+export type CaseLetter = (typeof CASES)[number];
+
+export interface BenchOptions {
+  readonly only: ReadonlySet<CaseLetter>;
+  /** Of one measurement. */
+  readonly seconds: number;
+  readonly rounds: number;
+  readonly callers: readonly number[];
+  readonly largeRows: number;
+}
+
+const USAGE =
+  'npm run bench -- [--only a,b,c,d,e] [--seconds 2] [--rounds 3] [--callers 1,16,32] [--large-rows 1000000]';
+
+/** Reads the command line; throws the usage for what it does not know. */
+export function readOptions(words: readonly string[]): BenchOptions {
+  const { values } = parseArgs({
+    args: [...words],
+    options: {
+      only: { type: 'string', default: CASES.join(',') },
+      seconds: { type: 'string', default: '2' },
+      rounds: { type: 'string', default: '3' },
+      callers: { type: 'string', default: '1,16,32' },
+      'large-rows': { type: 'string', default: '1000000' },
+    },
+  });
+  const only = values.only.split(',').map((letter) => {
+    const known = CASES.find((candidate) => candidate === letter.trim());
+    if (known === undefined) throw new Error(`There is no case ${letter}. ${USAGE}`);
+    return known;
+  });
+  return {
+    only: new Set(only),
+    seconds: positive(values.seconds),
+    rounds: positive(values.rounds),
+    callers: values.callers.split(',').map(positive),
+    largeRows: positive(values['large-rows']),
+  };
+}
+
+function positive(text: string): number {
+  const number = Number(text);
+  if (number > 0) return number;
+  throw new Error(`"${text}" is no positive number. ${USAGE}`);
+}
