@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 import type { Bank } from './bank/bank.ts';
 import { bankRoutes } from './bank/routes.ts';
 import { answer, BankError } from './bank/wire.ts';
+import { directoryRoutes } from './directory/routes.ts';
 
 const BODY_BYTES_MAX = 64 * 1024;
 
@@ -21,6 +22,7 @@ export function sandboxApp(parts: { readonly bank: Bank; readonly logger: Logger
 
   app.get('/health/ready', (c) => answer(c, 200, { status: 'ready' }));
   app.route('/bank', bankRoutes(parts.bank));
+  app.route('/directory', directoryRoutes(parts.bank));
 
   app.notFound((c) => answer(c, 404, { error: new BankError(404, 'no-such-path', 'Nothing answers here.').refusal }));
   app.onError((error, c) => {

@@ -74,8 +74,8 @@ export async function connectClient(
   }
   const refusal = refusalOf(request.fullName, 'fail');
   if (refusal !== null) return refusal;
-  const { ourReference, fullName } = request;
-  const client: Client = { ourReference, fullName, reference: `SBC-${randomUUID()}` };
+  const { ourReference, fullName, identityType } = request;
+  const client: Client = { ourReference, fullName, identityType, reference: `SBC-${randomUUID()}` };
   await bank.commit({ put: { clients: [client] } });
   return client;
 }

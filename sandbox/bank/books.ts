@@ -27,6 +27,8 @@ export interface Client {
   readonly ourReference: string;
   readonly reference: string;
   readonly fullName: string;
+  /** Absent in rows of a journal from before it was kept. */
+  readonly identityType?: 'individual' | 'corporate';
 }
 
 export interface Identifiers {

@@ -4,7 +4,7 @@ import type { Identifiers } from './books.ts';
 
 /** Numbers of an invented bank. They are drawn at random, so that they differ also from those of an earlier sandbox. */
 const BANK_CODE = 'SBNK';
-const SORT_CODE = '040075';
+export const SORT_CODE = '040075';
 const IRISH_SORT_CODE = '990075';
 const GERMAN_BANK_CODE = '99907500';
 const FRENCH_BANK_CODE = '99075';
