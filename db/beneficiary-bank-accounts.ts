@@ -5,7 +5,7 @@ import { recordNotFound, refusal } from '../domain/errors.ts';
 import type { BeneficiaryBankAccountId, BeneficiaryId } from '../domain/ids.ts';
 import type { Reader, Transaction } from './client.ts';
 import { readClock } from './clock.ts';
-import type { PageOf, PageRequest } from './filters.ts';
+import { equalTo, type PageOf, type PageRequest } from './filters.ts';
 import { newId } from './ids.ts';
 import { beneficiaries, beneficiaryBankAccounts } from './schema.ts';
 
@@ -134,12 +134,12 @@ export async function listBankAccounts(
   page: PageRequest,
 ): Promise<PageOf<Row>> {
   const t = beneficiaryBankAccounts;
-  const equal = [
+  const equal = equalTo([
     [t.country, filter.country],
     [t.currency, filter.currency],
     [t.iban, filter.iban],
     [t.accountNumber, filter.accountNumber],
-  ] as const;
+  ]);
   const { routingCodeKey: key, routingCodeValue: value } = filter;
   const codes: SQL[] = [
     ...(key === undefined ? [] : [sql`${t.routingCodes} ? ${key}`]),
@@ -150,11 +150,7 @@ export async function listBankAccounts(
           WHERE code.value = ${value} AND code.key = coalesce(${key ?? null}, code.key))`,
         ]),
   ];
-  const where = and(
-    eq(t.beneficiaryId, beneficiaryId),
-    ...equal.flatMap(([column, wanted]) => (wanted === undefined ? [] : [sql`${column} = ${wanted}`])),
-    ...codes,
-  );
+  const where = and(eq(t.beneficiaryId, beneficiaryId), ...equal, ...codes);
   const [rows, [total]] = await Promise.all([
     reader.drizzle.select().from(t).where(where).orderBy(t.id).limit(page.size).offset(page.offset),
     reader.drizzle.select({ total: count() }).from(t).where(where),

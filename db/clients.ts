@@ -15,7 +15,7 @@ import { clientNumber } from '../domain/numbers.ts';
 import type { Reader, Transaction } from './client.ts';
 import { readClock } from './clock.ts';
 import { appendEvents } from './events.ts';
-import { contains, type PageOf, type PageRequest } from './filters.ts';
+import { contains, equalTo, type PageOf, type PageRequest } from './filters.ts';
 import { newId } from './ids.ts';
 import { clientConnections, clientRelations, clients } from './schema.ts';
 
@@ -124,14 +124,14 @@ export interface ClientFilter {
 }
 
 function conditions(filter: ClientFilter): SQL | undefined {
-  const equal = [
+  const equal = equalTo([
     [clients.status, filter.status],
     [clients.clientNumber, filter.clientNumber],
     [clients.country, filter.country],
     [clients.identityType, filter.identityType],
-  ] as const;
+  ]);
   return and(
-    ...equal.flatMap(([column, value]) => (value === undefined ? [] : [sql`${column} = ${value}`])),
+    ...equal,
     ...(filter.fullName === undefined ? [] : [contains(clients.fullName, filter.fullName)]),
     ...(filter.email === undefined ? [] : [sql`lower(${clients.email}) = ${emailKey(filter.email)}`]),
   );

@@ -1,9 +1,9 @@
-import { and, count, eq, getTableColumns, gte, lte, type SQL, sql } from 'drizzle-orm';
+import { and, count, eq, getTableColumns, type SQL, sql } from 'drizzle-orm';
 import { alias } from 'drizzle-orm/pg-core';
 import type { IncomingTransferId } from '../domain/ids.ts';
 import { type IncomingTransferStatus, presentIncomingTransfer } from '../domain/incoming-transfers.ts';
 import type { Reader } from './client.ts';
-import { amountBetween, contains, type PageOf, type PageRequest } from './filters.ts';
+import { contains, type PageOf, type PageRequest, type TransferFilter, transferConditions } from './filters.ts';
 import { partyAccountOf } from './party-accounts.ts';
 import { accounts, incomingTransfers } from './schema.ts';
 
@@ -43,45 +43,19 @@ export async function findIncomingTransfer(
   return found === undefined ? null : shown(found);
 }
 
-/** Filters of specification 4.7; amounts as decimal text in each transfer's own currency, dates included. */
-export interface IncomingTransferFilter {
-  readonly status?: IncomingTransferStatus | undefined;
-  readonly transactionNumber?: string | undefined;
-  readonly amountFrom?: string | undefined;
-  readonly amountTo?: string | undefined;
-  readonly currency?: string | undefined;
-  readonly serviceProvider?: string | undefined;
-  readonly clientId?: string | undefined;
-  readonly accountId?: string | undefined;
+/** Filters of specification 4.7. */
+export interface IncomingTransferFilter extends TransferFilter<IncomingTransferStatus> {
   readonly senderInformation?: string | undefined;
   readonly senderName?: string | undefined;
-  readonly serviceProviderId?: string | undefined;
-  readonly serviceProviderReference?: string | undefined;
-  readonly transferDateFrom?: string | undefined;
-  readonly transferDateTo?: string | undefined;
 }
 
 function conditions(filter: IncomingTransferFilter): SQL | undefined {
-  const t = incomingTransfers;
-  const equal = [
-    [t.transactionNumber, filter.transactionNumber],
-    [t.currency, filter.currency],
-    [t.provider, filter.serviceProvider],
-    [t.clientId, filter.clientId],
-    [t.accountId, filter.accountId],
-    [t.serviceProviderId, filter.serviceProviderId],
-    [t.serviceProviderReference, filter.serviceProviderReference],
-  ] as const;
-  const senderName = sql`coalesce(${t.senderName}, ${sender.accountHolderName})`;
+  const { senderInformation, senderName } = filter;
+  const shownName = sql`coalesce(${incomingTransfers.senderName}, ${sender.accountHolderName})`;
   return and(
-    // As a literal, so that the planner may use the index of transfers that are not completed.
-    ...(filter.status === undefined ? [] : [sql`${t.status} = ${sql.raw(`'${filter.status}'`)}`]),
-    ...equal.flatMap(([column, value]) => (value === undefined ? [] : [sql`${column} = ${value}`])),
-    ...amountBetween(t.amountMinor, t.currency, filter.amountFrom, filter.amountTo),
-    ...(filter.transferDateFrom === undefined ? [] : [gte(t.transferDate, filter.transferDateFrom)]),
-    ...(filter.transferDateTo === undefined ? [] : [lte(t.transferDate, filter.transferDateTo)]),
-    ...(filter.senderInformation === undefined ? [] : [contains(t.senderInformation, filter.senderInformation)]),
-    ...(filter.senderName === undefined ? [] : [contains(senderName, filter.senderName)]),
+    ...transferConditions(incomingTransfers, filter),
+    ...(senderInformation === undefined ? [] : [contains(incomingTransfers.senderInformation, senderInformation)]),
+    ...(senderName === undefined ? [] : [contains(shownName, senderName)]),
   );
 }
 

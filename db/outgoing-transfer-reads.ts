@@ -1,4 +1,4 @@
-import { and, count, eq, getTableColumns, gte, lte, type SQL, sql } from 'drizzle-orm';
+import { and, count, eq, getTableColumns, type SQL } from 'drizzle-orm';
 import type { OutgoingTransferId } from '../domain/ids.ts';
 import {
   type BeneficiaryShown,
@@ -6,7 +6,7 @@ import {
   presentOutgoingTransfer,
 } from '../domain/outgoing-transfers.ts';
 import type { Reader } from './client.ts';
-import { amountBetween, contains, type PageOf, type PageRequest } from './filters.ts';
+import { contains, type PageOf, type PageRequest, type TransferFilter, transferConditions } from './filters.ts';
 import { partyAccountOf } from './party-accounts.ts';
 import { accounts, clients, outgoingTransfers } from './schema.ts';
 
@@ -52,42 +52,16 @@ export async function findOutgoingTransfer(
   return found === undefined ? null : shown(found);
 }
 
-/** Filters of specification 4.9; amounts as decimal text in each transfer's own currency, dates included. */
-export interface OutgoingTransferFilter {
-  readonly status?: OutgoingTransferStatus | undefined;
-  readonly transactionNumber?: string | undefined;
-  readonly amountFrom?: string | undefined;
-  readonly amountTo?: string | undefined;
-  readonly currency?: string | undefined;
-  readonly clientId?: string | undefined;
-  readonly accountId?: string | undefined;
-  readonly serviceProvider?: string | undefined;
-  readonly serviceProviderId?: string | undefined;
-  readonly serviceProviderReference?: string | undefined;
-  readonly transferDateFrom?: string | undefined;
-  readonly transferDateTo?: string | undefined;
+/** Filters of specification 4.9. */
+export interface OutgoingTransferFilter extends TransferFilter<OutgoingTransferStatus> {
   readonly description?: string | undefined;
 }
 
 function conditions(filter: OutgoingTransferFilter): SQL | undefined {
-  const t = outgoingTransfers;
-  const equal = [
-    [t.transactionNumber, filter.transactionNumber],
-    [t.currency, filter.currency],
-    [t.clientId, filter.clientId],
-    [t.accountId, filter.accountId],
-    [t.provider, filter.serviceProvider],
-    [t.serviceProviderId, filter.serviceProviderId],
-    [t.serviceProviderReference, filter.serviceProviderReference],
-  ] as const;
+  const { description } = filter;
   return and(
-    // As a literal, so that the planner may use the index of transfers that are not completed.
-    ...(filter.status === undefined ? [] : [sql`${t.status} = ${sql.raw(`'${filter.status}'`)}`]),
-    ...equal.flatMap(([column, value]) => (value === undefined ? [] : [sql`${column} = ${value}`])),
-    ...amountBetween(t.amountMinor, t.currency, filter.amountFrom, filter.amountTo),
-    ...(filter.transferDateFrom === undefined ? [] : [gte(t.transferDate, filter.transferDateFrom)]),
-    ...(filter.transferDateTo === undefined ? [] : [lte(t.transferDate, filter.transferDateTo)]),
-    ...(filter.description === undefined ? [] : [contains(t.description, filter.description)]),
+    ...transferConditions(outgoingTransfers, filter),
+    ...(description === undefined ? [] : [contains(outgoingTransfers.description, description)]),
   );
 }
 
