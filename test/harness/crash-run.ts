@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Json } from './api.ts';
 import { type FaultCounts, type FaultPlan, inflictFaults } from './faults.ts';
 import { type Load, type LoadFigures, startLoad } from './load.ts';
@@ -13,6 +14,8 @@ export interface CrashRunOptions {
   readonly thinkMs: number;
   /** How long everything may take to end once the faults are over. */
   readonly settleMs: number;
+  /** How long Temporal is dead while callers go on, after all other faults. */
+  readonly temporalAwayMs: number;
   readonly say?: (line: string) => void;
 }
 
@@ -24,6 +27,8 @@ export interface CrashRunResult {
   readonly events: number;
   readonly webhooksReceived: number;
   readonly snapshots: number;
+  /** Requests that callers made while Temporal was dead, and those of them that were not answered well. */
+  readonly temporalAway: { readonly requests: number; readonly acknowledged: number; readonly failed: number };
   readonly settledAfterMs: number | null;
   readonly problems: Problems;
 }
@@ -71,6 +76,7 @@ export async function crashRun(options: CrashRunOptions): Promise<CrashRunResult
     const watch = watchTotals(service.database);
     // Another row of choices than the callers', so that neither shifts the other's.
     const faults = await inflictFaults(service, randomFrom(seed + 1_000_003), plan, say);
+    const temporalAway = await withoutTemporal(service, load, options.temporalAwayMs);
     await load.stop();
     await load.settle();
     say?.('the faults are over, and every request has its outcome');
@@ -78,6 +84,7 @@ export async function crashRun(options: CrashRunOptions): Promise<CrashRunResult
     await watch.stop();
     const problems = await judge(under);
     if ('open' in settled) problems.push(`still open after ${settleMs} ms: ${JSON.stringify(settled.open)}`);
+    if (temporalAway.failed > 0) problems.push(`${temporalAway.failed} requests failed while Temporal was away`);
     problems.push(...watch.wrong.map((total) => `a snapshot saw a wrong total: ${total}`));
     return {
       seed,
@@ -87,6 +94,7 @@ export async function crashRun(options: CrashRunOptions): Promise<CrashRunResult
       events: await countEvents(service),
       webhooksReceived: service.receiver.received.length,
       snapshots: watch.reads,
+      temporalAway,
       settledAfterMs: 'tookMs' in settled ? Math.round(settled.tookMs) : null,
       problems,
     };
@@ -94,6 +102,25 @@ export async function crashRun(options: CrashRunOptions): Promise<CrashRunResult
     await load.stop().catch(() => {});
     await service.close();
   }
+}
+
+const AFTER_FAULTS_MS = 5_000;
+
+/** Kills Temporal for so long while callers post, and starts it again. */
+async function withoutTemporal(service: WholeService, { figures }: Load, awayMs: number) {
+  const temporal = service.process('temporal');
+  // What the last fault broke is answered by then, so that only Temporal's absence is judged.
+  await sleep(AFTER_FAULTS_MS);
+  const before = { ...figures };
+  await temporal.kill();
+  await sleep(awayMs);
+  const temporalAway = {
+    requests: figures.requests - before.requests,
+    acknowledged: figures.acknowledged - before.acknowledged,
+    failed: figures.unknown - before.unknown + (figures.serverErrors - before.serverErrors),
+  };
+  await temporal.start();
+  return temporalAway;
 }
 
 async function transfersByStatus({ database }: WholeService): Promise<Record<string, number>> {

@@ -197,7 +197,8 @@ class Callers implements Load {
     const { random } = this.#options;
     const [from, to] = this.#pair();
     const external = kind === 'external';
-    const pounds = random.whole(1, 40);
+    // Some ask for more than is there: internal ones are refused, outside ones wait for money.
+    const pounds = random.chance(0.05) ? random.whole(3_000, 9_000) : random.whole(1, 40);
     const pence = external ? random.weighted(COURSES) : `.${String(random.whole(10, 99))}`;
     const tomorrow = new Date(Date.now() + 3 * 86_400_000).toISOString().slice(0, 10);
     const outgoingTransfer = {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
-import { temporal } from '@temporalio/proto';
+import proto from '@temporalio/proto';
 import { lazyTemporalClient } from '../../api/temporal.ts';
 import { temporalSettings } from '../../config/temporal.ts';
 import type { Database } from '../../db/client.ts';
@@ -57,7 +57,7 @@ async function pastOf(client: Client, id: string): Promise<string> {
   return events
     .map(({ eventType, eventTime }) => {
       const at = new Date(Number(eventTime?.seconds ?? 0) * 1_000).toISOString().slice(11, 19);
-      return `${at} ${temporal.api.enums.v1.EventType[eventType ?? 0]?.replace('EVENT_TYPE_', '')}`;
+      return `${at} ${proto.temporal.api.enums.v1.EventType[eventType ?? 0]?.replace('EVENT_TYPE_', '')}`;
     })
     .join(', ');
 }
