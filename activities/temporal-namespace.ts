@@ -11,8 +11,21 @@ export const PREPARE_INTERVAL_MS = 20_000;
 
 /** What must be there before the first workflow runs. Safe to repeat, and by several workers at once. */
 export async function prepareNamespace(connection: NativeConnection | Connection, namespace: string): Promise<void> {
-  await registerSearchAttributes(connection, namespace);
-  await scheduleHousekeeping(new Client({ connection, namespace }));
+  await unlessReserved(() => registerSearchAttributes(connection, namespace));
+  await unlessReserved(() => scheduleHousekeeping(new Client({ connection, namespace })));
+}
+
+const PERMISSION_DENIED = 7;
+const UNIMPLEMENTED = 12;
+
+/** Hosted Temporal leaves this to its operators, who prepare the namespace before (docs/operations.md). */
+async function unlessReserved(prepare: () => Promise<void>): Promise<void> {
+  try {
+    await prepare();
+  } catch (error) {
+    const code = statusOf(error);
+    if (code !== PERMISSION_DENIED && code !== UNIMPLEMENTED) throw error;
+  }
 }
 
 /** Through the API: the local server's own flag has no effect on a database that exists already. */
@@ -27,14 +40,16 @@ async function registerSearchAttributes(connection: NativeConnection | Connectio
     await operatorService.addSearchAttributes({ namespace, searchAttributes });
   } catch (error) {
     // Another worker was faster.
-    if (!isAlreadyThere(error)) throw error;
+    if (statusOf(error) !== ALREADY_EXISTS) throw error;
   }
 }
 
 const ALREADY_EXISTS = 6;
 
-function isAlreadyThere(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === ALREADY_EXISTS;
+/** The gRPC status of a failed call, also where a client has wrapped it. */
+function statusOf(error: unknown): unknown {
+  if (!(error instanceof Error)) return undefined;
+  return 'code' in error ? error.code : statusOf(error.cause);
 }
 
 /** A run that is still going on is not joined by another. After an outage one run is enough. */

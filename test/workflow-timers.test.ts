@@ -1,0 +1,138 @@
+import type { TestWorkflowEnvironment } from '@temporalio/testing';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { ProviderUnavailable } from '../activities/providers/port.ts';
+import type { OutgoingTransferId } from '../domain/ids.ts';
+import { SEARCH_ATTRIBUTES, workflowId } from '../workflows/messages.ts';
+import { countEvents, textOf } from './harness/histories.ts';
+import { acceptedPayment, completedPayment } from './harness/scripted-provider.ts';
+import { type Stage, setStage, until } from './harness/stage.ts';
+import { timeSkippingEnvironment } from './harness/temporal.ts';
+
+const KEYWORD = 2;
+
+/** Days pass in moments: Temporal's test server skips what nobody does anything in, and the database's clock follows it. */
+let environment: TestWorkflowEnvironment;
+let stage: Stage;
+let clock: NodeJS.Timeout;
+let offsetMs = 0;
+
+beforeAll(async () => {
+  environment = await timeSkippingEnvironment();
+  // This server can register search attributes but not list them, so that the worker leaves them alone.
+  const { operatorService } = environment.connection;
+  const searchAttributes = Object.fromEntries(Object.keys(SEARCH_ATTRIBUTES).map((name) => [name, KEYWORD]));
+  await operatorService.addSearchAttributes({ namespace: 'default', searchAttributes });
+  clock = setInterval(() => {
+    environment.currentTimeMs().then(
+      (nowMs) => {
+        offsetMs = nowMs - Date.now();
+      },
+      () => {},
+    );
+  }, 20);
+});
+
+afterAll(async () => {
+  clearInterval(clock);
+  await environment?.teardown();
+});
+
+beforeEach(async () => {
+  offsetMs = (await environment.currentTimeMs()) - Date.now();
+  stage = await setStage({
+    name: 'workflow-timers',
+    address: environment.address,
+    clockOffset: () => `${offsetMs} milliseconds`,
+  });
+  stage.relay.start();
+  await stage.startWorkers().ready;
+});
+
+afterEach(async () => {
+  await stage.close();
+});
+
+/** Waits for the workflow's end; while it does, time is skipped. */
+async function end(id: OutgoingTransferId) {
+  const handle = environment.client.workflow.getHandle(workflowId('outgoing-transfer', id));
+  await until(
+    () => handle.describe().catch(() => undefined),
+    (description) => description !== undefined,
+  );
+  await handle.result();
+  return handle.fetchHistory();
+}
+
+const DAY_MS = 86_400_000;
+const dateIn = (days: number) => new Date(Date.now() + offsetMs + days * DAY_MS).toISOString().slice(0, 10);
+
+describe('a transfer that is dated ahead', () => {
+  test('is released on its date, weeks later, not before and once', async () => {
+    const of = { scheme: 'chaps', currency: 'GBP' };
+    const { schemes } = stage.configuration;
+    const { transferDate } = schemes.roll(of, dateIn(30), new Date(Date.now() + offsetMs));
+    const submittedAt: number[] = [];
+    stage.provider.answer.submit = async ({ ourReference }) => {
+      submittedAt.push(await environment.currentTimeMs());
+      return completedPayment(ourReference);
+    };
+    const id = await stage.transfer(await stage.account(10_000n), { scheme: 'chaps', transferDate });
+    const history = await end(id);
+    expect((await stage.find(id)).status).toBe('completed');
+    expect(submittedAt).toHaveLength(1);
+    expect(submittedAt[0]).toBeGreaterThanOrEqual(schemes.opensAt(of, transferDate).getTime());
+    expect(submittedAt[0]).toBeLessThan(schemes.cutOff(of, transferDate)?.getTime() ?? 0);
+    // A timer is an alarm: one for weeks, and perhaps a few of a second where the clocks differ.
+    expect(countEvents(history, 'timerFiredEventAttributes')).toBeLessThan(5);
+  });
+});
+
+describe('a transfer whose authorization never comes', () => {
+  test('rolls at every cut-off, and fails after the last roll', async () => {
+    const id = await stage.transfer(await stage.account(10_000n), {
+      scheme: 'chaps',
+      authorizationStatus: 'not-checked',
+    });
+    await end(id);
+    expect(await stage.find(id)).toMatchObject({
+      status: 'failed',
+      rollCount: 5,
+      failureCode: 'transfer.roll.limit_exceeded',
+      reservedMinor: 0n,
+    });
+    expect(stage.provider.submissions).toEqual([]);
+  });
+});
+
+describe('a provider that does not answer for long', () => {
+  test('gets the same payment again and again until it does, and nothing fails meanwhile', async () => {
+    let calls = 0;
+    stage.provider.answer.submit = async ({ ourReference }) => {
+      calls += 1;
+      if (calls <= 20) throw new ProviderUnavailable('sandbox-bank', 'timeout');
+      return completedPayment(ourReference);
+    };
+    const id = await stage.transfer(await stage.account(10_000n));
+    const history = await end(id);
+    expect(await stage.find(id)).toMatchObject({ status: 'completed', submissionAttempt: 1 });
+    expect(new Set(stage.provider.submissions)).toEqual(new Set([id]));
+    expect(calls).toBe(21);
+    // Between the rounds the workflow says what it waits for.
+    expect(textOf(history)).toContain('Waiting for provider');
+  });
+
+  test('is looked up when it took the payment and never called back', async () => {
+    stage.provider.answer.submit = async ({ ourReference }) => acceptedPayment(ourReference);
+    let lookUps = 0;
+    stage.provider.answer.lookUp = async (ourReference) => {
+      lookUps += 1;
+      if (lookUps === 1) return { outcome: 'not-found' };
+      return lookUps < 4 ? acceptedPayment(ourReference) : completedPayment(ourReference);
+    };
+    const id = await stage.transfer(await stage.account(10_000n));
+    await end(id);
+    expect((await stage.find(id)).status).toBe('completed');
+    expect(lookUps).toBe(4);
+    expect(stage.provider.submissions).toEqual([id]);
+  });
+});
