@@ -7,6 +7,7 @@ import {
   country,
   currency,
   date,
+  dateTime,
   fields,
   hint,
   integer,
@@ -104,7 +105,6 @@ export const postTransferWorkflow = {
 
 export type PostedTransfer = v.InferOutput<typeof requestedTransfer>;
 
-const dateTimeText = v.pipe(v.string(), hint<string>({ format: 'date-time' }));
 const checked = ['not-checked', 'fulfilled', 'not-fulfilled'] as const;
 
 const plannedShown = {
@@ -112,7 +112,7 @@ const plannedShown = {
   transferDate: date(),
   originalTransferDate: date(),
   rollCount: integer(0, 1_000),
-  cutOffDateTime: nullable(dateTimeText),
+  cutOffDateTime: nullable(dateTime()),
   currency: currency(),
   amount: amount(),
   feeCurrency: currency(),

@@ -6,6 +6,7 @@ import {
 } from '../db/provisioned-account-credits.ts';
 import { recordNotFound } from '../domain/errors.ts';
 import type { AccountId, ClientId, ProvisionedAccountCreditId } from '../domain/ids.ts';
+import { crossCheck } from './frame/cross-checks.ts';
 import { route } from './frame/route.ts';
 import {
   amount,
@@ -67,17 +68,13 @@ const creditSent = v.pipe(
     senderToReceiverInformation: optional(text(140)),
     serviceProviderId: optional(text(140)),
   }),
-  v.rawCheck(({ dataset, addIssue }) => {
-    if (!dataset.typed) return;
-    const { scope, scheme } = dataset.value;
-    if ((scope === 'external') === (scheme !== undefined)) return;
-    const input = { ...dataset.value };
-    const path: [v.IssuePathItem] = [{ type: 'object', origin: 'value', input, key: 'scheme', value: scheme }];
-    const message =
-      scope === 'external'
-        ? 'common.validation.field_required: is required for an external credit'
-        : 'must be null for an internal credit';
-    addIssue({ message, path });
+  crossCheck(({ scope, scheme }) => {
+    if (scope === 'external' && scheme === undefined) {
+      const message = 'common.validation.field_required: is required for an external credit';
+      return [{ path: ['scheme'], value: scheme, message }];
+    }
+    if (scope !== 'internal' || scheme === undefined) return [];
+    return [{ path: ['scheme'], value: scheme, message: 'must be null for an internal credit' }];
   }),
 );
 

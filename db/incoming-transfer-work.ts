@@ -164,7 +164,8 @@ export async function createIncomingTransfer(
     clientId: account?.clientId ?? null,
     accountId: account?.id ?? null,
     status: decision.status,
-    feeMinor: completed ? feeMinor : 0n,
+    // Of held money the fee is known, and charged when it reaches the account.
+    feeMinor: completed || held ? feeMinor : 0n,
     transferDate: completed ? dateInUtc(now) : null,
     receivableMinor: held && account !== null ? arrival.amountMinor : 0n,
     inSuspense,

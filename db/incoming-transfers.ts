@@ -3,6 +3,7 @@ import { dateInUtc } from '../domain/dates.ts';
 import { recordNotFound, refusal } from '../domain/errors.ts';
 import type { AccountId, IncomingTransferId } from '../domain/ids.ts';
 import { decideArrival, type IncomingTransferStatus, type IncomingTransferStep } from '../domain/incoming-transfers.ts';
+import { appendAuditEntry } from './audit-entries.ts';
 import type { Transaction } from './client.ts';
 import { readClock } from './clock.ts';
 import {
@@ -14,7 +15,7 @@ import {
   wakeIncoming,
 } from './incoming-transfer-work.ts';
 import { changeReceivable, type LockedAccount, lockAccounts, post } from './ledger.ts';
-import { incomingTransfers } from './schema.ts';
+import { incomingTransfers, provisionedAccountCredits } from './schema.ts';
 
 /** Moves a held transfer as far as its account allows, and says what must be done or waited for. Safe to repeat. */
 export async function advanceIncomingTransfer(tx: Transaction, id: IncomingTransferId): Promise<IncomingTransferStep> {
@@ -74,6 +75,7 @@ async function failHeld(tx: Transaction, transfer: IncomingTransferRow, failureC
   await change(tx, transfer, now, {
     status: 'failed',
     failureCode,
+    feeMinor: 0n,
     receivableMinor: 0n,
     holdReason: null,
     inSuspense: sendBack,
@@ -108,7 +110,7 @@ export async function recordSendBack(tx: Transaction, id: IncomingTransferId): P
   return { do: 'end' };
 }
 
-/** An operator assigns a payment that matched nobody to an account of the same currency. */
+/** An operator assigns a payment that matched nobody to an account of the same provider and currency. */
 export async function assignIncomingTransfer(
   tx: Transaction,
   id: IncomingTransferId,
@@ -121,6 +123,10 @@ export async function assignIncomingTransfer(
     const message = `The account holds ${account.currency}, the payment is in ${transfer.currency}.`;
     throw refusal('account.currency.mismatch', ['account', 'currency', account.currency], message);
   }
+  if (account.provider !== transfer.provider) {
+    const message = `The money is at ${transfer.provider}, the account at ${account.provider}.`;
+    throw refusal('account.method.mismatch', ['account', 'serviceProvider', account.provider], message);
+  }
   if (decideArrival(account).status !== 'completed') {
     throw refusal(
       'account.status.not_active',
@@ -129,6 +135,13 @@ export async function assignIncomingTransfer(
     );
   }
   await settleHeld(tx, transfer, account, 'completed', now);
+  if (transfer.provisionedAccountCreditId !== null) {
+    await tx.drizzle
+      .update(provisionedAccountCredits)
+      .set({ accountId: account.id, clientId: account.clientId })
+      .where(eq(provisionedAccountCredits.id, transfer.provisionedAccountCreditId));
+  }
+  await tellOperation(tx, 'incoming-transfer.assigned', id, { accountId });
   await wakeIncoming(tx, id);
 }
 
@@ -138,7 +151,12 @@ export async function returnIncomingTransfer(tx: Transaction, id: IncomingTransf
   if (transfer.status !== 'on-hold') throw notOnHold(transfer);
   if (account !== null) await changeReceivable(tx, account.id, -transfer.receivableMinor);
   await failHeld(tx, transfer, 'returned-by-operator', now);
+  await tellOperation(tx, 'incoming-transfer.returned', id, {});
   await wakeIncoming(tx, id);
+}
+
+function tellOperation(tx: Transaction, action: string, id: IncomingTransferId, details: Record<string, unknown>) {
+  return appendAuditEntry(tx, { actor: 'operator', action, subject: id, details });
 }
 
 function notOnHold(transfer: IncomingTransferRow): Error {

@@ -1,5 +1,7 @@
+import { isDeepStrictEqual } from 'node:util';
 import { and, count, eq, type SQL, sql } from 'drizzle-orm';
 import type { Address } from '../domain/addresses.ts';
+import { normalIban, normalRoutingCode } from '../domain/bank-accounts.ts';
 import { recordNotFound, refusal } from '../domain/errors.ts';
 import { implicitFee, type PriceTable } from '../domain/fees.ts';
 import type { AccountId, ClientId, ProvisionedAccountCreditId } from '../domain/ids.ts';
@@ -96,7 +98,9 @@ function sameContent(row: Row, reported: ReportedCredit): boolean {
     row.scope === reported.scope &&
     row.scheme === reported.scheme &&
     row.senderName === reported.senderName &&
-    row.senderToReceiverInformation === reported.senderToReceiverInformation
+    row.senderToReceiverInformation === reported.senderToReceiverInformation &&
+    isDeepStrictEqual(row.senderBankAccount, reported.senderBankAccount) &&
+    isDeepStrictEqual(row.senderAddress, reported.senderAddress)
   );
 }
 
@@ -222,9 +226,14 @@ async function matchAccount(tx: Transaction, payment: ReceivedPayment): Promise<
       ORDER BY ${OPEN_FIRST} LIMIT 1`);
     return row?.id ?? null;
   };
-  const byIban = receiver.iban === null ? null : await find(sql`iban = ${receiver.iban} AND main_account_id IS NULL`);
+  const iban = receiver.iban === null ? null : normalIban(receiver.iban);
+  const byIban = iban === null ? null : await find(sql`iban = ${iban} AND main_account_id IS NULL`);
   if (byIban !== null) return byIban;
-  const codes = Object.entries(receiver.routingCodes);
+  // As accounts hold them: a bank may write a sort code with dashes.
+  const codes = Object.entries(receiver.routingCodes).map(([kind, code]) => [
+    kind,
+    normalRoutingCode(kind, code) ?? code,
+  ]);
   if (receiver.accountNumber !== null && codes.length > 0) {
     const anyCode = sql.join(
       codes.map(([kind, code]) => sql`routing_codes ->> ${kind} = ${code}`),
