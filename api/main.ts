@@ -1,4 +1,5 @@
 import { pino } from 'pino';
+import { createDirectories } from '../activities/providers/directories.ts';
 import { createProviders } from '../activities/providers/providers.ts';
 import { loadConfiguration, refuseReviews } from '../config/configuration.ts';
 import { readEnvironment } from '../config/environment.ts';
@@ -39,6 +40,7 @@ async function main(): Promise<void> {
     environment,
     logger,
     providers: createProviders(configuration, environment),
+    directories: createDirectories(configuration, environment),
     now: () => new Date(),
     hurryRelay: loops.relay.hurry,
     isTemporalReachable: async () => {

@@ -2,6 +2,7 @@ import { accountStatementRoutes } from './account-statements.ts';
 import { accountRoutes } from './accounts.ts';
 import { beneficiaryRoutes } from './beneficiaries.ts';
 import { beneficiaryBankAccountRoutes } from './beneficiary-bank-accounts.ts';
+import { beneficiaryVerificationRoutes } from './beneficiary-verifications.ts';
 import { clientRoutes } from './clients.ts';
 import { depositInformationRoutes } from './deposit-information.ts';
 import { eventRoutes } from './events.ts';
@@ -20,6 +21,7 @@ export const ROUTES: readonly (Route | OpenRoute)[] = [
   ...clientRoutes,
   ...beneficiaryRoutes,
   ...beneficiaryBankAccountRoutes,
+  ...beneficiaryVerificationRoutes,
   ...accountRoutes,
   ...depositInformationRoutes,
   ...accountStatementRoutes,

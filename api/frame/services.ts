@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import type { NameDirectories } from '../../activities/providers/directories.ts';
 import type { Provider } from '../../activities/providers/port.ts';
 import type { Configuration } from '../../config/configuration.ts';
 import type { Environment } from '../../config/environment.ts';
@@ -11,6 +12,8 @@ export interface Services {
   readonly logger: Logger;
   /** The adapters of built-in providers, by code: for their callbacks, and what must be asked before an answer. */
   readonly providers: ReadonlyMap<string, Provider>;
+  /** The ways to name directories, by directory and provider. */
+  readonly directories: NameDirectories;
   /** The wall clock, for tokens and headers; business time comes from the database (db/clock.ts). */
   readonly now: () => Date;
   /** Addresses and secrets of this process. */

@@ -2,6 +2,7 @@ import { generateKeyPairSync, type KeyObject, randomUUID } from 'node:crypto';
 import { SignJWT } from 'jose';
 import { type Logger, pino } from 'pino';
 import * as v from 'valibot';
+import { createDirectories, type NameDirectories } from '../../activities/providers/directories.ts';
 import type { Provider } from '../../activities/providers/port.ts';
 import { createApi } from '../../api/app.ts';
 import { parseJson } from '../../api/frame/json.ts';
@@ -65,6 +66,8 @@ export interface TestApiOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** The adapters of built-in providers; none unless given. */
   readonly providers?: ReadonlyMap<string, Provider>;
+  /** The ways to name directories; those to the sandbox of SANDBOX_URL unless given. */
+  readonly directories?: NameDirectories;
   readonly logger?: Logger;
   readonly timeouts?: ServerTimeouts;
   /** Of a relay that the test runs. */
@@ -87,13 +90,15 @@ export async function startApi(testDatabase: TestDatabase, options: TestApiOptio
   const env = { ...process.env, DATABASE_URL: testDatabase.url, ...options.env };
   const loaded = loadConfiguration(env);
   const configuration = options.configuration?.(loaded) ?? loaded;
+  const environment = readEnvironment(env);
   const services: Services = {
     database,
     configuration,
     logger: options.logger ?? pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' }),
     providers: options.providers ?? new Map(),
+    directories: options.directories ?? createDirectories(configuration, environment),
     now: () => new Date(),
-    environment: readEnvironment(env),
+    environment,
     hurryRelay: options.hurryRelay ?? (() => {}),
     isTemporalReachable: async () => false,
   };

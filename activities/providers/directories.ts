@@ -1,0 +1,30 @@
+import type { Configuration } from '../../config/configuration.ts';
+import type { Environment } from '../../config/environment.ts';
+import type { DirectoryCode } from '../../domain/beneficiary-verifications.ts';
+import type { NameDirectory } from './directory-port.ts';
+import { createSandboxDirectory } from './sandbox-directory.ts';
+
+/** By directory, then by the provider that asks it. */
+export type NameDirectories = Readonly<Record<DirectoryCode, ReadonlyMap<string, NameDirectory>>>;
+
+/** The providers by whose way `pay-uk` can be asked. A new one is a file here and a line. */
+const PAY_UK: Readonly<Record<string, (settings: Pick<Environment, 'sandboxUrl'>) => NameDirectory>> = {
+  'sandbox-bank': ({ sandboxUrl }) => createSandboxDirectory({ url: sandboxUrl, provider: 'sandbox-bank' }),
+};
+
+/** The way to each directory through the configured providers that have one. */
+export function createDirectories(
+  configuration: Pick<Configuration, 'providers' | 'directories'>,
+  settings: Pick<Environment, 'sandboxUrl'>,
+): NameDirectories {
+  const payUk = new Map<string, NameDirectory>();
+  for (const { code, method } of configuration.providers) {
+    const create = method === 'built-in' && Object.hasOwn(PAY_UK, code) ? PAY_UK[code] : undefined;
+    if (create !== undefined) payUk.set(code, create(settings));
+  }
+  const { defaultProvider } = configuration.directories['pay-uk'];
+  if (!payUk.has(defaultProvider)) {
+    throw new Error(`directories.pay-uk.defaultProvider is ${defaultProvider}, which cannot ask the directory.`);
+  }
+  return { 'pay-uk': payUk };
+}

@@ -1,0 +1,82 @@
+import { Agent, request } from 'undici';
+import * as v from 'valibot';
+import { MATCHED, payUkResult, type VerificationResult } from '../../domain/beneficiary-verifications.ts';
+import { checkText } from '../../domain/names.ts';
+import type { NameDirectory, NameVerificationRequest } from './directory-port.ts';
+import { type CallOptions, ProviderUnavailable } from './port.ts';
+
+/** As long as the scheme gives a bank to answer. */
+const DEADLINE_MS = 5_000;
+const CONNECTIONS_MAX = 16;
+const ANSWER_BYTES_MAX = 64 * 1024;
+/** Given and family name of 140 characters each, and more. */
+const HOLDER_NAME_LENGTH_MAX = 281;
+
+const ANSWER = v.object({
+  reference: v.pipe(v.string(), v.maxLength(100)),
+  matched: v.boolean(),
+  reasonCode: v.nullable(v.string()),
+  name: v.nullable(v.string()),
+});
+
+/** Pay.UK's directory by way of the sandbox bank. `url` is the sandbox's own; docs/sandbox.md has the other side. */
+export function createSandboxDirectory(settings: { readonly url: string; readonly provider: string }): NameDirectory {
+  const { provider } = settings;
+  const url = `${settings.url.replace(/\/+$/, '')}/directory/name-checks`;
+  const agent = new Agent({ connections: CONNECTIONS_MAX, maxResponseSize: ANSWER_BYTES_MAX });
+  return {
+    provider,
+    async verifyName(asked, options) {
+      const text = await post({ agent, url, provider }, asked, options);
+      const answer = v.safeParse(ANSWER, parsed(text));
+      const result = answer.success ? resultOf(answer.output) : null;
+      if (!answer.success || result === null) throw new ProviderUnavailable(provider, 'answer not understood');
+      return { result, reference: answer.output.reference };
+    },
+  };
+}
+
+async function post(
+  target: { readonly agent: Agent; readonly url: string; readonly provider: string },
+  asked: NameVerificationRequest,
+  options: CallOptions,
+): Promise<string> {
+  const { identityType, ...rest } = asked;
+  const body = JSON.stringify({ ...rest, accountType: identityType === 'corporate' ? 'BUSINESS' : 'PERSONAL' });
+  const deadline = AbortSignal.timeout(options.deadlineMs ?? DEADLINE_MS);
+  const signal = options.signal === undefined ? deadline : AbortSignal.any([deadline, options.signal]);
+  try {
+    const response = await request(target.url, {
+      method: 'POST',
+      dispatcher: target.agent,
+      signal,
+      headers: { accept: 'application/json', 'content-type': 'application/json' },
+      body,
+    });
+    const text = await response.body.text();
+    if (response.statusCode === 200) return text;
+    throw new ProviderUnavailable(target.provider, `status ${response.statusCode}`);
+  } catch (error) {
+    if (error instanceof ProviderUnavailable) throw error;
+    throw new ProviderUnavailable(target.provider, deadline.aborted ? 'timeout' : 'connection', { cause: error });
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+function resultOf({ matched, reasonCode, name }: v.InferOutput<typeof ANSWER>): VerificationResult | null {
+  if (matched) return reasonCode === null ? MATCHED : null;
+  return reasonCode === null ? null : payUkResult(reasonCode, holderName(name));
+}
+
+/** Some banks put empty fields of a title before the name. A name that could not be shown safely is left out. */
+function holderName(name: string | null): string | null {
+  const checked = checkText((name ?? '').replace(/^[\s,]+/, ''), HOLDER_NAME_LENGTH_MAX);
+  return typeof checked === 'string' ? null : checked.value;
+}

@@ -1,0 +1,41 @@
+import { eq } from 'drizzle-orm';
+import type { VerificationResult } from '../domain/beneficiary-verifications.ts';
+import { recordNotFound, refusal } from '../domain/errors.ts';
+import type { BeneficiaryVerificationId, ClientId } from '../domain/ids.ts';
+import { beneficiaryVerifications } from './beneficiary-verification-schema.ts';
+import type { Reader, Transaction } from './client.ts';
+import { readClock } from './clock.ts';
+import { newId } from './ids.ts';
+import { clients } from './schema.ts';
+
+type Row = typeof beneficiaryVerifications.$inferSelect;
+
+export type NewBeneficiaryVerification = Omit<Row, 'id' | 'createdAt' | keyof VerificationResult> & {
+  readonly result: VerificationResult;
+};
+
+/** Refuses a client that is to be charged and is not there, or not active. */
+export async function requireVerifyingClient(reader: Pick<Reader, 'drizzle'>, clientId: ClientId): Promise<void> {
+  const [client] = await reader.drizzle
+    .select({ status: clients.status })
+    .from(clients)
+    .where(eq(clients.id, clientId));
+  if (client === undefined) throw recordNotFound('beneficiary', 'clientId', clientId);
+  if (client.status !== 'active') {
+    throw refusal('account.status.not_active', ['beneficiary', 'clientId', clientId], 'The client is not active.');
+  }
+}
+
+/** Keeps a directory's answer. The row is also the record of what the client is charged for. */
+export async function createBeneficiaryVerification(
+  tx: Transaction,
+  { result, ...asked }: NewBeneficiaryVerification,
+): Promise<Row> {
+  const createdAt = await readClock(tx);
+  const [row] = await tx.drizzle
+    .insert(beneficiaryVerifications)
+    .values({ id: newId<BeneficiaryVerificationId>(), ...asked, ...result, createdAt })
+    .returning();
+  if (row === undefined) throw new Error('an insert returned no row');
+  return row;
+}

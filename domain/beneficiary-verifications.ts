@@ -1,0 +1,109 @@
+/** What a name directory said of a beneficiary's name and bank account (specification 2.11, 4.4). */
+export const VERIFICATION_REASONS = [
+  'close-match',
+  'corporate-account-name-matched',
+  'individual-account-name-matched',
+  'corporate-account-close-match',
+  'individual-account-close-match',
+  'incorrect-account-number',
+  'account-type-not-supported',
+  'account-switched',
+  'sort-code-not-supported',
+  'invalid-secondary-identifier',
+  'opted-out',
+] as const;
+
+export type VerificationReason = (typeof VERIFICATION_REASONS)[number];
+
+/** The reasons with which a directory tells who holds the account; with every other the holder stays unknown. */
+export const REASONS_WITH_NAME = [
+  'close-match',
+  'corporate-account-close-match',
+  'individual-account-close-match',
+] as const satisfies readonly VerificationReason[];
+
+/** Directories that can be asked, and the workflow code that asks each. */
+export const DIRECTORIES = ['pay-uk'] as const;
+export type DirectoryCode = (typeof DIRECTORIES)[number];
+
+/** Pay.UK's codes for all but a full match. The interface has no reason of its own for a name that does not match. */
+const REASON_BY_SCHEME_CODE: Readonly<Record<string, VerificationReason>> = {
+  ANNM: 'incorrect-account-number',
+  MBAM: 'close-match',
+  BANM: 'corporate-account-name-matched',
+  PANM: 'individual-account-name-matched',
+  BAMM: 'corporate-account-close-match',
+  PAMM: 'individual-account-close-match',
+  AC01: 'incorrect-account-number',
+  IVCR: 'invalid-secondary-identifier',
+  ACNS: 'account-type-not-supported',
+  OPTO: 'opted-out',
+  CASS: 'account-switched',
+  SCNS: 'sort-code-not-supported',
+};
+
+export type VerificationIdentity =
+  | { readonly type: 'individual'; readonly givenName: string; readonly familyName: string }
+  | { readonly type: 'corporate'; readonly legalName: string };
+
+export interface VerificationBankAccount {
+  readonly accountNumber: string;
+  readonly routingCodes: Readonly<Record<string, string>>;
+}
+
+export interface VerificationResult {
+  readonly matched: boolean;
+  /** Null where matched. */
+  readonly reason: VerificationReason | null;
+  /** The directory's own code; null where matched. */
+  readonly schemeReasonCode: string | null;
+  readonly accountHolderName: string | null;
+}
+
+export const MATCHED: VerificationResult = {
+  matched: true,
+  reason: null,
+  schemeReasonCode: null,
+  accountHolderName: null,
+};
+
+/**
+ * The result that a Pay.UK code stands for, or null for a code that nobody knows. A name is kept for the close matches
+ * alone, whatever the directory sent with the others.
+ */
+export function payUkResult(schemeReasonCode: string, accountHolderName: string | null): VerificationResult | null {
+  const reason = Object.hasOwn(REASON_BY_SCHEME_CODE, schemeReasonCode)
+    ? REASON_BY_SCHEME_CODE[schemeReasonCode]
+    : undefined;
+  if (reason === undefined) return null;
+  const named = REASONS_WITH_NAME.some((known) => known === reason);
+  return { matched: false, reason, schemeReasonCode, accountHolderName: named ? accountHolderName : null };
+}
+
+export interface BeneficiaryVerification extends VerificationResult {
+  readonly id: string;
+  readonly clientId: string;
+  readonly directory: DirectoryCode;
+  readonly provider: string;
+  readonly identity: VerificationIdentity;
+  readonly bankAccount: VerificationBankAccount;
+  readonly secondaryIdentification: string | null;
+}
+
+/** Both names of identity and bank account that the specification's samples have (2.11). */
+export function presentBeneficiaryVerification(verification: BeneficiaryVerification) {
+  const { id, clientId, directory, provider, identity, bankAccount } = verification;
+  const { secondaryIdentification, schemeReasonCode, matched, reason, accountHolderName } = verification;
+  return {
+    id,
+    clientId,
+    directory,
+    serviceProvider: provider,
+    beneficiaryIdentity: identity,
+    identity,
+    beneficiaryBankAccount: bankAccount,
+    bankAccount,
+    attributes: { secondaryIdentification, schemeReasonCode },
+    result: { matched, reason, accountHolderName },
+  };
+}
