@@ -2,9 +2,12 @@ import { parseArgs } from 'node:util';
 import { prepareNamespace } from '../activities/temporal-namespace.ts';
 import type { TemporalClient } from '../api/temporal.ts';
 import type { Database } from '../db/client.ts';
+import { assignIncomingTransfer, returnIncomingTransfer } from '../db/incoming-transfers.ts';
 import { OPEN_WORK_TYPES, wakeOpen } from '../db/open-work.ts';
 import { listParkedWakeups, wake } from '../db/workflow-wakeups.ts';
+import { type AccountId, asId, type Id, type IncomingTransferId, isUuid } from '../domain/ids.ts';
 import { WEBHOOK_SHARDS, workflowId } from '../workflows/messages.ts';
+import { RemedyError } from './remedy.ts';
 import { findStuckWork } from './stuck-work.ts';
 
 /** What an operator's command reaches the service with. */
@@ -81,9 +84,38 @@ const stuck: Operation = {
   },
 };
 
+const assignIncoming: Operation = {
+  summary: 'INCOMING_TRANSFER ACCOUNT: credits a payment that matched nobody to an account.',
+  async run({ database, arguments: given, print }) {
+    const id = readId<IncomingTransferId>(given, 0, 'INCOMING_TRANSFER');
+    const accountId = readId<AccountId>(given, 1, 'ACCOUNT');
+    await database.transaction((tx) => assignIncomingTransfer(tx, id, accountId));
+    print(`${id} is credited to ${accountId}.`);
+    return 0;
+  },
+};
+
+const returnIncoming: Operation = {
+  summary: 'INCOMING_TRANSFER: sends money that is on hold back to where it came from.',
+  async run({ database, arguments: given, print }) {
+    const id = readId<IncomingTransferId>(given, 0, 'INCOMING_TRANSFER');
+    await database.transaction((tx) => returnIncomingTransfer(tx, id));
+    print(`${id} goes back.`);
+    return 0;
+  },
+};
+
+function readId<Branded extends Id<string>>(given: readonly string[], index: number, name: string): Branded {
+  const id = (given[index] ?? '').toLowerCase();
+  if (!isUuid(id)) throw new RemedyError(`Give ${name} as its id.`);
+  return asId<Branded>(id);
+}
+
 /** The commands by name; one line each. */
 export const OPERATIONS: Readonly<Record<string, Operation>> = {
   'restart-workflows': restartWorkflows,
   parked,
   stuck,
+  'assign-incoming': assignIncoming,
+  'return-incoming': returnIncoming,
 };

@@ -560,7 +560,7 @@ describe('an operator', () => {
       await expect(operate('assign-incoming', transfer.id, String(account))).rejects.toThrow(code);
     }
     await expect(operate('assign-incoming', randomUUID(), plugIn)).rejects.toThrow('record_not_found');
-    await expect(operate('assign-incoming', transfer.id)).rejects.toThrow('as their ids');
+    await expect(operate('assign-incoming', transfer.id)).rejects.toThrow('ACCOUNT as its id');
     expect((await read(transfer.id)).status).toBe('on-hold');
   });
 
