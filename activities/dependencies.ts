@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { Configuration } from '../config/configuration.ts';
+import type { MailSettings } from '../config/environment.ts';
 import type { Database } from '../db/client.ts';
 import type { Provider } from './providers/port.ts';
 
@@ -10,8 +11,10 @@ export interface ActivityDependencies {
   readonly providers: ReadonlyMap<string, Provider>;
   readonly configuration: Configuration;
   readonly logger: Logger;
-  /** The address of the API, to which webhooks never go. */
+  /** The address of the API, to which webhooks never go, and links in e-mails always. */
   readonly publicUrl: string;
+  /** Where e-mails are handed in, and from whom they come. */
+  readonly mail: MailSettings;
 }
 
 /** Throws when a row names a provider that the configuration no longer has; the call is tried again until it has. */

@@ -6,11 +6,12 @@ import { housekeepingActivities } from './housekeeping.ts';
 import { incomingTransferProviderCalls, incomingTransferTransitions } from './incoming-transfers.ts';
 import { openWorkReads } from './open-work.ts';
 import { outgoingTransferProviderCalls, outgoingTransferTransitions } from './outgoing-transfers.ts';
+import { userInvitationMail, userInvitationTransitions } from './user-invitations.ts';
 import { webhookDeliveryActivities } from './webhook-deliveries.ts';
 
 /**
  * Every activity, by the task queue whose worker runs it. The queues are apart so that none can take all slots of another:
- * transitions run beside their workflows, and neither slow providers nor slow subscribers hold up a payment.
+ * transitions run beside their workflows, and neither slow providers nor slow subscribers or mail servers hold up a payment.
  */
 export function activitiesByTaskQueue(dependencies: ActivityDependencies) {
   const { logger } = dependencies;
@@ -20,6 +21,7 @@ export function activitiesByTaskQueue(dependencies: ActivityDependencies) {
         ...accountTransitions(dependencies),
         ...incomingTransferTransitions(dependencies),
         ...outgoingTransferTransitions(dependencies),
+        ...userInvitationTransitions(dependencies),
         ...openWorkReads(dependencies),
       },
       logger,
@@ -33,6 +35,9 @@ export function activitiesByTaskQueue(dependencies: ActivityDependencies) {
       },
       logger,
     ),
-    [TASK_QUEUES.webhooks]: discreet({ ...webhookDeliveryActivities(dependencies) }, logger),
+    [TASK_QUEUES.webhooks]: discreet(
+      { ...webhookDeliveryActivities(dependencies), ...userInvitationMail(dependencies) },
+      logger,
+    ),
   };
 }

@@ -32,7 +32,14 @@ async function main(): Promise<void> {
   const providers = createProviders(configuration, environment);
   const workers = startWorkers({
     temporal,
-    dependencies: { database, providers, configuration, logger, publicUrl: environment.publicUrl },
+    dependencies: {
+      database,
+      providers,
+      configuration,
+      logger,
+      publicUrl: environment.publicUrl,
+      mail: environment.mail,
+    },
     pools: configuration.pools,
   });
 

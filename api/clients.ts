@@ -18,8 +18,21 @@ import {
   clientShown,
   email,
 } from './client-schemas.ts';
+import { createUserOfClient, userOfClient } from './client-users.ts';
 import { route } from './frame/route.ts';
-import { booleanText, country, fields, list, optional, pattern, picklist, text, uuid } from './frame/schemas.ts';
+import {
+  boolean,
+  booleanText,
+  country,
+  fields,
+  list,
+  optional,
+  pattern,
+  picklist,
+  text,
+  uuid,
+} from './frame/schemas.ts';
+import { userClientRelationShown, userShown } from './user-schemas.ts';
 
 const TAG = 'Clients';
 
@@ -38,19 +51,31 @@ const postClient = route(
     summary: 'Create a client',
     tag: TAG,
     roles: ['operator'],
-    workflows: { direct: { data: fields({ client: clientSent }) } },
-    response: fields({ client: clientShown }),
+    description: 'With `workflow.createUser` an individual client becomes a user too, under the e-mail of its profile.',
+    workflows: {
+      direct: { workflow: { createUser: optional(boolean()) }, data: fields({ client: clientSent }) },
+    },
+    response: fields({
+      client: clientShown,
+      user: optional(userShown),
+      userClientRelation: optional(userClientRelationShown),
+    }),
+    errors: ['common.state.illegal_transition'],
     examples: {
-      requests: { direct: { data: { client: CLIENT_SENT_EXAMPLE } } },
+      requests: { direct: { workflow: { createUser: false }, data: { client: CLIENT_SENT_EXAMPLE } } },
       response: { client: CLIENT_EXAMPLE },
     },
   },
-  async ({ body, write }) =>
-    write(async (tx) => {
-      const { client, relations } = await createClient(tx, newClient(body.data.client));
+  async ({ body, write }) => {
+    const wanted = newClient(body.data.client);
+    const user = body.workflow.createUser === true ? userOfClient(wanted) : null;
+    return write(async (tx) => {
+      const { client, relations } = await createClient(tx, wanted);
       const shown = client.identity.type === 'corporate' ? { relations: relations.map(showRelation) } : {};
-      return { data: { client: { ...presentClient(client), ...shown } } };
-    }),
+      const created = user === null ? {} : await createUserOfClient(tx, user, client.id);
+      return { data: { client: { ...presentClient(client), ...shown }, ...created } };
+    });
+  },
 );
 
 function newClient({ identity, profile, relations = [] }: ClientSent) {

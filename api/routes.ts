@@ -13,12 +13,20 @@ import { outgoingTransferReferenceRoutes } from './outgoing-transfer-references.
 import { outgoingTransferRoutes } from './outgoing-transfers.ts';
 import { providerCallbackRoutes } from './provider-callbacks.ts';
 import { provisionedAccountCreditRoutes } from './provisioned-account-credits.ts';
+import { signUpRoutes } from './sign-ups.ts';
+import { userClientRelationRoutes } from './user-client-relations.ts';
+import { userInvitationRoutes } from './user-invitations.ts';
+import { userRoutes } from './users.ts';
 import { webhookDeliveryRoutes } from './webhook-deliveries.ts';
 import { webhookSubscriptionRoutes } from './webhook-subscriptions.ts';
 
 /** Every route of the service, in the order of the interface specification. One line per resource file. */
 export const ROUTES: readonly (Route | OpenRoute)[] = [
   ...clientRoutes,
+  ...userRoutes,
+  ...userInvitationRoutes,
+  ...userClientRelationRoutes,
+  ...signUpRoutes,
   ...beneficiaryRoutes,
   ...beneficiaryBankAccountRoutes,
   ...beneficiaryVerificationRoutes,

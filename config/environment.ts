@@ -71,6 +71,14 @@ export function readDatabaseUrl(env: NodeJS.ProcessEnv): string {
   throw new EnvironmentError('DATABASE_URL must be postgres://user:password@host:port/database.');
 }
 
+/** The address of the mail server; it may hold a password, so an error never repeats it. */
+function readSmtpUrl(env: NodeJS.ProcessEnv): string | null {
+  const value = given(env, 'SMTP_URL');
+  if (value === undefined) return null;
+  if (URL.canParse(value) && /^smtps?:$/.test(new URL(value).protocol)) return value;
+  throw new EnvironmentError('SMTP_URL must be smtp://host:port or smtps://user:password@host:port.');
+}
+
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
@@ -85,7 +93,15 @@ export interface Environment {
   readonly sandboxUrl: string;
   /** Shared by the sandbox bank and us to sign callbacks; null where that bank is not used. */
   readonly sandboxBankSecret: string | null;
+  readonly mail: MailSettings;
   readonly logLevel: LogLevel;
+}
+
+/** How e-mails leave. */
+export interface MailSettings {
+  /** smtp: or smtps:, with user and password where the server wants them; null while there is no mail server. */
+  readonly smtpUrl: string | null;
+  readonly from: string;
 }
 
 /** Reads all at once, for the entry points of the processes. */
@@ -100,6 +116,7 @@ export function readEnvironment(env: NodeJS.ProcessEnv): Environment {
     sandboxPort,
     sandboxUrl: readHttpUrl(env, 'SANDBOX_URL', `http://127.0.0.1:${sandboxPort}`),
     sandboxBankSecret: given(env, 'SANDBOX_BANK_SECRET') ?? null,
+    mail: { smtpUrl: readSmtpUrl(env), from: readText(env, 'MAIL_FROM', 'no-reply@localhost') },
     logLevel: readChoice(env, 'LOG_LEVEL', LOG_LEVELS, 'info'),
   };
 }

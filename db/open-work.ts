@@ -4,13 +4,19 @@ import type { OpenWork } from '../domain/waits.ts';
 import type { Reader, Transaction } from './client.ts';
 
 /** The nouns whose open rows a workflow stands for; a row is open as long as it has a `next_check_at`. */
-export const OPEN_WORK_TYPES = ['account-connection', 'incoming-transfer', 'outgoing-transfer'] as const;
+export const OPEN_WORK_TYPES = [
+  'account-connection',
+  'incoming-transfer',
+  'outgoing-transfer',
+  'user-invitation',
+] as const;
 export type OpenWorkType = (typeof OPEN_WORK_TYPES)[number];
 
 const TABLES: Readonly<Record<OpenWorkType, SQL>> = {
   'account-connection': sql`accounts`,
   'incoming-transfer': sql`incoming_transfers`,
   'outgoing-transfer': sql`outgoing_transfers`,
+  'user-invitation': sql`user_sign_ups`,
 };
 
 /** What an operator sees of each; accounts wait for nothing but their provider. */
@@ -24,6 +30,9 @@ const DESCRIPTIONS: Readonly<Record<OpenWorkType, SQL>> = {
   'outgoing-transfer': sql`
     SELECT client_id AS "clientId", account_id AS "accountId", status, scheme, currency, provider,
       coalesce(waiting_for, 'provider') AS "waitingFor", cut_off_at AS "cutOffAt" FROM outgoing_transfers`,
+  'user-invitation': sql`
+    SELECT NULL AS "clientId", NULL AS "accountId", status, NULL AS scheme, NULL AS currency, NULL AS provider,
+      CASE WHEN mailed_at IS NULL THEN 'mail' ELSE 'answer' END AS "waitingFor", NULL::timestamptz AS "cutOffAt" FROM user_sign_ups`,
 };
 
 /** What a row's workflow waits for, as an operator filters by it, with the clock by which its deadlines count. */

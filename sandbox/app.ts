@@ -6,11 +6,17 @@ import type { Bank } from './bank/bank.ts';
 import { bankRoutes } from './bank/routes.ts';
 import { answer, BankError } from './bank/wire.ts';
 import { directoryRoutes } from './directory/routes.ts';
+import type { Mailbox } from './mail/mailbox.ts';
+import { mailRoutes } from './mail/routes.ts';
 
 const BODY_BYTES_MAX = 64 * 1024;
 
 /** The stand-ins for the outside world, each behind a path of its own. */
-export function sandboxApp(parts: { readonly bank: Bank; readonly logger: Logger }): Hono<{ Bindings: HttpBindings }> {
+export function sandboxApp(parts: {
+  readonly bank: Bank;
+  readonly mailbox: Mailbox;
+  readonly logger: Logger;
+}): Hono<{ Bindings: HttpBindings }> {
   const app = new Hono<{ Bindings: HttpBindings }>();
   const tooLarge = () => new BankError(413, 'too-large', `A body has at most ${BODY_BYTES_MAX} bytes.`);
   app.use(
@@ -22,6 +28,7 @@ export function sandboxApp(parts: { readonly bank: Bank; readonly logger: Logger
 
   app.get('/health/ready', (c) => answer(c, 200, { status: 'ready' }));
   app.route('/bank', bankRoutes(parts.bank));
+  app.route('/mail', mailRoutes(parts.mailbox));
   app.route('/directory', directoryRoutes(parts.bank));
 
   app.notFound((c) => answer(c, 404, { error: new BankError(404, 'no-such-path', 'Nothing answers here.').refusal }));

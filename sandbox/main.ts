@@ -5,6 +5,8 @@ import { sandboxApp } from './app.ts';
 import { ACCOUNT_ACTIONS } from './bank/accounts.ts';
 import { Bank } from './bank/bank.ts';
 import { PAYMENT_ACTIONS } from './bank/payments.ts';
+import { Mailbox } from './mail/mailbox.ts';
+import { startSmtpCatcher } from './mail/smtp.ts';
 import { type SandboxSettings, sandboxSettings } from './settings.ts';
 
 /** The sandbox: stand-ins for the outside world, in a process of their own. */
@@ -26,6 +28,7 @@ function settingsOrStop(): SandboxSettings {
 }
 
 const settings = settingsOrStop();
+const cannotWrite = (error: unknown) => stop(`The sandbox cannot write to ${settings.directory}: ${messageOf(error)}`);
 const bank = await Bank.open({
   journalFile: join(settings.directory, 'bank.journal'),
   callbackUrl: settings.bankCallbackUrl,
@@ -34,13 +37,21 @@ const bank = await Bank.open({
   actions: { ...ACCOUNT_ACTIONS, ...PAYMENT_ACTIONS },
   onFailure: (error) => stop(`The sandbox cannot write to ${settings.directory}: ${messageOf(error)}`),
 });
+const mailbox = await Mailbox.open({ file: join(settings.directory, 'mail.journal'), onFailure: cannotWrite });
+const smtp = await startSmtpCatcher({
+  port: settings.smtpPort,
+  host: settings.host,
+  mailbox,
+  now: () => new Date(),
+  onFailure: cannotWrite,
+}).catch((error: unknown) => stop(`The sandbox cannot catch mail on port ${settings.smtpPort}: ${messageOf(error)}`));
 
-const server = createAdaptorServer({ fetch: sandboxApp({ bank, logger }).fetch });
+const server = createAdaptorServer({ fetch: sandboxApp({ bank, mailbox, logger }).fetch });
 server.on('error', (error) => stop(`The sandbox cannot listen on port ${settings.port}: ${messageOf(error)}`));
 server.listen(settings.port, settings.host, () => {
   const address = server.address();
   const port = typeof address === 'object' && address !== null ? address.port : settings.port;
-  logger.info({ port, callbackUrl: settings.bankCallbackUrl }, 'sandbox ready');
+  logger.info({ port, smtpPort: smtp.port, callbackUrl: settings.bankCallbackUrl }, 'sandbox ready');
 });
 
 let ending = false;
@@ -55,7 +66,8 @@ async function end(): Promise<void> {
   const dropIdle = setInterval(() => 'closeIdleConnections' in server && server.closeIdleConnections(), 50);
   await drained;
   clearInterval(dropIdle);
-  await bank.close();
+  await smtp.close();
+  await Promise.all([bank.close(), mailbox.close()]);
   process.exit(0);
 }
 

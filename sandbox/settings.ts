@@ -7,6 +7,8 @@ export interface SandboxSettings {
   readonly directory: string;
   readonly bankCallbackUrl: string;
   readonly bankSecret: string;
+  /** Where mail is caught; 0 takes a free port. */
+  readonly smtpPort: number;
 }
 
 const SECRET_LENGTH_MIN = 16;
@@ -14,10 +16,12 @@ const SECRET_LENGTH_MIN = 16;
 /** Reads the environment. Throws one clear line for a bad or missing value. */
 export function sandboxSettings(environment: Readonly<Record<string, string | undefined>>): SandboxSettings {
   const read = (name: string) => environment[name]?.trim() || undefined;
-  const port = read('SANDBOX_PORT') ?? '3100';
-  if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535) {
-    throw new Error(`SANDBOX_PORT is "${port}". Set it to a port number, or unset it for 3100.`);
-  }
+  const port = (name: string, otherwise: number) => {
+    const value = read(name) ?? String(otherwise);
+    if (/^\d{1,5}$/.test(value) && Number(value) <= 65_535) return Number(value);
+    const unset = otherwise === 0 ? 'a free one' : String(otherwise);
+    throw new Error(`${name} is "${value}". Set it to a port number, or unset it for ${unset}.`);
+  };
   const secret = read('SANDBOX_BANK_SECRET');
   if (secret === undefined || secret.length < SECRET_LENGTH_MIN) {
     throw new Error(
@@ -30,7 +34,8 @@ export function sandboxSettings(environment: Readonly<Record<string, string | un
     throw new Error(`Callbacks would go to "${callbackUrl}". Set PUBLIC_URL or CALLBACK_URL to an http(s) address.`);
   }
   return {
-    port: Number(port),
+    port: port('SANDBOX_PORT', 3100),
+    smtpPort: port('SANDBOX_SMTP_PORT', 0),
     host: read('SANDBOX_HOST') ?? '127.0.0.1',
     directory: join(read('DATA_DIR') ?? '.data', 'sandbox'),
     bankCallbackUrl: callbackUrl,

@@ -6,7 +6,7 @@ import { MigrationRefused, migrate } from '../db/migrate.ts';
 import { registerDevelopmentUsers } from './development-users.ts';
 import { type Endpoints, writeEndpoints } from './endpoints.ts';
 import { guardians, watchGuardians } from './parentage.ts';
-import { isPortFree } from './ports.ts';
+import { freePort, isPortFree } from './ports.ts';
 import { startPostgres } from './postgres.ts';
 import { takeFileLock } from './processes.ts';
 import { describeFailure, RemedyError } from './remedy.ts';
@@ -182,6 +182,7 @@ async function startOwnProcesses(
     SANDBOX_URL: endpoints.sandboxUrl,
     SANDBOX_BANK_SECRET: setting(process.env, 'SANDBOX_BANK_SECRET') ?? sandboxBankSecret(environment.dataDirectory),
     DATA_DIR: environment.dataDirectory,
+    ...(await mailEnvironment()),
   };
   say('Starting the sandbox, the worker and the API …');
   const launch = (name: ChildName, entry: string) =>
@@ -197,6 +198,13 @@ async function startOwnProcesses(
     { name: 'api', process: api, logFile: files.log('api') },
   ];
   await waitUntilReady({ apiUrl: endpoints.apiUrl, sandboxPort: environment.sandboxPort, children });
+}
+
+/** Without a mail server of the operator's, e-mails go to the sandbox, which shows them at /mail. */
+async function mailEnvironment(): Promise<NodeJS.ProcessEnv> {
+  const smtpPort = setting(process.env, 'SANDBOX_SMTP_PORT') ?? String(await freePort());
+  const smtpUrl = setting(process.env, 'SMTP_URL') ?? `smtp://127.0.0.1:${smtpPort}`;
+  return { SANDBOX_SMTP_PORT: smtpPort, SMTP_URL: smtpUrl };
 }
 
 async function requireFreePorts(environment: StartEnvironment): Promise<void> {

@@ -47,7 +47,14 @@ beforeAll(async () => {
   relay.start();
   workers = startWorkers({
     temporal: address,
-    dependencies: { database, providers, configuration: services.configuration, logger, publicUrl: api.url },
+    dependencies: {
+      database,
+      providers,
+      configuration: services.configuration,
+      logger,
+      publicUrl: api.url,
+      mail: services.environment.mail,
+    },
     pools: services.configuration.pools,
   });
   await workers.ready;
@@ -309,6 +316,7 @@ describe('provider callbacks', () => {
         configuration: services.configuration,
         logger,
         publicUrl: api.url,
+        mail: services.environment.mail,
       },
       pools: services.configuration.pools,
     });

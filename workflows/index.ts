@@ -3,4 +3,5 @@ export { accountConnection as 'account-connection' } from './accounts.ts';
 export { housekeeping } from './housekeeping.ts';
 export { incomingTransfer as 'incoming-transfer' } from './incoming-transfers.ts';
 export { outgoingTransfer as 'outgoing-transfer' } from './outgoing-transfers.ts';
+export { userInvitation as 'user-invitation' } from './user-invitations.ts';
 export { webhookDelivery as 'webhook-delivery' } from './webhook-deliveries.ts';

@@ -15,6 +15,7 @@ export const WORKFLOW_TYPES = [
   'account-connection',
   'outgoing-transfer',
   'incoming-transfer',
+  'user-invitation',
   'webhook-delivery',
   'housekeeping',
 ] as const;
@@ -22,7 +23,7 @@ export const WORKFLOW_TYPES = [
 export type WorkflowType = (typeof WORKFLOW_TYPES)[number];
 
 /** Workflow types that stand for one row each; their workflow id is `<type>/<row id>`. */
-export type ResourceWorkflowType = 'account-connection' | 'outgoing-transfer' | 'incoming-transfer';
+export type ResourceWorkflowType = 'account-connection' | 'outgoing-transfer' | 'incoming-transfer' | 'user-invitation';
 
 export function workflowId(type: WorkflowType, resourceId: string): string {
   return `${type}/${resourceId}`;

@@ -34,6 +34,14 @@ export const UPKEEP: ActivityOptions = {
   retry: { initialInterval: '5 seconds', maximumAttempts: 3 },
 };
 
+/** Handing one e-mail to the mail server. It stands with the webhooks: neither may hold up a payment. */
+export const MAIL: ActivityOptions = {
+  taskQueue: TASK_QUEUES.webhooks,
+  startToCloseTimeout: '1 minute',
+  heartbeatTimeout: '8 seconds',
+  retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '20 seconds', maximumAttempts: 7 },
+};
+
 /** A run of a shard's deliveries, which ends by itself after a minute. It never fails for what a receiver does. */
 export const WEBHOOK_DELIVERY: ActivityOptions = {
   taskQueue: TASK_QUEUES.webhooks,

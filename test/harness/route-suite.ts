@@ -40,7 +40,7 @@ export function routeSuite(route: Route, api: () => TestApi): void {
     test('answers foreign ids with 404 and malformed ones with 400', async () => {
       const ids = idNames(route);
       if (ids.length === 0) return;
-      const foreign = await call(examplePath(route));
+      const foreign = await call(`${examplePath(route)}${requiredQuery(route)}`);
       expect(foreign.status).toBe(404);
       expect(foreign.body.code).toBe('common.coding.internal.record_not_found');
       for (const name of ids) {
@@ -114,6 +114,19 @@ function examplePath({ contract }: Route, given: Readonly<Record<string, string>
     if (value === undefined) throw new Error(`${contract.path}: no candidate for ${name} in route-suite.ts`);
     return value;
   });
+}
+
+/** A value for each parameter of the query that cannot be left out. */
+function requiredQuery({ contract }: Route): string {
+  const parameters = Object.entries(contract.query ?? {}).flatMap(([name, schema]) => {
+    if (check(schema, undefined, []).problems.length === 0) return [];
+    const value = [randomUUID(), ...PATH_CANDIDATES].find(
+      (candidate) => check(schema, candidate, []).problems.length === 0,
+    );
+    if (value === undefined) throw new Error(`${contract.path}: no candidate for ${name} in route-suite.ts`);
+    return [`${encodeURIComponent(name)}=${encodeURIComponent(value)}`];
+  });
+  return parameters.length === 0 ? '' : `?${parameters.join('&')}`;
 }
 
 function idNames({ contract }: Route): string[] {

@@ -12,6 +12,8 @@ const READY_MS_MAX = 30_000;
 
 export interface RunningSandbox {
   readonly url: string;
+  /** Where it catches mail. */
+  readonly smtpUrl: string;
   readonly pid: number;
   /** Everything that the process has written. */
   output(): string;
@@ -26,10 +28,12 @@ export async function startSandbox(options: {
   readonly callbackUrl: string;
 }): Promise<RunningSandbox> {
   const port = await freePort();
+  const smtpPort = await freePort();
   const child = spawn(process.execPath, ['--import', 'tsx', 'sandbox/main.ts'], {
     env: {
       ...process.env,
       SANDBOX_PORT: String(port),
+      SANDBOX_SMTP_PORT: String(smtpPort),
       SANDBOX_BANK_SECRET: SANDBOX_SECRET,
       DATA_DIR: options.directory,
       CALLBACK_URL: options.callbackUrl,
@@ -48,6 +52,7 @@ export async function startSandbox(options: {
   await waitUntilReady(url, child, () => output);
   return {
     url,
+    smtpUrl: `smtp://127.0.0.1:${smtpPort}`,
     pid: child.pid ?? 0,
     output: () => output,
     kill: async () => {

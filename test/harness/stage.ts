@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
 import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { sql } from 'drizzle-orm';
-import { pino } from 'pino';
+import { type Logger, pino } from 'pino';
 import { type RunningWorkers, startWorkers } from '../../activities/worker.ts';
 import { admissions } from '../../api/admissions.ts';
 import { openWorkSweep } from '../../api/open-work.ts';
@@ -59,14 +59,20 @@ export interface StageOptions {
   readonly clockOffset?: () => string;
   readonly relayListens?: boolean;
   readonly pools?: Partial<Configuration['pools']>;
+  /** Where e-mails go; nowhere unless given. */
+  readonly smtpUrl?: string;
+  /** The API's address, for links in e-mails. */
+  readonly publicUrl?: string;
+  readonly logger?: Logger;
 }
 
 // The SDK's own lines say nothing that a failing test would not.
 Runtime.install({ logger: new DefaultLogger('ERROR'), shutdownSignals: [] });
 
-const logger = pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' });
+const silent = pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' });
 
 export async function setStage(options: StageOptions): Promise<Stage> {
+  const { logger = silent } = options;
   const testDatabase = await createTestDatabase(options.name);
   const clock = options.clockOffset === undefined ? {} : { clockOffset: options.clockOffset };
   const open = (url: string) => createDatabase({ url, maxConnections: 8, applicationName: 'test', ...clock });
@@ -100,7 +106,8 @@ export async function setStage(options: StageOptions): Promise<Stage> {
           providers: new Map([['sandbox-bank', provider]]),
           configuration,
           logger,
-          publicUrl: 'http://127.0.0.1:3000',
+          publicUrl: options.publicUrl ?? 'http://127.0.0.1:3000',
+          mail: { smtpUrl: options.smtpUrl ?? null, from: 'no-reply@example.com' },
         },
         pools: { ...configuration.pools, ...options.pools },
       });

@@ -1,0 +1,188 @@
+import { and, asc, count, eq } from 'drizzle-orm';
+import type { ClientRelationKind } from '../domain/clients.ts';
+import { emailKey } from '../domain/emails.ts';
+import { recordNotFound, refusal } from '../domain/errors.ts';
+import { asId, type ClientId, type UserInvitationId, type UserSignUpId } from '../domain/ids.ts';
+import {
+  decideSignUp,
+  INVITATION_CHECK_MS,
+  INVITATION_LIFETIME_MS,
+  USER_INVITATION_MOVES,
+  type UserInvitationStatus,
+  type UserInvitationStep,
+  type UserSignUpStatus,
+} from '../domain/user-invitations.ts';
+import type { UserIdentity } from '../domain/users.ts';
+import type { Reader, Transaction } from './client.ts';
+import { readClock } from './clock.ts';
+import type { PageOf, PageRequest } from './filters.ts';
+import { newId } from './ids.ts';
+import { requireClients } from './user-client-relations.ts';
+import { userInvitations, userSignUps } from './users-schema.ts';
+import { wake } from './workflow-wakeups.ts';
+
+export type UserInvitationRow = typeof userInvitations.$inferSelect;
+export type UserSignUpRow = typeof userSignUps.$inferSelect;
+
+const ENTITY = 'userInvitation';
+
+export interface NewInvitations {
+  readonly email: string;
+  readonly identity: UserIdentity;
+  readonly invitations: readonly { readonly clientId: ClientId; readonly userClientRelation: ClientRelationKind }[];
+}
+
+/** Invites a person to act for clients, with one e-mail for all of them, which the workflow sends. */
+export async function inviteUser(tx: Transaction, wanted: NewInvitations): Promise<readonly UserInvitationRow[]> {
+  const { email, identity, invitations } = wanted;
+  const clientIds = invitations.map(({ clientId }) => clientId);
+  await requireClients(tx, ENTITY, clientIds);
+  const now = await readClock(tx);
+  const ids = invitations.map(() => newId<UserInvitationId>());
+  const signUpId = asId<UserSignUpId>(ids[0] ?? newId());
+  await tx.drizzle.insert(userSignUps).values({
+    id: signUpId,
+    email,
+    identity,
+    status: 'pending',
+    expiresAt: new Date(now.getTime() + INVITATION_LIFETIME_MS),
+    nextCheckAt: new Date(now.getTime() + INVITATION_CHECK_MS),
+    createdAt: now,
+  });
+  const rows = await tx.drizzle
+    .insert(userInvitations)
+    .values(
+      invitations.map((invitation, index) => ({
+        ...invitation,
+        id: ids[index] ?? newId<UserInvitationId>(),
+        signUpId,
+        emailKey: emailKey(email),
+        status: 'pending' as const,
+        createdAt: now,
+      })),
+    )
+    .onConflictDoNothing()
+    .returning();
+  const invited = new Set(rows.map(({ clientId }) => clientId));
+  const twice = clientIds.find((clientId) => !invited.has(clientId));
+  if (twice !== undefined) {
+    const message = 'This person has a pending invitation to act for this client; cancel it to send another.';
+    throw refusal('common.state.illegal_transition', [ENTITY, 'clientId', twice], message);
+  }
+  await wakeSignUp(tx, signUpId);
+  return rows;
+}
+
+async function wakeSignUp(tx: Transaction, id: UserSignUpId): Promise<void> {
+  await wake(tx, 'user-invitation', `user-invitation/${id}`);
+}
+
+export interface LockedSignUp {
+  readonly signUp: UserSignUpRow;
+  /** The service's time, read after the lock. */
+  readonly now: Date;
+}
+
+/** Locks a sign-up, which stands for the lock of its invitations too: nothing changes them without it. */
+export async function lockSignUp(tx: Transaction, id: UserSignUpId): Promise<LockedSignUp> {
+  const [signUp] = await tx.drizzle.select().from(userSignUps).where(eq(userSignUps.id, id)).for('update');
+  if (signUp === undefined) throw recordNotFound(ENTITY, 'id', id);
+  return { signUp, now: await readClock(tx) };
+}
+
+/** Ends a locked sign-up: its pending invitations get the status that goes with its own, and its workflow ends. */
+export async function endSignUp(
+  tx: Transaction,
+  { signUp }: LockedSignUp,
+  status: Exclude<UserSignUpStatus, 'pending'>,
+): Promise<readonly UserInvitationRow[]> {
+  await tx.drizzle
+    .update(userSignUps)
+    .set({ status, nextCheckAt: null, revision: signUp.revision + 1n })
+    .where(eq(userSignUps.id, signUp.id));
+  const ended = await tx.drizzle
+    .update(userInvitations)
+    .set({ status: status === 'expired' ? 'cancelled' : status })
+    .where(and(eq(userInvitations.signUpId, signUp.id), eq(userInvitations.status, 'pending')))
+    .returning();
+  await wakeSignUp(tx, signUp.id);
+  return ended;
+}
+
+/** Moves a sign-up as far as its row and the time allow, and says what its workflow does next. */
+export async function advanceUserInvitation(tx: Transaction, id: UserSignUpId): Promise<UserInvitationStep> {
+  const locked = await lockSignUp(tx, id);
+  const step = decideSignUp(locked.signUp, locked.now);
+  if (step.do !== 'expire') return step;
+  await endSignUp(tx, locked, 'expired');
+  return { do: 'end' };
+}
+
+/** A mail server has the e-mail: what is left is to wait for the answer. */
+export async function recordInvitationMailed(tx: Transaction, id: UserSignUpId): Promise<UserInvitationStep> {
+  const { signUp, now } = await lockSignUp(tx, id);
+  if (signUp.status === 'pending' && signUp.mailedAt === null) {
+    const nextCheckAt = new Date(signUp.expiresAt.getTime() + INVITATION_CHECK_MS);
+    await tx.drizzle
+      .update(userSignUps)
+      .set({ mailedAt: now, nextCheckAt, revision: signUp.revision + 1n })
+      .where(eq(userSignUps.id, id));
+  }
+  return advanceUserInvitation(tx, id);
+}
+
+/** `PATCH /users/{userEmail}/invitations/{id}`: callers cancel; every other answer is the invited person's. */
+export async function changeUserInvitation(
+  tx: Transaction,
+  email: string,
+  id: UserInvitationId,
+  status: UserInvitationStatus,
+): Promise<UserInvitationRow> {
+  const found = await findUserInvitation(tx, email, id);
+  if (found === null) throw recordNotFound(ENTITY, 'id', id);
+  const locked = await lockSignUp(tx, found.signUpId);
+  const invitations = await readInvitations(tx, found.signUpId);
+  const before = invitations.find((invitation) => invitation.id === id) ?? found;
+  if (status !== 'cancelled' || !USER_INVITATION_MOVES[before.status].includes(status)) {
+    const message = `The invitation is ${before.status}; callers can only cancel a pending one.`;
+    throw refusal('common.state.illegal_transition', [ENTITY, 'status', status], message);
+  }
+  const others = invitations.some((invitation) => invitation.id !== id && invitation.status === 'pending');
+  if (!others) await endSignUp(tx, locked, 'cancelled');
+  else await tx.drizzle.update(userInvitations).set({ status }).where(eq(userInvitations.id, id));
+  return { ...before, status };
+}
+
+/** The invitations of one e-mail, in their order. */
+export async function readInvitations(reader: Reader, signUpId: UserSignUpId): Promise<readonly UserInvitationRow[]> {
+  const t = userInvitations;
+  return reader.drizzle.select().from(t).where(eq(t.signUpId, signUpId)).orderBy(asc(t.id));
+}
+
+export async function findUserInvitation(
+  reader: Reader,
+  email: string,
+  id: UserInvitationId,
+): Promise<UserInvitationRow | null> {
+  const t = userInvitations;
+  const [row] = await reader.drizzle
+    .select()
+    .from(t)
+    .where(and(eq(t.id, id), eq(t.emailKey, emailKey(email))));
+  return row ?? null;
+}
+
+/** A page of the invitations of an address by creation, and how many there are in all. */
+export async function listUserInvitations(
+  reader: Reader,
+  email: string,
+  page: PageRequest,
+): Promise<PageOf<UserInvitationRow>> {
+  const t = userInvitations;
+  const where = eq(t.emailKey, emailKey(email));
+  const [rows, [total]] = await Promise.all([
+    reader.drizzle.select().from(t).where(where).orderBy(t.id).limit(page.size).offset(page.offset),
+    reader.drizzle.select({ total: count() }).from(t).where(where),
+  ]);
+  return { rows, totalElements: total?.total ?? 0 };
+}

@@ -1,0 +1,39 @@
+import { describe, expect, test } from 'vitest';
+import { checkPassword } from './passwords.ts';
+
+const PERSON = ['Lovelace', 'Ada', 'ada.lovelace@example.com'];
+
+describe('a password', () => {
+  test.each([
+    ['eleven characters', 'tjq7w-mzb2x', 'too-short'],
+    ['twelve units of six characters', '𝄞'.repeat(6), 'too-short'],
+    ['129 characters', `${'abcdefghij'.repeat(12)}xyzuvwqrs`, 'too-long'],
+    ['a list', 'qwertyuiop123', 'common'],
+    ['a list, in capitals', '1QAZ2WSX3EDC', 'common'],
+    ['a common word with digits and a sign', 'Password2026!', 'common'],
+    ['a common word in disguise', 'p4$$w0rd!2026', 'common'],
+    ['a common word twice', 'dragon-dragon1', 'common'],
+    ['digits alone', '198503211985', 'common'],
+    ['a row of the keyboard', 'asdfghjklzxc', 'common'],
+    ['the alphabet backwards', 'zyxwvutsrqpo', 'common'],
+    ['one character', 'aaaaaaaaaaaaaaaa', 'common'],
+    ['few characters', 'abab-abab-abab', 'common'],
+    ['a German classic', 'Passwort!!2026', 'common'],
+    ['the own name and a year', 'Lovelace1815', 'personal'],
+    ['the own address', 'ada.lovelace@example.com', 'personal'],
+  ])('is refused for %s', (_, password, problem) => {
+    expect(checkPassword(password, PERSON)).toBe(problem);
+  });
+
+  test.each([
+    ['four words', 'correct horse battery staple'],
+    ['words without any sign or digit', 'teelichtwanderung'],
+    ['twelve random characters', 'tjq7w-mzb2xk'],
+    ['128 characters', 'k7 wandering otters sing '.repeat(6).slice(0, 128)],
+    ['other scripts', 'σκιουράκι στο δάσος'],
+    ['a common word among others', 'my dragon eats purple soup'],
+    ['the own name in a sentence', 'when Lovelace met the analytical engine'],
+  ])('may be %s', (_, password) => {
+    expect(checkPassword(password, PERSON)).toBeNull();
+  });
+});

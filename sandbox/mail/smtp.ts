@@ -1,0 +1,86 @@
+import { SMTPServer } from 'smtp-server';
+import type { Mailbox } from './mailbox.ts';
+
+const MAIL_BYTES_MAX = 1024 * 1024;
+
+/** Answers that a word after a plus in the recipient's address asks for, as in `ada+refused@example.com`. */
+const REFUSALS: Readonly<Record<string, readonly [code: number, message: string]>> = {
+  refused: [550, 'No such mailbox'],
+  unavailable: [451, 'Try again later'],
+};
+
+/** How often `unavailable` and `cut` do their mischief to one address before they relent. */
+const FAULT_COUNT = 2;
+
+export interface SmtpCatcher {
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+/** A mail server that takes every e-mail for everybody and hands none on. */
+export async function startSmtpCatcher(options: {
+  readonly port: number;
+  readonly host: string;
+  readonly mailbox: Mailbox;
+  readonly now: () => Date;
+  readonly onFailure: (error: unknown) => void;
+}): Promise<SmtpCatcher> {
+  const { mailbox } = options;
+  const faults = new Map<string, number>();
+  const strikes = (address: string): boolean => {
+    const count = faults.get(address) ?? 0;
+    faults.set(address, count + 1);
+    return count < FAULT_COUNT;
+  };
+  const server = new SMTPServer({
+    disabledCommands: ['AUTH', 'STARTTLS'],
+    disableReverseLookup: true,
+    logger: false,
+    size: MAIL_BYTES_MAX,
+    closeTimeout: 1_000,
+    onRcptTo({ address }, _session, callback) {
+      const word = faultOf(address);
+      const refusal = REFUSALS[word];
+      if (refusal !== undefined && (word === 'refused' || strikes(address))) return callback(replied(...refusal));
+      callback();
+    },
+    onData(stream, session, callback) {
+      const chunks: Buffer[] = [];
+      stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+      stream.once('error', callback);
+      stream.once('end', () => {
+        if (stream.sizeExceeded) return callback(replied(552, 'Larger than a mebibyte'));
+        const recipients = session.envelope.rcptTo.map(({ address }) => address);
+        const cut = recipients.find((address) => faultOf(address) === 'cut' && strikes(address));
+        mailbox
+          .receive(Buffer.concat(chunks), recipients, options.now())
+          .then(() => {
+            if (cut === undefined) callback();
+            // After it was taken: whoever sent it cannot know.
+            else
+              for (const connection of server.connections)
+                if (connection.id === session.id) connection._socket.destroy();
+          })
+          .catch(options.onFailure);
+      });
+    },
+  });
+  server.on('error', () => {});
+  await new Promise<void>((resolve, reject) => {
+    server.server.once('error', reject);
+    server.listen(options.port, options.host, () => resolve());
+  });
+  const address = server.server.address();
+  return {
+    port: typeof address === 'object' && address !== null ? address.port : options.port,
+    close: () => new Promise((resolve) => server.close(() => resolve())),
+  };
+}
+
+function faultOf(address: string): string {
+  return /\+([a-z]+)@/.exec(address)?.[1] ?? '';
+}
+
+function replied(code: number, message: string): Error {
+  return Object.assign(new Error(message), { responseCode: code });
+}
