@@ -1,4 +1,5 @@
 import { Webhook } from 'standardwebhooks';
+import { loadConfiguration } from '../../config/configuration.ts';
 import { checkLedger } from '../../db/ledger-check.ts';
 import type { Json } from './api.ts';
 import type { Load } from './load.ts';
@@ -21,6 +22,7 @@ export async function judge(run: JudgedRun): Promise<Problems> {
     stuckWorkOf(run.service),
     judgeWebhooks(run),
     judgeBank(run),
+    judgeSessions(run),
   ]);
   return found.flat();
 }
@@ -53,6 +55,24 @@ async function judgeWishes({ service, load }: JudgedRun): Promise<Problems> {
   }
   if (load.figures.hung > 0) problems.push(`${load.figures.hung} requests hung`);
   return problems;
+}
+
+/** Sessions of one process beside its pool: what it listens on. */
+const LISTENERS_MAX = 2;
+
+/** Pools are back at their size: nothing that the faults broke still holds a session. */
+async function judgeSessions({ service }: JudgedRun): Promise<Problems> {
+  const { pools } = loadConfiguration({});
+  const limits: Record<string, number> = { api: pools.apiDatabaseConnections, worker: pools.workerDatabaseConnections };
+  const sessions = await service.database.reader.statement<{ name: string; count: number }>(
+    `SELECT application_name AS name, count(*)::integer AS count FROM pg_stat_activity
+     WHERE application_name IN ('api', 'worker') GROUP BY 1`,
+    [],
+  );
+  return sessions.flatMap(({ name, count }) => {
+    const most = service.apiUrls.length * ((limits[name] ?? 0) + LISTENERS_MAX);
+    return count > most ? [`${count} sessions of ${name}, which may have ${most}`] : [];
+  });
 }
 
 interface ToldEvent {

@@ -1,0 +1,147 @@
+import { parseArgs } from 'node:util';
+import { type CrashRunResult, crashRun } from '../harness/crash-run.ts';
+import { seedOr } from '../harness/random.ts';
+import { PROCESS_KINDS } from '../harness/whole-service.ts';
+
+/**
+ * `npm run proof [-- --seeds 20 --minutes 5 --seed 1 --quick --verbose]`: the crash test at length. Each seed is a service of its own that
+ * is killed part by part under load for so many minutes; then every book must agree. Exits 0 when all do.
+ */
+const USAGE = 'npm run proof [-- --seeds N --minutes N --seed FIRST --away SECONDS --quick --verbose]';
+
+/** Faults come about two seconds apart; a third of them are no kills. */
+const KILLS_EACH_PER_MINUTE = 4;
+const QUICK = { seeds: 3, minutes: 1.75 };
+const FULL = { seeds: 20, minutes: 5 };
+const SETTLE_MS = 240_000;
+
+interface ProofOptions {
+  readonly seeds: readonly number[];
+  readonly minutes: number;
+  readonly awayMs: number;
+  readonly verbose: boolean;
+}
+
+async function main(): Promise<number> {
+  const { seeds, minutes, awayMs, verbose } = readOptions();
+  const killsEach = Math.ceil(minutes * KILLS_EACH_PER_MINUTE);
+  console.log(
+    `${seeds.length} seeds from ${seeds[0]}, ${killsEach} kills of each of ${PROCESS_KINDS.join(', ')} per seed`,
+  );
+  console.log(
+    row([
+      'seed',
+      'kills',
+      'requests',
+      'done',
+      'refused',
+      'lost',
+      'hung',
+      'paid in',
+      'events',
+      'webhooks',
+      'reads',
+      'end s',
+      'problems',
+    ]),
+  );
+  const results: CrashRunResult[] = [];
+  for (const seed of seeds) {
+    const result = await crashRun({
+      seed,
+      callers: 5,
+      thinkMs: 200,
+      settleMs: SETTLE_MS,
+      temporalAwayMs: awayMs,
+      ...(verbose ? { say: (line: string) => console.log(`  ${new Date().toISOString()} ${line}`) } : {}),
+      plan: {
+        killsEach,
+        sessions: killsEach,
+        pauses: Math.ceil(killsEach / 2),
+        receiverOutages: Math.ceil(killsEach / 3),
+        bankFaults: Math.ceil(killsEach / 2),
+        betweenMs: { minimum: 500, maximum: 2_000 },
+      },
+    });
+    results.push(result);
+    console.log(lineOf(result));
+    for (const problem of result.problems) console.log(`  ! ${problem}`);
+  }
+  return conclude(results);
+}
+
+function readOptions(): ProofOptions {
+  const { values } = parseArgs({
+    options: {
+      seeds: { type: 'string' },
+      minutes: { type: 'string' },
+      seed: { type: 'string' },
+      away: { type: 'string', default: '60' },
+      quick: { type: 'boolean', default: false },
+      verbose: { type: 'boolean', default: false },
+    },
+  });
+  const standard = values.quick ? QUICK : FULL;
+  const count = Number(values.seeds ?? standard.seeds);
+  const minutes = Number(values.minutes ?? standard.minutes);
+  const first = values.seed === undefined ? seedOr(1) : Number(values.seed);
+  const awaySeconds = Number(values.away);
+  const valid = count >= 1 && minutes > 0 && Number.isInteger(first) && awaySeconds >= 0;
+  if (!valid) throw new Error(USAGE);
+  const seeds = Array.from({ length: count }, (_, index) => first + index);
+  return { seeds, minutes, awayMs: awaySeconds * 1_000, verbose: values.verbose };
+}
+
+function lineOf({
+  seed,
+  faults,
+  figures,
+  events,
+  webhooksReceived,
+  snapshots,
+  settledAfterMs,
+  problems,
+}: CrashRunResult) {
+  const kills = Object.values(faults.kills).reduce((sum, count) => sum + count, 0);
+  const ended = settledAfterMs === null ? 'never' : Math.round(settledAfterMs / 1_000);
+  const { requests, acknowledged, refused, unknown, hung, paymentsIn } = figures;
+  const counts = [requests, acknowledged, refused, unknown, hung, paymentsIn, events, webhooksReceived, snapshots];
+  return row([seed, kills, ...counts, ended, problems.length]);
+}
+
+function row(cells: readonly (string | number)[]): string {
+  return cells.map((cell) => String(cell).padStart(8)).join(' ');
+}
+
+function conclude(results: readonly CrashRunResult[]): number {
+  const sum = (of: (result: CrashRunResult) => number) => results.reduce((total, result) => total + of(result), 0);
+  const kills = PROCESS_KINDS.map((kind) => `${kind} ${sum(({ faults }) => faults.kills[kind])}`).join(', ');
+  const done = results.map(({ faults }) => faults.done);
+  const others = ['session', 'pause', 'receiver', 'bank'].map(
+    (kind) => `${kind} ${done.reduce((total, counts) => total + (counts[kind] ?? 0), 0)}`,
+  );
+  const problems = sum((result) => result.problems.length);
+  console.log(`\nkill -9: ${kills}. Other faults: ${others.join(', ')}.`);
+  console.log(
+    `Acknowledged transfers ${sum(({ figures }) => figures.acknowledged)}, payments in ${sum(({ figures }) => figures.paymentsIn)}, ` +
+      `requests ${sum(({ figures }) => figures.requests)}, answers lost and asked for again ${sum(({ figures }) => figures.unknown)}.`,
+  );
+  console.log(
+    `Temporal away: ${sum(({ temporalAway }) => temporalAway.requests)} requests, ` +
+      `${sum(({ temporalAway }) => temporalAway.acknowledged)} transfers taken, ${sum(({ temporalAway }) => temporalAway.failed)} failed.`,
+  );
+  console.log(
+    `Hung ${sum(({ figures }) => figures.hung)}. Events ${sum(({ events }) => events)}, webhooks received ${sum(({ webhooksReceived }) => webhooksReceived)}. ` +
+      `Snapshots ${sum(({ snapshots }) => snapshots)}.`,
+  );
+  console.log(problems === 0 ? 'Nothing lost, nothing doubled; every book agrees.' : `${problems} problems.`);
+  return problems === 0 ? 0 : 1;
+}
+
+main().then(
+  (status) => process.exit(status),
+  (error: unknown) => {
+    console.error(error instanceof Error ? (error.stack ?? error.message) : error);
+    process.exit(2);
+  },
+);
