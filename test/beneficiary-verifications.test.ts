@@ -121,7 +121,7 @@ async function setFaults(faults: Json): Promise<void> {
 
 /** An account that the sandbox bank opens for a client of its own, as its books hold it. */
 async function bankAccount(identityType: string, name: string, alias = 'GBP Account'): Promise<Json> {
-  const send = async (path: string, body: Json) =>
+  const send = async (path: string, body: Json): Promise<Json> =>
     (await fetch(`${sandbox.url}/bank${path}`, { method: 'POST', body: JSON.stringify(body) })).json();
   const bankClient = await send('/clients', {
     ourReference: randomUUID(),
@@ -282,6 +282,24 @@ describe('the provider that asks', () => {
     expect([status, body.code]).toEqual([400, `common.validation.${code}`]);
     expect(body.messageParameters.slice(0, 2)).toEqual(['connect', field]);
   });
+});
+
+test('a service whose default provider cannot ask says so, and asks through another that is named', async () => {
+  const other = await startApi(database, {
+    env: { SANDBOX_URL: sandbox.url },
+    users: api.users,
+    configuration: (configuration) => ({
+      ...configuration,
+      directories: { 'pay-uk': { ...configuration.directories['pay-uk'], defaultProvider: 'custom-bank' } },
+    }),
+  });
+  try {
+    const { status, body } = await verify({ at: other });
+    expect([status, ...body.messageParameters]).toEqual([400, 'connect', 'serviceProvider', 'custom-bank']);
+    expect((await verified({ at: other, connect: { serviceProvider: 'sandbox-bank' } })).result.matched).toBe(true);
+  } finally {
+    await other.stop();
+  }
 });
 
 describe('a request that is wrong', () => {

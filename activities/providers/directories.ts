@@ -12,19 +12,15 @@ const PAY_UK: Readonly<Record<string, (settings: Pick<Environment, 'sandboxUrl'>
   'sandbox-bank': ({ sandboxUrl }) => createSandboxDirectory({ url: sandboxUrl, provider: 'sandbox-bank' }),
 };
 
-/** The way to each directory through the configured providers that have one. */
+/** The way to each directory through the configured providers that have one; none is no reason not to start. */
 export function createDirectories(
-  configuration: Pick<Configuration, 'providers' | 'directories'>,
+  configuration: Pick<Configuration, 'providers'>,
   settings: Pick<Environment, 'sandboxUrl'>,
 ): NameDirectories {
   const payUk = new Map<string, NameDirectory>();
   for (const { code, method } of configuration.providers) {
     const create = method === 'built-in' && Object.hasOwn(PAY_UK, code) ? PAY_UK[code] : undefined;
     if (create !== undefined) payUk.set(code, create(settings));
-  }
-  const { defaultProvider } = configuration.directories['pay-uk'];
-  if (!payUk.has(defaultProvider)) {
-    throw new Error(`directories.pay-uk.defaultProvider is ${defaultProvider}, which cannot ask the directory.`);
   }
   return { 'pay-uk': payUk };
 }
