@@ -1,9 +1,14 @@
 import { type BenchAccount, createAccounts, createFloorAccounts } from './accounts.ts';
 import { Callers } from './callers.ts';
+import { benchExternalTransfers, benchWithoutTemporal } from './external-transfers.ts';
 import type { Measurement } from './measure.ts';
 import { type BenchOptions, readOptions } from './options.ts';
+import { residentBytes } from './processor-time.ts';
+import { benchReads } from './reads.ts';
+import { machine, markdown, type Report, writeReport } from './report.ts';
 import { type Stage, startStage } from './stage.ts';
 import { benchTransfers } from './transfers.ts';
+import { benchWebhooks } from './webhooks.ts';
 
 /** What every case works with. */
 export interface Bench {
@@ -20,19 +25,41 @@ async function main(): Promise<void> {
   const say = (line: string): void => {
     process.stderr.write(`${line}\n`);
   };
+  const startedAt = new Date().toISOString();
   const stage = await startStage(say);
   const callers = new Callers();
   try {
     const accounts = await createAccounts(stage.sql);
     const floorAccounts = await createFloorAccounts(stage.sql);
     const bench: Bench = { options, stage, callers, accounts, floorAccounts, say };
-    const measurements: Measurement[] = [];
-    if (options.only.has('a')) measurements.push(...(await benchTransfers(bench)));
-    console.table(measurements);
+    const idle = memory(stage, 'at the start');
+    const measurements = await runCases(bench);
+    const memoryMiB = options.only.has('e') ? { ...idle, ...memory(stage, 'at the end') } : {};
+    const report: Report = { startedAt, machine: machine(), measurements, memoryMiB };
+    const files = writeReport(report);
+    console.log(markdown(report));
+    say(`Written: ${files.join(', ')}`);
   } finally {
     callers.close();
     await stage.close();
   }
+}
+
+async function runCases(bench: Bench): Promise<Measurement[]> {
+  const { only } = bench.options;
+  const measurements: Measurement[] = [];
+  if (only.has('a')) measurements.push(...(await benchTransfers(bench)));
+  if (only.has('c')) measurements.push(...(await benchReads(bench)));
+  if (only.has('b')) measurements.push(...(await benchExternalTransfers(bench)));
+  if (only.has('d')) measurements.push(...(await benchWebhooks(bench)));
+  if (only.has('b')) measurements.push(...(await benchWithoutTemporal(bench)));
+  return measurements;
+}
+
+/** e. Resident memory of the two processes of the service. */
+function memory(stage: Stage, when: string): Record<string, number> {
+  const mebibytes = (processId: number): number => Math.round(residentBytes(processId) / 1024 ** 2);
+  return { [`api ${when}`]: mebibytes(stage.api.process.pid), [`worker ${when}`]: mebibytes(stage.worker.pid) };
 }
 
 main().catch((error: unknown) => {

@@ -21,18 +21,17 @@ export interface Served {
 
 export interface Stage {
   readonly postgres: RunningPostgres;
-  readonly temporal: () => RunningTemporal;
+  readonly temporal: RunningTemporal;
   readonly sql: postgres.Sql;
   readonly api: Served;
-  /** Of the API, the sandbox and the floor. */
   readonly worker: RunningProcess;
+  readonly sandbox: RunningProcess;
   readonly floor: Served;
   readonly floorWorker: RunningProcess;
   readonly token: string;
   /** Another database of the same Postgres, and an API that serves it. */
   secondApi(name: string): Promise<{ api: Served; sql: postgres.Sql }>;
   stopTemporal(): Promise<void>;
-  restartTemporal(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -46,16 +45,12 @@ export async function startStage(say: (line: string) => void): Promise<Stage> {
   const connections: postgres.Sql[] = [];
   say('Starting Postgres and Temporal …');
   const database = await startPostgres({ dataDirectory: join(directory, 'postgres'), onProgress: say });
-  const temporalPort = await freePort();
-  const launchTemporal = () =>
-    startTemporal({
-      databaseFile: join(directory, 'temporal.db'),
-      logFile: join(directory, 'temporal.log'),
-      pidFile: join(directory, 'temporal.pid'),
-      port: temporalPort,
-      onProgress: say,
-    });
-  let temporal = await launchTemporal();
+  const temporal = await startTemporal({
+    databaseFile: join(directory, 'temporal.db'),
+    logFile: join(directory, 'temporal.log'),
+    pidFile: join(directory, 'temporal.pid'),
+    onProgress: say,
+  });
   const close = async (): Promise<void> => {
     for (const sql of connections) await sql.end({ timeout: 1 });
     await Promise.all(started.map((running) => stopProcess(running, { graceMs: STOP_GRACE_MS })));
@@ -106,17 +101,18 @@ export async function startStage(say: (line: string) => void): Promise<Stage> {
     };
 
     say('Starting the sandbox, the worker, the API and the floors …');
-    await launch('sandbox', 'sandbox/main.ts');
+    const sandbox = await launch('sandbox', 'sandbox/main.ts');
     const worker = await launch('worker', 'activities/main.ts');
     const floorWorker = await launch('floor-worker', 'bench/floor-worker.ts');
     const floor = await serve('floor', 'bench/floor-server.ts', floorPort);
     const api = await serve('api', 'api/main.ts', port);
     return {
       postgres: database,
-      temporal: () => temporal,
+      temporal,
       sql: connect(database.url),
       api,
       worker,
+      sandbox,
       floor,
       floorWorker,
       token,
@@ -130,9 +126,6 @@ export async function startStage(say: (line: string) => void): Promise<Stage> {
         return { api: second, sql: connect(url.href) };
       },
       stopTemporal: () => temporal.stop(),
-      restartTemporal: async () => {
-        temporal = await launchTemporal();
-      },
       close,
     };
   } catch (error) {

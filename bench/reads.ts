@@ -1,0 +1,121 @@
+import type postgres from 'postgres';
+import { type BenchAccount, createAccounts } from './accounts.ts';
+import type { PreparedRequest } from './callers.ts';
+import type { Bench } from './main.ts';
+import { type Contender, compare, type Measurement } from './measure.ts';
+import type { Served } from './stage.ts';
+
+const SMALL_ROWS = 1_000;
+const SAMPLED_IDS = 2_000;
+const FLOOR_ENTRIES = 1_000;
+
+/** A database with so many transfers, and the API that serves it. */
+interface Library {
+  readonly name: string;
+  readonly api: Served;
+  readonly accounts: readonly BenchAccount[];
+  readonly ids: readonly string[];
+}
+
+/** c. GET by id and filtered pages with a thousand and with a million transfers, against a bare GET. */
+export async function benchReads(bench: Bench): Promise<Measurement[]> {
+  bench.say(`c. loading ${SMALL_ROWS} and ${bench.options.largeRows} transfers …`);
+  const small = await library(bench, 'small', SMALL_ROWS);
+  const large = await library(bench, 'large', bench.options.largeRows);
+  const { seconds, rounds } = bench.options;
+  const run = { callers: bench.callers, seconds, rounds };
+  bench.say('c. GET by id …');
+  const getById = [await floorGet(bench), ...[small, large].map((of) => contender(bench, of, byId(of)))];
+  const measurements = await compare('GET by id', getById, { ...run, counts: bench.options.callers });
+  for (const [name, query] of Object.entries(FILTERS)) {
+    bench.say(`c. page, ${name} …`);
+    const pages = [small, large].map((of) => contender(bench, of, pagesOf(of, query)));
+    measurements.push(...(await compare(`page, ${name}`, pages, { ...run, seconds: seconds / 2, counts: [1] })));
+  }
+  return measurements;
+}
+
+/** What is asked of one account's owner; each caller asks for another account every time. */
+const FILTERS: Readonly<Record<string, (account: BenchAccount) => string>> = {
+  'no filter': () => '',
+  'by account': ({ accountId }) => `data.outgoingTransfer.accountId=${accountId}`,
+  'by client and status': ({ clientId }) =>
+    `data.outgoingTransfer.clientId=${clientId}&data.outgoingTransfer.status=completed`,
+  'by status (nearly all)': () => 'data.outgoingTransfer.status=completed',
+  'by status (few)': () => 'data.outgoingTransfer.status=failed',
+  'by currency and date': () =>
+    `data.outgoingTransfer.currency=GBP&data.outgoingTransfer.transferDateFrom=${daysAgo(200)}&data.outgoingTransfer.transferDateTo=${daysAgo(100)}`,
+};
+
+function daysAgo(days: number): string {
+  return new Date(Date.now() - days * 24 * 60 * 60 * 1000).toISOString().slice(0, 10);
+}
+
+async function library(bench: Bench, name: string, rows: number): Promise<Library> {
+  const { api, sql } = await bench.stage.secondApi(`bench_${name}`);
+  const accounts = await createAccounts(sql);
+  await loadTransfers(sql, rows);
+  const ids = await sql<{ id: string }[]>`
+    SELECT id FROM outgoing_transfers ORDER BY random() LIMIT ${SAMPLED_IDS}`;
+  return { name: `service, ${rows.toLocaleString('en')}`, api, accounts, ids: ids.map(({ id }) => id) };
+}
+
+/** Internal transfers of the last year, spread over all accounts. Rows of lists alone: the ledger has none of them. */
+async function loadTransfers(sql: postgres.Sql, rows: number): Promise<void> {
+  await sql.unsafe(`
+    WITH numbered AS (SELECT id, client_id, row_number() OVER (ORDER BY id) - 1 AS number FROM accounts)
+    INSERT INTO outgoing_transfers (id, transaction_number, client_id, account_id, status, scope, currency, amount_minor,
+        transfer_date, original_transfer_date, description, destination_account_id, authorization_status,
+        compliance_check_status, transfer_date_status, balance_check_status, method, provider, created_at, updated_at)
+      SELECT uuidv7(at - now()), to_char(at, 'YYYYMMDD') || '-' || upper(lpad(to_hex(n), 6, '0')), source.client_id,
+        source.id, CASE WHEN n % 100 = 0 THEN 'failed' WHEN n % 100 = 1 THEN 'cancelled' ELSE 'completed' END, 'internal',
+        'GBP', 1 + n % 100000, at::date, at::date, 'Bench ' || n, destination.id, 'not-required', 'not-required',
+        'fulfilled', 'fulfilled', 'built-in', 'sandbox-bank', at, at
+      FROM generate_series(1, ${rows}) AS n
+        CROSS JOIN LATERAL (SELECT now() - interval '365 days' * (1 - n::float8 / ${rows}) AS at) AS instant
+        JOIN numbered AS source ON source.number = n * 7 % 1000
+        JOIN numbered AS destination ON destination.number = (n * 7 + 1) % 1000
+      ORDER BY n`);
+  await sql.unsafe('VACUUM ANALYZE outgoing_transfers');
+}
+
+function contender(bench: Bench, { name, api }: Library, requests: readonly PreparedRequest[]): Contender {
+  return {
+    name,
+    processIds: [api.process.pid, bench.stage.postgres.process.pid],
+    load: {
+      origin: api.origin,
+      method: 'GET',
+      headers: { authorization: `Bearer ${bench.stage.token}` },
+      idempotent: false,
+      requests,
+    },
+  };
+}
+
+function byId({ ids }: Library): PreparedRequest[] {
+  return ids.map((id) => ({ path: `/outgoing-transfers/${id}` }));
+}
+
+function pagesOf({ accounts }: Library, query: (account: BenchAccount) => string): PreparedRequest[] {
+  return accounts.map((account) => ({ path: `/outgoing-transfers?${query(account)}` }));
+}
+
+async function floorGet(bench: Bench): Promise<Contender> {
+  const { stage } = bench;
+  await stage.sql.unsafe(`
+    INSERT INTO floor_entries (account_id, amount_minor, balance_after_minor)
+      SELECT id, 1, balance_minor FROM floor_accounts LIMIT ${FLOOR_ENTRIES}`);
+  const rows = await stage.sql<{ id: string }[]>`SELECT id FROM floor_entries LIMIT ${SAMPLED_IDS}`;
+  return {
+    name: 'floor',
+    processIds: [stage.floor.process.pid, stage.postgres.process.pid],
+    load: {
+      origin: stage.floor.origin,
+      method: 'GET',
+      headers: {},
+      idempotent: false,
+      requests: rows.map(({ id }) => ({ path: `/entries/${id}` })),
+    },
+  };
+}

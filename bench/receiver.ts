@@ -1,0 +1,22 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** A webhook receiver that takes everything, a process of its own. Asked by message, it tells what it got and when. */
+export interface Received {
+  readonly count: number;
+  readonly firstMs: number;
+  readonly lastMs: number;
+}
+
+let received: Received = { count: 0, firstMs: 0, lastMs: 0 };
+
+const server = createServer((request, response) => {
+  request.resume().on('end', () => {
+    const now = performance.now();
+    received = { count: received.count + 1, firstMs: received.count === 0 ? now : received.firstMs, lastMs: now };
+    response.writeHead(204).end();
+  });
+});
+server.listen(0, '127.0.0.1', () => process.send?.({ port: (server.address() as AddressInfo).port }));
+process.on('message', () => process.send?.(received));
+process.on('disconnect', () => process.exit(0));
