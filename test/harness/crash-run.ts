@@ -72,6 +72,8 @@ export async function crashRun(options: CrashRunOptions): Promise<CrashRunResult
   const { seed, plan, settleMs, say } = options;
   const under = await startUnderLoad(options);
   const { service, load } = under;
+  let keep: 'logs' | undefined = 'logs';
+  say?.(`seed ${seed} runs in ${service.directory}`);
   try {
     const watch = watchTotals(service.database);
     // Another row of choices than the callers', so that neither shifts the other's.
@@ -86,6 +88,8 @@ export async function crashRun(options: CrashRunOptions): Promise<CrashRunResult
     if ('open' in settled) problems.push(`still open after ${settleMs} ms: ${JSON.stringify(settled.open)}`);
     if (temporalAway.failed > 0) problems.push(`${temporalAway.failed} requests failed while Temporal was away`);
     problems.push(...watch.wrong.map((total) => `a snapshot saw a wrong total: ${total}`));
+    if (problems.length === 0) keep = undefined;
+    else problems.push(`the logs are in ${service.directory}`);
     return {
       seed,
       figures: load.figures,
@@ -100,7 +104,7 @@ export async function crashRun(options: CrashRunOptions): Promise<CrashRunResult
     };
   } finally {
     await load.stop().catch(() => {});
-    await service.close();
+    await service.close(keep);
   }
 }
 

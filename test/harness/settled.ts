@@ -25,6 +25,7 @@ export interface Unsettled {
 /** The bank sends payments with this last amount back after two seconds. */
 const RETURNED_PENCE = 3;
 const PAST_EVENTS_MAX = 12;
+const enums = proto.temporal.api.enums.v1;
 
 const UNSETTLED = `SELECT
   (SELECT count(*) FROM outgoing_transfers WHERE status IN ('pending', 'processing', 'released'))::integer AS outgoing,
@@ -55,9 +56,11 @@ async function pastOf(client: Client, id: string): Promise<string> {
   const history = await client.workflow.getHandle(id).fetchHistory();
   const events = (history.events ?? []).slice(-PAST_EVENTS_MAX);
   return events
-    .map(({ eventType, eventTime }) => {
+    .map(({ eventType, eventTime, workflowTaskFailedEventAttributes: failed }) => {
       const at = new Date(Number(eventTime?.seconds ?? 0) * 1_000).toISOString().slice(11, 19);
-      return `${at} ${proto.temporal.api.enums.v1.EventType[eventType ?? 0]?.replace('EVENT_TYPE_', '')}`;
+      const type = enums.EventType[eventType ?? 0]?.replace('EVENT_TYPE_', '');
+      const why = failed ? ` (${enums.WorkflowTaskFailedCause[failed.cause ?? 0]}: ${failed.failure?.message})` : '';
+      return `${at} ${type}${why}`;
     })
     .join(', ');
 }

@@ -59,7 +59,8 @@ export interface WholeService {
   readonly receiver: Receiver;
   readonly processes: readonly ServiceProcess[];
   process(kind: ProcessKind, index?: number): ServiceProcess;
-  close(): Promise<void>;
+  /** Ends everything and removes its files; `keep` leaves the logs for who looks into a failure. */
+  close(keep?: 'logs'): Promise<void>;
 }
 
 /** Retries come soon, so that a test need not wait for them; prices, so that fees are in the books. */
@@ -80,10 +81,17 @@ export async function startWholeService(options: WholeServiceOptions = {}): Prom
   const directory = mkdtempSync(join(tmpdir(), 'whole-service-'));
   const processes: Child[] = [];
   const closers: (() => Promise<void>)[] = [];
-  const close = async () => {
+  // Whoever ends us early leaves no process behind: they are in groups of their own and would live on.
+  const killAll = () => {
+    for (const child of processes) child.killNow();
+  };
+  process.once('exit', killAll);
+  const close: WholeService['close'] = async (keep) => {
+    process.off('exit', killAll);
     for (const step of closers.splice(0).reverse()) await step();
     await Promise.all(processes.map((child) => child.end()));
-    if (process.env.KEEP_LOGS === undefined) rmSync(directory, { recursive: true, force: true });
+    const files = keep === 'logs' ? ['postgres', 'temporal.db', 'temporal.db-wal', 'temporal.db-shm'] : [''];
+    for (const file of files) rmSync(join(directory, file), { recursive: true, force: true });
   };
   try {
     return await start(directory, processes, closers, options, close);
@@ -98,7 +106,7 @@ async function start(
   processes: Child[],
   closers: (() => Promise<void>)[],
   options: WholeServiceOptions,
-  close: () => Promise<void>,
+  close: WholeService['close'],
 ): Promise<WholeService> {
   mkdirSync(join(directory, 'run'));
   const configurationFile = join(directory, 'configuration.json');
@@ -240,6 +248,10 @@ class Child implements ServiceProcess {
     this.isUp = false;
     this.kills += 1;
     await this.#end('SIGKILL', 5_000);
+  }
+
+  killNow(): void {
+    if (this.#running !== null) signalProcess(this.#running, 'SIGKILL');
   }
 
   async pause(durationMs: number): Promise<void> {

@@ -138,6 +138,9 @@ function conclude(results: readonly CrashRunResult[]): number {
   return problems === 0 ? 0 : 1;
 }
 
+// What was started is ended on exit.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
+
 main().then(
   (status) => process.exit(status),
   (error: unknown) => {
