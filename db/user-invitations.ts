@@ -105,7 +105,8 @@ export async function endSignUp(
     .set({ status: status === 'expired' ? 'cancelled' : status })
     .where(and(eq(userInvitations.signUpId, signUp.id), eq(userInvitations.status, 'pending')))
     .returning();
-  await wakeSignUp(tx, signUp.id);
+  // Time passing is what the workflow itself has noticed.
+  if (status !== 'expired') await wakeSignUp(tx, signUp.id);
   return ended;
 }
 
