@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import type { AccountId, BeneficiaryBankAccountId, ClientId, TransferReasonId } from '../domain/ids.ts';
 import { OUTGOING_TRANSFER_STATUSES } from '../domain/outgoing-transfers.ts';
+import { crossCheck, type Disagreement, isSent, type Sent } from './frame/cross-checks.ts';
 import {
   amount,
   boolean,
@@ -57,30 +58,28 @@ const requestedTransfer = v.pipe(
     destination,
     schemeAttributes: optional(map(SCHEME_CODE, text(ATTRIBUTE_LENGTH_MAX), ATTRIBUTES_MAX)),
   }),
-  v.rawCheck(({ dataset, addIssue }) => {
-    if (!dataset.typed) return;
-    const { scope, scheme, schemeAttributes, ...transfer } = dataset.value;
-    const internal = scope === 'internal';
-    const problem = (key: string, message: string) => addIssue({ message, path: [pathItem(dataset.value, key)] });
-    if (internal && scheme !== undefined) problem('scheme', 'must be null for an internal transfer');
-    if (!internal && scheme === undefined) {
-      problem('scheme', 'common.validation.field_required: is required for an external transfer');
-    }
-    if (internal !== (transfer.destination.type === 'client-account')) {
-      problem('destination', internal ? 'must be a client-account' : 'must be a beneficiary-bank-account');
-    }
-    if (
-      transfer.destination.type === 'client-account' &&
-      transfer.destination.accountId === transfer.source.accountId
-    ) {
-      problem('destination', 'must be another account than the source');
-    }
-    if (internal && schemeAttributes !== undefined) problem('schemeAttributes', 'belongs to external transfers');
-  }),
+  crossCheck(disagreementsOf),
 );
 
-function pathItem(input: object, key: string): v.IssuePathItem {
-  return { type: 'object', origin: 'value', input: { ...input }, key, value: Reflect.get(input, key) };
+function disagreementsOf({ scope, scheme, schemeAttributes, source: from, destination: to }: Sent): Disagreement[] {
+  if (scope !== 'internal' && scope !== 'external') return [];
+  const internal = scope === 'internal';
+  const found: Disagreement[] = [];
+  const blame = (key: string, value: unknown, message: string) => found.push({ path: [key], value, message });
+  if (internal && scheme !== undefined) blame('scheme', scheme, 'must be null for an internal transfer');
+  if (!internal && scheme === undefined) {
+    blame('scheme', scheme, 'common.validation.field_required: is required for an external transfer');
+  }
+  const type = isSent(to) ? to.type : undefined;
+  if (type === (internal ? 'beneficiary-bank-account' : 'client-account')) {
+    blame('destination', to, internal ? 'must be a client-account' : 'must be a beneficiary-bank-account');
+  }
+  const isSame = isSent(to) && isSent(from) && typeof to.accountId === 'string' && to.accountId === from.accountId;
+  if (isSame) blame('destination', to, 'must be another account than the source');
+  if (internal && schemeAttributes !== undefined) {
+    blame('schemeAttributes', schemeAttributes, 'belongs to external transfers');
+  }
+  return found;
 }
 
 /** `workflow.pricing` and `data.pricing` of specification 2.9. */

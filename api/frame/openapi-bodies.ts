@@ -56,10 +56,12 @@ function requestSchema(contract: Contract, code: string, workflow: WorkflowContr
   const { properties: containers, required: needed } = schema;
   const entries = Object.entries(containers).map(([name, container]) => [
     name,
-    needed.includes(name) ? container : { anyOf: [container, { type: 'null' }] },
+    needed.includes(name) ? container : { anyOf: [container, NULL] },
   ]);
   return { ...schema, properties: Object.fromEntries(entries) };
 }
+
+const NULL = { type: 'null' } as const;
 
 /** On POST null is another way to leave a field out: every field that is not required may be null. */
 function withNullForAbsent(schema: JsonSchema): JsonSchema {
@@ -74,13 +76,15 @@ function withNullForAbsent(schema: JsonSchema): JsonSchema {
   }
   const items = schema.items;
   if (isSchema(items)) return { ...schema, items: withNullForAbsent(items) };
+  const values = schema.additionalProperties;
+  if (isSchema(values)) return { ...schema, additionalProperties: { anyOf: [withNullForAbsent(values), NULL] } };
   const properties = schema.properties;
   if (!isSchema(properties)) return schema;
   const required = Array.isArray(schema.required) ? schema.required : [];
   const entries = Object.entries(properties).map(([name, property]) => {
     if (!isSchema(property)) return [name, property];
     const inner = withNullForAbsent(property);
-    return [name, required.includes(name) ? inner : { anyOf: [inner, { type: 'null' }] }];
+    return [name, required.includes(name) ? inner : { anyOf: [inner, NULL] }];
   });
   return { ...schema, properties: Object.fromEntries(entries) };
 }
