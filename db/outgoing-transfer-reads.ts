@@ -1,12 +1,15 @@
-import { and, count, eq, getTableColumns, type SQL } from 'drizzle-orm';
+import { and, eq, getTableColumns, type SQL, sql } from 'drizzle-orm';
 import type { OutgoingTransferId } from '../domain/ids.ts';
+import type { PartyAccount } from '../domain/incoming-transfers.ts';
 import {
   type BeneficiaryShown,
+  type OutgoingTransferRecord,
   type OutgoingTransferStatus,
   presentOutgoingTransfer,
 } from '../domain/outgoing-transfers.ts';
 import type { Reader } from './client.ts';
 import { contains, type PageOf, type PageRequest, type TransferFilter, transferConditions } from './filters.ts';
+import { countOutgoingTransfers } from './outgoing-transfer-counts.ts';
 import { partyAccountOf } from './party-accounts.ts';
 import { accounts, clients, outgoingTransfers } from './schema.ts';
 
@@ -16,7 +19,7 @@ const SELECTION = {
   destinationIdentity: clients.identity,
 };
 
-/** Also for events, which show a transfer as it was: the same rows with what an event tells laid over them. */
+/** For events, which show a transfer as it was: the rows with what an event tells laid over them. */
 export function transfersWithDestination(reader: Reader) {
   return reader.drizzle
     .select(SELECTION)
@@ -25,7 +28,12 @@ export function transfersWithDestination(reader: Reader) {
     .leftJoin(clients, eq(clients.id, accounts.clientId));
 }
 
-type Found = Awaited<ReturnType<typeof transfersWithDestination>>[number];
+/** A transfer with what GET and lists show beside it. */
+interface Found {
+  readonly transfer: OutgoingTransferRecord & { readonly beneficiary: BeneficiaryShown | null };
+  readonly destination: PartyAccount | null;
+  readonly destinationIdentity: object | null;
+}
 
 /** The transfer as GET and lists show it, with its beneficiary; an internal one is the receiving account's holder. */
 export function shown({ transfer, destination, destinationIdentity }: Found) {
@@ -33,7 +41,7 @@ export function shown({ transfer, destination, destinationIdentity }: Found) {
     destination === null
       ? transfer.beneficiary
       : {
-          fullName: destination.accountHolderName,
+          fullName: destination.accountHolderName ?? '',
           identity: destinationIdentity === null ? null : { ...destinationIdentity },
           address: null,
           account: partyAccountOf(destination),
@@ -48,8 +56,54 @@ export async function findOutgoingTransfer(
   reader: Reader,
   id: OutgoingTransferId,
 ): Promise<OutgoingTransferShown | null> {
-  const [found] = await transfersWithDestination(reader).where(eq(outgoingTransfers.id, id));
-  return found === undefined ? null : shown(found);
+  const [row] = await reader.statement<Row>(FIND, [id]);
+  return row === undefined ? null : showRow(row);
+}
+
+type Row = Found['transfer'] & {
+  readonly [Column in keyof PartyAccount as `destination_${Column}`]: PartyAccount[Column];
+} & { readonly destinationIdentity: object | null };
+
+// Columns by name and statements as text: GETs and lists are too frequent to have a query built, and rows mapped, each time.
+const SHOWN = [
+  'id, transaction_number, client_id, account_id, status, scope, scheme, currency, amount_minor, fee_minor, transfer_date',
+  'original_transfer_date, roll_count, cut_off_at, description, transfer_reason_id, transfer_custom_reason',
+  'destination_account_id, beneficiary_id, beneficiary_bank_account_id, beneficiary, returned, incoming_transfer_id',
+  'authorization_status, compliance_check_status, transfer_date_status, balance_check_status',
+].flatMap((line) => line.split(', '));
+const DESTINATION_SHOWN = [
+  'account_holder_name, alias, ledger_number, account_number, iban, country, currency, routing_codes',
+].flatMap((line) => line.split(', '));
+
+const SELECT = `SELECT ${[
+  ...SHOWN.map((column) => `outgoing_transfers.${column} AS "${camelCase(column)}"`),
+  ...DESTINATION_SHOWN.map((column) => `destination.${column} AS "destination_${camelCase(column)}"`),
+  'holder.identity AS "destinationIdentity"',
+].join(', ')}
+  FROM outgoing_transfers LEFT JOIN accounts destination ON destination.id = outgoing_transfers.destination_account_id
+    LEFT JOIN clients holder ON holder.id = destination.client_id`;
+
+const FIND = `${SELECT} WHERE outgoing_transfers.id = $1`;
+
+function camelCase(column: string): string {
+  return column.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+}
+
+function showRow(row: Row): OutgoingTransferShown {
+  const destination: PartyAccount | null =
+    row.destinationAccountId === null
+      ? null
+      : {
+          accountHolderName: row.destination_accountHolderName,
+          alias: row.destination_alias,
+          ledgerNumber: row.destination_ledgerNumber,
+          accountNumber: row.destination_accountNumber,
+          iban: row.destination_iban,
+          country: row.destination_country,
+          currency: row.destination_currency,
+          routingCodes: row.destination_routingCodes,
+        };
+  return shown({ transfer: row, destination, destinationIdentity: row.destinationIdentity });
 }
 
 /** Filters of specification 4.9. */
@@ -71,10 +125,12 @@ export async function listOutgoingTransfers(
   filter: OutgoingTransferFilter,
   page: PageRequest,
 ): Promise<PageOf<OutgoingTransferShown>> {
-  const where = conditions(filter);
-  const [rows, [total]] = await Promise.all([
-    transfersWithDestination(reader).where(where).orderBy(outgoingTransfers.id).limit(page.size).offset(page.offset),
-    reader.drizzle.select({ total: count() }).from(outgoingTransfers).where(where),
+  const where = conditions(filter) ?? sql`true`;
+  const [rows, totalElements] = await Promise.all([
+    reader.execute<Row>(
+      sql`${sql.raw(SELECT)} WHERE ${where} ORDER BY outgoing_transfers.id LIMIT ${page.size} OFFSET ${page.offset}`,
+    ),
+    countOutgoingTransfers(reader, filter, where),
   ]);
-  return { rows: rows.map(shown), totalElements: total?.total ?? 0 };
+  return { rows: rows.map(showRow), totalElements };
 }

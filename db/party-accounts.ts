@@ -1,8 +1,7 @@
 import type { PartyAccount } from '../domain/incoming-transfers.ts';
-import type { accounts } from './schema.ts';
 
 /** An account of the service as a transfer shows it (specification 2.1). */
-export function partyAccountOf(account: typeof accounts.$inferSelect): PartyAccount {
+export function partyAccountOf(account: PartyAccount): PartyAccount {
   return {
     accountHolderName: account.accountHolderName,
     alias: account.alias,
