@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
 import { listAdmissionsDue } from '../db/admissions.ts';
 import type { Database } from '../db/client.ts';
-import { admitWaitingTransfers, type TransferRules } from '../db/outgoing-transfers.ts';
-import type { AccountId, OutgoingTransferId } from '../domain/ids.ts';
+import { type AdmissionWalk, admitWaitingTransfers, type TransferRules } from '../db/outgoing-transfers.ts';
+import type { AccountId } from '../domain/ids.ts';
 import { type PollingLoop, pollingLoop } from './polling.ts';
 
 const ADMISSION_INTERVAL_MS = 500;
@@ -20,15 +20,15 @@ export function admissions(options: {
 
   /** Page by page, each in its own transaction, so that an account with many waiters is never locked for long. */
   async function admit(accountId: AccountId): Promise<void> {
-    let after: OutgoingTransferId | null = null;
+    let walk: AdmissionWalk | null = null;
     do {
-      const from: OutgoingTransferId | null = after;
+      const from: AdmissionWalk | null = walk;
       const page: Awaited<ReturnType<typeof admitWaitingTransfers>> = await database.transaction((tx) =>
         admitWaitingTransfers(tx, accountId, rules, from),
       );
       if (page.admitted > 0) options.onWake?.();
-      after = page.last;
-    } while (after !== null);
+      walk = page.next;
+    } while (walk !== null);
   }
 
   return pollingLoop({

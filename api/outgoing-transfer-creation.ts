@@ -1,6 +1,6 @@
 import type { Configuration } from '../config/configuration.ts';
 import type { Transaction } from '../db/client.ts';
-import { uniqueViolation } from '../db/client.ts';
+import { isTakenNumber, waitedForRowOf } from '../db/client.ts';
 import { readClock } from '../db/clock.ts';
 import { newId } from '../db/ids.ts';
 import { createInternalIncoming } from '../db/incoming-transfer-work.ts';
@@ -11,7 +11,7 @@ import { refusalOf, serviceDateOf } from '../db/refusals.ts';
 import { drawTransactionNumber } from '../db/transaction-numbers.ts';
 import { type DestinationBankAccount, findDestinationBankAccount } from '../db/transfer-facts.ts';
 import { dateInUtc } from '../domain/dates.ts';
-import { DomainError, type Problem } from '../domain/errors.ts';
+import { DomainError, type Problem, recordNotFound } from '../domain/errors.ts';
 import { implicitFee, parseRatioPricing, ratioFee } from '../domain/fees.ts';
 import type { IncomingTransferId, OutgoingTransferId } from '../domain/ids.ts';
 import { planOutgoingTransfer, type TransferPlan } from '../domain/outgoing-transfer-plans.ts';
@@ -19,7 +19,8 @@ import { presentOutgoingTransfer, presentPlannedTransfer, type Requirements } fr
 import { findOffer } from '../domain/providers.ts';
 import { requiresAuthorization, ruleFor } from '../domain/requirement-rules.ts';
 import { INTERNAL_SCHEME } from '../domain/schemes.ts';
-import { transferReasons } from '../domain/transfer-reasons.ts';
+import { findTransferReason, transferReasons } from '../domain/transfer-reasons.ts';
+import { inProgress } from './frame/idempotency.ts';
 import type { RenderedAnswer, RouteContext } from './frame/route.ts';
 import type { fields } from './frame/schemas.ts';
 import type { outgoingTransferShown, PostedTransfer, postTransferWorkflow } from './outgoing-transfer-schemas.ts';
@@ -75,6 +76,15 @@ function startingRequirements({ body, services }: PostContext): Requirements {
 function complianceReviewed(configuration: Configuration, currency: string, scope: 'internal' | 'external'): boolean {
   const outgoing = ruleFor(configuration.compliance.outgoing, currency) !== 'none';
   return outgoing || (scope === 'internal' && ruleFor(configuration.compliance.incoming, currency) !== 'none');
+}
+
+/** Between accounts of the service no country asks for a reason, but one that is named exists. */
+export function checkInternalReason({ body }: PostContext): void {
+  const { scope, transferReasonId } = body.data.outgoingTransfer;
+  if (scope !== 'internal' || transferReasonId === undefined) return;
+  if (findTransferReason(transferReasonId) === null) {
+    throw recordNotFound('outgoingTransfer', 'transferReasonId', transferReasonId);
+  }
 }
 
 /** Nothing has to be waited for: an internal transfer for now that nobody reviews or authorizes. */
@@ -137,6 +147,8 @@ export async function settleStraightThrough(context: PostContext): Promise<Rende
       const first = await settleInternalTransfer(services.database, { ...transfer, responseBody: answer.body });
       return first === null ? answer : { ...answer, body: first, replayed: true };
     } catch (error) {
+      // The first request with this key holds its row; any other wait too long is told as the database's absence.
+      if (idempotency !== null && waitedForRowOf(error, 'idempotency_keys')) throw inProgress(idempotency);
       transferDate = serviceDateOf(error) ?? transferDate;
       if (!mayDrawAgain(error, draw)) throw refusalOf(error) ?? error;
     }
@@ -146,7 +158,7 @@ export async function settleStraightThrough(context: PostContext): Promise<Rende
 // The service's day was another one, or a drawn transaction number is taken.
 function mayDrawAgain(error: unknown, draw: number): boolean {
   if (draw >= DRAWS_MAX) return false;
-  return serviceDateOf(error) !== null || (uniqueViolation(error)?.endsWith('_transaction_number_key') ?? false);
+  return serviceDateOf(error) !== null || isTakenNumber(error);
 }
 
 /** Judges the request under the locks of its accounts; then creates the transfer, or answers a dry run. */

@@ -69,7 +69,7 @@ async function applyEvent(services: Services, provider: string, event: ProviderE
   };
   const outcome = await services.database.transaction((tx) =>
     applyCallbackOnce(tx, callback, async () => {
-      if ('accountId' in event) return applyToAccount(tx, event);
+      if ('accountId' in event) return applyToAccount(tx, provider, event);
       const applied = await applyToPayment(tx, services, provider, event);
       if (applied === 'break') await recordCallbackBreak(tx, callback);
       return applied;
@@ -87,9 +87,9 @@ function referenceOf(event: ProviderEvent): string | null {
 }
 
 /** Breaks of accounts are noted where they are found. */
-async function applyToAccount(tx: Transaction, event: AccountEvent): Promise<CallbackOutcome> {
+async function applyToAccount(tx: Transaction, provider: string, event: AccountEvent): Promise<CallbackOutcome> {
   const report = accountReportOf(event);
-  return report === null ? 'waiting' : applyAccountCallback(tx, report);
+  return report === null ? 'waiting' : applyAccountCallback(tx, report, provider);
 }
 
 async function applyToPayment(
@@ -101,7 +101,8 @@ async function applyToPayment(
   if (event.type === 'payment-received') return receivePayment(tx, { ...event, provider }, configuration.prices);
   if (!isUuid(event.ourReference)) return 'waiting';
   const id = asId<OutgoingTransferId>(event.ourReference);
-  return known(() => applyPaymentReport(tx, id, reportOf(event), claimOf(event), configuration));
+  const told = { id, provider, claim: claimOf(event) };
+  return known(() => applyPaymentReport(tx, told, reportOf(event), configuration));
 }
 
 /** A callback about a transfer that we do not have waits. */

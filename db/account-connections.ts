@@ -130,8 +130,20 @@ export async function recordAccountOutcome(tx: Transaction, report: AccountRepor
   }
 }
 
-/** A callback is applied with or without a running workflow; a running one looks again and ends. */
-export async function applyAccountCallback(tx: Transaction, report: AccountReport): Promise<CallbackOutcome> {
+/**
+ * A callback is applied with or without a running workflow; a running one looks again and ends. About an account that is
+ * not this provider's it is a break.
+ */
+export async function applyAccountCallback(
+  tx: Transaction,
+  report: AccountReport,
+  provider: string,
+): Promise<CallbackOutcome> {
+  const locked = await lockAccount(tx, report.accountId);
+  if (locked !== null && locked.row.provider !== provider) {
+    await insertBreak(tx, locked, 'account-of-another-provider', { ...detailsOf(report), toldBy: provider });
+    return 'break';
+  }
   const outcome = await recordAccountOutcome(tx, report);
   if (outcome === 'applied') await wakeAccountConnection(tx, report.accountId);
   return outcome;

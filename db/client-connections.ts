@@ -83,8 +83,10 @@ export async function recordPlugInClient(
 
 type ClientRow = typeof clients.$inferSelect;
 
+// Not `update`: a row of accounts that is written twice in a transaction shares its client's key, and two of those would
+// each wait for the other here.
 async function lockClient(tx: Transaction, id: ClientId): Promise<ClientRow> {
-  const [client] = await tx.drizzle.select().from(clients).where(eq(clients.id, id)).for('update');
+  const [client] = await tx.drizzle.select().from(clients).where(eq(clients.id, id)).for('no key update');
   if (client === undefined) throw new Error(`client ${id} of an account does not exist`);
   return client;
 }

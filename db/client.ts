@@ -6,7 +6,15 @@ import { Listener } from './listener.ts';
 import { Pool } from './pool.ts';
 import { StatementReader } from './readers.ts';
 
-export { DatabaseUnavailable, errorDetail, LockTimeout, sqlState, uniqueViolation } from './failures.ts';
+export {
+  DatabaseUnavailable,
+  errorDetail,
+  isTakenNumber,
+  LockTimeout,
+  sqlState,
+  uniqueViolation,
+  waitedForRowOf,
+} from './failures.ts';
 
 const DEADLINE_DEFAULT_MS = 10_000;
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -37,7 +45,8 @@ export interface TransactionOptions {
 
 export interface Database {
   /**
-   * The one helper that makes transactions (READ COMMITTED). `work` must be repeatable: after a deadlock it is called again.
+   * The one helper that makes transactions (READ COMMITTED). `work` must be repeatable: after a deadlock, or when it drew
+   * a transaction number that is taken, it is called again.
    * Rejects with DatabaseUnavailable, LockTimeout, or what `work` threw; after DatabaseUnavailable the outcome may be unknown.
    * Never ask `reader` for anything inside `work`: that would take a second connection.
    */

@@ -2,11 +2,11 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Transaction, TransactionOptions } from './client.ts';
 import { type Connection, SERVER_TIMEOUTS, serverTimeoutMs } from './connection.ts';
-import { DatabaseUnavailable, isRepeatable } from './failures.ts';
+import { DatabaseUnavailable, isRepeatable, isTakenNumber } from './failures.ts';
 import type { Pool } from './pool.ts';
 import { TransactionReader } from './readers.ts';
 
-/** Deadlocks and serialization failures are answered by doing the work again, so often. */
+/** Deadlocks, serialization failures and taken transaction numbers are answered by doing the work again, so often. */
 const ATTEMPTS_MAX = 4;
 
 /** The transaction whose `work` is running, for whatever it calls. */
@@ -60,7 +60,8 @@ export class Executor {
         );
       } catch (error) {
         const waitMs = repeatAfterMs(attempt);
-        if (!isRepeatable(error) || attempt >= ATTEMPTS_MAX || performance.now() + waitMs >= endsAt) throw error;
+        const repeats = isRepeatable(error) || isTakenNumber(error);
+        if (!repeats || attempt >= ATTEMPTS_MAX || performance.now() + waitMs >= endsAt) throw error;
         await sleep(waitMs);
       }
     }

@@ -53,6 +53,17 @@ export function isRepeatable(error: unknown): boolean {
   return state !== null && REPEATABLE_STATES.has(state);
 }
 
+/** A transaction number that was drawn is taken: the whole transaction may be done again, and draws another. */
+export function isTakenNumber(error: unknown): boolean {
+  return uniqueViolation(error)?.endsWith('_transaction_number_key') ?? false;
+}
+
+/** Whether it was a row of this table that a lock was not granted for in time, by what Postgres says of the place. */
+export function waitedForRowOf(error: unknown, table: string): boolean {
+  if (!(error instanceof LockTimeout) || !(error.cause instanceof postgres.PostgresError)) return false;
+  return error.cause.where?.includes(table) ?? false;
+}
+
 /** The error ended its connection, or says that the connection is of no use any more. */
 export function endsConnection(error: unknown): boolean {
   if (error instanceof postgres.PostgresError) {

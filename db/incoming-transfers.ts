@@ -145,10 +145,18 @@ export async function assignIncomingTransfer(
   await wakeIncoming(tx, id);
 }
 
-/** An operator sends held money back to where it came from. */
+/**
+ * An operator sends held money back to where it came from. A payment of ours that came back has no payer to send it to: it
+ * can only be assigned.
+ */
 export async function returnIncomingTransfer(tx: Transaction, id: IncomingTransferId): Promise<void> {
   const { transfer, account, now } = await begin(tx, id);
   if (transfer.status !== 'on-hold') throw notOnHold(transfer);
+  if (transfer.method === 'built-in' && transfer.serviceProviderId === null) {
+    const message =
+      'This is a payment of ours that came back: it has no payer to go back to, and can only be assigned.';
+    throw refusal('common.state.illegal_transition', ['incomingTransfer', 'status', transfer.status], message);
+  }
   if (account !== null) await changeReceivable(tx, account.id, -transfer.receivableMinor);
   await failHeld(tx, transfer, 'returned-by-operator', now);
   await tellOperation(tx, 'incoming-transfer.returned', id, {});

@@ -4,7 +4,7 @@ import type { AccountId, MachineUserId, OutgoingTransferId } from '../domain/ids
 import { lookUpDelayMs, type OutgoingTransferStep, type PaymentReport } from '../domain/outgoing-transfers.ts';
 import type { Transaction } from './client.ts';
 import { failInternalIncoming } from './incoming-transfer-work.ts';
-import { lockAccounts } from './ledger.ts';
+import { type LockedAccount, lockAccounts } from './ledger.ts';
 import {
   advance,
   applyWord,
@@ -75,16 +75,26 @@ export async function recordLookUp(
   return step;
 }
 
-/** Applies a provider's callback, with or without a running workflow, and wakes the workflow when something moved. */
+/** Which payment a callback is about, who says so, and how much it says was paid (null: it does not say). */
+export interface ToldPayment {
+  readonly id: OutgoingTransferId;
+  readonly provider: string;
+  readonly claim: { readonly amountMinor: bigint; readonly currency: string } | null;
+}
+
+/**
+ * Applies a provider's callback, with or without a running workflow, and wakes the workflow when something moved. Of a
+ * payment that is not this provider's, or of another amount, it is a break: nothing moves.
+ */
 export async function applyPaymentReport(
   tx: Transaction,
-  id: OutgoingTransferId,
+  { id, provider, claim }: ToldPayment,
   report: PaymentReport,
-  claim: { amountMinor: bigint; currency: string } | null,
   rules: TransferRules,
 ): Promise<'applied' | 'no-effect' | 'break'> {
   const work = await begin(tx, id, rules);
   const { transfer } = work;
+  if (transfer.scope === 'internal' || transfer.provider !== provider) return 'break';
   if (claim !== null && (claim.amountMinor !== transfer.amountMinor || claim.currency !== transfer.currency)) {
     return 'break';
   }
@@ -182,19 +192,35 @@ export async function createOutgoingTransfer(
 // A walk over more waiters than this goes on in the next transaction, so that none holds the account's lock for long.
 const ADMISSION_BATCH = 100;
 
-/** Tries the transfers that wait for money in an account, oldest first; returns how many moved. */
+/** Where a walk over an account's waiters goes on. */
+export interface AdmissionWalk {
+  readonly after: OutgoingTransferId;
+  /** What was available when the page before ended, in minor units. */
+  readonly availableMinor: bigint;
+  /** Money came while the walk was under way: those that it had passed must be asked again. */
+  readonly again: boolean;
+}
+
+/**
+ * Tries the transfers that wait for money in an account, oldest first; returns how many moved, and where the walk goes on
+ * in the next transaction (null: it is over).
+ */
 export async function admitWaitingTransfers(
   tx: Transaction,
   accountId: AccountId,
   rules: TransferRules,
-  after: OutgoingTransferId | null = null,
-): Promise<{ admitted: number; last: OutgoingTransferId | null }> {
+  from: AdmissionWalk | null = null,
+  batchSize = ADMISSION_BATCH,
+): Promise<{ admitted: number; next: AdmissionWalk | null }> {
+  const after = from?.after ?? null;
   const waiters = await tx.execute<{ id: OutgoingTransferId; destination: AccountId | null }>(sql`
     SELECT id, destination_account_id AS destination FROM outgoing_transfers
     WHERE account_id = ${accountId} AND waiting_for = 'balance' AND (${after}::uuid IS NULL OR id > ${after}::uuid)
-    ORDER BY id LIMIT ${ADMISSION_BATCH}`);
+    ORDER BY id LIMIT ${batchSize}`);
   // All accounts at once, in order; a transfer that starts to wait meanwhile has seen the credit itself.
-  await lockAccounts(tx, [accountId, ...waiters.flatMap(({ destination }) => destination ?? [])]);
+  const accounts = await lockAccounts(tx, [accountId, ...waiters.flatMap(({ destination }) => destination ?? [])]);
+  // A walk only takes money away: more than it left means a credit, which those already passed have not seen.
+  const again = from !== null && (from.again || availableMinor(accounts.get(accountId)) > from.availableMinor);
   let admitted = 0;
   for (const { id } of waiters) {
     const work = await begin(tx, id, rules);
@@ -205,12 +231,18 @@ export async function admitWaitingTransfers(
     admitted += 1;
     await wakeWorkflow(tx, id);
   }
-  const more = waiters.length === ADMISSION_BATCH;
-  if (!more) {
-    await tx.execute(sql`
-      UPDATE accounts SET admission_due = false, has_waiters = EXISTS (
-        SELECT FROM outgoing_transfers WHERE account_id = ${accountId} AND waiting_for = 'balance')
-      WHERE id = ${accountId}`);
+  const last = waiters.length === batchSize ? waiters.at(-1) : undefined;
+  if (last !== undefined) {
+    const left = await lockAccounts(tx, [accountId]);
+    return { admitted, next: { after: last.id, availableMinor: availableMinor(left.get(accountId)), again } };
   }
-  return { admitted, last: more ? (waiters.at(-1)?.id ?? null) : null };
+  await tx.execute(sql`
+    UPDATE accounts SET admission_due = ${again}, has_waiters = EXISTS (
+      SELECT FROM outgoing_transfers WHERE account_id = ${accountId} AND waiting_for = 'balance')
+    WHERE id = ${accountId}`);
+  return { admitted, next: null };
+}
+
+function availableMinor(account: LockedAccount | undefined): bigint {
+  return account === undefined ? 0n : account.postedMinor - account.reservedMinor;
 }

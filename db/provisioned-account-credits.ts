@@ -12,7 +12,7 @@ import {
   presentProvisionedAccountCredit,
 } from '../domain/provisioned-account-credits.ts';
 import { INTERNAL_SCHEME } from '../domain/schemes.ts';
-import type { Reader, Transaction } from './client.ts';
+import { type Reader, type Transaction, uniqueViolation } from './client.ts';
 import { readClock } from './clock.ts';
 import { amountBetween, type PageOf, type PageRequest } from './filters.ts';
 import { newId } from './ids.ts';
@@ -55,24 +55,24 @@ export async function reportCredit(
   checkReported(reported, account);
   const earlier = await findByProviderId(tx, account.provider, reported.serviceProviderId);
   if (earlier !== null) {
-    if (!sameContent(earlier, reported)) {
-      const message = 'This serviceProviderId was reported before with other content.';
-      throw refusal(
-        'common.idempotency.key_reused',
-        [ENTITY, 'serviceProviderId', earlier.serviceProviderId ?? ''],
-        message,
-      );
-    }
+    if (!sameContent(earlier, reported)) throw otherContent(reported);
     return { credit: presentProvisionedAccountCredit(earlier), repeated: true };
   }
   const receiverAccount = await readPartyAccount(tx, account.id);
-  const row = await storeCredit(
-    tx,
-    { ...reported, clientId: account.clientId, provider: account.provider, receiverAccount },
-    account,
-    prices,
-  );
-  return { credit: presentProvisionedAccountCredit(row), repeated: false };
+  const credit = { ...reported, clientId: account.clientId, provider: account.provider, receiverAccount };
+  try {
+    const row = await storeCredit(tx, credit, account, prices);
+    return { credit: presentProvisionedAccountCredit(row), repeated: false };
+  } catch (error) {
+    // The account's lock keeps a repetition apart; so the same id arrived meanwhile for another account.
+    if (uniqueViolation(error) === 'provisioned_account_credits_by_provider_id') throw otherContent(reported);
+    throw error;
+  }
+}
+
+function otherContent({ serviceProviderId }: ReportedCredit): Error {
+  const message = 'This serviceProviderId was reported before with other content.';
+  return refusal('common.idempotency.key_reused', [ENTITY, 'serviceProviderId', serviceProviderId ?? ''], message);
 }
 
 function checkReported(reported: ReportedCredit, account: LockedAccount): void {

@@ -98,7 +98,7 @@ async function opened(id: string): Promise<void> {
   };
   const outcome = { outcome: 'opened', reference: `bank-${id}`, details } as const;
   const applied = await api.database.transaction((tx) =>
-    applyAccountCallback(tx, { accountId: asId<AccountId>(id), change: 'open', attempt: 1, outcome }),
+    applyAccountCallback(tx, { accountId: asId<AccountId>(id), change: 'open', attempt: 1, outcome }, 'sandbox-bank'),
   );
   expect(applied).toBe('applied');
 }
@@ -490,12 +490,11 @@ describe('money for an account that cannot take it', () => {
     });
     expect(closing.status, closing.text).toBe(200);
     const closed = await api.database.transaction((tx) =>
-      applyAccountCallback(tx, {
-        accountId: asId<AccountId>(account.id),
-        change: 'close',
-        attempt: 2,
-        outcome: { outcome: 'closed' },
-      }),
+      applyAccountCallback(
+        tx,
+        { accountId: asId<AccountId>(account.id), change: 'close', attempt: 2, outcome: { outcome: 'closed' } },
+        'sandbox-bank',
+      ),
     );
     expect(closed).toBe('applied');
     const before = await suspense();

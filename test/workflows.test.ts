@@ -107,7 +107,7 @@ describe('an external transfer', () => {
     const metadata = await handleOf(id).query<{ currentDetails?: string }, []>('__temporal_workflow_metadata');
     expect(metadata.currentDetails).toMatch(/^Waiting for provider until 20/);
     await stage.database.transaction((tx) =>
-      applyPaymentReport(tx, id, report('completed'), null, stage.configuration),
+      applyPaymentReport(tx, { id, provider: 'sandbox-bank', claim: null }, report('completed'), stage.configuration),
     );
     await handleOf(id).result();
     expect((await stage.find(id)).status).toBe('completed');
@@ -130,7 +130,12 @@ describe('an external transfer', () => {
       submit: async ({ ourReference }) => {
         const id = asId<OutgoingTransferId>(ourReference);
         await stage.database.transaction((tx) =>
-          applyPaymentReport(tx, id, report('completed'), null, stage.configuration),
+          applyPaymentReport(
+            tx,
+            { id, provider: 'sandbox-bank', claim: null },
+            report('completed'),
+            stage.configuration,
+          ),
         );
         return acceptedPayment(ourReference);
       },

@@ -69,7 +69,8 @@ END $$;
 -- A straight-through internal transfer: idempotency key, both accounts, both transfers, postings and events in one
 -- round trip. Locks come first and are decided upon in later statements, which see what the lock waited for. Returns
 -- the answer to give: the one just stored, or the first one of a repeated key. Everything it stores was made by the
--- caller except the balances; p_transfer_date must be the day of the service's clock.
+-- caller except the balances; p_transfer_date must be the day of the service's clock. Nobody waits for a lock longer than
+-- a second request with the same key may wait for the first's answer: well below the statement's own deadline.
 CREATE FUNCTION settle_internal_transfer(
   p_machine_user uuid, p_path text, p_key text, p_request_hash bytea, p_response_body text,
   p_outgoing uuid, p_incoming uuid, p_outgoing_number text, p_incoming_number text,
@@ -77,7 +78,7 @@ CREATE FUNCTION settle_internal_transfer(
   p_client uuid, p_source uuid, p_destination uuid, p_currency text, p_amount_minor bigint, p_fee_minor bigint,
   p_transfer_date date, p_description text, p_reason uuid, p_custom_reason text,
   OUT replayed boolean, OUT response_body text
-) LANGUAGE plpgsql AS $$
+) LANGUAGE plpgsql SET lock_timeout = '5s' AS $$
 DECLARE
   v_now timestamptz;
   v_source accounts%ROWTYPE;

@@ -1,0 +1,294 @@
+import { randomUUID } from 'node:crypto';
+import { sql } from 'drizzle-orm';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { applyAccountCallback } from '../db/account-connections.ts';
+import { returnIncomingTransfer } from '../db/incoming-transfers.ts';
+import { admitWaitingTransfers, applyPaymentReport } from '../db/outgoing-transfers.ts';
+import { receivePayment } from '../db/provisioned-account-credits.ts';
+import type { AccountOutcome } from '../domain/account-connections.ts';
+import { type AccountId, asId, type OutgoingTransferId } from '../domain/ids.ts';
+import type { PaymentWord } from '../domain/outgoing-transfers.ts';
+import { type Json, startApi, type TestApi } from './harness/api.ts';
+import { type MoneyWorld, moneyWorld } from './harness/money.ts';
+import { createTestDatabase, type TestDatabase } from './harness/postgres.ts';
+
+// What two parties do to the same money at the same instant, and what a provider says of money that is not its own.
+
+/** Wednesday noon, a business day of every scheme. */
+const CLOCK = '2027-06-16T12:00:00Z';
+
+let database: TestDatabase;
+let api: TestApi;
+let world: MoneyWorld;
+let payer: string;
+let source: string;
+let destination: string;
+let bankAccount: string;
+
+beforeAll(async () => {
+  database = await createTestDatabase('money-races');
+  api = await startApi(database, {
+    clockOffset: () => `${Math.round((Date.parse(CLOCK) - Date.now()) / 1000)} seconds`,
+    configuration: (configuration) => ({ ...configuration, prices: [] }),
+  });
+  world = moneyWorld(api);
+  payer = await world.client('Ada');
+  source = await world.account(payer, { amount: 1000 });
+  destination = await world.account(await world.client('Grace'));
+  bankAccount = await world.beneficiary(payer);
+});
+
+afterEach(() => world.invariantsHold());
+
+afterAll(async () => {
+  await api.stop();
+  await database.drop();
+});
+
+function internal(change: Json = {}): Json {
+  return {
+    clientId: payer,
+    currency: 'GBP',
+    amount: 10,
+    scope: 'internal',
+    source: { type: 'client-account', accountId: source },
+    destination: { type: 'client-account', accountId: destination },
+    ...change,
+  };
+}
+
+function external(change: Json = {}): Json {
+  const to = { type: 'beneficiary-bank-account', beneficiaryBankAccountId: bankAccount };
+  return internal({ scope: 'external', scheme: 'faster-payments', destination: to, ...change });
+}
+
+function send(outgoingTransfer: Json, key?: string) {
+  const body = { workflow: { code: 'client.direct' }, data: { outgoingTransfer } };
+  return api.call('POST', '/outgoing-transfers', body, key === undefined ? {} : { key });
+}
+
+async function sent(outgoingTransfer: Json): Promise<Json> {
+  const answer = await send(outgoingTransfer);
+  expect(answer.status, answer.text).toBe(201);
+  return answer.body.data.outgoingTransfer;
+}
+
+async function statusOf(id: string): Promise<string> {
+  return (await api.call('GET', `/outgoing-transfers/${id}`)).body.data.outgoingTransfer.status;
+}
+
+function tell(provider: string, id: string, word: PaymentWord, amountMinor: bigint) {
+  const report = { word, serviceProviderId: 'pay-1', serviceProviderReference: null, code: null };
+  return api.database.transaction((tx) =>
+    applyPaymentReport(
+      tx,
+      { id: asId<OutgoingTransferId>(id), provider, claim: { amountMinor, currency: 'GBP' } },
+      report,
+      api.services.configuration,
+    ),
+  );
+}
+
+const OPENED: AccountOutcome = {
+  outcome: 'opened',
+  reference: 'SBA-1',
+  details: { country: 'GB', iban: null, accountNumber: '31926819', routingCodes: { 'sort-code': '601613' } },
+};
+
+function tellAccount(
+  id: string,
+  change: 'open' | 'close',
+  attempt: number,
+  outcome: AccountOutcome,
+  provider = 'sandbox-bank',
+) {
+  const report = { accountId: asId<AccountId>(id), change, attempt, outcome };
+  return api.database.transaction((tx) => applyAccountCallback(tx, report, provider));
+}
+
+/** A built-in account that its provider has not opened yet. */
+async function issuedAccount(): Promise<Json> {
+  const { body } = await api.call('POST', '/accounts', {
+    workflow: { code: 'client.issuing' },
+    data: { account: { clientId: payer, currency: 'GBP' } },
+  });
+  return body.data.account;
+}
+
+async function openedAccount(): Promise<Json> {
+  const { id } = await issuedAccount();
+  expect(await tellAccount(id, 'open', 1, OPENED)).toBe('applied');
+  return (await api.call('GET', `/accounts/${id}`)).body.data.account;
+}
+
+test('a provider’s word about an internal transfer is a break: nothing is returned that never left', async () => {
+  const { id } = await sent(internal());
+  const before = await world.balance(source);
+  expect(await tell('custom-bank', id, 'returned', 1000n)).toBe('break');
+  expect(await world.balance(source)).toEqual(before);
+});
+
+test('a provider’s word about another provider’s payment or account is a break and moves nothing', async () => {
+  const { id } = await sent(external());
+  expect(await tell('sandbox-bank', id, 'completed', 1000n)).toBe('break');
+  expect(await statusOf(id)).toBe('processing');
+  const account = await issuedAccount();
+  expect(await tellAccount(account.id, 'open', 1, OPENED, 'another-bank')).toBe('break');
+  expect((await api.call('GET', `/accounts/${account.id}`)).body.data.account.status).toBe('pending');
+});
+
+test('money that arrives while a long walk over the waiters is under way is offered to all of them', async () => {
+  const poor = await world.account(payer, { amount: 1 });
+  const first = await sent(external({ amount: 50, source: { type: 'client-account', accountId: poor } }));
+  await sent(external({ amount: 900, source: { type: 'client-account', accountId: poor } }));
+  await world.credit(poor, 1);
+  const walk = (from: Awaited<ReturnType<typeof admitWaitingTransfers>>['next'] = null) =>
+    api.database.transaction((tx) => admitWaitingTransfers(tx, asId(poor), api.services.configuration, from, 1));
+  const page = await walk();
+  expect(page.admitted).toBe(0);
+  await world.credit(poor, 50);
+  let { next } = page;
+  while (next !== null) ({ next } = await walk(next));
+  const due = await api.database.reader.execute(sql`SELECT id FROM accounts WHERE id = ${poor} AND admission_due`);
+  expect(due).toHaveLength(1);
+  expect(await walk()).toMatchObject({ admitted: 1 });
+  expect(await statusOf(first.id)).toBe('processing');
+});
+
+test('a transaction number that is taken is drawn again, whatever the transaction', async () => {
+  await api.database.transaction(async (tx) => {
+    await tx.execute(sql`CREATE TABLE drawn (transaction_number text UNIQUE)`);
+    await tx.execute(sql`INSERT INTO drawn VALUES ('20270616-AAAAAA')`);
+  });
+  let draws = 0;
+  const drawn = await api.database.transaction(async (tx) => {
+    draws += 1;
+    const number = draws < 3 ? '20270616-AAAAAA' : '20270616-BBBBBB';
+    await tx.execute(sql`INSERT INTO drawn VALUES (${number})`);
+    return number;
+  });
+  expect([drawn, draws]).toEqual(['20270616-BBBBBB', 3]);
+});
+
+test('accounts of one client are activated at the same instant', async () => {
+  const client = await world.client();
+  const accounts = await Promise.all(Array.from({ length: 6 }, () => world.account(client)));
+  expect(new Set(accounts).size).toBe(6);
+  expect(await world.events(client)).toEqual(['created', 'connection-created']);
+});
+
+function report(credit: Json) {
+  const provisionedAccountCredit = { amount: 5, currency: 'GBP', scope: 'external', scheme: 'swift', ...credit };
+  const body = { workflow: { code: 'client.direct' }, data: { provisionedAccountCredit } };
+  return api.call('POST', '/provisioned-account-credits', body);
+}
+
+test('one provider id reported at once for many accounts is booked once, and the others are told so', async () => {
+  const accounts = await Promise.all(Array.from({ length: 4 }, () => world.account(payer)));
+  const answers = await Promise.all(accounts.map((accountId) => report({ accountId, serviceProviderId: 'same-1' })));
+  expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409]);
+  const balances = await Promise.all(accounts.map(async (id) => (await world.balance(id)).available));
+  expect(balances.reduce((sum, one) => sum + one, 0)).toBe(5);
+});
+
+test('the same provider id with another sender is other content', async () => {
+  const credit = {
+    accountId: source,
+    serviceProviderId: 'same-2',
+    senderBankAccount: { iban: 'GB33BUKB20201555555555' },
+  };
+  expect((await report(credit)).status).toBe(201);
+  expect((await report(credit)).status).toBe(200);
+  const other = { ...credit, senderBankAccount: { iban: 'GB94BARC10201530093459' } };
+  expect((await report(other)).status).toBe(409);
+  expect((await report({ ...credit, senderAddress: { country: 'FR' } })).status).toBe(409);
+});
+
+test('a straight-through transfer whose key is in flight answers 409 in time, and keeps the connections', async () => {
+  const key = randomUUID();
+  let release = () => {};
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const [{ sessions: before } = { sessions: [] }] = await sessions();
+  const first = api.database.transaction(async (tx) => {
+    await tx.execute(sql`
+      INSERT INTO idempotency_keys (machine_user_id, method, path, key, request_hash, created_at)
+      VALUES (${api.users.operator.id}, 'POST', '/outgoing-transfers', ${key}, ''::bytea, now())`);
+    await held;
+    throw new Error('gives up');
+  });
+  const second = await send(internal(), key);
+  release();
+  await expect(first).rejects.toThrow('gives up');
+  expect([second.status, second.body.code]).toEqual([409, 'common.idempotency.in_progress']);
+  const [{ sessions: after } = { sessions: [] }] = await sessions();
+  expect(after).toEqual(expect.arrayContaining(before));
+  expect((await send(internal(), key)).status).toBe(201);
+}, 30_000);
+
+function sessions() {
+  return api.database.reader.execute<{ sessions: number[] }>(sql`
+    SELECT array_agg(pid ORDER BY pid) AS sessions FROM pg_stat_activity
+    WHERE application_name = 'test-api' AND datname = current_database()`);
+}
+
+test('a straight-through transfer whose account is held by others answers 503, to be asked again', async () => {
+  let release = () => {};
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const holder = api.database.transaction(async (tx) => {
+    await tx.execute(sql`SELECT id FROM accounts WHERE id = ${source} FOR UPDATE`);
+    await held;
+  });
+  const answer = await send(internal(), randomUUID());
+  release();
+  await holder;
+  expect([answer.status, answer.body.code]).toEqual([503, 'common.dependency.unavailable']);
+  expect(answer.headers.get('retry-after')).not.toBeNull();
+}, 30_000);
+
+test('a reason that does not exist is not found, for internal transfers too', async () => {
+  const transferReasonId = randomUUID();
+  for (const change of [{ transferReasonId }, { transferReasonId, transferDate: '2027-07-01' }]) {
+    const answer = await send(internal(change));
+    expect([answer.status, answer.body.code]).toEqual([404, 'common.coding.internal.record_not_found']);
+  }
+});
+
+test('money that came back to an account that is gone cannot be sent back to nobody', async () => {
+  const account = await openedAccount();
+  await api.database.transaction((tx) =>
+    receivePayment(
+      tx,
+      {
+        provider: 'sandbox-bank',
+        amountMinor: 1000n,
+        currency: 'GBP',
+        scheme: 'faster-payments',
+        senderName: null,
+        senderAccount: null,
+        receiver: { iban: null, accountNumber: null, routingCodes: {} },
+        remittanceText: account.ledgerNumber,
+        serviceProviderId: 'pay-in-1',
+        serviceProviderReference: null,
+      },
+      [],
+    ),
+  );
+  const { id } = await sent(external({ source: { type: 'client-account', accountId: account.id } }));
+  expect(await tell('sandbox-bank', id, 'completed', 1000n)).toBe('applied');
+  const closing = await api.call('PATCH', `/accounts/${account.id}`, {
+    workflow: { code: 'client.direct' },
+    data: { account: { status: 'closed' } },
+  });
+  expect(closing.status, closing.text).toBe(200);
+  expect(await tellAccount(account.id, 'close', 2, { outcome: 'closed' })).toBe('applied');
+  expect(await tell('sandbox-bank', id, 'returned', 1000n)).toBe('applied');
+  const { body } = await api.call('GET', `/outgoing-transfers/${id}`);
+  const incoming = body.data.outgoingTransfer.incomingTransferId;
+  await expect(api.database.transaction((tx) => returnIncomingTransfer(tx, incoming))).rejects.toMatchObject({
+    code: 'common.state.illegal_transition',
+  });
+});
