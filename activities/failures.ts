@@ -25,7 +25,13 @@ function guarded(name: string, activity: Activity, logger: Logger): Activity {
     } catch (error) {
       const { workflowExecution, attempt } = Context.current().info;
       logger.warn(
-        { activity: name, workflowId: workflowExecution?.workflowId, attempt, reason: failureName(error), error },
+        {
+          activity: name,
+          workflowId: workflowExecution?.workflowId,
+          attempt,
+          reason: failureName(error),
+          ...(isFault(error) ? { stack: error.stack } : {}),
+        },
         'activity failed',
       );
       const failure = ApplicationFailure.create({ type: failureName(error), message: failureName(error) });
@@ -34,6 +40,11 @@ function guarded(name: string, activity: Activity, logger: Logger): Activity {
       throw failure;
     }
   };
+}
+
+/** A fault of the program: its message quotes the program and nothing that a person typed. */
+function isFault(error: unknown): error is Error {
+  return error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError;
 }
 
 /** What a failure is called where its message may not go. */

@@ -108,8 +108,8 @@ describe('the task queues', () => {
           await handleOf(other)
             .describe()
             .catch(() => undefined)
-        )?.typedSearchAttributes.getAll().length ?? 0,
-      (attributes) => attributes > 0,
+        )?.typedSearchAttributes.getAll() ?? [],
+      (attributes) => attributes.some(({ key }) => key.name === 'WaitingFor'),
     );
     await stage.database.transaction((tx) => cancelOutgoingTransfer(tx, other, stage.configuration));
     await handleOf(other).result();

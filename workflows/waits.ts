@@ -8,6 +8,7 @@ import {
   log,
   setCurrentDetails,
   sleep,
+  TemporalFailure,
   upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
@@ -80,12 +81,15 @@ async function startAfreshWhenLong(): Promise<void> {
   if (workflowInfo().continueAsNewSuggested) await continueAsNew();
 }
 
-/** The SDK throws an activity's failure wrapped, but that of a local activity often as it is. */
-function isActivityFailure(error: unknown): error is ActivityFailure | ApplicationFailure {
-  return error instanceof ActivityFailure || error instanceof ApplicationFailure;
+/**
+ * Whether an activity failed. The SDK throws the failure of a local activity wrapped or as it is, and when it replays
+ * perhaps the other way: nothing that a workflow does may depend on more than that it failed.
+ */
+function isActivityFailure(error: unknown): error is TemporalFailure {
+  return error instanceof TemporalFailure;
 }
 
-function reasonOf(failure: ActivityFailure | ApplicationFailure): string {
+function reasonOf(failure: TemporalFailure): string {
   const cause = failure instanceof ActivityFailure ? failure.cause : failure;
   if (cause instanceof ApplicationFailure) return cause.type ?? 'unknown';
   return cause instanceof Error ? cause.name : 'unknown';

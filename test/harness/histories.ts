@@ -1,4 +1,7 @@
 import type { Client } from '@temporalio/client';
+import proto from '@temporalio/proto';
+
+const HistoryMessage = proto.temporal.api.history.v1.History;
 
 export type History = Awaited<ReturnType<ReturnType<Client['workflow']['getHandle']>['fetchHistory']>>;
 
@@ -18,4 +21,18 @@ export function textOf(history: History): string {
 /** How often something happened, by the name of its attributes in Temporal's interface. */
 export function countEvents(history: History, attributes: string): number {
   return (history.events ?? []).filter((event) => Reflect.get(event, attributes) != null).length;
+}
+
+/** A history as it is kept in a file. (The SDK's own conversion fails on the protobufjs that npm installs beside it.) */
+export function historyToJson(history: History): string {
+  const plain = HistoryMessage.toObject(HistoryMessage.fromObject(history), {
+    enums: String,
+    longs: String,
+    bytes: String,
+  });
+  return `${JSON.stringify(plain, null, 1)}\n`;
+}
+
+export function historyFromJson(text: string): History {
+  return HistoryMessage.fromObject(JSON.parse(text));
 }

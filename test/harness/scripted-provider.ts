@@ -60,6 +60,7 @@ export function scriptedProvider(): ScriptedProvider {
       lookUps.push(ourReference);
       return answer.lookUp(ourReference);
     },
+    lookUpPaymentIn: async () => ({ outcome: 'not-found' }),
     sendBack: async ({ incomingTransferId }) => {
       sentBack.push(incomingTransferId);
       return { outcome: 'sent-back', reference: `r-${incomingTransferId}` };

@@ -132,6 +132,22 @@ export async function setStage(options: StageOptions): Promise<Stage> {
   };
 }
 
+const IDENTITY = {
+  type: 'individual',
+  givenName: 'Ann',
+  familyName: 'Example',
+  birthDate: null,
+  country: 'GB',
+  identifications: [],
+};
+const PROFILE = {
+  identityType: 'individual',
+  residentialAddress: null,
+  registrationAddress: null,
+  phone: null,
+  email: null,
+};
+
 let numbers = 0;
 
 async function insertAccount(database: Database, postedMinor: bigint): Promise<{ id: AccountId; clientId: ClientId }> {
@@ -142,7 +158,8 @@ async function insertAccount(database: Database, postedMinor: bigint): Promise<{
   await database.transaction(async (tx) => {
     await tx.execute(sql`
       INSERT INTO clients (id, client_number, status, identity_type, identity, profile, full_name, created_at)
-      VALUES (${clientId}, ${number}, 'active', 'individual', '{"type":"individual"}', '{}', 'Ann Example', service_now())`);
+      VALUES (${clientId}, ${number}, 'active', 'individual', ${JSON.stringify(IDENTITY)}::jsonb,
+        ${JSON.stringify(PROFILE)}::jsonb, 'Ann Example', service_now())`);
     await tx.execute(sql`
       INSERT INTO accounts (id, client_id, status, method, provider, country, currency, alias, ledger_number,
         account_holder_name, account_holder_identity_type, created_at)

@@ -1,0 +1,38 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { historyToJson } from './harness/histories.ts';
+import { setStage } from './harness/stage.ts';
+import { STORIES } from './harness/stories.ts';
+import { startTemporalDevServer } from './harness/temporal.ts';
+
+/**
+ * `npx tsx test/record-histories.ts RELEASE`: runs every story on a real server and keeps its history in
+ * test/histories/RELEASE. Histories of earlier releases stay: workflows that began under them may still wait.
+ */
+const release = process.argv[2];
+if (release === undefined || !/^[0-9a-z.-]+$/.test(release)) {
+  console.error('Usage: npx tsx test/record-histories.ts RELEASE');
+  process.exit(1);
+}
+const directory = join(import.meta.dirname, 'histories', release);
+mkdirSync(directory, { recursive: true });
+const temporal = await startTemporalDevServer();
+try {
+  for (const [name, story] of Object.entries(STORIES)) {
+    const stage = await setStage({ name: `record-${name}`, address: temporal.address });
+    try {
+      stage.relay.start();
+      stage.admissions.start();
+      await stage.startWorkers().ready;
+      const workflow = await story(stage);
+      const history = await stage.client.workflow.getHandle(workflow).fetchHistory();
+      writeFileSync(join(directory, `${name}.json`), historyToJson(history));
+      console.log(`${name}: ${history.events?.length ?? 0} events`);
+    } finally {
+      await stage.close();
+    }
+  }
+} finally {
+  await temporal.close();
+}
+process.exit(0);
