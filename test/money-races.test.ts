@@ -155,6 +155,53 @@ test('money that arrives while a long walk over the waiters is under way is offe
   expect(await statusOf(first.id)).toBe('processing');
 });
 
+test('a cancel and an admission at the same instant have one winner each, and nothing is reserved twice', async () => {
+  const poor = await world.account(payer, { amount: 1 });
+  const from = { type: 'client-account', accountId: poor };
+  const waiting = await Promise.all(Array.from({ length: 8 }, () => sent(external({ amount: 20, source: from }))));
+  await world.credit(poor, 159);
+  const cancel = (id: string) =>
+    api.call('PATCH', `/outgoing-transfers/${id}`, {
+      workflow: { code: 'client.direct' },
+      data: { outgoingTransfer: { status: 'cancelled' } },
+    });
+  const admit = () =>
+    api.database.transaction((tx) => admitWaitingTransfers(tx, asId(poor), api.services.configuration, null, 3));
+  const [cancelled] = await Promise.all([
+    Promise.all([...waiting, ...waiting].map(({ id }) => cancel(id))),
+    Promise.all([admit(), admit(), admit()]),
+  ]);
+  await admit();
+  const won = cancelled.filter(({ status }) => status === 200).length;
+  expect(cancelled.filter(({ status }) => status !== 200 && status !== 409)).toEqual([]);
+  const statuses = await Promise.all(waiting.map(({ id }) => statusOf(id)));
+  expect(statuses.filter((status) => status === 'cancelled')).toHaveLength(won);
+  const processing = statuses.filter((status) => status === 'processing').length;
+  const stillWaiting = statuses.filter((status) => status === 'pending').length;
+  expect(won + processing + stillWaiting).toBe(8);
+  expect((await world.balance(poor)).available).toBe(160 - 20 * processing);
+});
+
+test('amounts of currencies with no and with three decimals move to the last minor unit', async () => {
+  for (const [currency, amount, refused] of [
+    ['JPY', 5, 0.5],
+    ['KWD', 1.234, 0.0001],
+  ] as const) {
+    const from = await world.account(payer, { currency, amount: 10 });
+    const to = await world.account(payer, { currency });
+    const moved = internal({
+      currency,
+      amount,
+      source: { type: 'client-account', accountId: from },
+      destination: { type: 'client-account', accountId: to },
+    });
+    await sent(moved);
+    expect((await world.balance(to)).available).toBe(amount);
+    expect((await world.statement(from)).at(-1)).toMatchObject({ amount, direction: 'debit' });
+    expect((await send({ ...moved, amount: refused })).status).toBe(400);
+  }
+});
+
 test('a transaction number that is taken is drawn again, whatever the transaction', async () => {
   await api.database.transaction(async (tx) => {
     await tx.execute(sql`CREATE TABLE drawn (transaction_number text UNIQUE)`);
