@@ -1,0 +1,203 @@
+import { generateKeyPairSync, randomUUID } from 'node:crypto';
+
+type Json = ReturnType<typeof JSON.parse>;
+
+/** What is used of an OpenAPI document. */
+export interface Document {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+}
+
+interface Operation {
+  readonly parameters?: readonly { readonly name: string; readonly in: string }[];
+  readonly requestBody?: {
+    readonly content: Readonly<Record<string, { readonly examples?: Readonly<Record<string, { value: Json }>> }>>;
+  };
+}
+
+/** Ids of what was made, by the first segment of the path that answers for it. */
+export type SeededIds = Readonly<Record<string, string>> & {
+  readonly accounts: string;
+  readonly otherAccount: string;
+};
+
+type Send = (method: string, path: string, body: Json) => Promise<Json>;
+
+/** One of everything that the examples of the document name, made through the interface itself. */
+export async function seedExamples(url: string, token: string): Promise<SeededIds> {
+  const send: Send = async (method, path, body) => {
+    const response = await fetch(`${url}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`Seeding: ${method} ${path} answered ${response.status}: ${text}`);
+    return JSON.parse(text).data;
+  };
+  const clientId = (await send('POST', '/clients', { workflow: { code: 'direct' }, data: { client: CLIENT } })).client
+    .id;
+  const accounts = await seedAccount(send, clientId);
+  const otherAccount = await seedAccount(send, clientId);
+  const { beneficiary } = await send('POST', '/beneficiaries', {
+    workflow: { code: 'direct' },
+    data: { beneficiary: { ...BENEFICIARY, clientId } },
+  });
+  const bankAccountId = beneficiary.bankAccounts[0].id;
+  const { provisionedAccountCredit } = await send('POST', '/provisioned-account-credits', {
+    workflow: { code: 'client.direct' },
+    data: { provisionedAccountCredit: { ...CREDIT, accountId: accounts } },
+  });
+  const { outgoingTransfer } = await send('POST', '/outgoing-transfers', {
+    workflow: { code: 'client.direct' },
+    data: { outgoingTransfer: { ...TRANSFER, clientId, ...internalParties(accounts, otherAccount) } },
+  });
+  // Nobody carries it out here, so that it can be cancelled.
+  const waiting = await send('POST', '/outgoing-transfers', {
+    workflow: { code: 'client.direct' },
+    data: { outgoingTransfer: { ...PAYMENT, clientId, ...externalParties(accounts, bankAccountId) } },
+  });
+  const { machineUser } = await send('POST', '/machine-users', {
+    workflow: { code: 'direct' },
+    data: { machineUser: { name: 'contract', roles: ['viewer'], key: publicKey() } },
+  });
+  const { webhookSubscription } = await send('POST', '/webhook-subscriptions', {
+    workflow: { code: 'direct' },
+    data: { webhookSubscription: { url: 'http://127.0.0.1:8080/' } },
+  });
+  const people = await seedUsers(send, clientId);
+  const ping = `/webhook-subscriptions/${webhookSubscription.id}/ping`;
+  const { webhookDelivery } = await send('POST', ping, { workflow: { code: 'direct' }, data: {} });
+  return {
+    clients: clientId,
+    accounts,
+    otherAccount,
+    beneficiaries: beneficiary.id,
+    'bank-accounts': bankAccountId,
+    'provisioned-account-credits': provisionedAccountCredit.id,
+    'incoming-transfers': outgoingTransfer.incomingTransferId ?? randomUUID(),
+    'outgoing-transfers': waiting.outgoingTransfer.id,
+    'machine-users': machineUser.id,
+    keys: machineUser.keys[0].id,
+    ...people,
+    'webhook-subscriptions': webhookSubscription.id,
+    'webhook-deliveries': webhookDelivery.id,
+  };
+}
+
+function publicKey() {
+  const jwk = generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey.export({ format: 'jwk' });
+  return { kid: randomUUID(), algorithm: 'ES256', jwk };
+}
+
+const CLIENT = {
+  identity: { type: 'corporate', legalName: 'Contract Test Ltd', country: 'GB' },
+  profile: { identityType: 'corporate', registrationAddress: { country: 'GB', city: 'London' } },
+};
+const STERLING = { country: 'GB', currency: 'GBP', accountNumber: '31926819', routingCodes: { 'sort-code': '601613' } };
+const BENEFICIARY = { identity: { type: 'corporate', legalName: 'Brook Lane Bakery Ltd' }, bankAccounts: [STERLING] };
+const CREDIT = { amount: 1_000_000, currency: 'GBP', scope: 'external', scheme: 'faster-payments' };
+const TRANSFER = { amount: 12.5, currency: 'GBP', scope: 'internal' };
+
+const PAYMENT = { ...TRANSFER, scope: 'external', scheme: 'faster-payments' };
+
+function internalParties(from: string, to: string) {
+  return { source: source(from), destination: { type: 'client-account', accountId: to } };
+}
+
+function externalParties(from: string, to: string) {
+  return { source: source(from), destination: { type: 'beneficiary-bank-account', beneficiaryBankAccountId: to } };
+}
+
+function source(accountId: string) {
+  return { type: 'client-account', accountId };
+}
+
+async function seedAccount(send: Send, clientId: string): Promise<string> {
+  const { account } = await send('POST', '/accounts', {
+    workflow: { code: 'client.issuing' },
+    data: { account: { clientId, currency: 'GBP' } },
+    connect: { method: 'plug-in', type: 'explicit', serviceProvider: 'custom-bank' },
+  });
+  const connection = { state: 'completed-up-to-date', status: 'active' };
+  await send('PATCH', `/accounts/${account.id}`, {
+    workflow: { code: 'client.direct' },
+    data: { account: { status: 'active', connection } },
+  });
+  return account.id;
+}
+
+async function seedUsers(send: Send, clientId: string): Promise<Record<string, string>> {
+  const identity = { type: 'individual', givenName: 'Grace', familyName: 'Hopper' };
+  const { user, userClientRelations } = await send('POST', '/users', {
+    workflow: { code: 'human.external.direct' },
+    data: { user: { email: 'user@contract.example', identity }, userClientRelations: [{ clientId }] },
+  });
+  const { invitations } = await send('POST', '/users', {
+    workflow: { code: 'human.external.invitation' },
+    data: {
+      user: { email: VALUES.userEmail, identity },
+      invitations: [{ clientId, userClientRelation: 'director' }],
+    },
+  });
+  return { users: user.id, 'client-relations': userClientRelations[0].id, invitations: invitations[0].id };
+}
+
+/** The document with examples that name what exists: bodies, and the ids in paths. */
+export function withSeededIds(document: Document, ids: SeededIds): Document {
+  const paths = Object.entries(document.paths).map(([path, operations]) => [
+    path,
+    Object.fromEntries(Object.entries(operations).map(([method, one]) => [method, seeded(path, one, ids)])),
+  ]);
+  return { ...document, paths: Object.fromEntries(paths) };
+}
+
+function seeded(path: string, operation: Operation, ids: SeededIds): Operation {
+  const parameters = operation.parameters?.map((parameter) => {
+    const noun = new RegExp(`([^/]+)/\\{${parameter.name}\\}`).exec(path)?.[1] ?? '';
+    const value = parameter.in === 'path' ? (VALUES[parameter.name] ?? ids[noun]) : undefined;
+    return value === undefined ? parameter : { ...parameter, example: value };
+  });
+  const content = Object.entries(operation.requestBody?.content ?? {}).map(([type, { examples = {}, ...rest }]) => {
+    const seededExamples = Object.entries(examples).map(([name, { value }]) => [
+      name,
+      { value: withIds(value, '', ids) },
+    ]);
+    return [type, { ...rest, examples: Object.fromEntries(seededExamples) }];
+  });
+  return {
+    ...operation,
+    ...(parameters === undefined ? {} : { parameters }),
+    ...(operation.requestBody === undefined
+      ? {}
+      : { requestBody: { ...operation.requestBody, content: Object.fromEntries(content) } }),
+  };
+}
+
+/** Of parameters that are no ids. */
+const VALUES: Readonly<Record<string, string>> = {
+  userEmail: 'invited@contract.example',
+  country: 'GB',
+  destinationCountry: 'GB',
+  transferScope: 'external',
+  transferScheme: 'faster-payments',
+};
+
+const NOUN_OF_FIELD: Readonly<Record<string, string>> = {
+  clientId: 'clients',
+  accountId: 'accounts',
+  mainAccountId: 'accounts',
+  beneficiaryId: 'beneficiaries',
+  beneficiaryBankAccountId: 'bank-accounts',
+};
+
+function withIds(value: Json, place: string, ids: SeededIds): Json {
+  if (Array.isArray(value)) return value.map((item) => withIds(item, place, ids));
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).map(([name, item]) => {
+    const noun = NOUN_OF_FIELD[name];
+    const id =
+      noun === undefined ? undefined : place === 'destination' && noun === 'accounts' ? ids.otherAccount : ids[noun];
+    return [name, typeof item === 'string' && id !== undefined ? id : withIds(item, name, ids)];
+  });
+  return Object.fromEntries(entries);
+}
