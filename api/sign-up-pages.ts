@@ -11,6 +11,7 @@ const STYLE = `
   :root { --text: #eceff3; --ground: #14171b; --card: #1f242a; --line: #97a1ad; --strong: #8cc4ff; --bad: #ff9c94; }
 }
 * { box-sizing: border-box; }
+[hidden] { display: none !important; }
 body { margin: 0; padding: 1rem; background: var(--ground); color: var(--text); font: 1.0625rem/1.5 system-ui, sans-serif; }
 main { max-width: 28rem; margin: 0 auto; padding: 1.25rem; background: var(--card); border-radius: 0.75rem; overflow-wrap: anywhere; }
 h1 { margin: 0 0 0.75rem; font-size: 1.5rem; line-height: 1.2; }

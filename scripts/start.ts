@@ -260,7 +260,7 @@ Ready after ${seconds} s.
   API            ${endpoints.apiUrl}
   Documentation  ${endpoints.apiUrl}/docs
   Temporal's UI  ${endpoints.uiUrl ?? 'of your own Temporal server'}
-  Sandbox        ${endpoints.sandboxUrl}
+  Sandbox        ${endpoints.sandboxUrl} (e-mails: ${endpoints.sandboxUrl}/mail)
   Data and logs  ${environment.dataDirectory}
 
 Try it:

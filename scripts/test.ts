@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import * as v from 'valibot';
+import { chromiumPath } from './chromium.ts';
 import { startPostgres } from './postgres.ts';
 import { describeFailure } from './remedy.ts';
 import { temporalBinary } from './temporal-binary.ts';
@@ -55,13 +56,19 @@ async function main(): Promise<void> {
 async function prepare(directory: string, cleanUps: (() => Promise<void>)[]): Promise<NodeJS.ProcessEnv> {
   const temporal = await temporalBinary(say);
   await timeSkippingServer(say);
+  const chromium = chromiumPath(say);
   const server = await startPostgres({
     dataDirectory: join(directory, 'postgres'),
     settings: { max_connections: '500' },
     onProgress: say,
   });
   cleanUps.push(() => server.stop());
-  return { ...process.env, TEST_POSTGRES_URL: server.url, TEMPORAL_CLI_PATH: temporal };
+  return {
+    ...process.env,
+    TEST_POSTGRES_URL: server.url,
+    TEMPORAL_CLI_PATH: temporal,
+    ...(chromium === null ? {} : { CHROMIUM_PATH: chromium }),
+  };
 }
 
 async function runVitest(

@@ -8,6 +8,9 @@ import { CLIENT_RELATIONS, CLIENT_STATUSES } from '../domain/clients.ts';
 import { INCOMING_TRANSFER_STATUSES } from '../domain/incoming-transfers.ts';
 import { MACHINE_USER_STATUSES, TOKEN_ALGORITHMS } from '../domain/machine-users.ts';
 import { ROLES } from '../domain/roles.ts';
+import { USER_CLIENT_RELATION_STATUSES } from '../domain/user-client-relations.ts';
+import { USER_INVITATION_STATUSES, USER_SIGN_UP_STATUSES } from '../domain/user-invitations.ts';
+import { USER_STATUSES } from '../domain/users.ts';
 import { createTestDatabase, type TestDatabase } from './harness/postgres.ts';
 
 interface Column {
@@ -123,6 +126,11 @@ test('the domain and the CHECKs agree on statuses, roles and algorithms', async 
     'clients.status': CLIENT_STATUSES,
     'client_relations.relation': CLIENT_RELATIONS,
     'incoming_transfers.status': INCOMING_TRANSFER_STATUSES,
+    'users.status': USER_STATUSES,
+    'user_client_relations.status': USER_CLIENT_RELATION_STATUSES,
+    'user_invitations.status': USER_INVITATION_STATUSES,
+    'user_invitations.user_client_relation': CLIENT_RELATIONS,
+    'user_sign_ups.status': USER_SIGN_UP_STATUSES,
     'machine_users.status': MACHINE_USER_STATUSES,
     'machine_users.roles': ROLES,
     'machine_user_keys.algorithm': TOKEN_ALGORITHMS,

@@ -4,6 +4,9 @@ import { expect, test } from 'vitest';
 import { ACCOUNT_MOVES, CONNECTION_MOVES } from '../domain/accounts.ts';
 import { INCOMING_TRANSFER_MOVES } from '../domain/incoming-transfers.ts';
 import { OUTGOING_TRANSFER_MOVES } from '../domain/outgoing-transfers.ts';
+import { USER_CLIENT_RELATION_MOVES } from '../domain/user-client-relations.ts';
+import { USER_INVITATION_MOVES } from '../domain/user-invitations.ts';
+import { USER_MOVES } from '../domain/users.ts';
 
 const PATH = fileURLToPath(new URL('../docs/states.md', import.meta.url));
 
@@ -30,6 +33,14 @@ const DIAGRAMS: readonly (readonly [title: string, begins: string, moves: Moves,
     '`processing` has the money reserved, `released` was accepted by the provider and posted, `completed` is settled. A completed transfer can still come back: it stays `completed` and shows `returned`.',
   ],
   ['Incoming transfers', 'pending', INCOMING_TRANSFER_MOVES, 'Being put on hold has no event.'],
+  ['Users', 'active', USER_MOVES, 'Callers set both by PATCH.'],
+  [
+    'User invitations',
+    'pending',
+    USER_INVITATION_MOVES,
+    'The invited person accepts or rejects, behind the link of the e-mail; callers cancel; after seven days the workflow does.',
+  ],
+  ['User client relations', 'allowed', USER_CLIENT_RELATION_MOVES, 'Callers set both by PATCH.'],
 ];
 
 function diagram(begins: string, moves: Moves): string[] {
