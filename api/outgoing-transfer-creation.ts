@@ -13,7 +13,7 @@ import { type DestinationBankAccount, findDestinationBankAccount } from '../db/t
 import { dateInUtc } from '../domain/dates.ts';
 import { DomainError, type Problem, recordNotFound } from '../domain/errors.ts';
 import { implicitFee, parseRatioPricing, ratioFee } from '../domain/fees.ts';
-import type { IncomingTransferId, OutgoingTransferId } from '../domain/ids.ts';
+import type { AccountId, IncomingTransferId, OutgoingTransferId } from '../domain/ids.ts';
 import { planOutgoingTransfer, type TransferPlan } from '../domain/outgoing-transfer-plans.ts';
 import { presentOutgoingTransfer, presentPlannedTransfer, type Requirements } from '../domain/outgoing-transfers.ts';
 import { findOffer } from '../domain/providers.ts';
@@ -192,11 +192,12 @@ export async function makeTransfer(tx: Transaction, context: PostContext): Promi
     };
     await createInternalIncoming(tx, incoming, now);
   }
-  const created = await createOutgoingTransfer(tx, row, services.configuration);
+  const created = await createOutgoingTransfer(tx, row, services.configuration, judged.accounts);
   return { data: { outgoingTransfer: presentOutgoingTransfer(created) } };
 }
 
 interface Judged {
+  readonly accounts: ReadonlyMap<AccountId, LockedAccount>;
   readonly source: LockedAccount;
   readonly receiver: LockedAccount | null;
   readonly to: DestinationBankAccount | null;
@@ -212,12 +213,12 @@ async function judge(tx: Transaction, context: PostContext): Promise<Judged> {
   const fee = feeMinor(context);
   const { source: from, destination } = request;
   const internalTo = destination.type === 'client-account' ? destination.accountId : null;
-  const accounts = await lockAccounts(tx, internalTo === null ? [from.accountId] : [from.accountId, internalTo]);
-  const to =
-    destination.type === 'client-account'
-      ? null
-      : await findDestinationBankAccount(tx, destination.beneficiaryBankAccountId);
-  const now = await readClock(tx);
+  // Sent together, executed in this order: the clock is read after the locks.
+  const [accounts, to, now] = await Promise.all([
+    lockAccounts(tx, internalTo === null ? [from.accountId] : [from.accountId, internalTo]),
+    destination.type === 'client-account' ? null : findDestinationBankAccount(tx, destination.beneficiaryBankAccountId),
+    readClock(tx),
+  ]);
   const source = accounts.get(from.accountId) ?? null;
   const receiver = internalTo === null ? null : (accounts.get(internalTo) ?? null);
   const plan = planOutgoingTransfer(
@@ -244,7 +245,7 @@ async function judge(tx: Transaction, context: PostContext): Promise<Judged> {
     },
   );
   if (source === null) throw new Error('a plan without a source account');
-  return { source, receiver, to, plan, feeMinor: fee, now };
+  return { accounts, source, receiver, to, plan, feeMinor: fee, now };
 }
 
 function destinationBankAccountId({ destination }: PostedTransfer): string {

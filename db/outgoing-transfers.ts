@@ -15,6 +15,7 @@ import {
   outgoingTransferEventData,
   save,
   type TransferRules,
+  type Work,
 } from './outgoing-transfer-work.ts';
 import { outgoingTransfers } from './schema.ts';
 import { wake } from './workflow-wakeups.ts';
@@ -171,21 +172,25 @@ export async function authorizeOutgoingTransfer(
 export type NewOutgoingTransfer = typeof outgoingTransfers.$inferInsert & { id: OutgoingTransferId };
 
 /**
- * Stores a transfer that waits or goes outside, tells of its creation, and moves it as far as it goes at once. The
- * caller has locked its accounts. Returns the row as created, which is what the answer shows.
+ * Stores a transfer that waits or goes outside, tells of its creation, and moves it as far as it goes at once. `accounts`
+ * are its accounts as the caller has locked them. Returns the row as created, which is what the answer shows.
  */
 export async function createOutgoingTransfer(
   tx: Transaction,
   transfer: NewOutgoingTransfer,
   rules: TransferRules,
+  accounts?: ReadonlyMap<AccountId, LockedAccount>,
 ): Promise<OutgoingTransferRow> {
   const [created] = await tx.drizzle.insert(outgoingTransfers).values(transfer).returning();
   if (created === undefined) throw new Error('an insert returned no row');
-  const work = await begin(tx, transfer.id, rules);
+  // Its row is ours alone until the commit, so that nothing has to be locked or read again.
+  const work: Work =
+    accounts === undefined
+      ? await begin(tx, transfer.id, rules)
+      : { tx, now: created.createdAt, rules, before: created, accounts, transfer: created, entries: [] };
   work.entries.push({ type: 'outgoing-transfer-created', data: outgoingTransferEventData(created) });
   const step = await advance(work);
-  await save(work);
-  if (step.do !== 'end') await wakeWorkflow(tx, transfer.id);
+  await Promise.all([save(work), ...(step.do === 'end' ? [] : [wakeWorkflow(tx, transfer.id)])]);
   return created;
 }
 
