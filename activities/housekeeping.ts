@@ -1,10 +1,12 @@
 import { readClock } from '../db/clock.ts';
 import { deleteOldIdempotencyKeys } from '../db/idempotency-keys.ts';
 import { checkLedger } from '../db/ledger-check.ts';
+import { countOpenBreaks } from '../db/reconciliation.ts';
 import { checkpointSystemAccounts } from '../db/system-account-checkpoints.ts';
 import { deleteOldWebhookDeliveries } from '../db/webhook-deliveries.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { whileHeartbeating } from './heartbeats.ts';
+import { compareStatements } from './reconciliation.ts';
 
 export type HousekeepingActivities = ReturnType<typeof housekeepingActivities>;
 
@@ -13,7 +15,7 @@ const DELIVERIES_AT_ONCE = 1_000;
 const HORIZON_MONTHS_MIN = 12;
 
 /** Each returns `ok`, or a code for a person to follow up; what exactly was found is in the log. */
-export function housekeepingActivities({ database, configuration, logger }: ActivityDependencies) {
+export function housekeepingActivities({ database, configuration, providers, logger }: ActivityDependencies) {
   return {
     /** The books must hold at every instant; a violation is never mended by itself. */
     async checkLedger(): Promise<string> {
@@ -22,6 +24,14 @@ export function housekeepingActivities({ database, configuration, logger }: Acti
       const rules = [...new Set(violations.map(({ rule }) => rule))];
       logger.error({ violations: violations.length, rules }, 'the ledger does not hold: run ledger:check');
       return 'ledger-violated';
+    },
+
+    /** Differences with what a provider says are recorded for a person; nothing is posted. */
+    async compareStatements(): Promise<string> {
+      return whileHeartbeating(async (signal) => {
+        await compareStatements({ database, providers, logger }, { signal });
+        return (await countOpenBreaks(database.reader)) === 0 ? 'ok' : 'reconciliation-breaks-open';
+      });
     },
 
     async checkpointSystemAccounts(): Promise<string> {

@@ -7,6 +7,7 @@ import type { WithWait } from '../domain/waits.ts';
 import { type ActivityDependencies, providerOf } from './dependencies.ts';
 import { whileHeartbeating } from './heartbeats.ts';
 import { endWhenGone, TRANSITION_LIMITS, withWait } from './open-work.ts';
+import { requireOpenSubmissions } from './submissions.ts';
 
 export type IncomingTransferNext = WithWait<IncomingTransferStep>;
 
@@ -37,6 +38,7 @@ export function incomingTransferProviderCalls(dependencies: ActivityDependencies
   return {
     /** True once the provider has the money; a refusal is an operator's to solve, and throws until it is. */
     async sendBackIncomingTransfer(id: string): Promise<boolean> {
+      await requireOpenSubmissions(database.reader);
       const { provider, due, request } = await readSendBack(database.reader, asId<IncomingTransferId>(id));
       if (!due) return true;
       return whileHeartbeating(async (signal) => {

@@ -8,6 +8,7 @@ import { type ActivityDependencies, providerOf } from './dependencies.ts';
 import { whileHeartbeating } from './heartbeats.ts';
 import { endWhenGone, TRANSITION_LIMITS, withWait } from './open-work.ts';
 import type { PaymentState } from './providers/port.ts';
+import { requireOpenSubmissions } from './submissions.ts';
 
 /** What the transfer's workflow does next. Ids and codes only: workflow histories hold no personal data. */
 export type OutgoingTransferNext = WithWait<OutgoingTransferStep>;
@@ -47,6 +48,7 @@ export function outgoingTransferProviderCalls(dependencies: ActivityDependencies
   return {
     /** Goes out with the same reference each time, so that the provider pays once. */
     async submitOutgoingTransfer(id: string, attempt: number): Promise<PaymentReport> {
+      await requireOpenSubmissions(database.reader);
       const { provider, payment } = await readSubmission(database.reader, idOf(id));
       return whileHeartbeating(async (signal) => {
         const answer = await providerOf(dependencies, provider).submitPayment({ ...payment, attempt }, { signal });
@@ -75,7 +77,8 @@ const WORDS = {
   returned: 'returned',
 } as const;
 
-function reportOf(state: PaymentState): PaymentReport {
+/** What an answer or a look-up says of the payment, in the words of the transition table. */
+export function reportOf(state: PaymentState): PaymentReport {
   if (state.outcome === 'refused') {
     return { word: 'failed', serviceProviderId: null, serviceProviderReference: null, code: state.error.code };
   }

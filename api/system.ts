@@ -1,6 +1,7 @@
 import { readClock } from '../db/clock.ts';
+import { countOpenBreaks } from '../db/reconciliation.ts';
 import { docsPage } from './frame/docs-page.ts';
-import { registry } from './frame/metrics.ts';
+import { reconciliationBreaksOpen, registry } from './frame/metrics.ts';
 import { openApiDocument } from './frame/openapi.ts';
 import { type OpenRoute, openRoute, type Route } from './frame/route.ts';
 import type { Services } from './frame/services.ts';
@@ -38,6 +39,10 @@ const ready = openRoute(
   },
 );
 
+async function showOpenBreaks({ database }: Services): Promise<void> {
+  reconciliationBreaksOpen.set(await countOpenBreaks(database.reader));
+}
+
 /** Health, metrics and the documents about the interface: open without a token, outside the envelope. */
 export function systemRoutes(routes: readonly (Route | OpenRoute)[], version: string): readonly OpenRoute[] {
   let countTransitions: (() => Promise<void>) | undefined;
@@ -53,7 +58,7 @@ export function systemRoutes(routes: readonly (Route | OpenRoute)[], version: st
     async ({ services }) => {
       countTransitions ??= transitionCounter(services);
       // Without Postgres the other metrics still tell.
-      await within(countTransitions().then(() => true));
+      await within(Promise.all([countTransitions(), showOpenBreaks(services)]).then(() => true));
       return { status: 200, body: await registry.metrics(), contentType: registry.contentType };
     },
   );

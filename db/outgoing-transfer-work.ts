@@ -61,13 +61,13 @@ export async function begin(tx: Transaction, id: OutgoingTransferId, rules: Tran
   return { tx, now, rules, before: transfer, accounts, transfer, entries: [] };
 }
 
-function source(work: Work): LockedAccount {
+export function source(work: Work): LockedAccount {
   const account = work.accounts.get(work.transfer.accountId);
   if (account === undefined) throw recordNotFound('account', 'id', work.transfer.accountId);
   return account;
 }
 
-function totalMinor(transfer: OutgoingTransferRow): bigint {
+export function totalMinor(transfer: OutgoingTransferRow): bigint {
   return transfer.amountMinor + transfer.feeMinor;
 }
 
@@ -165,7 +165,7 @@ async function expectMoney(work: Work): Promise<void> {
 }
 
 /** Reserves the money; an internal transfer is settled in the same step. */
-async function process(work: Work, requirements: Requirements): Promise<void> {
+export async function process(work: Work, requirements: Requirements): Promise<void> {
   const total = totalMinor(work.transfer);
   await reserve(work.tx, work.transfer.accountId, total);
   moveTo(work, 'processing', { ...requirements, reservedMinor: total });

@@ -7,6 +7,7 @@ import { OPEN_WORK_TYPES, wakeOpen } from '../db/open-work.ts';
 import { listParkedWakeups, wake } from '../db/workflow-wakeups.ts';
 import { type AccountId, asId, type Id, type IncomingTransferId, isUuid } from '../domain/ids.ts';
 import { WEBHOOK_SHARDS, workflowId } from '../workflows/messages.ts';
+import { catchUpAfterRestore } from './after-restore.ts';
 import { RemedyError } from './remedy.ts';
 import { findStuckWork } from './stuck-work.ts';
 
@@ -51,6 +52,11 @@ const restartWorkflows: Operation = {
     print('A running API process hands them to Temporal.');
     return 0;
   },
+};
+
+const afterRestore: Operation = {
+  summary: '--since INSTANT: catches up with the providers after an older Postgres was restored.',
+  run: (context) => catchUpAfterRestore(context, () => restartWorkflows.run(context)),
 };
 
 const PARKED_MAX = 1_000;
@@ -114,6 +120,7 @@ function readId<Branded extends Id<string>>(given: readonly string[], index: num
 /** The commands by name; one line each. */
 export const OPERATIONS: Readonly<Record<string, Operation>> = {
   'restart-workflows': restartWorkflows,
+  'after-restore': afterRestore,
   parked,
   stuck,
   'assign-incoming': assignIncoming,

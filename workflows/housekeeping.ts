@@ -12,6 +12,7 @@ const TASKS = {
   'forget old idempotency keys': upkeep.forgetOldIdempotencyKeys,
   'check the calendars': upkeep.checkCalendars,
   'forget old webhook deliveries': upkeep.forgetOldWebhookDeliveries,
+  'compare the statements of providers': upkeep.compareStatements,
 } as const;
 
 /** What each task found: `ok`, or a code for a person to follow up. */

@@ -22,6 +22,8 @@ export interface Provider {
   submitPayment(request: PaymentRequest, call: CallOptions): Promise<PaymentAnswer>;
   /** `ourReference` is the outgoing transfer's id. */
   lookUpPayment(ourReference: string, call: CallOptions): Promise<PaymentState | NotFound>;
+  /** A payment that came in, as it was told when it did; `serviceProviderId` is the provider's own id. */
+  lookUpPaymentIn(serviceProviderId: string, call: CallOptions): Promise<PaymentInState | NotFound>;
   /** Gives money back to its payer: the receiving account is closed, or the transfer was refused. */
   sendBack(request: SendBackRequest, call: CallOptions): Promise<SendBackAnswer>;
 
@@ -238,6 +240,12 @@ export interface PaymentReceived extends ProviderPayment {
   /** What the payer wrote, perhaps a ledger number. */
   readonly remittanceText: string | null;
 }
+
+export type PaymentInState = PaymentReceived & {
+  readonly outcome: 'received';
+  /** The money has gone back to its payer. */
+  readonly sentBack: boolean;
+};
 
 /** What the provider did is unknown. Never a failure of the payment: the same call goes out again. */
 export class ProviderUnavailable extends Error {

@@ -1,8 +1,8 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { parse } from 'lossless-json';
 import * as v from 'valibot';
-import { CallbackRefused, type ProviderEvent } from './port.ts';
-import { IDENTIFIERS, INSTANT, MONEY, minorOf, REFUSAL } from './sandbox-bank-wire.ts';
+import { CallbackRefused, type PaymentInState, type ProviderEvent } from './port.ts';
+import { IDENTIFIERS, INSTANT, MONEY, minorOf, REFUSAL, storable, understood } from './sandbox-bank-wire.ts';
 
 /** How far the bank's clock and ours may be apart, and how long a callback may be on its way. */
 const TOLERANCE_S = 300;
@@ -51,6 +51,15 @@ const SENDER_ACCOUNT = v.object({
   currency: maybeText,
 });
 
+const PAYMENT_RECEIVED = {
+  ...PAYMENT,
+  scheme: v.string(),
+  senderName: maybeText,
+  senderAccount: v.nullish(SENDER_ACCOUNT, null),
+  ...IDENTIFIERS,
+  reference: maybeText,
+};
+
 function eventType<Type extends string, Data extends v.ObjectEntries>(type: Type, data: Data) {
   return v.object({ type: v.literal(type), id: v.string(), createdAt: INSTANT, data: v.object(data) });
 }
@@ -69,14 +78,7 @@ const EVENT = v.variant('type', [
   eventType('payment-completed', PAYMENT_OUT),
   eventType('payment-failed', { ...PAYMENT_OUT, code: v.string() }),
   eventType('payment-returned', { ...PAYMENT_OUT, code: v.string(), returnReference: v.string() }),
-  eventType('payment-received', {
-    ...PAYMENT,
-    scheme: v.string(),
-    senderName: maybeText,
-    senderAccount: v.nullish(SENDER_ACCOUNT, null),
-    ...IDENTIFIERS,
-    reference: maybeText,
-  }),
+  eventType('payment-received', PAYMENT_RECEIVED),
 ]);
 
 type BankEvent = v.InferOutput<typeof EVENT>;
@@ -95,13 +97,6 @@ function eventOf(rawBody: Buffer, id: string): ProviderEvent {
     if (error instanceof RangeError) throw new CallbackRefused('malformed', 'The callback has an amount that is none.');
     throw error;
   }
-}
-
-const UNSTORABLE = /\0|\p{Surrogate}/gu;
-
-/** Postgres takes neither NUL nor half a surrogate pair; a payer's odd text must not keep his money out. */
-function storable(_key: string, value: unknown): unknown {
-  return typeof value === 'string' ? value.replace(UNSTORABLE, '\uFFFD') : value;
 }
 
 type WithoutEnvelope<Event> = Event extends ProviderEvent ? Omit<Event, 'providerEventId' | 'occurredAt'> : never;
@@ -162,4 +157,12 @@ function receivedOf(data: DataOf<'payment-received'>) {
     receiver: { iban, accountNumber, routingCodes },
     remittanceText: reference,
   };
+}
+
+const PAYMENT_IN = v.object({ ...PAYMENT_RECEIVED, status: v.picklist(['booked', 'sent-back']) });
+
+/** The answer to a look-up of a payment in, in the words of its callback. */
+export function paymentInState(body: unknown): PaymentInState {
+  const payment = understood(PAYMENT_IN, body);
+  return { outcome: 'received', sentBack: payment.status === 'sent-back', ...receivedOf(payment) };
 }

@@ -90,9 +90,16 @@ export function unavailable(reason: string): ProviderUnavailable {
   return new ProviderUnavailable(SANDBOX_BANK, reason);
 }
 
+const UNSTORABLE = /\0|\p{Surrogate}/gu;
+
+/** For `parse`: Postgres takes neither NUL nor half a surrogate pair; a payer's odd text must not keep his money out. */
+export function storable(_key: string, value: unknown): unknown {
+  return typeof value === 'string' ? value.replace(UNSTORABLE, '\uFFFD') : value;
+}
+
 function parsed(text: string): unknown {
   try {
-    return parse(text);
+    return parse(text, storable);
   } catch {
     throw unavailable('answer not understood');
   }

@@ -9,7 +9,7 @@ import {
   type StatementEntry,
   type StatementRequest,
 } from './port.ts';
-import { verifySandboxBankCallback } from './sandbox-bank-callbacks.ts';
+import { paymentInState, verifySandboxBankCallback } from './sandbox-bank-callbacks.ts';
 import {
   BankConnection,
   IDENTIFIERS,
@@ -79,7 +79,10 @@ function accountCalls(bank: BankConnection): AccountCalls {
   };
 }
 
-type PaymentCalls = Pick<Provider, 'submitPayment' | 'lookUpPayment' | 'sendBack' | 'fetchStatement'>;
+type PaymentCalls = Pick<
+  Provider,
+  'submitPayment' | 'lookUpPayment' | 'lookUpPaymentIn' | 'sendBack' | 'fetchStatement'
+>;
 
 function paymentCalls(bank: BankConnection): PaymentCalls {
   return {
@@ -98,6 +101,13 @@ function paymentCalls(bank: BankConnection): PaymentCalls {
     async lookUpPayment(ourReference, options) {
       const answer = await bank.call('GET', path`/payments/${ourReference}`, null, options);
       return isNotFound(answer) ? NOT_FOUND : (refusalOf(answer) ?? paymentState(answer.body));
+    },
+
+    async lookUpPaymentIn(serviceProviderId, options) {
+      const answer = await bank.call('GET', path`/payments-in/${serviceProviderId}`, null, options);
+      if (isNotFound(answer)) return NOT_FOUND;
+      if (answer.status !== 200) throw unavailable(`status ${answer.status}`);
+      return paymentInState(answer.body);
     },
 
     async sendBack({ incomingTransferId, serviceProviderId, amountMinor, currency, code }, options) {

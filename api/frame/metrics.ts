@@ -46,3 +46,9 @@ export const webhookSubscriptionsDisabled = new Gauge({
   help: 'Subscriptions that the service disabled: the receiver is gone, or failed for days.',
   registers: [registry],
 });
+
+export const reconciliationBreaksOpen = new Gauge({
+  name: 'reconciliation_breaks_open',
+  help: 'Differences between the books of providers and ours that nobody has resolved.',
+  registers: [registry],
+});

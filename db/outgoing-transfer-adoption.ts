@@ -1,0 +1,51 @@
+import type { OutgoingTransferId } from '../domain/ids.ts';
+import type { PaymentReport, RequirementStatus, Requirements } from '../domain/outgoing-transfers.ts';
+import type { Transaction } from './client.ts';
+import {
+  applyWord,
+  begin,
+  type OutgoingTransferRow,
+  process,
+  save,
+  source,
+  type TransferRules,
+  totalMinor,
+} from './outgoing-transfer-work.ts';
+import { wake } from './workflow-wakeups.ts';
+
+/**
+ * After a restore: applies what the provider did with a transfer before our row was set back, also with one that is
+ * pending again. `break`: it cannot be booked, because the row ended otherwise, is none of the provider's, or the money
+ * is not there; nothing moves.
+ */
+export async function adoptPayment(
+  tx: Transaction,
+  { id, provider }: { readonly id: OutgoingTransferId; readonly provider: string },
+  report: PaymentReport,
+  rules: TransferRules,
+): Promise<'applied' | 'no-effect' | 'break'> {
+  const work = await begin(tx, id, rules);
+  const { transfer } = work;
+  if (transfer.scope === 'internal' || transfer.provider !== provider) return 'break';
+  if (transfer.status === 'pending') {
+    const account = source(work);
+    if (account.postedMinor - account.reservedMinor < totalMinor(transfer)) return 'break';
+    await process(work, onceFulfilled(transfer));
+  }
+  const outcome = await applyWord(work, report);
+  if (outcome === 'break') return outcome;
+  await save(work);
+  if (outcome === 'applied') await wake(tx, 'outgoing-transfer', `outgoing-transfer/${id}`);
+  return outcome;
+}
+
+/** The requirements of a transfer that was submitted all held then. */
+function onceFulfilled({ authorizationStatus, complianceCheckStatus }: OutgoingTransferRow): Requirements {
+  const met = (status: RequirementStatus) => (status === 'not-required' ? status : 'fulfilled');
+  return {
+    authorizationStatus: met(authorizationStatus),
+    complianceCheckStatus: met(complianceCheckStatus),
+    transferDateStatus: 'fulfilled',
+    balanceCheckStatus: 'fulfilled',
+  };
+}

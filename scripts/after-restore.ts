@@ -1,0 +1,83 @@
+import { parseArgs } from 'node:util';
+import { WorkflowNotFoundError } from '@temporalio/client';
+import { pino } from 'pino';
+import { createProviders } from '../activities/providers/providers.ts';
+import { compareStatements } from '../activities/reconciliation.ts';
+import { catchUpWithProviders } from '../activities/restores.ts';
+import { loadConfiguration } from '../config/configuration.ts';
+import { readEnvironment } from '../config/environment.ts';
+import { readClock } from '../db/clock.ts';
+import { listOpenBreaks } from '../db/reconciliation.ts';
+import { beginAfterRestore, listServiceProcesses, openSubmissions } from '../db/restores.ts';
+import { CHANGED_SIGNAL } from '../workflows/messages.ts';
+import type { OperationContext } from './operations.ts';
+import { RemedyError } from './remedy.ts';
+import { findStuckWork } from './stuck-work.ts';
+
+/** The providers' clocks and ours are nearer to each other than this. */
+const CLOCK_MARGIN_MS = 5 * 60_000;
+/** More events than any lost window has. */
+const POSITION_GAP = 10_000_000;
+const BREAKS_SHOWN_MAX = 1_000;
+
+/**
+ * What follows the restoring of an older Postgres (docs/operations.md): submissions are closed, numbers jump ahead, the
+ * lost window is read again from the providers, and only then submissions open and every workflow is restarted. Where it
+ * fails in between, submissions stay closed until it is run again. Exit status 1: a person has differences to look at.
+ */
+export async function catchUpAfterRestore(context: OperationContext, restart: () => Promise<0 | 1>): Promise<0 | 1> {
+  const { database, print } = context;
+  const { since, positionGap } = readOptions(context.arguments);
+  const configuration = loadConfiguration(process.env);
+  const providers = createProviders(configuration, readEnvironment(process.env));
+  const connected = await listServiceProcesses(database.reader);
+  if (connected.length > 0) {
+    throw new RemedyError(`Stop every API and worker process first: still connected: ${connected.join(', ')}.`);
+  }
+
+  await database.transaction((tx) => beginAfterRestore(tx, positionGap));
+  print('Submissions to providers are closed; positions of events and given numbers have jumped ahead.');
+  const now = await readClock(database.reader);
+  const window = { from: new Date(since.getTime() - CLOCK_MARGIN_MS), to: new Date(now.getTime() + CLOCK_MARGIN_MS) };
+  const { received, adopted } = await catchUpWithProviders({ database, providers, configuration }, window);
+  print(`Read again from the providers: ${received} payments in, ${adopted} payments out.`);
+  // With the service stopped nothing is on its way between the two books.
+  await compareStatements({ database, providers, logger: pino({ level: 'silent' }) }, {}, 0);
+  await database.transaction((tx) => openSubmissions(tx));
+  print('Submissions are open.');
+  const restarted = await restart();
+  await wakeOrphans(context);
+
+  const breaks = await listOpenBreaks(database.reader, BREAKS_SHOWN_MAX);
+  for (const { kind, provider, reference } of breaks) print(`to look at: ${kind}  ${provider}  ${reference ?? ''}`);
+  print(breaks.length === 0 ? 'The books of the providers and ours agree.' : `${breaks.length} differences are open.`);
+  return restarted === 0 && breaks.length === 0 ? 0 : 1;
+}
+
+/** Workflows of rows that the restored database does not have, or has finished, look once more, and end. */
+async function wakeOrphans({ database, temporal: { client } }: OperationContext): Promise<void> {
+  const { workflowsWithoutRow } = await findStuckWork(database, client);
+  for (const id of workflowsWithoutRow) {
+    try {
+      await client.workflow.getHandle(id).signal(CHANGED_SIGNAL);
+    } catch (error) {
+      if (!(error instanceof WorkflowNotFoundError)) throw error;
+    }
+  }
+}
+
+function readOptions(given: readonly string[]): { since: Date; positionGap: number } {
+  const { values } = parseArgs({
+    args: [...given],
+    options: { since: { type: 'string' }, 'position-gap': { type: 'string', default: String(POSITION_GAP) } },
+  });
+  const since = new Date(values.since ?? '');
+  if (Number.isNaN(since.getTime())) {
+    throw new RemedyError('Give --since the instant that the restored database shows, such as 2026-01-31T12:00:00Z.');
+  }
+  const positionGap = Number(values['position-gap']);
+  if (!Number.isSafeInteger(positionGap) || positionGap < 1) {
+    throw new RemedyError('--position-gap must be a whole number above 0.');
+  }
+  return { since, positionGap };
+}
