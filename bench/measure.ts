@@ -34,7 +34,8 @@ export async function compare(
   },
 ): Promise<Measurement[]> {
   const measurements: Measurement[] = [];
-  for (const contender of contenders) await sample(contender, run.callers, { callers: 16, seconds: run.seconds });
+  const warmUp = { callers: Math.max(...run.counts), seconds: run.seconds };
+  for (const contender of contenders) await sample(contender, run.callers, warmUp);
   for (const count of run.counts) {
     const samples = new Map<Contender, Sample[]>(contenders.map((contender) => [contender, []]));
     for (let round = 0; round < run.rounds; round += 1) {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type postgres from 'postgres';
 import { type BenchAccount, createAccounts } from './accounts.ts';
 import type { PreparedRequest } from './callers.ts';
@@ -77,6 +78,19 @@ async function loadTransfers(sql: postgres.Sql, rows: number): Promise<void> {
         JOIN numbered AS destination ON destination.number = (n * 7 + 1) % 1000
       ORDER BY n`);
   await sql.unsafe('VACUUM ANALYZE outgoing_transfers');
+  await untilCounted(sql);
+}
+
+const COUNTING_LIMIT_MS = 120_000;
+
+/** Until the service's own counting, which goes on beside everything, has caught up with the load. */
+async function untilCounted(sql: postgres.Sql): Promise<void> {
+  for (const endsMs = performance.now() + COUNTING_LIMIT_MS; performance.now() < endsMs; await sleep(500)) {
+    const [row] = await sql<{ left: number }[]>`
+      SELECT count(*)::integer AS left FROM outgoing_transfers WHERE id > (SELECT last_id FROM outgoing_transfer_counting)`;
+    if ((row?.left ?? 0) < SMALL_ROWS) return;
+  }
+  throw new Error('the transfers were not counted in time');
 }
 
 function contender(bench: Bench, { name, api }: Library, requests: readonly PreparedRequest[]): Contender {

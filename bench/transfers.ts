@@ -37,7 +37,7 @@ export function serviceTransfers(bench: Bench, hot: boolean): Contender {
   };
 }
 
-export function floorTransfers(bench: Bench, hot: boolean): Contender {
+function floorTransfers(bench: Bench, hot: boolean): Contender {
   return {
     name: 'floor',
     processIds: [bench.stage.floor.process.pid, bench.stage.postgres.process.pid],
