@@ -140,6 +140,8 @@ export async function advance(work: Work): Promise<OutgoingTransferStep> {
           transferDate: decision.transferDate,
           cutOffAt: decision.cutOffAt,
           rollCount: transfer.rollCount + 1,
+          // What was found of the day before says nothing of the new one.
+          transferDateStatus: 'not-checked',
         };
         break;
       case 'fail':

@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { applyAccountCallback } from '../db/account-connections.ts';
 import { returnIncomingTransfer } from '../db/incoming-transfers.ts';
-import { admitWaitingTransfers, applyPaymentReport } from '../db/outgoing-transfers.ts';
+import { admitWaitingTransfers, advanceOutgoingTransfer, applyPaymentReport } from '../db/outgoing-transfers.ts';
 import { receivePayment } from '../db/provisioned-account-credits.ts';
 import type { AccountOutcome } from '../domain/account-connections.ts';
 import { type AccountId, asId, type OutgoingTransferId } from '../domain/ids.ts';
@@ -15,7 +15,7 @@ import { createTestDatabase, type TestDatabase } from './harness/postgres.ts';
 // What two parties do to the same money at the same instant, and what a provider says of money that is not its own.
 
 /** Wednesday noon, a business day of every scheme. */
-const CLOCK = '2027-06-16T12:00:00Z';
+let clock = '2027-06-16T12:00:00Z';
 
 let database: TestDatabase;
 let api: TestApi;
@@ -28,7 +28,7 @@ let bankAccount: string;
 beforeAll(async () => {
   database = await createTestDatabase('money-races');
   api = await startApi(database, {
-    clockOffset: () => `${Math.round((Date.parse(CLOCK) - Date.now()) / 1000)} seconds`,
+    clockOffset: () => `${Math.round((Date.parse(clock) - Date.now()) / 1000)} seconds`,
     configuration: (configuration) => ({ ...configuration, prices: [] }),
   });
   world = moneyWorld(api);
@@ -180,6 +180,38 @@ test('a cancel and an admission at the same instant have one winner each, and no
   const stillWaiting = statuses.filter((status) => status === 'pending').length;
   expect(won + processing + stillWaiting).toBe(8);
   expect((await world.balance(poor)).available).toBe(160 - 20 * processing);
+});
+
+test('money that comes after the cut-off waits for the day that the transfer rolled to', async () => {
+  const poor = await world.account(payer, { amount: 1 });
+  const from = { type: 'client-account', accountId: poor };
+  const { id } = await sent(external({ scheme: 'chaps', amount: 20, source: from }));
+  const advance = () =>
+    api.database.transaction((tx) =>
+      advanceOutgoingTransfer(tx, asId<OutgoingTransferId>(id), api.services.configuration),
+    );
+  const admit = () =>
+    api.database.transaction((tx) => admitWaitingTransfers(tx, asId(poor), api.services.configuration));
+  try {
+    clock = '2027-06-16T16:00:30Z';
+    await world.credit(poor, 50);
+    await admit();
+    expect((await api.call('GET', `/outgoing-transfers/${id}`)).body.data.outgoingTransfer).toMatchObject({
+      status: 'pending',
+      transferDate: '2027-06-17',
+      originalTransferDate: '2027-06-16',
+      rollCount: 1,
+      requirementConfiguration: { transferDateStatus: 'not-checked' },
+    });
+    expect(await advance()).toMatchObject({ do: 'wait', for: 'date' });
+    expect((await world.balance(poor)).available).toBe(51);
+    clock = '2027-06-17T08:00:00Z';
+    await advance();
+    expect(await statusOf(id)).toBe('processing');
+    expect((await world.balance(poor)).available).toBe(31);
+  } finally {
+    clock = '2027-06-16T12:00:00Z';
+  }
 });
 
 test('amounts of currencies with no and with three decimals move to the last minor unit', async () => {
