@@ -6,7 +6,7 @@ import { STORIES } from './harness/stories.ts';
 import { startTemporalDevServer } from './harness/temporal.ts';
 
 /**
- * `npx tsx test/record-histories.ts RELEASE`: runs every story on a real server and keeps its history in
+ * `npx tsx test/record-histories.ts RELEASE [STORY…]`: runs every story, or those, on a real server and keeps its history in
  * test/histories/RELEASE. Histories of earlier releases stay: workflows that began under them may still wait.
  */
 const release = process.argv[2];
@@ -18,7 +18,9 @@ const directory = join(import.meta.dirname, 'histories', release);
 mkdirSync(directory, { recursive: true });
 const temporal = await startTemporalDevServer();
 try {
+  const wanted = process.argv.slice(3);
   for (const [name, story] of Object.entries(STORIES)) {
+    if (wanted.length > 0 && !wanted.includes(name)) continue;
     const stage = await setStage({ name: `record-${name}`, address: temporal.address });
     try {
       stage.relay.start();

@@ -4,6 +4,7 @@ import { createAccount, patchAccount } from '../../db/accounts.ts';
 import { createIncomingTransfer } from '../../db/incoming-transfer-work.ts';
 import { lockAccounts } from '../../db/ledger.ts';
 import { applyPaymentReport, authorizeOutgoingTransfer } from '../../db/outgoing-transfers.ts';
+import { changeUserInvitation, inviteUser } from '../../db/user-invitations.ts';
 import { wake } from '../../db/workflow-wakeups.ts';
 import { type AccountId, asId, type ClientId, type IncomingTransferId, type MachineUserId } from '../../domain/ids.ts';
 import { workflowId } from '../../workflows/messages.ts';
@@ -117,6 +118,23 @@ export const STORIES: Readonly<Record<string, (stage: Stage) => Promise<string>>
       () => statusOf(stage, id),
       (status) => status === 'closed',
     );
+    return ended(stage, workflow);
+  },
+
+  'user-invitation-cancelled': async (stage) => {
+    // No mail server takes the e-mail before the caller cancels; the next attempt finds that nobody needs it any more.
+    const { clientId } = await stage.account(0n);
+    const email = `ann.${crypto.randomUUID()}@example.com`;
+    const identity = { type: 'individual', givenName: 'Ann', familyName: 'Example', birthDate: null } as const;
+    const invitations = [{ clientId, userClientRelation: 'director' }] as const;
+    const [invited] = await stage.database.transaction((tx) => inviteUser(tx, { email, identity, invitations }));
+    if (invited === undefined) throw new Error('nobody was invited');
+    const workflow = workflowId('user-invitation', invited.signUpId);
+    await until(
+      async () => ((await describe(stage, workflow))?.raw.pendingActivities ?? []).length,
+      (pending) => pending > 0,
+    );
+    await stage.database.transaction((tx) => changeUserInvitation(tx, email, invited.id, 'cancelled'));
     return ended(stage, workflow);
   },
 
