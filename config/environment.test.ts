@@ -37,6 +37,15 @@ test('addresses are http or https, without a slash at the end and without creden
   expect(() => readHttpUrl({ U: 'http://u:p4ss@example.com' }, 'U', '')).toThrow(/^(?!.*p4ss)/);
 });
 
+test('mail goes to a mail server, or nowhere, and an error never repeats its password', () => {
+  expect(readEnvironment({ DATABASE_URL }).mail).toEqual({ smtpUrl: null, from: 'no-reply@localhost' });
+  const given = { DATABASE_URL, SMTP_URL: 'smtps://user:p4ss@mail.example.com', MAIL_FROM: 'Bank <bank@example.com>' };
+  expect(readEnvironment(given).mail).toEqual({ smtpUrl: given.SMTP_URL, from: given.MAIL_FROM });
+  for (const SMTP_URL of ['mail.example.com:25', 'https://user:p4ss@mail.example.com', 'p4ss']) {
+    expect(() => readEnvironment({ DATABASE_URL, SMTP_URL }), SMTP_URL).toThrow(/^SMTP_URL must be (?!.*p4ss)/);
+  }
+});
+
 test('an error never repeats the database password', () => {
   for (const url of ['secret-password', 'mysql://u:secret-password@h/d']) {
     expect(() => readEnvironment({ DATABASE_URL: url })).toThrow(/^DATABASE_URL (?!.*secret-password)/);

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Called, type Json, startApi, type TestApi } from './harness/api.ts';
 import { createTestDatabase, type TestDatabase } from './harness/postgres.ts';
+import { sequence, subscribe } from './harness/webhooks.ts';
 
 let database: TestDatabase;
 let api: TestApi;
@@ -313,6 +314,30 @@ describe('client relations of a user', () => {
     expect((await set(other.id, relation.id, 'revoked')).status).toBe(404);
     expect((await api.call('GET', `/users/${other.id}/client-relations/${relation.id}`)).status).toBe(404);
   });
+});
+
+test('events of users are told to those alone who subscribe to them by name, in order', async () => {
+  const named = await subscribe(api.database, 'http://127.0.0.1:9/named', { modules: ['users'] });
+  await subscribe(api.database, 'http://127.0.0.1:9/all');
+  const { user } = await created({ user: person() });
+  await patch(user.id, { status: 'inactive' });
+  await sequence(api.database);
+  const deliveries = await api.database.reader.statement<{ subscriptionId: string; type: string }>(
+    'SELECT subscription_id AS "subscriptionId", type FROM webhook_deliveries WHERE resource_id = $1 ORDER BY position',
+    [user.id],
+  );
+  expect(deliveries).toEqual([
+    { subscriptionId: named.id, type: 'user-created' },
+    { subscriptionId: named.id, type: 'user-updated' },
+  ]);
+  const log = await api.call('GET', '/events?data.event.module=users&metadata.page.size=100', undefined, {
+    as: 'admin',
+  });
+  const own = log.body.data.events.filter(({ resourceId }: Json) => resourceId === user.id);
+  expect(own.map(({ data, metadata }: Json) => [data.user, metadata.sequence])).toEqual([
+    [user, 1],
+    [{ ...user, status: 'inactive' }, 2],
+  ]);
 });
 
 describe('POST /clients with createUser', () => {
