@@ -34,6 +34,7 @@ describe('the whole service, killed part by part under load', () => {
           pauses: 3,
           receiverOutages: 2,
           bankFaults: 3,
+          links: 3,
           betweenMs: { minimum: 500, maximum: 2_000 },
         },
       });

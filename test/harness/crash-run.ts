@@ -5,7 +5,7 @@ import { type Load, type LoadFigures, startLoad } from './load.ts';
 import { randomFrom } from './random.ts';
 import { untilSettled, watchTotals } from './settled.ts';
 import { judge, type Problems } from './verdict.ts';
-import { startWholeService, type WholeService } from './whole-service.ts';
+import { type Link, linkedDetours, startWholeService, type WholeService } from './whole-service.ts';
 
 export interface CrashRunOptions {
   readonly seed: number;
@@ -38,6 +38,7 @@ export interface ServiceUnderLoad {
   readonly service: WholeService;
   readonly load: Load;
   readonly webhookSecret: string;
+  readonly links: readonly Link[];
 }
 
 export async function startUnderLoad(options: {
@@ -45,15 +46,21 @@ export async function startUnderLoad(options: {
   readonly callers: number;
   readonly thinkMs: number;
 }): Promise<ServiceUnderLoad> {
-  const service = await startWholeService();
+  const links: Link[] = [];
+  const service = await startWholeService({ detours: linkedDetours(links) });
   try {
     const webhookSecret = await subscribe(service);
     const load = await startLoad({ ...options, service, random: randomFrom(options.seed) });
-    return { service, load, webhookSecret };
+    return { service, load, webhookSecret, links };
   } catch (error) {
     await service.close();
+    await closeLinks(links);
     throw error;
   }
+}
+
+async function closeLinks(links: readonly Link[]): Promise<void> {
+  await Promise.all(links.map(({ proxy }) => proxy.close()));
 }
 
 async function subscribe({ apiUrls, token, receiver }: WholeService): Promise<string> {
@@ -71,13 +78,13 @@ async function subscribe({ apiUrls, token, receiver }: WholeService): Promise<st
 export async function crashRun(options: CrashRunOptions): Promise<CrashRunResult> {
   const { seed, plan, settleMs, say } = options;
   const under = await startUnderLoad(options);
-  const { service, load } = under;
+  const { service, load, links } = under;
   let keep: 'logs' | undefined = 'logs';
   say?.(`seed ${seed} runs in ${service.directory}`);
   try {
     const watch = watchTotals(service.database);
     // Another row of choices than the callers', so that neither shifts the other's.
-    const faults = await inflictFaults(service, randomFrom(seed + 1_000_003), plan, say);
+    const faults = await inflictFaults(service, links, randomFrom(seed + 1_000_003), plan, say);
     const temporalAway = await withoutTemporal(service, load, options.temporalAwayMs);
     await load.stop();
     await load.settle();
@@ -105,6 +112,7 @@ export async function crashRun(options: CrashRunOptions): Promise<CrashRunResult
   } finally {
     await load.stop().catch(() => {});
     await service.close(keep);
+    await closeLinks(links);
   }
 }
 

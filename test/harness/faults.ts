@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Random } from './random.ts';
-import { PROCESS_KINDS, type ProcessKind, type ServiceProcess, type WholeService } from './whole-service.ts';
+import { type Link, PROCESS_KINDS, type ProcessKind, type ServiceProcess, type WholeService } from './whole-service.ts';
 
 export interface FaultPlan {
   /** kill -9 of each kind, so often. */
@@ -13,6 +13,8 @@ export interface FaultPlan {
   readonly receiverOutages: number;
   /** The bank answers slowly, with 503, or cuts the connection after the effect, for some seconds. */
   readonly bankFaults: number;
+  /** A way between two processes goes silent, with everything on it, for some seconds, and is cut then. */
+  readonly links: number;
   readonly betweenMs: { readonly minimum: number; readonly maximum: number };
 }
 
@@ -25,10 +27,14 @@ const DOWN_MS_MAX = 1_500;
 const PAUSE_MS_MIN = 2_000;
 const PAUSE_MS_MAX = 5_000;
 const OUTAGE_MS = 3_000;
+/** Up to beyond the deadline of a statement. */
+const LINK_MS_MIN = 1_000;
+const LINK_MS_MAX = 12_000;
 
 /** Carries out the plan in an order that the seed decides, one fault after another; several may be felt at once. */
 export async function inflictFaults(
   service: WholeService,
+  links: readonly Link[],
   random: Random,
   plan: FaultPlan,
   say: (line: string) => void = () => {},
@@ -54,7 +60,7 @@ export async function inflictFaults(
       if (fault.of === 'postgres' || fault.of === 'temporal') await again;
     } else {
       counts.done[fault.kind] = (counts.done[fault.kind] ?? 0) + 1;
-      lasting.push(inflict(service, random, fault.kind, say));
+      lasting.push(inflict(service, random, links, fault.kind, say));
     }
   }
   await Promise.all([...starting.values(), ...lasting]);
@@ -63,7 +69,7 @@ export async function inflictFaults(
 
 type Fault =
   | { readonly kind: 'kill'; readonly of: ProcessKind }
-  | { readonly kind: 'session' | 'pause' | 'receiver' | 'bank' };
+  | { readonly kind: 'session' | 'pause' | 'receiver' | 'bank' | 'link' };
 
 function planned(plan: FaultPlan): Fault[] {
   const times = (count: number, fault: Fault) => Array.from({ length: count }, () => fault);
@@ -73,6 +79,7 @@ function planned(plan: FaultPlan): Fault[] {
     ...times(plan.pauses, { kind: 'pause' }),
     ...times(plan.receiverOutages, { kind: 'receiver' }),
     ...times(plan.bankFaults, { kind: 'bank' }),
+    ...times(plan.links, { kind: 'link' }),
   ];
 }
 
@@ -86,7 +93,8 @@ function shuffled(faults: readonly Fault[], random: Random): Fault[] {
 async function inflict(
   service: WholeService,
   random: Random,
-  kind: 'session' | 'pause' | 'receiver' | 'bank',
+  links: readonly Link[],
+  kind: 'session' | 'pause' | 'receiver' | 'bank' | 'link',
   say: (line: string) => void,
 ): Promise<void> {
   switch (kind) {
@@ -105,6 +113,15 @@ async function inflict(
       const durationMs = random.whole(PAUSE_MS_MIN, PAUSE_MS_MAX);
       say(`SIGSTOP ${process.name} for ${durationMs} ms`);
       return process.pause(durationMs);
+    }
+    case 'link': {
+      const { name, proxy } = random.pick(links);
+      const durationMs = random.whole(LINK_MS_MIN, LINK_MS_MAX);
+      say(`the way from ${name} is silent for ${durationMs} ms`);
+      proxy.hold();
+      await sleep(durationMs);
+      proxy.release();
+      return;
     }
     case 'receiver':
       say('the receiver answers 503');

@@ -11,6 +11,7 @@ import { isAlive, logTail, type RunningProcess, signalProcess, stopProcess } fro
 import { childProcess } from '../../scripts/start-children.ts';
 import { startTemporal } from '../../scripts/temporal-server.ts';
 import { createTestMachineUser } from './api.ts';
+import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
 import { type Receiver, startReceiver } from './webhooks.ts';
 
 /** What can be killed. Of `api` and `worker` there are two processes each. */
@@ -27,6 +28,31 @@ export interface Detours {
 export interface WholeServiceOptions {
   readonly processesEach?: 1 | 2;
   readonly detours?: { readonly api?: Detours; readonly worker?: Detours };
+}
+
+/** A way between processes of the service that can be cut or left half open. */
+export interface Link {
+  readonly name: string;
+  readonly proxy: TcpProxy;
+}
+
+/** Detours through a proxy for each way between our processes and what they stand on; the links are added to the list. */
+export function linkedDetours(links: Link[]): NonNullable<WholeServiceOptions['detours']> {
+  const through = (name: string) => async (url: string) => {
+    const { hostname, port } = new URL(url);
+    const proxy = await startTcpProxy({ host: hostname, port: Number(port) });
+    links.push({ name, proxy });
+    return url.replace(`:${port}`, `:${proxy.port}`);
+  };
+  const detours = (kind: 'api' | 'worker'): Detours => {
+    const toTemporal = through(`${kind} to temporal`);
+    return {
+      databaseUrl: through(`${kind} to postgres`),
+      temporalAddress: async (address) => (await toTemporal(`tcp://${address}`)).replace('tcp://', ''),
+      sandboxUrl: through(`${kind} to sandbox`),
+    };
+  };
+  return { api: detours('api'), worker: detours('worker') };
 }
 
 /** One process of the service, which can be killed and started again on the same port and files. */

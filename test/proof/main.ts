@@ -60,6 +60,7 @@ async function main(): Promise<number> {
         pauses: Math.ceil(killsEach / 2),
         receiverOutages: Math.ceil(killsEach / 3),
         bankFaults: Math.ceil(killsEach / 2),
+        links: Math.ceil(killsEach / 2),
         betweenMs: { minimum: 500, maximum: 2_000 },
       },
     });
@@ -117,7 +118,7 @@ function conclude(results: readonly CrashRunResult[]): number {
   const sum = (of: (result: CrashRunResult) => number) => results.reduce((total, result) => total + of(result), 0);
   const kills = PROCESS_KINDS.map((kind) => `${kind} ${sum(({ faults }) => faults.kills[kind])}`).join(', ');
   const done = results.map(({ faults }) => faults.done);
-  const others = ['session', 'pause', 'receiver', 'bank'].map(
+  const others = ['session', 'pause', 'receiver', 'bank', 'link'].map(
     (kind) => `${kind} ${done.reduce((total, counts) => total + (counts[kind] ?? 0), 0)}`,
   );
   const problems = sum((result) => result.problems.length);
