@@ -268,7 +268,7 @@ describe('POST /provisioned-account-credits', () => {
   test.each<[string, Json, number, string, string]>([
     ['an account of nothing', { accountId: randomUUID() }, 404, 'common.coding.internal.record_not_found', 'accountId'],
     ['another currency', { currency: 'EUR', scheme: 'sepa' }, 422, 'account.currency.mismatch', 'currency'],
-    ['another client', { clientId: randomUUID() }, 422, 'account.client.mismatch', 'clientId'],
+    ['a client of nothing', { clientId: randomUUID() }, 404, 'common.coding.internal.record_not_found', 'clientId'],
     ['no scheme from outside', { scheme: null }, 400, 'common.validation.field_required', 'scheme'],
     ['a scheme from inside', { scope: 'internal' }, 400, 'common.validation.field_invalid', 'scheme'],
     ['three decimals', { amount: 1.001 }, 400, 'common.validation.field_invalid', 'amount'],
@@ -288,6 +288,12 @@ describe('POST /provisioned-account-credits', () => {
     expect([answer.status, answer.body.code], answer.text).toEqual([status, code]);
     expect(answer.body.messageParameters.slice(0, 2)).toEqual(['provisionedAccountCredit', field]);
     expect(await world.balance(account)).toEqual({ available: 0, receivable: 0 });
+  });
+
+  test('refuses another client than the account’s', async () => {
+    const account = await world.account(clientId);
+    const answer = await report({ accountId: account, clientId: await world.client('Grace') });
+    expect([answer.status, answer.body.code]).toEqual([422, 'account.client.mismatch']);
   });
 
   test('refuses a built-in account', async () => {
