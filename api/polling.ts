@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import { sqlState } from '../db/client.ts';
+import { DomainError } from '../domain/errors.ts';
 import type { BackgroundLoop } from './frame/services.ts';
 
 const PAUSE_MS_MAX = 5_000;
@@ -46,8 +48,8 @@ export function pollingLoop(options: {
         failures = 0;
       } catch (error) {
         failures += 1;
-        const reason = error instanceof Error ? error.message : String(error);
-        if (failures === 1) logger.warn({ loop: name, reason }, 'background loop failed; it tries again');
+        if (failures === 1)
+          logger.warn({ loop: name, reason: reasonOf(error) }, 'background loop failed; it tries again');
       }
       if (!more) await rest();
     }
@@ -72,4 +74,12 @@ export function pollingLoop(options: {
 
 function jitter(): number {
   return 0.5 + Math.random() / 2;
+}
+
+/** Messages of a refusal, by the database or by a rule, can quote what people typed: of these the code alone. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return typeof error;
+  if (error instanceof DomainError) return error.code;
+  const state = sqlState(error);
+  return state === null ? error.message : `${error.name} ${state}`;
 }
