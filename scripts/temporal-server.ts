@@ -26,6 +26,8 @@ export interface StartTemporalOptions {
   /** Default: `default`. Created when missing. */
   namespace?: string;
   onProgress?: (line: string) => void;
+  /** Settings of the server by name, for tests of its limits. */
+  dynamicConfig?: Readonly<Record<string, number>>;
 }
 
 export interface RunningTemporal {
@@ -52,7 +54,13 @@ export async function startTemporal(options: StartTemporalOptions): Promise<Runn
   if (options.uiPort !== undefined) await requireFree(options.uiPort, 'TEMPORAL_UI_PORT');
   const running = await spawnRecorded({
     command: binary,
-    arguments: await serverArguments(databaseFile, port, options.uiPort, namespace),
+    arguments: [
+      ...(await serverArguments(databaseFile, port, options.uiPort, namespace)),
+      ...Object.entries(options.dynamicConfig ?? {}).flatMap(([key, value]) => [
+        '--dynamic-config-value',
+        `${key}=${value}`,
+      ]),
+    ],
     // Its version check would call a host outside; TEMPORAL_* settings of ours are not meant for it.
     environment: { PATH: process.env.PATH, HOME: process.env.HOME, TEMPORAL_VERSION_CHECK_DISABLED: '1' },
     cwd: dirname(databaseFile),

@@ -2,13 +2,11 @@ import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { ProviderUnavailable } from '../activities/providers/port.ts';
 import type { OutgoingTransferId } from '../domain/ids.ts';
-import { SEARCH_ATTRIBUTES, workflowId } from '../workflows/messages.ts';
+import { workflowId } from '../workflows/messages.ts';
 import { countEvents, textOf } from './harness/histories.ts';
 import { acceptedPayment, completedPayment } from './harness/scripted-provider.ts';
 import { type Stage, setStage, until } from './harness/stage.ts';
 import { timeSkippingEnvironment } from './harness/temporal.ts';
-
-const KEYWORD = 2;
 
 /** Days pass in moments: Temporal's test server skips what nobody does anything in, and the database's clock follows it. */
 let environment: TestWorkflowEnvironment;
@@ -18,10 +16,6 @@ let offsetMs = 0;
 
 beforeAll(async () => {
   environment = await timeSkippingEnvironment();
-  // This server can register search attributes but not list them, so that the worker leaves them alone.
-  const { operatorService } = environment.connection;
-  const searchAttributes = Object.fromEntries(Object.keys(SEARCH_ATTRIBUTES).map((name) => [name, KEYWORD]));
-  await operatorService.addSearchAttributes({ namespace: 'default', searchAttributes });
   clock = setInterval(() => {
     environment.currentTimeMs().then(
       (nowMs) => {

@@ -5,6 +5,10 @@ import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { freePort } from '../../scripts/ports.ts';
 import { type RunningTemporal, startTemporal } from '../../scripts/temporal-server.ts';
 import { timeSkippingServer } from '../../scripts/test-server.ts';
+import { SEARCH_ATTRIBUTES } from '../../workflows/messages.ts';
+
+/** Temporal's number of this type of search attribute. */
+const KEYWORD = 2;
 
 export interface TestTemporal {
   /** `host:port`; the same after a restart. */
@@ -24,7 +28,9 @@ export interface TestTemporal {
 }
 
 /** A real local Temporal server of one test file's own: free ports, its database in a temporary folder. */
-export async function startTemporalDevServer(options: { namespace?: string } = {}): Promise<TestTemporal> {
+export async function startTemporalDevServer(
+  options: { namespace?: string; dynamicConfig?: Readonly<Record<string, number>> } = {},
+): Promise<TestTemporal> {
   const dataDirectory = mkdtempSync(join(tmpdir(), 'temporal-test-'));
   const port = await freePort();
   const start = (): Promise<RunningTemporal> =>
@@ -58,7 +64,11 @@ export async function startTemporalDevServer(options: { namespace?: string } = {
 
 /** Temporal's test server, where waiting takes no time: for workflows that wait for days. */
 export async function timeSkippingEnvironment(): Promise<TestWorkflowEnvironment> {
-  return TestWorkflowEnvironment.createTimeSkipping({
+  const environment = await TestWorkflowEnvironment.createTimeSkipping({
     server: { executable: { type: 'existing-path', path: await timeSkippingServer() } },
   });
+  // This server can register search attributes but not list them, so that the worker leaves them alone.
+  const searchAttributes = Object.fromEntries(Object.keys(SEARCH_ATTRIBUTES).map((name) => [name, KEYWORD]));
+  await environment.connection.operatorService.addSearchAttributes({ namespace: 'default', searchAttributes });
+  return environment;
 }

@@ -1,0 +1,155 @@
+import type { TestWorkflowEnvironment } from '@temporalio/testing';
+import { Worker } from '@temporalio/worker';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { workflowBundle } from '../activities/workflow-bundle.ts';
+import { cancelOutgoingTransfer } from '../db/outgoing-transfers.ts';
+import type { Wait } from '../domain/waits.ts';
+import { workflowId } from '../workflows/messages.ts';
+import { type Stage, setStage, until } from './harness/stage.ts';
+import { startTemporalDevServer, timeSkippingEnvironment } from './harness/temporal.ts';
+
+/** The loop by itself, with plain functions for activities: each says what comes next, so that instants can be hit exactly. */
+let environment: TestWorkflowEnvironment;
+let runs = 0;
+
+beforeAll(async () => {
+  environment = await timeSkippingEnvironment();
+});
+
+afterAll(async () => {
+  await environment?.teardown();
+});
+
+const work = { clientId: null, accountId: null, status: '', scheme: null, currency: null, provider: null };
+const waitFor = (waitMs: number | null): Wait => ({
+  do: 'wait',
+  for: 'provider',
+  until: waitMs === null ? null : '2026-01-01T00:00:00.000Z',
+  waitMs,
+  work: { ...work, waitingFor: 'provider' },
+});
+
+type Steps = Readonly<Record<string, (id: string) => Promise<unknown>>>;
+
+/** Runs a workflow of the type to its end, woken as the relay wakes it. */
+async function run(type: 'outgoing-transfer' | 'account-connection', local: Steps, remote: Steps = {}) {
+  runs += 1;
+  const taskQueue = `loop-${runs}`;
+  const { nativeConnection: connection, client } = environment;
+  const bundle = { workflowBundle: await workflowBundle() };
+  const workers = [
+    await Worker.create({ connection, taskQueue, activities: local, ...bundle }),
+    await Worker.create({ connection, taskQueue: 'providers', activities: { none: async () => {}, ...remote } }),
+  ];
+  const running = workers.map((worker) => worker.run());
+  try {
+    const handle = await client.workflow.signalWithStart(type, {
+      taskQueue,
+      workflowId: workflowId(type, `run-${runs}`),
+      signal: 'changed',
+    });
+    await handle.result();
+    return await handle.fetchHistory();
+  } finally {
+    for (const worker of workers) worker.shutdown();
+    await Promise.all(running);
+  }
+}
+
+const signal = (type: 'outgoing-transfer' | 'account-connection', id: string) =>
+  environment.client.workflow.getHandle(workflowId(type, id)).signal('changed');
+
+describe('a change while the row is being looked at', () => {
+  test('is not forgotten by the wait that follows', async () => {
+    let loads = 0;
+    await run('outgoing-transfer', {
+      advanceOutgoingTransfer: async (id) => {
+        loads += 1;
+        if (loads > 1) return { do: 'end' };
+        await signal('outgoing-transfer', id);
+        return waitFor(null);
+      },
+    });
+    expect(loads).toBe(2);
+  });
+
+  test('is not forgotten by the end that follows', async () => {
+    let loads = 0;
+    await run('account-connection', {
+      advanceAccountConnection: async (id) => {
+        loads += 1;
+        if (loads === 1) await signal('account-connection', id);
+        return { do: 'end' };
+      },
+    });
+    expect(loads).toBeGreaterThanOrEqual(2);
+  });
+
+  test('is not forgotten when the provider is asked meanwhile, whose answer is the next look', async () => {
+    let loads = 0;
+    await run(
+      'account-connection',
+      {
+        advanceAccountConnection: async () => {
+          loads += 1;
+          return loads === 1 ? { do: 'open-account', attempt: 1 } : { do: 'end' };
+        },
+      },
+      {
+        openAccount: async (id) => {
+          await signal('account-connection', id);
+          return waitFor(null);
+        },
+      },
+    );
+    expect(loads).toBe(2);
+  });
+});
+
+describe('a deadline that has passed already', () => {
+  test('is waited for a second at least, so that two clocks cannot make a busy loop', async () => {
+    let loads = 0;
+    const history = await run('outgoing-transfer', {
+      advanceOutgoingTransfer: async () => {
+        loads += 1;
+        return loads > 3 ? { do: 'end' } : waitFor(loads === 1 ? 0 : -5_000);
+      },
+    });
+    const timers = (history.events ?? []).flatMap(({ timerStartedEventAttributes: started }) =>
+      started == null ? [] : [Number(started.startToFireTimeout?.seconds)],
+    );
+    expect(timers).toEqual([1, 1, 1]);
+  });
+});
+
+describe('a workflow with a long history', () => {
+  test('continues as new, and still hears of changes', async () => {
+    const temporal = await startTemporalDevServer({ dynamicConfig: { 'limit.historyCount.suggestContinueAsNew': 30 } });
+    let stage: Stage | undefined;
+    try {
+      stage = await setStage({ name: 'workflow-loop', address: temporal.address });
+      const { client, database, configuration, relay } = stage;
+      relay.start();
+      await stage.startWorkers().ready;
+      const id = await stage.transfer(await stage.account(5_000n), { authorizationStatus: 'not-checked' });
+      const handle = client.workflow.getHandle(workflowId('outgoing-transfer', id));
+      const first = await until(
+        () => handle.describe().catch(() => undefined),
+        (description) => description !== undefined,
+      );
+      await until(
+        async () => {
+          await handle.signal('changed');
+          return (await handle.describe()).runId;
+        },
+        (runId) => runId !== first?.runId,
+      );
+      await database.transaction((tx) => cancelOutgoingTransfer(tx, id, configuration));
+      await handle.result();
+      expect((await handle.describe()).status.name).toBe('COMPLETED');
+    } finally {
+      await stage?.close();
+      await temporal.close();
+    }
+  });
+});
