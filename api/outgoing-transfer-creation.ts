@@ -1,6 +1,7 @@
 import type { Configuration } from '../config/configuration.ts';
 import type { Transaction } from '../db/client.ts';
 import { isTakenNumber, waitedForRowOf } from '../db/client.ts';
+import { requireClient } from '../db/clients.ts';
 import { readClock } from '../db/clock.ts';
 import { newId } from '../db/ids.ts';
 import { createInternalIncoming } from '../db/incoming-transfer-work.ts';
@@ -221,6 +222,9 @@ async function judge(tx: Transaction, context: PostContext): Promise<Judged> {
   ]);
   const source = accounts.get(from.accountId) ?? null;
   const receiver = internalTo === null ? null : (accounts.get(internalTo) ?? null);
+  if (source !== null && source.clientId !== request.clientId) {
+    await requireClient(tx, 'outgoingTransfer', request.clientId);
+  }
   const plan = planOutgoingTransfer(
     {
       ...request,

@@ -11,7 +11,7 @@ import { readClock } from './clock.ts';
 import { appendEvents } from './events.ts';
 import { newId } from './ids.ts';
 import { accounts, clients } from './schema.ts';
-import { wake } from './workflow-wakeups.ts';
+import { wake, wakeEach } from './workflow-wakeups.ts';
 
 export type AccountRow = typeof accounts.$inferSelect;
 
@@ -213,11 +213,13 @@ export async function wakeAccountConnection(tx: Transaction, id: AccountId): Pro
 
 /** Payments out that wait until the account is active, and money held because it is not. */
 async function wakeTransfersOf(tx: Transaction, id: AccountId): Promise<void> {
-  const waiting = await tx.execute<{ type: string; id: string }>(sql`
-    SELECT 'outgoing-transfer' AS type, id FROM outgoing_transfers
-      WHERE waiting_for = 'account' AND status = 'pending' AND (account_id = ${id} OR destination_account_id = ${id})
-    UNION ALL
-    SELECT 'incoming-transfer', id FROM incoming_transfers
-      WHERE waiting_for = 'account' AND status = 'on-hold' AND account_id = ${id}`);
-  for (const { type, id: transferId } of waiting) await wake(tx, type, `${type}/${transferId}`);
+  await wakeEach(
+    tx,
+    sql`
+      SELECT 'outgoing-transfer' AS type, id FROM outgoing_transfers
+        WHERE waiting_for = 'account' AND status = 'pending' AND (account_id = ${id} OR destination_account_id = ${id})
+      UNION ALL
+      SELECT 'incoming-transfer', id FROM incoming_transfers
+        WHERE waiting_for = 'account' AND status = 'on-hold' AND account_id = ${id}`,
+  );
 }

@@ -9,6 +9,7 @@ import type {
 } from '../domain/clients.ts';
 import { presentClient } from '../domain/clients.ts';
 import { emailKey } from '../domain/emails.ts';
+import { recordNotFound } from '../domain/errors.ts';
 import type { ClientId } from '../domain/ids.ts';
 import { fullNameOf } from '../domain/names.ts';
 import { clientNumber } from '../domain/numbers.ts';
@@ -84,6 +85,11 @@ async function insertRelations(
 export async function findClient(reader: Reader, id: ClientId): Promise<Client | null> {
   const [row] = await reader.drizzle.select().from(clients).where(eq(clients.id, id));
   return row ?? null;
+}
+
+/** For an id in a body: an unknown client is told as such, before what it does not own. */
+export async function requireClient(reader: Reader, entity: string, id: ClientId): Promise<void> {
+  if ((await findClient(reader, id)) === null) throw recordNotFound(entity, 'clientId', id);
 }
 
 /** The client's relations in the order of their creation. */

@@ -16,7 +16,7 @@ export type IncomingTransferRow = typeof incomingTransfers.$inferSelect;
 type IncomingTransferChange = Partial<IncomingTransferRow>;
 
 // A transfer on hold is looked at again at least so often, should the wake of its account's activation be lost.
-const HOLD_CHECK_MS = 3_600_000;
+export const HOLD_CHECK_MS = 3_600_000;
 
 /** What an event shows of a transfer's changing fields. */
 export function incomingTransferEventData(transfer: IncomingTransferRow): Record<string, unknown> {

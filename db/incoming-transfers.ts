@@ -8,6 +8,7 @@ import type { Transaction } from './client.ts';
 import { readClock } from './clock.ts';
 import {
   change,
+  HOLD_CHECK_MS,
   type IncomingTransferRow,
   lockTransfer,
   NO_WAIT,
@@ -24,9 +25,11 @@ export async function advanceIncomingTransfer(tx: Transaction, id: IncomingTrans
     return { do: 'wait', for: transfer.waitingFor ?? 'outgoing-transfer', until: null };
   }
   if (transfer.status !== 'on-hold') return transfer.sendBackStatus === 'due' ? { do: 'send-back' } : { do: 'end' };
-  if (account === null) return { do: 'wait', for: 'match', until: null };
   const decision = decideArrival(account);
-  if (decision.status === 'on-hold') return { do: 'wait', for: 'account', until: null };
+  if (account === null || decision.status === 'on-hold') {
+    await change(tx, transfer, now, { nextCheckAt: new Date(now.getTime() + HOLD_CHECK_MS) });
+    return { do: 'wait', for: account === null ? 'match' : 'account', until: null };
+  }
   return (await settleHeld(tx, transfer, account, decision.status, now)) ? { do: 'send-back' } : { do: 'end' };
 }
 

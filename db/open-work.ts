@@ -2,6 +2,7 @@ import { type SQL, sql } from 'drizzle-orm';
 import { recordNotFound } from '../domain/errors.ts';
 import type { OpenWork } from '../domain/waits.ts';
 import type { Reader, Transaction } from './client.ts';
+import { wakeEach } from './workflow-wakeups.ts';
 
 /** The nouns whose open rows a workflow stands for; a row is open as long as it has a `next_check_at`. */
 export const OPEN_WORK_TYPES = [
@@ -107,12 +108,7 @@ export async function whichAreOpen(reader: Reader, type: OpenWorkType, ids: read
 
 async function wakeAll(tx: Transaction, type: OpenWorkType, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
-  await tx.execute(sql`
-    INSERT INTO workflow_wakeups (workflow_id, workflow_type, next_attempt_at, created_at)
-    SELECT ${type} || '/' || id, ${type}, service_now(), service_now() FROM unnest(${arrayOf(ids)}::text[]) AS id
-    ORDER BY id
-    ON CONFLICT (workflow_id) DO UPDATE SET generation = workflow_wakeups.generation + 1,
-      next_attempt_at = least(workflow_wakeups.next_attempt_at, excluded.next_attempt_at), parked_at = NULL`);
+  await wakeEach(tx, sql`SELECT ${type}::text AS type, id FROM unnest(${arrayOf(ids)}::text[]) AS id`);
 }
 
 /** Ids as one array parameter: they hold no character that an array literal quotes. */

@@ -21,8 +21,8 @@ export interface StoredCallback {
 }
 
 /**
- * Stores a callback and applies it in the same transaction, once per provider event id: a replayed one has no effect. The
- * row stands before `apply` takes its locks; nobody who holds those asks for a row that is not committed.
+ * Stores a callback and applies it in the same transaction, once per provider event id: a replayed one has no effect,
+ * unless the first waited for a reference that we may know by now. The row stands before `apply` takes its locks; nobody who holds those asks for a row that is not committed.
  */
 export async function applyCallbackOnce(
   tx: Transaction,
@@ -33,7 +33,9 @@ export async function applyCallbackOnce(
   const stored = await tx.execute(sql`
     INSERT INTO provider_callbacks (provider, provider_event_id, kind, our_reference, payload, outcome, received_at)
     VALUES (${provider}, ${providerEventId}, ${kind}, ${ourReference}, ${payload}::jsonb, 'no-effect', service_now())
-    ON CONFLICT DO NOTHING RETURNING 1 AS stored`);
+    ON CONFLICT (provider, provider_event_id) DO UPDATE SET received_at = excluded.received_at
+      WHERE provider_callbacks.outcome = 'waiting'
+    RETURNING 1 AS stored`);
   if (stored.length === 0) return 'no-effect';
   const outcome = await apply();
   await tx.drizzle

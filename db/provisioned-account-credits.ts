@@ -13,6 +13,7 @@ import {
 } from '../domain/provisioned-account-credits.ts';
 import { INTERNAL_SCHEME } from '../domain/schemes.ts';
 import { type Reader, type Transaction, uniqueViolation } from './client.ts';
+import { requireClient } from './clients.ts';
 import { readClock } from './clock.ts';
 import { amountBetween, type PageOf, type PageRequest } from './filters.ts';
 import { newId } from './ids.ts';
@@ -52,6 +53,9 @@ export async function reportCredit(
   const locked = await lockAccounts(tx, [reported.accountId]);
   const account = locked.get(reported.accountId);
   if (account === undefined) throw recordNotFound(ENTITY, 'accountId', reported.accountId);
+  if (reported.clientId !== null && reported.clientId !== account.clientId) {
+    await requireClient(tx, ENTITY, reported.clientId);
+  }
   checkReported(reported, account);
   const earlier = await findByProviderId(tx, account.provider, reported.serviceProviderId);
   if (earlier !== null) {

@@ -5,7 +5,7 @@ const REFUSED = 'FA001';
 const OTHER_DAY = 'FA002';
 
 const MESSAGES: Readonly<Record<string, string>> = {
-  'common.coding.internal.record_not_found': 'No account with this id exists.',
+  'common.coding.internal.record_not_found': 'There is no such record.',
   'common.idempotency.key_reused': 'This Idempotency-Key was used with another body.',
   'account.client.mismatch': 'The account belongs to another client.',
   'account.currency.mismatch': 'The account is in another currency.',

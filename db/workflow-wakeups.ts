@@ -1,5 +1,8 @@
-import { sql } from 'drizzle-orm';
+import { type SQL, sql } from 'drizzle-orm';
 import type { Reader, Transaction } from './client.ts';
+
+const ASKED_AGAIN = sql`generation = workflow_wakeups.generation + 1,
+  next_attempt_at = least(workflow_wakeups.next_attempt_at, excluded.next_attempt_at), parked_at = NULL`;
 
 /**
  * Notes, in the transaction that makes a change, that the change's workflow must look at its row. The relay hands it to
@@ -9,8 +12,15 @@ export async function wake(tx: Transaction, workflowType: string, workflowId: st
   await tx.execute(sql`
     INSERT INTO workflow_wakeups (workflow_id, workflow_type, next_attempt_at, created_at)
     VALUES (${workflowId}, ${workflowType}, service_now(), service_now())
-    ON CONFLICT (workflow_id) DO UPDATE SET generation = workflow_wakeups.generation + 1,
-      next_attempt_at = least(workflow_wakeups.next_attempt_at, excluded.next_attempt_at), parked_at = NULL`);
+    ON CONFLICT (workflow_id) DO UPDATE SET ${ASKED_AGAIN}`);
+}
+
+/** Wakes the workflow of each row of a query of `type` and `id`, in one statement and one order. */
+export async function wakeEach(tx: Transaction, rows: SQL): Promise<void> {
+  await tx.execute(sql`
+    INSERT INTO workflow_wakeups (workflow_id, workflow_type, next_attempt_at, created_at)
+    SELECT type || '/' || id, type, service_now(), service_now() FROM (${rows}) AS row ORDER BY 1
+    ON CONFLICT (workflow_id) DO UPDATE SET ${ASKED_AGAIN}`);
 }
 
 /** The channel that tells other processes of a wake-up; what it says is found by looking. */

@@ -113,6 +113,8 @@ BEGIN
   ELSIF v_destination.id IS NULL THEN
     PERFORM refuse('common.coding.internal.record_not_found', 'outgoingTransfer', 'destination.accountId', p_destination::text);
   ELSIF v_source.client_id <> p_client THEN
+    PERFORM refuse('common.coding.internal.record_not_found', 'outgoingTransfer', 'clientId', p_client::text)
+      WHERE NOT EXISTS (SELECT FROM clients WHERE id = p_client);
     PERFORM refuse('account.client.mismatch', 'outgoingTransfer', 'clientId', p_client::text);
   ELSIF v_source.currency <> p_currency THEN
     PERFORM refuse('account.currency.mismatch', 'outgoingTransfer', 'currency', p_currency);
