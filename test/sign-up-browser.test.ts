@@ -7,6 +7,9 @@ import { GOOD_PASSWORD, type InvitationStage, startInvitations } from './harness
 /** `npm test` installs it where it can (scripts/chromium.ts), and says so where it cannot. */
 const CHROMIUM = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
 
+/** Of one step, as a last resort on a busy machine. */
+const TIMEOUT_MS = 90_000;
+
 /** A small phone. */
 const PHONE = { width: 360, height: 640 };
 
@@ -19,6 +22,7 @@ describe.skipIf(!existsSync(CHROMIUM))('an invited person with a phone', () => {
     browser = await chromium.launch({
       executablePath: CHROMIUM,
       headless: true,
+      timeout: TIMEOUT_MS,
       args: ['--no-sandbox', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
     });
   });
@@ -30,6 +34,7 @@ describe.skipIf(!existsSync(CHROMIUM))('an invited person with a phone', () => {
 
   async function phone(options: { locale?: string; javaScriptEnabled?: boolean } = {}): Promise<Page> {
     const context = await browser.newContext({ viewport: PHONE, isMobile: true, hasTouch: true, ...options });
+    context.setDefaultTimeout(TIMEOUT_MS);
     onTestFinished(() => context.close());
     return context.newPage();
   }
