@@ -41,7 +41,6 @@ const STOP_GRACE_MS = 5_000;
 /** Starts everything as processes of their own, on free ports, in a folder that is removed at the end. */
 export async function startStage(say: (line: string) => void): Promise<Stage> {
   const directory = mkdtempSync(join(tmpdir(), 'bench-'));
-  const started: RunningProcess[] = [];
   const connections: postgres.Sql[] = [];
   say('Starting Postgres and Temporal …');
   const database = await startPostgres({ dataDirectory: join(directory, 'postgres'), onProgress: say });
@@ -51,9 +50,10 @@ export async function startStage(say: (line: string) => void): Promise<Stage> {
     pidFile: join(directory, 'temporal.pid'),
     onProgress: say,
   });
+  const launcher = new Launcher(directory, await environmentOf(directory, database.url, temporal));
   const close = async (): Promise<void> => {
     for (const sql of connections) await sql.end({ timeout: 1 });
-    await Promise.all(started.map((running) => stopProcess(running, { graceMs: STOP_GRACE_MS })));
+    await launcher.stop();
     await temporal.stop();
     await database.stop();
     rmSync(directory, { recursive: true, force: true });
@@ -63,67 +63,29 @@ export async function startStage(say: (line: string) => void): Promise<Stage> {
     connections.push(sql);
     return sql;
   };
-
   try {
     await migrate(database.url);
     await registerDevelopmentUsers(directory, database.url);
-    const { audience, pools } = loadConfiguration(process.env);
-    const token = await developmentToken(directory, { role: undefined, audience, now: new Date() });
-
-    const [port, sandboxPort, floorPort] = [await freePort(), await freePort(), await freePort()];
-    const environment: NodeJS.ProcessEnv = {
-      ...process.env,
-      DATABASE_URL: database.url,
-      TEMPORAL_ADDRESS: temporal.address,
-      TEMPORAL_NAMESPACE: temporal.namespace,
-      PORT: String(port),
-      PUBLIC_URL: `http://127.0.0.1:${port}`,
-      SANDBOX_PORT: String(sandboxPort),
-      SANDBOX_URL: `http://127.0.0.1:${sandboxPort}`,
-      SANDBOX_BANK_SECRET: randomBytes(32).toString('hex'),
-      DATA_DIR: directory,
-      FLOOR_CONNECTIONS: String(pools.apiDatabaseConnections),
-    };
-    const launch = async (name: string, entry: string, overrides: NodeJS.ProcessEnv = {}): Promise<RunningProcess> => {
-      const running = await childProcess({
-        entry,
-        environment: { ...environment, ...overrides },
-        logFile: join(directory, `${name}.log`),
-        pidFile: join(directory, `${name}.pid`),
-      });
-      started.push(running);
-      return running;
-    };
-    const serve = async (name: string, entry: string, servedPort: number, overrides: NodeJS.ProcessEnv = {}) => {
-      const running = await launch(name, entry, { ...overrides, PORT: String(servedPort) });
-      await untilAnswering(servedPort, running, join(directory, `${name}.log`));
-      return { origin: `http://127.0.0.1:${servedPort}`, process: running };
-    };
-
+    const { audience } = loadConfiguration(process.env);
     say('Starting the sandbox, the worker, the API and the floors …');
-    const sandbox = await launch('sandbox', 'sandbox/main.ts');
-    const worker = await launch('worker', 'activities/main.ts');
-    const floorWorker = await launch('floor-worker', 'bench/floor-worker.ts');
-    const floor = await serve('floor', 'bench/floor-server.ts', floorPort);
-    const api = await serve('api', 'api/main.ts', port);
     return {
       postgres: database,
       temporal,
       sql: connect(database.url),
-      api,
-      worker,
-      sandbox,
-      floor,
-      floorWorker,
-      token,
+      sandbox: await launcher.launch('sandbox', 'sandbox/main.ts'),
+      worker: await launcher.launch('worker', 'activities/main.ts'),
+      floorWorker: await launcher.launch('floor-worker', 'bench/floor-worker.ts'),
+      floor: await launcher.serve('floor', 'bench/floor-server.ts', await freePort()),
+      api: await launcher.serve('api', 'api/main.ts', Number(launcher.environment.PORT)),
+      token: await developmentToken(directory, { role: undefined, audience, now: new Date() }),
       secondApi: async (name) => {
         const url = new URL(database.url);
         url.pathname = `/${name}`;
         await connect(database.url).unsafe(`create database ${name}`);
         await migrate(url.href);
         await registerDevelopmentUsers(directory, url.href);
-        const second = await serve(`api-${name}`, 'api/main.ts', await freePort(), { DATABASE_URL: url.href });
-        return { api: second, sql: connect(url.href) };
+        const api = await launcher.serve(`api-${name}`, 'api/main.ts', await freePort(), { DATABASE_URL: url.href });
+        return { api, sql: connect(url.href) };
       },
       stopTemporal: () => temporal.stop(),
       close,
@@ -131,6 +93,61 @@ export async function startStage(say: (line: string) => void): Promise<Stage> {
   } catch (error) {
     await close();
     throw error;
+  }
+}
+
+async function environmentOf(
+  directory: string,
+  databaseUrl: string,
+  temporal: RunningTemporal,
+): Promise<NodeJS.ProcessEnv> {
+  const [port, sandboxPort] = [await freePort(), await freePort()];
+  return {
+    ...process.env,
+    DATABASE_URL: databaseUrl,
+    TEMPORAL_ADDRESS: temporal.address,
+    TEMPORAL_NAMESPACE: temporal.namespace,
+    PORT: String(port),
+    PUBLIC_URL: `http://127.0.0.1:${port}`,
+    SANDBOX_PORT: String(sandboxPort),
+    SANDBOX_URL: `http://127.0.0.1:${sandboxPort}`,
+    SANDBOX_BANK_SECRET: randomBytes(32).toString('hex'),
+    DATA_DIR: directory,
+    FLOOR_CONNECTIONS: String(loadConfiguration(process.env).pools.apiDatabaseConnections),
+  };
+}
+
+/** Starts processes with one environment, and stops them all. */
+class Launcher {
+  readonly environment: NodeJS.ProcessEnv;
+  readonly #directory: string;
+  readonly #started: RunningProcess[] = [];
+
+  constructor(directory: string, environment: NodeJS.ProcessEnv) {
+    this.#directory = directory;
+    this.environment = environment;
+  }
+
+  async launch(name: string, entry: string, overrides: NodeJS.ProcessEnv = {}): Promise<RunningProcess> {
+    const running = await childProcess({
+      entry,
+      environment: { ...this.environment, ...overrides },
+      logFile: join(this.#directory, `${name}.log`),
+      pidFile: join(this.#directory, `${name}.pid`),
+    });
+    this.#started.push(running);
+    return running;
+  }
+
+  /** Also waits until it answers. */
+  async serve(name: string, entry: string, port: number, overrides: NodeJS.ProcessEnv = {}): Promise<Served> {
+    const running = await this.launch(name, entry, { ...overrides, PORT: String(port) });
+    await untilAnswering(port, running, join(this.#directory, `${name}.log`));
+    return { origin: `http://127.0.0.1:${port}`, process: running };
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.#started.map((running) => stopProcess(running, { graceMs: STOP_GRACE_MS })));
   }
 }
 
