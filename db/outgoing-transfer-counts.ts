@@ -29,19 +29,28 @@ export async function countOutgoingTransfers(reader: Reader, filter: object, whe
   }
   const ofAccounts = kept.some(([name]) => name === 'clientId' || name === 'accountId');
   const counted = kept.map(([name, value]) => sql`AND ${sql.raw(`count.${KEPT_BY[name]}`)} = ${value}`);
-  const [row] = await reader.execute<{ total: number }>(sql`
-    SELECT ((
-        SELECT coalesce(sum(count.transfer_count), 0) FROM outgoing_transfer_counts count
-        WHERE ${ofAccounts ? sql`true` : sql.raw(`count.account_id = '${ALL_ACCOUNTS}'`)} ${sql.join(counted, sql` `)}
-      ) + (
-        SELECT count(*) FROM outgoing_transfers
-        WHERE id > (SELECT last_id FROM outgoing_transfer_counting) AND ${where}
-      ) + (
-        SELECT count(*) FROM outgoing_transfers
-        WHERE id IN (SELECT id FROM outgoing_transfers_not_counted) AND ${where}
-      ))::integer AS total`);
-  return row?.total ?? 0;
+  for (;;) {
+    // Given as a value, so that the planner knows how few rows come after it; the same statement tells if it was passed.
+    const lastId = lastIdSeen;
+    const [row] = await reader.execute<{ total: number; lastId: string }>(sql`
+      SELECT ((
+          SELECT coalesce(sum(count.transfer_count), 0) FROM outgoing_transfer_counts count
+          WHERE ${ofAccounts ? sql`true` : sql.raw(`count.account_id = '${ALL_ACCOUNTS}'`)} ${sql.join(counted, sql` `)}
+        ) + (
+          SELECT count(*) FROM outgoing_transfers WHERE id > ${sql.raw(`'${lastId}'::uuid`)} AND ${where}
+        ) + (
+          SELECT count(*) FROM outgoing_transfers
+          WHERE id IN (SELECT id FROM outgoing_transfers_not_counted) AND ${where}
+        ))::integer AS total,
+        (SELECT last_id FROM outgoing_transfer_counting) AS "lastId"`);
+    if (row === undefined) throw new Error('outgoing_transfer_counting has no row');
+    if (row.lastId === lastId) return row.total;
+    lastIdSeen = row.lastId;
+  }
 }
+
+/** How far the counting had come when it was last seen; only a guess, which each count checks. */
+let lastIdSeen = '00000000-0000-0000-0000-000000000000';
 
 function isKept(name: string): name is keyof typeof KEPT_BY {
   return Object.hasOwn(KEPT_BY, name);
