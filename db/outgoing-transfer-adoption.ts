@@ -1,12 +1,12 @@
 import type { OutgoingTransferId } from '../domain/ids.ts';
 import type { PaymentReport, RequirementStatus, Requirements } from '../domain/outgoing-transfers.ts';
 import type { Transaction } from './client.ts';
+import { save } from './outgoing-transfer-rows.ts';
 import {
   applyWord,
   begin,
   type OutgoingTransferRow,
   process,
-  save,
   source,
   type TransferRules,
   totalMinor,

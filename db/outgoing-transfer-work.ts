@@ -1,4 +1,4 @@
-import { and, eq, sql } from 'drizzle-orm';
+import { eq, sql } from 'drizzle-orm';
 import { recordNotFound } from '../domain/errors.ts';
 import type { AccountId, IncomingTransferId, OutgoingTransferId } from '../domain/ids.ts';
 import {
@@ -16,7 +16,7 @@ import {
 import type { Schemes } from '../domain/schemes.ts';
 import type { Transaction } from './client.ts';
 import { readClock } from './clock.ts';
-import { appendEvents, type EventEntry } from './events.ts';
+import type { EventEntry } from './events.ts';
 import { completeInternalIncoming, createReturn, failInternalIncoming } from './incoming-transfer-work.ts';
 import { isUsable, type LockedAccount, lockAccounts, post, reserve } from './ledger.ts';
 import { outgoingTransfers } from './schema.ts';
@@ -28,10 +28,6 @@ export interface TransferRules {
   readonly rollLimit: number;
   readonly schemes: Schemes;
 }
-
-// A sweep looks at an open transfer again this long after the instant that it waits for, or without one.
-const CHECK_MARGIN_MS = 60_000;
-const CHECK_WITHOUT_DEADLINE_MS = 3_600_000;
 
 /** One transfer under its locks, and what has become of it so far in this transaction. Saved once, at the end. */
 export interface Work {
@@ -97,23 +93,6 @@ function wait(work: Work, waitingFor: OutgoingTransferWait, until: Date | null):
   const waitingSince = transfer.waitingFor === waitingFor ? (transfer.waitingSince ?? now) : now;
   work.transfer = { ...transfer, waitingFor, waitingSince, waitingUntil: until };
   return { do: 'wait', for: waitingFor, until: until?.toISOString() ?? null };
-}
-
-/** Writes the row, guarded by the revision it was decided from, and appends its events. */
-export async function save(work: Work): Promise<OutgoingTransferRow> {
-  const { tx, before, now, entries } = work;
-  if (work.transfer === before && entries.length === 0) return before;
-  const final = isFinalOutgoingTransferStatus(work.transfer.status);
-  const checkAfter = work.transfer.waitingUntil?.getTime() ?? now.getTime() + CHECK_WITHOUT_DEADLINE_MS;
-  const nextCheckAt = final ? null : new Date(checkAfter + CHECK_MARGIN_MS);
-  const after = { ...work.transfer, nextCheckAt, revision: before.revision + 1n, updatedAt: now };
-  const { id, eventSequence, ...change } = after;
-  await tx.drizzle
-    .update(outgoingTransfers)
-    .set(change)
-    .where(and(eq(outgoingTransfers.id, id), eq(outgoingTransfers.revision, before.revision)));
-  await appendEvents(tx, { module: 'outgoing-transfers', resourceId: id, occurredAt: now, entries });
-  return { ...work.transfer, eventSequence };
 }
 
 export async function advance(work: Work): Promise<OutgoingTransferStep> {

@@ -5,6 +5,7 @@ import { lookUpDelayMs, type OutgoingTransferStep, type PaymentReport } from '..
 import type { Transaction } from './client.ts';
 import { failInternalIncoming } from './incoming-transfer-work.ts';
 import { type LockedAccount, lockAccounts } from './ledger.ts';
+import { insert, type NewOutgoingTransfer, newRow, save } from './outgoing-transfer-rows.ts';
 import {
   advance,
   applyWord,
@@ -13,13 +14,12 @@ import {
   moveTo,
   type OutgoingTransferRow,
   outgoingTransferEventData,
-  save,
   type TransferRules,
   type Work,
 } from './outgoing-transfer-work.ts';
-import { outgoingTransfers } from './schema.ts';
 import { wake } from './workflow-wakeups.ts';
 
+export type { NewOutgoingTransfer } from './outgoing-transfer-rows.ts';
 export type { OutgoingTransferRow, TransferRules } from './outgoing-transfer-work.ts';
 
 /** Moves a transfer as far as its row allows, and says what must be done or waited for outside. Safe to repeat. */
@@ -169,8 +169,6 @@ export async function authorizeOutgoingTransfer(
   await wakeWorkflow(tx, id);
 }
 
-export type NewOutgoingTransfer = typeof outgoingTransfers.$inferInsert & { id: OutgoingTransferId };
-
 /**
  * Stores a transfer that waits or goes outside, tells of its creation, and moves it as far as it goes at once. `accounts`
  * are its accounts as the caller has locked them. Returns the row as created, which is what the answer shows.
@@ -181,17 +179,24 @@ export async function createOutgoingTransfer(
   rules: TransferRules,
   accounts?: ReadonlyMap<AccountId, LockedAccount>,
 ): Promise<OutgoingTransferRow> {
-  const [created] = await tx.drizzle.insert(outgoingTransfers).values(transfer).returning();
-  if (created === undefined) throw new Error('an insert returned no row');
-  // Its row is ours alone until the commit, so that nothing has to be locked or read again.
-  const work: Work =
-    accounts === undefined
-      ? await begin(tx, transfer.id, rules)
-      : { tx, now: created.createdAt, rules, before: created, accounts, transfer: created, entries: [] };
-  work.entries.push({ type: 'outgoing-transfer-created', data: outgoingTransferEventData(created) });
+  const created = newRow(transfer);
+  // Its row is ours alone until the commit: it is written once, with what has become of it.
+  const work: Work = {
+    tx,
+    now: created.createdAt,
+    rules,
+    before: created,
+    accounts: accounts ?? (await lockAccounts(tx, accountIdsOf(created))),
+    transfer: created,
+    entries: [{ type: 'outgoing-transfer-created', data: outgoingTransferEventData(created) }],
+  };
   const step = await advance(work);
-  await Promise.all([save(work), ...(step.do === 'end' ? [] : [wakeWorkflow(tx, transfer.id)])]);
+  await Promise.all([insert(work), ...(step.do === 'end' ? [] : [wakeWorkflow(tx, created.id)])]);
   return created;
+}
+
+function accountIdsOf({ accountId, destinationAccountId }: OutgoingTransferRow): AccountId[] {
+  return destinationAccountId === null ? [accountId] : [accountId, destinationAccountId];
 }
 
 // A walk over more waiters than this goes on in the next transaction, so that none holds the account's lock for long.

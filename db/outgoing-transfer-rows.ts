@@ -1,0 +1,91 @@
+import { type Column, getTableColumns } from 'drizzle-orm';
+import { isFinalOutgoingTransferStatus } from '../domain/outgoing-transfers.ts';
+import { appendEvents } from './events.ts';
+import type { OutgoingTransferRow, Work } from './outgoing-transfer-work.ts';
+import { outgoingTransfers } from './schema.ts';
+
+// A sweep looks at an open transfer again this long after the instant that it waits for, or without one.
+const CHECK_MARGIN_MS = 60_000;
+const CHECK_WITHOUT_DEADLINE_MS = 3_600_000;
+
+/** What a new transfer has where its maker says nothing: the defaults of the table. */
+const UNTOUCHED = {
+  scheme: null,
+  feeMinor: 0n,
+  reservedMinor: 0n,
+  rollCount: 0,
+  cutOffAt: null,
+  description: null,
+  transferReasonId: null,
+  transferCustomReason: null,
+  schemeAttributes: null,
+  destinationAccountId: null,
+  beneficiaryId: null,
+  beneficiaryBankAccountId: null,
+  beneficiary: null,
+  returned: false,
+  incomingTransferId: null,
+  serviceProviderId: null,
+  serviceProviderReference: null,
+  submissionAttempt: 0,
+  submissionStatus: 'none',
+  lookUpCount: 0,
+  nextLookUpAt: null,
+  failureCode: null,
+  failureMessage: null,
+  waitingFor: null,
+  waitingSince: null,
+  waitingUntil: null,
+  nextCheckAt: null,
+  createdBy: null,
+  revision: 1n,
+  eventSequence: 0n,
+} as const satisfies Partial<OutgoingTransferRow>;
+
+type Untouched = keyof typeof UNTOUCHED;
+
+export type NewOutgoingTransfer = Omit<OutgoingTransferRow, Untouched> & Partial<Pick<OutgoingTransferRow, Untouched>>;
+
+export function newRow(transfer: NewOutgoingTransfer): OutgoingTransferRow {
+  return { ...UNTOUCHED, ...transfer };
+}
+
+// Statements as text, made once: every transition writes one of these, and building them each time costs more than executing.
+const COLUMNS = Object.entries(getTableColumns(outgoingTransfers));
+const CHANGING = COLUMNS.filter(([name]) => name !== 'id' && name !== 'eventSequence');
+const INSERT = `INSERT INTO outgoing_transfers (${COLUMNS.map(([, column]) => column.name).join(', ')})
+  VALUES (${COLUMNS.map((_, index) => `$${index + 1}`).join(', ')})`;
+const UPDATE = `UPDATE outgoing_transfers SET ${CHANGING.map(([, { name }], index) => `${name} = $${index + 3}`).join(', ')}
+  WHERE id = $1 AND revision = $2`;
+
+function valuesOf(columns: readonly (readonly [string, Column])[], row: OutgoingTransferRow): unknown[] {
+  const values = new Map<string, unknown>(Object.entries(row));
+  return columns.map(([name, column]) => {
+    const value = values.get(name);
+    return value === null || value === undefined ? null : column.mapToDriverValue(value);
+  });
+}
+
+/** Writes the row, guarded by the revision it was decided from, and appends its events. */
+export async function save(work: Work): Promise<void> {
+  const { tx, before, entries } = work;
+  if (work.transfer === before && entries.length === 0) return;
+  const row = { ...decided(work), revision: before.revision + 1n };
+  await tx.statement(UPDATE, [before.id, before.revision, ...valuesOf(CHANGING, row)]);
+  await tell(work);
+}
+
+/** Writes a new transfer as what has become of it already, and appends its events. */
+export async function insert(work: Work): Promise<void> {
+  await Promise.all([work.tx.statement(INSERT, valuesOf(COLUMNS, decided(work))), tell(work)]);
+}
+
+function decided({ transfer, now }: Work): OutgoingTransferRow {
+  const final = isFinalOutgoingTransferStatus(transfer.status);
+  const checkAfter = transfer.waitingUntil?.getTime() ?? now.getTime() + CHECK_WITHOUT_DEADLINE_MS;
+  return { ...transfer, nextCheckAt: final ? null : new Date(checkAfter + CHECK_MARGIN_MS), updatedAt: now };
+}
+
+async function tell({ tx, transfer, now, entries }: Work): Promise<void> {
+  await appendEvents(tx, { module: 'outgoing-transfers', resourceId: transfer.id, occurredAt: now, entries });
+}
