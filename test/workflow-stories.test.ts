@@ -1,0 +1,69 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { textOf } from './harness/histories.ts';
+import { type Stage, setStage } from './harness/stage.ts';
+import { STORIES } from './harness/stories.ts';
+import { startTemporalDevServer, type TestTemporal } from './harness/temporal.ts';
+
+let temporal: TestTemporal;
+let stage: Stage;
+
+beforeAll(async () => {
+  temporal = await startTemporalDevServer();
+  stage = await setStage({ name: 'workflow-stories', address: temporal.address });
+  stage.relay.start();
+  await stage.startWorkers().ready;
+});
+
+afterAll(async () => {
+  await stage?.close();
+  await temporal?.close();
+});
+
+/** Runs a story to its end; its history must not tell who it was about. */
+async function lives(name: string): Promise<string> {
+  const workflow = (await STORIES[name]?.(stage)) ?? '';
+  const text = textOf(await stage.client.workflow.getHandle(workflow).fetchHistory());
+  expect(text).toContain(workflow);
+  for (const secret of ['Ann', 'Paul', 'Payer', 'Invoice', '040004']) expect(text).not.toContain(secret);
+  return workflow.split('/')[1] ?? '';
+}
+
+async function statusOf(table: 'accounts' | 'incoming_transfers', id: string): Promise<string | undefined> {
+  const [row] = await stage.database.reader.statement<{ status: string }>(
+    table === 'accounts'
+      ? 'SELECT status FROM accounts WHERE id = $1'
+      : 'SELECT status FROM incoming_transfers WHERE id = $1',
+    [id],
+  );
+  return row?.status;
+}
+
+describe('the workflow of an account', () => {
+  test('makes the client known, opens the account and ends', async () => {
+    expect(await statusOf('accounts', await lives('account-connection-opened'))).toBe('active');
+  });
+
+  test('closes the account and ends', async () => {
+    expect(await statusOf('accounts', await lives('account-connection-closed'))).toBe('closed');
+  });
+});
+
+describe('the workflow of an incoming transfer', () => {
+  test('waits while the money is held, and books it when the account is active', async () => {
+    expect(await statusOf('incoming_transfers', await lives('incoming-transfer-held'))).toBe('completed');
+  });
+
+  test('sends money for a closed account back, once', async () => {
+    const id = await lives('incoming-transfer-sent-back');
+    expect(await statusOf('incoming_transfers', id)).toBe('failed');
+    expect(stage.provider.sentBack).toEqual([id]);
+  });
+});
+
+describe('housekeeping', () => {
+  test('runs by its schedule and finds nothing to do for a person', async () => {
+    const workflow = (await STORIES.housekeeping?.(stage)) ?? '';
+    const report = await stage.client.workflow.getHandle(workflow).result();
+    expect(new Set(Object.values(report))).toEqual(new Set(['ok']));
+  });
+});
