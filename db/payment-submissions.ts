@@ -5,8 +5,6 @@ import type { IncomingTransferId, OutgoingTransferId } from '../domain/ids.ts';
 import type { Reader } from './client.ts';
 import { accounts, incomingTransfers, outgoingTransfers } from './schema.ts';
 
-export type PaymentSubmission = Awaited<ReturnType<typeof readSubmission>>;
-
 /**
  * What a provider is told of a payment. A sub-account is unknown to the provider: it pays from its main account. The
  * beneficiary is the one that was stored with the transfer, whatever has become of it since.

@@ -12,16 +12,6 @@ export interface Address {
   readonly refinement: string | null;
 }
 
-export const ADDRESS_FIELDS = [
-  'country',
-  'region',
-  'city',
-  'street',
-  'houseNumber',
-  'postalCode',
-  'refinement',
-] as const satisfies readonly (keyof Address)[];
-
 /**
  * Only the country is required, and the region of countries whose banks want its code (US, CA, MX). `entity` and
  * `field` say where the address stands, for the problem's message parameters.

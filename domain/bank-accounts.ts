@@ -48,8 +48,6 @@ const ROUTING_CODE_RULES: ReadonlyMap<string, RoutingCodeRule> = new Map<string,
   ['branch-code', { pattern: '^[A-Za-z0-9]{1,11}$' }],
 ]);
 
-export const CHECKED_ROUTING_CODE_KINDS: readonly string[] = [...ROUTING_CODE_RULES.keys()];
-
 export type Requirement = 'none' | 'optional' | 'required';
 
 export interface FieldRequirement {

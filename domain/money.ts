@@ -17,9 +17,7 @@ export interface Money {
 /** Why an amount is refused. */
 export type AmountProblem = 'not-a-number' | 'too-many-decimals' | 'too-large' | 'not-positive';
 
-/** Amounts stay below this many minor units, so that sums of a hundred thousand of them fit Postgres's bigint. */
-export const AMOUNT_MINOR_LIMIT = 10n ** 15n;
-
+/** Amounts stay below 10^15 minor units, so that sums of nine thousand of the largest fit Postgres's bigint. */
 const AMOUNT_DIGITS_MAX = 15;
 
 // ISO 4217 list one as of 2026-02, by minor units. Not from Intl: CLDR differs from ISO for several currencies.

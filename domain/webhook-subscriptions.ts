@@ -44,7 +44,6 @@ export const WEBHOOK_MODULES: readonly string[] = [
 
 /** `paused` keeps what happens for later; `disabled` makes no deliveries, and is also what the service itself sets. */
 export const WEBHOOK_SUBSCRIPTION_STATUSES = ['active', 'paused', 'disabled'] as const;
-export type WebhookSubscriptionStatus = (typeof WEBHOOK_SUBSCRIPTION_STATUSES)[number];
 
 /** Why the service disabled a subscription: 410 was answered, or days passed with nothing but failures. */
 export const WEBHOOK_STATUS_REASONS = ['gone', 'failing'] as const;

@@ -22,9 +22,6 @@ export const WORKFLOW_TYPES = [
 
 export type WorkflowType = (typeof WORKFLOW_TYPES)[number];
 
-/** Workflow types that stand for one row each; their workflow id is `<type>/<row id>`. */
-export type ResourceWorkflowType = 'account-connection' | 'outgoing-transfer' | 'incoming-transfer' | 'user-invitation';
-
 export function workflowId(type: WorkflowType, resourceId: string): string {
   return `${type}/${resourceId}`;
 }

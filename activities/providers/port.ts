@@ -227,8 +227,6 @@ export type ProviderEvent = { readonly providerEventId: string; readonly occurre
   | ({ readonly type: 'payment-received' } & PaymentReceived)
 );
 
-export type ProviderEventType = ProviderEvent['type'];
-
 export interface PaymentReceived extends ProviderPayment {
   readonly amountMinor: bigint;
   readonly currency: string;
