@@ -4,14 +4,14 @@ import { isCountry } from '../domain/countries.ts';
 import { IDENTIFICATION_NUMBER_LENGTH_MAX, IDENTIFICATION_TYPES } from '../domain/identifications.ts';
 import { ADDRESS_LINE_LENGTH_MAX, NAME_LENGTH_MAX } from '../domain/names.ts';
 import { crossCheck, disagreement } from './frame/cross-checks.ts';
-import { country, date, fields, list, nullable, optional, picklist, text } from './frame/schemas.ts';
+import { clearable, country, date, fields, list, nullable, optional, picklist, text } from './frame/schemas.ts';
 
 /** What every party has: clients, related entities, users, beneficiaries (specification 2.1). */
 const IDENTIFICATIONS_MAX = 20;
 
-const addressLine = () => optional(text(ADDRESS_LINE_LENGTH_MAX));
+const addressLine = () => clearable(text(ADDRESS_LINE_LENGTH_MAX));
 
-/** An address as it is sent. Missing parts are stored as null. */
+/** An address as it is sent. Missing parts are stored as null, and null counts as missing: a change sends what was read. */
 export const addressSent = v.pipe(
   fields({
     country: country(),
@@ -22,7 +22,8 @@ export const addressSent = v.pipe(
     postalCode: addressLine(),
     refinement: addressLine(),
   }),
-  crossCheck(({ country: code, region }) => {
+  crossCheck(({ country: code, region: sent }) => {
+    const region = sent ?? undefined;
     if (typeof code !== 'string' || !isCountry(code) || (typeof region !== 'string' && region !== undefined)) return [];
     const problems = checkAddress({ country: code, region }, { entity: '', field: '' });
     return problems.map((problem) => disagreement(problem, ['region'], region));
@@ -59,9 +60,9 @@ export const identificationsSent = list(
   v.pipe(
     fields({
       ...identification,
-      issuingCountry: optional(country()),
-      issueDate: optional(date()),
-      expirationDate: optional(date()),
+      issuingCountry: clearable(country()),
+      issueDate: clearable(date()),
+      expirationDate: clearable(date()),
     }),
     v.transform((sent) => ({
       type: sent.type,
