@@ -2,6 +2,7 @@ import { accountStatementRoutes } from './account-statements.ts';
 import { accountRoutes } from './accounts.ts';
 import { beneficiaryRoutes } from './beneficiaries.ts';
 import { beneficiaryBankAccountRoutes } from './beneficiary-bank-accounts.ts';
+import { beneficiaryChangeRoutes } from './beneficiary-changes.ts';
 import { beneficiaryVerificationRoutes } from './beneficiary-verifications.ts';
 import { clientRoutes } from './clients.ts';
 import { depositInformationRoutes } from './deposit-information.ts';
@@ -28,6 +29,7 @@ export const ROUTES: readonly (Route | OpenRoute)[] = [
   ...userClientRelationRoutes,
   ...signUpRoutes,
   ...beneficiaryRoutes,
+  ...beneficiaryChangeRoutes,
   ...beneficiaryBankAccountRoutes,
   ...beneficiaryVerificationRoutes,
   ...accountRoutes,

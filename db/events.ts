@@ -4,7 +4,13 @@ import type { Transaction } from './client.ts';
 import { newId } from './ids.ts';
 
 /** The resources that have events; also the webhook modules (specification 6, and three beyond it). */
-export type EventModule = 'incoming-transfers' | 'outgoing-transfers' | 'accounts' | 'clients' | 'users';
+export type EventModule =
+  | 'incoming-transfers'
+  | 'outgoing-transfers'
+  | 'accounts'
+  | 'clients'
+  | 'users'
+  | 'beneficiaries';
 
 /** What one event shows differently from the unchanging fields of its resource's row (for accounts and clients: all). */
 export interface EventEntry {
@@ -18,6 +24,7 @@ const EVENT_TABLES = {
   accounts: sql`accounts`,
   clients: sql`clients`,
   users: sql`users`,
+  beneficiaries: sql`beneficiaries`,
 } as const;
 
 /** An id whose last hexadecimal digit is 0: entry k of the row is the event `id + k`. */

@@ -29,6 +29,10 @@ export interface Beneficiary {
   readonly contact: BeneficiaryContact | null;
 }
 
+/** What beneficiaries tell of, beside the specification's events. */
+export const BENEFICIARY_EVENT_TYPES = ['beneficiary-created', 'beneficiary-updated'] as const;
+export type BeneficiaryEventType = (typeof BENEFICIARY_EVENT_TYPES)[number];
+
 export const BANK_ACCOUNT_STATUSES = ['active', 'inactive'] as const;
 
 export interface BeneficiaryBankAccount {

@@ -9,6 +9,9 @@ export const USER_MOVES: Readonly<Record<UserStatus, readonly UserStatus[]>> = {
   inactive: ['active'],
 };
 
+/** What users tell of, beside the specification's events. */
+export const USER_EVENT_TYPES = ['user-created', 'user-updated'] as const;
+
 export interface UserIdentity {
   readonly type: 'individual';
   readonly givenName: string;

@@ -1,4 +1,7 @@
-/** What webhooks tell of (specification 6). Modules beyond the specification are told to those who name them. */
+import { BENEFICIARY_EVENT_TYPES } from './beneficiaries.ts';
+import { USER_EVENT_TYPES } from './users.ts';
+
+/** What webhooks tell of (specification 6). The last three modules are beyond it, and told to those who name them. */
 export const WEBHOOK_EVENT_TYPES = {
   'incoming-transfers': [
     'incoming-transfer-pending',
@@ -31,16 +34,14 @@ export const WEBHOOK_EVENT_TYPES = {
     'connection-update-failed',
   ],
   clients: ['created', 'connection-created'],
+  'open-banking-consents': [],
+  users: USER_EVENT_TYPES,
+  beneficiaries: BENEFICIARY_EVENT_TYPES,
 } as const;
 
 export const WEBHOOK_TYPES: readonly string[] = [...new Set(Object.values(WEBHOOK_EVENT_TYPES).flat())];
 
-export const WEBHOOK_MODULES: readonly string[] = [
-  ...Object.keys(WEBHOOK_EVENT_TYPES),
-  'open-banking-consents',
-  'users',
-  'beneficiaries',
-];
+export const WEBHOOK_MODULES: readonly string[] = Object.keys(WEBHOOK_EVENT_TYPES);
 
 /** `paused` keeps what happens for later; `disabled` makes no deliveries, and is also what the service itself sets. */
 export const WEBHOOK_SUBSCRIPTION_STATUSES = ['active', 'paused', 'disabled'] as const;

@@ -1,0 +1,154 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Json, startApi, type TestApi } from './harness/api.ts';
+import { BAKERY, type Beneficiaries, beneficiariesOf, direct, PERSON } from './harness/beneficiaries.ts';
+import { type MoneyWorld, moneyWorld } from './harness/money.ts';
+import { createTestDatabase, type TestDatabase } from './harness/postgres.ts';
+import { createDrains, sequence, startReceiver } from './harness/webhooks.ts';
+
+let database: TestDatabase;
+let api: TestApi;
+let world: MoneyWorld;
+let clientId: string;
+let beneficiaries: Beneficiaries;
+
+beforeAll(async () => {
+  database = await createTestDatabase('beneficiary-changes');
+  api = await startApi(database);
+  world = moneyWorld(api);
+  clientId = await world.client();
+  beneficiaries = beneficiariesOf(api, clientId);
+});
+
+afterAll(async () => {
+  await api?.stop();
+  await database?.drop();
+});
+
+test('changes of different fields at the same time all hold', async () => {
+  const { id } = await beneficiaries.created(beneficiaries.body({ identity: PERSON }));
+  const address = { country: 'GB', city: 'London' };
+  const changes = [
+    { beneficiary: { identity: { givenName: 'Grace Brewster' } } },
+    { identity: { familyName: 'Murray Hopper' } },
+    { beneficiary: { identity: { birthDate: '1906-12-09' } } },
+    { beneficiary: { title: 'Rear Admiral' } },
+    { beneficiary: { contact: { phone: '+1 202 555 0100' } } },
+    { beneficiary: { contact: { email: 'grace@example.com' } } },
+    { beneficiary: { contact: { address } } },
+  ];
+  const answers = await Promise.all(changes.map((change) => beneficiaries.patch(id, change)));
+  expect(answers.map(({ status }) => status)).toEqual(changes.map(() => 200));
+  expect((await beneficiaries.read(`/beneficiaries/${id}`)).beneficiary).toMatchObject({
+    identity: { givenName: 'Grace Brewster', familyName: 'Murray Hopper', birthDate: '1906-12-09' },
+    fullName: 'Grace Brewster Murray Hopper',
+    title: 'Rear Admiral',
+    contact: { phone: '+1 202 555 0100', email: 'grace@example.com', address },
+    address,
+  });
+  expect(await world.events(id)).toEqual(['beneficiary-created', ...changes.map(() => 'beneficiary-updated')]);
+});
+
+test('a refused change leaves everything as it was, and tells nobody', async () => {
+  const before = await beneficiaries.created();
+  const { bankAccounts, ...shown } = before;
+  const refused = await beneficiaries.patch(before.id, {
+    beneficiary: { identity: { legalName: 'Other Ltd' }, title: 'Messrs', bankAccounts: [{ ...bankAccounts[0] }] },
+  });
+  expect([refused.status, refused.body.code]).toEqual([400, 'beneficiary.bank_account.update_not_allowed']);
+  const path = `/beneficiaries/${before.id}?metadata.include=data.beneficiary.bankAccounts`;
+  expect((await beneficiaries.read(path)).beneficiary).toEqual({ ...shown, bankAccounts });
+  expect(await world.events(before.id)).toEqual(['beneficiary-created']);
+});
+
+test('a change to what is already so answers, and tells nobody', async () => {
+  const { id, bankAccounts: _, ...shown } = await beneficiaries.created();
+  const answer = await beneficiaries.patch(id, { beneficiary: { identity: { ...BAKERY }, title: null } });
+  expect([answer.status, answer.body.data.beneficiary]).toEqual([200, { id, ...shown }]);
+  expect(await world.events(id)).toEqual(['beneficiary-created']);
+});
+
+test('an unknown beneficiary is 404, whatever is asked', async () => {
+  const id = randomUUID();
+  const { status, body } = await beneficiaries.patch(id, { identity: { legalName: 'Other Ltd' } });
+  expect([status, body.code]).toEqual([404, 'common.coding.internal.record_not_found']);
+  expect(body.messageParameters).toEqual(['beneficiary', 'id', id]);
+});
+
+test('a transfer goes on showing the beneficiary that it was made for; the next one shows the new', async () => {
+  const accountId = await world.account(clientId, { amount: 100 });
+  const address = { country: 'GB', city: 'London' };
+  const beneficiary = await beneficiaries.created(
+    beneficiaries.body({ title: 'Messrs', contact: { address, email: 'office@example.com' } }),
+  );
+  const pay = async () => {
+    const outgoingTransfer = {
+      clientId,
+      currency: 'GBP',
+      // More than there is: it waits.
+      amount: 500,
+      scope: 'external',
+      scheme: 'faster-payments',
+      source: { type: 'client-account', accountId },
+      destination: { type: 'beneficiary-bank-account', beneficiaryBankAccountId: beneficiary.bankAccounts[0].id },
+    };
+    const body = { workflow: { code: 'client.direct' }, data: { outgoingTransfer } };
+    const answer = await api.call('POST', '/outgoing-transfers', body);
+    expect(answer.status, answer.text).toBe(201);
+    return answer.body.data.outgoingTransfer.id;
+  };
+  const shown = async (id: string) => (await beneficiaries.read(`/outgoing-transfers/${id}`)).outgoingTransfer;
+  const early = await pay();
+  const before = await shown(early);
+  expect(before).toMatchObject({ status: 'pending', beneficiary: { fullName: BAKERY.legalName, title: 'Messrs' } });
+  expect(before.beneficiary.address).toMatchObject(address);
+  const changed = await beneficiaries.patch(beneficiary.id, {
+    beneficiary: { identity: { legalName: 'Mill Lane Bakery Ltd' }, title: null, contact: null },
+  });
+  expect(changed.status, changed.text).toBe(200);
+  expect(await shown(early)).toEqual(before);
+  expect((await shown(await pay())).beneficiary).toMatchObject({
+    fullName: 'Mill Lane Bakery Ltd',
+    identity: { legalName: 'Mill Lane Bakery Ltd' },
+    title: null,
+    address: null,
+    // Bank data stays until it is changed by its own operations.
+    account: { ...before.beneficiary.account, accountHolderName: BAKERY.legalName },
+  });
+});
+
+test('events of beneficiaries reach those who name the module or the type, and nobody else; the log shows them by type', async () => {
+  const receiver = await startReceiver();
+  const drains = createDrains(api.database);
+  try {
+    await sequence(api.database);
+    for (const change of [{}, { modules: ['beneficiaries'] }, { types: ['beneficiary-updated'] }]) {
+      const path = Object.keys(change)[0] ?? 'all';
+      const webhookSubscription = { url: `${receiver.url}/${path}`, ...change };
+      const answer = await api.call('POST', '/webhook-subscriptions', direct({ webhookSubscription }), { as: 'admin' });
+      expect(answer.status, answer.text).toBe(201);
+    }
+    const { bankAccounts: _, ...created } = await beneficiaries.created();
+    const { body } = await beneficiaries.patch(created.id, { identity: { legalName: 'Mill Lane Bakery Ltd' } });
+    const updated = body.data.beneficiary;
+    await sequence(api.database);
+    await drains.drain();
+    const told = receiver.received.map(({ body: event }) => [event.webhook, event.data.beneficiary]);
+    const first = [{ module: 'beneficiaries', type: 'beneficiary-created' }, created];
+    const second = [{ module: 'beneficiaries', type: 'beneficiary-updated' }, updated];
+    expect(told).toHaveLength(3);
+    expect(told).toEqual(expect.arrayContaining([first, second, second]));
+    const logged = async (filter: string): Promise<Json[]> => {
+      const answer = await api.call('GET', `/events?metadata.page.size=100&${filter}`, undefined, { as: 'admin' });
+      expect(answer.status, answer.text).toBe(200);
+      return answer.body.data.events.filter(({ resourceId }: Json) => resourceId === created.id);
+    };
+    expect(await logged('data.event.type=beneficiary-updated')).toMatchObject([
+      { webhook: { type: 'beneficiary-updated' }, data: { beneficiary: updated }, metadata: { sequence: 2 } },
+    ]);
+    expect(await logged('data.event.module=beneficiaries')).toHaveLength(2);
+  } finally {
+    await drains.close();
+    await receiver.close();
+  }
+});
