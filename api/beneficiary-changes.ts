@@ -50,15 +50,19 @@ const beneficiaryChange = fields({
 
 const dataSent = v.pipe(
   fields({ beneficiary: optional(beneficiaryChange), identity: optional(identityChange) }),
-  crossCheck((sent) => {
-    if (Object.keys(sent).length === 0) {
-      return [{ path: ['beneficiary'], value: undefined, message: 'common.validation.field_required: is required' }];
-    }
-    const { beneficiary, identity } = sent;
+  crossCheck(({ beneficiary, identity }) => {
     if (identity === undefined || !isSent(beneficiary) || beneficiary.identity === undefined) return [];
-    const message =
-      'common.validation.mutually_exclusive: is the same as data.beneficiary.identity: send one of the two';
+    const message = 'common.validation.mutually_exclusive: is the same as beneficiary.identity: send one of the two';
     return [{ path: ['identity'], value: identity, message }];
+  }),
+  // Of what was sent without other faults only: whoever sent something else has been told of that.
+  v.rawCheck(({ dataset, addIssue }) => {
+    if (!dataset.typed || dataset.value.beneficiary !== undefined || dataset.value.identity !== undefined) return;
+    const { value } = dataset;
+    const path: [v.IssuePathItem] = [
+      { type: 'object', origin: 'value', input: value, key: 'beneficiary', value: null },
+    ];
+    addIssue({ message: 'common.validation.field_required: is required', input: null, path });
   }),
 );
 
