@@ -1,6 +1,8 @@
 import * as v from 'valibot';
+import { CLIENT_RELATIONS_MAX } from '../domain/client-relations.ts';
 import { CLIENT_RELATIONS, CLIENT_STATUSES } from '../domain/clients.ts';
 import { isEmail } from '../domain/emails.ts';
+import { ADDRESS_LINE_LENGTH_MAX } from '../domain/names.ts';
 import { crossCheck, type Disagreement, isSent } from './frame/cross-checks.ts';
 import {
   country,
@@ -24,9 +26,6 @@ import {
   partyName,
   phone,
 } from './party-schemas.ts';
-
-/** Most relations of one request (specification 8). */
-const RELATIONS_MAX = 10;
 
 export const email = () =>
   v.pipe(
@@ -68,7 +67,7 @@ const profileSent = v.variant(
   'must be of identityType individual or corporate',
 );
 
-const relationSent = fields({
+export const relationSent = fields({
   relation: picklist(CLIENT_RELATIONS),
   identity: fields({ ...individualNames, birthDate: optional(date()), country: optional(country()) }),
   profile: optional(
@@ -81,7 +80,7 @@ export const clientSent = v.pipe(
   fields({
     identity: identitySent,
     profile: profileSent,
-    relations: optional(list(relationSent, 0, RELATIONS_MAX)),
+    relations: optional(list(relationSent, 0, CLIENT_RELATIONS_MAX)),
   }),
   crossCheck(({ identity, profile, relations }) => {
     const type = isSent(identity) ? identity.type : undefined;
@@ -102,6 +101,7 @@ function isIdentityType(type: unknown): boolean {
   return type === 'individual' || type === 'corporate';
 }
 
+export type ClientRelationSent = v.InferOutput<typeof relationSent>;
 export type ClientSent = v.InferOutput<typeof clientSent>;
 
 const contactShown = { phone: nullable(text(40)), email: nullable(text(254)) };
@@ -118,6 +118,14 @@ const identityShown = v.variant('type', [
   }),
 ]);
 
+/** Both forms of specification 2.1. A first line is a street, a space and a house number. */
+const relationAddressShown = fields({
+  ...addressShown.entries,
+  state: addressShown.entries.region,
+  firstLine: nullable(text(2 * ADDRESS_LINE_LENGTH_MAX + 1)),
+  secondLine: addressShown.entries.refinement,
+});
+
 export const relationShown = fields({
   id: uuid(),
   clientId: uuid(),
@@ -125,7 +133,7 @@ export const relationShown = fields({
   identity: fields({ ...individualNames, birthDate: nullable(date()), country: nullable(country()) }),
   profile: fields({
     identityType: v.literal('individual'),
-    residentialAddress: nullable(addressShown),
+    residentialAddress: nullable(relationAddressShown),
     ...contactShown,
   }),
   fullName: text(300),
@@ -151,7 +159,7 @@ export const clientShown = fields({
       ...contactShown,
     }),
   ),
-  relations: optional(list(relationShown, 0, RELATIONS_MAX)),
+  relations: optional(list(relationShown, 0, CLIENT_RELATIONS_MAX)),
 });
 
 export const CLIENT_SUMMARY_EXAMPLE = {

@@ -1,15 +1,11 @@
-import { createClient, findClient, listClients, readClientConnections, readClientRelations } from '../db/clients.ts';
-import {
-  CLIENT_STATUSES,
-  type Client,
-  type ClientIdentity,
-  type ClientRelation,
-  presentClient,
-  primaryAddress,
-} from '../domain/clients.ts';
+import { readClientRelations } from '../db/client-relations.ts';
+import { createClient, findClient, listClients, readClientConnections } from '../db/clients.ts';
+import { presentClientRelation } from '../domain/client-relations.ts';
+import { CLIENT_STATUSES, type Client, type ClientIdentity, presentClient, primaryAddress } from '../domain/clients.ts';
 import { recordNotFound } from '../domain/errors.ts';
 import { identificationsOf } from '../domain/identifications.ts';
 import type { ClientId } from '../domain/ids.ts';
+import { newClientRelation } from './client-relations.ts';
 import {
   CLIENT_EXAMPLE,
   CLIENT_SENT_EXAMPLE,
@@ -71,7 +67,7 @@ const postClient = route(
     const user = body.workflow.createUser === true ? userOfClient(wanted) : null;
     return write(async (tx) => {
       const { client, relations } = await createClient(tx, wanted);
-      const shown = client.identity.type === 'corporate' ? { relations: relations.map(showRelation) } : {};
+      const shown = client.identity.type === 'corporate' ? { relations: relations.map(presentClientRelation) } : {};
       const created = user === null ? {} : await createUserOfClient(tx, user, client.id);
       return { data: { client: { ...presentClient(client), ...shown }, ...created } };
     });
@@ -79,24 +75,10 @@ const postClient = route(
 );
 
 function newClient({ identity, profile, relations = [] }: ClientSent) {
-  const person = { phone: null, email: null, residentialAddress: null, identityType: 'individual' } as const;
   return {
     identity: newIdentity(identity),
     profile: { ...profile, phone: profile.phone ?? null, email: profile.email ?? null },
-    relations: relations.map((relation) => ({
-      relation: relation.relation,
-      identity: {
-        ...relation.identity,
-        birthDate: relation.identity.birthDate ?? null,
-        country: relation.identity.country ?? null,
-      },
-      profile: {
-        ...person,
-        residentialAddress: relation.profile?.residentialAddress ?? null,
-        phone: relation.profile?.phone ?? null,
-        email: relation.profile?.email ?? null,
-      },
-    })),
+    relations: relations.map(newClientRelation),
   };
 }
 
@@ -110,17 +92,6 @@ function newIdentity(identity: ClientSent['identity']): ClientIdentity {
   }
   const { type, legalName, incorporationDate = null, corporationType = null } = identity;
   return { type, legalName, incorporationDate, corporationType, country: countryOf, identifications: both };
-}
-
-function showRelation({ id, clientId, relation, identity, profile, fullName }: ClientRelation) {
-  const residentialAddress = profile.residentialAddress ?? null;
-  const shownProfile = {
-    identityType: 'individual' as const,
-    residentialAddress,
-    phone: profile.phone,
-    email: profile.email,
-  };
-  return { id, clientId, relation, identity, profile: shownProfile, fullName };
 }
 
 const getClient = route(
@@ -140,18 +111,16 @@ const getClient = route(
     const { reader } = services.database;
     const client = await findClient(reader, params.clientId);
     if (client === null) throw recordNotFound('client', 'id', params.clientId);
-    const relations = await readClientRelations(reader, [params.clientId]);
+    const relations = await readClientRelations(reader, params.clientId);
     const connections = include.has('connect.connections')
       ? { connect: { connections: await readClientConnections(reader, params.clientId) } }
       : {};
     const withProfile = query['metadata.includeProfile'] !== false;
-    const shownRelations = client.identity.type === 'corporate' ? { relations: relations.map(showRelation) } : {};
+    const shownRelations =
+      client.identity.type === 'corporate' ? { relations: relations.map(presentClientRelation) } : {};
     return {
       data: { client: { ...showClient(client, withProfile, include), ...shownRelations } },
-      metadata: {
-        ...(query['metadata.includeProfile'] === undefined ? {} : { includeProfile: withProfile }),
-        ...(include.size > 0 ? { include: [...include] } : {}),
-      },
+      metadata: query['metadata.includeProfile'] === undefined ? {} : { includeProfile: withProfile },
       ...connections,
     };
   },

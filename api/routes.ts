@@ -4,6 +4,7 @@ import { beneficiaryRoutes } from './beneficiaries.ts';
 import { beneficiaryBankAccountRoutes } from './beneficiary-bank-accounts.ts';
 import { beneficiaryChangeRoutes } from './beneficiary-changes.ts';
 import { beneficiaryVerificationRoutes } from './beneficiary-verifications.ts';
+import { clientRelationRoutes } from './client-relations.ts';
 import { clientRoutes } from './clients.ts';
 import { depositInformationRoutes } from './deposit-information.ts';
 import { eventRoutes } from './events.ts';
@@ -24,6 +25,7 @@ import { webhookSubscriptionRoutes } from './webhook-subscriptions.ts';
 /** Every route of the service, in the order of the interface specification. One line per resource file. */
 export const ROUTES: readonly (Route | OpenRoute)[] = [
   ...clientRoutes,
+  ...clientRelationRoutes,
   ...userRoutes,
   ...userInvitationRoutes,
   ...userClientRelationRoutes,

@@ -1,12 +1,5 @@
-import { and, asc, count, eq, inArray, type SQL, sql } from 'drizzle-orm';
-import type {
-  Client,
-  ClientIdentity,
-  ClientProfile,
-  ClientRelation,
-  ClientRelationKind,
-  ClientStatus,
-} from '../domain/clients.ts';
+import { and, asc, count, eq, type SQL, sql } from 'drizzle-orm';
+import type { Client, ClientIdentity, ClientProfile, ClientRelation, ClientStatus } from '../domain/clients.ts';
 import { presentClient } from '../domain/clients.ts';
 import { emailKey } from '../domain/emails.ts';
 import { recordNotFound } from '../domain/errors.ts';
@@ -14,22 +7,17 @@ import type { ClientId } from '../domain/ids.ts';
 import { fullNameOf } from '../domain/names.ts';
 import { clientNumber } from '../domain/numbers.ts';
 import type { Reader, Transaction } from './client.ts';
+import { insertClientRelations, type NewClientRelation } from './client-relations.ts';
 import { readClock } from './clock.ts';
 import { appendEvents } from './events.ts';
 import { contains, equalTo, type PageOf, type PageRequest } from './filters.ts';
 import { newId } from './ids.ts';
-import { clientConnections, clientRelations, clients } from './schema.ts';
+import { clientConnections, clients } from './schema.ts';
 
 export interface NewClient {
   readonly identity: ClientIdentity;
   readonly profile: ClientProfile;
   readonly relations: readonly NewClientRelation[];
-}
-
-export interface NewClientRelation {
-  readonly relation: ClientRelationKind;
-  readonly identity: ClientRelation['identity'];
-  readonly profile: ClientProfile;
 }
 
 /** Stores a client, active from the start, with its relations, and tells of it. */
@@ -59,27 +47,10 @@ export async function createClient(
     })
     .returning();
   if (row === undefined) throw new Error('an insert returned no row');
-  const relations = await insertRelations(tx, row.id, client.relations, now);
+  const relations = await insertClientRelations(tx, row.id, client.relations, now);
   const entries = [{ type: 'created', data: presentClient(row) }];
   await appendEvents(tx, { module: 'clients', resourceId: row.id, occurredAt: now, entries });
   return { client: row, relations };
-}
-
-async function insertRelations(
-  tx: Transaction,
-  clientId: ClientId,
-  relations: readonly NewClientRelation[],
-  now: Date,
-): Promise<readonly ClientRelation[]> {
-  if (relations.length === 0) return [];
-  const rows = relations.map((relation) => ({
-    ...relation,
-    id: newId(),
-    clientId,
-    fullName: fullNameOf(relation.identity),
-    createdAt: now,
-  }));
-  return tx.drizzle.insert(clientRelations).values(rows).returning();
 }
 
 export async function findClient(reader: Reader, id: ClientId): Promise<Client | null> {
@@ -90,19 +61,6 @@ export async function findClient(reader: Reader, id: ClientId): Promise<Client |
 /** For an id in a body: an unknown client is told as such, before what it does not own. */
 export async function requireClient(reader: Reader, entity: string, id: ClientId): Promise<void> {
   if ((await findClient(reader, id)) === null) throw recordNotFound(entity, 'clientId', id);
-}
-
-/** The client's relations in the order of their creation. */
-export async function readClientRelations(
-  reader: Reader,
-  clientIds: readonly ClientId[],
-): Promise<readonly ClientRelation[]> {
-  if (clientIds.length === 0) return [];
-  return reader.drizzle
-    .select()
-    .from(clientRelations)
-    .where(inArray(clientRelations.clientId, [...clientIds]))
-    .orderBy(asc(clientRelations.id));
 }
 
 /** The client as its providers know it. */

@@ -4,6 +4,7 @@ declare const brand: unique symbol;
 export type Id<Name extends string> = string & { readonly [brand]: Name };
 
 export type ClientId = Id<'Client'>;
+export type ClientRelationId = Id<'ClientRelation'>;
 export type BeneficiaryId = Id<'Beneficiary'>;
 export type BeneficiaryBankAccountId = Id<'BeneficiaryBankAccount'>;
 export type BeneficiaryVerificationId = Id<'BeneficiaryVerification'>;
