@@ -11,6 +11,7 @@ import {
   bankAccountRequirements,
   checkBankAccount,
   normalIban,
+  normalRoutingCode,
 } from '../domain/bank-accounts.ts';
 import { BANK_ACCOUNT_STATUSES, presentBeneficiaryBankAccount } from '../domain/beneficiaries.ts';
 import { DomainError, recordNotFound } from '../domain/errors.ts';
@@ -185,13 +186,16 @@ const getBankAccounts = route(
       throw recordNotFound('beneficiary', 'id', params.beneficiaryId);
     }
     const iban = query['data.beneficiaryBankAccount.iban'];
+    const key = query['data.beneficiaryBankAccount.routingCodeKey'];
+    const code = query['data.beneficiaryBankAccount.routingCodeValue'];
     const filter = {
       country: query['data.beneficiaryBankAccount.country'],
       currency: query['data.beneficiaryBankAccount.currency'],
       iban: iban === undefined ? undefined : normalIban(iban),
       accountNumber: query['data.beneficiaryBankAccount.accountNumber'],
-      routingCodeKey: query['data.beneficiaryBankAccount.routingCodeKey'],
-      routingCodeValue: query['data.beneficiaryBankAccount.routingCodeValue'],
+      routingCodeKey: key,
+      // As it is stored: a sort code may be asked for with its dashes.
+      routingCodeValue: key === undefined || code === undefined ? code : (normalRoutingCode(key, code) ?? code),
     };
     const { rows, totalElements } = await listBankAccounts(reader, params.beneficiaryId, filter, page);
     return { data: { beneficiaryBankAccounts: rows.map(presentBeneficiaryBankAccount) }, totalElements };

@@ -218,12 +218,7 @@ export function checkRoutingCodes(
     const normal = normalRoutingCode(kind, code);
     if (normal === null) {
       problems.push(
-        invalid(
-          place,
-          `routingCodes.${kind.slice(0, 40)}`,
-          code,
-          'The routing code has the wrong format or check digit.',
-        ),
+        invalid(place, `routingCodes.${kind}`, code, 'The routing code has the wrong format or check digit.'),
       );
     } else checked.push([kind, normal]);
   }
