@@ -3,7 +3,7 @@ import { CLIENT_RELATIONS_MAX } from '../domain/client-relations.ts';
 import { CLIENT_RELATIONS, CLIENT_STATUSES } from '../domain/clients.ts';
 import { isEmail } from '../domain/emails.ts';
 import { ADDRESS_LINE_LENGTH_MAX } from '../domain/names.ts';
-import { crossCheck, type Disagreement, isSent } from './frame/cross-checks.ts';
+import { crossCheck, type Disagreement, isSent, type Sent } from './frame/cross-checks.ts';
 import {
   country,
   date,
@@ -84,18 +84,22 @@ export const clientSent = v.pipe(
   }),
   crossCheck(({ identity, profile, relations }) => {
     const type = isSent(identity) ? identity.type : undefined;
-    const profileType = isSent(profile) ? profile.identityType : undefined;
-    const disagreements: Disagreement[] = [];
-    if (isIdentityType(type) && isIdentityType(profileType) && type !== profileType) {
-      const path = ['profile', 'identityType'] as const;
-      disagreements.push({ path, value: profileType, message: 'must be the type of the identity' });
-    }
+    const disagreements = typeDisagreements({ identity, profile });
     if (type === 'individual' && Array.isArray(relations) && relations.length > 0) {
       disagreements.push({ path: ['relations'], value: relations, message: 'belong to corporate clients only' });
     }
     return disagreements;
   }),
 );
+
+/** Identity and profile are of one type. */
+export function typeDisagreements({ identity, profile }: Sent): Disagreement[] {
+  const type = isSent(identity) ? identity.type : undefined;
+  const profileType = isSent(profile) ? profile.identityType : undefined;
+  if (!isIdentityType(type) || !isIdentityType(profileType) || type === profileType) return [];
+  const message = 'must be the type of the identity';
+  return [{ path: ['profile', 'identityType'], value: profileType, message }];
+}
 
 function isIdentityType(type: unknown): boolean {
   return type === 'individual' || type === 'corporate';

@@ -126,13 +126,20 @@ const getClient = route(
   },
 );
 
-/** The profile is shown unless it was asked to be left out; primaryAddress only where it was included by name. */
+/**
+ * The profile is shown unless it was asked to be left out. An address that is included by name is there for every client:
+ * null where its type has none.
+ */
 function showClient(client: Client, withProfile: boolean, include: ReadonlySet<string>) {
   const { profile, ...shown } = presentClient(client);
-  const named = INCLUDES.some((name) => name.startsWith('data.client.profile.') && include.has(name));
-  if (!withProfile && !named) return shown;
-  const primary = include.has('data.client.profile.primaryAddress') ? { primaryAddress: primaryAddress(profile) } : {};
-  return { ...shown, profile: { ...profile, ...primary } };
+  const named = {
+    primaryAddress: primaryAddress(profile),
+    residentialAddress: profile.residentialAddress ?? null,
+    registrationAddress: profile.registrationAddress ?? null,
+  };
+  const included = Object.entries(named).filter(([name]) => include.has(`data.client.profile.${name}`));
+  if (!withProfile && included.length === 0) return shown;
+  return { ...shown, profile: { ...profile, ...Object.fromEntries(included) } };
 }
 
 const getClients = route(

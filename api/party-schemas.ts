@@ -87,21 +87,26 @@ export const identificationsShown = list(
   2 * IDENTIFICATIONS_MAX,
 );
 
-const number = () => optional(text(IDENTIFICATION_NUMBER_LENGTH_MAX));
+const byIdentificationType = <Value>(value: Value) => ({
+  'registration-number': value,
+  passport: value,
+  'identity-card': value,
+  'driving-licence': value,
+  'national-id-number': value,
+  'tax-identification-number': value,
+  'vat-number': value,
+  lei: value,
+  'residence-permit': value,
+  other: value,
+});
 
 /** The deprecated map of type to number: the same data as the list. */
-export const identificationNumbers = fields({
-  'registration-number': number(),
-  passport: number(),
-  'identity-card': number(),
-  'driving-licence': number(),
-  'national-id-number': number(),
-  'tax-identification-number': number(),
-  'vat-number': number(),
-  lei: number(),
-  'residence-permit': number(),
-  other: number(),
-});
+export const identificationNumbers = fields(byIdentificationType(optional(text(IDENTIFICATION_NUMBER_LENGTH_MAX))));
+
+/** The same in a change, where null takes the identifications of that type away. */
+export const identificationNumbersChange = fields(
+  byIdentificationType(clearable(text(IDENTIFICATION_NUMBER_LENGTH_MAX))),
+);
 
 export const partyName = () => text(NAME_LENGTH_MAX);
 

@@ -4,6 +4,7 @@ import { beneficiaryRoutes } from './beneficiaries.ts';
 import { beneficiaryBankAccountRoutes } from './beneficiary-bank-accounts.ts';
 import { beneficiaryChangeRoutes } from './beneficiary-changes.ts';
 import { beneficiaryVerificationRoutes } from './beneficiary-verifications.ts';
+import { clientChangeRoutes } from './client-changes.ts';
 import { clientRelationRoutes } from './client-relations.ts';
 import { clientRoutes } from './clients.ts';
 import { depositInformationRoutes } from './deposit-information.ts';
@@ -25,6 +26,7 @@ import { webhookSubscriptionRoutes } from './webhook-subscriptions.ts';
 /** Every route of the service, in the order of the interface specification. One line per resource file. */
 export const ROUTES: readonly (Route | OpenRoute)[] = [
   ...clientRoutes,
+  ...clientChangeRoutes,
   ...clientRelationRoutes,
   ...userRoutes,
   ...userInvitationRoutes,

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
+  changedIdentifications,
   IDENTIFICATION_TYPES,
   type Identification,
   identificationNumbersOf,
@@ -37,10 +38,67 @@ test('an identification given in both views is one', () => {
   expect(identificationsOf([passport], { 'vat-number': 'V' })).toHaveLength(2);
 });
 
-test('a change through the map keeps what the map cannot say and removes what it leaves out', () => {
-  const before = identificationsOf([passport], { lei: 'L1' });
-  expect(identificationsChangedByNumbers(before, { passport: 'P1' })).toEqual([passport]);
-  expect(identificationsChangedByNumbers(before, { passport: 'P2' })).toEqual([
-    { type: 'passport', identificationNumber: 'P2', issuingCountry: null, issueDate: null, expirationDate: null },
-  ]);
+const licence: Identification = { ...passport, type: 'driving-licence', identificationNumber: 'D1' };
+const second: Identification = { ...passport, identificationNumber: 'P2', issuingCountry: 'FR' };
+const bare = (type: Identification['type'], identificationNumber: string): Identification => ({
+  type,
+  identificationNumber,
+  issuingCountry: null,
+  issueDate: null,
+  expirationDate: null,
+});
+
+test.each<[string, Identification[], Parameters<typeof identificationsChangedByNumbers>[1], Identification[]]>([
+  ['a number that stays keeps what the map cannot say', [passport], { passport: 'P1' }, [passport]],
+  ['another number is another document', [passport, licence], { passport: 'P9' }, [bare('passport', 'P9'), licence]],
+  ['a type left out stays', [passport, licence], { lei: 'L1' }, [passport, licence, bare('lei', 'L1')]],
+  ['null takes all of a type away', [passport, licence, second], { passport: null }, [licence]],
+  ['the first of a type is set', [passport, second], { passport: 'P9' }, [bare('passport', 'P9'), second]],
+  [
+    'a number that another of the type has makes that one the first',
+    [passport, licence, second],
+    { passport: 'P2' },
+    [second, licence],
+  ],
+])('a change through the map: %s', (_, before, numbers, after) => {
+  expect(identificationsChangedByNumbers(before, numbers)).toEqual(after);
+});
+
+test.each<[string, Parameters<typeof changedIdentifications>[1], Identification[]]>([
+  ['nothing sent changes nothing', {}, [passport, licence]],
+  ['a list replaces', { identifications: [second] }, [second]],
+  ['null empties, in either view', { identifications: null }, []],
+  ['null empties, in either view', { identificationNumbers: null }, []],
+  ['both null empty', { identifications: null, identificationNumbers: null }, []],
+  [
+    'a list with the map sent back as it was read replaces',
+    { identifications: [second], identificationNumbers: { passport: 'P1', 'driving-licence': 'D1' } },
+    [second],
+  ],
+  [
+    'a map with the list sent back as it was read is merged',
+    { identifications: [passport, licence], identificationNumbers: { passport: 'P9', 'driving-licence': 'D1' } },
+    [bare('passport', 'P9'), licence],
+  ],
+  [
+    'what is new in both is kept from both',
+    { identifications: [second], identificationNumbers: { lei: 'L1', 'driving-licence': null } },
+    [second, bare('lei', 'L1')],
+  ],
+])('a change: %s', (_, change, after) => {
+  expect(changedIdentifications([passport, licence], change)).toEqual(after);
+});
+
+test('after a change through the map, the map shows what it said', () => {
+  const numbers = fc.dictionary(fc.constantFrom(...IDENTIFICATION_TYPES), fc.string({ minLength: 1 }));
+  const lists = fc.array(
+    fc.record({ type: fc.constantFrom(...IDENTIFICATION_TYPES), number: fc.string({ minLength: 1 }) }),
+  );
+  fc.assert(
+    fc.property(lists, numbers, (list, map) => {
+      const before = list.map(({ type, number }) => bare(type, number));
+      const after = identificationsChangedByNumbers(before, map);
+      expect(identificationNumbersOf(after)).toEqual({ ...identificationNumbersOf(before), ...map });
+    }),
+  );
 });

@@ -56,14 +56,77 @@ export function identificationsOf(
   return all;
 }
 
+/** The deprecated view in a change: a number is set, null takes all of the type away, a type left out stays. */
+export type IdentificationNumbersChange = { readonly [Type in IdentificationType]?: string | null | undefined };
+
+/** What a change says of identifications, through one view or both; null empties. */
+export interface IdentificationsChange {
+  readonly identifications?: readonly Identification[] | null | undefined;
+  readonly identificationNumbers?: IdentificationNumbersChange | null | undefined;
+}
+
 /**
- * A change through the map alone: numbers given are set, types left out are removed, and an identification whose number
- * stays keeps its country and dates.
+ * The list after a change: a list that is sent replaces, a map is merged. A view that is sent back as it was read says
+ * nothing, so whoever changes one of the two and returns the whole identity gets what was meant.
  */
+export function changedIdentifications(
+  before: readonly Identification[],
+  { identifications, identificationNumbers }: IdentificationsChange,
+): readonly Identification[] {
+  const numbers = numbersThatDiffer(before, identificationNumbers);
+  if (identifications === undefined || isSameList(identifications ?? [], before)) {
+    if (identifications === undefined && identificationNumbers === null) return [];
+    return identificationsChangedByNumbers(before, numbers);
+  }
+  const added = Object.entries(numbers).filter(([, number]) => number !== null);
+  return identificationsOf(identifications ?? [], Object.fromEntries(added));
+}
+
+function numbersThatDiffer(
+  before: readonly Identification[],
+  numbers: IdentificationNumbersChange | null | undefined,
+): IdentificationNumbersChange {
+  const shown = identificationNumbersOf(before);
+  const differing = IDENTIFICATION_TYPES.filter((type) => numbers?.[type] !== shown[type]);
+  return Object.fromEntries(differing.map((type) => [type, numbers?.[type]]));
+}
+
+function isSameList(one: readonly Identification[], other: readonly Identification[]): boolean {
+  return one.length === other.length && one.every((item, index) => isSame(item, other[index]));
+}
+
+function isSame(one: Identification, other: Identification | undefined): boolean {
+  return (
+    one.type === other?.type &&
+    one.identificationNumber === other.identificationNumber &&
+    one.issuingCountry === other.issuingCountry &&
+    one.issueDate === other.issueDate &&
+    one.expirationDate === other.expirationDate
+  );
+}
+
+/** A change through the map alone. What the map cannot say of an identification stays as long as its number does. */
 export function identificationsChangedByNumbers(
   identifications: readonly Identification[],
-  numbers: IdentificationNumbers,
-): Identification[] {
-  const kept = identifications.filter(({ type, identificationNumber }) => numbers[type] === identificationNumber);
-  return identificationsOf(kept, numbers);
+  numbers: IdentificationNumbersChange,
+): readonly Identification[] {
+  return IDENTIFICATION_TYPES.reduce<readonly Identification[]>((list, type) => {
+    const number = numbers[type];
+    if (number === undefined) return list;
+    return number === null ? list.filter((held) => held.type !== type) : withNumber(list, type, number);
+  }, identifications);
+}
+
+/** The map shows the first of a type, so that is the one whose number is set. Another number is another document. */
+function withNumber(
+  list: readonly Identification[],
+  type: IdentificationType,
+  identificationNumber: string,
+): readonly Identification[] {
+  const first = list.find((held) => held.type === type);
+  if (first?.identificationNumber === identificationNumber) return list;
+  const held = list.find((one) => one.type === type && one.identificationNumber === identificationNumber);
+  const wanted = held ?? { type, identificationNumber, issuingCountry: null, issueDate: null, expirationDate: null };
+  if (first === undefined) return [...list, wanted];
+  return list.filter((one) => one !== held).map((one) => (one === first ? wanted : one));
 }

@@ -1,0 +1,104 @@
+import * as v from 'valibot';
+import { changeClient } from '../db/client-changes.ts';
+import { readClientRelations } from '../db/client-relations.ts';
+import { presentClientRelation } from '../domain/client-relations.ts';
+import { presentClient } from '../domain/clients.ts';
+import type { ClientId } from '../domain/ids.ts';
+import { CLIENT_EXAMPLE, clientShown, email, typeDisagreements } from './client-schemas.ts';
+import { crossCheck } from './frame/cross-checks.ts';
+import { route } from './frame/route.ts';
+import { clearable, country, date, fields, optional, text, uuid } from './frame/schemas.ts';
+import { addressSent, identificationNumbersChange, identificationsSent, partyName, phone } from './party-schemas.ts';
+
+const identityOfBoth = {
+  country: clearable(country()),
+  identifications: clearable(identificationsSent),
+  identificationNumbers: clearable(identificationNumbersChange),
+};
+
+const identityChange = v.variant(
+  'type',
+  [
+    fields({
+      type: v.literal('individual'),
+      givenName: optional(partyName()),
+      familyName: optional(partyName()),
+      birthDate: clearable(date()),
+      ...identityOfBoth,
+    }),
+    fields({
+      type: v.literal('corporate'),
+      legalName: optional(partyName()),
+      incorporationDate: clearable(date()),
+      corporationType: clearable(text(40)),
+      ...identityOfBoth,
+    }),
+  ],
+  'must be of type individual or corporate',
+);
+
+const contactChange = { phone: clearable(phone()), email: clearable(email()) };
+
+const profileChange = v.variant(
+  'identityType',
+  [
+    fields({
+      identityType: v.literal('individual'),
+      residentialAddress: optional(addressSent),
+      ...contactChange,
+    }),
+    fields({
+      identityType: v.literal('corporate'),
+      registrationAddress: optional(addressSent),
+      ...contactChange,
+    }),
+  ],
+  'must be of identityType individual or corporate',
+);
+
+const clientChange = v.pipe(
+  fields({ identity: optional(identityChange), profile: optional(profileChange) }),
+  crossCheck(typeDisagreements),
+);
+
+const patchClient = route(
+  {
+    method: 'PATCH',
+    path: '/clients/{clientId}',
+    summary: 'Change a client',
+    description:
+      'Any subset of identity and profile; their type says which client is meant and cannot change. Addresses and the list of identifications are replaced as a whole; the deprecated map is merged, and its null takes the identifications of a type away.',
+    tag: 'Clients',
+    roles: ['operator'],
+    params: { clientId: uuid<ClientId>() },
+    workflows: { direct: { data: fields({ client: clientChange }) } },
+    response: fields({ client: clientShown }),
+    errors: ['common.coding.internal.record_not_found'],
+    examples: {
+      requests: {
+        direct: {
+          data: {
+            client: {
+              identity: {
+                type: 'individual',
+                familyName: 'King',
+                identifications: [{ type: 'passport', identificationNumber: '925665416', issuingCountry: 'GB' }],
+              },
+              profile: { identityType: 'individual', phone: '+44 20 7946 0000', email: null },
+            },
+          },
+        },
+      },
+      response: { client: CLIENT_EXAMPLE },
+    },
+  },
+  async ({ params, body, write }) =>
+    write(async (tx) => {
+      const client = await changeClient(tx, params.clientId, body.data.client);
+      if (client.identity.type === 'individual') return { data: { client: presentClient(client) } };
+      const relations = (await readClientRelations(tx, params.clientId)).map(presentClientRelation);
+      return { data: { client: { ...presentClient(client), relations } } };
+    }),
+);
+
+export const clientChangeRoutes = [patchClient];
