@@ -61,6 +61,37 @@ const clientChange = v.pipe(
   crossCheck(typeDisagreements),
 );
 
+const EXAMPLE = {
+  id: CLIENT_EXAMPLE.id,
+  clientNumber: CLIENT_EXAMPLE.clientNumber,
+  status: 'active',
+  fullName: 'Brook Lane Bakery Limited',
+  identity: {
+    type: 'corporate',
+    legalName: 'Brook Lane Bakery Limited',
+    incorporationDate: '2012-02-29',
+    corporationType: 'ltd',
+    country: 'GB',
+    identifications: [
+      {
+        type: 'registration-number',
+        identificationNumber: '07654321',
+        issuingCountry: 'GB',
+        issueDate: null,
+        expirationDate: null,
+      },
+    ],
+    identificationNumbers: { 'registration-number': '07654321' },
+  },
+  profile: {
+    identityType: 'corporate',
+    registrationAddress: CLIENT_EXAMPLE.profile.residentialAddress,
+    phone: '+44 20 7946 0000',
+    email: null,
+  },
+  relations: [],
+};
+
 const patchClient = route(
   {
     method: 'PATCH',
@@ -80,16 +111,18 @@ const patchClient = route(
           data: {
             client: {
               identity: {
-                type: 'individual',
-                familyName: 'King',
-                identifications: [{ type: 'passport', identificationNumber: '925665416', issuingCountry: 'GB' }],
+                type: 'corporate',
+                legalName: 'Brook Lane Bakery Limited',
+                identifications: [
+                  { type: 'registration-number', identificationNumber: '07654321', issuingCountry: 'GB' },
+                ],
               },
-              profile: { identityType: 'individual', phone: '+44 20 7946 0000', email: null },
+              profile: { identityType: 'corporate', phone: '+44 20 7946 0000', email: null },
             },
           },
         },
       },
-      response: { client: CLIENT_EXAMPLE },
+      response: { client: EXAMPLE },
     },
   },
   async ({ params, body, write }) =>

@@ -65,10 +65,12 @@ export async function seedExamples(url: string, token: string): Promise<SeededId
     data: { webhookSubscription: { url: 'http://127.0.0.1:8080/' } },
   });
   const people = await seedUsers(send, clientId);
+  const relations = await seedClientRelations(send, clientId);
   const ping = `/webhook-subscriptions/${webhookSubscription.id}/ping`;
   const { webhookDelivery } = await send('POST', ping, { workflow: { code: 'direct' }, data: {} });
   return {
     clients: clientId,
+    ...relations,
     accounts,
     otherAccount,
     beneficiaries: beneficiary.id,
@@ -142,19 +144,35 @@ async function seedUsers(send: Send, clientId: string): Promise<Record<string, s
   return { users: user.id, 'client-relations': userClientRelations[0].id, invitations: invitations[0].id };
 }
 
+async function seedClientRelations(send: Send, clientId: string): Promise<Record<string, string>> {
+  const identity = { type: 'individual', givenName: 'Grace', familyName: 'Hopper' };
+  const relation = { relation: 'director', identity };
+  const { clientRelations } = await send('POST', `/clients/${clientId}/relations`, {
+    workflow: { code: 'direct' },
+    data: { clientRelations: [relation, relation] },
+  });
+  return { relations: clientRelations[0].id, [toDelete('relations')]: clientRelations[1].id };
+}
+
+/** What DELETE ends is another than what the other methods read and change. */
+function toDelete(noun: string): string {
+  return `delete ${noun}`;
+}
+
 /** The document with examples that name what exists: bodies, and the ids in paths. */
 export function withSeededIds(document: Document, ids: SeededIds): Document {
   const paths = Object.entries(document.paths).map(([path, operations]) => [
     path,
-    Object.fromEntries(Object.entries(operations).map(([method, one]) => [method, seeded(path, one, ids)])),
+    Object.fromEntries(Object.entries(operations).map(([method, one]) => [method, seeded(method, path, one, ids)])),
   ]);
   return { ...document, paths: Object.fromEntries(paths) };
 }
 
-function seeded(path: string, operation: Operation, ids: SeededIds): Operation {
+function seeded(method: string, path: string, operation: Operation, ids: SeededIds): Operation {
   const parameters = operation.parameters?.map((parameter) => {
     const noun = new RegExp(`([^/]+)/\\{${parameter.name}\\}`).exec(path)?.[1] ?? '';
-    const value = parameter.in === 'path' ? (VALUES[parameter.name] ?? ids[noun]) : undefined;
+    const id = (method === 'delete' ? ids[toDelete(noun)] : undefined) ?? ids[noun];
+    const value = parameter.in === 'path' ? (VALUES[parameter.name] ?? id) : undefined;
     return value === undefined ? parameter : { ...parameter, example: value };
   });
   const content = Object.entries(operation.requestBody?.content ?? {}).map(([type, { examples = {}, ...rest }]) => {
