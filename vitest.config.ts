@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config';
 
 /** Whole-system tests start servers and kill them; what they wait for is bounded inside them, by these only as a last resort. */
-const SYSTEM_TIMEOUT_MS = 180_000;
+const SYSTEM_TIMEOUT_MS = 600_000;
 
 export default defineConfig({
   test: {

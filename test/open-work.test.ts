@@ -1,3 +1,4 @@
+import type { Client } from '@temporalio/client';
 import { sql } from 'drizzle-orm';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { wakeOverdue } from '../db/open-work.ts';
@@ -29,8 +30,29 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
+  // The server is shared by the scenarios: to the next one, with a database of its own, what still runs has no row.
+  await terminateRunning(stage.client);
   await stage.close();
 });
+
+/** Lists are a moment behind, and a wake-up may be on its way: until none is left. */
+async function terminateRunning(client: Client): Promise<void> {
+  await stage.relay.stop();
+  await until(
+    async () => {
+      let found = 0;
+      for await (const { workflowId: id } of client.workflow.list({ query: "ExecutionStatus = 'Running'" })) {
+        found += 1;
+        await client.workflow
+          .getHandle(id)
+          .terminate('the scenario is over')
+          .catch(() => {});
+      }
+      return found;
+    },
+    (found) => found === 0,
+  );
+}
 
 const idOf = (id: OutgoingTransferId) => workflowId('outgoing-transfer', id);
 const statusOf = async (id: OutgoingTransferId) =>
@@ -45,7 +67,20 @@ const runs = (id: OutgoingTransferId) =>
     () => statusOf(id),
     (status) => status === 'RUNNING',
   );
-const waitingTransfer = async () => stage.transfer(await stage.account(5_000n), { authorizationStatus: 'not-checked' });
+const openTransfer = async () => stage.transfer(await stage.account(5_000n), { authorizationStatus: 'not-checked' });
+
+/** Its workflow has looked at the row and sleeps: only a signal makes it look again. */
+async function waitingTransfer(): Promise<OutgoingTransferId> {
+  const id = await openTransfer();
+  await waitsForAuthorization(stage, id);
+  return id;
+}
+
+const waitsForAuthorization = (of: Stage, id: OutgoingTransferId) =>
+  until(
+    () => waitingForOf(of, id),
+    (what) => what === 'authorization',
+  );
 
 /** What an operator's list shows of the running workflow: search attributes must be known to the server for that. */
 async function waitingForOf({ client }: Stage, id: OutgoingTransferId): Promise<unknown> {
@@ -73,9 +108,7 @@ async function operate(name: string, ...given: string[]): Promise<{ status: numb
 describe('an open row whose workflow an operator terminated', () => {
   test('is found, and the sweep restarts it when its check is overdue; its money is untouched', async () => {
     const id = await waitingTransfer();
-    const other = await waitingTransfer();
-    await runs(id);
-    await runs(other);
+    await waitingTransfer();
     const before = await stage.find(id);
     await stage.client.workflow.getHandle(idOf(id)).terminate('by mistake');
     await until(
@@ -101,9 +134,12 @@ describe('an open row whose workflow an operator terminated', () => {
 });
 
 describe('the sweep', () => {
+  // A workflow that looks at its row puts the next check off as well.
+  beforeEach(() => stage.relay.stop());
+
   test('wakes a few at a time, oldest first, and puts their next check off', async () => {
     const ids: OutgoingTransferId[] = [];
-    for (let number = 0; number < 5; number += 1) ids.push(await waitingTransfer());
+    for (let number = 0; number < 5; number += 1) ids.push(await openTransfer());
     for (const [index, id] of ids.entries()) {
       await stage.database.reader.execute(
         sql`UPDATE outgoing_transfers SET next_check_at = service_now() - interval '1 hour' + ${`${index} minutes`}::interval
@@ -115,7 +151,7 @@ describe('the sweep', () => {
   });
 
   test('of several processes at once wakes each row once', async () => {
-    for (let number = 0; number < 6; number += 1) await waitingTransfer();
+    for (let number = 0; number < 6; number += 1) await openTransfer();
     await stage.database.reader.execute(
       sql`UPDATE outgoing_transfers SET next_check_at = service_now() - interval '1 hour'`,
     );
@@ -130,7 +166,6 @@ describe('the sweep', () => {
 describe('a workflow whose row is final', () => {
   test('is found by the operator', async () => {
     const id = await waitingTransfer();
-    await runs(id);
     await stage.relay.stop();
     await stage.database.transaction((tx) => cancelOutgoingTransfer(tx, id, stage.configuration));
     await until(
@@ -176,10 +211,7 @@ describe("when Temporal's database is lost", () => {
       for (const id of ids) {
         const row = await before.find(id);
         if (row.status === 'completed') continue;
-        await until(
-          () => waitingForOf(before, id),
-          (what) => what === 'authorization',
-        );
+        await waitsForAuthorization(before, id);
         await before.database.transaction((tx) => cancelOutgoingTransfer(tx, id, before.configuration));
         await before.client.workflow.getHandle(idOf(id)).result();
       }

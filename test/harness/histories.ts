@@ -23,6 +23,13 @@ export function countEvents(history: History, attributes: string): number {
   return (history.events ?? []).filter((event) => Reflect.get(event, attributes) != null).length;
 }
 
+/** How long each timer was set for. */
+export function timersSeconds(history: History): number[] {
+  return (history.events ?? []).flatMap(({ timerStartedEventAttributes: started }) =>
+    started == null ? [] : [Number(started.startToFireTimeout?.seconds)],
+  );
+}
+
 /** A history as it is kept in a file. (The SDK's own conversion fails on the protobufjs that npm installs beside it.) */
 export function historyToJson(history: History): string {
   const plain = HistoryMessage.toObject(HistoryMessage.fromObject(history), {

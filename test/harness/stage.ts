@@ -57,6 +57,8 @@ export interface StageOptions {
   readonly address: string;
   readonly namespace?: string;
   readonly clockOffset?: () => string;
+  /** Awaited before each transaction: where another clock sets the offset, it is read then, never later than what it decides. */
+  readonly readClock?: () => Promise<void>;
   readonly relayListens?: boolean;
   readonly pools?: Partial<Configuration['pools']>;
   /** Where e-mails go; nowhere unless given. */
@@ -75,7 +77,8 @@ export async function setStage(options: StageOptions): Promise<Stage> {
   const { logger = silent } = options;
   const testDatabase = await createTestDatabase(options.name);
   const clock = options.clockOffset === undefined ? {} : { clockOffset: options.clockOffset };
-  const open = (url: string) => createDatabase({ url, maxConnections: 8, applicationName: 'test', ...clock });
+  const open = (url: string) =>
+    afterReading(options.readClock, createDatabase({ url, maxConnections: 8, applicationName: 'test', ...clock }));
   const database = open(testDatabase.url);
   const configuration = loadConfiguration({});
   const provider = scriptedProvider();
@@ -128,6 +131,17 @@ export async function setStage(options: StageOptions): Promise<Stage> {
       for (const other of opened) await other.close();
       await database.close();
       await testDatabase.drop();
+    },
+  };
+}
+
+function afterReading(readClock: StageOptions['readClock'], database: Database): Database {
+  if (readClock === undefined) return database;
+  return {
+    ...database,
+    transaction: async (work, given) => {
+      await readClock();
+      return database.transaction(work, given);
     },
   };
 }
@@ -254,7 +268,7 @@ async function insertTransfer(
 export async function until<Value>(
   look: () => Promise<Value>,
   good: (value: Value) => boolean,
-  limitMs = 60_000,
+  limitMs = 180_000,
 ): Promise<Value> {
   const deadline = performance.now() + limitMs;
   for (;;) {

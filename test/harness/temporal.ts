@@ -1,10 +1,14 @@
 import { mkdtempSync, rmSync } from 'node:fs';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { freePort } from '../../scripts/ports.ts';
+import { isAlive, logTail, spawnRecorded, stopProcess } from '../../scripts/processes.ts';
 import { type RunningTemporal, startTemporal } from '../../scripts/temporal-server.ts';
 import { timeSkippingServer } from '../../scripts/test-server.ts';
+import { findOnPath } from '../../scripts/user-cache.ts';
 import { SEARCH_ATTRIBUTES } from '../../workflows/messages.ts';
 
 /** Temporal's number of this type of search attribute. */
@@ -62,13 +66,66 @@ export async function startTemporalDevServer(
   };
 }
 
+const TIME_SKIPPING_READY_MS_MAX = 120_000;
+
 /** Temporal's test server, where waiting takes no time: for workflows that wait for days. */
 export async function timeSkippingEnvironment(): Promise<TestWorkflowEnvironment> {
-  const environment = await TestWorkflowEnvironment.createTimeSkipping({
-    server: { executable: { type: 'existing-path', path: await timeSkippingServer() } },
+  const { port, stop } = await startTimeSkippingServer();
+  try {
+    const environment = await TestWorkflowEnvironment.createTimeSkipping({
+      // The SDK insists on a process of its own (this one sleeps for "port" seconds), and finds the server on its port.
+      server: { port, executable: { type: 'existing-path', path: findOnPath('sleep') ?? '/bin/sleep' } },
+    });
+    const { teardown } = environment;
+    environment.teardown = async () => {
+      await teardown.call(environment);
+      await stop();
+    };
+    // This server can register search attributes but not list them, so that the worker leaves them alone.
+    const searchAttributes = Object.fromEntries(Object.keys(SEARCH_ATTRIBUTES).map((name) => [name, KEYWORD]));
+    await environment.connection.operatorService.addSearchAttributes({ namespace: 'default', searchAttributes });
+    return environment;
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** Waits for the server for as long as a busy machine needs: the SDK gives one that it starts itself five seconds. */
+async function startTimeSkippingServer(): Promise<{ port: number; stop(): Promise<void> }> {
+  const directory = mkdtempSync(join(tmpdir(), 'time-skipping-test-'));
+  const port = await freePort();
+  const logFile = join(directory, 'server.log');
+  const running = await spawnRecorded({
+    command: await timeSkippingServer(),
+    arguments: [String(port)],
+    environment: process.env,
+    logFile,
+    pidFile: join(directory, 'server.pid'),
   });
-  // This server can register search attributes but not list them, so that the worker leaves them alone.
-  const searchAttributes = Object.fromEntries(Object.keys(SEARCH_ATTRIBUTES).map((name) => [name, KEYWORD]));
-  await environment.connection.operatorService.addSearchAttributes({ namespace: 'default', searchAttributes });
-  return environment;
+  const stop = async () => {
+    await stopProcess(running, { graceMs: 5_000 });
+    rmSync(directory, { recursive: true, force: true });
+  };
+  const deadline = performance.now() + TIME_SKIPPING_READY_MS_MAX;
+  while (!(await accepts(port))) {
+    if (!isAlive(running) || performance.now() > deadline) {
+      const tail = logTail(logFile, 20);
+      await stop();
+      throw new Error(`the time-skipping test server did not come up: ${tail}`);
+    }
+    await sleep(100);
+  }
+  return { port, stop };
+}
+
+function accepts(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ port, host: '127.0.0.1' });
+    socket.once('error', () => resolve(false));
+    socket.once('connect', () => {
+      resolve(true);
+      socket.destroy();
+    });
+  });
 }
