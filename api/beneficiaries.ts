@@ -1,8 +1,21 @@
-import { createBeneficiary, findBeneficiary, listBeneficiaries, readBankAccounts } from '../db/beneficiaries.ts';
-import type { BeneficiaryContact, BeneficiaryIdentity } from '../domain/beneficiaries.ts';
+import {
+  createBeneficiary,
+  findBeneficiary,
+  listBeneficiaries,
+  type NewBeneficiary,
+  readBankAccounts,
+} from '../db/beneficiaries.ts';
+import { migrateBeneficiary } from '../db/beneficiary-migrations.ts';
+import type {
+  Beneficiary,
+  BeneficiaryBankAccount,
+  BeneficiaryContact,
+  BeneficiaryIdentity,
+} from '../domain/beneficiaries.ts';
 import { presentBeneficiary, presentBeneficiaryBankAccount } from '../domain/beneficiaries.ts';
 import { recordNotFound } from '../domain/errors.ts';
 import type { BeneficiaryId, ClientId } from '../domain/ids.ts';
+import { findBeneficiaryToMigrate, modulusMetadataOfMigration } from './beneficiary-migrations.ts';
 import {
   BENEFICIARY_EXAMPLE,
   BENEFICIARY_SENT_EXAMPLE,
@@ -13,7 +26,8 @@ import {
 } from './beneficiary-schemas.ts';
 import { route } from './frame/route.ts';
 import { country, fields, list, optional, uuid } from './frame/schemas.ts';
-import { modulusMetadata } from './uk-modulus-check.ts';
+import { MIGRATION_ERRORS, migrationConnectShown, namedProvider, showTakenOver, sourceId } from './migrations.ts';
+import { modulusMetadata, type PlacedBankAccount } from './uk-modulus-check.ts';
 
 const TAG = 'Beneficiaries';
 const BANK_ACCOUNTS = 'data.beneficiary.bankAccounts';
@@ -25,34 +39,84 @@ const postBeneficiary = route(
     summary: 'Create a beneficiary with its bank accounts',
     tag: TAG,
     roles: ['operator'],
-    workflows: { direct: { data: fields({ beneficiary: beneficiarySent }) } },
+    description:
+      '`migration` takes over a beneficiary that the client’s provider has already: `data.sourceId` is its id there. The client must have been migrated from that provider, or have an account there.',
+    workflows: {
+      direct: { data: fields({ beneficiary: beneficiarySent }) },
+      migration: {
+        data: fields({ sourceId, beneficiary: fields({ clientId: uuid<ClientId>() }) }),
+        connect: namedProvider,
+      },
+    },
     response: fields({ beneficiary: beneficiaryShown }),
-    errors: ['common.coding.internal.record_not_found', 'account.status.not_active'],
+    responseConnect: migrationConnectShown,
+    errors: [
+      'common.coding.internal.record_not_found',
+      'common.state.illegal_transition',
+      'account.status.not_active',
+      'connect.client.not_connected',
+      'connect.client.mismatch',
+      ...MIGRATION_ERRORS,
+    ],
     examples: {
-      requests: { direct: { data: { beneficiary: BENEFICIARY_SENT_EXAMPLE } } },
+      requests: {
+        direct: { data: { beneficiary: BENEFICIARY_SENT_EXAMPLE } },
+        migration: {
+          data: { sourceId: 'beneficiary-individual', beneficiary: { clientId: BENEFICIARY_SENT_EXAMPLE.clientId } },
+          connect: { type: 'explicit', serviceProvider: 'sandbox-bank' },
+        },
+      },
       response: { beneficiary: BENEFICIARY_EXAMPLE },
     },
   },
-  async ({ body, services, write }) => {
-    const sent = body.data.beneficiary;
-    const metadata = modulusMetadata(
-      services,
-      sent.bankAccounts.map((account, index) => ({ account, entity: 'beneficiary', prefix: `bankAccounts.${index}.` })),
-    );
-    return write(async (tx) => {
-      const { beneficiary, bankAccounts } = await createBeneficiary(tx, {
-        clientId: sent.clientId,
-        identity: newIdentity(sent),
-        fullName: sent.fullName ?? null,
-        title: sent.title ?? null,
-        contact: newContact(sent),
-        bankAccounts: sent.bankAccounts,
+  async ({ body, requestId, services, storedAnswer, write }) => {
+    if (body.code === 'migration') {
+      const asked = { services, requestId, provider: body.connect.serviceProvider, sourceId: body.data.sourceId };
+      const found = await findBeneficiaryToMigrate(asked, body.data.beneficiary.clientId, storedAnswer);
+      if ('rendered' in found) return found;
+      const metadata = modulusMetadataOfMigration(asked, placedAccounts(found.beneficiary));
+      return write(async (tx) => {
+        const { connection, ...created } = await migrateBeneficiary(
+          tx,
+          newBeneficiary(found.beneficiary),
+          found.origin,
+        );
+        const connect = { connection: showTakenOver(connection) };
+        return { data: { beneficiary: showCreated(created) }, connect, metadata };
       });
-      const shown = bankAccounts.map(presentBeneficiaryBankAccount);
-      return { data: { beneficiary: { ...presentBeneficiary(beneficiary), bankAccounts: shown } }, metadata };
+    }
+    const sent = body.data.beneficiary;
+    const metadata = modulusMetadata(services, placedAccounts(sent));
+    return write(async (tx) => {
+      const created = await createBeneficiary(tx, newBeneficiary(sent));
+      return { data: { beneficiary: showCreated(created) }, metadata };
     });
   },
 );
+
+/** Where the bank accounts of a new beneficiary stand, for what the modulus check says of them. */
+function placedAccounts({ bankAccounts }: BeneficiarySent): readonly PlacedBankAccount[] {
+  return bankAccounts.map((account, index) => ({ account, entity: 'beneficiary', prefix: `bankAccounts.${index}.` }));
+}
+
+function showCreated(created: {
+  readonly beneficiary: Beneficiary;
+  readonly bankAccounts: readonly BeneficiaryBankAccount[];
+}) {
+  const bankAccounts = created.bankAccounts.map(presentBeneficiaryBankAccount);
+  return { ...presentBeneficiary(created.beneficiary), bankAccounts };
+}
+
+function newBeneficiary(sent: BeneficiarySent): NewBeneficiary {
+  return {
+    clientId: sent.clientId,
+    identity: newIdentity(sent),
+    fullName: sent.fullName ?? null,
+    title: sent.title ?? null,
+    contact: newContact(sent),
+    bankAccounts: sent.bankAccounts,
+  };
+}
 
 function newIdentity({ identity }: BeneficiarySent): BeneficiaryIdentity | null {
   if (identity === undefined) return null;

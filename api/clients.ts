@@ -1,10 +1,19 @@
+import { migrateClient } from '../db/client-migrations.ts';
 import { readClientRelations } from '../db/client-relations.ts';
 import { createClient, findClient, listClients, readClientConnections } from '../db/clients.ts';
 import { presentClientRelation } from '../domain/client-relations.ts';
-import { CLIENT_STATUSES, type Client, type ClientIdentity, presentClient, primaryAddress } from '../domain/clients.ts';
+import {
+  CLIENT_STATUSES,
+  type Client,
+  type ClientIdentity,
+  type ClientRelation,
+  presentClient,
+  primaryAddress,
+} from '../domain/clients.ts';
 import { recordNotFound } from '../domain/errors.ts';
 import { identificationsOf } from '../domain/identifications.ts';
 import type { ClientId } from '../domain/ids.ts';
+import { findClientToMigrate } from './client-migrations.ts';
 import { newClientRelation } from './client-relations.ts';
 import {
   CLIENT_EXAMPLE,
@@ -28,6 +37,7 @@ import {
   text,
   uuid,
 } from './frame/schemas.ts';
+import { MIGRATION_ERRORS, migrationConnectShown, namedProvider, showTakenOver, sourceId } from './migrations.ts';
 import { userClientRelationShown, userShown } from './user-schemas.ts';
 
 const TAG = 'Clients';
@@ -47,32 +57,54 @@ const postClient = route(
     summary: 'Create a client',
     tag: TAG,
     roles: ['operator'],
-    description: 'With `workflow.createUser` an individual client becomes a user too, under the e-mail of its profile.',
+    description:
+      'With `workflow.createUser` an individual client becomes a user too, under the e-mail of its profile. `migration` takes a client over whom the named provider has already: `data.sourceId` is its id there.',
     workflows: {
       direct: { workflow: { createUser: optional(boolean()) }, data: fields({ client: clientSent }) },
+      migration: { data: fields({ sourceId }), connect: namedProvider },
     },
     response: fields({
       client: clientShown,
       user: optional(userShown),
       userClientRelation: optional(userClientRelationShown),
     }),
-    errors: ['common.state.illegal_transition'],
+    responseConnect: migrationConnectShown,
+    errors: ['common.state.illegal_transition', ...MIGRATION_ERRORS],
     examples: {
-      requests: { direct: { workflow: { createUser: false }, data: { client: CLIENT_SENT_EXAMPLE } } },
+      requests: {
+        direct: { workflow: { createUser: false }, data: { client: CLIENT_SENT_EXAMPLE } },
+        migration: {
+          data: { sourceId: 'client-individual' },
+          connect: { type: 'explicit', serviceProvider: 'sandbox-bank' },
+        },
+      },
       response: { client: CLIENT_EXAMPLE },
     },
   },
-  async ({ body, write }) => {
+  async ({ body, requestId, services, storedAnswer, write }) => {
+    if (body.code === 'migration') {
+      const asked = { services, requestId, provider: body.connect.serviceProvider, sourceId: body.data.sourceId };
+      const found = await findClientToMigrate(asked, storedAnswer);
+      if ('rendered' in found) return found;
+      return write(async (tx) => {
+        const { connection, ...created } = await migrateClient(tx, newClient(found.client), found.origin);
+        return { data: { client: showCreated(created) }, connect: { connection: showTakenOver(connection) } };
+      });
+    }
     const wanted = newClient(body.data.client);
     const user = body.workflow.createUser === true ? userOfClient(wanted) : null;
     return write(async (tx) => {
-      const { client, relations } = await createClient(tx, wanted);
-      const shown = client.identity.type === 'corporate' ? { relations: relations.map(presentClientRelation) } : {};
-      const created = user === null ? {} : await createUserOfClient(tx, user, client.id);
-      return { data: { client: { ...presentClient(client), ...shown }, ...created } };
+      const created = await createClient(tx, wanted);
+      const withUser = user === null ? {} : await createUserOfClient(tx, user, created.client.id);
+      return { data: { client: showCreated(created), ...withUser } };
     });
   },
 );
+
+function showCreated({ client, relations }: { client: Client; relations: readonly ClientRelation[] }) {
+  const shown = client.identity.type === 'corporate' ? { relations: relations.map(presentClientRelation) } : {};
+  return { ...presentClient(client), ...shown };
+}
 
 function newClient({ identity, profile, relations = [] }: ClientSent) {
   return {

@@ -30,6 +30,8 @@ export interface Configuration {
   /** In the order in which implicit choice tries them. */
   readonly providers: readonly Provider[];
   readonly directories: ConfigurationFile['directories'];
+  /** How long a provider may take to tell whom it has, when a client or beneficiary is taken over from it. */
+  readonly migrations: ConfigurationFile['migrations'];
   /** Null: UK account numbers are presumed valid, as the table of weights is another's and not part of the service. */
   readonly modulusCheck: { readonly table: ModulusTable; readonly onFailure: 'reject' | 'warn' } | null;
   readonly schemes: Schemes;

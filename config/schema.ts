@@ -84,6 +84,7 @@ export const configurationFile = v.strictObject({
   directories: v.strictObject({
     'pay-uk': v.strictObject({ defaultProvider: code, timeoutMs: whole(100, 30_000) }),
   }),
+  migrations: v.strictObject({ timeoutMs: whole(100, 30_000) }),
   modulusCheck: v.nullable(
     v.strictObject({
       weightsFile: v.string('must be the path of a file like valacdos.txt'),

@@ -23,9 +23,10 @@ import {
 } from './accounts.ts';
 import type { Reader, Transaction } from './client.ts';
 import { findClientConnection } from './client-connections.ts';
+import { clientConnections } from './connections-schema.ts';
 import { newId } from './ids.ts';
 import type { CallbackOutcome } from './provider-callbacks.ts';
-import { accounts, clientConnections, clients } from './schema.ts';
+import { accounts, clients } from './schema.ts';
 
 const BREAK_CHECK_MS = 3_600_000;
 

@@ -4,9 +4,10 @@ import { presentClient } from '../domain/clients.ts';
 import type { ClientId } from '../domain/ids.ts';
 import type { Transaction } from './client.ts';
 import { readClock } from './clock.ts';
+import { clientConnections } from './connections-schema.ts';
 import { appendEvents } from './events.ts';
 import { newId } from './ids.ts';
-import { clientConnections, clients } from './schema.ts';
+import { clients } from './schema.ts';
 
 export type ClientConnectionRow = typeof clientConnections.$inferSelect;
 
@@ -79,6 +80,27 @@ export async function recordPlugInClient(
     .onConflictDoNothing()
     .returning();
   if (made !== undefined) await tellConnected(tx, client, made, now);
+}
+
+/**
+ * The provider had the client before it came here, so no account makes it there again. Null where a client was taken over
+ * from this source id before.
+ */
+export async function recordExistingClient(
+  tx: Transaction,
+  clientId: ClientId,
+  origin: { readonly provider: string; readonly sourceId: string; readonly reference: string },
+): Promise<ClientConnectionRow | null> {
+  const client = await lockClient(tx, clientId);
+  const now = await readClock(tx);
+  const [made] = await tx.drizzle
+    .insert(clientConnections)
+    .values({ ...origin, id: newId(), clientId, state: 'completed-up-to-date', createdAt: now })
+    .onConflictDoNothing()
+    .returning();
+  if (made === undefined) return null;
+  await tellConnected(tx, client, made, now);
+  return made;
 }
 
 type ClientRow = typeof clients.$inferSelect;

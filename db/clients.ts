@@ -9,10 +9,11 @@ import { clientNumber } from '../domain/numbers.ts';
 import type { Reader, Transaction } from './client.ts';
 import { insertClientRelations, type NewClientRelation } from './client-relations.ts';
 import { readClock } from './clock.ts';
+import { clientConnections } from './connections-schema.ts';
 import { appendEvents } from './events.ts';
 import { contains, equalTo, type PageOf, type PageRequest } from './filters.ts';
 import { newId } from './ids.ts';
-import { clientConnections, clients } from './schema.ts';
+import { clients } from './schema.ts';
 
 export interface NewClient {
   readonly identity: ClientIdentity;

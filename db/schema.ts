@@ -94,16 +94,6 @@ export const clients = pgTable('clients', {
   createdAt: timestamp('created_at', { withTimezone: true, mode: 'date' }).notNull(),
 });
 
-export const clientConnections = pgTable('client_connections', {
-  id: uuid('id').primaryKey(),
-  clientId: uuid('client_id').$type<ClientId>().notNull(),
-  provider: text('provider').notNull(),
-  reference: text('reference'),
-  state: text('state', { enum: ['creation-in-progress', 'creation-failed', 'completed-up-to-date'] }).notNull(),
-  error: jsonb('error').$type<ConnectionError>(),
-  createdAt: timestamp('created_at', { withTimezone: true, mode: 'date' }).notNull(),
-});
-
 export const clientRelations = pgTable('client_relations', {
   id: uuid('id').primaryKey(),
   clientId: uuid('client_id').$type<ClientId>().notNull(),

@@ -35,6 +35,9 @@ export const ERROR_CODES = [
   'consent.status.invalid',
   'connect.provider.unavailable',
   'connect.resource.not_found',
+  'connect.resource.invalid',
+  'connect.client.not_connected',
+  'connect.client.mismatch',
   'connect.method.type_mismatch',
 ] as const;
 

@@ -18,7 +18,7 @@ import { readSource, readSources } from './layout/source.ts';
 
 /** Longer than the limits when the ratchet was set. The list can only shrink: shorten the code, then its figure. */
 const KNOWN_SIZES: Readonly<Record<string, number>> = {
-  'db/schema.ts': 418,
+  'db/schema.ts': 408,
 };
 
 const root = fileURLToPath(new URL('..', import.meta.url));

@@ -1,5 +1,6 @@
 import type { ConnectionError } from '../../domain/accounts.ts';
 import type { PartyAccount } from '../../domain/incoming-transfers.ts';
+import type { MigrationSource } from './migration-port.ts';
 
 /**
  * What the service needs of a bank or payment institution; an adapter per provider maps the provider's words onto it.
@@ -10,7 +11,7 @@ import type { PartyAccount } from '../../domain/incoming-transfers.ts';
  *
  * Schemes and deposit information need no call: they are the provider's offers in the configuration (domain/providers.ts).
  */
-export interface Provider {
+export interface Provider extends MigrationSource {
   readonly name: string;
 
   connectClient(request: ClientRequest, call: CallOptions): Promise<ClientAnswer>;

@@ -10,6 +10,7 @@ import {
   type StatementRequest,
 } from './port.ts';
 import { paymentInState, verifySandboxBankCallback } from './sandbox-bank-callbacks.ts';
+import { migrationCalls } from './sandbox-bank-migration.ts';
 import {
   BankConnection,
   IDENTIFIERS,
@@ -32,6 +33,7 @@ export function createSandboxBank(settings: { readonly url: string; readonly sec
   return {
     name: SANDBOX_BANK,
     ...accountCalls(bank),
+    ...migrationCalls(bank),
     ...paymentCalls(bank),
     verifyCallback: (headers, rawBody, now) => verifySandboxBankCallback(settings.secret, { headers, rawBody, now }),
   };

@@ -35,6 +35,9 @@ export const ERROR_STATUS: Readonly<Record<ErrorCode, number>> = {
   'consent.status.invalid': 409,
   'connect.provider.unavailable': 503,
   'connect.resource.not_found': 404,
+  'connect.resource.invalid': 422,
+  'connect.client.not_connected': 422,
+  'connect.client.mismatch': 422,
   'connect.method.type_mismatch': 400,
 };
 

@@ -156,6 +156,12 @@ const EXAMPLES: Readonly<Record<ErrorCode, readonly [message: string, messagePar
   'consent.status.invalid': ['The consent is not in a state for this action.', ['consent', 'status', 'revoked']],
   'connect.provider.unavailable': ['The provider does not answer.', ['connect', 'serviceProvider', 'sandbox-bank']],
   'connect.resource.not_found': ['The provider knows no such resource.', ['connect', 'sourceId', 'A-17']],
+  'connect.resource.invalid': [
+    'What sandbox-bank has cannot be taken over: data.client.profile.residentialAddress is required.',
+    ['client', 'profile.residentialAddress', ''],
+  ],
+  'connect.client.not_connected': ['The provider does not know the client.', ['beneficiary', 'clientId', ID]],
+  'connect.client.mismatch': ['It belongs to another client of the provider.', ['beneficiary', 'clientId', ID]],
   'connect.method.type_mismatch': ['The method plug-in needs the type explicit.', ['connect', 'type', 'implicit']],
 };
 

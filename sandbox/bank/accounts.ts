@@ -10,6 +10,7 @@ import {
   type Identifiers,
   type Refusal,
 } from './books.ts';
+import { isClientReference } from './existing-clients.ts';
 import { drawIdentifiers } from './identifiers.ts';
 import { BankError, country, currency, invalid, maybe, reference, text } from './wire.ts';
 
@@ -39,8 +40,8 @@ export const CHANGE_REQUEST = v.object({
   alias: maybe(text()),
 });
 
-/** By how a client's name or an account's alias begins: a final refusal of that category. */
-function refusalOf(label: string, prefix: string): Refusal | null {
+/** By how a client's name, an account's alias or a source id begins: a final refusal of that category. */
+export function refusalOf(label: string, prefix: string): Refusal | null {
   if (label.startsWith(`${prefix}-functional`)) {
     return {
       category: 'functional',
@@ -91,8 +92,8 @@ export async function openAccount(bank: Bank, request: v.InferOutput<typeof ACCO
     await bank.settled();
     return earlier;
   }
-  const known = [...bank.books.clients.values()].some((client) => client.reference === request.clientReference);
-  if (!known) throw invalid('clientReference', 'is not that of a client of this bank');
+  if (!isClientReference(bank, request.clientReference))
+    throw invalid('clientReference', 'is not that of a client of this bank');
   const account: Account = {
     ...request,
     reference: `SBA-${randomUUID()}`,

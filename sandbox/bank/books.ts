@@ -3,6 +3,8 @@ import type { PartyAccount } from '../../domain/incoming-transfers.ts';
 /** What the bank remembers: one row type per table. Every field whose name ends in `Minor` is a bigint. */
 export interface Books {
   readonly clients: Client;
+  readonly existingClients: ExistingClient;
+  readonly existingBeneficiaries: ExistingBeneficiary;
   readonly accounts: Account;
   readonly accountChanges: AccountChange;
   readonly payments: Payment;
@@ -29,6 +31,74 @@ export interface Client {
   readonly fullName: string;
   /** Absent in rows of a journal from before it was kept. */
   readonly identityType?: 'individual' | 'corporate';
+}
+
+/** As the bank has it; what is null was never told to it. */
+export interface ExistingIdentity {
+  readonly type: string | null;
+  readonly givenName: string | null;
+  readonly familyName: string | null;
+  readonly legalName: string | null;
+  readonly birthDate: string | null;
+  readonly incorporationDate: string | null;
+  readonly corporationType: string | null;
+  readonly country: string | null;
+  readonly identifications: readonly {
+    readonly type: string | null;
+    readonly identificationNumber: string | null;
+    readonly issuingCountry: string | null;
+    readonly issueDate: string | null;
+    readonly expirationDate: string | null;
+  }[];
+}
+
+export interface ExistingAddress {
+  readonly country: string | null;
+  readonly region: string | null;
+  readonly city: string | null;
+  readonly street: string | null;
+  readonly houseNumber: string | null;
+  readonly postalCode: string | null;
+  readonly refinement: string | null;
+}
+
+interface ExistingContact {
+  readonly address: ExistingAddress | null;
+  readonly phone: string | null;
+  readonly email: string | null;
+}
+
+/** A client whom the bank had before the service knew him. Its key is `sourceId`. */
+export interface ExistingClient extends ExistingContact {
+  readonly sourceId: string;
+  readonly reference: string;
+  readonly status: 'open' | 'closed';
+  readonly identity: ExistingIdentity;
+  readonly relations: readonly (ExistingContact & {
+    readonly relation: string | null;
+    readonly identity: ExistingIdentity;
+  })[];
+}
+
+/** Whom a client of the bank has paid. Its key is `sourceId`. */
+export interface ExistingBeneficiary extends ExistingContact {
+  readonly sourceId: string;
+  readonly reference: string;
+  readonly clientReference: string;
+  readonly identity: ExistingIdentity | null;
+  readonly fullName: string | null;
+  readonly title: string | null;
+  readonly bankAccounts: readonly {
+    readonly accountHolderName: string | null;
+    readonly accountHolderType: string | null;
+    readonly bankName: string | null;
+    readonly alias: string | null;
+    readonly country: string | null;
+    readonly currency: string | null;
+    readonly accountNumber: string | null;
+    readonly iban: string | null;
+    readonly routingCodes: Readonly<Record<string, string>>;
+  }[];
 }
 
 export interface Identifiers {

@@ -1,3 +1,7 @@
+import type { HttpBindings } from '@hono/node-server';
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
+import type { Context } from 'hono';
+
 /** What an operator or a test makes go wrong. Gone when the bank is started again. */
 export interface Faults {
   /** Every answer to the customer's service comes so much later. */
@@ -28,4 +32,10 @@ export class FaultSwitch {
     this.#faults = faults;
     for (const listener of this.#onChange) listener();
   }
+}
+
+/** Cuts the connection in the place of an answer. */
+export function cut(context: Context<{ Bindings: HttpBindings }>): Response {
+  context.env.incoming.socket.destroy();
+  return RESPONSE_ALREADY_SENT;
 }

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { HttpBindings } from '@hono/node-server';
-import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
-import { type Context, Hono, type MiddlewareHandler } from 'hono';
+import { Hono, type MiddlewareHandler } from 'hono';
 import * as v from 'valibot';
 import {
   ACCOUNT_REQUEST,
@@ -14,7 +13,8 @@ import {
 } from './accounts.ts';
 import type { Bank } from './bank.ts';
 import { type AccountChange, type Change, changeKey, type Payment } from './books.ts';
-import { NO_FAULTS } from './faults.ts';
+import { existingClientRoutes } from './existing-client-routes.ts';
+import { cut, NO_FAULTS } from './faults.ts';
 import {
   complete,
   fail,
@@ -27,9 +27,7 @@ import {
 } from './payments.ts';
 import { PAYMENT_IN_REQUEST, receivePayment, SEND_BACK_REQUEST, sendBack, showPaymentIn } from './payments-in.ts';
 import { positions, statement } from './statement.ts';
-import { answer, BankError, maybe, number, readBody, text } from './wire.ts';
-
-type BankContext = Context<{ Bindings: HttpBindings }>;
+import { answer, BankError, maybe, notFound, number, readBody, text } from './wire.ts';
 
 // An answer of `.09` waits so long for its callback at the most.
 const CALLBACK_FIRST_MS_MAX = 3_000;
@@ -54,10 +52,12 @@ export function bankRoutes(bank: Bank): Hono<{ Bindings: HttpBindings }> {
   };
   for (const path of ['/clients/*', '/accounts/*', '/payments', '/statement']) app.use(path, faulty);
   app.use('/payments/:ourReference', faulty);
+  for (const path of ['/existing-clients/:sourceId', '/existing-beneficiaries/:sourceId']) app.use(path, faulty);
   app.use('/payments-in/:paymentId/send-back', faulty);
   app.use(settled);
 
   serviceRoutes(app, bank);
+  existingClientRoutes(app, bank);
   outsideRoutes(app, bank);
 
   app.get('/statement', (c) => answer(c, 200, statement(bank, c.req.query())));
@@ -165,10 +165,6 @@ function showChange({ changeReference, kind, status, error }: AccountChange) {
   return { changeReference, kind, status, error };
 }
 
-function notFound(what: string): BankError {
-  return new BankError(404, 'not-found', `No ${what} has this reference.`);
-}
-
 /** The callback overtakes the answer, which still says what was so when the payment was taken. */
 async function completeAndTell(bank: Bank, payment: Payment): Promise<void> {
   const change = complete(bank, payment, 1);
@@ -177,11 +173,6 @@ async function completeAndTell(bank: Bank, payment: Payment): Promise<void> {
   const attempted = bank.callbacks.attempted(id, CALLBACK_FIRST_MS_MAX);
   await bank.commit(change);
   await attempted;
-}
-
-function cut(context: BankContext): Response {
-  context.env.incoming.socket.destroy();
-  return RESPONSE_ALREADY_SENT;
 }
 
 function withFaults(bank: Bank): MiddlewareHandler<{ Bindings: HttpBindings }> {

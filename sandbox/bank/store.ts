@@ -6,6 +6,8 @@ type Tables = { readonly [Name in TableName]: Map<string, Books[Name]> };
 
 const KEYS: { readonly [Name in TableName]: (row: Books[Name]) => string } = {
   clients: (row) => row.ourReference,
+  existingClients: (row) => row.sourceId,
+  existingBeneficiaries: (row) => row.sourceId,
   accounts: (row) => row.ourReference,
   accountChanges: changeKey,
   payments: (row) => row.ourReference,
@@ -17,6 +19,8 @@ const KEYS: { readonly [Name in TableName]: (row: Books[Name]) => string } = {
 
 const TABLE_NAMES = [
   'clients',
+  'existingClients',
+  'existingBeneficiaries',
   'accounts',
   'accountChanges',
   'payments',
@@ -76,6 +80,8 @@ export class Store {
 function emptyTables(): Tables {
   return {
     clients: new Map(),
+    existingClients: new Map(),
+    existingBeneficiaries: new Map(),
     accounts: new Map(),
     accountChanges: new Map(),
     payments: new Map(),

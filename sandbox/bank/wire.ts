@@ -30,6 +30,10 @@ export function invalid(field: string, message: string): BankError {
   return new BankError(400, 'invalid-request', `${field}: ${message}`, { field });
 }
 
+export function notFound(what: string): BankError {
+  return new BankError(404, 'not-found', `No ${what} has this reference.`);
+}
+
 /** Plain JSON; amounts are numbers with all their digits. */
 export function answer(
   context: Context,

@@ -5,6 +5,7 @@ import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { Hono, type MiddlewareHandler } from 'hono';
 import * as v from 'valibot';
 import type { Bank } from '../bank/bank.ts';
+import { findClientByReference } from '../bank/existing-clients.ts';
 import { SORT_CODE as BANK_SORT_CODE } from '../bank/identifiers.ts';
 import { answer, BankError, maybe, number, readBody, text } from '../bank/wire.ts';
 import { CODES_WITH_NAME, type DirectoryCode, MAGIC_SORT_CODE, magicAnswer } from './magic-accounts.ts';
@@ -95,7 +96,7 @@ function holderOf(
   for (const { status, identifiers, accountHolderName, clientReference } of bank.books.accounts.values()) {
     if (status !== 'open' || identifiers?.accountNumber !== account.accountNumber) continue;
     if (identifiers.routingCodes['sort-code'] !== account.sortCode) continue;
-    const client = [...bank.books.clients.values()].find(({ reference }) => reference === clientReference);
+    const client = findClientByReference(bank, clientReference);
     // Clients of an older journal have no type: then the one that was asked for is taken as right.
     return { name: accountHolderName, type: client?.identityType ?? askedType };
   }

@@ -47,6 +47,8 @@ export function scriptedProvider(): ScriptedProvider {
     lookUps,
     sentBack,
     answer,
+    lookUpClient: async () => ({ outcome: 'not-found' }),
+    lookUpBeneficiary: async () => ({ outcome: 'not-found' }),
     connectClient: async ({ clientId }) => ({ outcome: 'connected', reference: `c-${clientId}` }),
     openAccount: async ({ accountId }) => opened(accountId),
     lookUpAccount: async (accountId) => opened(accountId),

@@ -1,0 +1,169 @@
+import { LosslessNumber } from 'lossless-json';
+import * as v from 'valibot';
+import type { MigrationSource, Unchecked } from './migration-port.ts';
+import { type BankAnswer, type BankConnection, isNotFound, refusalOf, understood } from './sandbox-bank-wire.ts';
+
+const NOT_FOUND = { outcome: 'not-found' } as const;
+
+/** The sandbox bank's look-ups of the clients and beneficiaries that it had before. */
+export function migrationCalls(bank: BankConnection): MigrationSource {
+  return {
+    async lookUpClient(sourceId, options) {
+      const answer = await bank.call('GET', `/existing-clients/${encodeURIComponent(sourceId)}`, null, options);
+      const none = nothingOf(answer);
+      if (none !== null) return none;
+      const { reference, relations, ...party } = understood(EXISTING_CLIENT, answer.body);
+      return {
+        outcome: 'found',
+        reference,
+        client: present({ ...clientOf(party), relations: relationsOf(relations) }),
+      };
+    },
+
+    async lookUpBeneficiary(sourceId, options) {
+      const answer = await bank.call('GET', `/existing-beneficiaries/${encodeURIComponent(sourceId)}`, null, options);
+      const none = nothingOf(answer);
+      if (none !== null) return none;
+      const { reference, clientReference, identity, address, phone, email, ...rest } = understood(
+        EXISTING_BENEFICIARY,
+        answer.body,
+      );
+      const contact = present({ address, phone, email });
+      const beneficiary = {
+        ...rest,
+        ...(identity ? { identity: beneficiaryIdentityOf(identity) } : {}),
+        ...(Object.keys(contact).length === 0 ? {} : { contact }),
+      };
+      return { outcome: 'found', reference, clientReference, beneficiary: present(beneficiary) };
+    },
+  };
+}
+
+function nothingOf(answer: BankAnswer) {
+  return isNotFound(answer) ? NOT_FOUND : refusalOf(answer);
+}
+
+/** Whatever the bank has in a field: the service's rules judge it. Fields that are not named here are none of ours. */
+const anything = v.optional(v.unknown());
+
+const IDENTITY = v.object({
+  type: anything,
+  givenName: anything,
+  familyName: anything,
+  legalName: anything,
+  birthDate: anything,
+  incorporationDate: anything,
+  corporationType: anything,
+  country: anything,
+  identifications: v.nullish(
+    v.array(
+      v.object({
+        type: anything,
+        identificationNumber: anything,
+        issuingCountry: anything,
+        issueDate: anything,
+        expirationDate: anything,
+      }),
+    ),
+  ),
+});
+
+const CONTACT = {
+  address: v.nullish(
+    v.object({
+      country: anything,
+      region: anything,
+      city: anything,
+      street: anything,
+      houseNumber: anything,
+      postalCode: anything,
+      refinement: anything,
+    }),
+  ),
+  phone: anything,
+  email: anything,
+};
+
+const RELATIONS = v.nullish(v.array(v.object({ relation: anything, identity: IDENTITY, ...CONTACT })), []);
+
+const EXISTING_CLIENT = v.object({ reference: v.string(), identity: IDENTITY, ...CONTACT, relations: RELATIONS });
+
+const EXISTING_BENEFICIARY = v.object({
+  reference: v.string(),
+  clientReference: v.string(),
+  identity: v.nullish(IDENTITY),
+  fullName: anything,
+  title: anything,
+  ...CONTACT,
+  bankAccounts: v.nullish(
+    v.array(
+      v.object({
+        accountHolderName: anything,
+        accountHolderType: anything,
+        bankName: anything,
+        alias: anything,
+        country: anything,
+        currency: anything,
+        accountNumber: anything,
+        iban: anything,
+        routingCodes: v.nullish(v.record(v.string(), v.unknown())),
+      }),
+    ),
+    [],
+  ),
+});
+
+type Party = Pick<v.InferOutput<typeof EXISTING_CLIENT>, 'identity' | 'address' | 'phone' | 'email'>;
+
+/** What the service does not keep of a party is left behind: a beneficiary company's country, a director's passport. */
+function clientOf({ identity, ...contact }: Party): Unchecked {
+  const { type, legalName, incorporationDate, corporationType, country, identifications } = identity;
+  const kept =
+    type === 'corporate'
+      ? { type, legalName, incorporationDate, corporationType, country, identifications }
+      : { ...personOf(identity), identifications };
+  return { identity: kept, profile: profileOf(type, contact) };
+}
+
+function relationsOf(relations: v.InferOutput<typeof RELATIONS>): readonly Unchecked[] | undefined {
+  if (relations.length === 0) return undefined;
+  return relations.map(({ relation, identity, ...contact }) => ({
+    relation,
+    identity: personOf(identity),
+    profile: profileOf(identity.type, contact),
+  }));
+}
+
+function beneficiaryIdentityOf(identity: Party['identity']): Unchecked {
+  const { type, legalName, identifications } = identity;
+  return type === 'corporate' ? { type, legalName, identifications } : { ...personOf(identity), identifications };
+}
+
+function personOf({ type, givenName, familyName, birthDate, country }: Party['identity']): Unchecked {
+  return { type, givenName, familyName, birthDate, country };
+}
+
+/** The bank has one address of each: where a person lives, where a company is registered. */
+function profileOf(type: unknown, { address, phone, email }: Omit<Party, 'identity'>): Unchecked {
+  return {
+    identityType: type,
+    [type === 'corporate' ? 'registrationAddress' : 'residentialAddress']: address,
+    phone,
+    email,
+  };
+}
+
+/** Without what is null or undefined, at any depth. */
+function present(fields: object): Unchecked {
+  return Object.fromEntries(
+    Object.entries(fields)
+      .filter(([, value]) => value !== null && value !== undefined)
+      .map(([name, value]) => [name, presentIn(value)]),
+  );
+}
+
+function presentIn(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(presentIn);
+  const isMap = typeof value === 'object' && value !== null && !(value instanceof LosslessNumber);
+  return isMap ? present(value) : value;
+}

@@ -1,0 +1,53 @@
+import { and, eq, or } from 'drizzle-orm';
+import { refusal } from '../domain/errors.ts';
+import { asId, type ClientId } from '../domain/ids.ts';
+import type { Reader, Transaction } from './client.ts';
+import { recordExistingClient } from './client-connections.ts';
+import { createClient, type NewClient } from './clients.ts';
+import { clientConnections } from './connections-schema.ts';
+
+/** Where a client or a beneficiary comes from: the id that it was asked for by, and the provider's own of it. */
+export interface MigrationOrigin {
+  readonly provider: string;
+  readonly sourceId: string;
+  readonly reference: string;
+}
+
+/** The client that was taken over from the source id before; with a reference also one that is known there by it. */
+export async function findMigratedClient(
+  reader: Reader,
+  { provider, sourceId, reference }: Omit<MigrationOrigin, 'reference'> & { readonly reference?: string },
+): Promise<ClientId | null> {
+  const t = clientConnections;
+  const bySource = eq(t.sourceId, sourceId);
+  const known = reference === undefined ? bySource : or(bySource, eq(t.reference, reference));
+  const [row] = await reader.drizzle
+    .select({ clientId: t.clientId })
+    .from(t)
+    .where(and(eq(t.provider, provider), known))
+    .limit(1);
+  return row?.clientId ?? null;
+}
+
+export function clientIsHere({ provider, sourceId }: Omit<MigrationOrigin, 'reference'>, clientId: ClientId) {
+  return refusal(
+    'common.state.illegal_transition',
+    ['client', 'sourceId', sourceId],
+    `This client of ${provider} is here already: it is the client ${clientId}.`,
+  );
+}
+
+/**
+ * Stores a client that its provider has had before, with its connection there. Of several at once for one source id one
+ * wins; the others wait for it, and are refused with 409.
+ */
+export async function migrateClient(tx: Transaction, client: NewClient, origin: MigrationOrigin) {
+  const before = await findMigratedClient(tx, origin);
+  if (before !== null) throw clientIsHere(origin, before);
+  const created = await createClient(tx, client);
+  const connection = await recordExistingClient(tx, asId<ClientId>(created.client.id), origin);
+  if (connection !== null) return { ...created, connection };
+  const winner = await findMigratedClient(tx, origin);
+  if (winner !== null) throw clientIsHere(origin, winner);
+  throw new Error(`the connection of client ${created.client.id} met another that is not there`);
+}
