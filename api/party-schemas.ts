@@ -112,4 +112,4 @@ export const partyName = () => text(NAME_LENGTH_MAX);
 
 /** Digits with an optional plus, and the marks that people put between them. */
 export const phone = () =>
-  v.pipe(v.string('must be text'), v.regex(/^\+?[0-9][0-9 ().-]{3,29}$/, 'must be a telephone number'));
+  v.pipe(v.string('must be text'), v.regex(/^\+?\(?[0-9][0-9 ().-]{3,29}$/, 'must be a telephone number'));
