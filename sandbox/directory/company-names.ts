@@ -1,11 +1,24 @@
-import { isTypingError, joined, lowered, sameBag, sameWord, sameWords, type Word, wordsOf } from './name-words.ts';
+import {
+  isSpelled,
+  isTypingError,
+  joined,
+  lowered,
+  sameBag,
+  sameWord,
+  sameWords,
+  spelled,
+  type Word,
+  wordsOf,
+} from './name-words.ts';
 import { best, type NameMatch } from './person-names.ts';
+import { eachHasItsOwn } from './several-names.ts';
 
 /** Legal forms, longest first, with the one that each is a way of writing. */
 const FORMS: readonly (readonly [words: string, form: string])[] = [
   ['gesellschaft mit beschrankter haftung', 'gmbh'],
   ['community interest company', 'cic'],
   ['limited liability partnership', 'llp'],
+  ['limited liability company', 'llc'],
   ['public limited company', 'plc'],
   ['limited partnership', 'lp'],
   ['societe anonyme', 'sa'],
@@ -16,7 +29,7 @@ const FORMS: readonly (readonly [words: string, form: string])[] = [
   ['company', 'co'],
   ['limited', 'ltd'],
   ['cyf', 'ltd'],
-  ...'ltd plc llp lp inc corp co cic gmbh ag kg ug sa sas sarl srl spa bv nv ab oy aps pty'
+  ...'ltd plc llp llc lp inc corp co cic gmbh ag kg ug sa sas sarl srl spa bv nv ab oy aps pty'
     .split(' ')
     .map((form) => [form, form] as const),
 ];
@@ -37,10 +50,30 @@ const ABBREVIATIONS: Readonly<Record<string, string>> = {
 };
 const TYPING_LENGTH_MIN = 5;
 
-/** Compares two companies' names; "a t/a b" is known as a and as b. */
+/** How the signs are said that a company may have in its name; any other symbol is a word of its own. */
+const SIGNS: Readonly<Record<string, string>> = {
+  '&': 'and',
+  '+': 'and',
+  '@': 'at',
+  '%': 'percent',
+  '#': 'hash',
+  '*': 'star',
+  '=': 'equals',
+  '£': 'pound',
+  '€': 'euro',
+  $: 'dollar',
+};
+/** What says something of the name, or is punctuation that Unicode counts among the symbols. */
+const NO_WORDS = new Set('®©^`´¨|~°'.split(''));
+
+/** Compares two companies' names; "a t/a b" is known as a and as b, but is not "c t/a b". */
 export function matchCompanies(asked: string, held: string): NameMatch {
+  const names = namesOf(asked);
   const holders = namesOf(held);
-  return best(namesOf(asked).flatMap((name) => holders.map((holder) => matchCompany(name, holder))));
+  const result = best(names.flatMap((name) => holders.map((holder) => matchCompany(name, holder))));
+  if (result !== 'full' || names.length === 1 || holders.length === 1) return result;
+  const [fewer, more] = names.length < holders.length ? [names, holders] : [holders, names];
+  return eachHasItsOwn(fewer, more, (name, holder) => matchCompany(name, holder) === 'full') ? 'full' : 'close';
 }
 
 interface CompanyName {
@@ -57,19 +90,25 @@ function namesOf(name: string): CompanyName[] {
 }
 
 function companyName(name: string): CompanyName {
-  const spoken = name.replaceAll(/[&+]/g, ' and ');
-  let words = withoutSingleLetters(wordsOf(spoken));
-  if (words.length > 1 && (words[0] ?? []).includes('the')) words = words.slice(1);
+  let words = withoutSingleLetters(wordsOf(name.replaceAll(/[&@%#*\p{S}]/gu, spoken))).map((word, index) =>
+    index > 0 && isSpelled(word, 'und') ? spelled('and') : word,
+  );
+  if (words.length > 1 && isSpelled(words[0], 'the')) words = words.slice(1);
   const forms: string[] = [];
   for (let found = formAtEnd(words); found !== null; found = formAtEnd(words)) {
     forms.unshift(found.form);
     words = words.slice(0, -found.length);
-    if ((words.at(-1) ?? []).includes('and')) words = words.slice(0, -1);
+    if (found.form === 'co' && words.length > 1 && isSpelled(words.at(-1), 'and')) words = words.slice(0, -1);
   }
   return { words, forms: forms.join(' ') };
 }
 
-/** "j p harrow" is "jp harrow", "s a" is "sa". */
+function spoken(sign: string): string {
+  if (NO_WORDS.has(sign)) return ' ';
+  return ` ${SIGNS[sign] ?? `sign${sign.codePointAt(0)}`} `;
+}
+
+/** "j p harrow" is "jp harrow", "s a" is "sa"; but "3 5" is not 35. */
 function withoutSingleLetters(words: readonly Word[]): Word[] {
   const result: Word[] = [];
   let letters: Word[] = [];
@@ -78,7 +117,7 @@ function withoutSingleLetters(words: readonly Word[]): Word[] {
     letters = [];
   };
   for (const word of words) {
-    if ((word[0] ?? '').length === 1) letters.push(word);
+    if (/^\p{L}$/u.test(word.spellings[0] ?? '')) letters.push(word);
     else {
       flush();
       result.push(word);
@@ -91,7 +130,7 @@ function withoutSingleLetters(words: readonly Word[]): Word[] {
 /** A name that is nothing but a form keeps it as its word. */
 function formAtEnd(words: readonly Word[]): { form: string; length: number } | null {
   for (const [text, form] of FORMS) {
-    const parts = text.split(' ').map((part): Word => [part]);
+    const parts = text.split(' ').map(spelled);
     if (words.length > parts.length && sameWords(words.slice(-parts.length), parts)) {
       return { form, length: parts.length };
     }
@@ -110,8 +149,9 @@ function matchCompany(asked: CompanyName, held: CompanyName): NameMatch {
 function isDescribedBy(some: readonly Word[], all: readonly Word[]): boolean {
   let found = 0;
   for (const word of all) {
-    if (found < some.length && sameWord(some[found] ?? [], word)) found += 1;
-    else if (!word.some((spelling) => DESCRIPTIONS.has(spelling))) return false;
+    const wanted = some[found];
+    if (wanted !== undefined && sameWord(wanted, word)) found += 1;
+    else if (!word.spellings.some((spelling) => DESCRIPTIONS.has(spelling))) return false;
   }
   return found > 0 && found === some.length;
 }
@@ -120,7 +160,8 @@ function areCloseWords(asked: readonly Word[], held: readonly Word[]): boolean {
   if (asked.length !== held.length) return false;
   let typingErrors = 0;
   for (const [index, word] of asked.entries()) {
-    const other = held[index] ?? [];
+    const other = held[index];
+    if (other === undefined) return false;
     if (sameWord(word, other) || sameWord(spelledOut(word), spelledOut(other))) continue;
     if (!isTypingError(word, other, TYPING_LENGTH_MIN)) return false;
     typingErrors += 1;
@@ -129,5 +170,5 @@ function areCloseWords(asked: readonly Word[], held: readonly Word[]): boolean {
 }
 
 function spelledOut(word: Word): Word {
-  return word.map((spelling) => ABBREVIATIONS[spelling] ?? spelling);
+  return { ...word, spellings: word.spellings.map((spelling) => ABBREVIATIONS[spelling] ?? spelling) };
 }

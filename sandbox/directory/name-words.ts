@@ -1,8 +1,13 @@
 /**
  * A name taken apart for comparison. A word has one or two spellings: its letters without their marks (Müller: muller), and
- * as its language writes them without marks (mueller). Two words are the same where a spelling is.
+ * as its language writes them without marks (mueller). Two words are the same where a spelling is, and where no letter
+ * has one mark here and another one there: a mark may be missing, but Hùng is not Hưng.
  */
-export type Word = readonly string[];
+export interface Word {
+  readonly spellings: readonly string[];
+  /** What stands on each letter of the first spelling, and nothing where nothing does. */
+  readonly marks: readonly string[];
+}
 
 /** What the plain form of a letter with a mark cannot be decomposed to. */
 const LETTERS: Readonly<Record<string, string>> = {
@@ -35,30 +40,68 @@ export function lowered(text: string): string {
 
 /** Every run of letters and digits of a text that `lowered` gave, with its spellings. */
 export function wordsOf(text: string): Word[] {
-  return (text.match(/[\p{L}\p{M}\p{N}]+/gu) ?? []).map(spellingsOf);
+  return (text.match(/[\p{L}\p{M}\p{N}]+/gu) ?? []).map(wordOf);
 }
 
-function spellingsOf(word: string): Word {
-  const plain = unmarked(word);
-  const transcribed = unmarked(word.replaceAll(/[äöüåø]/g, (letter) => TRANSCRIBED[letter] ?? letter));
-  return plain === transcribed ? [plain] : [plain, transcribed];
+function wordOf(word: string): Word {
+  const letters = lettersOf(word);
+  const plain = plainOf(letters);
+  const transcribed = plainOf(lettersOf(word.replaceAll(/[äöüåø]/g, (letter) => TRANSCRIBED[letter] ?? letter)));
+  return {
+    spellings: plain === transcribed ? [plain] : [plain, transcribed],
+    marks: letters.map(({ mark }) => mark),
+  };
 }
 
-function unmarked(word: string): string {
-  return word
-    .replaceAll(/[æœøßđðþłıħŋ]/g, (letter) => LETTERS[letter] ?? letter)
-    .normalize('NFD')
-    .replaceAll(MARKS, '$1')
-    .normalize('NFC')
-    .replaceAll('ς', 'σ');
+interface Letter {
+  readonly plain: string;
+  readonly mark: string;
+}
+
+function lettersOf(word: string): Letter[] {
+  return (word.match(/\P{M}\p{M}*|\p{M}+/gu) ?? []).flatMap((cluster) => {
+    const expanded = cluster.replaceAll(/[æœøßđðþłıħŋ]/g, (letter) => LETTERS[letter] ?? letter);
+    const plain = expanded.normalize('NFD').replaceAll(MARKS, '$1').normalize('NFC').replaceAll('ς', 'σ');
+    const mark = plain === cluster ? '' : cluster;
+    return [...plain].map((letter) => ({ plain: letter, mark }));
+  });
+}
+
+function plainOf(letters: readonly Letter[]): string {
+  return letters.map(({ plain }) => plain).join('');
 }
 
 export function sameWord(one: Word, other: Word): boolean {
-  return one.some((spelling) => other.includes(spelling));
+  const [plain, transcribed] = one.spellings;
+  const [otherPlain, otherTranscribed] = other.spellings;
+  if (plain === otherPlain) return !marksDiffer(one.marks, other.marks);
+  return (transcribed === otherPlain && isUnmarked(other)) || (otherTranscribed === plain && isUnmarked(one));
+}
+
+function marksDiffer(some: readonly string[], others: readonly string[]): boolean {
+  return some.some((mark, index) => mark !== '' && (others[index] ?? '') !== '' && mark !== others[index]);
+}
+
+function isUnmarked({ marks }: Word): boolean {
+  return marks.every((mark) => mark === '');
+}
+
+/** A word as it is written without marks. */
+export function spelled(spelling: string): Word {
+  return { spellings: [spelling], marks: [] };
+}
+
+/** Whether the word is this one, whatever its marks. */
+export function isSpelled(word: Word | undefined, spelling: string): boolean {
+  return word?.spellings.includes(spelling) ?? false;
 }
 
 export function sameWords(some: readonly Word[], others: readonly Word[]): boolean {
-  return some.length === others.length && some.every((word, index) => sameWord(word, others[index] ?? []));
+  return some.length === others.length && some.every((word, index) => isSame(word, others[index]));
+}
+
+function isSame(word: Word, other: Word | undefined): boolean {
+  return other !== undefined && sameWord(word, other);
 }
 
 /** The same words in whatever order. */
@@ -74,14 +117,18 @@ export function sameBag(some: readonly Word[], others: readonly Word[]): boolean
 
 /** One word of several, as `mc` and `donald` make `mcdonald`. */
 export function joined(words: readonly Word[]): Word {
-  const plain = words.map(([first = '']) => first).join('');
-  const transcribed = words.map((word) => word.at(-1) ?? '').join('');
-  return plain === transcribed ? [plain] : [plain, transcribed];
+  const plain = words.map(({ spellings }) => spellings[0] ?? '').join('');
+  const transcribed = words.map(({ spellings }) => spellings.at(-1) ?? '').join('');
+  return {
+    spellings: plain === transcribed ? [plain] : [plain, transcribed],
+    marks: words.flatMap(({ marks }) => marks),
+  };
 }
 
-/** Whether one was meant for the other: a slip of the keyboard in a word long enough to be known by the rest. */
+/** Whether one was meant for the other: other marks, or a slip of the keyboard in a word long enough to be known by the rest. */
 export function isTypingError(one: Word, other: Word, lengthMin: number): boolean {
-  return one.some((spelling) => other.some((candidate) => isSlip(spelling, candidate, lengthMin)));
+  if (one.spellings[0] === other.spellings[0]) return true;
+  return one.spellings.some((spelling) => other.spellings.some((candidate) => isSlip(spelling, candidate, lengthMin)));
 }
 
 const LONG_WORD = 9;

@@ -1,6 +1,6 @@
 import type { Word } from './name-words.ts';
 
-/** Given names that people use for one another: each line is one name's forms. */
+/** Given names that people use for one another: each line is one name's forms, or ways of writing it. */
 const LINES = `
 abigail abby gail
 alexander alex alec sandy
@@ -8,6 +8,7 @@ alexandra alex sandra
 andrew andy drew
 anthony tony
 benjamin ben benny
+carl karl
 charles charlie chuck
 christine christina chris tina
 christopher chris kit
@@ -16,6 +17,7 @@ david dave davy
 deborah debbie deb
 donald don donny
 edward ed eddie ted ned
+eric erik
 elizabeth liz lizzie beth betty libby eliza
 francis frank
 frederick fred freddie
@@ -33,6 +35,7 @@ katherine catherine kathryn kate katie cathy kathy kat
 kenneth ken kenny
 lawrence laurence larry
 leonard len lenny
+marc mark
 margaret maggie meg peggy
 matthew matt
 michael mike mick micky
@@ -49,6 +52,7 @@ richard dick rick ricky rich
 robert bob bobby rob robbie
 ronald ron ronnie
 samantha sam
+sara sarah
 samuel sam
 stephen steven steve
 susan suzanne sue susie
@@ -61,10 +65,30 @@ william bill billy will liam
 zachary zach
 `;
 
+/** More given names, and names that are given names and family names both: in another order they are other people. */
+const OTHERS = `
+aaron adam adrian agnes ahmed alan albert ali alice allan amy ana andrea angela ann anna anne arthur barbara brian carl carla
+carlos carol caroline catherine chen claire clara clive colin craig dean dennis diana diego dominic dorothy douglas dylan
+eleanor elena ellen emily emma eric erik eva evan fatima felix fiona fernando florence gabriel george gerald gordon grace
+graham grant hannah harold hassan hans heather helen hugh hugo hussein ian ibrahim imran iris isaac ivan jack jackson jane
+janet jason jean jordan jose joyce juan judith julia julian julie karen karl keith kelly kevin khalid kim laura leon leslie
+lewis lily linda lionel louis louise lucas lucy luis luke luca manuel marc marcus maria marie mario mark martin mary maurice max
+maya miguel miriam mohamed morgan mustafa nadia nancy naomi neil nigel noah noel norman oliver omar oscar pablo pamela paul
+paula pedro philippa pierre rachel ralph reginald rita rosa rose ross roy russell ruth ryan sara sarah scott sean sebastian
+sharon simon sofia sophie stuart stanley stella taylor theodore theo tracy trevor valerie vera vernon vincent walter warren
+wayne wei wendy wilfred yusuf yvonne zoe
+`;
+
 const FORMS = LINES.trim()
   .split('\n')
   .map((line) => new Set(line.split(' ')));
+const GIVEN_NAMES = new Set(`${LINES} ${OTHERS}`.trim().split(/\s+/));
 
 export function areShortForms(one: Word, other: Word): boolean {
-  return FORMS.some((forms) => one.some((word) => forms.has(word)) && other.some((word) => forms.has(word)));
+  const isIn = (word: Word, forms: ReadonlySet<string>) => word.spellings.some((spelling) => forms.has(spelling));
+  return FORMS.some((forms) => isIn(one, forms) && isIn(other, forms));
+}
+
+export function isGivenName({ spellings }: Word): boolean {
+  return spellings.some((spelling) => GIVEN_NAMES.has(spelling));
 }
