@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Json, startApi, type TestApi } from './harness/api.ts';
-import { BAKERY, type Beneficiaries, beneficiariesOf, direct, PERSON } from './harness/beneficiaries.ts';
+import { startApi, type TestApi } from './harness/api.ts';
+import { BAKERY, type Beneficiaries, beneficiariesOf, PERSON } from './harness/beneficiaries.ts';
 import { type MoneyWorld, moneyWorld } from './harness/money.ts';
 import { createTestDatabase, type TestDatabase } from './harness/postgres.ts';
-import { createDrains, sequence, startReceiver } from './harness/webhooks.ts';
 
 let database: TestDatabase;
 let api: TestApi;
@@ -115,40 +114,4 @@ test('a transfer goes on showing the beneficiary that it was made for; the next 
     // Bank data stays until it is changed by its own operations.
     account: { ...before.beneficiary.account, accountHolderName: BAKERY.legalName },
   });
-});
-
-test('events of beneficiaries reach those who name the module or the type, and nobody else; the log shows them by type', async () => {
-  const receiver = await startReceiver();
-  const drains = createDrains(api.database);
-  try {
-    await sequence(api.database);
-    for (const change of [{}, { modules: ['beneficiaries'] }, { types: ['beneficiary-updated'] }]) {
-      const path = Object.keys(change)[0] ?? 'all';
-      const webhookSubscription = { url: `${receiver.url}/${path}`, ...change };
-      const answer = await api.call('POST', '/webhook-subscriptions', direct({ webhookSubscription }), { as: 'admin' });
-      expect(answer.status, answer.text).toBe(201);
-    }
-    const { bankAccounts: _, ...created } = await beneficiaries.created();
-    const { body } = await beneficiaries.patch(created.id, { identity: { legalName: 'Mill Lane Bakery Ltd' } });
-    const updated = body.data.beneficiary;
-    await sequence(api.database);
-    await drains.drain();
-    const told = receiver.received.map(({ body: event }) => [event.webhook, event.data.beneficiary]);
-    const first = [{ module: 'beneficiaries', type: 'beneficiary-created' }, created];
-    const second = [{ module: 'beneficiaries', type: 'beneficiary-updated' }, updated];
-    expect(told).toHaveLength(3);
-    expect(told).toEqual(expect.arrayContaining([first, second, second]));
-    const logged = async (filter: string): Promise<Json[]> => {
-      const answer = await api.call('GET', `/events?metadata.page.size=100&${filter}`, undefined, { as: 'admin' });
-      expect(answer.status, answer.text).toBe(200);
-      return answer.body.data.events.filter(({ resourceId }: Json) => resourceId === created.id);
-    };
-    expect(await logged('data.event.type=beneficiary-updated')).toMatchObject([
-      { webhook: { type: 'beneficiary-updated' }, data: { beneficiary: updated }, metadata: { sequence: 2 } },
-    ]);
-    expect(await logged('data.event.module=beneficiaries')).toHaveLength(2);
-  } finally {
-    await drains.close();
-    await receiver.close();
-  }
 });

@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Json, startApi, type TestApi } from './harness/api.ts';
+import { beneficiariesOf, direct, PERSON } from './harness/beneficiaries.ts';
+import { moneyWorld } from './harness/money.ts';
+import { createTestDatabase, type TestDatabase } from './harness/postgres.ts';
+import { createDrains, sequence, startReceiver } from './harness/webhooks.ts';
+
+// Modules beyond the specification: told to those alone who name them, and in the log for everybody.
+
+let database: TestDatabase;
+let api: TestApi;
+let clientId: string;
+
+beforeAll(async () => {
+  database = await createTestDatabase('webhook-modules');
+  api = await startApi(database);
+  clientId = await moneyWorld(api).client();
+});
+
+afterAll(async () => {
+  await api?.stop();
+  await database?.drop();
+});
+
+interface Told {
+  readonly id: string;
+  /** What the resource is in the order of its events. */
+  readonly shown: readonly Json[];
+}
+
+async function changedBeneficiary(): Promise<Told> {
+  const beneficiaries = beneficiariesOf(api, clientId);
+  const { bankAccounts: _, ...created } = await beneficiaries.created();
+  const { body } = await beneficiaries.patch(created.id, { identity: { legalName: 'Mill Lane Bakery Ltd' } });
+  return { id: created.id, shown: [created, body.data.beneficiary] };
+}
+
+async function changedUser(): Promise<Told> {
+  const workflow = { code: 'human.external.direct' };
+  const sent = { email: 'grace@example.com', identity: PERSON };
+  const created = (await api.call('POST', '/users', { workflow, data: { user: sent } })).body.data.user;
+  const change = { workflow, data: { user: { identity: { familyName: 'Murray' } } } };
+  const changed = await api.call('PATCH', `/users/${created.id}`, change);
+  return { id: created.id, shown: [created, changed.body.data.user] };
+}
+
+test.each<[module: string, resource: string, types: [string, string], happen: () => Promise<Told>]>([
+  ['users', 'user', ['user-created', 'user-updated'], changedUser],
+  ['beneficiaries', 'beneficiary', ['beneficiary-created', 'beneficiary-updated'], changedBeneficiary],
+])('%s reach those who name the module or a type, and nobody else; the log shows them', async (...row) => {
+  const [module, resource, types, happen] = row;
+  const receiver = await startReceiver();
+  const drains = createDrains(api.database);
+  try {
+    await sequence(api.database);
+    const subscriptions = { all: {}, module: { modules: [module] }, type: { types: [types[1]] } };
+    for (const [name, wanted] of Object.entries(subscriptions)) {
+      const webhookSubscription = { url: `${receiver.url}/${name}`, ...wanted };
+      const answer = await api.call('POST', '/webhook-subscriptions', direct({ webhookSubscription }), { as: 'admin' });
+      expect(answer.status, answer.text).toBe(201);
+    }
+    const { id, shown } = await happen();
+    await sequence(api.database);
+    await drains.drain();
+    const first = { webhook: { module, type: types[0] }, data: { [resource]: shown[0] } };
+    const second = { webhook: { module, type: types[1] }, data: { [resource]: shown[1] } };
+    const told = receiver.received.map(({ body: { webhook, data } }) => ({ webhook, data }));
+    expect(told).toHaveLength(3);
+    expect(told).toEqual(expect.arrayContaining([first, second]));
+    expect(told.filter(({ webhook }) => webhook.type === types[1])).toEqual([second, second]);
+    const logged = async (filter: string) => {
+      const answer = await api.call('GET', `/events?metadata.page.size=100&${filter}`, undefined, { as: 'admin' });
+      expect(answer.status, answer.text).toBe(200);
+      return answer.body.data.events.filter(({ resourceId }: Json) => resourceId === id);
+    };
+    expect(await logged(`data.event.type=${types[1]}`)).toMatchObject([{ ...second, metadata: { sequence: 2 } }]);
+    expect(await logged(`data.event.module=${module}`)).toMatchObject([first, second]);
+  } finally {
+    await drains.close();
+    await receiver.close();
+  }
+});
