@@ -1,41 +1,31 @@
 import type { Configuration } from '../config/configuration.ts';
-import type { Transaction } from '../db/client.ts';
 import { isTakenNumber, waitedForRowOf } from '../db/client.ts';
-import { requireClient } from '../db/clients.ts';
-import { readClock } from '../db/clock.ts';
 import { newId } from '../db/ids.ts';
-import { createInternalIncoming } from '../db/incoming-transfer-work.ts';
 import { settleInternalTransfer } from '../db/internal-transfers.ts';
-import { type LockedAccount, lockAccounts } from '../db/ledger.ts';
-import { createOutgoingTransfer, type NewOutgoingTransfer } from '../db/outgoing-transfers.ts';
 import { refusalOf, serviceDateOf } from '../db/refusals.ts';
 import { drawTransactionNumber } from '../db/transaction-numbers.ts';
-import { type DestinationBankAccount, findDestinationBankAccount } from '../db/transfer-facts.ts';
 import { dateInUtc } from '../domain/dates.ts';
 import { DomainError, type Problem, recordNotFound } from '../domain/errors.ts';
 import { implicitFee, parseRatioPricing, ratioFee } from '../domain/fees.ts';
-import type { AccountId, IncomingTransferId, OutgoingTransferId } from '../domain/ids.ts';
-import { planOutgoingTransfer, type TransferPlan } from '../domain/outgoing-transfer-plans.ts';
-import { presentOutgoingTransfer, presentPlannedTransfer, type Requirements } from '../domain/outgoing-transfers.ts';
-import { findOffer } from '../domain/providers.ts';
+import type { IncomingTransferId, OutgoingTransferId } from '../domain/ids.ts';
+import { presentOutgoingTransfer, type Requirements } from '../domain/outgoing-transfers.ts';
 import { requiresAuthorization, ruleFor } from '../domain/requirement-rules.ts';
 import { INTERNAL_SCHEME } from '../domain/schemes.ts';
-import { findTransferReason, transferReasons } from '../domain/transfer-reasons.ts';
+import { findTransferReason } from '../domain/transfer-reasons.ts';
 import { inProgress } from './frame/idempotency.ts';
 import type { RenderedAnswer, RouteContext } from './frame/route.ts';
 import type { fields } from './frame/schemas.ts';
-import type { outgoingTransferShown, PostedTransfer, postTransferWorkflow } from './outgoing-transfer-schemas.ts';
+import type { outgoingTransferShown, postTransferWorkflow } from './outgoing-transfer-schemas.ts';
 
 type Workflows = { 'client.direct': typeof postTransferWorkflow };
 type Shown = ReturnType<typeof fields<{ outgoingTransfer: typeof outgoingTransferShown }>>;
-type PostContext = RouteContext<Record<never, never>, Record<never, never>, Workflows, Shown>;
-type PostAnswer = Parameters<PostContext['render']>[0];
+export type PostContext = RouteContext<Record<never, never>, Record<never, never>, Workflows, Shown>;
 
 // A drawn transaction number that is taken is drawn again, so often (36^6 a day: a repeat is likely at 55,000 a day).
 const DRAWS_MAX = 5;
 
 /** The fee in minor units: by the caller's own pricing, or by the configured table. Throws on pricing that contradicts itself. */
-function feeMinor({ body, services }: PostContext): bigint {
+export function feeMinor({ body, services }: PostContext): bigint {
   const { outgoingTransfer, pricing: terms } = body.data;
   const { currency, amountMinor } = outgoingTransfer;
   const pricing = body.workflow.pricing;
@@ -61,7 +51,7 @@ function invalidPricing(path: string, rule: string): DomainError {
 }
 
 /** The requirements that a transfer starts with: what the configuration asks nobody for is not required. */
-function startingRequirements({ body, services }: PostContext): Requirements {
+export function startingRequirements({ body, services }: PostContext): Requirements {
   const { configuration } = services;
   const { currency, amountMinor, scope } = body.data.outgoingTransfer;
   const authorize = requiresAuthorization(ruleFor(configuration.authorization, currency), { amountMinor, currency });
@@ -160,134 +150,4 @@ export async function settleStraightThrough(context: PostContext): Promise<Rende
 function mayDrawAgain(error: unknown, draw: number): boolean {
   if (draw >= DRAWS_MAX) return false;
   return serviceDateOf(error) !== null || isTakenNumber(error);
-}
-
-/** Judges the request under the locks of its accounts; then creates the transfer, or answers a dry run. */
-export async function makeTransfer(tx: Transaction, context: PostContext): Promise<PostAnswer> {
-  const { body, services } = context;
-  const judged = await judge(tx, context);
-  const transfer = plannedTransfer(context, judged);
-  if (body.workflow.dryRun === true) {
-    return { status: 200, data: { outgoingTransfer: presentPlannedTransfer(transfer) } };
-  }
-  const { source, receiver, to, now } = judged;
-  const row: NewOutgoingTransfer = {
-    ...transfer,
-    schemeAttributes: body.data.outgoingTransfer.schemeAttributes ?? null,
-    beneficiary: to?.beneficiary ?? null,
-    method: source.method,
-    provider: source.provider,
-    createdBy: context.caller.id,
-    createdAt: now,
-    updatedAt: now,
-  };
-  if (receiver !== null && transfer.incomingTransferId !== null) {
-    const incoming = {
-      id: transfer.incomingTransferId,
-      transactionNumber: drawTransactionNumber('incoming-transfer', now),
-      outgoingTransferId: transfer.id,
-      senderAccountId: source.id,
-      receiver,
-      amountMinor: transfer.amountMinor,
-      description: transfer.description,
-    };
-    await createInternalIncoming(tx, incoming, now);
-  }
-  const created = await createOutgoingTransfer(tx, row, services.configuration, judged.accounts);
-  return { data: { outgoingTransfer: presentOutgoingTransfer(created) } };
-}
-
-interface Judged {
-  readonly accounts: ReadonlyMap<AccountId, LockedAccount>;
-  readonly source: LockedAccount;
-  readonly receiver: LockedAccount | null;
-  readonly to: DestinationBankAccount | null;
-  readonly plan: TransferPlan;
-  readonly feeMinor: bigint;
-  readonly now: Date;
-}
-
-/** Locks what the transfer touches and judges the request; throws what is wrong with it. */
-async function judge(tx: Transaction, context: PostContext): Promise<Judged> {
-  const request = context.body.data.outgoingTransfer;
-  const { configuration } = context.services;
-  const fee = feeMinor(context);
-  const { source: from, destination } = request;
-  const internalTo = destination.type === 'client-account' ? destination.accountId : null;
-  // Sent together, executed in this order: the clock is read after the locks.
-  const [accounts, to, now] = await Promise.all([
-    lockAccounts(tx, internalTo === null ? [from.accountId] : [from.accountId, internalTo]),
-    destination.type === 'client-account' ? null : findDestinationBankAccount(tx, destination.beneficiaryBankAccountId),
-    readClock(tx),
-  ]);
-  const source = accounts.get(from.accountId) ?? null;
-  const receiver = internalTo === null ? null : (accounts.get(internalTo) ?? null);
-  if (source !== null && source.clientId !== request.clientId) {
-    await requireClient(tx, 'outgoingTransfer', request.clientId);
-  }
-  const plan = planOutgoingTransfer(
-    {
-      ...request,
-      scheme: request.scheme ?? null,
-      transferDate: request.transferDate ?? null,
-      transferReasonId: request.transferReasonId ?? null,
-      transferCustomReason: request.transferCustomReason ?? null,
-      schemeAttributes: request.schemeAttributes ?? null,
-      sourceAccountId: from.accountId,
-      destinationId: internalTo ?? destinationBankAccountId(request),
-    },
-    {
-      source,
-      destination: receiver,
-      bankAccount: to?.judged ?? null,
-      offeredSchemes: source === null ? [] : offeredSchemes(configuration, source),
-      reasons: to === null ? [] : transferReasons(to.judged.country),
-      tradeNames: configuration.tradeNames,
-      schemes: configuration.schemes,
-      feeMinor: fee,
-      now,
-    },
-  );
-  if (source === null) throw new Error('a plan without a source account');
-  return { accounts, source, receiver, to, plan, feeMinor: fee, now };
-}
-
-function destinationBankAccountId({ destination }: PostedTransfer): string {
-  return destination.type === 'beneficiary-bank-account' ? destination.beneficiaryBankAccountId : '';
-}
-
-/** The schemes that the account's provider offers for its currency and country. */
-function offeredSchemes({ providers }: Configuration, account: LockedAccount): readonly string[] {
-  const provider = providers.find(({ code }) => code === account.provider);
-  if (provider === undefined) return [];
-  return findOffer(provider, { currency: account.currency, country: account.country })?.offer.schemes ?? [];
-}
-
-function plannedTransfer(context: PostContext, { source, receiver, to, plan, feeMinor: fee, now }: Judged) {
-  const request = context.body.data.outgoingTransfer;
-  return {
-    id: newId<OutgoingTransferId>(),
-    transactionNumber: drawTransactionNumber('outgoing-transfer', now),
-    clientId: request.clientId,
-    accountId: source.id,
-    status: 'pending' as const,
-    scope: request.scope,
-    scheme: request.scheme ?? null,
-    currency: request.currency,
-    amountMinor: request.amountMinor,
-    feeMinor: fee,
-    transferDate: plan.transferDate,
-    originalTransferDate: plan.originalTransferDate,
-    rollCount: plan.rollCount,
-    cutOffAt: plan.cutOffAt,
-    description: request.description ?? null,
-    transferReasonId: request.transferReasonId ?? null,
-    transferCustomReason: request.transferCustomReason ?? null,
-    destinationAccountId: receiver?.id ?? null,
-    beneficiaryId: to?.judged.beneficiaryId ?? null,
-    beneficiaryBankAccountId: to?.judged.id ?? null,
-    returned: false,
-    incomingTransferId: receiver === null ? null : newId<IncomingTransferId>(),
-    ...startingRequirements(context),
-  };
 }

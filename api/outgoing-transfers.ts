@@ -5,12 +5,8 @@ import { OUTGOING_TRANSFER_STATUSES } from '../domain/outgoing-transfers.ts';
 import { route } from './frame/route.ts';
 import { amountText, currency, date, fields, list, optional, pattern, picklist, text, uuid } from './frame/schemas.ts';
 import { changeTransfer, patchTransferWorkflow } from './outgoing-transfer-changes.ts';
-import {
-  checkInternalReason,
-  isStraightThrough,
-  makeTransfer,
-  settleStraightThrough,
-} from './outgoing-transfer-creation.ts';
+import { checkInternalReason, isStraightThrough, settleStraightThrough } from './outgoing-transfer-creation.ts';
+import { makeTransfer } from './outgoing-transfer-plans.ts';
 import {
   OUTGOING_TRANSFER_EXAMPLE,
   outgoingTransferShown,
@@ -58,7 +54,7 @@ const postOutgoingTransfer = route(
   async (context) => {
     checkInternalReason(context);
     if (isStraightThrough(context)) return settleStraightThrough(context);
-    return context.write((tx) => makeTransfer(tx, context));
+    return makeTransfer(context);
   },
 );
 

@@ -1,8 +1,27 @@
-import { Client, Connection } from '@temporalio/client';
+import { Client, Connection, type Metadata } from '@temporalio/client';
 import type { TemporalSettings } from '../config/temporal.ts';
 
 /** grpc's own back-off grows to two minutes; a relay that must catch up should notice within seconds. */
 const RECONNECT_MS_MAX = 2_000;
+
+/** How long a relay's call may take; see `callDeadlines`. */
+export const SIGNAL_DEADLINE_SECONDS = 5;
+const PROBE_DEADLINE_SECONDS = 2;
+
+const NAMESPACE_HEADER = 'temporal-namespace';
+
+/**
+ * A connection for one namespace, which never enters AsyncLocalStorage: on Node 20 its first use slows down every
+ * promise of the whole process from then on. Temporal's client enters it for a header with the namespace, at every call,
+ * and for deadlines. So the header is sent with everything, and deadlines stand in grpc's own configuration.
+ */
+class OneNamespaceConnection extends Connection {
+  override withMetadata<Value>(metadata: Metadata, call: () => Promise<Value>): Promise<Value> {
+    const given = Object.entries(metadata);
+    const isSentAnyway = given.every(([name, value]) => value === this.options.metadata[name]);
+    return isSentAnyway ? call() : super.withMetadata(metadata, call);
+  }
+}
 
 export interface TemporalClient {
   readonly client: Client;
@@ -12,10 +31,15 @@ export interface TemporalClient {
 
 /** A client that connects at its first call and reconnects by itself: the API runs with Temporal absent. */
 export function lazyTemporalClient(settings: TemporalSettings): TemporalClient {
-  const connection = Connection.lazy({
+  const connection = OneNamespaceConnection.lazy({
     address: settings.address,
     connectTimeout: 5_000,
-    channelArgs: { 'grpc.initial_reconnect_backoff_ms': 200, 'grpc.max_reconnect_backoff_ms': RECONNECT_MS_MAX },
+    channelArgs: {
+      'grpc.initial_reconnect_backoff_ms': 200,
+      'grpc.max_reconnect_backoff_ms': RECONNECT_MS_MAX,
+      'grpc.service_config': callDeadlines(),
+    },
+    metadata: { [NAMESPACE_HEADER]: settings.namespace },
     // Calls are not repeated below us: the relay has its own deadline and back-off.
     interceptors: [],
     ...(settings.tls === undefined ? {} : { tls: settings.tls }),
@@ -26,4 +50,19 @@ export function lazyTemporalClient(settings: TemporalSettings): TemporalClient {
     connection,
     close: () => connection.close(),
   };
+}
+
+/** Deadlines of the calls that the API makes, as grpc's service config. Others, which tests make, have none. */
+function callDeadlines(): string {
+  const within = (method: string, seconds: number) => ({
+    name: [{ service: 'temporal.api.workflowservice.v1.WorkflowService', method }],
+    timeout: { seconds, nanos: 0 },
+  });
+  return JSON.stringify({
+    loadBalancingConfig: [],
+    methodConfig: [
+      within('SignalWithStartWorkflowExecution', SIGNAL_DEADLINE_SECONDS),
+      within('GetSystemInfo', PROBE_DEADLINE_SECONDS),
+    ],
+  });
 }

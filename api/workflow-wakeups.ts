@@ -19,8 +19,7 @@ import { type PollingLoop, pollingLoop } from './polling.ts';
 const POLL_INTERVAL_MS = 500;
 /** Temporal answers a start within milliseconds; more at once only moves the queue into its process. */
 const CALLS_MAX = 8;
-const CALL_DEADLINE_MS = 5_000;
-/** Longer than a call and its record can take, so that no other relay makes the same call meanwhile. */
+/** Longer than a call (its deadline: api/temporal.ts) and its record can take, so that no other relay makes it meanwhile. */
 const LEASE_MS = 30_000;
 const BACKOFF_MS_MIN = 500;
 /** Of a wake-up that Temporal refuses for a reason of its own. */
@@ -126,15 +125,13 @@ class Relay {
   async #signal(wakeup: ClaimedWakeup): Promise<Failure | null> {
     const { client, logger } = this.#options;
     try {
-      await client.connection.withDeadline(Date.now() + CALL_DEADLINE_MS, () =>
-        client.workflow.signalWithStart(wakeup.workflowType, {
-          workflowId: wakeup.workflowId,
-          taskQueue: TASK_QUEUES.workflows,
-          workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-          signal: CHANGED_SIGNAL,
-          staticSummary: staticSummary(wakeup.workflowType, wakeup.workflowId),
-        }),
-      );
+      await client.workflow.signalWithStart(wakeup.workflowType, {
+        workflowId: wakeup.workflowId,
+        taskQueue: TASK_QUEUES.workflows,
+        workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+        signal: CHANGED_SIGNAL,
+        staticSummary: staticSummary(wakeup.workflowType, wakeup.workflowId),
+      });
       if (this.#absences > 0) logger.info({ absences: this.#absences }, 'Temporal answers again');
       this.#absences = 0;
       return null;

@@ -1,4 +1,3 @@
-import { sql } from 'drizzle-orm';
 import { stringify } from 'lossless-json';
 import type { Transaction } from './client.ts';
 import { newId } from './ids.ts';
@@ -18,37 +17,68 @@ export interface EventEntry {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-const EVENT_TABLES = {
-  'incoming-transfers': sql`incoming_transfers`,
-  'outgoing-transfers': sql`outgoing_transfers`,
-  accounts: sql`accounts`,
-  clients: sql`clients`,
-  users: sql`users`,
-  beneficiaries: sql`beneficiaries`,
-} as const;
-
 /** An id whose last hexadecimal digit is 0: entry k of the row is the event `id + k`. */
 export function newEventRowId(): string {
   return `${newId().slice(0, -1)}0`;
 }
 
+interface Event {
+  readonly module: EventModule;
+  readonly resourceId: string;
+  readonly occurredAt: Date;
+  /** At most 16; they keep their order. */
+  readonly entries: readonly EventEntry[];
+}
+
+// Statements as text, made once: nearly every transition appends events.
+const COLUMNS = 'id, entry_count, module, resource_id, first_sequence, occurred_at, entries';
+const APPEND: Readonly<Record<EventModule, string>> = {
+  'incoming-transfers': appendTo('incoming-transfers', 'incoming_transfers'),
+  'outgoing-transfers': appendTo('outgoing-transfers', 'outgoing_transfers'),
+  accounts: appendTo('accounts', 'accounts'),
+  clients: appendTo('clients', 'clients'),
+  users: appendTo('users', 'users'),
+  beneficiaries: appendTo('beneficiaries', 'beneficiaries'),
+};
+
+function appendTo(module: EventModule, table: string): string {
+  return `WITH resource AS (
+      UPDATE ${table} SET event_sequence = event_sequence + $2::smallint
+      WHERE id = $3::uuid RETURNING event_sequence - $2::smallint + 1 AS first_sequence
+    )
+    INSERT INTO events (${COLUMNS})
+    SELECT $1::uuid, $2::smallint, '${module}', $3::uuid, first_sequence, $4::timestamptz, $5::json FROM resource`;
+}
+
 /**
  * Appends what a transition tells, in its own transaction and under its resource's lock: the sequence per resource is
- * taken from the resource's row. Entries keep their order. At most 16.
+ * taken from the resource's row.
  */
-export async function appendEvents(
-  tx: Transaction,
-  event: { module: EventModule; resourceId: string; occurredAt: Date; entries: readonly EventEntry[] },
-): Promise<void> {
+export async function appendEvents(tx: Transaction, event: Event): Promise<void> {
   const { module, resourceId, occurredAt, entries } = event;
   if (entries.length === 0) return;
-  await tx.execute(sql`
-    WITH resource AS (
-      UPDATE ${EVENT_TABLES[module]} SET event_sequence = event_sequence + ${entries.length}
-      WHERE id = ${resourceId} RETURNING event_sequence - ${entries.length} + 1 AS first_sequence
-    )
-    INSERT INTO events (id, entry_count, module, resource_id, first_sequence, occurred_at, entries)
-    SELECT ${newEventRowId()}::uuid, ${entries.length}, ${module}, ${resourceId}::uuid, first_sequence,
-      ${occurredAt.toISOString()}::timestamptz, ${stringify(entries) ?? '[]'}::json
-    FROM resource`);
+  await tx.statement(APPEND[module], [
+    newEventRowId(),
+    entries.length,
+    resourceId,
+    occurredAt,
+    stringify(entries) ?? '[]',
+  ]);
+}
+
+/**
+ * The text of an INSERT of the first events of a resource whose row is inserted with an event_sequence of as many; its
+ * parameters begin after `last`.
+ */
+export function insertOfFirstEvents(module: EventModule, last: number): string {
+  const [id, count, resource, at, entries] = [1, 2, 3, 4, 5].map((number) => `$${last + number}`);
+  return `INSERT INTO events (${COLUMNS})
+    VALUES (${id}::uuid, ${count}::smallint, '${module}', ${resource}::uuid, 1, ${at}::timestamptz, ${entries}::json)`;
+}
+
+/** How many parameters that INSERT has. */
+export const FIRST_EVENTS_PARAMETERS = 5;
+
+export function firstEventsValues({ resourceId, occurredAt, entries }: Omit<Event, 'module'>): unknown[] {
+  return [newEventRowId(), entries.length, resourceId, occurredAt, stringify(entries) ?? '[]'];
 }

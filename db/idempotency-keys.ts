@@ -16,6 +16,17 @@ export interface IdempotencyRow {
   readonly responseBody: string | null;
 }
 
+const OF_SCOPE = 'machine_user_id = $1 AND method = $2 AND path = $3 AND key = $4';
+const CLAIM = `INSERT INTO idempotency_keys (machine_user_id, method, path, key, request_hash, created_at)
+  VALUES ($1, $2, $3, $4, $5, service_now()) ON CONFLICT DO NOTHING RETURNING 1 AS claimed`;
+const FIND = `SELECT request_hash AS "requestHash", response_status AS "responseStatus", response_body AS "responseBody"
+  FROM idempotency_keys WHERE ${OF_SCOPE}`;
+const STORE = `UPDATE idempotency_keys SET response_status = $5, response_body = $6 WHERE ${OF_SCOPE}`;
+
+function valuesOf({ machineUserId, method, path, key }: IdempotencyScope): string[] {
+  return [machineUserId, method, path, key];
+}
+
 /**
  * Claims the key, or finds it taken. Waits for a transaction that holds it, up to the lock timeout.
  * One statement of its own: whoever waited must look at the row with a snapshot taken afterwards.
@@ -25,12 +36,7 @@ export async function claimIdempotencyKey(
   scope: IdempotencyScope,
   requestHash: Buffer,
 ): Promise<boolean> {
-  const rows = await tx.execute<{ claimed: number }>(sql`
-    INSERT INTO idempotency_keys (machine_user_id, method, path, key, request_hash, created_at)
-    VALUES (${scope.machineUserId}, ${scope.method}, ${scope.path}, ${scope.key},
-      ${requestHash}, service_now())
-    ON CONFLICT DO NOTHING
-    RETURNING 1 AS claimed`);
+  const rows = await tx.statement(CLAIM, [...valuesOf(scope), requestHash]);
   return rows.length === 1;
 }
 
@@ -38,21 +44,8 @@ export async function findIdempotencyKey(
   reader: Reader | Transaction,
   scope: IdempotencyScope,
 ): Promise<IdempotencyRow | null> {
-  const [row] = await reader.execute<{
-    request_hash: Buffer;
-    response_status: number | null;
-    response_body: string | null;
-  }>(sql`
-    SELECT request_hash, response_status, response_body
-    FROM idempotency_keys
-    WHERE machine_user_id = ${scope.machineUserId} AND method = ${scope.method} AND path = ${scope.path}
-      AND key = ${scope.key}`);
-  if (row === undefined) return null;
-  return {
-    requestHash: row.request_hash,
-    responseStatus: row.response_status,
-    responseBody: row.response_body,
-  };
+  const [row] = await reader.statement<IdempotencyRow>(FIND, valuesOf(scope));
+  return row ?? null;
 }
 
 /** Stores the answer of a claimed key, in the transaction of the write that it answers. */
@@ -61,10 +54,7 @@ export async function storeIdempotentAnswer(
   scope: IdempotencyScope,
   answer: { readonly status: number; readonly body: string },
 ): Promise<void> {
-  await tx.execute(sql`
-    UPDATE idempotency_keys SET response_status = ${answer.status}, response_body = ${answer.body}
-    WHERE machine_user_id = ${scope.machineUserId} AND method = ${scope.method} AND path = ${scope.path}
-      AND key = ${scope.key}`);
+  await tx.statement(STORE, [...valuesOf(scope), answer.status, answer.body]);
 }
 
 /** Forgets keys older than 30 days, a batch at a time. Returns how many went. */

@@ -4,8 +4,8 @@ import { recordNotFound } from '../domain/errors.ts';
 import type { AccountId, IncomingTransferId, OutgoingTransferId } from '../domain/ids.ts';
 import { decideArrival, incomingTransferEventType, type PartyAccount } from '../domain/incoming-transfers.ts';
 import type { BeneficiaryShown, PaymentReport } from '../domain/outgoing-transfers.ts';
-import type { Transaction } from './client.ts';
-import { appendEvents, type EventEntry } from './events.ts';
+import { leaveToCommit, type Transaction } from './client.ts';
+import { appendEvents, type EventEntry, firstEventsValues, insertOfFirstEvents } from './events.ts';
 import { newId } from './ids.ts';
 import { changeReceivable, type LockedAccount, post } from './ledger.ts';
 import { incomingTransfers } from './schema.ts';
@@ -76,8 +76,17 @@ export async function failInternalIncoming(
   await change(tx, transfer, now, { status: 'failed', failureCode, ...NO_WAIT });
 }
 
-/** The receiver's side of an internal transfer that waits: pending from the start, and not yet receivable. */
-export async function createInternalIncoming(
+const CREATE_INTERNAL = `WITH event AS (${insertOfFirstEvents('incoming-transfers', 12)})
+  INSERT INTO incoming_transfers (id, transaction_number, client_id, account_id, status, scope, currency,
+    amount_minor, outgoing_transfer_id, sender_account_id, provider, method, sender_information, waiting_for, waiting_since,
+    event_sequence, created_at, updated_at)
+  VALUES ($1, $2, $3, $4, 'pending', 'internal', $5, $6, $7, $8, $9, $10, $11, 'outgoing-transfer', $12, 1, $12, $12)`;
+
+/**
+ * Sends the receiver's side of an internal transfer that waits: pending from the start, and not yet receivable. That it is
+ * written is known when the transaction commits.
+ */
+export function createInternalIncoming(
   tx: Transaction,
   transfer: {
     id: IncomingTransferId;
@@ -89,21 +98,20 @@ export async function createInternalIncoming(
     description: string | null;
   },
   now: Date,
-): Promise<void> {
-  const { receiver, description, ...own } = transfer;
-  await insert(tx, now, {
-    ...own,
-    clientId: receiver.clientId,
-    accountId: receiver.id,
-    status: 'pending',
-    scope: 'internal',
-    currency: receiver.currency,
-    provider: receiver.provider,
-    method: receiver.method,
-    senderInformation: description,
-    waitingFor: 'outgoing-transfer',
-    waitingSince: now,
-  });
+): void {
+  const { id, receiver, description } = transfer;
+  const parties = [receiver.clientId, receiver.id, receiver.currency, transfer.amountMinor];
+  const origin = [
+    transfer.outgoingTransferId,
+    transfer.senderAccountId,
+    receiver.provider,
+    receiver.method,
+    description,
+  ];
+  const shown = { status: 'pending', transferDate: null, accountId: receiver.id, clientId: receiver.clientId };
+  const entries = [{ type: 'incoming-transfer-pending', data: shown }];
+  const events = firstEventsValues({ resourceId: id, occurredAt: now, entries });
+  leaveToCommit(tx.statement(CREATE_INTERNAL, [id, transfer.transactionNumber, ...parties, ...origin, now, ...events]));
 }
 
 type NewIncomingTransfer = Omit<typeof incomingTransfers.$inferInsert, 'createdAt' | 'updatedAt'>;

@@ -18,6 +18,13 @@ export interface LockedAccount {
   readonly reservedMinor: bigint;
 }
 
+const LOCK = 'SELECT id FROM accounts WHERE id = ANY ($1::uuid[]) ORDER BY id FOR UPDATE';
+const READ_LOCKED = `
+  SELECT a.id, a.client_id AS "clientId", c.status AS "clientStatus", a.status, a.currency, a.country, a.provider, a.method,
+    coalesce(a.requested_change = 'close', false) AS closing,
+    a.posted_minor AS "postedMinor", a.reserved_minor AS "reservedMinor"
+  FROM accounts a JOIN clients c ON c.id = a.client_id WHERE a.id = ANY ($1::uuid[])`;
+
 /**
  * Locks accounts in the one order of the whole service (idempotency key, accounts by id, transfers by id, callbacks) and
  * reads them in a later statement, which sees what the lock waited for. Unknown ids are absent from the answer.
@@ -27,18 +34,7 @@ export async function lockAccounts(
   ids: readonly AccountId[],
 ): Promise<ReadonlyMap<AccountId, LockedAccount>> {
   if (ids.length === 0) return new Map();
-  const list = sql.join(
-    ids.map((id) => sql`${id}::uuid`),
-    sql`, `,
-  );
-  const [, rows] = await Promise.all([
-    tx.execute(sql`SELECT id FROM accounts WHERE id IN (${list}) ORDER BY id FOR UPDATE`),
-    tx.execute<LockedAccount & Record<string, unknown>>(sql`
-      SELECT a.id, a.client_id AS "clientId", c.status AS "clientStatus", a.status, a.currency, a.country, a.provider, a.method,
-        coalesce(a.requested_change = 'close', false) AS closing,
-        a.posted_minor AS "postedMinor", a.reserved_minor AS "reservedMinor"
-      FROM accounts a JOIN clients c ON c.id = a.client_id WHERE a.id IN (${list})`),
-  ]);
+  const [, rows] = await Promise.all([tx.statement(LOCK, [ids]), tx.statement<LockedAccount>(READ_LOCKED, [ids])]);
   return new Map(rows.map((row) => [row.id, row]));
 }
 
@@ -85,12 +81,12 @@ export async function post(tx: Transaction, posting: Posting): Promise<void> {
       ${posting.narrative ?? null}, ${(posting.releaseMinor ?? 0n).toString()}::bigint)`);
 }
 
+const RESERVE = `UPDATE accounts SET reserved_minor = reserved_minor + $2::bigint,
+  admission_due = admission_due OR (has_waiters AND $2::bigint < 0) WHERE id = $1::uuid`;
+
 /** Moves an account's reservation by so many minor units; the CHECK refuses what the balance does not cover. */
 export async function reserve(tx: Transaction, accountId: AccountId, byMinor: bigint): Promise<void> {
-  await tx.execute(sql`
-    UPDATE accounts SET reserved_minor = reserved_minor + ${byMinor.toString()}::bigint,
-      admission_due = admission_due OR (has_waiters AND ${byMinor < 0n})
-    WHERE id = ${accountId}`);
+  await tx.statement(RESERVE, [accountId, byMinor]);
 }
 
 /** Moves the sum of what is on its way to an account. */

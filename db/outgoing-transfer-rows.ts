@@ -1,8 +1,10 @@
 import { type Column, getTableColumns } from 'drizzle-orm';
 import { isFinalOutgoingTransferStatus } from '../domain/outgoing-transfers.ts';
-import { appendEvents } from './events.ts';
+import { leaveToCommit } from './client.ts';
+import { appendEvents, FIRST_EVENTS_PARAMETERS, firstEventsValues, insertOfFirstEvents } from './events.ts';
 import type { OutgoingTransferRow, Work } from './outgoing-transfer-work.ts';
 import { outgoingTransfers } from './schema.ts';
+import { insertOfFirstWakeup } from './workflow-wakeups.ts';
 
 // A sweep looks at an open transfer again this long after the instant that it waits for, or without one.
 const CHECK_MARGIN_MS = 60_000;
@@ -53,8 +55,20 @@ export function newRow(transfer: NewOutgoingTransfer): OutgoingTransferRow {
 // Statements as text, made once: every transition writes one of these, and building them each time costs more than executing.
 const COLUMNS = Object.entries(getTableColumns(outgoingTransfers));
 const CHANGING = COLUMNS.filter(([name]) => name !== 'id' && name !== 'eventSequence');
-const INSERT = `INSERT INTO outgoing_transfers (${COLUMNS.map(([, column]) => column.name).join(', ')})
-  VALUES (${COLUMNS.map((_, index) => `$${index + 1}`).join(', ')})`;
+const INSERT = (() => {
+  const placeholders = COLUMNS.map((_, index) => `$${index + 1}`);
+  const eventsAfter = COLUMNS.length;
+  const wakeupAfter = eventsAfter + FIRST_EVENTS_PARAMETERS;
+  const [account, reserved, waits] = [2, 3, 4].map((number) => `$${wakeupAfter + number}`);
+  return `
+    WITH account AS (
+      UPDATE accounts SET reserved_minor = reserved_minor + ${reserved}::bigint, has_waiters = has_waiters OR ${waits}::boolean
+      WHERE id = ${account}::uuid AND (${reserved}::bigint > 0 OR (${waits}::boolean AND NOT has_waiters))
+    ), event AS (${insertOfFirstEvents('outgoing-transfers', eventsAfter)}),
+    wakeup AS (${insertOfFirstWakeup('outgoing-transfer', wakeupAfter)})
+    INSERT INTO outgoing_transfers (${COLUMNS.map(([, column]) => column.name).join(', ')})
+    VALUES (${placeholders.join(', ')})`;
+})();
 const UPDATE = `UPDATE outgoing_transfers SET ${CHANGING.map(([, { name }], index) => `${name} = $${index + 3}`).join(', ')}
   WHERE id = $1 AND revision = $2`;
 
@@ -75,9 +89,16 @@ export async function save(work: Work): Promise<void> {
   await tell(work);
 }
 
-/** Writes a new transfer as what has become of it already, and appends its events. */
-export async function insert(work: Work): Promise<void> {
-  await Promise.all([work.tx.statement(INSERT, valuesOf(COLUMNS, decided(work))), tell(work)]);
+/**
+ * Sends a new transfer, as what has become of it already, with its events, its reservation, and the first wake-up of its
+ * workflow, if it has one.
+ */
+export function insert(work: Work, workflowId: string | null): void {
+  const { tx, now, entries } = work;
+  const row = { ...decided(work), eventSequence: BigInt(entries.length) };
+  const events = firstEventsValues({ resourceId: row.id, occurredAt: now, entries });
+  const account = [row.accountId, row.reservedMinor, row.waitingFor === 'balance'];
+  leaveToCommit(tx.statement(INSERT, [...valuesOf(COLUMNS, row), ...events, workflowId, ...account]));
 }
 
 function decided({ transfer, now }: Work): OutgoingTransferRow {

@@ -14,7 +14,7 @@ import {
   statusesAfterWord,
 } from '../domain/outgoing-transfers.ts';
 import type { Schemes } from '../domain/schemes.ts';
-import type { Transaction } from './client.ts';
+import { leaveToCommit, type Transaction } from './client.ts';
 import { readClock } from './clock.ts';
 import type { EventEntry } from './events.ts';
 import { completeInternalIncoming, createReturn, failInternalIncoming } from './incoming-transfer-work.ts';
@@ -38,6 +38,8 @@ export interface Work {
   readonly accounts: ReadonlyMap<AccountId, LockedAccount>;
   transfer: OutgoingTransferRow;
   readonly entries: EventEntry[];
+  /** Its row is not there yet: the statement that inserts it also reserves its money, or marks the account that it waits for. */
+  readonly isNew: boolean;
 }
 
 /** Locks the transfer's accounts, then the transfer (a transfer's account ids never change, so they are read first). */
@@ -54,7 +56,7 @@ export async function begin(tx: Transaction, id: OutgoingTransferId, rules: Tran
     readClock(tx),
   ]);
   if (transfer === undefined) throw recordNotFound('outgoingTransfer', 'id', id);
-  return { tx, now, rules, before: transfer, accounts, transfer, entries: [] };
+  return { tx, now, rules, before: transfer, accounts, transfer, entries: [], isNew: false };
 }
 
 export function source(work: Work): LockedAccount {
@@ -129,7 +131,7 @@ export async function advance(work: Work): Promise<OutgoingTransferStep> {
         break;
       case 'wait':
         work.transfer = { ...transfer, ...decision.requirements };
-        if (decision.for === 'balance') await expectMoney(work);
+        if (decision.for === 'balance' && !work.isNew) expectMoney(work);
         return wait(work, decision.for, decision.until);
       case 'process':
         await process(work, decision.requirements);
@@ -139,18 +141,17 @@ export async function advance(work: Work): Promise<OutgoingTransferStep> {
 }
 
 /** Marks the account, so that its next credit tries this transfer again. */
-async function expectMoney(work: Work): Promise<void> {
-  await work.tx.execute(
-    sql`UPDATE accounts SET has_waiters = true WHERE id = ${work.transfer.accountId} AND NOT has_waiters`,
-  );
+function expectMoney({ tx, transfer }: Work): void {
+  const text = 'UPDATE accounts SET has_waiters = true WHERE id = $1 AND NOT has_waiters';
+  leaveToCommit(tx.statement(text, [transfer.accountId]));
 }
 
 /** Reserves the money; an internal transfer is settled in the same step. */
 export async function process(work: Work, requirements: Requirements): Promise<void> {
   const total = totalMinor(work.transfer);
-  await reserve(work.tx, work.transfer.accountId, total);
-  moveTo(work, 'processing', { ...requirements, reservedMinor: total });
   const destination = work.transfer.destinationAccountId;
+  if (!work.isNew || destination !== null) leaveToCommit(reserve(work.tx, work.transfer.accountId, total));
+  moveTo(work, 'processing', { ...requirements, reservedMinor: total });
   if (destination === null) return;
   await release(work, destination);
   await completeInternalIncoming(work.tx, incomingOf(work.transfer), work.now);

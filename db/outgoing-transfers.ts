@@ -35,7 +35,11 @@ export async function advanceOutgoingTransfer(
 }
 
 async function wakeWorkflow(tx: Transaction, id: OutgoingTransferId): Promise<void> {
-  await wake(tx, 'outgoing-transfer', `outgoing-transfer/${id}`);
+  await wake(tx, 'outgoing-transfer', workflowIdOf(id));
+}
+
+function workflowIdOf(id: OutgoingTransferId): string {
+  return `outgoing-transfer/${id}`;
 }
 
 /** Records the outcome of a submission, once per attempt; a later or repeated record only says what is next. */
@@ -171,7 +175,8 @@ export async function authorizeOutgoingTransfer(
 
 /**
  * Stores a transfer that waits or goes outside, tells of its creation, and moves it as far as it goes at once. `accounts`
- * are its accounts as the caller has locked them. Returns the row as created, which is what the answer shows.
+ * are its accounts as the caller has locked them. Returns the row as created, which is what the answer shows; that it is
+ * written is known when the transaction commits.
  */
 export async function createOutgoingTransfer(
   tx: Transaction,
@@ -189,9 +194,10 @@ export async function createOutgoingTransfer(
     accounts: accounts ?? (await lockAccounts(tx, accountIdsOf(created))),
     transfer: created,
     entries: [{ type: 'outgoing-transfer-created', data: outgoingTransferEventData(created) }],
+    isNew: true,
   };
   const step = await advance(work);
-  await Promise.all([insert(work), ...(step.do === 'end' ? [] : [wakeWorkflow(tx, created.id)])]);
+  insert(work, step.do === 'end' ? null : workflowIdOf(created.id));
   return created;
 }
 

@@ -3,6 +3,10 @@ import { PgDialect } from 'drizzle-orm/pg-core';
 import { drizzle, type PgRemoteDatabase } from 'drizzle-orm/pg-proxy';
 import type { Reader, Transaction } from './client.ts';
 import type { Connection } from './connection.ts';
+import { sqlState } from './failures.ts';
+
+/** What Postgres answers to every statement after the one that failed. */
+const TRANSACTION_FAILED_BEFORE = '25P02';
 
 type Run = <Row>(text: string, params: readonly unknown[]) => Promise<Row[]>;
 type RunArrays = (text: string, params: readonly unknown[]) => Promise<unknown[][]>;
@@ -70,11 +74,12 @@ export class TransactionReader extends StatementReader implements Transaction {
     const state = { ended: false, firstFailure: undefined as unknown };
     const send = <Value>(start: () => Promise<Value>): Promise<Value> => {
       if (state.ended) return Promise.reject(new Error('a statement was sent after its transaction had ended'));
-      const answer = start();
-      // Whoever sent several at once may await only the first that fails; the others must not end the process.
-      answer.catch((error: unknown) => {
+      const answer = start().catch((error: unknown) => {
         state.firstFailure ??= error;
+        throw sqlState(error) === TRANSACTION_FAILED_BEFORE ? state.firstFailure : error;
       });
+      // Whoever sent several at once may await only the first that fails; the others must not end the process.
+      answer.catch(() => {});
       return answer;
     };
     super(

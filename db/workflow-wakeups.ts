@@ -1,18 +1,26 @@
 import { type SQL, sql } from 'drizzle-orm';
 import type { Reader, Transaction } from './client.ts';
 
-const ASKED_AGAIN = sql`generation = workflow_wakeups.generation + 1,
+const ASKED_AGAIN = `generation = workflow_wakeups.generation + 1,
   next_attempt_at = least(workflow_wakeups.next_attempt_at, excluded.next_attempt_at), parked_at = NULL`;
+const WAKE = `INSERT INTO workflow_wakeups (workflow_id, workflow_type, next_attempt_at, created_at)
+  VALUES ($1, $2, service_now(), service_now()) ON CONFLICT (workflow_id) DO UPDATE SET ${ASKED_AGAIN}`;
+
+/**
+ * The text of an INSERT of the first wake-up of a resource whose row the same statement inserts, so that nobody has asked
+ * before; none when the parameter is null. One parameter, after `last`: the workflow's id.
+ */
+export function insertOfFirstWakeup(workflowType: string, last: number): string {
+  return `INSERT INTO workflow_wakeups (workflow_id, workflow_type, next_attempt_at, created_at)
+    SELECT $${last + 1}::text, '${workflowType}', service_now(), service_now() WHERE $${last + 1}::text IS NOT NULL`;
+}
 
 /**
  * Notes, in the transaction that makes a change, that the change's workflow must look at its row. The relay hands it to
  * Temporal; asking again before that only raises the generation, so that nothing that was asked later is deleted early.
  */
 export async function wake(tx: Transaction, workflowType: string, workflowId: string): Promise<void> {
-  await tx.execute(sql`
-    INSERT INTO workflow_wakeups (workflow_id, workflow_type, next_attempt_at, created_at)
-    VALUES (${workflowId}, ${workflowType}, service_now(), service_now())
-    ON CONFLICT (workflow_id) DO UPDATE SET ${ASKED_AGAIN}`);
+  await tx.statement(WAKE, [workflowId, workflowType]);
 }
 
 /** Wakes the workflow of each row of a query of `type` and `id`, in one statement and one order. */
@@ -20,7 +28,7 @@ export async function wakeEach(tx: Transaction, rows: SQL): Promise<void> {
   await tx.execute(sql`
     INSERT INTO workflow_wakeups (workflow_id, workflow_type, next_attempt_at, created_at)
     SELECT type || '/' || id, type, service_now(), service_now() FROM (${rows}) AS row ORDER BY 1
-    ON CONFLICT (workflow_id) DO UPDATE SET ${ASKED_AGAIN}`);
+    ON CONFLICT (workflow_id) DO UPDATE SET ${sql.raw(ASKED_AGAIN)}`);
 }
 
 /** The channel that tells other processes of a wake-up; what it says is found by looking. */

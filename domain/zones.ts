@@ -21,9 +21,24 @@ export function isZone(text: string): boolean {
   }
 }
 
+// The calendar's arithmetic is slow, and asked the same again and again: today, and this day's opening and cut-off.
+const datesOfSeconds = new Map<string, { readonly second: number; readonly date: LocalDate }>();
+const instants = new Map<string, number>();
+const INSTANTS_MAX = 1_000;
+
 /** The date that a calendar on the wall shows in the zone at the instant. */
 export function dateInZone(instant: Date, zone: string): LocalDate {
   if (zone === 'UTC') return dateInUtc(instant);
+  // No zone has ever changed its clocks within a second.
+  const second = Math.floor(instant.getTime() / 1000);
+  const last = datesOfSeconds.get(zone);
+  if (last?.second === second) return last.date;
+  const date = readDate(instant, zone);
+  datesOfSeconds.set(zone, { second, date });
+  return date;
+}
+
+function readDate(instant: Date, zone: string): LocalDate {
   return Temporal.Instant.fromEpochMilliseconds(instant.getTime()).toZonedDateTimeISO(zone).toPlainDate().toString();
 }
 
@@ -32,8 +47,14 @@ export function dateInZone(instant: Date, zone: string): LocalDate {
  * the offset before the change, so it falls after the gap; of a time that they show twice in autumn it is the first.
  */
 export function instantInZone(local: { readonly date: LocalDate; readonly time: LocalTime }, zone: string): Date {
-  const { epochMilliseconds } = Temporal.PlainDateTime.from(`${local.date}T${local.time}`).toZonedDateTime(zone, {
+  const text = `${local.date}T${local.time}`;
+  const key = `${text} ${zone}`;
+  const known = instants.get(key);
+  if (known !== undefined) return new Date(known);
+  const { epochMilliseconds } = Temporal.PlainDateTime.from(text).toZonedDateTime(zone, {
     disambiguation: 'compatible',
   });
+  if (instants.size >= INSTANTS_MAX) instants.clear();
+  instants.set(key, epochMilliseconds);
   return new Date(epochMilliseconds);
 }

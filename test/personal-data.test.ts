@@ -384,7 +384,7 @@ async function beRefusedByTheDatabase(): Promise<void> {
     [],
   );
   await reader.statement(
-    'CREATE TRIGGER quoting BEFORE UPDATE ON outgoing_transfers FOR EACH ROW EXECUTE FUNCTION quote_row()',
+    'CREATE TRIGGER quoting BEFORE INSERT OR UPDATE ON outgoing_transfers FOR EACH ROW EXECUTE FUNCTION quote_row()',
     [],
   );
   await bank('DELETE', '/faults');

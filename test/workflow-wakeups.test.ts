@@ -1,8 +1,9 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from '@temporalio/client';
 import { sql } from 'drizzle-orm';
 import { pino } from 'pino';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { registry } from '../api/frame/metrics.ts';
 import type { PollingLoop } from '../api/polling.ts';
 import { lazyTemporalClient, type TemporalClient } from '../api/temporal.ts';
@@ -125,6 +126,19 @@ describe('a committed wake-up', () => {
     relay.hurry();
     await settled();
     expect(await signalsOf(id)).toBe(1);
+  });
+
+  test('reaches it without AsyncLocalStorage, which would slow down every promise of the API from then on', async () => {
+    const run = vi.spyOn(AsyncLocalStorage.prototype, 'run');
+    onTestFinished(() => run.mockRestore());
+    startRelay();
+    await wakeOnce(newId());
+    await settled();
+    const entered = () => run.mock.calls.filter(([store]) => isCallContext(store));
+    expect(entered()).toEqual([]);
+    // The same look finds a client that does enter it.
+    await connection.connection.withDeadline(Date.now() + 5_000, async () => {});
+    expect(entered()).toHaveLength(1);
   });
 
   test('is told once, however often it was asked for before', async () => {
@@ -326,6 +340,11 @@ describe('calls to Temporal', () => {
     expect(await signalsOf(id)).toBeGreaterThanOrEqual(1);
   });
 });
+
+/** What Temporal's client keeps there: metadata and deadlines of calls. */
+function isCallContext(store: unknown): boolean {
+  return typeof store === 'object' && store !== null && ('deadline' in store || 'metadata' in store);
+}
 
 async function claimedOnce(): Promise<boolean> {
   const [row] = await database.reader.execute<{ claimed: boolean }>(

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type Database, LockTimeout, type Transaction } from '../../db/client.ts';
+import { type Database, leaveToCommit, type Transaction, waitedForRowOf } from '../../db/client.ts';
 import {
   claimIdempotencyKey,
   findIdempotencyKey,
@@ -47,30 +47,51 @@ export function idempotencyClaim(
 
 /**
  * Runs a write's one transaction under its claim. First statement: claim the key; then work and store the answer, or
- * replay what is stored.
+ * replay what is stored. A failure to store it is the commit's.
  */
 export async function writeIdempotently(
   database: Database,
   claim: IdempotencyClaim | null,
   work: (tx: Transaction) => Promise<RenderedAnswer>,
 ): Promise<RenderedAnswer> {
-  if (claim === null) return database.transaction(work);
-  return database.transaction(
-    async (tx) => {
-      if (!(await claimOrRefuse(tx, claim))) return replay(await findIdempotencyKey(tx, claim), claim);
-      const answer = await work(tx);
-      await storeIdempotentAnswer(tx, claim, answer);
-      return answer;
-    },
-    { lockTimeoutMs: IN_PROGRESS_WAIT_MS },
-  );
+  const open = async (tx: Transaction) =>
+    claim === null || (await claimIdempotencyKey(tx, claim, claim.requestHash)) ? true : null;
+  return openIdempotently(database, claim, open, work);
 }
 
-async function claimOrRefuse(tx: Transaction, claim: IdempotencyClaim): Promise<boolean> {
+/**
+ * The same for a write whose first statement claims the key and reads what the work needs as well. `open` answers null
+ * when the key is taken.
+ */
+export async function openIdempotently<Opened>(
+  database: Database,
+  claim: IdempotencyClaim | null,
+  open: (tx: Transaction) => Promise<Opened | null>,
+  work: (tx: Transaction, opened: Opened) => Promise<RenderedAnswer>,
+): Promise<RenderedAnswer> {
+  const options = claim === null ? {} : { lockTimeoutMs: IN_PROGRESS_WAIT_MS };
+  return database.transaction(async (tx) => {
+    const opened = await openOrRefuse(tx, claim, open);
+    if (opened !== null) {
+      const answer = await work(tx, opened);
+      if (claim !== null) leaveToCommit(storeIdempotentAnswer(tx, claim, answer));
+      return answer;
+    }
+    if (claim === null) throw new Error('a write without a key found its key taken');
+    return replay(await findIdempotencyKey(tx, claim), claim);
+  }, options);
+}
+
+async function openOrRefuse<Opened>(
+  tx: Transaction,
+  claim: IdempotencyClaim | null,
+  open: (tx: Transaction) => Promise<Opened | null>,
+): Promise<Opened | null> {
   try {
-    return await claimIdempotencyKey(tx, claim, claim.requestHash);
+    return await open(tx);
   } catch (error) {
-    if (error instanceof LockTimeout) throw inProgress(claim);
+    // The first request with this key holds its row; any other wait too long is told as the database's absence.
+    if (claim !== null && waitedForRowOf(error, 'idempotency_keys')) throw inProgress(claim);
     throw error;
   }
 }

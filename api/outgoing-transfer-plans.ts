@@ -1,0 +1,164 @@
+import type { Configuration } from '../config/configuration.ts';
+import type { Transaction } from '../db/client.ts';
+import { requireClient } from '../db/clients.ts';
+import { newId } from '../db/ids.ts';
+import { createInternalIncoming } from '../db/incoming-transfer-work.ts';
+import type { LockedAccount } from '../db/ledger.ts';
+import { createOutgoingTransfer, type NewOutgoingTransfer } from '../db/outgoing-transfers.ts';
+import { drawTransactionNumber } from '../db/transaction-numbers.ts';
+import { type DestinationBankAccount, openOutgoingTransfer, type TransferFacts } from '../db/transfer-facts.ts';
+import type { AccountId, IncomingTransferId, OutgoingTransferId } from '../domain/ids.ts';
+import { planOutgoingTransfer, type TransferPlan } from '../domain/outgoing-transfer-plans.ts';
+import { presentOutgoingTransfer, presentPlannedTransfer } from '../domain/outgoing-transfers.ts';
+import { findOffer } from '../domain/providers.ts';
+import { transferReasons } from '../domain/transfer-reasons.ts';
+import { openIdempotently } from './frame/idempotency.ts';
+import type { RenderedAnswer } from './frame/route.ts';
+import { feeMinor, type PostContext, startingRequirements } from './outgoing-transfer-creation.ts';
+import type { PostedTransfer } from './outgoing-transfer-schemas.ts';
+
+type PostAnswer = Parameters<PostContext['render']>[0];
+
+/**
+ * Judges the request under the locks of its accounts; then creates the transfer, or answers a dry run. The transaction
+ * waits for Postgres twice: for the facts, and for the commit.
+ */
+export async function makeTransfer(context: PostContext): Promise<RenderedAnswer> {
+  const { services, idempotency, body } = context;
+  const { source, destination } = body.data.outgoingTransfer;
+  const ids = {
+    source: source.accountId,
+    destination: destination.type === 'client-account' ? destination.accountId : null,
+    bankAccount: destination.type === 'client-account' ? null : destination.beneficiaryBankAccountId,
+  };
+  return openIdempotently(
+    services.database,
+    idempotency,
+    (tx) => openOutgoingTransfer(tx, idempotency, ids),
+    async (tx, facts) => context.render(await createTransfer(tx, context, facts)),
+  );
+}
+
+async function createTransfer(tx: Transaction, context: PostContext, facts: TransferFacts): Promise<PostAnswer> {
+  const { body, services } = context;
+  const judged = await judge(tx, context, facts);
+  const transfer = plannedTransfer(context, judged);
+  if (body.workflow.dryRun === true) {
+    return { status: 200, data: { outgoingTransfer: presentPlannedTransfer(transfer) } };
+  }
+  const { source, receiver, to, now } = judged;
+  const row: NewOutgoingTransfer = {
+    ...transfer,
+    schemeAttributes: body.data.outgoingTransfer.schemeAttributes ?? null,
+    beneficiary: to?.beneficiary ?? null,
+    method: source.method,
+    provider: source.provider,
+    createdBy: context.caller.id,
+    createdAt: now,
+    updatedAt: now,
+  };
+  if (receiver !== null && transfer.incomingTransferId !== null) {
+    const incoming = {
+      id: transfer.incomingTransferId,
+      transactionNumber: drawTransactionNumber('incoming-transfer', now),
+      outgoingTransferId: transfer.id,
+      senderAccountId: source.id,
+      receiver,
+      amountMinor: transfer.amountMinor,
+      description: transfer.description,
+    };
+    createInternalIncoming(tx, incoming, now);
+  }
+  const created = await createOutgoingTransfer(tx, row, services.configuration, judged.accounts);
+  return { data: { outgoingTransfer: presentOutgoingTransfer(created) } };
+}
+
+interface Judged {
+  readonly accounts: ReadonlyMap<AccountId, LockedAccount>;
+  readonly source: LockedAccount;
+  readonly receiver: LockedAccount | null;
+  readonly to: DestinationBankAccount | null;
+  readonly plan: TransferPlan;
+  readonly feeMinor: bigint;
+  readonly now: Date;
+}
+
+/** Judges the request; throws what is wrong with it. */
+async function judge(tx: Transaction, context: PostContext, facts: TransferFacts): Promise<Judged> {
+  const request = context.body.data.outgoingTransfer;
+  const { configuration } = context.services;
+  const fee = feeMinor(context);
+  const { source: from, destination } = request;
+  const internalTo = destination.type === 'client-account' ? destination.accountId : null;
+  const { accounts, bankAccount: to, now } = facts;
+  const source = accounts.get(from.accountId) ?? null;
+  const receiver = internalTo === null ? null : (accounts.get(internalTo) ?? null);
+  if (source !== null && source.clientId !== request.clientId) {
+    await requireClient(tx, 'outgoingTransfer', request.clientId);
+  }
+  const plan = planOutgoingTransfer(
+    {
+      ...request,
+      scheme: request.scheme ?? null,
+      transferDate: request.transferDate ?? null,
+      transferReasonId: request.transferReasonId ?? null,
+      transferCustomReason: request.transferCustomReason ?? null,
+      schemeAttributes: request.schemeAttributes ?? null,
+      sourceAccountId: from.accountId,
+      destinationId: internalTo ?? destinationBankAccountId(request),
+    },
+    {
+      source,
+      destination: receiver,
+      bankAccount: to?.judged ?? null,
+      offeredSchemes: source === null ? [] : offeredSchemes(configuration, source),
+      reasons: to === null ? [] : transferReasons(to.judged.country),
+      tradeNames: configuration.tradeNames,
+      schemes: configuration.schemes,
+      feeMinor: fee,
+      now,
+    },
+  );
+  if (source === null) throw new Error('a plan without a source account');
+  return { accounts, source, receiver, to, plan, feeMinor: fee, now };
+}
+
+function destinationBankAccountId({ destination }: PostedTransfer): string {
+  return destination.type === 'beneficiary-bank-account' ? destination.beneficiaryBankAccountId : '';
+}
+
+/** The schemes that the account's provider offers for its currency and country. */
+function offeredSchemes({ providers }: Configuration, account: LockedAccount): readonly string[] {
+  const provider = providers.find(({ code }) => code === account.provider);
+  if (provider === undefined) return [];
+  return findOffer(provider, { currency: account.currency, country: account.country })?.offer.schemes ?? [];
+}
+
+function plannedTransfer(context: PostContext, { source, receiver, to, plan, feeMinor: fee, now }: Judged) {
+  const request = context.body.data.outgoingTransfer;
+  return {
+    id: newId<OutgoingTransferId>(),
+    transactionNumber: drawTransactionNumber('outgoing-transfer', now),
+    clientId: request.clientId,
+    accountId: source.id,
+    status: 'pending' as const,
+    scope: request.scope,
+    scheme: request.scheme ?? null,
+    currency: request.currency,
+    amountMinor: request.amountMinor,
+    feeMinor: fee,
+    transferDate: plan.transferDate,
+    originalTransferDate: plan.originalTransferDate,
+    rollCount: plan.rollCount,
+    cutOffAt: plan.cutOffAt,
+    description: request.description ?? null,
+    transferReasonId: request.transferReasonId ?? null,
+    transferCustomReason: request.transferCustomReason ?? null,
+    destinationAccountId: receiver?.id ?? null,
+    beneficiaryId: to?.judged.beneficiaryId ?? null,
+    beneficiaryBankAccountId: to?.judged.id ?? null,
+    returned: false,
+    incomingTransferId: receiver === null ? null : newId<IncomingTransferId>(),
+    ...startingRequirements(context),
+  };
+}
