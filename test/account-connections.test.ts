@@ -101,14 +101,10 @@ async function read(id: string): Promise<Json> {
 
 function reaches(id: string, statuses: readonly string[]): Promise<Json> {
   const what = `account ${id} is ${statuses.join(' or ')}`;
-  return eventually(
-    what,
-    async () => {
-      const account = await read(id);
-      return statuses.includes(account.status) ? account : undefined;
-    },
-    60_000,
-  );
+  return eventually(what, async () => {
+    const account = await read(id);
+    return statuses.includes(account.status) ? account : undefined;
+  });
 }
 
 function close(id: string) {

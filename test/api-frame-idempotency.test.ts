@@ -1,7 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startApi, type TestApi } from './harness/api.ts';
-import { asked, frameRoutes, THING_ACTION } from './harness/frame-routes.ts';
+import { asked, frameRoutes, gateOf, THING_ACTION } from './harness/frame-routes.ts';
 import { createTestDatabase, type TestDatabase } from './harness/postgres.ts';
 
 let database: TestDatabase;
@@ -86,9 +87,11 @@ test('a key is of one machine user, method and path', async () => {
 });
 
 test('while the first is under way for longer than the wait, the second is 409 in_progress', async () => {
-  const first = api.call('POST', '/things', thing('slow', { pauseMs: 8_000 }), { key: 'slow' });
-  await new Promise((resolve) => setTimeout(resolve, 500));
-  const second = await other.call('POST', '/things', thing('slow', { pauseMs: 8_000 }), { key: 'slow' });
+  const gate = gateOf('slow');
+  const first = api.call('POST', '/things', thing('slow'), { key: 'slow' });
+  await gate.reached;
+  const second = await other.call('POST', '/things', thing('slow'), { key: 'slow' });
+  gate.open();
   expect(second.status).toBe(409);
   expect(second.body.code).toBe('common.idempotency.in_progress');
   expect((await first).status).toBe(201);
@@ -96,11 +99,15 @@ test('while the first is under way for longer than the wait, the second is 409 i
 });
 
 test('the loser of a race takes over when the first is refused', async () => {
-  const refused = api.call('POST', '/things', thing('takeover', { pauseMs: 300, refuse: true }), { key: 'takeover' });
-  await new Promise((resolve) => setTimeout(resolve, 100));
-  const second = await other.call('POST', '/things', thing('takeover'), { key: 'takeover' });
+  const gate = gateOf('takeover');
+  const refused = api.call('POST', '/things', thing('takeover', { refuse: true }), { key: 'takeover' });
+  await gate.reached;
+  const second = other.call('POST', '/things', thing('takeover'), { key: 'takeover' });
+  // Time for the second to begin to wait; if it is late all the same, it finds the key free.
+  await sleep(200);
+  gate.open();
   expect((await refused).status).toBe(422);
-  expect(second.status).toBe(201);
+  expect((await second).status).toBe(201);
   expect(await madeCount('takeover')).toBe(1);
 });
 
@@ -128,6 +135,7 @@ test('without a key nothing is stored and nothing is said of it', async () => {
 });
 
 test('a caller that went away before its answer gets that answer with the same key', async () => {
+  const gate = gateOf('gone');
   const abort = new AbortController();
   const first = fetch(`${api.url}/things`, {
     method: 'POST',
@@ -136,13 +144,14 @@ test('a caller that went away before its answer gets that answer with the same k
       'content-type': 'application/json',
       'idempotency-key': 'gone',
     },
-    body: JSON.stringify(thing('gone', { pauseMs: 300 })),
+    body: JSON.stringify(thing('gone')),
     signal: abort.signal,
   });
-  await new Promise((resolve) => setTimeout(resolve, 100));
+  await gate.reached;
   abort.abort();
   await expect(first).rejects.toThrow();
-  const again = await other.call('POST', '/things', thing('gone', { pauseMs: 300 }), { key: 'gone' });
+  gate.open();
+  const again = await other.call('POST', '/things', thing('gone'), { key: 'gone' });
   expect(again.status).toBe(201);
   expect(again.headers.get('x-idempotency-status')).toBe('replayed');
   expect(await madeCount('gone')).toBe(1);

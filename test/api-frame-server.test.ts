@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { clientRoutes } from '../api/clients.ts';
 import { numberEvents } from '../db/event-sequencer.ts';
 import { startApi, type TestApi } from './harness/api.ts';
-import { frameRoutes } from './harness/frame-routes.ts';
+import { frameRoutes, gateOf } from './harness/frame-routes.ts';
 import { createTestDatabase, type TestDatabase } from './harness/postgres.ts';
 
 let database: TestDatabase;
@@ -70,7 +70,7 @@ async function pour(socket: Socket, chunk: Buffer, totalBytes: number): Promise<
       socket.write(chunk, () => resolve());
     });
   }
-  for (let waited = 0; waited < 100 && answer === '' && !socket.destroyed; waited += 1) await sleep(20);
+  while (answer === '' && !socket.destroyed) await sleep(20);
   socket.destroy();
   return answer;
 }
@@ -271,12 +271,18 @@ test('a rate limit refuses with 429 and Retry-After, per machine user', async ()
 test('a drain answers what is in flight, accepts nothing more and closes idle connections', async () => {
   const draining = await startApi(database, { routes: frameRoutes, users: api.users });
   const idle = await socketTo(draining);
-  const body = { workflow: { code: 'direct', pauseMs: 700 }, data: { thing: { amount: 1, currency: 'EUR' } } };
-  const inFlight = draining.call('POST', '/things', body);
-  await sleep(200);
+  const gate = gateOf('in flight');
+  const thing = { name: 'in flight', amount: 1, currency: 'EUR' };
+  const inFlight = draining.call('POST', '/things', { workflow: { code: 'direct' }, data: { thing } });
+  await gate.reached;
   const stopped = draining.stop();
-  await sleep(100);
-  await expect(fetch(`${draining.url}/health/live`)).rejects.toThrow();
+  const refused = () =>
+    fetch(`${draining.url}/health/live`).then(
+      () => false,
+      () => true,
+    );
+  while (!(await refused())) await sleep(20);
+  gate.open();
   expect((await inFlight).status).toBe(201);
   await stopped;
   await closed(idle);

@@ -47,7 +47,7 @@ beforeAll(async () => {
     logger,
     configuration: (configuration) => ({
       ...configuration,
-      directories: { 'pay-uk': { ...configuration.directories['pay-uk'], timeoutMs: 1_000 } },
+      directories: { 'pay-uk': { ...configuration.directories['pay-uk'], timeoutMs: 5_000 } },
     }),
   });
   scriptedApi = await startApi(database, { env: { SANDBOX_URL: scripted.url }, users: api.users, logger });

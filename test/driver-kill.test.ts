@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { sql } from 'drizzle-orm';
+import { type SQL, sql } from 'drizzle-orm';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createDatabase, type Database, DatabaseUnavailable } from '../db/client.ts';
 import { type RunningPostgres, startPostgres } from '../scripts/postgres.ts';
@@ -13,8 +13,10 @@ const WRITERS = 8;
 /** So many acknowledged writes lie between two kills: the load is on, and the client works again. */
 const WRITES_BETWEEN_KILLS = 40;
 const DEADLINE_MS = 3_000;
+/** Where the deadline is not what is looked at: a busy machine may take as long as it likes. */
+const PATIENT_MS = 120_000;
 /** A call that has not settled this long after its deadline hangs. */
-const HUNG_AFTER_MS = DEADLINE_MS + 10_000;
+const HUNG_AFTER_MS = DEADLINE_MS + 60_000;
 
 const dataDirectory = mkdtempSync(join(tmpdir(), 'driver-kill-'));
 let postgres: RunningPostgres;
@@ -59,12 +61,15 @@ function killIfAlive(pid: number): void {
   }
 }
 
-async function writePair(id: string): Promise<void> {
-  await database.transaction(async (tx) => {
-    await tx.execute(sql`insert into pairs (id, side) values (${id}, 'debit')`);
-    await tx.execute(sql`select count(*) from pairs where id = ${id}`);
-    await tx.execute(sql`insert into pairs (id, side) values (${id}, 'credit')`);
-  });
+async function writePair(id: string, deadlineMs = DEADLINE_MS): Promise<void> {
+  await database.transaction(
+    async (tx) => {
+      await tx.execute(sql`insert into pairs (id, side) values (${id}, 'debit')`);
+      await tx.execute(sql`select count(*) from pairs where id = ${id}`);
+      await tx.execute(sql`insert into pairs (id, side) values (${id}, 'credit')`);
+    },
+    { deadlineMs },
+  );
 }
 
 /** Both statements are on their way before either is answered. */
@@ -133,12 +138,9 @@ test('20 kills of Postgres under 8 writers: no call hangs, no acknowledged row i
   // The kills were felt: else this test has shown nothing.
   expect(unavailable).toBeGreaterThan(KILLS);
 
-  const singles = new Set(
-    (await database.statement<{ id: string }>('select id from singles', [])).map((row) => row.id),
-  );
-  const pairs = await database.statement<{ id: string; sides: bigint }>(
-    'select id, count(*) as sides from pairs group by id',
-    [],
+  const singles = new Set((await readPatiently<{ id: string }>(sql`select id from singles`)).map((row) => row.id));
+  const pairs = await readPatiently<{ id: string; sides: bigint }>(
+    sql`select id, count(*) as sides from pairs group by id`,
   );
   const whole = new Set(pairs.filter((row) => row.sides === 2n).map((row) => row.id));
   expect([...acknowledged.singles].filter((id) => !singles.has(id))).toEqual([]);
@@ -146,12 +148,13 @@ test('20 kills of Postgres under 8 writers: no call hangs, no acknowledged row i
   expect(pairs.filter((row) => row.sides !== 2n)).toEqual([]);
 
   // Full function: as many callers as before, no failure, and no connection left behind.
-  await Promise.all(Array.from({ length: 100 }, (_, number) => writePair(`after-${number}`)));
-  const [sessions] = await database.statement<{ count: bigint }>(
-    "select count(*) from pg_stat_activity where application_name = 'driver-kill'",
-    [],
-  );
-  expect(sessions?.count).toBeLessThanOrEqual(7n);
+  await Promise.all(Array.from({ length: 100 }, (_, number) => writePair(`after-${number}`, PATIENT_MS)));
+  await waitFor(async () => {
+    const [sessions] = await readPatiently<{ count: bigint }>(
+      sql`select count(*) from pg_stat_activity where application_name = 'driver-kill'`,
+    );
+    return sessions !== undefined && sessions.count <= 7n;
+  });
 
   // The listener came back each time, and hears.
   expect(notified.filter((payload) => payload === '').length).toBeGreaterThan(1);
@@ -166,6 +169,10 @@ test('20 kills of Postgres under 8 writers: no call hangs, no acknowledged row i
     `${KILLS} kills: ${written} acknowledged writes, ${unavailable} calls answered as unavailable, 0 hung, 0 lost`,
   );
 });
+
+function readPatiently<Row>(query: SQL): Promise<Row[]> {
+  return database.transaction((tx) => tx.execute<Row>(query), { deadlineMs: PATIENT_MS });
+}
 
 async function waitFor(condition: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await condition())) await sleep(20);

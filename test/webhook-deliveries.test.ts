@@ -30,6 +30,9 @@ import {
   tell,
 } from './harness/webhooks.ts';
 
+/** A guard against hanging. */
+const PATIENT = { timeout: 120_000 };
+
 let testDatabase: TestDatabase;
 let database: Database;
 let receiver: Receiver;
@@ -344,7 +347,7 @@ describe('a subscription', () => {
     const patient = createDrains(database, { timeoutMs: 120_000 });
     const draining = patient.drain();
     // The slow one answers nothing for as long as this takes.
-    await expect.poll(() => receiver.received.length, { timeout: 60_000 }).toBe(80);
+    await expect.poll(() => receiver.received.length, PATIENT).toBe(80);
     expect(slow.received.length).toBeGreaterThan(0);
     await slow.close();
     await draining;
@@ -380,7 +383,7 @@ describe('a crash', () => {
     receiver.answer(() => {});
     const stop = new AbortController();
     const running = drains.drains.map((drain) => drain.run(stop.signal));
-    await expect.poll(() => receiver.received.length).toBe(1);
+    await expect.poll(() => receiver.received.length, PATIENT).toBe(1);
     stop.abort();
     await Promise.allSettled(running);
     expect((await all()).map((one) => [one.status, one.claimToken, one.attemptCount])).toEqual([

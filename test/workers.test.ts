@@ -94,13 +94,21 @@ describe('the shutdown of a worker', () => {
 describe('the task queues', () => {
   test('are apart: with every provider slot taken, other transfers move on', async () => {
     await stage.startWorkers().ready;
-    stage.provider.answer.submit = (_, signal) => untilAborted(signal);
+    let underWay = 0;
+    stage.provider.answer.submit = (_, signal) => {
+      underWay += 1;
+      return untilAborted(signal).finally(() => {
+        underWay -= 1;
+      });
+    };
+    const slotsAreTaken = () =>
+      until(
+        async () => underWay,
+        (calls) => calls === PROVIDER_SLOTS,
+      );
     const account = await stage.account(100_000n);
     for (let number = 0; number < PROVIDER_SLOTS * 2; number += 1) await stage.transfer(account);
-    await until(
-      async () => stage.provider.submissions.length,
-      (submitted) => submitted === PROVIDER_SLOTS,
-    );
+    await slotsAreTaken();
     const other = await stage.transfer(account, { authorizationStatus: 'not-checked' });
     await until(
       async () =>
@@ -113,7 +121,7 @@ describe('the task queues', () => {
     );
     await stage.database.transaction((tx) => cancelOutgoingTransfer(tx, other, stage.configuration));
     await handleOf(other).result();
-    expect(stage.provider.submissions).toHaveLength(PROVIDER_SLOTS);
+    await slotsAreTaken();
   });
 
   test('each have a worker, and that of the workflows runs no activity but local ones', async () => {
@@ -172,15 +180,14 @@ describe('with Postgres silent', () => {
       );
       return Math.min(...counts);
     };
-    await until(timers, (fewest) => fewest >= 1, 120_000);
+    await until(timers, (fewest) => fewest >= 1);
     expect(stage.provider.submissions).toEqual([]);
     proxy.release();
     for (const id of ids)
       await until(
         () => stage.find(id),
         (row) => row.status === 'completed',
-        120_000,
       );
-    expect([...stage.provider.submissions].sort()).toEqual([...ids].sort());
+    expect(new Set(stage.provider.submissions)).toEqual(new Set(ids));
   });
 });

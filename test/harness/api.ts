@@ -85,6 +85,8 @@ export async function startApi(testDatabase: TestDatabase, options: TestApiOptio
     url: testDatabase.url,
     maxConnections: options.maxConnections ?? 10,
     applicationName: 'test-api',
+    // A guard against hanging; how it is kept is tested where the deadline is.
+    deadlineMs: 60_000,
     ...(options.clockOffset === undefined ? {} : { clockOffset: options.clockOffset }),
   });
   const env = { ...process.env, DATABASE_URL: testDatabase.url, ...options.env };

@@ -18,13 +18,22 @@ if (mode === 'other-error') {
 } else {
   const client = postgres(url, { max: 1, onnotice: () => {} });
   const killer = postgres(url, { max: 1, onnotice: () => {} });
+  let sent = (): void => {};
+  const isSent = new Promise<void>((resolve) => {
+    sent = resolve;
+  });
   const broken = client.begin(async (tx) => {
     const [row] = await tx<{ pid: number }[]>`select pg_backend_pid() as pid`;
-    await killer`select pg_terminate_backend(${row?.pid ?? 0})`;
-    await sleep(200);
+    const pid = row?.pid ?? 0;
+    await killer`select pg_terminate_backend(${pid})`;
+    while ((await killer`select from pg_stat_activity where pid = ${pid}`).length > 0) await sleep(20);
+    // The end of the session has still to be read from the socket.
+    await sleep(500);
+    sent();
     await tx`select 1`;
   });
   broken.catch(() => {});
+  await isSent;
   await sleep(1_000);
 }
 console.log('lived');

@@ -30,6 +30,33 @@ export const THING_ACTION = 'thing-made';
 const thingShown = fields({ id: uuid(), name: nullable(text(140)), amount: amount(), dueDate: nullable(text(10)) });
 const THING = { id: '0197b2a4-6f0e-7cc3-9d55-0d6b1c1f2a11', name: null, amount: 1.5, dueDate: null };
 
+/** Holds the making of a thing, in the middle of its transaction, until a test lets it go on. */
+export interface Gate {
+  /** Resolves once the route stands before it. */
+  readonly reached: Promise<void>;
+  open(): void;
+}
+
+const gates = new Map<string, { pass(): Promise<void> }>();
+
+/** Things of this name stop here. */
+export function gateOf(name: string): Gate {
+  let reach = (): void => {};
+  let open = (): void => {};
+  const reached = new Promise<void>((resolve) => {
+    reach = resolve;
+  });
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  const pass = () => {
+    reach();
+    return opened;
+  };
+  gates.set(name, { pass });
+  return { reached, open };
+}
+
 const postThing = route(
   {
     method: 'POST',
@@ -64,6 +91,7 @@ const postThing = route(
       const { name = null, amountMinor, currency: code, dueDate = null } = body.data.thing;
       await appendAuditEntry(tx, { actor: caller.id, action: THING_ACTION, subject: name ?? id });
       await sleep(body.workflow.pauseMs ?? 0);
+      await gates.get(name ?? '')?.pass();
       if (body.workflow.refuse) throw refusal('account.balance.insufficient', ['thing', 'amount', '1'], 'Too little.');
       return { data: { thing: { id, name, amount: amountNumber(amountMinor, code), dueDate } } };
     }),

@@ -9,7 +9,7 @@ import { isAlive, type ProcessIdentity, readPidFile, stopProcess } from '../../s
 import { type ChildName, STOP_ORDER } from '../../scripts/supervisor.ts';
 
 const PROJECT_DIRECTORY = fileURLToPath(new URL('../..', import.meta.url));
-const READY_TIMEOUT_MS = 120_000;
+const READY_TIMEOUT_MS = 240_000;
 
 /** Folder and ports of one copy of the service. */
 export interface ServicePlace {

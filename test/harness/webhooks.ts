@@ -91,7 +91,7 @@ export function createDrains(
   database: Database,
   options: Partial<DrainOptions> & { receiver?: Partial<ReceiverOptions> } = {},
 ) {
-  const timeoutMs = options.timeoutMs ?? 2_000;
+  const timeoutMs = options.timeoutMs ?? 30_000;
   const receivers = options.receivers ?? createReceivers({ policy: LOOPBACK_POLICY, timeoutMs, ...options.receiver });
   const all: DrainOptions = {
     database,

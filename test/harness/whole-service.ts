@@ -100,7 +100,7 @@ const CONFIGURATION = {
 };
 
 const BANK_SECRET = 'a secret that tests and bank share';
-const READY_MS_MAX = 60_000;
+const READY_MS_MAX = 180_000;
 
 /** Starts all of it; what was started is ended again when the start fails. */
 export async function startWholeService(options: WholeServiceOptions = {}): Promise<WholeService> {
