@@ -62,7 +62,7 @@ const postBeneficiary = route(
       requests: {
         direct: { data: { beneficiary: BENEFICIARY_SENT_EXAMPLE } },
         migration: {
-          data: { sourceId: 'beneficiary-individual', beneficiary: { clientId: BENEFICIARY_SENT_EXAMPLE.clientId } },
+          data: { sourceId: 'beneficiary-corporate', beneficiary: { clientId: BENEFICIARY_SENT_EXAMPLE.clientId } },
           connect: { type: 'explicit', serviceProvider: 'sandbox-bank' },
         },
       },

@@ -18,6 +18,8 @@ interface Operation {
 export type SeededIds = Readonly<Record<string, string>> & {
   readonly accounts: string;
   readonly otherAccount: string;
+  /** Of a client that the sandbox bank has too, and whose beneficiaries can be taken over from there. */
+  readonly migratedClient: string;
 };
 
 type Send = (method: string, path: string, body: Json) => Promise<Json>;
@@ -36,6 +38,11 @@ export async function seedExamples(url: string, token: string): Promise<SeededId
   };
   const clientId = (await send('POST', '/clients', { workflow: { code: 'direct' }, data: { client: CLIENT } })).client
     .id;
+  const migrated = await send('POST', '/clients', {
+    workflow: { code: 'migration' },
+    data: { sourceId: 'client-corporate' },
+    connect: { type: 'explicit', serviceProvider: 'sandbox-bank' },
+  });
   const accounts = await seedAccount(send, clientId);
   const otherAccount = await seedAccount(send, clientId);
   const { beneficiary } = await send('POST', '/beneficiaries', {
@@ -73,6 +80,7 @@ export async function seedExamples(url: string, token: string): Promise<SeededId
     ...relations,
     accounts,
     otherAccount,
+    migratedClient: migrated.client.id,
     beneficiaries: beneficiary.id,
     'bank-accounts': bankAccountId,
     'provisioned-account-credits': provisionedAccountCredit.id,
@@ -176,10 +184,10 @@ function seeded(method: string, path: string, operation: Operation, ids: SeededI
     return value === undefined ? parameter : { ...parameter, example: value };
   });
   const content = Object.entries(operation.requestBody?.content ?? {}).map(([type, { examples = {}, ...rest }]) => {
-    const seededExamples = Object.entries(examples).map(([name, { value }]) => [
-      name,
-      { value: withIds(value, '', ids) },
-    ]);
+    const seededExamples = Object.entries(examples).map(([name, { value }]) => {
+      const named = name === 'migration' ? { ...ids, clients: ids.migratedClient } : ids;
+      return [name, { value: withIds(value, '', named) }];
+    });
     return [type, { ...rest, examples: Object.fromEntries(seededExamples) }];
   });
   return {

@@ -2,6 +2,9 @@ import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { createProviders } from '../activities/providers/providers.ts';
+import { loadConfiguration } from '../config/configuration.ts';
+import { readEnvironment } from '../config/environment.ts';
 import { ROLES } from '../domain/roles.ts';
 import { createTestMachineUser, startApi } from '../test/harness/api.ts';
 import { createTestDatabase } from '../test/harness/postgres.ts';
@@ -40,7 +43,9 @@ async function main(): Promise<void> {
   const sandbox = await startSandbox({ directory, callbackUrl: 'http://127.0.0.1:1/' });
   try {
     const env = { SANDBOX_URL: sandbox.url, SANDBOX_BANK_SECRET: SANDBOX_SECRET };
-    const api = await startApi(database, { env });
+    const environment = readEnvironment({ ...process.env, DATABASE_URL: database.url, ...env });
+    const providers = createProviders(loadConfiguration(process.env), environment);
+    const api = await startApi(database, { env, providers });
     try {
       const user = await createTestMachineUser(api.database, api.services.configuration.audience, ROLES);
       const ids = await seedExamples(api.url, user.token);

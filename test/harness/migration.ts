@@ -2,6 +2,7 @@ import { Writable } from 'node:stream';
 import { pino } from 'pino';
 import type { Provider } from '../../activities/providers/port.ts';
 import { createSandboxBank } from '../../activities/providers/sandbox-bank.ts';
+import type { Configuration } from '../../config/configuration.ts';
 import { freePort } from '../../scripts/ports.ts';
 import { type Called, type CallOptions, type Json, startApi, type TestApi } from './api.ts';
 import { createTestDatabase } from './postgres.ts';
@@ -10,6 +11,8 @@ import { type RunningSandbox, SANDBOX_SECRET, startSandbox, temporaryDirectory }
 /** The API with the sandbox bank as its provider, as a real process. */
 export interface MigrationStage {
   readonly api: TestApi;
+  /** The same service with other settings. */
+  configured(change: (configuration: Configuration) => Configuration): Promise<TestApi>;
   /** How often the service asked the bank to look somebody up. */
   readonly lookUps: { count: number };
   /** Everything that the API has logged. */
@@ -21,7 +24,8 @@ export interface MigrationStage {
   close(): Promise<void>;
 }
 
-export const TIMEOUT_MS = 1_500;
+/** The service's; sooner than the bank's `slow` is. */
+const TIMEOUT_MS = 1_500;
 
 export async function startMigrationStage(name: string): Promise<MigrationStage> {
   const directory = temporaryDirectory();
@@ -38,13 +42,18 @@ export async function startMigrationStage(name: string): Promise<MigrationStage>
     },
   });
   const providers = new Map([['sandbox-bank', counting(sandbox.url, lookUps)]]);
-  const api = await startApi(database, {
-    providers,
-    logger: pino({ level: 'debug' }, sink),
-    configuration: (configuration) => ({ ...configuration, migrations: { timeoutMs: TIMEOUT_MS } }),
-  });
+  const logger = pino({ level: 'debug' }, sink);
+  const impatient = (configuration: Configuration) => ({ ...configuration, migrations: { timeoutMs: TIMEOUT_MS } });
+  const api = await startApi(database, { providers, logger, configuration: impatient });
   const stage: MigrationStage = {
     api,
+    configured: (change) =>
+      startApi(database, {
+        providers,
+        logger,
+        users: api.users,
+        configuration: (configuration) => change(impatient(configuration)),
+      }),
     lookUps,
     logged,
     sandbox,

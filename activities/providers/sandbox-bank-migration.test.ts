@@ -1,0 +1,176 @@
+import { createServer } from 'node:http';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { migrationCalls } from './sandbox-bank-migration.ts';
+import { BankConnection } from './sandbox-bank-wire.ts';
+
+type Json = ReturnType<typeof JSON.parse>;
+
+/** A bank that says what a test tells it to. */
+const says: { status: number; body: Json; paths: string[] } = { status: 200, body: {}, paths: [] };
+const server = createServer((request, response) => {
+  says.paths.push(request.url ?? '');
+  response.writeHead(says.status, { 'content-type': 'application/json', location: '/elsewhere' });
+  response.end(typeof says.body === 'string' ? says.body : JSON.stringify(says.body));
+});
+let calls: ReturnType<typeof migrationCalls>;
+
+beforeAll(async () => {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('the bank has no port');
+  calls = migrationCalls(new BankConnection(`http://127.0.0.1:${address.port}`));
+});
+
+beforeEach(() => {
+  says.status = 200;
+  says.paths = [];
+});
+
+afterAll(async () => {
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+});
+
+const PERSON = { type: 'individual', givenName: 'Emmy', familyName: 'Noether' };
+
+test('source ids are parts of a path, whatever they hold', async () => {
+  says.status = 404;
+  says.body = { error: { ...refusal('not-found'), category: 'technical' } };
+  expect(await calls.lookUpClient('../a?b#c/d', {})).toEqual({ outcome: 'not-found' });
+  expect(await calls.lookUpBeneficiary('%2F', {})).toEqual({ outcome: 'not-found' });
+  expect(says.paths).toEqual(['/bank/existing-clients/..%2Fa%3Fb%23c%2Fd', '/bank/existing-beneficiaries/%252F']);
+});
+
+function refusal(code: string, change: Json = {}) {
+  return { category: 'functional', origin: 'provider', code, message: 'no', attributes: {}, ...change };
+}
+
+describe('a client', () => {
+  test('is told in the words of a direct creation, with its address where its kind has one', async () => {
+    says.body = {
+      reference: 'r-1',
+      identity: { ...PERSON, birthDate: null, legalName: 'not of a person', identifications: [] },
+      address: { country: 'DE', city: null },
+      phone: null,
+      email: 'emmy@example.org',
+      relations: [],
+    };
+    expect(await calls.lookUpClient('1', {})).toEqual({
+      outcome: 'found',
+      reference: 'r-1',
+      client: {
+        identity: { ...PERSON, identifications: [] },
+        profile: { identityType: 'individual', residentialAddress: { country: 'DE' }, email: 'emmy@example.org' },
+      },
+    });
+  });
+
+  test('brings its relations, without what the service does not keep of them', async () => {
+    const passport = { type: 'passport', identificationNumber: '1' };
+    says.body = {
+      reference: 'r-2',
+      identity: { type: 'corporate', legalName: 'X Ltd', identifications: [passport] },
+      address: { country: 'GB' },
+      relations: [{ relation: 'director', identity: { ...PERSON, identifications: [passport] }, phone: '+44 1' }],
+    };
+    expect(await calls.lookUpClient('2', {})).toEqual({
+      outcome: 'found',
+      reference: 'r-2',
+      client: {
+        identity: { type: 'corporate', legalName: 'X Ltd', identifications: [passport] },
+        profile: { identityType: 'corporate', registrationAddress: { country: 'GB' } },
+        relations: [
+          { relation: 'director', identity: PERSON, profile: { identityType: 'individual', phone: '+44 1' } },
+        ],
+      },
+    });
+  });
+
+  test('keeps what is of the wrong kind, for the rules to judge', async () => {
+    says.body = '{"reference": "r", "identity": {"type": "individual", "givenName": 7, "familyName": ["x"]}}';
+    const found = await calls.lookUpClient('3', {});
+    expect(found).toMatchObject({ client: { identity: { givenName: { value: '7' }, familyName: ['x'] } } });
+  });
+
+  test('has fields that this version does not know: they are left behind', async () => {
+    says.body = { reference: 'r', identity: { ...PERSON, shoeSize: '38' }, riskClass: 'low' };
+    expect(await calls.lookUpClient('4', {})).toEqual({
+      outcome: 'found',
+      reference: 'r',
+      client: { identity: PERSON, profile: { identityType: 'individual' } },
+    });
+  });
+});
+
+describe('a beneficiary', () => {
+  test('is told with its owner and its bank accounts', async () => {
+    says.body = {
+      reference: 'b-1',
+      clientReference: 'r-1',
+      identity: { type: 'corporate', legalName: 'X Ltd', country: 'GB', incorporationDate: '2001-01-01' },
+      fullName: null,
+      phone: '+44 1',
+      address: { country: 'GB' },
+      bankAccounts: [{ country: 'DE', currency: 'EUR', iban: 'DE1', accountNumber: null, routingCodes: {} }],
+    };
+    expect(await calls.lookUpBeneficiary('1', {})).toEqual({
+      outcome: 'found',
+      reference: 'b-1',
+      clientReference: 'r-1',
+      beneficiary: {
+        identity: { type: 'corporate', legalName: 'X Ltd' },
+        contact: { phone: '+44 1', address: { country: 'GB' } },
+        bankAccounts: [{ country: 'DE', currency: 'EUR', iban: 'DE1', routingCodes: {} }],
+      },
+    });
+  });
+
+  test('may have neither identity nor contact', async () => {
+    says.body = { reference: 'b', clientReference: 'r', fullName: 'Emmy Noether' };
+    expect(await calls.lookUpBeneficiary('2', {})).toMatchObject({
+      beneficiary: { fullName: 'Emmy Noether', bankAccounts: [] },
+    });
+  });
+});
+
+describe('the bank', () => {
+  test('refuses for good with 400 and 422', async () => {
+    for (const status of [400, 422]) {
+      says.status = status;
+      says.body = { error: refusal('client-closed') };
+      const refused = { outcome: 'refused', error: refusal('client-closed') };
+      expect(await calls.lookUpClient('1', {})).toEqual(refused);
+      expect(await calls.lookUpBeneficiary('1', {})).toEqual(refused);
+    }
+  });
+
+  test.each<[string, number, Json]>([
+    ['a failure', 503, { error: refusal('unavailable') }],
+    ['a redirect', 302, {}],
+    ['a 404 of something before it', 404, 'not here'],
+    ['a 404 that is not about the reference', 404, { error: refusal('no-such-path') }],
+    ['what is not JSON', 200, '<html>'],
+    ['no reference', 200, { identity: PERSON }],
+    ['no identity', 200, { reference: 'r' }],
+    ['a list in the place of a client', 200, []],
+    ['relations that are no list', 200, { reference: 'r', identity: PERSON, relations: 'none' }],
+  ])('with %s has told nothing', async (_, status, body) => {
+    says.status = status;
+    says.body = body;
+    await expect(calls.lookUpClient('1', {})).rejects.toMatchObject({ name: 'ProviderUnavailable' });
+  });
+
+  test('that answers later than the deadline has told nothing', async () => {
+    const slow = createServer(() => {});
+    await new Promise<void>((resolve) => slow.listen(0, '127.0.0.1', resolve));
+    const address = slow.address();
+    const port = typeof address === 'object' && address !== null ? address.port : 0;
+    try {
+      const late = migrationCalls(new BankConnection(`http://127.0.0.1:${port}`));
+      await expect(late.lookUpClient('1', { deadlineMs: 50 })).rejects.toMatchObject({ reason: 'timeout' });
+    } finally {
+      slow.closeAllConnections();
+      await new Promise((resolve) => slow.close(resolve));
+    }
+  });
+});
