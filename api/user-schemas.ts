@@ -38,7 +38,7 @@ export const userChangeSent = fields({
       birthDate: clearable(date()),
     }),
   ),
-  profile: optional(fields({ phone: clearable(phone()), residentialAddress: clearable(addressSent) })),
+  profile: clearable(fields({ phone: clearable(phone()), residentialAddress: clearable(addressSent) })),
   status: optional(picklist(USER_STATUSES)),
 });
 

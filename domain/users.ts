@@ -61,12 +61,14 @@ export interface UserChange {
         readonly phone?: string | null | undefined;
         readonly residentialAddress?: Address | null | undefined;
       }
+    | null
     | undefined;
   readonly status?: UserStatus | undefined;
 }
 
 export function applyUserChange(user: User, change: UserChange): User {
-  const { identity = {}, profile = {} } = change;
+  const { identity = {} } = change;
+  const profile = change.profile === null ? NO_PROFILE : (change.profile ?? {});
   return {
     id: user.id,
     email: change.email ?? user.email,
