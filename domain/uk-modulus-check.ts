@@ -46,12 +46,8 @@ const EXCEPTION_2_WEIGHTS = [0, 0, 1, 2, 5, 3, 6, 4, 8, 7, 10, 9, 3, 1];
 const EXCEPTION_2_WEIGHTS_G_9 = [0, 0, 0, 0, 0, 0, 0, 0, 8, 7, 10, 9, 3, 1];
 const EXCEPTION_1_ADDEND = 27;
 
-/** First rows whose account is valid as soon as one of its two checks passes, with the second row that belongs to each. */
-const EITHER_PASSES: ReadonlyMap<number, number> = new Map([
-  [2, 9],
-  [10, 11],
-  [12, 13],
-]);
+/** Exceptions of a first row with which an account is valid as soon as one of its two checks passes. */
+const EITHER_PASSES: ReadonlySet<number | null> = new Set([2, 9, 10, 11, 12, 13, 14]);
 
 /**
  * What the table says against a bank account, naming `accountNumber` or `iban`: both name a UK account. Nothing where the
@@ -94,8 +90,7 @@ export function passesModulusCheck(table: ModulusTable, account: UkAccount): boo
   if (first === undefined) return true;
   const passed = passes(first, account, table);
   if (second === undefined) return passed;
-  const either = first.exception !== null && EITHER_PASSES.get(first.exception) === second.exception;
-  if (either) return passed || passes(second, account, table);
+  if (EITHER_PASSES.has(first.exception)) return passed || passes(second, account, table);
   return passed && passes(second, account, table);
 }
 
