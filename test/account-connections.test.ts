@@ -160,6 +160,28 @@ describe('opening at the bank', () => {
     expect(body.data.depositInformation['faster-payments']).toMatchObject({ accountNumber: active.accountNumber });
   });
 
+  test('an account of a client who was migrated from the bank opens there without making him anew', async () => {
+    const { status, body, text } = await api.call('POST', '/clients', {
+      workflow: { code: 'migration' },
+      data: { sourceId: 'client-corporate' },
+      connect: { type: 'explicit', serviceProvider: 'sandbox-bank' },
+    });
+    expect(status, text).toBe(201);
+    const owner = body.data.client.id;
+    const { id } = await issue({ clientId: owner });
+    expect(await reaches(id, ['active'])).toMatchObject({ accountHolderName: 'Analytical Engines Ltd' });
+    await hasEnded(id);
+    const { events } = await temporalClient.client.workflow.getHandle(`account-connection/${id}`).fetchHistory();
+    const asked = (events ?? []).flatMap(
+      (event) => event.activityTaskScheduledEventAttributes?.activityType?.name ?? [],
+    );
+    expect(asked).toContain('openAccount');
+    expect(asked).not.toContain('connectClient');
+    const read = await api.call('GET', `/clients/${owner}?metadata.include=connect.connections`);
+    expect(read.body.connect.connections).toEqual([body.connect.connection]);
+    expect(await eventTypes(owner)).toEqual(['created', 'connection-created']);
+  });
+
   test.each(['functional', 'technical'])('a final %s refusal declines the account and says why', async (category) => {
     const { id } = await issue({ alias: `fail-${category} 1` });
     const declined = await reaches(id, ['declined', 'active']);

@@ -198,6 +198,51 @@ async function makeParties(): Promise<void> {
   });
 }
 
+const fromBank = { type: 'explicit', serviceProvider: 'sandbox-bank' };
+
+/** What the bank has is personal data that no caller has sent: it must not even stand in an error. */
+async function takeOver(): Promise<void> {
+  const held = (of: string): Json => ({
+    identity: { ...person(of), identifications: identifications(of) },
+    address: address(of),
+    ...contact(of),
+  });
+  const sourceId = mark('source id');
+  await bank('POST', '/existing-clients', {
+    ...held('existing client'),
+    sourceId,
+    identity: { type: 'corporate', legalName: mark('existing legal name'), corporationType: mark('existing kind') },
+    relations: [{ ...held('existing relation'), relation: 'director' }],
+  });
+  const { client } = await create('/clients', 'migration', { sourceId }, fromBank);
+  const account = { accountHolderName: mark('existing holder'), bankName: mark('existing bank'), currency: 'EUR' };
+  const iban = keep('existing IBAN', 'NL91ABNA0417164300');
+  const existing = (of: string, change: Json) =>
+    bank('POST', '/existing-beneficiaries', {
+      ...held(of),
+      sourceId: `${sourceId} ${of}`,
+      clientSourceId: sourceId,
+      ...change,
+    });
+  await existing('beneficiary', { bankAccounts: [{ ...account, country: 'NL', iban }] });
+  const beneficiary = { clientId: client.id };
+  await create('/beneficiaries', 'migration', { sourceId: `${sourceId} beneficiary`, beneficiary }, fromBank);
+
+  const wrong = { country: mark('wrong country'), iban: mark('wrong IBAN'), routingCodes: { bic: mark('wrong BIC') } };
+  await existing('wrong', { title: mark('wrong title').repeat(3), bankAccounts: [{ ...account, ...wrong }] });
+  await refused(422, '/beneficiaries', 'migration', { sourceId: `${sourceId} wrong`, beneficiary }, fromBank);
+  await bank('POST', '/existing-clients', {
+    ...held('wrong client'),
+    sourceId: `${sourceId} wrong`,
+    phone: mark('wrong phone'),
+    email: mark('wrong e-mail'),
+  });
+  await refused(422, '/clients', 'migration', { sourceId: `${sourceId} wrong` }, fromBank);
+  await refused(409, '/clients', 'migration', { sourceId }, fromBank);
+  await refused(404, '/clients', 'migration', { sourceId: `${sourceId} nobody` }, fromBank);
+  await refused(503, '/clients', 'migration', { sourceId: `unavailable ${sourceId}` }, fromBank);
+}
+
 async function publicKey(): Promise<Json> {
   const { publicKey: key } = await generateKeyPair('ES256');
   return { kid: mark('key id'), algorithm: 'ES256', jwk: await exportJWK(key) };
@@ -435,6 +480,7 @@ describe('personal data and secrets, marked in every field', () => {
       response.writeHead(500).end(`${service.receiver.url} ${message.text}`);
     });
     await makeParties();
+    await takeOver();
     await makeAccounts();
     await receiveMoney();
     await sendMoney();
@@ -461,6 +507,7 @@ describe('personal data and secrets, marked in every field', () => {
     );
     const found = marksIn(rows.map(({ text }) => text).join('\n'));
     expect(found.length).toBeGreaterThan(30);
+    expect(found.some((mark) => mark.startsWith('existing holder'))).toBe(true);
     expect(marksIn(service.receiver.received.map(({ text }) => text).join('\n')).length).toBeGreaterThan(10);
   });
 
