@@ -1,8 +1,7 @@
 import * as v from 'valibot';
 import { changeClient } from '../db/client-changes.ts';
 import { readClientRelations } from '../db/client-relations.ts';
-import { presentClientRelation } from '../domain/client-relations.ts';
-import { presentClient } from '../domain/clients.ts';
+import { presentClientWithRelations } from '../domain/client-relations.ts';
 import type { ClientId } from '../domain/ids.ts';
 import { CLIENT_EXAMPLE, clientShown, email, typeDisagreements } from './client-schemas.ts';
 import { crossCheck } from './frame/cross-checks.ts';
@@ -128,9 +127,8 @@ const patchClient = route(
   async ({ params, body, write }) =>
     write(async (tx) => {
       const client = await changeClient(tx, params.clientId, body.data.client);
-      if (client.identity.type === 'individual') return { data: { client: presentClient(client) } };
-      const relations = (await readClientRelations(tx, params.clientId)).map(presentClientRelation);
-      return { data: { client: { ...presentClient(client), relations } } };
+      const relations = await readClientRelations(tx, params.clientId);
+      return { data: { client: presentClientWithRelations(client, relations) } };
     }),
 );
 

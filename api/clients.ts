@@ -1,15 +1,8 @@
 import { migrateClient } from '../db/client-migrations.ts';
 import { readClientRelations } from '../db/client-relations.ts';
 import { createClient, findClient, listClients, readClientConnections } from '../db/clients.ts';
-import { presentClientRelation } from '../domain/client-relations.ts';
-import {
-  CLIENT_STATUSES,
-  type Client,
-  type ClientIdentity,
-  type ClientRelation,
-  presentClient,
-  primaryAddress,
-} from '../domain/clients.ts';
+import { presentClientRelation, presentClientWithRelations } from '../domain/client-relations.ts';
+import { CLIENT_STATUSES, type Client, type ClientIdentity, presentClient, primaryAddress } from '../domain/clients.ts';
 import { recordNotFound } from '../domain/errors.ts';
 import { identificationsOf } from '../domain/identifications.ts';
 import type { ClientId } from '../domain/ids.ts';
@@ -87,8 +80,9 @@ const postClient = route(
       const found = await findClientToMigrate(asked, storedAnswer);
       if ('rendered' in found) return found;
       return write(async (tx) => {
-        const { connection, ...created } = await migrateClient(tx, newClient(found.client), found.origin);
-        return { data: { client: showCreated(created) }, connect: { connection: showTakenOver(connection) } };
+        const created = await migrateClient(tx, newClient(found.client), found.origin);
+        const client = presentClientWithRelations(created.client, created.relations);
+        return { data: { client }, connect: { connection: showTakenOver(created.connection) } };
       });
     }
     const wanted = newClient(body.data.client);
@@ -96,15 +90,10 @@ const postClient = route(
     return write(async (tx) => {
       const created = await createClient(tx, wanted);
       const withUser = user === null ? {} : await createUserOfClient(tx, user, created.client.id);
-      return { data: { client: showCreated(created), ...withUser } };
+      return { data: { client: presentClientWithRelations(created.client, created.relations), ...withUser } };
     });
   },
 );
-
-function showCreated({ client, relations }: { client: Client; relations: readonly ClientRelation[] }) {
-  const shown = client.identity.type === 'corporate' ? { relations: relations.map(presentClientRelation) } : {};
-  return { ...presentClient(client), ...shown };
-}
 
 function newClient({ identity, profile, relations = [] }: ClientSent) {
   return {

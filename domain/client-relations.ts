@@ -1,5 +1,11 @@
 import type { Address } from './addresses.ts';
-import type { ClientProfile, ClientRelation, ClientRelationKind } from './clients.ts';
+import {
+  type Client,
+  type ClientProfile,
+  type ClientRelation,
+  type ClientRelationKind,
+  presentClient,
+} from './clients.ts';
 import { fullNameOf } from './names.ts';
 
 /** Entities related to corporate clients (specification 2.2). Not to be taken for the users who may act for a client. */
@@ -58,6 +64,12 @@ function changedProfile(
     phone: phone === undefined ? before.phone : phone,
     email: email === undefined ? before.email : email,
   };
+}
+
+/** A client as a write answers with it: relations stand with corporate clients alone. */
+export function presentClientWithRelations(client: Client, relations: readonly ClientRelation[]) {
+  const shown = client.identity.type === 'corporate' ? { relations: relations.map(presentClientRelation) } : {};
+  return { ...presentClient(client), ...shown };
 }
 
 export function presentClientRelation({ id, clientId, relation, identity, profile, fullName }: ClientRelation) {

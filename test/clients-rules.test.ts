@@ -26,7 +26,7 @@ import {
 import { createTestDatabase, type TestDatabase } from './harness/postgres.ts';
 
 // Specification 2.1, 2.2 and 4.1: every row and rule, as taken and as refused. First the fields of each resource, by POST
-// and by PATCH, then the operations.
+// and by PATCH, then the operations. Those of the workflow `migration` are in clients-migration.test.ts.
 
 let database: TestDatabase;
 let api: TestApi;
