@@ -6,7 +6,7 @@ import { BENEFICIARY_EXAMPLE, beneficiaryShown, holderType } from './beneficiary
 import { email } from './client-schemas.ts';
 import { crossCheck, isSent } from './frame/cross-checks.ts';
 import { route } from './frame/route.ts';
-import { clearable, country, date, fields, optional, type Schema, text, uuid } from './frame/schemas.ts';
+import { clearable, country, date, fields, hint, optional, type Schema, text, uuid } from './frame/schemas.ts';
 import { addressSent, identificationsSent, partyName, phone } from './party-schemas.ts';
 
 /** What bank accounts are made of, under every name that a caller may give it. They have operations of their own. */
@@ -50,6 +50,7 @@ const beneficiaryChange = fields({
 
 const dataSent = v.pipe(
   fields({ beneficiary: optional(beneficiaryChange), identity: optional(identityChange) }),
+  hint({ minProperties: 1 }),
   crossCheck(({ beneficiary, identity }) => {
     if (identity === undefined || !isSent(beneficiary) || beneficiary.identity === undefined) return [];
     const message = 'common.validation.mutually_exclusive: is the same as beneficiary.identity: send one of the two';
