@@ -130,6 +130,22 @@ interface Made {
 
 const made: Made = { clientId: '', plugin: '', builtIn: {}, bankAccountId: '' };
 
+async function changeBeneficiary(id: string): Promise<void> {
+  const change = async (beneficiary: Json) => {
+    const body = { workflow: { code: 'direct' }, data: { beneficiary } };
+    return (await call('PATCH', `/beneficiaries/${id}`, body)).status;
+  };
+  const identity = { givenName: mark('changed given name'), birthDate: keep('changed birth date', '1937-05-06') };
+  const own = { ...contact('changed'), address: address('changed') };
+  expect(await change({ identity, title: mark('changed title'), contact: own })).toBe(200);
+  expect(await change({ iban: mark('refused IBAN'), bankAccounts: [{ accountNumber: mark('refused number') }] })).toBe(
+    400,
+  );
+  expect(
+    await change({ fullName: mark('refused full name'), identity: { legalName: mark('refused legal name') } }),
+  ).toBe(400);
+}
+
 async function makeParties(): Promise<void> {
   const { client } = await create('/clients', 'direct', {
     client: {
@@ -179,6 +195,7 @@ async function makeParties(): Promise<void> {
     },
   });
   made.bankAccountId = beneficiary.bankAccounts[0].id;
+  await changeBeneficiary(beneficiary.id);
   await create('/users', 'human.external.direct', {
     user: {
       email: email('user e-mail'),
