@@ -1,19 +1,13 @@
 import { and, asc, count, eq, inArray, type SQL, sql } from 'drizzle-orm';
-import {
-  type Beneficiary,
-  type BeneficiaryContact,
-  type BeneficiaryEventType,
-  type BeneficiaryIdentity,
-  presentBeneficiary,
-} from '../domain/beneficiaries.ts';
+import { type BeneficiaryContact, type BeneficiaryIdentity, presentBeneficiary } from '../domain/beneficiaries.ts';
 import { applyBeneficiaryChange, type BeneficiaryChange, type IdentityPlace } from '../domain/beneficiary-changes.ts';
 import { recordNotFound, refusal } from '../domain/errors.ts';
 import type { BeneficiaryId, ClientId } from '../domain/ids.ts';
 import { fullNameOf } from '../domain/names.ts';
 import { insertBankAccount, type NewBankAccount } from './beneficiary-bank-accounts.ts';
+import { appendBeneficiaryEvent } from './beneficiary-events.ts';
 import type { Reader, Transaction } from './client.ts';
 import { readClock } from './clock.ts';
-import { appendEvents } from './events.ts';
 import type { PageOf, PageRequest } from './filters.ts';
 import { newId } from './ids.ts';
 import { beneficiaries, beneficiaryBankAccounts, clients } from './schema.ts';
@@ -62,7 +56,7 @@ export async function createBeneficiary(tx: Transaction, beneficiary: NewBenefic
   for (const account of beneficiary.bankAccounts) {
     bankAccounts.push(await insertBankAccount(tx, row, account, now));
   }
-  await tell(tx, 'beneficiary-created', row, now);
+  await appendBeneficiaryEvent(tx, { type: 'beneficiary-created', beneficiary: row, occurredAt: now });
   return { beneficiary: row, bankAccounts };
 }
 
@@ -84,15 +78,9 @@ export async function changeBeneficiary(
     .returning();
   if (after === undefined) throw new Error(`beneficiary ${id} is gone under its lock`);
   if (JSON.stringify(presentBeneficiary(after)) !== JSON.stringify(presentBeneficiary(before))) {
-    await tell(tx, 'beneficiary-updated', after, now);
+    await appendBeneficiaryEvent(tx, { type: 'beneficiary-updated', beneficiary: after, occurredAt: now });
   }
   return after;
-}
-
-/** Beyond the specification: told to those alone who subscribe to the module by name. */
-async function tell(tx: Transaction, type: BeneficiaryEventType, beneficiary: Beneficiary, now: Date): Promise<void> {
-  const entries = [{ type, data: presentBeneficiary(beneficiary) }];
-  await appendEvents(tx, { module: 'beneficiaries', resourceId: beneficiary.id, occurredAt: now, entries });
 }
 
 export async function findBeneficiary(reader: Reader, id: BeneficiaryId): Promise<Row | null> {

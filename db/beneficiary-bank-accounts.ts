@@ -1,8 +1,9 @@
 import { and, count, eq, type SQL, sql } from 'drizzle-orm';
 import { type BankAccountDetails, BENEFICIARY_BANK_ACCOUNTS_MAX } from '../domain/bank-accounts.ts';
-import type { BeneficiaryBankAccount } from '../domain/beneficiaries.ts';
+import { type BeneficiaryBankAccount, presentBeneficiaryBankAccount } from '../domain/beneficiaries.ts';
 import { recordNotFound, refusal } from '../domain/errors.ts';
 import type { BeneficiaryBankAccountId, BeneficiaryId } from '../domain/ids.ts';
+import { appendBeneficiaryEvent } from './beneficiary-events.ts';
 import type { Reader, Transaction } from './client.ts';
 import { readClock } from './clock.ts';
 import { equalTo, type PageOf, type PageRequest } from './filters.ts';
@@ -66,7 +67,11 @@ async function refuseFourth(tx: Transaction, beneficiaryId: BeneficiaryId): Prom
 export async function addBankAccount(tx: Transaction, id: BeneficiaryId, account: NewBankAccount): Promise<Row> {
   const owner = await lockBeneficiary(tx, id);
   await refuseFourth(tx, id);
-  return insertBankAccount(tx, owner, account, await readClock(tx));
+  const now = await readClock(tx);
+  const added = await insertBankAccount(tx, owner, account, now);
+  const type = 'beneficiary-bank-account-created';
+  await appendBeneficiaryEvent(tx, { type, beneficiary: owner, bankAccount: added, occurredAt: now });
+  return added;
 }
 
 export type BankAccountChange = Partial<
@@ -90,7 +95,7 @@ export async function changeBankAccount(
   id: BeneficiaryBankAccountId,
   judge: (before: Row) => BankAccountChange,
 ): Promise<Row> {
-  await lockBeneficiary(tx, beneficiaryId);
+  const owner = await lockBeneficiary(tx, beneficiaryId);
   const before = await findBankAccount(tx, beneficiaryId, id);
   if (before === null) throw recordNotFound('beneficiaryBankAccount', 'id', id);
   const change = judge(before);
@@ -101,6 +106,10 @@ export async function changeBankAccount(
     .where(eq(beneficiaryBankAccounts.id, id))
     .returning();
   if (after === undefined) throw new Error('an update returned no row');
+  if (JSON.stringify(presentBeneficiaryBankAccount(after)) !== JSON.stringify(presentBeneficiaryBankAccount(before))) {
+    const type = 'beneficiary-bank-account-updated';
+    await appendBeneficiaryEvent(tx, { type, beneficiary: owner, bankAccount: after, occurredAt: await readClock(tx) });
+  }
   return after;
 }
 

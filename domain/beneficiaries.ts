@@ -30,7 +30,12 @@ export interface Beneficiary {
 }
 
 /** What beneficiaries tell of, beside the specification's events. */
-export const BENEFICIARY_EVENT_TYPES = ['beneficiary-created', 'beneficiary-updated'] as const;
+export const BENEFICIARY_EVENT_TYPES = [
+  'beneficiary-created',
+  'beneficiary-updated',
+  'beneficiary-bank-account-created',
+  'beneficiary-bank-account-updated',
+] as const;
 export type BeneficiaryEventType = (typeof BENEFICIARY_EVENT_TYPES)[number];
 
 export const BANK_ACCOUNT_STATUSES = ['active', 'inactive'] as const;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Json, startApi, type TestApi } from './harness/api.ts';
-import { beneficiariesOf, direct, PERSON } from './harness/beneficiaries.ts';
+import { beneficiariesOf, direct, EURO, PERSON } from './harness/beneficiaries.ts';
 import { moneyWorld } from './harness/money.ts';
 import { createTestDatabase, type TestDatabase } from './harness/postgres.ts';
 import { createDrains, sequence, startReceiver } from './harness/webhooks.ts';
@@ -34,6 +34,27 @@ async function changedBeneficiary(): Promise<Told> {
   const { body } = await beneficiaries.patch(created.id, { identity: { legalName: 'Mill Lane Bakery Ltd' } });
   return { id: created.id, shown: [created, body.data.beneficiary] };
 }
+
+test('a bank account that is added or changed is told with its beneficiary, one that is not changed is not', async () => {
+  const { bankAccounts, ...beneficiary } = await beneficiariesOf(api, clientId).created();
+  const path = `/beneficiaries/${beneficiary.id}/bank-accounts`;
+  const send = async (method: 'POST' | 'PATCH', to: string, beneficiaryBankAccount: Json): Promise<Json> => {
+    const answer = await api.call(method, to, direct({ beneficiaryBankAccount }));
+    expect(answer.status, answer.text).toBeLessThan(300);
+    return answer.body.data.beneficiaryBankAccount;
+  };
+  const added = await send('POST', path, EURO);
+  const changed = await send('PATCH', `${path}/${bankAccounts[0].id}`, { status: 'inactive' });
+  await send('PATCH', `${path}/${added.id}`, { alias: null });
+  await sequence(api.database);
+  const { body } = await api.call('GET', '/events?metadata.page.size=100', undefined, { as: 'admin' });
+  const told = body.data.events.filter(({ resourceId }: Json) => resourceId === beneficiary.id);
+  expect(told.map(({ webhook, data }: Json) => [webhook.type, data.beneficiary])).toEqual([
+    ['beneficiary-created', beneficiary],
+    ['beneficiary-bank-account-created', { ...beneficiary, bankAccounts: [added] }],
+    ['beneficiary-bank-account-updated', { ...beneficiary, bankAccounts: [changed] }],
+  ]);
+});
 
 async function changedUser(): Promise<Told> {
   const workflow = { code: 'human.external.direct' };
