@@ -123,12 +123,21 @@ const contact = (of: string): Json => ({ phone: phone(`${of} phone`), email: ema
 
 interface Made {
   clientId: string;
+  userId: string;
+  readonly unknown: string;
   plugin: string;
   builtIn: Json;
   bankAccountId: string;
 }
 
-const made: Made = { clientId: '', plugin: '', builtIn: {}, bankAccountId: '' };
+const made: Made = {
+  clientId: '',
+  userId: '',
+  unknown: '0190c8a0-0000-7000-8000-000000000000',
+  plugin: '',
+  builtIn: {},
+  bankAccountId: '',
+};
 
 async function changeBeneficiary(id: string): Promise<void> {
   const change = async (beneficiary: Json) => {
@@ -196,7 +205,7 @@ async function makeParties(): Promise<void> {
   });
   made.bankAccountId = beneficiary.bankAccounts[0].id;
   await changeBeneficiary(beneficiary.id);
-  await create('/users', 'human.external.direct', {
+  const { user } = await create('/users', 'human.external.direct', {
     user: {
       email: email('user e-mail'),
       identity: { ...person('user'), country: undefined },
@@ -204,6 +213,7 @@ async function makeParties(): Promise<void> {
     },
     userClientRelations: [{ clientId: client.id }],
   });
+  made.userId = user.id;
   await create('/webhook-subscriptions', 'direct', {
     webhookSubscription: {
       url: `${service.receiver.url}?secret=${mark('webhook URL')}`,
@@ -213,6 +223,54 @@ async function makeParties(): Promise<void> {
   await create('/machine-users', 'direct', {
     machineUser: { name: mark('machine user name'), roles: ['viewer'], key: await publicKey() },
   });
+}
+
+async function patch(status: number, path: string, data: Json, code = 'direct'): Promise<void> {
+  const answer = await call('PATCH', path, { workflow: { code }, data });
+  expect(answer.status, answer.text).toBe(status);
+}
+
+/** Other data in place of what stands there, and changes that are refused for another field than those with a mark. */
+async function changeParties(): Promise<void> {
+  const path = `/clients/${made.clientId}`;
+  const identity = (of: string): Json => ({
+    type: 'corporate',
+    legalName: mark(`${of} legal name`),
+    identifications: identifications(of),
+    identificationNumbers: { lei: mark(`${of} map of numbers`) },
+  });
+  const profile = (of: string): Json => ({
+    identityType: 'corporate',
+    registrationAddress: address(of),
+    ...contact(of),
+  });
+  await patch(200, path, { client: { identity: identity('changed client'), profile: profile('changed client') } });
+  await patch(400, path, {
+    client: { identity: { ...identity('refused change'), type: 'individual' }, profile: profile('refused change') },
+  });
+  await patch(404, `/clients/${made.unknown}`, { client: { identity: identity('nobody') } });
+  const related = (of: string): Json => ({
+    relation: 'shareholder',
+    identity: person(of),
+    profile: { identityType: 'individual', residentialAddress: address(of), ...contact(of) },
+  });
+  const { clientRelations } = await create(`${path}/relations`, 'direct', {
+    clientRelations: [related('new relation'), related('second relation')],
+  });
+  const [relation, other] = clientRelations;
+  await patch(200, `${path}/relations/${relation.id}`, { clientRelation: related('changed relation') });
+  await patch(404, `${path}/relations/${made.unknown}`, { clientRelation: related('no relation') });
+  const many = Array.from({ length: 9 }, (_, index) => related(`relation too many ${index}`));
+  await refused(400, `${path}/relations`, 'direct', { clientRelations: many });
+  await refused(400, `${path}/relations`, 'direct', { clientRelation: related('both'), clientRelations: many });
+  expect((await call('DELETE', `${path}/relations/${other.id}`)).status).toBe(200);
+  const user = (of: string): Json => ({
+    email: email(`${of} e-mail`),
+    identity: { ...person(of), country: undefined },
+    profile: { phone: phone(`${of} phone`), residentialAddress: address(of) },
+  });
+  await patch(200, `/users/${made.userId}`, { user: user('changed user') }, 'human.external.direct');
+  await patch(404, `/users/${made.unknown}`, { user: user('no user') }, 'human.external.direct');
 }
 
 const fromBank = { type: 'explicit', serviceProvider: 'sandbox-bank' };
@@ -382,7 +440,6 @@ async function sendMoney(): Promise<void> {
 }
 
 async function beRefused(): Promise<void> {
-  const unknown = '0190c8a0-0000-7000-8000-000000000000';
   await refused(400, '/clients', 'direct', {
     client: { identity: person('refused'), profile: { [mark('unknown field')]: mark('unknown value') } },
   });
@@ -391,7 +448,7 @@ async function beRefused(): Promise<void> {
   await refused(400, '/outgoing-transfers', 'client.direct', {
     outgoingTransfer: { ...outgoingTransfer, amount: mark('amount') },
   });
-  const nobody = { type: 'beneficiary-bank-account', beneficiaryBankAccountId: unknown };
+  const nobody = { type: 'beneficiary-bank-account', beneficiaryBankAccountId: made.unknown };
   await refused(404, '/outgoing-transfers', 'client.direct', external(10, { destination: nobody }));
   await refused(
     422,
@@ -497,6 +554,7 @@ describe('personal data and secrets, marked in every field', () => {
       response.writeHead(500).end(`${service.receiver.url} ${message.text}`);
     });
     await makeParties();
+    await changeParties();
     await takeOver();
     await makeAccounts();
     await receiveMoney();
@@ -518,12 +576,13 @@ describe('personal data and secrets, marked in every field', () => {
 
   test('the marks are found where they belong: in the database and at the receiver', async () => {
     const rows = await service.database.reader.statement<{ text: string }>(
-      `SELECT row_to_json(c)::text AS text FROM clients c UNION ALL SELECT row_to_json(b)::text FROM beneficiary_bank_accounts b
+      `SELECT row_to_json(c)::text AS text FROM clients c UNION ALL SELECT row_to_json(r)::text FROM client_relations r
+       UNION ALL SELECT row_to_json(u)::text FROM users u UNION ALL SELECT row_to_json(b)::text FROM beneficiary_bank_accounts b
        UNION ALL SELECT row_to_json(t)::text FROM outgoing_transfers t UNION ALL SELECT row_to_json(i)::text FROM incoming_transfers i`,
       [],
     );
     const found = marksIn(rows.map(({ text }) => text).join('\n'));
-    expect(found.length).toBeGreaterThan(30);
+    expect(found.length).toBeGreaterThan(60);
     expect(found.some((mark) => mark.startsWith('existing holder'))).toBe(true);
     expect(marksIn(service.receiver.received.map(({ text }) => text).join('\n')).length).toBeGreaterThan(10);
   });
