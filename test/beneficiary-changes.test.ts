@@ -115,3 +115,26 @@ test('a transfer goes on showing the beneficiary that it was made for; the next 
     account: { ...before.beneficiary.account, accountHolderName: BAKERY.legalName },
   });
 });
+
+test.each([
+  [
+    'a type beside the identity that is another',
+    "UPDATE beneficiaries SET identity_type = 'individual' WHERE id = $1",
+    'beneficiaries_identity',
+  ],
+  ['a type without an identity', 'UPDATE beneficiaries SET identity = NULL WHERE id = $1', 'beneficiaries_identity'],
+  [
+    'an identity without a type',
+    'UPDATE beneficiaries SET identity_type = NULL WHERE id = $1',
+    'beneficiaries_identity',
+  ],
+  ['an empty full name', "UPDATE beneficiaries SET full_name = '' WHERE id = $1", 'beneficiaries_full_name'],
+  [
+    'a bank account without a number',
+    'UPDATE beneficiary_bank_accounts SET account_number = NULL, iban = NULL WHERE beneficiary_id = $1',
+    'beneficiary_bank_accounts_named',
+  ],
+])('the database itself refuses %s', async (_, statement, constraint) => {
+  const { id } = await beneficiaries.created();
+  await expect(api.database.statement(statement, [id])).rejects.toThrow(constraint);
+});
