@@ -65,6 +65,8 @@ interface Person {
   readonly forms: readonly (readonly Word[])[];
   readonly generation: string | null;
   readonly titles: readonly string[];
+  /** The words that are written with a hyphen, without it. */
+  readonly hyphened: readonly Word[];
   /** Why another of the same name may be somebody else: half a name beside another's, or the name of a business or trust. */
   readonly doubt: 'half-name' | 'business' | 'trust' | null;
 }
@@ -80,11 +82,17 @@ function peopleOf(name: string): Person[] {
   return parts.map(({ words, text: own, generation, titles, dottedO }) => {
     const isFirst = last !== undefined && own !== last.text && last.words.length > 1;
     const whole = isFirst && words.length === 1 ? `${own} ${familyNameOf(last.text)}` : own;
-    const isHalf = isFirst && words.length > 1 && words.slice(-1).some(isGivenName);
+    const isHalf = isFirst
+      ? words.length > 1 && words.slice(-1).some(isGivenName)
+      : all.length > 1 && words.length === 1;
     return {
       forms: formsOf(whole, dottedO),
       generation,
       titles,
+      hyphened: own
+        .split(' ')
+        .filter((word) => word.includes('-'))
+        .map((word) => joined(wordsOf(word))),
       doubt: wholeDoubt ?? (isHalf ? 'half-name' : null),
     };
   });
@@ -172,6 +180,10 @@ function matchPerson(asked: Person, holder: Person): NameMatch {
 /** The same name, and yet perhaps another person: father and son, husband and wife. */
 function isDoubtful(asked: Person, holder: Person): boolean {
   if (asked.generation !== holder.generation || asked.doubt !== holder.doubt) return true;
+  const [some, others] = [asked.hyphened, holder.hyphened];
+  // One hyphen left out is a way of writing, another one elsewhere is not: Anna Smith-Jones, Anna-Smith Jones.
+  if (some.length > 0 && others.length > 0 && !some.some((word) => others.some((other) => sameWord(word, other))))
+    return true;
   const isOneWord = (asked.forms[0] ?? []).length === 1;
   if (isOneWord && asked.titles.join(' ') !== holder.titles.join(' ')) return true;
   const genders = [genderOf(asked), genderOf(holder)];

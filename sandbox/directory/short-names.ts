@@ -71,11 +71,11 @@ aaron adam adrian agnes ahmed alan albert ali alice allan amy ana andrea angela 
 carlos carol caroline catherine chen claire clara clive colin craig dean dennis diana diego dominic dorothy douglas dylan
 eleanor elena ellen emily emma eric erik eva evan fatima felix fiona fernando florence gabriel george gerald gordon grace
 graham grant hannah harold hassan hans heather helen hugh hugo hussein ian ibrahim imran iris isaac ivan jack jackson jane
-janet jason jean jordan jose joyce juan judith julia julian julie karen karl keith kelly kevin khalid kim laura leon leslie
-lewis lily linda lionel louis louise lucas lucy luis luke luca manuel marc marcus maria marie mario mark martin mary maurice max
-maya miguel miriam mohamed morgan mustafa nadia nancy naomi neil nigel noah noel norman oliver omar oscar pablo pamela paul
+janet jason jean jordan jose joyce juan judith julia julian julie karen karl kaur keith kelly kevin khalid kim laura lee leon leslie
+lewis li lily linda lionel louis louise lucas lucy luis luke luca manuel marc marcus maria marie mario mark martin mary maurice max
+maya miguel miriam mohamed morgan mustafa na nadia nancy naomi neil nigel noah noel norman oliver omar oscar pablo pamela paul
 paula pedro philippa pierre rachel ralph reginald rita rosa rose ross roy russell ruth ryan sara sarah scott sean sebastian
-sharon simon sofia sophie stuart stanley stella taylor theodore theo tracy trevor valerie vera vernon vincent walter warren
+sharon simon singh sofia sophie stuart stanley stella taylor theodore theo tracy trevor valerie vera vernon vincent walter warren
 wayne wei wendy wilfred yusuf yvonne zoe
 `;
 
