@@ -112,6 +112,18 @@ describe('a directory that is slow or away', () => {
     await isRefusedWithoutCharge(scriptedApi);
   });
 
+  test('an answer that begins and never ends is 503, within the limit', async () => {
+    const body = { reference: 'r', matched: true, reasonCode: null, name: null };
+    scripted.answer = { status: 200, body, endless: true };
+    await isRefusedWithoutCharge(scriptedApi);
+  });
+
+  test('an answer larger than any answer is 503', async () => {
+    const body = { reference: 'r', matched: true, reasonCode: null, name: null, more: 'x'.repeat(100_000) };
+    scripted.answer = { status: 200, body };
+    await isRefusedWithoutCharge(scriptedApi);
+  });
+
   test('nobody at its address is 503', async () => {
     const lonely = await startApi(database, {
       env: { SANDBOX_URL: `http://127.0.0.1:${await freePort()}` },

@@ -6,7 +6,11 @@ export interface ScriptedDirectory {
   readonly url: string;
   asked: number;
   /** The next answers. */
-  answer: { readonly status: number; readonly body: Json };
+  answer: {
+    readonly status: number;
+    readonly body: Json /** Begins its answer and never ends it. */;
+    readonly endless?: boolean;
+  };
   close(): Promise<void>;
 }
 
@@ -14,9 +18,10 @@ export async function startScriptedDirectory(): Promise<ScriptedDirectory> {
   const server = createServer(async (request, response) => {
     for await (const _ of request);
     directory.asked += 1;
-    const { status, body } = directory.answer;
+    const { status, body, endless = false } = directory.answer;
     response.writeHead(status, { 'content-type': 'application/json' });
-    response.end(typeof body === 'string' ? body : JSON.stringify(body));
+    response.write(typeof body === 'string' ? body : JSON.stringify(body));
+    if (!endless) response.end();
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();
