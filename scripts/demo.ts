@@ -45,6 +45,11 @@ async function runMainJob(service: Service, receiver: Receiver, endpoints: Endpo
   show('Ada', `account ${text(source, 'id')}, IBAN ${text(source, 'iban')}`);
   show('Grace', `account ${text(destination, 'id')}, IBAN ${text(destination, 'iban')}`);
 
+  step("Ada asks whose Grace's account is: Confirmation of Payee, by the bank's name directory");
+  for (const name of ['Grace Hopper', 'HOPPER, Grace', 'G Hopper', 'Charles Babbage']) {
+    show(name, await service.comparedName(ada, destination, name));
+  }
+
   step('250 GBP arrive from outside, paid to Ada by a payer at another bank');
   await service.payIn(source);
   await service.until(`/accounts/${text(source, 'id')}`, 'account', ({ availableBalance }) => availableBalance === 250);
@@ -125,6 +130,22 @@ class Service {
     const created = await this.post('/accounts', 'client.issuing', { account: { clientId, currency: 'GBP' } });
     const id = text(created, 'account', 'id');
     return this.until(`/accounts/${id}`, 'account', ({ status }) => status === 'active');
+  }
+
+  /** What the directory says of a name and an account, in a word or two. */
+  async comparedName(clientId: string, account: Json, name: string): Promise<string> {
+    const [givenName = '', familyName = ''] = name.split(' ');
+    const bankAccount = {
+      accountNumber: text(account, 'accountNumber'),
+      routingCodes: object(account, 'routingCodes'),
+    };
+    const identity = { type: 'individual', givenName, familyName };
+    const answer = await this.post('/beneficiary-verifications', 'client.pay-uk.cop', {
+      beneficiary: { clientId, identity, bankAccount },
+    });
+    const { matched, reason, accountHolderName } = object(object(answer, 'beneficiaryVerification'), 'result');
+    if (matched === true) return 'matched';
+    return accountHolderName === null ? `${reason}` : `${reason}, the holder is ${accountHolderName}`;
   }
 
   /** The amount is written as digits: no float touches money, not even a demonstration's. */
