@@ -2,7 +2,6 @@ import type { Configuration } from '../config/configuration.ts';
 import { isTakenNumber, waitedForRowOf } from '../db/client.ts';
 import { newId } from '../db/ids.ts';
 import { settleInternalTransfer } from '../db/internal-transfers.ts';
-import { refusalOf, serviceDateOf } from '../db/refusals.ts';
 import { drawTransactionNumber } from '../db/transaction-numbers.ts';
 import { dateInUtc } from '../domain/dates.ts';
 import { DomainError, type Problem, recordNotFound } from '../domain/errors.ts';
@@ -94,7 +93,7 @@ export async function settleStraightThrough(context: PostContext): Promise<Rende
   if (request.destination.type !== 'client-account') throw new Error('an internal transfer goes to a client account');
   const fee = feeMinor(context);
   let transferDate = dateInUtc(services.now());
-  for (let draw = 1; ; draw += 1) {
+  for (let draw = 1; draw <= DRAWS_MAX; draw += 1) {
     const now = services.now();
     const transfer = {
       machineUserId: caller.id,
@@ -135,19 +134,15 @@ export async function settleStraightThrough(context: PostContext): Promise<Rende
       },
     });
     try {
-      const first = await settleInternalTransfer(services.database, { ...transfer, responseBody: answer.body });
-      return first === null ? answer : { ...answer, body: first, replayed: true };
+      const settled = await settleInternalTransfer(services.database, { ...transfer, responseBody: answer.body });
+      if (settled.outcome === 'settled') return answer;
+      if (settled.outcome === 'replayed') return { ...answer, body: settled.responseBody, replayed: true };
+      transferDate = settled.transferDate;
     } catch (error) {
       // The first request with this key holds its row; any other wait too long is told as the database's absence.
       if (idempotency !== null && waitedForRowOf(error, 'idempotency_keys')) throw inProgress(idempotency);
-      transferDate = serviceDateOf(error) ?? transferDate;
-      if (!mayDrawAgain(error, draw)) throw refusalOf(error) ?? error;
+      if (!isTakenNumber(error)) throw error;
     }
   }
-}
-
-// The service's day was another one, or a drawn transaction number is taken.
-function mayDrawAgain(error: unknown, draw: number): boolean {
-  if (draw >= DRAWS_MAX) return false;
-  return serviceDateOf(error) !== null || isTakenNumber(error);
+  throw new Error(`no free transaction number was drawn in ${DRAWS_MAX} attempts`);
 }

@@ -1,14 +1,13 @@
 import type { SQL } from 'drizzle-orm';
 import type { PgRemoteDatabase } from 'drizzle-orm/pg-proxy';
 import { surviveDriverFault } from './driver-fault.ts';
-import { Executor } from './executor.ts';
+import { Executor, SecondConnectionGuard } from './executor.ts';
 import { Listener } from './listener.ts';
 import { Pool } from './pool.ts';
-import { StatementReader } from './readers.ts';
+import { GatheringReader } from './readers.ts';
 
 export {
   DatabaseUnavailable,
-  errorDetail,
   isTakenNumber,
   LockTimeout,
   sqlState,
@@ -26,6 +25,11 @@ export interface Reader {
   execute<Row = Record<string, unknown>>(query: SQL): Promise<Row[]>;
   /** Executes text with $1… parameters; the least that a statement can cost. Prepared once per connection. */
   statement<Row = Record<string, unknown>>(text: string, params: readonly unknown[]): Promise<Row[]>;
+  /**
+   * The row with this id, by constant text whose only parameter is a list of ids (`… where id = any($1)`) and whose rows
+   * show theirs as `id`. Outside of transactions, look-ups that come together share one round trip.
+   */
+  find<Row extends { readonly id: string }>(text: string, id: string): Promise<Row | null>;
   /** The drizzle query builder. */
   readonly drizzle: PgRemoteDatabase;
 }
@@ -78,6 +82,8 @@ export interface DatabaseOptions {
   readonly deadlineMs?: number;
   /** Moves `service_now()`: an interval in Postgres's words. For tests; unset in production. */
   readonly clockOffset?: () => string;
+  /** Refuses a second connection inside a transaction. For tests: it slows every promise of the process. */
+  readonly guardsTransactions?: boolean;
 }
 
 export function createDatabase(options: DatabaseOptions): Database {
@@ -89,10 +95,15 @@ export function createDatabase(options: DatabaseOptions): Database {
     deadlineMs: deadlineDefaultMs,
   };
   const pool = new Pool(connectionOptions, options.maxConnections);
-  const executor = new Executor(pool, deadlineDefaultMs, options.clockOffset ?? null);
+  const executor = new Executor(
+    pool,
+    deadlineDefaultMs,
+    options.clockOffset ?? null,
+    options.guardsTransactions === true ? new SecondConnectionGuard() : null,
+  );
   const listener = new Listener(connectionOptions);
   const forgetFault = surviveDriverFault((reason) => pool.renew(reason));
-  const reader = new StatementReader(
+  const reader = new GatheringReader(
     (text, params) => executor.single((connection) => connection.run(text, params)),
     (text, params) => executor.single((connection) => connection.runArrays(text, params)),
   );

@@ -42,11 +42,6 @@ export function uniqueViolation(error: unknown): string | null {
   return error.constraint_name ?? null;
 }
 
-/** The DETAIL that a SQL function raised, for errors of our own SQLSTATEs; null when there is none. */
-export function errorDetail(error: unknown): string | null {
-  return error instanceof postgres.PostgresError ? (error.detail ?? null) : null;
-}
-
 /** A serialization failure or deadlock: the whole transaction may simply be done again. */
 export function isRepeatable(error: unknown): boolean {
   const state = sqlState(error);

@@ -1,8 +1,10 @@
 import type { AccountId, ClientId, IncomingTransferId, MachineUserId, OutgoingTransferId } from '../domain/ids.ts';
-import type { Database } from './client.ts';
+import { type Database, DatabaseUnavailable } from './client.ts';
 import { newEventRowId } from './events.ts';
+import { Gathering } from './gathering.ts';
+import { refusalOf } from './refusals.ts';
 
-/** Everything that the one statement stores; the answer's text was rendered beforehand. Amounts in minor units. */
+/** Everything that is stored; the answer's text was rendered beforehand. Amounts in minor units. */
 export interface InternalTransfer {
   readonly machineUserId: MachineUserId;
   readonly idempotency: { readonly path: string; readonly key: string; readonly requestHash: Buffer } | null;
@@ -37,42 +39,108 @@ const INCOMING_ENTRIES = JSON.stringify([
   { type: 'incoming-transfer-completed', data: { status: 'completed' } },
 ]);
 
-const SETTLE = `SELECT replayed, response_body AS "responseBody" FROM settle_internal_transfer(
-  $1::uuid, $2::text, $3::text, $4::bytea, $5::text, $6::uuid, $7::uuid, $8::text, $9::text, $10::uuid, $11::uuid,
-  $12::json, $13::json, $14::uuid, $15::uuid, $16::uuid, $17::text, $18::bigint, $19::bigint, $20::date, $21::text,
-  $22::uuid, $23::text)`;
+const SETTLE = `SELECT outcome, parameters, response_body AS "responseBody"
+  FROM settle_internal_transfers($1::json, $2::boolean, $3::json, $4::json)`;
+
+/** How one transfer ended, in the words of settle_internal_transfers. */
+type Settlement = {
+  readonly outcome: 'settled' | 'replayed' | 'refused' | 'other-day' | 'alone';
+  readonly parameters: readonly string[];
+  readonly responseBody: string | null;
+};
+
+/** What became of a transfer that was not refused: settled now, or the answer that its key was given before; or the day asked for is over. */
+export type SettledTransfer =
+  | { readonly outcome: 'settled' }
+  | { readonly outcome: 'replayed'; readonly responseBody: string }
+  | { readonly outcome: 'other-day'; readonly transferDate: string };
+
+/** Transfers that are asked for at one moment are settled by one statement: one gathering per database. */
+const gatherings = new WeakMap<Database, Gathering<InternalTransfer, Settlement>>();
 
 /**
- * Settles an internal transfer whose requirements all hold, in one statement and one round trip. Returns the stored
- * first answer when the idempotency key was used before, else null. Throws the refusals of `refuse()` in SQL.
+ * Settles an internal transfer whose requirements all hold, in one statement and one round trip, which it may share with
+ * others. Throws what SQL refuses it for as a DomainError.
  */
-export async function settleInternalTransfer(database: Database, transfer: InternalTransfer): Promise<string | null> {
+export async function settleInternalTransfer(database: Database, transfer: InternalTransfer): Promise<SettledTransfer> {
+  let gathering = gatherings.get(database);
+  if (gathering === undefined) {
+    gathering = new Gathering((transfers) => settleTogether(database, transfers), accountsOf);
+    gatherings.set(database, gathering);
+  }
+  let settlement = await gathering.call(transfer);
+  if (settlement.outcome === 'alone') settlement = await settleAlone(database, transfer);
+  const { outcome, parameters, responseBody } = settlement;
+  switch (outcome) {
+    case 'settled':
+      return { outcome };
+    case 'replayed':
+      return { outcome, responseBody: responseBody ?? '' };
+    case 'other-day':
+      return { outcome, transferDate: parameters[0] ?? '' };
+    case 'refused':
+      throw refusalOf(parameters);
+    case 'alone':
+      throw new Error('a transfer that was settled alone was asked to be alone');
+  }
+}
+
+// Two statements that lock the same account would wait for each other in the database, with a connection each.
+function accountsOf({ sourceAccountId, destinationAccountId }: InternalTransfer): readonly string[] {
+  return [sourceAccountId, destinationAccountId];
+}
+
+const ALONE: Settlement = { outcome: 'alone', parameters: [], responseBody: null };
+
+// What is wrong with one of them must not fail the others: when the statement fails as a whole, it has done nothing, and each
+// is settled alone. Only when nobody knows whether it took effect, nobody may try again without being asked.
+async function settleTogether(
+  database: Database,
+  transfers: readonly InternalTransfer[],
+): Promise<readonly Settlement[]> {
+  try {
+    return await settle(database, transfers, false);
+  } catch (error) {
+    if (error instanceof DatabaseUnavailable) throw error;
+    return transfers.map(() => ALONE);
+  }
+}
+
+async function settleAlone(database: Database, transfer: InternalTransfer): Promise<Settlement> {
+  const [settlement] = await settle(database, [transfer], true);
+  if (settlement === undefined) throw new Error('settle_internal_transfers answered no row');
+  return settlement;
+}
+
+function settle(database: Database, transfers: readonly InternalTransfer[], waits: boolean): Promise<Settlement[]> {
+  const rows = JSON.stringify(transfers.map(toRow));
+  return database.statement<Settlement>(SETTLE, [rows, waits, OUTGOING_ENTRIES, INCOMING_ENTRIES]);
+}
+
+// In the words of the SQL type internal_transfer.
+function toRow(transfer: InternalTransfer) {
   const { idempotency } = transfer;
-  const [outcome] = await database.statement<{ replayed: boolean; responseBody: string | null }>(SETTLE, [
-    transfer.machineUserId,
-    idempotency?.path ?? null,
-    idempotency?.key ?? null,
-    idempotency?.requestHash ?? null,
-    idempotency === null ? null : transfer.responseBody,
-    transfer.outgoingTransferId,
-    transfer.incomingTransferId,
-    transfer.outgoingNumber,
-    transfer.incomingNumber,
-    newEventRowId(),
-    newEventRowId(),
-    OUTGOING_ENTRIES,
-    INCOMING_ENTRIES,
-    transfer.clientId,
-    transfer.sourceAccountId,
-    transfer.destinationAccountId,
-    transfer.currency,
-    transfer.amountMinor.toString(),
-    transfer.feeMinor.toString(),
-    transfer.transferDate,
-    transfer.description,
-    transfer.transferReasonId,
-    transfer.transferCustomReason,
-  ]);
-  if (outcome === undefined) throw new Error('settle_internal_transfer returned no row');
-  return outcome.replayed ? outcome.responseBody : null;
+  return {
+    machine_user_id: transfer.machineUserId,
+    path: idempotency?.path,
+    key: idempotency?.key,
+    request_hash: idempotency === null ? undefined : `\\x${idempotency.requestHash.toString('hex')}`,
+    response_body: idempotency === null ? undefined : transfer.responseBody,
+    outgoing_id: transfer.outgoingTransferId,
+    incoming_id: transfer.incomingTransferId,
+    outgoing_number: transfer.outgoingNumber,
+    incoming_number: transfer.incomingNumber,
+    outgoing_event_id: newEventRowId(),
+    incoming_event_id: newEventRowId(),
+    client_id: transfer.clientId,
+    source_id: transfer.sourceAccountId,
+    destination_id: transfer.destinationAccountId,
+    currency: transfer.currency,
+    amount_minor: transfer.amountMinor.toString(),
+    fee_minor: transfer.feeMinor.toString(),
+    transfer_date: transfer.transferDate,
+    description: transfer.description,
+    transfer_reason_id: transfer.transferReasonId,
+    transfer_custom_reason: transfer.transferCustomReason,
+  };
 }

@@ -4,6 +4,7 @@ import { drizzle, type PgRemoteDatabase } from 'drizzle-orm/pg-proxy';
 import type { Reader, Transaction } from './client.ts';
 import type { Connection } from './connection.ts';
 import { sqlState } from './failures.ts';
+import { Gathering } from './gathering.ts';
 
 /** What Postgres answers to every statement after the one that failed. */
 const TRANSACTION_FAILED_BEFORE = '25P02';
@@ -31,6 +32,11 @@ export class StatementReader implements Reader {
 
   statement<Row = Record<string, unknown>>(text: string, params: readonly unknown[]): Promise<Row[]> {
     return this.#run<Row>(text, params);
+  }
+
+  async find<Row extends { readonly id: string }>(text: string, id: string): Promise<Row | null> {
+    const [row] = await this.#run<Row>(text, [[id]]);
+    return row ?? null;
   }
 
   get drizzle(): PgRemoteDatabase {
@@ -63,6 +69,25 @@ function withPlainErrors(database: PgRemoteDatabase): PgRemoteDatabase {
     return prepared;
   };
   return database;
+}
+
+/** Outside of transactions, where rows that are looked up at one moment may be found by one statement. */
+export class GatheringReader extends StatementReader {
+  readonly #lookUps = new Map<string, Gathering<string, { readonly id: string } | null>>();
+
+  override async find<Row extends { readonly id: string }>(text: string, id: string): Promise<Row | null> {
+    let lookUp = this.#lookUps.get(text);
+    if (lookUp === undefined) {
+      lookUp = new Gathering(async (ids) => {
+        const rows = await this.statement<{ id: string }>(text, [[...new Set(ids)]]);
+        const byId = new Map(rows.map((row) => [row.id, row]));
+        return ids.map((wanted) => byId.get(wanted) ?? null);
+      });
+      this.#lookUps.set(text, lookUp);
+    }
+    // The text says what its rows look like.
+    return (await lookUp.call(id)) as Row | null;
+  }
 }
 
 /** What `work` gets: statements on the transaction's connection, refused once it has ended. */

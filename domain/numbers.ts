@@ -66,26 +66,22 @@ const FIRST_CHARACTERS: Readonly<Record<TransactionKind, string>> = {
 };
 const CHARACTERS = 6;
 
-/** Bytes that `transactionNumber` takes: 64 bits, so that the remainders are even to one part in ten billion. */
-export const TRANSACTION_NUMBER_BYTES = 8;
+/** Bytes that `transactionNumber` takes: 32 bits for each character, so that all are as likely to one part in a hundred million. */
+export const TRANSACTION_NUMBER_BYTES = 4 * CHARACTERS;
 
 /**
  * `YYYYMMDD-` and six characters (specification 1), drawn from `random`. Two draws of a day may be equal: the caller's
  * unique index says so, and it draws again.
  */
 export function transactionNumber(kind: TransactionKind, date: LocalDate, random: Uint8Array): string {
-  if (random.length < TRANSACTION_NUMBER_BYTES) throw new RangeError('a transaction number needs 8 random bytes');
+  if (random.length < TRANSACTION_NUMBER_BYTES) throw new RangeError('a transaction number needs 24 random bytes');
   const view = new DataView(random.buffer, random.byteOffset, random.byteLength);
-  let rest = view.getBigUint64(0);
-  const draw = (alphabet: string) => {
-    const size = BigInt(alphabet.length);
-    const character = alphabet.charAt(Number(rest % size));
-    rest /= size;
-    return character;
-  };
-  const first = draw(FIRST_CHARACTERS[kind]);
-  const others = Array.from({ length: CHARACTERS - 1 }, () => draw(ALPHANUMERIC));
-  return `${date.replaceAll('-', '')}-${first}${others.join('')}`;
+  let drawn = '';
+  for (let index = 0; index < CHARACTERS; index += 1) {
+    const alphabet = index === 0 ? FIRST_CHARACTERS[kind] : ALPHANUMERIC;
+    drawn += alphabet.charAt(view.getUint32(4 * index) % alphabet.length);
+  }
+  return `${date.replaceAll('-', '')}-${drawn}`;
 }
 
 export function isTransactionNumber(text: string): boolean {

@@ -74,14 +74,14 @@ async function withDefect(name: string, plant: readonly string[], work: (broken:
 /** The function that settles a straight-through transfer, with a part of its text replaced. */
 function settleWith(pattern: string, replacement: string): string {
   return `DO $defect$ DECLARE v_before text; v_after text; BEGIN
-    v_before := pg_get_functiondef('settle_internal_transfer'::regproc);
+    v_before := pg_get_functiondef('settle_internal_transfers'::regproc);
     v_after := regexp_replace(v_before, '${pattern}', '${replacement}');
     IF v_after = v_before THEN RAISE EXCEPTION 'nothing was replaced'; END IF;
     EXECUTE v_after;
   END $defect$`;
 }
 
-const ALWAYS_ENOUGH = settleWith('v_source\\.posted_minor - v_source\\.reserved_minor <', '999999999 <');
+const ALWAYS_ENOUGH = settleWith('v_available\\[v_from\\] <', '999999999 <');
 const NO_CHECK = 'ALTER TABLE accounts DROP CONSTRAINT accounts_available_not_negative';
 const NO_CHECK_OF_ENTRIES = 'ALTER TABLE postings ALTER debit_balance_after_minor TYPE bigint';
 
@@ -124,7 +124,7 @@ describe('the check turns red without', () => {
   });
 
   test('the order of locks: opposite loops deadlock', async () => {
-    const plant = [settleWith('ORDER BY id FOR UPDATE', 'ORDER BY id = p_destination FOR UPDATE')];
+    const plant = [settleWith('ORDER BY id FOR UPDATE;', 'ORDER BY id = v_transfers[1].destination_id FOR UPDATE;')];
     await withDefect('unordered-locks', plant, async (broken) => {
       const [one = '', two = ''] = await Promise.all(
         [0, 1].map(() => broken.world.account(broken.client, { amount: 500 })),

@@ -183,9 +183,10 @@ test('serialization failures are repeated a bounded number of times, then told',
 });
 
 test('a second connection inside a transaction is refused', async () => {
-  const nested = database.transaction(() => database.statement('select 1', []));
+  const guarded = openDatabase({ applicationName: 'guarded', guardsTransactions: true });
+  const nested = guarded.transaction(() => guarded.statement('select 1', []));
   await expect(nested).rejects.toThrow('inside a transaction');
-  const twice = database.transaction(() => database.transaction((tx) => addOne(tx, 'a')));
+  const twice = guarded.transaction(() => guarded.transaction((tx) => addOne(tx, 'a')));
   await expect(twice).rejects.toThrow('inside a transaction');
 });
 

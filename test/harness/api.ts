@@ -85,6 +85,7 @@ export async function startApi(testDatabase: TestDatabase, options: TestApiOptio
     url: testDatabase.url,
     maxConnections: options.maxConnections ?? 10,
     applicationName: 'test-api',
+    guardsTransactions: true,
     // A guard against hanging; how it is kept is tested where the deadline is.
     deadlineMs: 60_000,
     ...(options.clockOffset === undefined ? {} : { clockOffset: options.clockOffset }),

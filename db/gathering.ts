@@ -1,0 +1,111 @@
+/** What one statement takes along at most: beyond it the gain is small and everybody waits for everybody. */
+const GATHERED_MAX = 32;
+
+/** Two, so that the database works on one while this process answers the other and reads what comes next. */
+const RUNNING_MAX = 2;
+
+/** Statements that take longer than this do not hold up those who come after them: up to so many more may run. */
+const PATIENCE_MS = 50;
+const RUNNING_MAX_OF_SLOW = 6;
+
+interface Waiting<Item, Result> {
+  readonly item: Item;
+  readonly keys: readonly string[];
+  readonly resolve: (result: Result) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/**
+ * Calls that come together share one statement. What arrives while statements are under way goes with the next, so that
+ * the busier the service is, the less each call costs; a call that comes alone goes at once. `run` gets the items in the
+ * order of their calls and answers one result for each; when it fails, each of its calls fails with its error.
+ * Calls that have a key in common, such as an account to lock, go together or one after the other, in their order.
+ */
+export class Gathering<Item, Result> {
+  readonly #run: (items: readonly Item[]) => Promise<readonly Result[]>;
+  readonly #keysOf: (item: Item) => readonly string[];
+  readonly #runningKeys = new Set<string>();
+  #waiting: Waiting<Item, Result>[] = [];
+  #running = 0;
+  #underWay = 0;
+  #scheduled = false;
+  #patience: NodeJS.Timeout | null = null;
+
+  constructor(
+    run: (items: readonly Item[]) => Promise<readonly Result[]>,
+    keysOf: (item: Item) => readonly string[] = () => [],
+  ) {
+    this.#run = run;
+    this.#keysOf = keysOf;
+  }
+
+  call(item: Item): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ item, keys: this.#keysOf(item), resolve, reject });
+      if (this.#mayStart()) this.#schedule();
+      else this.#patience ??= setTimeout(() => this.#losePatience(), PATIENCE_MS);
+    });
+  }
+
+  // While one is under way, as many as it took along are waited for: two large statements are cheaper than many small ones.
+  #mayStart(): boolean {
+    return this.#running === 0 || (this.#running < RUNNING_MAX && this.#waiting.length >= this.#underWay);
+  }
+
+  #losePatience(): void {
+    this.#patience = null;
+    if (this.#running < RUNNING_MAX_OF_SLOW) this.#schedule();
+  }
+
+  // At the end of this turn of the event loop, when every request that has arrived in it was looked at.
+  #schedule(): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    setImmediate(() => {
+      this.#scheduled = false;
+      const gathered = this.#gather();
+      if (gathered.length > 0) void this.#start(gathered);
+    });
+  }
+
+  /** Those who may go now, first come first served: nobody overtakes a call that waits for one of its keys. */
+  #gather(): Waiting<Item, Result>[] {
+    const gathered: Waiting<Item, Result>[] = [];
+    const left: Waiting<Item, Result>[] = [];
+    const taken = new Set(this.#runningKeys);
+    for (const waiting of this.#waiting) {
+      if (gathered.length < GATHERED_MAX && !waiting.keys.some((key) => taken.has(key))) {
+        gathered.push(waiting);
+      } else {
+        left.push(waiting);
+        for (const key of waiting.keys) taken.add(key);
+      }
+    }
+    this.#waiting = left;
+    return gathered;
+  }
+
+  async #start(gathered: readonly Waiting<Item, Result>[]): Promise<void> {
+    const keys = gathered.flatMap((waiting) => waiting.keys);
+    for (const key of keys) this.#runningKeys.add(key);
+    this.#running += 1;
+    this.#underWay += gathered.length;
+    try {
+      const results = await this.#run(gathered.map(({ item }) => item));
+      gathered.forEach(({ resolve, reject }, index) => {
+        const result = results[index];
+        if (result === undefined) reject(new Error('a gathered call got no result'));
+        else resolve(result);
+      });
+    } catch (error) {
+      for (const { reject } of gathered) reject(error);
+    } finally {
+      this.#running -= 1;
+      this.#underWay -= gathered.length;
+      for (const key of keys) this.#runningKeys.delete(key);
+      if (this.#patience !== null) clearTimeout(this.#patience);
+      this.#patience = null;
+      if (this.#waiting.length > 0 && this.#mayStart()) this.#schedule();
+    }
+  }
+}
