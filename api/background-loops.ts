@@ -3,8 +3,8 @@ import { admissions } from './admissions.ts';
 import { eventSequencer } from './event-sequencer.ts';
 import type { BackgroundLoop, Services } from './frame/services.ts';
 import { openWorkSweep } from './open-work.ts';
-import { outgoingTransferCounting } from './outgoing-transfer-counts.ts';
 import type { PollingLoop } from './polling.ts';
+import { transferCounting } from './transfer-counts.ts';
 import { workflowWakeupRelay } from './workflow-wakeups.ts';
 
 export interface BackgroundLoops {
@@ -26,7 +26,7 @@ export function backgroundLoops(
     eventSequencer({ database, logger, now: () => new Date(), onWake }),
     admissions({ database, rules, logger, onWake }),
     openWorkSweep({ database, logger, onWake }),
-    outgoingTransferCounting({ database, logger }),
+    transferCounting({ database, logger }),
   ];
   return { relay, all };
 }

@@ -28,25 +28,63 @@ export async function benchReads(bench: Bench): Promise<Measurement[]> {
   bench.say('c. GET by id …');
   const getById = [await floorGet(bench), ...[small, large].map((of) => contender(bench, of, byId(of)))];
   const measurements = await compare('GET by id', getById, { ...run, counts: bench.options.callers });
-  for (const [name, query] of Object.entries(FILTERS)) {
-    bench.say(`c. page, ${name} …`);
-    const pages = [small, large].map((of) => contender(bench, of, pagesOf(of, query)));
-    measurements.push(...(await compare(`page, ${name}`, pages, { ...run, seconds: seconds / 2, counts: [1] })));
+  for (const list of LISTS) {
+    for (const [name, query] of Object.entries(list.filters)) {
+      bench.say(`c. page of ${list.path}, ${name} …`);
+      const pages = [small, large].map((of) => contender(bench, of, pagesOf(of, list, query)));
+      const title = list.path === OUTGOING ? `page, ${name}` : `page of incoming, ${name}`;
+      measurements.push(...(await compare(title, pages, { ...run, seconds: seconds / 2, counts: [1] })));
+    }
   }
   return measurements;
 }
 
-/** What is asked of one account's owner; each caller asks for another account every time. */
-const FILTERS: Readonly<Record<string, (account: BenchAccount) => string>> = {
-  'no filter': () => '',
-  'by account': ({ accountId }) => `data.outgoingTransfer.accountId=${accountId}`,
-  'by client and status': ({ clientId }) =>
-    `data.outgoingTransfer.clientId=${clientId}&data.outgoingTransfer.status=completed`,
-  'by status (nearly all)': () => 'data.outgoingTransfer.status=completed',
-  'by status (few)': () => 'data.outgoingTransfer.status=failed',
-  'by currency and date': () =>
-    `data.outgoingTransfer.currency=GBP&data.outgoingTransfer.transferDateFrom=${daysAgo(200)}&data.outgoingTransfer.transferDateTo=${daysAgo(100)}`,
-};
+/** Fields of a filter for one account's owner; each caller asks for another account every time. */
+type Filter = (account: BenchAccount) => Readonly<Record<string, string>>;
+
+interface List {
+  readonly path: string;
+  /** What its query parameters begin with. */
+  readonly prefix: string;
+  readonly filters: Readonly<Record<string, Filter>>;
+}
+
+const hundredDays: Filter = () => ({ transferDateFrom: daysAgo(200), transferDateTo: daysAgo(100) });
+const oneDay: Filter = () => ({ transferDateFrom: daysAgo(100), transferDateTo: daysAgo(100) });
+
+const OUTGOING = 'outgoing-transfers';
+
+const LISTS: readonly List[] = [
+  {
+    path: OUTGOING,
+    prefix: 'data.outgoingTransfer',
+    filters: {
+      'no filter': () => ({}),
+      'by account': ({ accountId }) => ({ accountId }),
+      'by client and status': ({ clientId }) => ({ clientId, status: 'completed' }),
+      'by status (nearly all)': () => ({ status: 'completed' }),
+      'by status (few)': () => ({ status: 'failed' }),
+      'by currency (few)': () => ({ currency: 'EUR' }),
+      'by 100 days': hundredDays,
+      'by currency and 100 days': (of) => ({ currency: 'GBP', ...hundredDays(of) }),
+      'by currency and one day': (of) => ({ currency: 'GBP', ...oneDay(of) }),
+      'by status (few) and 100 days': (of) => ({ status: 'failed', ...hundredDays(of) }),
+      'by account and 100 days': (of) => ({ accountId: of.accountId, ...hundredDays(of) }),
+      'by client and 100 days': (of) => ({ clientId: of.clientId, ...hundredDays(of) }),
+    },
+  },
+  {
+    path: 'incoming-transfers',
+    prefix: 'data.incomingTransfer',
+    filters: {
+      'no filter': () => ({}),
+      'by account': ({ accountId }) => ({ accountId }),
+      'by status (nearly all)': () => ({ status: 'completed' }),
+      'by currency and 100 days': (of) => ({ currency: 'GBP', ...hundredDays(of) }),
+      'by account and 100 days': (of) => ({ accountId: of.accountId, ...hundredDays(of) }),
+    },
+  },
+];
 
 function daysAgo(days: number): string {
   return new Date(Date.now() - days * 24 * 60 * 60 * 1000).toISOString().slice(0, 10);
@@ -61,7 +99,7 @@ async function library(bench: Bench, name: string, rows: number): Promise<Librar
   return { name: `service, ${rows.toLocaleString('en')}`, api, accounts, ids: ids.map(({ id }) => id) };
 }
 
-/** Internal transfers of the last year, spread over all accounts. Rows of lists alone: the ledger has none of them. */
+/** Internal transfers of the last year with both sides, spread over all accounts. Rows of lists alone: the ledger has none of them. */
 async function loadTransfers(sql: postgres.Sql, rows: number): Promise<void> {
   await sql.unsafe(`
     WITH numbered AS (SELECT id, client_id, row_number() OVER (ORDER BY id) - 1 AS number FROM accounts)
@@ -70,14 +108,23 @@ async function loadTransfers(sql: postgres.Sql, rows: number): Promise<void> {
         compliance_check_status, transfer_date_status, balance_check_status, method, provider, created_at, updated_at)
       SELECT uuidv7(at - now()), to_char(at, 'YYYYMMDD') || '-' || upper(lpad(to_hex(n), 6, '0')), source.client_id,
         source.id, CASE WHEN n % 100 = 0 THEN 'failed' WHEN n % 100 = 1 THEN 'cancelled' ELSE 'completed' END, 'internal',
-        'GBP', 1 + n % 100000, at::date, at::date, 'Bench ' || n, destination.id, 'not-required', 'not-required',
+        CASE WHEN n % 1000 = 500 THEN 'EUR' ELSE 'GBP' END, 1 + n % 100000,
+        -- One of a hundred was ordered a while before its date.
+        at::date + CASE WHEN n % 100 = 50 THEN n % 90 ELSE 0 END, at::date, 'Bench ' || n, destination.id, 'not-required', 'not-required',
         'fulfilled', 'fulfilled', 'built-in', 'sandbox-bank', at, at
       FROM generate_series(1, ${rows}) AS n
         CROSS JOIN LATERAL (SELECT now() - interval '365 days' * (1 - n::float8 / ${rows}) AS at) AS instant
         JOIN numbered AS source ON source.number = n * 7 % 1000
         JOIN numbered AS destination ON destination.number = (n * 7 + 1) % 1000
       ORDER BY n`);
-  await sql.unsafe('VACUUM ANALYZE outgoing_transfers');
+  await sql.unsafe(`
+    INSERT INTO incoming_transfers (id, transaction_number, client_id, account_id, status, scope, currency, amount_minor,
+        transfer_date, outgoing_transfer_id, sender_account_id, provider, method, sender_information, created_at, updated_at)
+      SELECT uuidv7(transfer.created_at - now()), 'I' || transaction_number, receiver.client_id, destination_account_id,
+        CASE transfer.status WHEN 'completed' THEN 'completed' ELSE 'failed' END, 'internal', transfer.currency, amount_minor,
+        transfer_date, transfer.id, account_id, transfer.provider, transfer.method, description, transfer.created_at, updated_at
+      FROM outgoing_transfers transfer JOIN accounts receiver ON receiver.id = destination_account_id ORDER BY transfer.id`);
+  await sql.unsafe('VACUUM ANALYZE outgoing_transfers, incoming_transfers');
   await untilCounted(sql);
 }
 
@@ -87,7 +134,11 @@ const COUNTING_LIMIT_MS = 120_000;
 async function untilCounted(sql: postgres.Sql): Promise<void> {
   for (const endsMs = performance.now() + COUNTING_LIMIT_MS; performance.now() < endsMs; await sleep(500)) {
     const [row] = await sql<{ left: number }[]>`
-      SELECT count(*)::integer AS left FROM outgoing_transfers WHERE id > (SELECT last_id FROM outgoing_transfer_counting)`;
+      SELECT greatest(
+        (SELECT count(*) FROM outgoing_transfers
+          WHERE id > (SELECT last_id FROM transfer_counting WHERE direction = 'outgoing')),
+        (SELECT count(*) FROM incoming_transfers
+          WHERE id > (SELECT last_id FROM transfer_counting WHERE direction = 'incoming')))::integer AS left`;
     if ((row?.left ?? 0) < SMALL_ROWS) return;
   }
   throw new Error('the transfers were not counted in time');
@@ -111,8 +162,11 @@ function byId({ ids }: Library): PreparedRequest[] {
   return ids.map((id) => ({ path: `/outgoing-transfers/${id}` }));
 }
 
-function pagesOf({ accounts }: Library, query: (account: BenchAccount) => string): PreparedRequest[] {
-  return accounts.map((account) => ({ path: `/outgoing-transfers?${query(account)}` }));
+function pagesOf({ accounts }: Library, { path, prefix }: List, filter: Filter): PreparedRequest[] {
+  return accounts.map((account) => {
+    const fields = Object.entries(filter(account)).map(([name, value]) => `${prefix}.${name}=${value}`);
+    return { path: `/${path}?${fields.join('&')}` };
+  });
 }
 
 async function floorGet(bench: Bench): Promise<Contender> {

@@ -1,11 +1,18 @@
-import { and, count, eq, getTableColumns, type SQL, sql } from 'drizzle-orm';
+import { and, eq, getTableColumns, type SQL, sql } from 'drizzle-orm';
 import { alias } from 'drizzle-orm/pg-core';
 import type { IncomingTransferId } from '../domain/ids.ts';
-import { type IncomingTransferStatus, presentIncomingTransfer } from '../domain/incoming-transfers.ts';
+import {
+  type IncomingTransferRecord,
+  type IncomingTransferStatus,
+  type PartyAccount,
+  presentIncomingTransfer,
+} from '../domain/incoming-transfers.ts';
 import type { Reader } from './client.ts';
 import { contains, type PageOf, type PageRequest, type TransferFilter, transferConditions } from './filters.ts';
-import { partyAccountOf } from './party-accounts.ts';
+import { partyAccountInSql, partyAccountOf } from './party-accounts.ts';
 import { accounts, incomingTransfers } from './schema.ts';
+import { readTransferPage } from './transfer-counts.ts';
+import { camelCase } from './values.ts';
 
 const sender = alias(accounts, 'sender');
 const receiver = alias(accounts, 'receiver');
@@ -35,12 +42,41 @@ export function shown({ transfer, sender: from, receiver: to }: Found) {
 
 export type IncomingTransferShown = ReturnType<typeof shown>;
 
+interface Row extends IncomingTransferRecord {
+  readonly senderAccount: PartyAccount | null;
+  readonly receiverAccount: PartyAccount | null;
+}
+
+// Statements as text: GETs and lists are too frequent to have a query built, and rows mapped, each time.
+const SHOWN = [
+  'id, transaction_number, client_id, account_id, status, scope, scheme, currency, amount_minor, fee_minor, transfer_date',
+  'outgoing_transfer_id, provisioned_account_credit_id, provider, service_provider_id, service_provider_reference',
+  'sender_information, sender_name',
+].flatMap((line) => line.split(', '));
+
+const SELECT = `SELECT ${SHOWN.map((column) => `incoming_transfers.${column} AS "${camelCase(column)}"`).join(', ')},
+    coalesce(incoming_transfers.sender_account, ${partyAccountInSql('sender')}) AS "senderAccount",
+    coalesce(incoming_transfers.receiver_account, ${partyAccountInSql('receiver')}) AS "receiverAccount"
+  FROM incoming_transfers LEFT JOIN accounts sender ON sender.id = incoming_transfers.sender_account_id
+    LEFT JOIN accounts receiver ON receiver.id = incoming_transfers.account_id`;
+
+const FIND = `${SELECT} WHERE incoming_transfers.id = $1`;
+
 export async function findIncomingTransfer(
   reader: Reader,
   id: IncomingTransferId,
 ): Promise<IncomingTransferShown | null> {
-  const [found] = await transfersWithAccounts(reader).where(eq(incomingTransfers.id, id));
-  return found === undefined ? null : shown(found);
+  const [row] = await reader.statement<Row>(FIND, [id]);
+  return row === undefined ? null : showRow(row);
+}
+
+function showRow(row: Row): IncomingTransferShown {
+  const { senderAccount, receiverAccount } = row;
+  return presentIncomingTransfer(
+    row,
+    senderAccount === null ? null : partyAccountOf(senderAccount),
+    receiverAccount === null ? null : partyAccountOf(receiverAccount),
+  );
 }
 
 /** Filters of specification 4.7. */
@@ -65,14 +101,14 @@ export async function listIncomingTransfers(
   filter: IncomingTransferFilter,
   page: PageRequest,
 ): Promise<PageOf<IncomingTransferShown>> {
-  const where = conditions(filter);
-  const [rows, [total]] = await Promise.all([
-    transfersWithAccounts(reader).where(where).orderBy(incomingTransfers.id).limit(page.size).offset(page.offset),
-    reader.drizzle
-      .select({ total: count() })
-      .from(incomingTransfers)
-      .leftJoin(sender, eq(sender.id, incomingTransfers.senderAccountId))
-      .where(where),
-  ]);
-  return { rows: rows.map(shown), totalElements: total?.total ?? 0 };
+  const where = conditions(filter) ?? sql`true`;
+  const bySender = sql`LEFT JOIN accounts sender ON sender.id = incoming_transfers.sender_account_id`;
+  const joined = filter.senderName === undefined ? undefined : bySender;
+  const asked = { direction: 'incoming', filter: { ...filter }, where, joined, page } as const;
+  const { rows, totalElements } = await readTransferPage(reader, asked, (ids) =>
+    reader.execute<Row>(
+      sql`${sql.raw(SELECT)} WHERE incoming_transfers.id = ANY (ARRAY(${ids})) ORDER BY incoming_transfers.id`,
+    ),
+  );
+  return { rows: rows.map(showRow), totalElements };
 }

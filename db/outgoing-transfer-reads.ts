@@ -9,9 +9,10 @@ import {
 } from '../domain/outgoing-transfers.ts';
 import type { Reader } from './client.ts';
 import { contains, type PageOf, type PageRequest, type TransferFilter, transferConditions } from './filters.ts';
-import { countOutgoingTransfers } from './outgoing-transfer-counts.ts';
 import { partyAccountOf } from './party-accounts.ts';
 import { accounts, clients, outgoingTransfers } from './schema.ts';
+import { readTransferPage } from './transfer-counts.ts';
+import { camelCase } from './values.ts';
 
 const SELECTION = {
   transfer: getTableColumns(outgoingTransfers),
@@ -56,8 +57,8 @@ export async function findOutgoingTransfer(
   reader: Reader,
   id: OutgoingTransferId,
 ): Promise<OutgoingTransferShown | null> {
-  const [row] = await reader.statement<Row>(FIND, [id]);
-  return row === undefined ? null : showRow(row);
+  const row = await reader.find<Row>(FIND, id);
+  return row === null ? null : showRow(row);
 }
 
 type Row = Found['transfer'] & {
@@ -83,11 +84,7 @@ const SELECT = `SELECT ${[
   FROM outgoing_transfers LEFT JOIN accounts destination ON destination.id = outgoing_transfers.destination_account_id
     LEFT JOIN clients holder ON holder.id = destination.client_id`;
 
-const FIND = `${SELECT} WHERE outgoing_transfers.id = $1`;
-
-function camelCase(column: string): string {
-  return column.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
-}
+const FIND = `${SELECT} WHERE outgoing_transfers.id = ANY($1::uuid[])`;
 
 function showRow(row: Row): OutgoingTransferShown {
   const destination: PartyAccount | null =
@@ -126,11 +123,11 @@ export async function listOutgoingTransfers(
   page: PageRequest,
 ): Promise<PageOf<OutgoingTransferShown>> {
   const where = conditions(filter) ?? sql`true`;
-  const [rows, totalElements] = await Promise.all([
+  const asked = { direction: 'outgoing', filter: { ...filter }, where, page } as const;
+  const { rows, totalElements } = await readTransferPage(reader, asked, (ids) =>
     reader.execute<Row>(
-      sql`${sql.raw(SELECT)} WHERE ${where} ORDER BY outgoing_transfers.id LIMIT ${page.size} OFFSET ${page.offset}`,
+      sql`${sql.raw(SELECT)} WHERE outgoing_transfers.id = ANY (ARRAY(${ids})) ORDER BY outgoing_transfers.id`,
     ),
-    countOutgoingTransfers(reader, filter, where),
-  ]);
+  );
   return { rows: rows.map(showRow), totalElements };
 }

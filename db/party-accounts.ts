@@ -1,4 +1,5 @@
 import type { PartyAccount } from '../domain/incoming-transfers.ts';
+import { camelCase } from './values.ts';
 
 /** An account of the service as a transfer shows it (specification 2.1). */
 export function partyAccountOf(account: PartyAccount): PartyAccount {
@@ -12,4 +13,14 @@ export function partyAccountOf(account: PartyAccount): PartyAccount {
     currency: account.currency,
     routingCodes: account.routingCodes,
   };
+}
+
+const COLUMNS = [
+  'account_holder_name, alias, ledger_number, account_number, iban, country, currency, routing_codes',
+].flatMap((line) => line.split(', '));
+
+/** The same in SQL, of a row of accounts that was joined under the alias; null where none was. */
+export function partyAccountInSql(alias: string): string {
+  const pairs = COLUMNS.map((column) => `'${camelCase(column)}', ${alias}.${column}`);
+  return `CASE WHEN ${alias}.id IS NOT NULL THEN jsonb_build_object(${pairs.join(', ')}) END`;
 }

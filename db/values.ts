@@ -97,3 +97,8 @@ export function setValueParsers(client: postgres.Sql): void {
   const asIs = (value: unknown) => value;
   for (const oid of Object.keys(serializers)) serializers[Number(oid)] = asIs;
 }
+
+/** `account_id` as the code writes it: `accountId`. */
+export function camelCase(column: string): string {
+  return column.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+}

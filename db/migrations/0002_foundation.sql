@@ -312,8 +312,9 @@ CREATE TABLE outgoing_transfers (
   CONSTRAINT outgoing_transfers_other_account CHECK (destination_account_id <> account_id),
   CONSTRAINT outgoing_transfers_returned CHECK (NOT returned OR (status = 'completed' AND incoming_transfer_id IS NOT NULL))
 ) WITH (fillfactor = 85);
-CREATE INDEX outgoing_transfers_by_account ON outgoing_transfers (account_id, id);
-CREATE INDEX outgoing_transfers_by_client ON outgoing_transfers (client_id, id);
+-- With what lists of one account or client are filtered by, so that they find their page and its total without the rows.
+CREATE INDEX outgoing_transfers_by_account ON outgoing_transfers (account_id, id) INCLUDE (transfer_date, status);
+CREATE INDEX outgoing_transfers_by_client ON outgoing_transfers (client_id, id) INCLUDE (transfer_date, status);
 CREATE INDEX outgoing_transfers_not_completed ON outgoing_transfers (status, id) WHERE status <> 'completed';
 CREATE INDEX outgoing_transfers_waiting_for_balance ON outgoing_transfers (account_id, id) WHERE waiting_for = 'balance';
 CREATE INDEX outgoing_transfers_next_check ON outgoing_transfers (next_check_at) WHERE next_check_at IS NOT NULL;
@@ -383,8 +384,8 @@ CREATE TABLE incoming_transfers (
   CONSTRAINT incoming_transfers_final_is_settled CHECK (status IN ('pending', 'on-hold') OR receivable_minor = 0),
   CONSTRAINT incoming_transfers_completed CHECK (status <> 'completed' OR (account_id IS NOT NULL AND transfer_date IS NOT NULL))
 ) WITH (fillfactor = 90);
-CREATE INDEX incoming_transfers_by_account ON incoming_transfers (account_id, id);
-CREATE INDEX incoming_transfers_by_client ON incoming_transfers (client_id, id);
+CREATE INDEX incoming_transfers_by_account ON incoming_transfers (account_id, id) INCLUDE (transfer_date, status);
+CREATE INDEX incoming_transfers_by_client ON incoming_transfers (client_id, id) INCLUDE (transfer_date, status);
 CREATE INDEX incoming_transfers_not_completed ON incoming_transfers (status, id) WHERE status <> 'completed';
 -- A returned payment's incoming transfer names no outgoing one here (it is no internal transfer); so one is the most.
 CREATE UNIQUE INDEX incoming_transfers_by_outgoing_transfer ON incoming_transfers (outgoing_transfer_id) WHERE outgoing_transfer_id IS NOT NULL;
