@@ -1,17 +1,11 @@
-import { defineSignal, proxyActivities, proxyLocalActivities, setHandler, workflowInfo } from '@temporalio/workflow';
-import type { AccountConnectionNext, AccountProviderCalls, AccountTransitions } from '../activities/accounts.ts';
-import type { OpenWorkReads } from '../activities/open-work.ts';
-import { CHANGED_SIGNAL, resourceIdOf } from './messages.ts';
+import { proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
+import type { AccountProviderCalls, AccountTransitions } from '../activities/accounts.ts';
 import { PROVIDER_CALL, TRANSITION } from './policies.ts';
-import { answerOf, changeOrDeadline, evenIfCancelled, transition } from './waits.ts';
+import { followRow } from './waits.ts';
 
 const { advanceAccountConnection } = proxyLocalActivities<AccountTransitions>({
   ...TRANSITION,
   summary: "Move the account's change as far as its row allows",
-});
-const { describeWait } = proxyLocalActivities<OpenWorkReads>({
-  ...TRANSITION,
-  summary: 'Show what the account waits for',
 });
 const { connectClient } = proxyActivities<AccountProviderCalls>({
   ...PROVIDER_CALL,
@@ -31,49 +25,20 @@ const { lookUpAccount } = proxyActivities<AccountProviderCalls>({
 });
 
 /** An account is opened or closed at its provider: first the client is made known there, then the request goes out. */
-export async function accountConnection(): Promise<void> {
-  let changed = false;
-  setHandler(defineSignal(CHANGED_SIGNAL), () => {
-    changed = true;
-  });
-  const id = resourceIdOf(workflowInfo().workflowId);
-  const advance = () => advanceAccountConnection(id);
-  const unanswered = { changed: () => changed, describe: () => describeWait('account-connection', id) };
-  // A call to the provider records the answer where it is received and returns what is next: it is a load as well.
-  const ask = (call: () => Promise<AccountConnectionNext>) => async () =>
-    (await answerOf(call, unanswered)) ?? (await advance());
-  let load = advance;
+export function accountConnection(): Promise<void> {
+  return followRow('account-connection', advanceAccountConnection, (next, id, { lookByAsking }) => {
+    switch (next.do) {
+      case 'connect-client':
+        return lookByAsking(() => connectClient(id));
 
-  await evenIfCancelled(async () => {
-    for (;;) {
-      changed = false;
-      const next = await transition(load);
-      load = advance;
-      switch (next.do) {
-        case 'end':
-          if (changed) break;
-          return;
+      case 'open-account':
+        return lookByAsking(() => openAccount(id, next.attempt));
 
-        case 'wait':
-          await changeOrDeadline(() => changed, next);
-          break;
+      case 'close-account':
+        return lookByAsking(() => closeAccount(id, next.attempt));
 
-        case 'connect-client':
-          load = ask(() => connectClient(id));
-          break;
-
-        case 'open-account':
-          load = ask(() => openAccount(id, next.attempt));
-          break;
-
-        case 'close-account':
-          load = ask(() => closeAccount(id, next.attempt));
-          break;
-
-        case 'look-up':
-          load = ask(() => lookUpAccount(id, next.count));
-          break;
-      }
+      case 'look-up':
+        return lookByAsking(() => lookUpAccount(id, next.count));
     }
   });
 }

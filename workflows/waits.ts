@@ -5,14 +5,20 @@ import {
   CancellationScope,
   condition,
   continueAsNew,
+  defineSignal,
   log,
+  proxyLocalActivities,
   setCurrentDetails,
+  setHandler,
   sleep,
   TemporalFailure,
   upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
+import type { OpenWorkReads } from '../activities/open-work.ts';
 import type { Wait } from '../domain/waits.ts';
+import { CHANGED_SIGNAL, resourceIdOf } from './messages.ts';
+import { TRANSITION } from './policies.ts';
 
 /** A deadline that has just passed, or that two clocks read differently, must not become a busy loop. */
 const WAIT_MS_MIN = 1_000;
@@ -23,13 +29,85 @@ const PAUSE_MS_MAX = 60_000;
 /** A provider that did not answer several times is left alone for so long, unless its callback comes first. */
 const PROVIDER_PAUSE_MS = 60_000;
 
+const { describeWait } = proxyLocalActivities<OpenWorkReads>({ ...TRANSITION, summary: 'Show what is waited for' });
+
+/** A look at the row: moves it as far as it goes, or records what was learned outside, and says what comes next. */
+type Look<Next> = () => Promise<Next>;
+
+/** The ways of an action to the outside. What an action returns is the next look at the row. */
+export interface Outside<Next> {
+  /** Asks; the next look records the answer, or, when there was none, finds the row as it was. */
+  ask<Answer>(call: () => Promise<Answer>, record: (answer: Answer) => Promise<Next>): Promise<Look<Next> | undefined>;
+  /** As the next look, a call that records its answer where it is received and says what comes next. */
+  lookByAsking(call: Look<Next>): Look<Next>;
+}
+
+/**
+ * The life of a workflow that stands for a row: looks at it, does outside what comes next or waits for a change or a
+ * deadline, and looks again, until the row is final.
+ */
+export async function followRow<Action extends { readonly do: string }>(
+  type: Parameters<typeof describeWait>[0],
+  advance: (id: string) => Promise<End | Wait | Action>,
+  act: (
+    next: Action,
+    id: string,
+    outside: Outside<End | Wait | Action>,
+  ) => Promise<Look<End | Wait | Action> | undefined> | Look<End | Wait | Action>,
+): Promise<void> {
+  let changed = false;
+  setHandler(defineSignal(CHANGED_SIGNAL), () => {
+    changed = true;
+  });
+  const id = resourceIdOf(workflowInfo().workflowId);
+  const lookAgain = () => advance(id);
+  const answer = <Answer>(call: () => Promise<Answer>) =>
+    answerOf(call, { changed: () => changed, describe: () => describeWait(type, id) });
+  const outside: Outside<End | Wait | Action> = {
+    ask: async (call, record) => {
+      const given = await answer(call);
+      return given === undefined ? undefined : () => record(given);
+    },
+    lookByAsking: (call) => async () => (await answer(call)) ?? (await lookAgain()),
+  };
+  let look: Look<End | Wait | Action> = lookAgain;
+
+  await evenIfCancelled(async () => {
+    for (;;) {
+      // Before each look and nowhere else: a change that comes during or after it asks for another.
+      changed = false;
+      const next = await transition(look);
+      look = lookAgain;
+      if (isEnd(next)) {
+        if (!changed) return;
+      } else if (isWait(next)) {
+        await changeOrDeadline(() => changed, next);
+      } else {
+        look = (await act(next, id, outside)) ?? lookAgain;
+      }
+    }
+  });
+}
+
+interface End {
+  readonly do: 'end';
+}
+
+function isEnd(next: { readonly do: string }): next is End {
+  return next.do === 'end';
+}
+
+function isWait(next: { readonly do: string }): next is Wait {
+  return next.do === 'wait';
+}
+
 /** A cancel of Temporal's is not a cancel of the business's: the row alone says when the story ends. */
 export function evenIfCancelled(story: () => Promise<void>): Promise<void> {
   return CancellationScope.nonCancellable(story);
 }
 
 /** Carries out a transition however long the database is away. Between attempts nothing but a timer is held. */
-export async function transition<Next>(carryOut: () => Promise<Next>): Promise<Next> {
+async function transition<Next>(carryOut: () => Promise<Next>): Promise<Next> {
   for (let pauseMs = PAUSE_MS_MIN; ; pauseMs = Math.min(pauseMs * 2, PAUSE_MS_MAX)) {
     try {
       return await carryOut();
@@ -44,7 +122,7 @@ export async function transition<Next>(carryOut: () => Promise<Next>): Promise<N
 }
 
 /** Waits until something changed, or the wait's deadline has come. */
-export async function changeOrDeadline(changed: () => boolean, wait: Wait): Promise<void> {
+async function changeOrDeadline(changed: () => boolean, wait: Wait): Promise<void> {
   show(wait);
   if (wait.waitMs === null) {
     await condition(changed);
@@ -61,7 +139,7 @@ export async function changeOrDeadline(changed: () => boolean, wait: Wait): Prom
  * The provider's answer, or undefined when it gave none: then, after a pause, the row is to be looked at again, and the
  * same call goes out with the same reference. That nobody answered never means that it failed.
  */
-export async function answerOf<Answer>(
+async function answerOf<Answer>(
   call: () => Promise<Answer>,
   unanswered: { changed: () => boolean; describe: () => Promise<Wait> },
 ): Promise<Answer | undefined> {
