@@ -14,7 +14,7 @@ import { lazyTemporalClient } from './temporal.ts';
 /** A drain that hangs must not keep the process: the start kills what is left after 20 s. */
 const STOP_LIMIT_MS = 15_000;
 
-const LOG_BUFFER_LENGTH = 16_384;
+const LOG_BUFFER_LENGTH = 8_192;
 const LOG_FLUSH_INTERVAL_MS = 100;
 
 async function main(): Promise<void> {
