@@ -60,14 +60,14 @@ const SELECT = `SELECT ${SHOWN.map((column) => `incoming_transfers.${column} AS 
   FROM incoming_transfers LEFT JOIN accounts sender ON sender.id = incoming_transfers.sender_account_id
     LEFT JOIN accounts receiver ON receiver.id = incoming_transfers.account_id`;
 
-const FIND = `${SELECT} WHERE incoming_transfers.id = $1`;
+const FIND = `${SELECT} WHERE incoming_transfers.id = ANY($1::uuid[])`;
 
 export async function findIncomingTransfer(
   reader: Reader,
   id: IncomingTransferId,
 ): Promise<IncomingTransferShown | null> {
-  const [row] = await reader.statement<Row>(FIND, [id]);
-  return row === undefined ? null : showRow(row);
+  const row = await reader.find<Row>(FIND, id);
+  return row === null ? null : showRow(row);
 }
 
 function showRow(row: Row): IncomingTransferShown {
