@@ -1,12 +1,15 @@
 import type { Configuration } from '../config/configuration.ts';
-import type { Transaction } from '../db/client.ts';
+import type { Reader, Transaction } from '../db/client.ts';
 import { requireClient } from '../db/clients.ts';
+import { createJudgedTransfer, readTransferFacts } from '../db/external-transfers.ts';
 import { newId } from '../db/ids.ts';
 import { createInternalIncoming } from '../db/incoming-transfer-work.ts';
 import type { LockedAccount } from '../db/ledger.ts';
-import { createOutgoingTransfer, type NewOutgoingTransfer } from '../db/outgoing-transfers.ts';
+import { newRow } from '../db/outgoing-transfer-rows.ts';
+import { createOutgoingTransfer } from '../db/outgoing-transfers.ts';
 import { drawTransactionNumber } from '../db/transaction-numbers.ts';
 import { type DestinationBankAccount, openOutgoingTransfer, type TransferFacts } from '../db/transfer-facts.ts';
+import { DomainError } from '../domain/errors.ts';
 import type { AccountId, IncomingTransferId, OutgoingTransferId } from '../domain/ids.ts';
 import { planOutgoingTransfer, type TransferPlan } from '../domain/outgoing-transfer-plans.ts';
 import { presentOutgoingTransfer, presentPlannedTransfer } from '../domain/outgoing-transfers.ts';
@@ -19,11 +22,45 @@ import type { PostedTransfer } from './outgoing-transfer-schemas.ts';
 
 type PostAnswer = Parameters<PostContext['render']>[0];
 
-/**
- * Judges the request under the locks of its accounts; then creates the transfer, or answers a dry run. The transaction
- * waits for Postgres twice: for the facts, and for the commit.
- */
+/** Makes a transfer that waits or goes outside, or answers a dry run. */
 export async function makeTransfer(context: PostContext): Promise<RenderedAnswer> {
+  return (await makeWithoutLocks(context)) ?? makeUnderLocks(context);
+}
+
+/**
+ * Judges a transfer to the outside by what is read without locks, and creates it if that still holds: two statements, each
+ * shared with others of the same moment. Null when it must be made, refused or answered under locks.
+ */
+async function makeWithoutLocks(context: PostContext): Promise<RenderedAnswer | null> {
+  const { services, idempotency, body } = context;
+  const { source, destination } = body.data.outgoingTransfer;
+  if (destination.type === 'client-account' || body.workflow.dryRun === true) return null;
+  const facts = await readTransferFacts(services.database, {
+    scope: idempotency,
+    sourceAccountId: source.accountId,
+    bankAccountId: destination.beneficiaryBankAccountId,
+  });
+  if (facts === null) return null;
+  const judged = await judge(services.database.reader, context, facts).catch(ignoreRefusal);
+  if (judged === null) return null;
+  const row = newOutgoingTransfer(context, judged);
+  const answer = context.render({ data: { outgoingTransfer: presentOutgoingTransfer(newRow(row)) } });
+  const stored = idempotency === null ? null : { claim: idempotency, status: answer.status, body: answer.body };
+  const created = await createJudgedTransfer(services.database, row, services.configuration, judged.source, stored);
+  return created ? answer : null;
+}
+
+// Under the locks it is judged again, and refused if nothing has changed; a repeated key finds its answer there.
+function ignoreRefusal(error: unknown): null {
+  if (error instanceof DomainError) return null;
+  throw error;
+}
+
+/**
+ * Judges the request under the locks of its accounts. The transaction waits for Postgres twice: for the facts, and for the
+ * commit.
+ */
+async function makeUnderLocks(context: PostContext): Promise<RenderedAnswer> {
   const { services, idempotency, body } = context;
   const { source, destination } = body.data.outgoingTransfer;
   const ids = {
@@ -42,21 +79,12 @@ export async function makeTransfer(context: PostContext): Promise<RenderedAnswer
 async function createTransfer(tx: Transaction, context: PostContext, facts: TransferFacts): Promise<PostAnswer> {
   const { body, services } = context;
   const judged = await judge(tx, context, facts);
-  const transfer = plannedTransfer(context, judged);
   if (body.workflow.dryRun === true) {
-    return { status: 200, data: { outgoingTransfer: presentPlannedTransfer(transfer) } };
+    const planned = presentPlannedTransfer(plannedTransfer(context, judged));
+    return { status: 200, data: { outgoingTransfer: planned } };
   }
-  const { source, receiver, to, now } = judged;
-  const row: NewOutgoingTransfer = {
-    ...transfer,
-    schemeAttributes: body.data.outgoingTransfer.schemeAttributes ?? null,
-    beneficiary: to?.beneficiary ?? null,
-    method: source.method,
-    provider: source.provider,
-    createdBy: context.caller.id,
-    createdAt: now,
-    updatedAt: now,
-  };
+  const { source, receiver, now } = judged;
+  const transfer = newOutgoingTransfer(context, judged);
   if (receiver !== null && transfer.incomingTransferId !== null) {
     const incoming = {
       id: transfer.incomingTransferId,
@@ -69,7 +97,7 @@ async function createTransfer(tx: Transaction, context: PostContext, facts: Tran
     };
     createInternalIncoming(tx, incoming, now);
   }
-  const created = await createOutgoingTransfer(tx, row, services.configuration, judged.accounts);
+  const created = await createOutgoingTransfer(tx, transfer, services.configuration, judged.accounts);
   return { data: { outgoingTransfer: presentOutgoingTransfer(created) } };
 }
 
@@ -84,7 +112,7 @@ interface Judged {
 }
 
 /** Judges the request; throws what is wrong with it. */
-async function judge(tx: Transaction, context: PostContext, facts: TransferFacts): Promise<Judged> {
+async function judge(reader: Reader, context: PostContext, facts: TransferFacts): Promise<Judged> {
   const request = context.body.data.outgoingTransfer;
   const { configuration } = context.services;
   const fee = feeMinor(context);
@@ -94,7 +122,7 @@ async function judge(tx: Transaction, context: PostContext, facts: TransferFacts
   const source = accounts.get(from.accountId) ?? null;
   const receiver = internalTo === null ? null : (accounts.get(internalTo) ?? null);
   if (source !== null && source.clientId !== request.clientId) {
-    await requireClient(tx, 'outgoingTransfer', request.clientId);
+    await requireClient(reader, 'outgoingTransfer', request.clientId);
   }
   const plan = planOutgoingTransfer(
     {
@@ -121,6 +149,20 @@ async function judge(tx: Transaction, context: PostContext, facts: TransferFacts
   );
   if (source === null) throw new Error('a plan without a source account');
   return { accounts, source, receiver, to, plan, feeMinor: fee, now };
+}
+
+function newOutgoingTransfer(context: PostContext, judged: Judged) {
+  const { source, to, now } = judged;
+  return {
+    ...plannedTransfer(context, judged),
+    schemeAttributes: context.body.data.outgoingTransfer.schemeAttributes ?? null,
+    beneficiary: to?.beneficiary ?? null,
+    method: source.method,
+    provider: source.provider,
+    createdBy: context.caller.id,
+    createdAt: now,
+    updatedAt: now,
+  };
 }
 
 function destinationBankAccountId({ destination }: PostedTransfer): string {

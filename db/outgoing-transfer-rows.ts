@@ -101,6 +101,17 @@ export function insert(work: Work, workflowId: string | null): void {
   leaveToCommit(tx.statement(INSERT, [...valuesOf(COLUMNS, row), ...events, workflowId, ...account]));
 }
 
+/** The row of a new transfer, as what has become of it already, in the words of the table. */
+export function rowOf(work: Work): Record<string, unknown> {
+  const row = new Map<string, unknown>(Object.entries({ ...decided(work), eventSequence: work.entries.length }));
+  return Object.fromEntries(
+    COLUMNS.map(([name, column]) => {
+      const value = row.get(name);
+      return [column.name, typeof value === 'bigint' ? value.toString() : value];
+    }),
+  );
+}
+
 function decided({ transfer, now }: Work): OutgoingTransferRow {
   const final = isFinalOutgoingTransferStatus(transfer.status);
   const checkAfter = transfer.waitingUntil?.getTime() ?? now.getTime() + CHECK_WITHOUT_DEADLINE_MS;

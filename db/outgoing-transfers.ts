@@ -38,7 +38,7 @@ async function wakeWorkflow(tx: Transaction, id: OutgoingTransferId): Promise<vo
   await wake(tx, 'outgoing-transfer', workflowIdOf(id));
 }
 
-function workflowIdOf(id: OutgoingTransferId): string {
+export function workflowIdOf(id: OutgoingTransferId): string {
   return `outgoing-transfer/${id}`;
 }
 
@@ -185,20 +185,29 @@ export async function createOutgoingTransfer(
   accounts?: ReadonlyMap<AccountId, LockedAccount>,
 ): Promise<OutgoingTransferRow> {
   const created = newRow(transfer);
-  // Its row is ours alone until the commit: it is written once, with what has become of it.
-  const work: Work = {
+  const work = workOfNew(tx, created, rules, accounts ?? (await lockAccounts(tx, accountIdsOf(created))));
+  const step = await advance(work);
+  insert(work, step.do === 'end' ? null : workflowIdOf(created.id));
+  return created;
+}
+
+/** Its row is its maker's alone until the commit: it is written once, with what has become of it. */
+export function workOfNew(
+  tx: Transaction,
+  created: OutgoingTransferRow,
+  rules: TransferRules,
+  accounts: ReadonlyMap<AccountId, LockedAccount>,
+): Work {
+  return {
     tx,
     now: created.createdAt,
     rules,
     before: created,
-    accounts: accounts ?? (await lockAccounts(tx, accountIdsOf(created))),
+    accounts,
     transfer: created,
     entries: [{ type: 'outgoing-transfer-created', data: outgoingTransferEventData(created) }],
     isNew: true,
   };
-  const step = await advance(work);
-  insert(work, step.do === 'end' ? null : workflowIdOf(created.id));
-  return created;
 }
 
 function accountIdsOf({ accountId, destinationAccountId }: OutgoingTransferRow): AccountId[] {

@@ -29,7 +29,7 @@ interface OpenedRow {
 type Minor = 'postedMinor' | 'reservedMinor';
 type LockedAccountText = Omit<LockedAccount, Minor> & Readonly<Record<Minor, string>>;
 
-interface BankAccountText extends PlanBankAccount {
+export interface BankAccountText extends PlanBankAccount {
   readonly accountHolderName: string;
   readonly alias: string | null;
   readonly accountNumber: string | null;
@@ -78,7 +78,7 @@ function scopeOf({ machineUserId, method, path, key, requestHash }: IdempotencyS
 }
 
 /** What is kept with the transfer stays as it was, whatever becomes of the beneficiary. */
-function destinationOf(read: BankAccountText): DestinationBankAccount {
+export function destinationOf(read: BankAccountText): DestinationBankAccount {
   const { id, beneficiaryId, clientId, status, country, currency, fullName, identity, address, title } = read;
   const { accountHolderName, alias, accountNumber, iban, routingCodes } = read;
   return {

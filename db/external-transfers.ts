@@ -1,0 +1,194 @@
+import { stringify } from 'lossless-json';
+import type { AccountId, BeneficiaryBankAccountId, OutgoingTransferId } from '../domain/ids.ts';
+import { type Database, DatabaseUnavailable, type Transaction } from './client.ts';
+import { newEventRowId } from './events.ts';
+import { Gathering } from './gathering.ts';
+import type { IdempotencyScope } from './idempotency-keys.ts';
+import type { LockedAccount } from './ledger.ts';
+import { type NewOutgoingTransfer, newRow, rowOf } from './outgoing-transfer-rows.ts';
+import { advance, type OutgoingTransferRow, type TransferRules } from './outgoing-transfer-work.ts';
+import { workflowIdOf, workOfNew } from './outgoing-transfers.ts';
+import { type BankAccountText, destinationOf, type TransferFacts } from './transfer-facts.ts';
+
+/**
+ * Transfers to the outside in two statements, which they share with others of the same moment: one reads what a request is
+ * judged by, without locks; the other creates those for which it still holds under the locks. Whatever does not fit goes
+ * the slow way, in a transaction of its own, which decides and refuses.
+ */
+
+interface Request {
+  readonly scope: IdempotencyScope | null;
+  readonly sourceAccountId: AccountId;
+  readonly bankAccountId: BeneficiaryBankAccountId;
+}
+
+type Nullable<Fields> = { readonly [Field in keyof Fields]: Fields[Field] | null };
+
+interface FactsRow extends Nullable<LockedAccount> {
+  readonly isKeyTaken: boolean;
+  readonly now: Date;
+  readonly bankAccount: BankAccountText | null;
+}
+
+const READ = `
+  SELECT kept.key IS NOT NULL AS "isKeyTaken", service_now() AS now,
+    a.id, a.client_id AS "clientId", c.status AS "clientStatus", a.status, a.currency, a.country, a.provider, a.method,
+    coalesce(a.requested_change = 'close', false) AS closing, a.posted_minor AS "postedMinor", a.reserved_minor AS "reservedMinor",
+    destination.shown AS "bankAccount"
+  FROM unnest($1::uuid[], $2::text[], $3::text[], $4::uuid[], $5::uuid[]) WITH ORDINALITY
+      AS request (machine_user_id, path, key, source_id, bank_account_id, number)
+    LEFT JOIN idempotency_keys kept ON kept.machine_user_id = request.machine_user_id AND kept.method = 'POST'
+      AND kept.path = request.path AND kept.key = request.key
+    LEFT JOIN accounts a ON a.id = request.source_id LEFT JOIN clients c ON c.id = a.client_id
+    LEFT JOIN destination_bank_accounts destination ON destination.id = request.bank_account_id
+  ORDER BY request.number`;
+
+const readings = new WeakMap<Database, Gathering<Request, FactsRow>>();
+
+/** What a request is judged by, as it is at this moment; null when its key is taken. */
+export async function readTransferFacts(database: Database, request: Request): Promise<TransferFacts | null> {
+  let reading = readings.get(database);
+  if (reading === undefined) {
+    reading = new Gathering((requests) => readTogether(database, requests));
+    readings.set(database, reading);
+  }
+  const row = await reading.call(request);
+  if (row.isKeyTaken) return null;
+  const account = accountOf(row);
+  return {
+    accounts: new Map(account === null ? [] : [[account.id, account]]),
+    bankAccount: row.bankAccount === null ? null : destinationOf(row.bankAccount),
+    now: row.now,
+  };
+}
+
+function readTogether(database: Database, requests: readonly Request[]): Promise<FactsRow[]> {
+  return database.statement<FactsRow>(READ, [
+    requests.map(({ scope }) => scope?.machineUserId ?? null),
+    requests.map(({ scope }) => scope?.path ?? null),
+    requests.map(({ scope }) => scope?.key ?? null),
+    requests.map(({ sourceAccountId }) => sourceAccountId),
+    requests.map(({ bankAccountId }) => bankAccountId),
+  ]);
+}
+
+function accountOf(row: FactsRow): LockedAccount | null {
+  const {
+    id,
+    clientId,
+    clientStatus,
+    status,
+    currency,
+    country,
+    provider,
+    method,
+    closing,
+    postedMinor,
+    reservedMinor,
+  } = row;
+  if (id === null || clientId === null || clientStatus === null || status === null || currency === null) return null;
+  if (country === null || provider === null || method === null || closing === null) return null;
+  if (postedMinor === null || reservedMinor === null) return null;
+  const state = { status, closing, postedMinor, reservedMinor };
+  return { id, clientId, clientStatus, currency, country, provider, method, ...state };
+}
+
+/** The answer to a transfer's request, which is stored with it under the request's key. */
+export interface StoredAnswer {
+  readonly claim: IdempotencyScope & { readonly requestHash: Buffer };
+  readonly status: number;
+  readonly body: string;
+}
+
+interface Judged {
+  readonly accountId: AccountId;
+  readonly judged: Readonly<Record<string, unknown>>;
+  readonly row: Readonly<Record<string, unknown>>;
+}
+
+const CREATE = 'SELECT create_judged_transfers($1::json, $2::json) AS id';
+
+const creations = new WeakMap<Database, Gathering<Judged, boolean>>();
+
+/**
+ * Stores a transfer to the outside with what has become of it at once, if that still holds under its account's lock and its
+ * key is free. False: nothing was done, and it must be made in a transaction of its own.
+ */
+export async function createJudgedTransfer(
+  database: Database,
+  transfer: NewOutgoingTransfer,
+  rules: TransferRules,
+  account: LockedAccount,
+  answer: StoredAnswer | null,
+): Promise<boolean> {
+  const work = workOfNew(NO_TRANSACTION, newRow(transfer), rules, new Map([[account.id, account]]));
+  const step = await advance(work);
+  // Who waits for money must be seen by the next credit, and marks the account.
+  if (work.transfer.waitingFor === 'balance' || work.transfer.status === 'failed') return false;
+  const workflowId = step.do === 'end' ? null : workflowIdOf(work.transfer.id);
+  let creation = creations.get(database);
+  if (creation === undefined) {
+    creation = new Gathering(
+      (all) => createTogether(database, all),
+      ({ accountId }) => [accountId],
+    );
+    creations.set(database, creation);
+  }
+  return creation.call({
+    accountId: account.id,
+    judged: {
+      ...answerInSql(work.transfer, answer),
+      event_id: newEventRowId(),
+      entries: work.entries,
+      workflow_id: workflowId,
+      account_status: account.status,
+      reserved_minor: work.transfer.reservedMinor.toString(),
+    },
+    row: rowOf(work),
+  });
+}
+
+function answerInSql({ id, accountId, createdBy, createdAt }: OutgoingTransferRow, answer: StoredAnswer | null) {
+  return {
+    id,
+    account_id: accountId,
+    machine_user_id: createdBy,
+    created_at: createdAt,
+    path: answer?.claim.path,
+    key: answer?.claim.key,
+    request_hash: answer === null ? undefined : `\\x${answer.claim.requestHash.toString('hex')}`,
+    response_status: answer?.status,
+    response_body: answer?.body,
+  };
+}
+
+// When the statement fails as a whole it has done nothing, and each goes the slow way. Only when nobody knows whether it
+// took effect, nobody may try again without being asked.
+async function createTogether(database: Database, all: readonly Judged[]): Promise<readonly boolean[]> {
+  try {
+    const rows = await database.statement<{ id: OutgoingTransferId }>(CREATE, [
+      stringify(all.map(({ judged }) => judged)),
+      JSON.stringify(all.map(({ row }) => row)),
+    ]);
+    const created = new Set<unknown>(rows.map(({ id }) => id));
+    return all.map(({ judged }) => created.has(judged.id));
+  } catch (error) {
+    if (error instanceof DatabaseUnavailable) throw error;
+    return all.map(() => false);
+  }
+}
+
+/** What becomes of a new transfer to the outside is decided without asking the database; this makes sure of it. */
+const NO_TRANSACTION: Transaction = {
+  inTransaction: true,
+  execute: refuse,
+  statement: refuse,
+  find: refuse,
+  get drizzle(): never {
+    throw new Error('a new transfer to the outside is decided without the database');
+  },
+};
+
+function refuse(): Promise<never> {
+  return Promise.reject(new Error('a new transfer to the outside is decided without the database'));
+}
