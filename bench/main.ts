@@ -1,5 +1,6 @@
 import { type BenchAccount, createAccounts, createFloorAccounts } from './accounts.ts';
 import { Callers } from './callers.ts';
+import { benchClients } from './clients.ts';
 import { benchExternalTransfers, benchWithoutTemporal } from './external-transfers.ts';
 import type { Measurement } from './measure.ts';
 import { type BenchOptions, readOptions } from './options.ts';
@@ -51,6 +52,7 @@ async function runCases(bench: Bench): Promise<Measurement[]> {
   if (only.has('a')) measurements.push(...(await benchTransfers(bench)));
   if (only.has('c')) measurements.push(...(await benchReads(bench)));
   if (only.has('b')) measurements.push(...(await benchExternalTransfers(bench)));
+  if (only.has('f')) measurements.push(...(await benchClients(bench)));
   if (only.has('d')) measurements.push(...(await benchWebhooks(bench)));
   if (only.has('b')) measurements.push(...(await benchWithoutTemporal(bench)));
   return measurements;

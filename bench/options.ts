@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 
-export const CASES = ['a', 'b', 'c', 'd', 'e'] as const;
+export const CASES = ['a', 'b', 'c', 'd', 'e', 'f'] as const;
 export type CaseLetter = (typeof CASES)[number];
 
 export interface BenchOptions {
@@ -13,7 +13,7 @@ export interface BenchOptions {
 }
 
 const USAGE =
-  'npm run bench -- [--only a,b,c,d,e] [--seconds 2] [--rounds 3] [--callers 1,16,32] [--large-rows 1000000]';
+  'npm run bench -- [--only a,b,c,d,e,f] [--seconds 2] [--rounds 3] [--callers 1,16,32] [--large-rows 1000000]';
 
 /** Reads the command line; throws the usage for what it does not know. */
 export function readOptions(words: readonly string[]): BenchOptions {
