@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { WEBHOOK_MODULES } from '../../domain/webhook-subscriptions.ts';
 import type { Json } from './api.ts';
 import { type FaultCounts, type FaultPlan, inflictFaults } from './faults.ts';
 import { type Load, type LoadFigures, startLoad } from './load.ts';
@@ -64,10 +65,12 @@ async function closeLinks(links: readonly Link[]): Promise<void> {
 }
 
 async function subscribe({ apiUrls, token, receiver }: WholeService): Promise<string> {
+  // By name, since some modules are told to nobody else: every event must arrive.
+  const webhookSubscription = { url: receiver.url, modules: WEBHOOK_MODULES };
   const response = await fetch(`${apiUrls[0]}/webhook-subscriptions`, {
     method: 'POST',
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ workflow: { code: 'direct' }, data: { webhookSubscription: { url: receiver.url } } }),
+    body: JSON.stringify({ workflow: { code: 'direct' }, data: { webhookSubscription } }),
   });
   const answer: Json = await response.json();
   if (response.status !== 201) throw new Error(`no subscription: ${JSON.stringify(answer)}`);

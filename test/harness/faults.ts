@@ -133,18 +133,20 @@ async function inflict(
       say('the bank is slow, and fails or cuts');
       await setBankFaults(service, { latencyMs: random.whole(0, 500), errorRate: 0.2, cutRate: 0.2 });
       await sleep(OUTAGE_MS);
-      // A bank that was killed meanwhile has forgotten its faults.
-      await setBankFaults(service, { latencyMs: 0, errorRate: 0, cutRate: 0 });
+      // A bank that was killed meanwhile has forgotten its faults; one that is too busy to listen is told again.
+      while (!(await setBankFaults(service, { latencyMs: 0, errorRate: 0, cutRate: 0 }))) await sleep(500);
   }
 }
 
-async function setBankFaults(service: WholeService, faults: Readonly<Record<string, number>>): Promise<void> {
-  await fetch(`${service.sandboxUrl}/bank/faults`, {
+/** Whether the bank has taken it. */
+async function setBankFaults(service: WholeService, faults: Readonly<Record<string, number>>): Promise<boolean> {
+  return fetch(`${service.sandboxUrl}/bank/faults`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(faults),
     signal: AbortSignal.timeout(5_000),
-  })
-    .then((response) => response.arrayBuffer())
-    .catch(() => {});
+  }).then(
+    (response) => response.ok,
+    () => false,
+  );
 }

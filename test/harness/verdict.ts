@@ -79,13 +79,16 @@ interface ToldEvent {
   readonly id: string;
   readonly resourceId: string;
   readonly sequence: bigint;
+  readonly module: string;
+  /** Null while it has not been numbered, and so has no deliveries. */
+  readonly position: bigint | null;
 }
 
 /** Each event arrived, under one id, signed, none was invented, and first attempts kept the order of each resource. */
 async function judgeWebhooks({ service, webhookSecret }: JudgedRun): Promise<Problems> {
   const events = await service.database.reader.statement<ToldEvent>(
     `SELECT event_id(events.id, entry.number - 1) AS id, resource_id AS "resourceId",
-       first_sequence + entry.number - 1 AS sequence
+       first_sequence + entry.number - 1 AS sequence, module, first_position + entry.number - 1 AS position
      FROM events CROSS JOIN LATERAL generate_series(1, entry_count) AS entry (number)`,
     [],
   );
@@ -112,7 +115,9 @@ async function judgeWebhooks({ service, webhookSecret }: JudgedRun): Promise<Pro
     lastSequence.set(event.resourceId, event.sequence);
   }
   if (new Set(arrived.values()).size !== arrived.size) problems.push('two events share a webhook id');
-  for (const id of told.keys()) if (!arrived.has(id)) problems.push(`event ${id}: never arrived`);
+  for (const { id, module, position } of events) {
+    if (!arrived.has(id)) problems.push(`event ${id} of ${module} at position ${position}: never arrived`);
+  }
   const [failed] = await service.database.reader.statement<{ count: number }>(
     `SELECT count(*)::integer AS count FROM webhook_deliveries WHERE status <> 'succeeded'`,
     [],
