@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { connect, type Socket } from 'node:net';
 import { Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -136,6 +137,35 @@ test('slow headers, slow bodies and 1,000 idle sockets are closed, and others ar
   clearInterval(dripBody);
   await others;
   expect(answered).toBeGreaterThan(5);
+});
+
+/** Each idle socket takes a descriptor at both ends, and both are this process. */
+function idleSocketsMax(): number {
+  const limit = Number(execFileSync('sh', ['-c', 'ulimit -n'], { encoding: 'utf8' }));
+  return Number.isNaN(limit) ? 5_000 : Math.min(5_000, Math.floor((limit - 1_000) / 2));
+}
+
+test('5,000 idle sockets, as far as the machine has descriptors, keep nobody from being answered', async () => {
+  // They stay for as long as the test needs them.
+  const patient = { headersMs: 600_000, requestMs: 600_000, checkMs: 200 };
+  const crowded = await startApi(database, { routes: frameRoutes, users: api.users, timeouts: patient });
+  const idle: Socket[] = [];
+  try {
+    while (idle.length < idleSocketsMax()) {
+      idle.push(...(await Promise.all(Array.from({ length: 100 }, () => socketTo(crowded)))));
+    }
+    const body = { workflow: { code: 'direct' }, data: { thing: { amount: 1, currency: 'EUR' } } };
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, (_, index) =>
+        index % 2 === 0 ? crowded.call('GET', '/things') : crowded.call('POST', '/things', body),
+      ),
+    );
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 201]));
+    expect(idle.filter((socket) => socket.destroyed)).toHaveLength(0);
+  } finally {
+    for (const socket of idle) socket.destroy();
+    await crowded.stop();
+  }
 });
 
 test.each([
