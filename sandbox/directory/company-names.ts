@@ -66,14 +66,13 @@ const SIGNS: Readonly<Record<string, string>> = {
 /** What says something of the name, or is punctuation that Unicode counts among the symbols. */
 const NO_WORDS = new Set('®©^`´¨|~°'.split(''));
 
-/** Compares two companies' names; "a t/a b" is known as a and as b, but is not "c t/a b". */
+/** Compares two companies' names; "a t/a b" is held as a and as b, but who asks for it asks for both. */
 export function matchCompanies(asked: string, held: string): NameMatch {
   const names = namesOf(asked);
   const holders = namesOf(held);
   const result = best(names.flatMap((name) => holders.map((holder) => matchCompany(name, holder))));
-  if (result !== 'full' || names.length === 1 || holders.length === 1) return result;
-  const [fewer, more] = names.length < holders.length ? [names, holders] : [holders, names];
-  return eachHasItsOwn(fewer, more, (name, holder) => matchCompany(name, holder) === 'full') ? 'full' : 'close';
+  if (result !== 'full') return result;
+  return eachHasItsOwn(names, holders, (name, holder) => matchCompany(name, holder) === 'full') ? 'full' : 'close';
 }
 
 interface CompanyName {
