@@ -6,8 +6,15 @@ import type { ClientId } from '../domain/ids.ts';
 import { CLIENT_EXAMPLE, clientShown, email, typeDisagreements } from './client-schemas.ts';
 import { crossCheck } from './frame/cross-checks.ts';
 import { route } from './frame/route.ts';
-import { clearable, country, date, fields, optional, text, uuid } from './frame/schemas.ts';
-import { addressSent, identificationNumbersChange, identificationsSent, partyName, phone } from './party-schemas.ts';
+import { clearable, country, date, fields, oneOf, only, optional, text, uuid } from './frame/schemas.ts';
+import {
+  addressSent,
+  historicDate,
+  identificationNumbersChange,
+  identificationsSent,
+  partyName,
+  phone,
+} from './party-schemas.ts';
 
 const identityOfBoth = {
   country: clearable(country()),
@@ -15,44 +22,44 @@ const identityOfBoth = {
   identificationNumbers: clearable(identificationNumbersChange),
 };
 
-const identityChange = v.variant(
+const identityChange = oneOf(
   'type',
   [
     fields({
-      type: v.literal('individual'),
+      type: only('individual'),
       givenName: optional(partyName()),
       familyName: optional(partyName()),
       birthDate: clearable(date()),
       ...identityOfBoth,
     }),
     fields({
-      type: v.literal('corporate'),
+      type: only('corporate'),
       legalName: optional(partyName()),
-      incorporationDate: clearable(date()),
+      incorporationDate: clearable(historicDate()),
       corporationType: clearable(text(40)),
       ...identityOfBoth,
     }),
   ],
-  'must be of type individual or corporate',
+  'type individual or corporate',
 );
 
 const contactChange = { phone: clearable(phone()), email: clearable(email()) };
 
-const profileChange = v.variant(
+const profileChange = oneOf(
   'identityType',
   [
     fields({
-      identityType: v.literal('individual'),
+      identityType: only('individual'),
       residentialAddress: optional(addressSent),
       ...contactChange,
     }),
     fields({
-      identityType: v.literal('corporate'),
+      identityType: only('corporate'),
       registrationAddress: optional(addressSent),
       ...contactChange,
     }),
   ],
-  'must be of identityType individual or corporate',
+  'identityType individual or corporate',
 );
 
 const clientChange = v.pipe(

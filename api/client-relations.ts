@@ -15,7 +15,7 @@ import type { ClientId, ClientRelationId } from '../domain/ids.ts';
 import { CLIENT_EXAMPLE, type ClientRelationSent, email, relationSent, relationShown } from './client-schemas.ts';
 import { crossCheck } from './frame/cross-checks.ts';
 import { route } from './frame/route.ts';
-import { clearable, country, date, fields, list, optional, picklist, uuid } from './frame/schemas.ts';
+import { clearable, country, date, fields, list, only, optional, picklist, uuid } from './frame/schemas.ts';
 import { addressSent, partyName, phone } from './party-schemas.ts';
 
 const TAG = 'Clients';
@@ -115,7 +115,7 @@ const clientRelationChange = fields({
   relation: optional(picklist(CLIENT_RELATIONS)),
   identity: optional(
     fields({
-      type: optional(v.literal('individual')),
+      type: optional(only('individual')),
       givenName: optional(partyName()),
       familyName: optional(partyName()),
       birthDate: clearable(date()),
@@ -124,7 +124,7 @@ const clientRelationChange = fields({
   ),
   profile: clearable(
     fields({
-      identityType: optional(v.literal('individual')),
+      identityType: optional(only('individual')),
       residentialAddress: clearable(addressSent),
       phone: clearable(phone()),
       email: clearable(email()),

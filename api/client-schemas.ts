@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { CLIENT_RELATIONS_MAX } from '../domain/client-relations.ts';
 import { CLIENT_RELATIONS, CLIENT_STATUSES } from '../domain/clients.ts';
 import { isEmail } from '../domain/emails.ts';
-import { ADDRESS_LINE_LENGTH_MAX } from '../domain/names.ts';
+import { ADDRESS_LINE_LENGTH_MAX, FULL_NAME_LENGTH_MAX } from '../domain/names.ts';
 import { crossCheck, type Disagreement, isSent, type Sent } from './frame/cross-checks.ts';
 import {
   country,
@@ -11,6 +11,8 @@ import {
   hint,
   list,
   nullable,
+  oneOf,
+  only,
   optional,
   pattern,
   picklist,
@@ -20,6 +22,7 @@ import {
 import {
   addressSent,
   addressShown,
+  historicDate,
   identificationNumbers,
   identificationsSent,
   identificationsShown,
@@ -34,44 +37,44 @@ export const email = () =>
     v.check(isEmail, 'must be an e-mail address'),
   );
 
-const individualNames = { type: v.literal('individual'), givenName: partyName(), familyName: partyName() };
-const corporateNames = { type: v.literal('corporate'), legalName: partyName() };
+const individualNames = { type: only('individual'), givenName: partyName(), familyName: partyName() };
+const corporateNames = { type: only('corporate'), legalName: partyName() };
 const identificationViews = {
   identifications: optional(identificationsSent),
   identificationNumbers: optional(identificationNumbers),
 };
 
-const identitySent = v.variant(
+const identitySent = oneOf(
   'type',
   [
     fields({ ...individualNames, birthDate: optional(date()), country: optional(country()), ...identificationViews }),
     fields({
       ...corporateNames,
-      incorporationDate: optional(date()),
+      incorporationDate: optional(historicDate()),
       corporationType: optional(text(40)),
       country: optional(country()),
       ...identificationViews,
     }),
   ],
-  'must be of type individual or corporate',
+  'type individual or corporate',
 );
 
 const contactSent = { phone: optional(phone()), email: optional(email()) };
 
-const profileSent = v.variant(
+const profileSent = oneOf(
   'identityType',
   [
-    fields({ identityType: v.literal('individual'), residentialAddress: addressSent, ...contactSent }),
-    fields({ identityType: v.literal('corporate'), registrationAddress: addressSent, ...contactSent }),
+    fields({ identityType: only('individual'), residentialAddress: addressSent, ...contactSent }),
+    fields({ identityType: only('corporate'), registrationAddress: addressSent, ...contactSent }),
   ],
-  'must be of identityType individual or corporate',
+  'identityType individual or corporate',
 );
 
 export const relationSent = fields({
   relation: picklist(CLIENT_RELATIONS),
   identity: fields({ ...individualNames, birthDate: optional(date()), country: optional(country()) }),
   profile: optional(
-    fields({ identityType: v.literal('individual'), residentialAddress: optional(addressSent), ...contactSent }),
+    fields({ identityType: only('individual'), residentialAddress: optional(addressSent), ...contactSent }),
   ),
 });
 
@@ -115,7 +118,7 @@ const identityShown = v.variant('type', [
   fields({ ...individualNames, birthDate: nullable(date()), country: nullable(country()), ...identitiesShown }),
   fields({
     ...corporateNames,
-    incorporationDate: nullable(date()),
+    incorporationDate: nullable(historicDate()),
     corporationType: nullable(text(40)),
     country: nullable(country()),
     ...identitiesShown,
@@ -136,11 +139,11 @@ export const relationShown = fields({
   relation: picklist(CLIENT_RELATIONS),
   identity: fields({ ...individualNames, birthDate: nullable(date()), country: nullable(country()) }),
   profile: fields({
-    identityType: v.literal('individual'),
+    identityType: only('individual'),
     residentialAddress: nullable(relationAddressShown),
     ...contactShown,
   }),
-  fullName: text(300),
+  fullName: text(FULL_NAME_LENGTH_MAX),
 });
 
 /** The client as it stands beside an account that was asked for with its client. */
@@ -148,7 +151,7 @@ export const clientSummaryShown = fields({
   id: uuid(),
   clientNumber: pattern(/^\d+$/, 'a client number'),
   status: picklist(CLIENT_STATUSES),
-  fullName: text(300),
+  fullName: text(FULL_NAME_LENGTH_MAX),
   identity: identityShown,
 });
 

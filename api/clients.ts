@@ -6,6 +6,7 @@ import { CLIENT_STATUSES, type Client, type ClientIdentity, presentClient, prima
 import { recordNotFound } from '../domain/errors.ts';
 import { identificationsOf } from '../domain/identifications.ts';
 import type { ClientId } from '../domain/ids.ts';
+import { FULL_NAME_LENGTH_MAX } from '../domain/names.ts';
 import { findClientToMigrate } from './client-migrations.ts';
 import { newClientRelation } from './client-relations.ts';
 import {
@@ -173,7 +174,7 @@ const getClients = route(
     query: {
       'data.client.status': optional(picklist(CLIENT_STATUSES)),
       'data.client.clientNumber': optional(pattern(/^\d{1,34}$/, 'digits')),
-      'data.client.fullName': optional(text(140)),
+      'data.client.fullName': optional(text(FULL_NAME_LENGTH_MAX)),
       'data.client.email': optional(email()),
       'data.client.country': optional(country()),
       'data.client.identityType': optional(picklist(['individual', 'corporate'])),

@@ -1,15 +1,28 @@
 import * as v from 'valibot';
 import { checkAddress } from '../domain/addresses.ts';
 import { isCountry } from '../domain/countries.ts';
+import { isDate, type LocalDate } from '../domain/dates.ts';
 import { IDENTIFICATION_NUMBER_LENGTH_MAX, IDENTIFICATION_TYPES } from '../domain/identifications.ts';
 import { ADDRESS_LINE_LENGTH_MAX, NAME_LENGTH_MAX } from '../domain/names.ts';
 import { crossCheck, disagreement } from './frame/cross-checks.ts';
-import { clearable, country, date, fields, list, nullable, optional, picklist, text } from './frame/schemas.ts';
+import { clearable, country, date, fields, hint, list, nullable, optional, picklist, text } from './frame/schemas.ts';
 
 /** What every party has: clients, related entities, users, beneficiaries (specification 2.1). */
 const IDENTIFICATIONS_MAX = 20;
 
 const addressLine = () => clearable(text(ADDRESS_LINE_LENGTH_MAX));
+
+/**
+ * A date of what may be older than any payment: a company, an entry in a register. From the year 1000 on, `YYYY-MM-DD` of
+ * the calendar.
+ */
+export const historicDate = () =>
+  v.pipe(
+    v.string('must be a date'),
+    v.check((value) => isDate(value, 1000), 'must be a date of the calendar, as YYYY-MM-DD'),
+    hint<string>({ format: 'date', pattern: '^[1-9]\\d{3}-' }),
+    v.transform((value): LocalDate => value),
+  );
 
 /** An address as it is sent. Missing parts are stored as null, and null counts as missing: a change sends what was read. */
 export const addressSent = v.pipe(
@@ -61,7 +74,7 @@ export const identificationsSent = list(
     fields({
       ...identification,
       issuingCountry: clearable(country()),
-      issueDate: clearable(date()),
+      issueDate: clearable(historicDate()),
       expirationDate: clearable(date()),
     }),
     v.transform((sent) => ({
@@ -80,7 +93,7 @@ export const identificationsShown = list(
   fields({
     ...identification,
     issuingCountry: nullable(country()),
-    issueDate: nullable(date()),
+    issueDate: nullable(historicDate()),
     expirationDate: nullable(date()),
   }),
   0,

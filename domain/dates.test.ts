@@ -13,6 +13,13 @@ test('only dates of the calendar are dates', () => {
   }
 });
 
+test('a date is as old as it is allowed to be', () => {
+  expect(isDate('1899-12-31')).toBe(false);
+  expect(isDate('1899-12-31', 1000)).toBe(true);
+  expect(isDate('1700-02-29', 1000)).toBe(false);
+  expect(isDate('0999-12-31', 1000)).toBe(false);
+});
+
 test('days are added across months, years and 29 February', () => {
   expect(addDays('2028-02-28', 1)).toBe('2028-02-29');
   expect(addDays('2028-02-29', 365)).toBe('2029-02-28');

@@ -5,10 +5,10 @@ const DATE = /^(\d{4})-(\d{2})-(\d{2})$/;
 const DATE_TIME = /^(\d{4}-\d{2}-\d{2})T([01]\d|2[0-3]):([0-5]\d):([0-5]\d)(?:\.(\d{1,3}))?$/;
 const DAY_MS = 86_400_000;
 
-/** A date of the calendar, from year 1900 on: 2026-02-31 and 0000-01-01 are not. */
-export function isDate(text: string): boolean {
+/** A date of the calendar, from year 1900 on unless told otherwise: 2026-02-31 and 0000-01-01 are not. */
+export function isDate(text: string, yearMin = 1900): boolean {
   const match = DATE.exec(text);
-  if (match === null || Number(match[1]) < 1900) return false;
+  if (match === null || Number(match[1]) < yearMin) return false;
   const instant = new Date(`${text}T00:00:00.000Z`);
   return !Number.isNaN(instant.getTime()) && instant.toISOString().startsWith(text);
 }

@@ -13,6 +13,8 @@ export type TextProblem =
 
 /** ISO 20022 gives a party's name 140 characters; a longer one could not be sent to any bank. */
 export const NAME_LENGTH_MAX = 140;
+/** Given and family name, and the space between. */
+export const FULL_NAME_LENGTH_MAX = 2 * NAME_LENGTH_MAX + 1;
 /** Remittance information and the like: ISO 20022's 140 characters. */
 export const DESCRIPTION_LENGTH_MAX = 140;
 /** Lines of an address; ISO 20022 has 70 for each. */

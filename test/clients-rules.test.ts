@@ -18,6 +18,7 @@ import {
   countryValues,
   dateValues,
   emailValues,
+  historicDateValues,
   identificationRules,
   nameValues,
   phoneValues,
@@ -106,7 +107,7 @@ describe('specification 2.2, an individual client', () => {
       rule: '2.2 identity',
       path: 'identity',
       need: 'required',
-      refuses: [...invalid('Ada', true), refused([PERSON], 'field_required', 'type')],
+      refuses: [...invalid('Ada', true, 17, [PERSON]), refused({}, 'field_required', 'type')],
     },
     {
       rule,
@@ -130,7 +131,7 @@ describe('specification 2.2, an individual client', () => {
       rule: '2.2 profile',
       path: 'profile',
       need: 'required',
-      refuses: [...invalid('London'), refused([], 'field_required', 'identityType')],
+      refuses: [...invalid('London', 17, []), refused({}, 'field_required', 'identityType')],
     },
     {
       rule: '2.2 profile, of the type of the identity',
@@ -172,7 +173,7 @@ describe('specification 2.2, a corporate client', () => {
   fieldRules(client(company, 'corporate', 'registrationAddress'), [
     { rule, path: 'identity.type', need: 'required', takes: same('corporate'), refuses: invalid('ltd', 1) },
     { rule, path: 'identity.legalName', need: 'required', ...nameValues, moves: ['fullName'] },
-    { rule, path: 'identity.incorporationDate', need: 'optional', ...dateValues },
+    { rule, path: 'identity.incorporationDate', need: 'optional', ...historicDateValues },
     {
       rule,
       path: 'identity.corporationType',
@@ -643,6 +644,26 @@ describe('specification 4.1, what is answered', () => {
   test('2.2: relations stand with corporate clients alone', async () => {
     expect([given.company.relations.length, 'relations' in given.person]).toEqual([2, false]);
   });
+});
+
+test.each<[string, Json, string]>([
+  ['identity that is a list', { identity: [PERSON] }, 'data.client.identity must be an object.'],
+  ['identity that is a number', { identity: 17 }, 'data.client.identity must be an object.'],
+  ['profile that is a list', { profile: [] }, 'data.client.profile must be an object.'],
+  [
+    'identity of no type',
+    { identity: { type: 'trust' } },
+    'data.client.identity.type must be of type individual or corporate.',
+  ],
+  [
+    'identity of a relation that is a company',
+    { relations: [{ ...RELATED, identity: { ...RELATED.identity, type: 'corporate' } }] },
+    'data.client.relations.0.identity.type must be individual.',
+  ],
+])('specification 7: the message names the field and its rule: %s', async (_, change, message) => {
+  const answer = await postClient({ ...company(), ...change });
+  expect(answer.status, answer.text).toBe(400);
+  expect(answer.body.message).toBe(message);
 });
 
 describe('specification 4.1, what is refused', () => {

@@ -84,6 +84,12 @@ export const dateValues = {
   refuses: invalid('2023-02-29', '1990-13-01', '10.12.1990', '1990-12-10T00:00:00', 19901210),
 } satisfies Partial<FieldRule>;
 
+/** Companies and registers are older than payments. */
+export const historicDateValues = {
+  takes: same('1990-12-10', '1863-08-01', '1288-06-16'),
+  refuses: invalid('1863-02-29', '0999-12-31', '0000-01-01', 18630801),
+} satisfies Partial<FieldRule>;
+
 export const nameValues = {
   takes: same('Ada', 'Jean-Luc', '李', 'Ñ'.repeat(140)),
   refuses: invalid('', ' ', 'a'.repeat(141), 12, ['Ada'], 'A\u202eda'),
@@ -151,7 +157,7 @@ export function identificationRules(path: string): FieldRule[] {
       moves,
     },
     { rule: identification, path: `${one}.issuingCountry`, need: 'optional', ...countryValues, moves },
-    { rule: identification, path: `${one}.issueDate`, need: 'optional', ...dateValues, moves },
+    { rule: identification, path: `${one}.issueDate`, need: 'optional', ...historicDateValues, moves },
     { rule: identification, path: `${one}.expirationDate`, need: 'optional', ...dateValues, moves },
     {
       rule: '2.1 Identification, deprecated map',
