@@ -1,8 +1,9 @@
 import { and, eq, sql } from 'drizzle-orm';
 import type { ClientConnectionOutcome } from '../domain/account-connections.ts';
-import { presentClient } from '../domain/clients.ts';
+import { presentClientWithRelations } from '../domain/client-relations.ts';
 import type { ClientId } from '../domain/ids.ts';
 import type { Transaction } from './client.ts';
+import { readClientRelations } from './client-relations.ts';
 import { readClock } from './clock.ts';
 import { clientConnections } from './connections-schema.ts';
 import { appendEvents } from './events.ts';
@@ -121,7 +122,8 @@ async function tellConnected(
   occurredAt: Date,
 ): Promise<void> {
   const { id, provider } = connection;
-  const data = { ...presentClient(client), connection: { id, serviceProvider: provider } };
+  const relations = await readClientRelations(tx, client.id);
+  const data = { ...presentClientWithRelations(client, relations), connection: { id, serviceProvider: provider } };
   await appendEvents(tx, {
     module: 'clients',
     resourceId: client.id,

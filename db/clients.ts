@@ -1,6 +1,6 @@
 import { and, asc, count, eq, type SQL, sql } from 'drizzle-orm';
+import { presentClientWithRelations } from '../domain/client-relations.ts';
 import type { Client, ClientIdentity, ClientProfile, ClientRelation, ClientStatus } from '../domain/clients.ts';
-import { presentClient } from '../domain/clients.ts';
 import { emailKey } from '../domain/emails.ts';
 import { recordNotFound } from '../domain/errors.ts';
 import type { ClientId } from '../domain/ids.ts';
@@ -49,7 +49,7 @@ export async function createClient(
     .returning();
   if (row === undefined) throw new Error('an insert returned no row');
   const relations = await insertClientRelations(tx, row.id, client.relations, now);
-  const entries = [{ type: 'created', data: presentClient(row) }];
+  const entries = [{ type: 'created', data: presentClientWithRelations(row, relations) }];
   await appendEvents(tx, { module: 'clients', resourceId: row.id, occurredAt: now, entries });
   return { client: row, relations };
 }

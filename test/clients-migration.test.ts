@@ -131,6 +131,9 @@ describe('a client that the provider has', () => {
     ]);
     const read = await stage.api.call('GET', `/clients/${data.client.id}/relations`);
     expect(read.body.data.clientRelations).toEqual(data.client.relations);
+    const [made, connected] = await eventsOf(stage.api, data.client.id);
+    expect(made?.data).toEqual(data.client);
+    expect(connected?.data).toMatchObject(data.client);
   });
 
   test('keeps its name in every script', async () => {

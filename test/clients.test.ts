@@ -157,6 +157,7 @@ describe('POST /clients', () => {
     expect(events.map(({ module, entries }) => [module, entries.map(({ type }) => type)])).toEqual([
       ['clients', ['created']],
     ]);
+    expect(events[0]?.entries[0]?.data).toEqual(client);
   });
 
   test.each([
@@ -310,6 +311,12 @@ describe('GET /clients', () => {
     expect(await found({ [name]: `%${mark}` })).toEqual([]);
     expect(await found({ [name]: `Bo_b ${mark}` })).toEqual([1]);
     expect(await found({ [name]: `Bo\\b ${mark}` })).toEqual([2]);
+  });
+
+  test('finds the longest name that there is by all of it', async () => {
+    const longest = await created(person({ givenName: 'g'.repeat(140), familyName: 'f'.repeat(140) }));
+    const { data } = await list({ 'data.client.fullName': longest.fullName });
+    expect(data.clients).toEqual([longest]);
   });
 });
 
