@@ -1,4 +1,4 @@
-import { and, count, eq, inArray } from 'drizzle-orm';
+import { and, count, eq, inArray, sql } from 'drizzle-orm';
 import { recordNotFound, refusal } from '../domain/errors.ts';
 import type { ClientId, UserClientRelationId, UserId } from '../domain/ids.ts';
 import type { UserClientRelationStatus } from '../domain/user-client-relations.ts';
@@ -13,13 +13,16 @@ export type UserClientRelationRow = typeof userClientRelations.$inferSelect;
 
 const ENTITY = 'userClientRelation';
 
-/** Relates a user to clients that it has no relation to yet, allowed or revoked. */
+/**
+ * Relates a user to clients that it has no relation to yet, allowed or revoked. Its row is locked, so that two requests
+ * that name the same clients in different orders follow each other.
+ */
 export async function createUserClientRelations(
   tx: Transaction,
   userId: UserId,
   clientIds: readonly ClientId[],
 ): Promise<readonly UserClientRelationRow[]> {
-  const [user] = await tx.drizzle.select({ id: users.id }).from(users).where(eq(users.id, userId)).for('share');
+  const [user] = await tx.drizzle.select({ id: users.id }).from(users).where(eq(users.id, userId)).for('no key update');
   if (user === undefined) throw recordNotFound('user', 'id', userId);
   return insertUserClientRelations(tx, userId, clientIds, await readClock(tx));
 }
@@ -61,7 +64,7 @@ export async function allowUserClientRelations(
     .values(clientIds.map((clientId) => newRelation(userId, clientId, now)))
     .onConflictDoUpdate({
       target: [userClientRelations.userId, userClientRelations.clientId],
-      set: { status: 'allowed' },
+      set: { status: 'allowed', revision: sql`${userClientRelations.revision} + 1` },
     });
 }
 

@@ -49,20 +49,21 @@ export async function inviteUser(tx: Transaction, wanted: NewInvitations): Promi
     nextCheckAt: new Date(now.getTime() + INVITATION_CHECK_MS),
     createdAt: now,
   });
-  const rows = await tx.drizzle
+  const wantedRows = invitations.map((invitation, index) => ({
+    ...invitation,
+    id: ids[index] ?? newId<UserInvitationId>(),
+    signUpId,
+    emailKey: emailKey(email),
+    status: 'pending' as const,
+    createdAt: now,
+  }));
+  // In one order: requests that name the same clients in different orders wait for each other, and do not deadlock.
+  const inserted = await tx.drizzle
     .insert(userInvitations)
-    .values(
-      invitations.map((invitation, index) => ({
-        ...invitation,
-        id: ids[index] ?? newId<UserInvitationId>(),
-        signUpId,
-        emailKey: emailKey(email),
-        status: 'pending' as const,
-        createdAt: now,
-      })),
-    )
+    .values(wantedRows.toSorted((one, other) => (one.clientId < other.clientId ? -1 : 1)))
     .onConflictDoNothing()
     .returning();
+  const rows = ids.flatMap((id) => inserted.find((row) => row.id === id) ?? []);
   const invited = new Set(rows.map(({ clientId }) => clientId));
   const twice = clientIds.find((clientId) => !invited.has(clientId));
   if (twice !== undefined) {

@@ -1,7 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createDatabase, type Transaction } from '../db/client.ts';
+import { createUserClientRelations } from '../db/user-client-relations.ts';
+import { inviteUser } from '../db/user-invitations.ts';
+import { asId, type ClientId, type UserId } from '../domain/ids.ts';
 import { type Called, type Json, startApi, type TestApi } from './harness/api.ts';
 import { createTestDatabase, type TestDatabase } from './harness/postgres.ts';
+import { until } from './harness/stage.ts';
 import { sequence, subscribe } from './harness/webhooks.ts';
 
 let database: TestDatabase;
@@ -243,6 +248,65 @@ describe('client relations of a user', () => {
     expect((await find(user.id, query)).body.data.userClientRelations).toEqual([]);
     expect((await relate(user.id, [randomUUID()])).status).toBe(404);
     expect(problems(await relate(user.id, []))).toEqual(['common.validation.limit_exceeded data.userClientRelations']);
+  });
+});
+
+describe('two requests that name the same clients in opposite orders', () => {
+  const NAME = 'opposite-orders';
+
+  async function seen(): Promise<{ open: number; waiting: number; deadlocks: number }> {
+    const [row] = await api.database.reader.statement<{ open: number; waiting: number; deadlocks: number }>(
+      `SELECT count(*)::int AS open, (count(*) FILTER (WHERE wait_event_type = 'Lock'))::int AS waiting,
+         (SELECT deadlocks::int FROM pg_stat_database WHERE datname = current_database()) AS deadlocks
+       FROM pg_stat_activity WHERE application_name = '${NAME}'`,
+      [],
+    );
+    if (row === undefined) throw new Error('a count returned no row');
+    return row;
+  }
+
+  /** A third transaction has the client in the middle until both wait; then it goes, and each could take what the other needs. */
+  async function meet(
+    ask: (tx: Transaction, clientIds: readonly ClientId[]) => Promise<readonly { clientId: string }[]>,
+  ) {
+    const own = createDatabase({ url: database.url, maxConnections: 3, applicationName: NAME });
+    const clientIds = (await Promise.all([newClientId(), newClientId(), newClientId()])).map((id) =>
+      asId<ClientId>(id),
+    );
+    const orders = [clientIds, clientIds.toReversed()];
+    const asked: Promise<readonly { clientId: string }[]>[] = [];
+    const gone = own.transaction(
+      async (tx) => {
+        await ask(tx, clientIds.slice(1, 2));
+        asked.push(...orders.map((ids) => own.transaction((other) => ask(other, ids))));
+        await until(seen, ({ waiting }) => waiting === 2);
+        throw new Error('gone');
+      },
+      { deadlineMs: 30_000 },
+    );
+    await expect(gone).rejects.toThrow('gone');
+    const made = (await Promise.allSettled(asked)).flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+    await own.close();
+    expect(made).toHaveLength(1);
+    expect(orders).toContainEqual(made[0]?.map(({ clientId }) => clientId));
+    // What a connection has counted is told at its end.
+    expect((await until(seen, ({ open }) => open === 0)).deadlocks).toBe(0);
+  }
+
+  test('follow each other where they relate a user, without a deadlock', async () => {
+    const { user } = await created({ user: person() });
+    await meet((tx, clientIds) => createUserClientRelations(tx, asId<UserId>(user.id), clientIds));
+  });
+
+  test('follow each other where they invite a person, without a deadlock', async () => {
+    const { email, identity } = person();
+    await meet((tx, clientIds) =>
+      inviteUser(tx, {
+        email,
+        identity: { ...identity, birthDate: null },
+        invitations: clientIds.map((clientId) => ({ clientId, userClientRelation: 'director' })),
+      }),
+    );
   });
 });
 
