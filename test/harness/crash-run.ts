@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { WEBHOOK_MODULES } from '../../domain/webhook-subscriptions.ts';
 import type { Json } from './api.ts';
 import { type FaultCounts, type FaultPlan, inflictFaults } from './faults.ts';
+import { type Footprints, footprintsOf, judgeFootprints } from './footprint.ts';
 import { type Load, type LoadFigures, startLoad } from './load.ts';
 import { randomFrom } from './random.ts';
 import { untilSettled, watchTotals } from './settled.ts';
@@ -31,6 +32,8 @@ export interface CrashRunResult {
   /** Requests that callers made while Temporal was dead, and those of them that were not answered well. */
   readonly temporalAway: { readonly requests: number; readonly acknowledged: number; readonly failed: number };
   readonly settledAfterMs: number | null;
+  /** Of our own processes, before the first request and after the last. */
+  readonly footprints: { readonly atStart: Footprints; readonly atEnd: Footprints };
   readonly problems: Problems;
 }
 
@@ -40,6 +43,7 @@ export interface ServiceUnderLoad {
   readonly load: Load;
   readonly webhookSecret: string;
   readonly links: readonly Link[];
+  readonly atStart: Footprints;
 }
 
 export async function startUnderLoad(options: {
@@ -50,9 +54,10 @@ export async function startUnderLoad(options: {
   const links: Link[] = [];
   const service = await startWholeService({ detours: linkedDetours(links) });
   try {
+    const atStart = footprintsOf(service);
     const webhookSecret = await subscribe(service);
     const load = await startLoad({ ...options, service, random: randomFrom(options.seed) });
-    return { service, load, webhookSecret, links };
+    return { service, load, webhookSecret, links, atStart };
   } catch (error) {
     await service.close();
     await closeLinks(links);
@@ -95,6 +100,7 @@ export async function crashRun(options: CrashRunOptions): Promise<CrashRunResult
     const settled = await untilSettled(service, settleMs);
     await watch.stop();
     const problems = await judge(under);
+    problems.push(...(await judgeFootprints(service, under.atStart)));
     if ('open' in settled) problems.push(`still open after ${settleMs} ms: ${JSON.stringify(settled.open)}`);
     if (temporalAway.failed > 0) problems.push(`${temporalAway.failed} requests failed while Temporal was away`);
     problems.push(...watch.wrong.map((total) => `a snapshot saw a wrong total: ${total}`));
@@ -110,6 +116,7 @@ export async function crashRun(options: CrashRunOptions): Promise<CrashRunResult
       snapshots: watch.reads,
       temporalAway,
       settledAfterMs: 'tookMs' in settled ? Math.round(settled.tookMs) : null,
+      footprints: { atStart: under.atStart, atEnd: footprintsOf(service) },
       problems,
     };
   } finally {

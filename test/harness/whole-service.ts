@@ -63,6 +63,8 @@ export interface ServiceProcess {
   /** How often it was killed. */
   readonly kills: number;
   readonly isUp: boolean;
+  /** Of the process that runs now; undefined while none does. */
+  readonly pid: number | undefined;
   /** SIGKILL, and until it has ended. */
   kill(): Promise<void>;
   /** Starts it again; resolves when it serves. */
@@ -253,6 +255,10 @@ class Child implements ServiceProcess {
     this.logFile = join(directory, 'logs', `${name}.log`);
     this.#pidFile = join(directory, 'run', `${name}.pid`);
     this.#run = run;
+  }
+
+  get pid(): number | undefined {
+    return this.#running?.pid;
   }
 
   async start(): Promise<void> {

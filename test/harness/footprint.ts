@@ -1,0 +1,69 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { loadConfiguration } from '../../config/configuration.ts';
+import type { ServiceProcess, WholeService } from './whole-service.ts';
+
+/** What a process holds of the machine, as Linux tells it. */
+interface Footprint {
+  /** Files and sockets. */
+  readonly descriptors: number;
+  readonly residentBytes: number;
+}
+
+/** By the process's name. */
+export type Footprints = Readonly<Record<string, Footprint>>;
+
+/** A process that has worked keeps compiled code, caches and the heap that it grew to, which is bounded; a leak is not. */
+const GROWTH_BYTES_MAX = 250 * 1024 * 1024;
+/** Connections to Temporal, the listener and log files beside the pool of Postgres, which fills as it is used. */
+const DESCRIPTORS_BESIDE_POOL = 16;
+/** Callers' idle connections are closed after seconds; a busy machine is given long. */
+const BACK_MS_MAX = 180_000;
+
+/** Of our own processes; empty where the system does not tell. */
+export function footprintsOf(service: WholeService): Footprints {
+  const ours = service.processes.filter(({ kind }) => kind === 'api' || kind === 'worker');
+  return Object.fromEntries(
+    ours.flatMap((process) => {
+      const footprint = footprintOf(process);
+      return footprint === null ? [] : [[process.name, footprint] as const];
+    }),
+  );
+}
+
+function footprintOf({ pid }: ServiceProcess): Footprint | null {
+  try {
+    const descriptors = readdirSync(`/proc/${pid}/fd`).length;
+    const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+    const kilobytes = Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? Number.NaN);
+    return { descriptors, residentBytes: kilobytes * 1024 };
+  } catch {
+    return null;
+  }
+}
+
+/** What does not come back to where it was at the start, once nothing is under way any more. */
+export async function judgeFootprints(service: WholeService, atStart: Footprints): Promise<string[]> {
+  const deadline = performance.now() + BACK_MS_MAX;
+  for (;;) {
+    const problems = grownSince(service, atStart);
+    if (problems.length === 0 || performance.now() > deadline) return problems;
+    await sleep(1_000);
+  }
+}
+
+function grownSince(service: WholeService, atStart: Footprints): string[] {
+  const { apiDatabaseConnections, workerDatabaseConnections } = loadConfiguration({}).pools;
+  const pool = Math.max(apiDatabaseConnections, workerDatabaseConnections);
+  const now = footprintsOf(service);
+  return Object.entries(atStart).flatMap(([name, before]) => {
+    const after = now[name];
+    if (after === undefined) return [`${name} does not run any more`];
+    const descriptors = after.descriptors - before.descriptors;
+    const bytes = after.residentBytes - before.residentBytes;
+    return [
+      ...(descriptors > pool + DESCRIPTORS_BESIDE_POOL ? [`${name} holds ${descriptors} descriptors more`] : []),
+      ...(bytes > GROWTH_BYTES_MAX ? [`${name} holds ${Math.round(bytes / 1e6)} MB more`] : []),
+    ];
+  });
+}
