@@ -212,6 +212,8 @@ const getRequirements = route(
     method: 'GET',
     path: '/beneficiary-bank-account-requirements',
     summary: 'What a bank account of a currency in a country must carry',
+    description:
+      'By the table that creations are judged by. `none`: not asked for there, and kept where it is sent and well-formed. Patterns are of the stored form: spaces in IBANs and account numbers, and small letters in IBANs, are taken too. Beside the required fields, one of `alternatives` must be complete. An IBAN that contradicts the sort code or account number beside it is refused.',
     tag: TAG,
     query: {
       'data.beneficiaryBankAccountRequirement.currency': currency(),

@@ -9,25 +9,29 @@ import { route } from './frame/route.ts';
 import { clearable, country, date, fields, hint, optional, type Schema, text, uuid } from './frame/schemas.ts';
 import { addressSent, identificationsSent, partyName, phone } from './party-schemas.ts';
 
-/** What bank accounts are made of, under every name that a caller may give it. They have operations of their own. */
-const BANK_ACCOUNT_FIELDS: ReadonlySet<string> = new Set([
-  'bankAccounts',
-  'bankAccount',
-  'beneficiaryBankAccounts',
-  'beneficiaryBankAccount',
-  'accountHolderName',
-  'accountHolderType',
-  'bankName',
-  'alias',
-  'currency',
-  'accountNumber',
-  'iban',
-  'ledgerNumber',
-  'routingCodes',
-  'sort-code',
-  'sortCode',
-  'bic',
-]);
+/** What bank accounts are made of, under every name that a caller may give it, in any spelling. They have operations of their own. */
+const BANK_ACCOUNT_FIELDS: ReadonlySet<string> = new Set(
+  [
+    'account',
+    'accounts',
+    'bankDetails',
+    'bankAccounts',
+    'bankAccount',
+    'beneficiaryBankAccounts',
+    'beneficiaryBankAccount',
+    'accountHolderName',
+    'accountHolderType',
+    'bankName',
+    'alias',
+    'currency',
+    'accountNumber',
+    'iban',
+    'ledgerNumber',
+    'routingCodes',
+    'sortCode',
+    'bic',
+  ].map(plainSpelling),
+);
 const BANK_ACCOUNT_MESSAGE =
   'beneficiary.bank_account.update_not_allowed: belongs to a bank account: change that at /beneficiaries/{beneficiaryId}/bank-accounts';
 
@@ -80,8 +84,12 @@ function refusingBankAccounts<Input, Output>(schema: Schema<Input, Output>): Sch
 
 function reworded(issue: v.BaseIssue<unknown>): v.BaseIssue<unknown> {
   const isUnknownField = issue.type === 'strict_object' && issue.expected === 'never';
-  if (!isUnknownField || !BANK_ACCOUNT_FIELDS.has(String(issue.path?.at(-1)?.key))) return issue;
+  if (!isUnknownField || !BANK_ACCOUNT_FIELDS.has(plainSpelling(String(issue.path?.at(-1)?.key)))) return issue;
   return { ...issue, expected: null, message: BANK_ACCOUNT_MESSAGE };
+}
+
+function plainSpelling(field: string): string {
+  return field.toLowerCase().replaceAll(/[-_ ]/g, '');
 }
 
 const patchBeneficiary = route(

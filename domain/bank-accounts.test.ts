@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { countrySpecs } from 'ibantools';
 import { describe, expect, test } from 'vitest';
 import {
@@ -111,6 +112,34 @@ describe('what an account must carry', () => {
     expect(new Set(problems.map((problem) => problem.code))).toEqual(new Set(['common.validation.field_required']));
   });
 
+  const sterling = { country: 'GB', currency: 'GBP' };
+  test.each([
+    [
+      'an IBAN of another sort code',
+      { ...sterling, iban, accountNumber: '31926819', routingCodes: { 'sort-code': '201555' } },
+    ],
+    [
+      'an IBAN of another number',
+      { ...sterling, iban, accountNumber: '31926818', routingCodes: { 'sort-code': '601613' } },
+    ],
+    ['an IBAN of another number, without a sort code', { ...sterling, iban, accountNumber: '31926818' }],
+    [
+      'an IBAN of another number in dollars',
+      { country: 'GB', currency: 'USD', iban, accountNumber: '31926818', routingCodes: { bic: 'NWBKGB2L' } },
+    ],
+    ['an IBAN from elsewhere for sterling in Britain', { ...sterling, iban: 'DE89370400440532013000' }],
+  ])('%s is refused', (_, details) => {
+    const { problems } = checkBankAccount(details, place);
+    expect(problems.map(({ code, messageParameters }) => [code, messageParameters[1]])).toEqual([
+      ['common.validation.field_invalid', 'bankAccounts.0.iban'],
+    ]);
+  });
+
+  test('an IBAN beside the sort code and number that it holds is taken, the number with seven digits too', () => {
+    const same = { ...sterling, iban: 'GB63BUKB20201501926819', accountNumber: '1926819' };
+    expect(checkBankAccount({ ...same, routingCodes: { 'sort-code': '20-20-15' } }, place).problems).toEqual([]);
+  });
+
   test('details are stored in one form', () => {
     const { details } = checkBankAccount(
       {
@@ -149,6 +178,13 @@ describe('what an account must carry', () => {
       ['beneficiary', 'bankAccounts.0.accountNumber', 'ü'],
       ['beneficiary', 'bankAccounts.0.routingCodes.bic', 'x'],
       ['beneficiary', 'bankAccounts.0.routingCodes.sort-code', '1'],
+    ]);
+  });
+
+  test.each(['----', '/', '-1'])('an account number %j is refused', (accountNumber) => {
+    const details = { country: 'US', currency: 'USD', accountNumber, routingCodes: { bic: 'CHASUS33' } };
+    expect(checkBankAccount(details, place).problems.map(({ messageParameters }) => messageParameters[1])).toEqual([
+      'bankAccounts.0.accountNumber',
     ]);
   });
 
@@ -197,6 +233,64 @@ describe('the requirements table is what the validator does', () => {
         ).toContain('common.validation.field_required');
       }
     }
+  });
+
+  /** What no pattern can say: check digits, and countries that exist. */
+  const CHECKED_FURTHER = new Set(['iban', 'routingCodes.bic', 'routingCodes.aba', 'routingCodes.clabe']);
+  const problemsOf = (where: { currency: string; country: string }, name: string, value: string) => {
+    const kind = name.replace('routingCodes.', '');
+    const sent = kind === name ? { [name]: value } : { routingCodes: { [kind]: value } };
+    const { details, problems } = checkBankAccount({ ...where, ...sent }, place);
+    const refused = problems.some(
+      ({ code, messageParameters: [, field] }) =>
+        code === 'common.validation.field_invalid' && field === place.prefix + name,
+    );
+    return {
+      refused,
+      stored: kind === name ? Object.entries(details).find(([key]) => key === name)?.[1] : details.routingCodes[kind],
+    };
+  };
+  /** Fields of places of every kind in the table, and of some that no line of it names. */
+  const cases = ['GBP', 'EUR', 'USD', 'MXN'].flatMap((currency) =>
+    ['GB', 'DE', 'US', 'AU', 'CA', 'CN', 'IN', 'MX', 'GI'].flatMap((country) =>
+      Object.entries(bankAccountRequirements({ currency, country }).fields).flatMap(([name, { pattern }]) =>
+        pattern === null ? [] : [{ where: { currency, country }, name, pattern }],
+      ),
+    ),
+  );
+  const values = new Map(cases.map(({ pattern }) => [pattern, fc.stringMatching(new RegExp(pattern))]));
+  const valued = fc.constantFrom(...cases).chain((one) => {
+    const value = values.get(one.pattern) ?? fc.constant('');
+    return value.map((text) => ({ ...one, value: text }));
+  });
+
+  test('a value of a field’s pattern is taken, but for check digits, and stored in a form of the pattern', () => {
+    fc.assert(
+      fc.property(valued, ({ where, name, pattern, value }) => {
+        const { refused, stored } = problemsOf(where, name, value);
+        if (refused) expect(CHECKED_FURTHER).toContain(name);
+        else expect(stored).toMatch(new RegExp(pattern));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('a value that is not of a field’s pattern is refused, but for spaces and the case of IBANs', () => {
+    const signs = fc.constantFrom('', '*', 'é', '0', 'a', 'Z', '-', ' ', '\n', '٣');
+    const near = fc.tuple(valued, fc.nat(), signs).map(([one, index, sign]) => {
+      const at = index % (one.value.length + 1);
+      return { ...one, value: `${one.value.slice(0, at)}${sign}${one.value.slice(at + (index % 2))}` };
+    });
+    fc.assert(
+      fc.property(near, ({ where, name, pattern, value }) => {
+        const compact = name.startsWith('routingCodes.') ? value : value.replaceAll(' ', '');
+        const normal = name === 'iban' ? normalIban(compact) : compact;
+        const { refused } = problemsOf(where, name, value);
+        if (!new RegExp(pattern).test(normal)) expect(refused).toBe(true);
+        else if (!CHECKED_FURTHER.has(name)) expect(refused).toBe(false);
+      }),
+      { numRuns: 500 },
+    );
   });
 
   function detailsOf(names: readonly string[]) {

@@ -23,7 +23,9 @@ const OTHER_ROUTING_CODE_KIND = /^[a-z0-9-]{1,40}$/;
 const OTHER_ROUTING_CODE_LENGTH_MAX = 34;
 
 const IBAN_PATTERN = '^[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30}$';
-const ACCOUNT_NUMBER_PATTERN = '^[A-Za-z0-9/-]{1,34}$';
+/** Sterling in Britain is paid by sort code and number: only a British IBAN holds them. */
+const UK_IBAN_PATTERN = '^GB[0-9]{2}[A-Z]{4}[0-9]{14}$';
+const ACCOUNT_NUMBER_PATTERN = '^[A-Za-z0-9][A-Za-z0-9/-]{0,33}$';
 const UK_ACCOUNT_NUMBER_PATTERN = '^[0-9]{7,8}$';
 
 interface RoutingCodeRule {
@@ -94,7 +96,7 @@ export function bankAccountRequirements(place: {
       requirement: 'optional',
       pattern: sterling ? UK_ACCOUNT_NUMBER_PATTERN : ACCOUNT_NUMBER_PATTERN,
     },
-    iban: { requirement: euro ? 'required' : 'optional', pattern: IBAN_PATTERN },
+    iban: { requirement: euro ? 'required' : 'optional', pattern: sterling ? UK_IBAN_PATTERN : IBAN_PATTERN },
   };
   for (const [kind, { pattern }] of ROUTING_CODE_RULES) {
     const requirement = kind === 'bic' ? (sterling || euro ? 'optional' : 'required') : 'optional';
@@ -138,7 +140,7 @@ export function checkBankAccount(
   const formats = checkAccountFormats(details, place);
   problems.push(...formats.problems);
   const checked = { country: details.country, currency: details.currency, ...formats.details };
-  if (problems.length === 0) problems.push(...missingFields(checked, place));
+  if (problems.length === 0) problems.push(...missingFields(checked, place), ...ibanProblems(checked, place));
   return { details: checked, problems };
 }
 
@@ -186,6 +188,21 @@ function missingFields(details: BankAccountDetails, place: Place): Problem[] {
     message: `A ${details.currency} bank account in ${details.country} needs ${field}${orElse(alternatives)}.`,
     messageParameters: [place.entity, place.prefix + field, ''],
   }));
+}
+
+/** An IBAN that the other fields contradict: whoever checks the one and pays the other would pay somebody else. */
+function ibanProblems({ iban, accountNumber, routingCodes, ...where }: BankAccountDetails, place: Place): Problem[] {
+  if (iban === null) return [];
+  if (isSterlingInBritain(where) && !new RegExp(UK_IBAN_PATTERN).test(iban)) {
+    return [invalid(place, 'iban', iban, 'A sterling account in Britain has a British IBAN.')];
+  }
+  const sortCode = routingCodes['sort-code'];
+  const isOther =
+    iban.startsWith('GB') &&
+    ((sortCode !== undefined && sortCode !== iban.slice(8, 14)) ||
+      (where.country === 'GB' && accountNumber !== null && accountNumber !== iban.slice(14)));
+  if (!isOther) return [];
+  return [invalid(place, 'iban', iban, 'The IBAN names another account than sort code and account number do.')];
 }
 
 function orElse(alternatives: readonly (readonly string[])[]): string {

@@ -236,6 +236,7 @@ describe('malformed bodies', () => {
     ['a key twice with the same value', withAmount('1,"amount":1')],
     ['a key twice, escaped', withAmount('1,"\\u0061mount":1')],
     ['__proto__', '{"workflow":{"code":"direct"},"data":{"thing":{"amount":1,"currency":"EUR"},"__proto__":{"a":1}}}'],
+    ['prototype', '{"workflow":{"code":"direct"},"data":{"prototype":1}}'],
     ['constructor', '{"workflow":{"code":"direct"},"data":{"constructor":{"prototype":{}}}}'],
     ['5,000 levels', `${'['.repeat(5_000)}${']'.repeat(5_000)}`],
     ['5,000 levels of objects', `${'{"a":'.repeat(5_000)}1${'}'.repeat(5_000)}`],

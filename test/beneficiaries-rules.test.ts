@@ -606,6 +606,15 @@ describe('PATCH /beneficiaries/{beneficiaryId} refuses', () => {
       bank('beneficiary.bankAccounts'),
     ],
     ['bank accounts in data', 'corporate', { bankAccounts: [STERLING] }, bank('data.bankAccounts')],
+    [
+      'bank accounts by another spelling',
+      'corporate',
+      { beneficiary: { bank_accounts: [] } },
+      bank('beneficiary.bank_accounts'),
+    ],
+    ['an IBAN in capitals', 'corporate', { beneficiary: { IBAN: EURO.iban } }, bank('beneficiary.IBAN')],
+    ['a sort code by another spelling', 'corporate', { identity: { Sort_Code: '601613' } }, bank('identity.Sort_Code')],
+    ['the account', 'corporate', { beneficiary: { account: STERLING } }, bank('beneficiary.account')],
     ['a bank account', 'corporate', { beneficiary: { bankAccount: STERLING } }, bank('beneficiary.bankAccount')],
     [
       'a bank account in data',

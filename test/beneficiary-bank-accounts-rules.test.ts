@@ -163,6 +163,9 @@ describe('a bank account is refused with', () => {
     ['an IBAN with two digits swapped', { ...EURO, iban: 'DE89370400440532010300' }, at('iban')],
     ['an IBAN too short for its country', { ...EURO, iban: 'DE8937040044053201300' }, at('iban')],
     ['an IBAN too long for its country', { ...EURO, iban: 'DE893704004405320130000' }, at('iban')],
+    ['an IBAN of another account than the number', { ...STERLING, iban: 'GB33BUKB20201555555555' }, at('iban')],
+    ['sterling by an IBAN from elsewhere', { country: 'GB', currency: 'GBP', iban: EURO.iban }, at('iban')],
+    ['an account number of nothing but dashes', { ...DOLLAR, accountNumber: '----' }, at('accountNumber')],
     ['an IBAN of no country', { ...EURO, iban: 'XX89370400440532013000' }, at('iban')],
     ['an IBAN whose check digits are never issued', { ...EURO, iban: 'DE00370400440532013000' }, at('iban')],
     ['a BIC of nine characters', { ...DOLLAR, routingCodes: { bic: 'CHASUS33X' } }, at('routingCodes.bic')],
@@ -178,6 +181,11 @@ describe('a bank account is refused with', () => {
     ['a kind that is no code', dollar({ 'Sort Code': '1' }), at('routingCodes.Sort Code')],
     ['a kind of 41 characters', dollar({ ['x'.repeat(41)]: '1' }), at(`routingCodes.${'x'.repeat(41)}`)],
     ['a value of 35 characters', dollar({ other: 'x'.repeat(35) }), at('routingCodes.other')],
+    [
+      'a kind of routing code that no object may have',
+      dollar({ constructor: '1' }),
+      ['field_invalid body.constructor'],
+    ],
     [
       'eleven routing codes',
       dollar(Object.fromEntries(Array.from({ length: 10 }, (_, index) => [`kind-${index}`, '1']))),
@@ -256,6 +264,18 @@ describe('/beneficiaries/{beneficiaryId}/bank-accounts', () => {
       STERLING,
       { routingCodes: {} },
       ['field_required beneficiaryBankAccount.routingCodes.sort-code'],
+    ],
+    [
+      'an IBAN of another account',
+      STERLING,
+      { iban: 'GB33BUKB20201555555555' },
+      ['field_invalid beneficiaryBankAccount.iban'],
+    ],
+    [
+      'another number beside its IBAN',
+      { ...STERLING, iban: 'GB29NWBK60161331926819' },
+      { accountNumber: '31926818' },
+      ['field_invalid beneficiaryBankAccount.iban'],
     ],
     [
       'a wrong IBAN and a wrong number at once',

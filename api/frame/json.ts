@@ -32,7 +32,7 @@ export function jsonInteger(value: bigint | number): JsonNumber {
 
 /**
  * Parses a request's body, numbers kept as digits. Refuses what JSON.parse lets through: a key twice (whose last value
- * would silently win), `__proto__`, and text that no field may hold. `multilineFields` are dotted paths whose text may
+ * would silently win), `__proto__` and its like, and text that no field may hold. `multilineFields` are dotted paths whose text may
  * have line breaks (PEM keys).
  */
 export function parseJson(text: string, multilineFields: readonly string[] = []): JsonValue {
@@ -95,6 +95,9 @@ function endOfString(text: string, start: number): number {
   return index;
 }
 
+/** Keys that objects have of their own: validation would pass over them, and the caller never know. */
+const OBJECT_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
+
 interface Walk {
   keyCount: number;
   readonly multilineFields: readonly string[];
@@ -112,7 +115,7 @@ function checkValue(value: unknown, path: string, walk: Walk): JsonValue {
   for (const [key, item] of Object.entries(value)) {
     walk.keyCount += 1;
     const itemPath = path === '' ? key : `${path}.${key}`;
-    if (key === '__proto__') throw invalid(['body', '__proto__', ''], 'The body has a key that no object may have.');
+    if (OBJECT_KEYS.has(key)) throw invalid(['body', key, ''], 'The body has a key that no object may have.');
     const problem = findForbiddenText(key);
     if (problem !== null) throw forbidden(path === '' ? 'body' : path, key, problem);
     value[key] = checkValue(item, itemPath, walk);
