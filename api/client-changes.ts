@@ -4,9 +4,10 @@ import { readClientRelations } from '../db/client-relations.ts';
 import { presentClientWithRelations } from '../domain/client-relations.ts';
 import type { ClientId } from '../domain/ids.ts';
 import { CLIENT_EXAMPLE, clientShown, email, typeDisagreements } from './client-schemas.ts';
+import { oneOf, only } from './frame/alternatives.ts';
 import { crossCheck } from './frame/cross-checks.ts';
 import { route } from './frame/route.ts';
-import { clearable, country, date, fields, oneOf, only, optional, text, uuid } from './frame/schemas.ts';
+import { clearable, country, date, fields, optional, text, uuid } from './frame/schemas.ts';
 import {
   addressSent,
   historicDate,

@@ -13,9 +13,10 @@ import { CLIENT_RELATIONS } from '../domain/clients.ts';
 import { recordNotFound } from '../domain/errors.ts';
 import type { ClientId, ClientRelationId } from '../domain/ids.ts';
 import { CLIENT_EXAMPLE, type ClientRelationSent, email, relationSent, relationShown } from './client-schemas.ts';
+import { only } from './frame/alternatives.ts';
 import { crossCheck } from './frame/cross-checks.ts';
 import { route } from './frame/route.ts';
-import { clearable, country, date, fields, list, only, optional, picklist, uuid } from './frame/schemas.ts';
+import { clearable, country, date, fields, list, optional, picklist, uuid } from './frame/schemas.ts';
 import { addressSent, partyName, phone } from './party-schemas.ts';
 
 const TAG = 'Clients';

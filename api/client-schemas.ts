@@ -3,6 +3,7 @@ import { CLIENT_RELATIONS_MAX } from '../domain/client-relations.ts';
 import { CLIENT_RELATIONS, CLIENT_STATUSES } from '../domain/clients.ts';
 import { isEmail } from '../domain/emails.ts';
 import { ADDRESS_LINE_LENGTH_MAX, FULL_NAME_LENGTH_MAX } from '../domain/names.ts';
+import { oneOf, only } from './frame/alternatives.ts';
 import { crossCheck, type Disagreement, isSent, type Sent } from './frame/cross-checks.ts';
 import {
   country,
@@ -11,8 +12,6 @@ import {
   hint,
   list,
   nullable,
-  oneOf,
-  only,
   optional,
   pattern,
   picklist,

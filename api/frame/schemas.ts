@@ -67,28 +67,6 @@ function newIssue(input: unknown, message: string, key?: string, parent?: Record
   };
 }
 
-/** One of several objects, told apart by the field `key`; `kinds` completes "must be of …". */
-export function oneOf<const Key extends string, const Options extends v.VariantOptions<Key>>(
-  key: Key,
-  options: Options,
-  kinds: string,
-) {
-  const known = v.variant(key, options, `must be of ${kinds}`);
-  const run: (typeof known)['~run'] = (dataset, config) => {
-    const input = dataset.value;
-    if (isPlainObject(input)) return known['~run'](dataset, config);
-    const { received, message } = newIssue(input, 'must be an object');
-    const issue = { kind: 'schema' as const, type: 'variant' as const, input, expected: 'Object', received, message };
-    return { typed: false, value: input, issues: [issue] };
-  };
-  return { ...known, '~run': run };
-}
-
-/** The one value that a field can have. */
-export function only<const Value extends string>(value: Value) {
-  return v.literal(value, `must be ${value}`);
-}
-
 type MoneyFields<Entries extends v.ObjectEntries> = v.GenericSchema<
   v.InferInput<v.StrictObjectSchema<Entries, undefined>>,
   v.InferOutput<v.StrictObjectSchema<Entries, undefined>> & { readonly amountMinor: bigint }
