@@ -2,6 +2,8 @@ import { defineConfig } from 'vitest/config';
 
 /** Whole-system tests start servers and kill them; what they wait for is bounded inside them, by these only as a last resort. */
 const SYSTEM_TIMEOUT_MS = 600_000;
+/** Against hanging alone: on a busy machine the first random text takes seconds to make. */
+const UNIT_TIMEOUT_MS = 60_000;
 
 export default defineConfig({
   test: {
@@ -13,6 +15,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['{domain,config,workflows,activities,api,db,sandbox,scripts,bench}/**/*.test.ts'],
+          testTimeout: UNIT_TIMEOUT_MS,
         },
       },
       {
