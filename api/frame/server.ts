@@ -26,6 +26,8 @@ const CONNECTIONS_MAX = 8_192;
 /** A drain ends by force after this; the start's own limit for stopping everything is 20 s. */
 const DRAIN_LIMIT_MS = 10_000;
 const DRAIN_CHECK_MS = 25;
+/** A connection may have been made for a request that is on its way. */
+const DRAIN_SILENT_MS = 500;
 
 export interface RunningServer {
   readonly port: number;
@@ -50,6 +52,12 @@ export async function startServer(
   }) as Server;
   server.maxConnections = CONNECTIONS_MAX;
   server.on('clientError', answerBrokenRequest);
+  const silent = new Set<Duplex>();
+  server.on('connection', (socket) => {
+    silent.add(socket);
+    socket.once('close', () => silent.delete(socket));
+  });
+  server.on('request', ({ socket }) => silent.delete(socket));
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => reject(explain(error, port)));
     server.listen(port, () => {
@@ -61,10 +69,11 @@ export async function startServer(
   });
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('the server listens on no port');
-  return { port: address.port, drain: () => drain(server) };
+  return { port: address.port, drain: () => drain(server, silent) };
 }
 
-async function drain(server: Server): Promise<void> {
+/** `silent` are the connections that have not sent a request yet, which Node does not take for idle. */
+async function drain(server: Server, silent: ReadonlySet<Duplex>): Promise<void> {
   let closed = false;
   const closing = new Promise<void>((resolve) => {
     server.close(() => {
@@ -74,8 +83,10 @@ async function drain(server: Server): Promise<void> {
   });
   // A connection turns idle when its answer is out; keep-alive must not hold the process.
   const endsAtMs = performance.now() + DRAIN_LIMIT_MS;
+  const silentUntilMs = performance.now() + DRAIN_SILENT_MS;
   while (!closed && performance.now() < endsAtMs) {
     server.closeIdleConnections();
+    if (performance.now() > silentUntilMs) for (const socket of silent) socket.destroy();
     await Promise.race([closing, sleep(DRAIN_CHECK_MS)]);
   }
   server.closeAllConnections();
