@@ -106,7 +106,17 @@ const patchBankAccount = route(
     const identified = [patch.accountNumber, patch.iban, patch.routingCodes].some((sent) => sent !== undefined);
     return write(async (tx) => {
       let metadata = {};
+      const { accountHolderName, accountHolderType, bankName, alias, status } = patch;
+      const described = {
+        ...(accountHolderName === undefined ? {} : { accountHolderName }),
+        ...(accountHolderType === undefined ? {} : { accountHolderType }),
+        ...(bankName === undefined ? {} : { bankName }),
+        ...(alias === undefined ? {} : { alias }),
+        ...(status === undefined ? {} : { status }),
+      };
       const judge = (before: BankAccountDetails): BankAccountChange => {
+        // What was kept under an earlier rule or table can still be renamed and set inactive.
+        if (!identified) return described;
         const checked = checkedDetails({
           country: before.country,
           currency: before.currency,
@@ -114,19 +124,9 @@ const patchBankAccount = route(
           iban: patch.iban === undefined ? before.iban : patch.iban,
           routingCodes: patch.routingCodes === undefined ? before.routingCodes : (patch.routingCodes ?? {}),
         });
-        if (identified) metadata = modulusMetadata(services, [{ account: checked, entity: ENTITY, prefix: '' }]);
+        metadata = modulusMetadata(services, [{ account: checked, entity: ENTITY, prefix: '' }]);
         const { accountNumber, iban, routingCodes } = checked;
-        const { accountHolderName, accountHolderType, bankName, alias, status } = patch;
-        return {
-          accountNumber,
-          iban,
-          routingCodes,
-          ...(accountHolderName === undefined ? {} : { accountHolderName }),
-          ...(accountHolderType === undefined ? {} : { accountHolderType }),
-          ...(bankName === undefined ? {} : { bankName }),
-          ...(alias === undefined ? {} : { alias }),
-          ...(status === undefined ? {} : { status }),
-        };
+        return { ...described, accountNumber, iban, routingCodes };
       };
       const account = await changeBankAccount(tx, params.beneficiaryId, params.id, judge);
       return { data: { beneficiaryBankAccount: presentBeneficiaryBankAccount(account) }, metadata };

@@ -295,6 +295,19 @@ describe('/beneficiaries/{beneficiaryId}/bank-accounts', () => {
     expect((await beneficiaries.read(pathOf(account))).beneficiaryBankAccount).toEqual(account);
   });
 
+  test('an account that a later rule would refuse is renamed and set inactive, but its numbers are judged when they change', async () => {
+    const account = await made();
+    const iban = 'GB33BUKB20201555555555';
+    await api.database.statement('UPDATE beneficiary_bank_accounts SET iban = $2 WHERE id = $1', [account.id, iban]);
+    const answer = await patch(account, { alias: 'Old', status: 'inactive' });
+    expect(answer.status, answer.text).toBe(200);
+    expect(answer.body.data.beneficiaryBankAccount).toEqual({ ...account, iban, alias: 'Old', status: 'inactive' });
+    expect(problems(await patch(account, { accountNumber: account.accountNumber }))).toEqual([
+      'field_invalid beneficiaryBankAccount.iban',
+    ]);
+    expect((await patch(account, { iban: null })).status).toBe(200);
+  });
+
   test('POST adds one with what it is sent; at most three are active, however many there are', async () => {
     const { id: beneficiaryId } = await beneficiaries.created();
     const path = `/beneficiaries/${beneficiaryId}/bank-accounts`;

@@ -95,9 +95,10 @@ function companyName(name: string): CompanyName {
   if (words.length > 1 && isSpelled(words[0], 'the')) words = words.slice(1);
   const forms: string[] = [];
   for (let found = formAtEnd(words); found !== null; found = formAtEnd(words)) {
-    forms.unshift(found.form);
     words = words.slice(0, -found.length);
-    if (found.form === 'co' && words.length > 1 && isSpelled(words.at(-1), 'and')) words = words.slice(0, -1);
+    const isAndCompany = found.form === 'co' && words.length > 1 && isSpelled(words.at(-1), 'and');
+    if (isAndCompany) words = words.slice(0, -1);
+    forms.unshift(isAndCompany ? 'and co' : found.form);
   }
   return { words, forms: forms.join(' ') };
 }
