@@ -251,6 +251,17 @@ describe('malformed bodies', () => {
     expect(answer.body.code).toMatch(/^common\.validation\./);
   });
 
+  test.each([
+    ['other values', withAmount('1,"amount":2')],
+    ['the same value', withAmount('1,"amount":1')],
+    ['the same value, escaped', withAmount('1,"\\u0061mount":1')],
+    ['the same value, after text that looks like it', withAmount('1,"name":"{\\"amount\\":","amount":1')],
+  ])('a key twice with %s is named', async (_, body) => {
+    const { body: problem } = await api.call('POST', '/things', body);
+    expect(problem.message).toBe('The body has the key amount twice in one object.');
+    expect(problem.messageParameters).toEqual(['body', 'amount', '']);
+  });
+
   test('bytes that are not UTF-8 are 400', async () => {
     const response = await fetch(`${api.url}/things`, {
       method: 'POST',

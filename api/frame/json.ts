@@ -47,7 +47,7 @@ export function parseJson(text: string, multilineFields: readonly string[] = [])
   const walk: Walk = { keyCount: 0, multilineFields };
   const checked = checkValue(value, '', walk);
   // The parser lets a key pass twice when both values are equal.
-  if (walk.keyCount !== keyCount) refuseDuplicate('');
+  if (walk.keyCount !== keyCount) refuseDuplicate(repeatedKey(text));
   return checked;
 }
 
@@ -57,6 +57,29 @@ function invalid(parameters: MessageParameters, message: string) {
 
 function refuseDuplicate(key: string): never {
   throw invalid(['body', key.slice(0, 100), ''], `The body has the key ${key.slice(0, 100)} twice in one object.`);
+}
+
+/** The first key that stands twice in one object of a text that is JSON. */
+function repeatedKey(text: string): string {
+  const open: Set<string>[] = [];
+  let last = '';
+  for (let index = 0; index < text.length; index += 1) {
+    const code = text.charCodeAt(index);
+    if (code === 0x22) {
+      const end = endOfString(text, index);
+      last = String(JSON.parse(text.slice(index, end + 1)));
+      index = end;
+    } else if (code === 0x7b || code === 0x5b) {
+      open.push(new Set());
+    } else if (code === 0x7d || code === 0x5d) {
+      open.pop();
+    } else if (code === 0x3a) {
+      const keys = open.at(-1);
+      if (keys?.has(last)) return last;
+      keys?.add(last);
+    }
+  }
+  return '';
 }
 
 // One pass over the text before anything is built from it. Returns the number of keys.
