@@ -45,8 +45,8 @@ export interface Person {
   readonly commaAfter: number | null;
   /** The words that are written with a hyphen, without it. */
   readonly hyphened: readonly Word[];
-  /** Why another of the same name may be somebody else: half a name beside another's, or the name of a business or trust. */
-  readonly doubt: 'half-name' | 'business' | 'trust' | null;
+  /** Why another of the same name may be somebody else: half a name beside another's, or a trust or business, by its words. */
+  readonly doubt: string | null;
 }
 
 /** "Mr & Mrs J Smith" is J Smith; "John & Jane Smith" are John Smith and Jane Smith. */
@@ -54,9 +54,11 @@ export function peopleOf(name: string): Person[] {
   const all = lowered(name)
     .split(/\s*(?:&|\+|\/|;|\s(?:and|und|et)\s)\s*/u)
     .map(bareName);
-  const isBusiness = all.length > 1 && BUSINESSES.has(all.at(-1)?.text.split(' ')[0] ?? '');
-  const isOthersMoney = all.some(({ text }) => text.split(/[ -]/).some((word) => OTHERS_MONEY.has(word)));
-  const wholeDoubt = isBusiness ? 'business' : isOthersMoney ? 'trust' : null;
+  const lastText = all.length > 1 ? (all.at(-1)?.text ?? '') : '';
+  const isBusiness = BUSINESSES.has(lastText.split(' ')[0] ?? '');
+  const wholeText = all.map(({ text }) => text).join(' & ');
+  const isOthersMoney = wholeText.split(/[ -]/).some((word) => OTHERS_MONEY.has(word));
+  const wholeDoubt = isBusiness ? `business: ${lastText}` : isOthersMoney ? `trust: ${wholeText}` : null;
   const parts = withSharedTitles(isBusiness ? all.slice(0, -1) : all);
   const shared = sharedFamilyName(parts);
   return parts.map(({ words, text: own, ...part }, index) => {

@@ -41,13 +41,15 @@ function matchPerson(asked: Person, holder: Person): NameMatch {
 /** The same name, and yet perhaps another person: father and son, husband and wife. */
 function isDoubtful(asked: Person, holder: Person): boolean {
   if (asked.generation !== holder.generation || asked.doubt !== holder.doubt) return true;
-  if (asked.commaAfter !== holder.commaAfter || (asked.isCouple && !holder.isCouple)) return true;
+  if (asked.commaAfter !== holder.commaAfter) return true;
+  const sameTitles = asked.titles.join(' ') === holder.titles.join(' ');
+  if (asked.isCouple && !(holder.isCouple && sameTitles)) return true;
   const [some, others] = [asked.hyphened, holder.hyphened];
   // One hyphen left out is a way of writing, another one elsewhere is not: Anna Smith-Jones, Anna-Smith Jones.
   if (some.length > 0 && others.length > 0 && !some.some((word) => others.some((other) => sameWord(word, other))))
     return true;
   const isOneWord = (asked.forms[0] ?? []).length === 1;
-  if (isOneWord && asked.titles.join(' ') !== holder.titles.join(' ')) return true;
+  if (isOneWord && !sameTitles) return true;
   const genders = [genderOf(asked), genderOf(holder)];
   return genders.includes('man') && genders.includes('woman');
 }
