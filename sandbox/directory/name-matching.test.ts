@@ -62,7 +62,7 @@ function document(): string {
     '',
     'The pairs were written and labelled before the matching, by what banks and the schemes of Confirmation of Payee and Verification of Payee tell their customers: letter case, titles, accents,',
     'punctuation and ways of writing a legal form do not count; another order of the names, initials, names left out, short forms and slips of the keyboard ask a person; another name is no match.',
-    'Where such guidance leaves a choice, the label is the stricter one. The groups from “titles that tell two people apart” on were written later, to break the matching: half of their pairs did.',
+    'Where such guidance leaves a choice, the label is the stricter one. The groups from “titles that tell two people apart” on were written later, to break the matching: many of their pairs did.',
     '',
     `## ${JUDGED.length} pairs`,
     '',
