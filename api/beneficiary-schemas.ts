@@ -3,6 +3,7 @@ import { checkBankAccount } from '../domain/bank-accounts.ts';
 import { BANK_ACCOUNT_STATUSES } from '../domain/beneficiaries.ts';
 import type { ClientId } from '../domain/ids.ts';
 import { email } from './client-schemas.ts';
+import { oneOf } from './frame/alternatives.ts';
 import { crossCheck, disagreement, isSent, type Sent } from './frame/cross-checks.ts';
 import {
   country,
@@ -82,7 +83,7 @@ function bankAccountProblems({ country: place, currency: code, accountNumber, ib
   });
 }
 
-const identitySent = v.variant(
+const identitySent = oneOf(
   'type',
   [
     fields({
@@ -95,7 +96,7 @@ const identitySent = v.variant(
     }),
     fields({ type: v.literal('corporate'), legalName: partyName(), identifications: optional(identificationsSent) }),
   ],
-  'must be of type individual or corporate',
+  'type individual or corporate',
 );
 
 /** A beneficiary to create: with an identity, or known by its full name alone. */

@@ -17,6 +17,7 @@ import type { ClientId } from '../domain/ids.ts';
 import { fullNameOf, NAME_LENGTH_MAX } from '../domain/names.ts';
 import { PROVIDER_CODE_LENGTH_MAX } from './account-schemas.ts';
 import { ROUTING_CODE_KIND, routingCodesSent } from './beneficiary-schemas.ts';
+import { oneOf } from './frame/alternatives.ts';
 import { crossCheck, disagreement, isSent, type Sent } from './frame/cross-checks.ts';
 import { route } from './frame/route.ts';
 import { boolean, fields, map, nullable, optional, picklist, text, uuid } from './frame/schemas.ts';
@@ -30,13 +31,13 @@ const SECONDARY_IDENTIFICATION_LENGTH_MAX = 140;
 /** Given and family name with the space between. */
 const FULL_NAME_LENGTH_MAX = 2 * NAME_LENGTH_MAX + 1;
 
-const identity = v.variant(
+const identity = oneOf(
   'type',
   [
     fields({ type: v.literal('individual'), givenName: partyName(), familyName: partyName() }),
     fields({ type: v.literal('corporate'), legalName: partyName() }),
   ],
-  'must be of type individual or corporate',
+  'type individual or corporate',
 );
 
 /** A UK account; afterwards with a sort code of six digits and a number of eight. */

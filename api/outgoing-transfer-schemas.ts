@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import type { AccountId, BeneficiaryBankAccountId, ClientId, TransferReasonId } from '../domain/ids.ts';
 import { OUTGOING_TRANSFER_STATUSES } from '../domain/outgoing-transfers.ts';
+import { oneOf } from './frame/alternatives.ts';
 import { crossCheck, type Disagreement, isSent, type Sent } from './frame/cross-checks.ts';
 import {
   amount,
@@ -31,7 +32,7 @@ const ATTRIBUTES_MAX = 20;
 
 const source = fields({ type: picklist(['client-account']), accountId: uuid<AccountId>() });
 
-const destination = v.variant(
+const destination = oneOf(
   'type',
   [
     fields({ type: v.literal('client-account'), accountId: uuid<AccountId>() }),
@@ -40,7 +41,7 @@ const destination = v.variant(
       beneficiaryBankAccountId: uuid<BeneficiaryBankAccountId>(),
     }),
   ],
-  'must be of type client-account or beneficiary-bank-account',
+  'type client-account or beneficiary-bank-account',
 );
 
 const requestedTransfer = v.pipe(

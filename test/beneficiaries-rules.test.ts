@@ -745,6 +745,31 @@ describe('GET /beneficiaries', () => {
   });
 });
 
+test.each<[string, string, Json, string]>([
+  [
+    'a beneficiary whose identity is a list',
+    '/beneficiaries',
+    direct({ beneficiary: { clientId: randomUUID(), identity: [PERSON], bankAccounts: [STERLING] } }),
+    'data.beneficiary.identity must be an object.',
+  ],
+  [
+    'a verification whose identity is a number',
+    '/beneficiary-verifications',
+    { ...direct({ beneficiary: { clientId: randomUUID(), identity: 17 } }), workflow: { code: 'client.pay-uk.cop' } },
+    'data.beneficiary.identity must be an object.',
+  ],
+  [
+    'a transfer whose destination is text',
+    '/outgoing-transfers',
+    { workflow: { code: 'client.direct' }, data: { outgoingTransfer: { destination: 'here' } } },
+    'data.outgoingTransfer.destination must be an object.',
+  ],
+])('specification 7: the message names the field and its rule: %s', async (_, path, sent, message) => {
+  const { status, body } = await api.call('POST', path, sent);
+  expect(status).toBe(400);
+  expect([body, ...(body.errors ?? [])].map((problem: Json) => problem.message)).toContain(message);
+});
+
 test('GET of an unknown beneficiary is 404, of no UUID 400', async () => {
   const answer = await api.call('GET', `/beneficiaries/${randomUUID()}`);
   expect([answer.status, answer.body.code]).toEqual([404, 'common.coding.internal.record_not_found']);
