@@ -1,12 +1,13 @@
-/** What one statement takes along at most: beyond it the gain is small and everybody waits for everybody. */
+/**
+ * What one statement takes along: eight of those who wait, or half of them when they are many. So while the database works
+ * on one half, this process answers the other and reads what comes next; and nobody waits for more than these.
+ */
+const GATHERED_MIN = 8;
 const GATHERED_MAX = 32;
 
-/** Two, so that the database works on one while this process answers the other and reads what comes next. */
-const RUNNING_MAX = 2;
-
-/** Statements that take longer than this do not hold up those who come after them: up to so many more may run. */
-const PATIENCE_MS = 50;
-const RUNNING_MAX_OF_SLOW = 6;
+/** A statement that takes longer than this does not hold up those who come after it: up to so many more may run. */
+const PATIENCE_MS = 5;
+const RUNNING_MAX = 6;
 
 interface Waiting<Item, Result> {
   readonly item: Item;
@@ -27,7 +28,6 @@ export class Gathering<Item, Result> {
   readonly #runningKeys = new Set<string>();
   #waiting: Waiting<Item, Result>[] = [];
   #running = 0;
-  #underWay = 0;
   #scheduled = false;
   #patience: NodeJS.Timeout | null = null;
 
@@ -42,19 +42,14 @@ export class Gathering<Item, Result> {
   call(item: Item): Promise<Result> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ item, keys: this.#keysOf(item), resolve, reject });
-      if (this.#mayStart()) this.#schedule();
+      if (this.#running === 0) this.#schedule();
       else this.#patience ??= setTimeout(() => this.#losePatience(), PATIENCE_MS);
     });
   }
 
-  // While one is under way, as many as it took along are waited for: two large statements are cheaper than many small ones.
-  #mayStart(): boolean {
-    return this.#running === 0 || (this.#running < RUNNING_MAX && this.#waiting.length >= this.#underWay);
-  }
-
   #losePatience(): void {
     this.#patience = null;
-    if (this.#running < RUNNING_MAX_OF_SLOW) this.#schedule();
+    if (this.#running < RUNNING_MAX) this.#schedule();
   }
 
   // At the end of this turn of the event loop, when every request that has arrived in it was looked at.
@@ -73,8 +68,9 @@ export class Gathering<Item, Result> {
     const gathered: Waiting<Item, Result>[] = [];
     const left: Waiting<Item, Result>[] = [];
     const taken = new Set(this.#runningKeys);
+    const limit = Math.min(GATHERED_MAX, Math.max(GATHERED_MIN, Math.ceil(this.#waiting.length / 2)));
     for (const waiting of this.#waiting) {
-      if (gathered.length < GATHERED_MAX && !waiting.keys.some((key) => taken.has(key))) {
+      if (gathered.length < limit && !waiting.keys.some((key) => taken.has(key))) {
         gathered.push(waiting);
       } else {
         left.push(waiting);
@@ -89,7 +85,6 @@ export class Gathering<Item, Result> {
     const keys = gathered.flatMap((waiting) => waiting.keys);
     for (const key of keys) this.#runningKeys.add(key);
     this.#running += 1;
-    this.#underWay += gathered.length;
     try {
       const results = await this.#run(gathered.map(({ item }) => item));
       gathered.forEach(({ resolve, reject }, index) => {
@@ -101,11 +96,10 @@ export class Gathering<Item, Result> {
       for (const { reject } of gathered) reject(error);
     } finally {
       this.#running -= 1;
-      this.#underWay -= gathered.length;
       for (const key of keys) this.#runningKeys.delete(key);
       if (this.#patience !== null) clearTimeout(this.#patience);
       this.#patience = null;
-      if (this.#waiting.length > 0 && this.#mayStart()) this.#schedule();
+      if (this.#waiting.length > 0) this.#schedule();
     }
   }
 }
