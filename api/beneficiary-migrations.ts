@@ -1,5 +1,5 @@
-import { beneficiaryIsHere, findMigratedBeneficiary, requireClientAtProvider } from '../db/beneficiary-migrations.ts';
-import type { MigrationOrigin } from '../db/client-migrations.ts';
+import { findMigratedBeneficiary, requireClientAtProvider } from '../db/beneficiary-migrations.ts';
+import { isHereAlready, type MigrationOrigin } from '../db/client-migrations.ts';
 import { DomainError, refusal } from '../domain/errors.ts';
 import type { ClientId } from '../domain/ids.ts';
 import { type BeneficiarySent, beneficiarySent } from './beneficiary-schemas.ts';
@@ -29,7 +29,7 @@ export async function findBeneficiaryToMigrate(
   if (earlier !== null) return earlier;
   const source = migrationSource(services, provider);
   const client = await requireClientAtProvider(reader, clientId, provider);
-  if (here !== null) throw beneficiaryIsHere(asked, here);
+  if (here !== null) throw isHereAlready('beneficiary', asked, here);
   const of: LookUp = { ...asked, entity: 'beneficiary' };
   const found = await lookUp(of, (call) => source.lookUpBeneficiary(sourceId, call));
   if (found.clientReference !== client.reference) {

@@ -14,7 +14,7 @@ import {
 } from '../domain/beneficiary-verifications.ts';
 import { refusal } from '../domain/errors.ts';
 import type { ClientId } from '../domain/ids.ts';
-import { fullNameOf, NAME_LENGTH_MAX } from '../domain/names.ts';
+import { FULL_NAME_LENGTH_MAX, fullNameOf } from '../domain/names.ts';
 import { PROVIDER_CODE_LENGTH_MAX } from './account-schemas.ts';
 import { ROUTING_CODE_KIND, routingCodesSent } from './beneficiary-schemas.ts';
 import { oneOf } from './frame/alternatives.ts';
@@ -28,8 +28,6 @@ const DIRECTORY = 'pay-uk';
 const STERLING_PLACE = { country: 'GB', currency: 'GBP' };
 const NO_PLACE = { entity: '', prefix: '' };
 const SECONDARY_IDENTIFICATION_LENGTH_MAX = 140;
-/** Given and family name with the space between. */
-const FULL_NAME_LENGTH_MAX = 2 * NAME_LENGTH_MAX + 1;
 
 const identity = oneOf(
   'type',

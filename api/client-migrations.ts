@@ -1,4 +1,4 @@
-import { clientIsHere, findMigratedClient, type MigrationOrigin } from '../db/client-migrations.ts';
+import { findMigratedClient, isHereAlready, type MigrationOrigin } from '../db/client-migrations.ts';
 import { type ClientSent, clientSent } from './client-schemas.ts';
 import type { RenderedAnswer } from './frame/route.ts';
 import { judged, type LookUp, lookUp, migrationSource } from './migrations.ts';
@@ -22,7 +22,7 @@ export async function findClientToMigrate(
   const earlier = await storedAnswer();
   if (earlier !== null) return earlier;
   const source = migrationSource(services, provider);
-  if (here !== null) throw clientIsHere(asked, here);
+  if (here !== null) throw isHereAlready('client', asked, here);
   const of: LookUp = { ...asked, entity: 'client' };
   const found = await lookUp(of, (call) => source.lookUpClient(sourceId, call));
   return {

@@ -5,7 +5,7 @@ import type { TemporalSettings } from '../config/temporal.ts';
 const RECONNECT_MS_MAX = 2_000;
 
 /** How long a relay's call may take; see `callDeadlines`. */
-export const SIGNAL_DEADLINE_SECONDS = 5;
+const SIGNAL_DEADLINE_SECONDS = 5;
 const PROBE_DEADLINE_SECONDS = 2;
 
 const NAMESPACE_HEADER = 'temporal-namespace';

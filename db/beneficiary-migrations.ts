@@ -3,7 +3,7 @@ import { recordNotFound, refusal } from '../domain/errors.ts';
 import type { BeneficiaryId, ClientId } from '../domain/ids.ts';
 import { createBeneficiary, type NewBeneficiary } from './beneficiaries.ts';
 import type { Reader, Transaction } from './client.ts';
-import type { MigrationOrigin } from './client-migrations.ts';
+import { isHereAlready, type MigrationOrigin, type MigrationSourceId } from './client-migrations.ts';
 import { readClock } from './clock.ts';
 import { beneficiaryConnections, clientConnections } from './connections-schema.ts';
 import { newId } from './ids.ts';
@@ -38,7 +38,7 @@ export async function requireClientAtProvider(
 /** The beneficiary that was taken over from the source id before. */
 export async function findMigratedBeneficiary(
   reader: Reader,
-  { provider, sourceId }: Omit<MigrationOrigin, 'reference'>,
+  { provider, sourceId }: MigrationSourceId,
 ): Promise<BeneficiaryId | null> {
   const t = beneficiaryConnections;
   const [row] = await reader.drizzle
@@ -48,18 +48,10 @@ export async function findMigratedBeneficiary(
   return row?.beneficiaryId ?? null;
 }
 
-export function beneficiaryIsHere({ provider, sourceId }: Omit<MigrationOrigin, 'reference'>, id: BeneficiaryId) {
-  return refusal(
-    'common.state.illegal_transition',
-    ['beneficiary', 'sourceId', sourceId],
-    `This beneficiary of ${provider} is here already: it is the beneficiary ${id}.`,
-  );
-}
-
 /** Stores a beneficiary that its client's provider has had before. Of several at once for one source id one wins. */
 export async function migrateBeneficiary(tx: Transaction, beneficiary: NewBeneficiary, origin: MigrationOrigin) {
   const before = await findMigratedBeneficiary(tx, origin);
-  if (before !== null) throw beneficiaryIsHere(origin, before);
+  if (before !== null) throw isHereAlready('beneficiary', origin, before);
   const created = await createBeneficiary(tx, beneficiary);
   const [connection] = await tx.drizzle
     .insert(beneficiaryConnections)
@@ -74,6 +66,6 @@ export async function migrateBeneficiary(tx: Transaction, beneficiary: NewBenefi
     .returning();
   if (connection !== undefined) return { ...created, connection };
   const winner = await findMigratedBeneficiary(tx, origin);
-  if (winner !== null) throw beneficiaryIsHere(origin, winner);
+  if (winner !== null) throw isHereAlready('beneficiary', origin, winner);
   throw new Error(`the connection of beneficiary ${created.beneficiary.id} met another that is not there`);
 }

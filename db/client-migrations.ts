@@ -1,6 +1,6 @@
 import { and, eq, or } from 'drizzle-orm';
 import { refusal } from '../domain/errors.ts';
-import { asId, type ClientId } from '../domain/ids.ts';
+import { asId, type BeneficiaryId, type ClientId } from '../domain/ids.ts';
 import type { Reader, Transaction } from './client.ts';
 import { recordExistingClient } from './client-connections.ts';
 import { createClient, type NewClient } from './clients.ts';
@@ -13,10 +13,13 @@ export interface MigrationOrigin {
   readonly reference: string;
 }
 
+/** What a client or a beneficiary is asked for by. */
+export type MigrationSourceId = Omit<MigrationOrigin, 'reference'>;
+
 /** The client that was taken over from the source id before; with a reference also one that is known there by it. */
 export async function findMigratedClient(
   reader: Reader,
-  { provider, sourceId, reference }: Omit<MigrationOrigin, 'reference'> & { readonly reference?: string },
+  { provider, sourceId, reference }: MigrationSourceId & { readonly reference?: string },
 ): Promise<ClientId | null> {
   const t = clientConnections;
   const bySource = eq(t.sourceId, sourceId);
@@ -29,11 +32,16 @@ export async function findMigratedClient(
   return row?.clientId ?? null;
 }
 
-export function clientIsHere({ provider, sourceId }: Omit<MigrationOrigin, 'reference'>, clientId: ClientId) {
+/** The refusal of what was taken over before, as the record `id`. */
+export function isHereAlready(
+  kind: 'client' | 'beneficiary',
+  { provider, sourceId }: MigrationSourceId,
+  id: ClientId | BeneficiaryId,
+) {
   return refusal(
     'common.state.illegal_transition',
-    ['client', 'sourceId', sourceId],
-    `This client of ${provider} is here already: it is the client ${clientId}.`,
+    [kind, 'sourceId', sourceId],
+    `This ${kind} of ${provider} is here already: it is the ${kind} ${id}.`,
   );
 }
 
@@ -43,11 +51,11 @@ export function clientIsHere({ provider, sourceId }: Omit<MigrationOrigin, 'refe
  */
 export async function migrateClient(tx: Transaction, client: NewClient, origin: MigrationOrigin) {
   const before = await findMigratedClient(tx, origin);
-  if (before !== null) throw clientIsHere(origin, before);
+  if (before !== null) throw isHereAlready('client', origin, before);
   const created = await createClient(tx, client);
   const connection = await recordExistingClient(tx, asId<ClientId>(created.client.id), origin);
   if (connection !== null) return { ...created, connection };
   const winner = await findMigratedClient(tx, origin);
-  if (winner !== null) throw clientIsHere(origin, winner);
+  if (winner !== null) throw isHereAlready('client', origin, winner);
   throw new Error(`the connection of client ${created.client.id} met another that is not there`);
 }

@@ -1,14 +1,15 @@
 import { stringify } from 'lossless-json';
 import type { AccountId, BeneficiaryBankAccountId, OutgoingTransferId } from '../domain/ids.ts';
-import { type Database, DatabaseUnavailable, type Transaction } from './client.ts';
+import type { Database, Transaction } from './client.ts';
 import { newEventRowId } from './events.ts';
-import { Gathering } from './gathering.ts';
+import { gatheredPerDatabase, orEachAlone } from './gathering.ts';
 import type { IdempotencyScope } from './idempotency-keys.ts';
 import type { LockedAccount } from './ledger.ts';
 import { type NewOutgoingTransfer, newRow, rowOf } from './outgoing-transfer-rows.ts';
 import { advance, type OutgoingTransferRow, type TransferRules } from './outgoing-transfer-work.ts';
 import { workflowIdOf, workOfNew } from './outgoing-transfers.ts';
 import { type BankAccountText, destinationOf, type TransferFacts } from './transfer-facts.ts';
+import { toWire } from './values.ts';
 
 /**
  * Transfers to the outside in two statements, which they share with others of the same moment: one reads what a request is
@@ -43,16 +44,9 @@ const READ = `
     LEFT JOIN destination_bank_accounts destination ON destination.id = request.bank_account_id
   ORDER BY request.number`;
 
-const readings = new WeakMap<Database, Gathering<Request, FactsRow>>();
-
 /** What a request is judged by, as it is at this moment; null when its key is taken. */
 export async function readTransferFacts(database: Database, request: Request): Promise<TransferFacts | null> {
-  let reading = readings.get(database);
-  if (reading === undefined) {
-    reading = new Gathering((requests) => readTogether(database, requests));
-    readings.set(database, reading);
-  }
-  const row = await reading.call(request);
+  const row = await readTogether(database, request);
   if (row.isKeyTaken) return null;
   const account = accountOf(row);
   return {
@@ -62,15 +56,15 @@ export async function readTransferFacts(database: Database, request: Request): P
   };
 }
 
-function readTogether(database: Database, requests: readonly Request[]): Promise<FactsRow[]> {
-  return database.statement<FactsRow>(READ, [
+const readTogether = gatheredPerDatabase<Request, FactsRow>((database, requests) =>
+  database.statement<FactsRow>(READ, [
     requests.map(({ scope }) => scope?.machineUserId ?? null),
     requests.map(({ scope }) => scope?.path ?? null),
     requests.map(({ scope }) => scope?.key ?? null),
     requests.map(({ sourceAccountId }) => sourceAccountId),
     requests.map(({ bankAccountId }) => bankAccountId),
-  ]);
-}
+  ]),
+);
 
 function accountOf(row: FactsRow): LockedAccount | null {
   const {
@@ -108,8 +102,6 @@ interface Judged {
 
 const CREATE = 'SELECT create_judged_transfers($1::json, $2::json) AS id';
 
-const creations = new WeakMap<Database, Gathering<Judged, boolean>>();
-
 /**
  * Stores a transfer to the outside with what has become of it at once, if that still holds under its account's lock and its
  * key is free. False: nothing was done, and it must be made in a transaction of its own.
@@ -126,15 +118,7 @@ export async function createJudgedTransfer(
   // Who waits for money must be seen by the next credit, and marks the account.
   if (work.transfer.waitingFor === 'balance' || work.transfer.status === 'failed') return false;
   const workflowId = step.do === 'end' ? null : workflowIdOf(work.transfer.id);
-  let creation = creations.get(database);
-  if (creation === undefined) {
-    creation = new Gathering(
-      (all) => createTogether(database, all),
-      ({ accountId }) => [accountId],
-    );
-    creations.set(database, creation);
-  }
-  return creation.call({
+  return createTogether(database, {
     accountId: account.id,
     judged: {
       ...answerInSql(work.transfer, answer),
@@ -156,26 +140,24 @@ function answerInSql({ id, accountId, createdBy, createdAt }: OutgoingTransferRo
     created_at: createdAt,
     path: answer?.claim.path,
     key: answer?.claim.key,
-    request_hash: answer === null ? undefined : `\\x${answer.claim.requestHash.toString('hex')}`,
+    request_hash: toWire(answer?.claim.requestHash),
     response_status: answer?.status,
     response_body: answer?.body,
   };
 }
 
-// When the statement fails as a whole it has done nothing, and each goes the slow way. Only when nobody knows whether it
-// took effect, nobody may try again without being asked.
-async function createTogether(database: Database, all: readonly Judged[]): Promise<readonly boolean[]> {
-  try {
-    const rows = await database.statement<{ id: OutgoingTransferId }>(CREATE, [
-      stringify(all.map(({ judged }) => judged)),
-      JSON.stringify(all.map(({ row }) => row)),
-    ]);
-    const created = new Set<unknown>(rows.map(({ id }) => id));
-    return all.map(({ judged }) => created.has(judged.id));
-  } catch (error) {
-    if (error instanceof DatabaseUnavailable) throw error;
-    return all.map(() => false);
-  }
+const createTogether = gatheredPerDatabase<Judged, boolean>(
+  (database, all) => orEachAlone(all, () => create(database, all), false),
+  ({ accountId }) => [accountId],
+);
+
+async function create(database: Database, all: readonly Judged[]): Promise<readonly boolean[]> {
+  const rows = await database.statement<{ id: OutgoingTransferId }>(CREATE, [
+    stringify(all.map(({ judged }) => judged)),
+    JSON.stringify(all.map(({ row }) => row)),
+  ]);
+  const created = new Set<unknown>(rows.map(({ id }) => id));
+  return all.map(({ judged }) => created.has(judged.id));
 }
 
 /** What becomes of a new transfer to the outside is decided without asking the database; this makes sure of it. */

@@ -1,3 +1,6 @@
+import type { Database } from './client.ts';
+import { DatabaseUnavailable } from './failures.ts';
+
 /**
  * What one statement takes along: eight of those who wait, or half of them when they are many. So while the database works
  * on one half, this process answers the other and reads what comes next; and nobody waits for more than these.
@@ -101,5 +104,39 @@ export class Gathering<Item, Result> {
       this.#patience = null;
       if (this.#waiting.length > 0) this.#schedule();
     }
+  }
+}
+
+/** Calls of one moment to one database share a statement: a gathering for each database. */
+export function gatheredPerDatabase<Item, Result>(
+  run: (database: Database, items: readonly Item[]) => Promise<readonly Result[]>,
+  keysOf?: (item: Item) => readonly string[],
+): (database: Database, item: Item) => Promise<Result> {
+  const gatherings = new WeakMap<Database, Gathering<Item, Result>>();
+  return (database, item) => {
+    let gathering = gatherings.get(database);
+    if (gathering === undefined) {
+      gathering = new Gathering((items) => run(database, items), keysOf);
+      gatherings.set(database, gathering);
+    }
+    return gathering.call(item);
+  };
+}
+
+/**
+ * What is wrong with one item must not fail the others: when their shared statement fails as a whole, it has done nothing, and each
+ * gets `alone`, which says that it is to be done alone. Only when nobody knows whether it took effect, nobody may try again
+ * without being asked: then all fail.
+ */
+export async function orEachAlone<Item, Result>(
+  items: readonly Item[],
+  run: () => Promise<readonly Result[]>,
+  alone: Result,
+): Promise<readonly Result[]> {
+  try {
+    return await run();
+  } catch (error) {
+    if (error instanceof DatabaseUnavailable) throw error;
+    return items.map(() => alone);
   }
 }

@@ -1,8 +1,9 @@
 import type { AccountId, ClientId, IncomingTransferId, MachineUserId, OutgoingTransferId } from '../domain/ids.ts';
-import { type Database, DatabaseUnavailable } from './client.ts';
+import type { Database } from './client.ts';
 import { newEventRowId } from './events.ts';
-import { Gathering } from './gathering.ts';
+import { gatheredPerDatabase, orEachAlone } from './gathering.ts';
 import { refusalOf } from './refusals.ts';
+import { toWire } from './values.ts';
 
 /** Everything that is stored; the answer's text was rendered beforehand. Amounts in minor units. */
 export interface InternalTransfer {
@@ -55,20 +56,12 @@ export type SettledTransfer =
   | { readonly outcome: 'replayed'; readonly responseBody: string }
   | { readonly outcome: 'other-day'; readonly transferDate: string };
 
-/** Transfers that are asked for at one moment are settled by one statement: one gathering per database. */
-const gatherings = new WeakMap<Database, Gathering<InternalTransfer, Settlement>>();
-
 /**
  * Settles an internal transfer whose requirements all hold, in one statement and one round trip, which it may share with
  * others. Throws what SQL refuses it for as a DomainError.
  */
 export async function settleInternalTransfer(database: Database, transfer: InternalTransfer): Promise<SettledTransfer> {
-  let gathering = gatherings.get(database);
-  if (gathering === undefined) {
-    gathering = new Gathering((transfers) => settleTogether(database, transfers), accountsOf);
-    gatherings.set(database, gathering);
-  }
-  let settlement = await gathering.call(transfer);
+  let settlement = await settleTogether(database, transfer);
   if (settlement.outcome === 'alone') settlement = await settleAlone(database, transfer);
   const { outcome, parameters, responseBody } = settlement;
   switch (outcome) {
@@ -85,26 +78,13 @@ export async function settleInternalTransfer(database: Database, transfer: Inter
   }
 }
 
-// Two statements that lock the same account would wait for each other in the database, with a connection each.
-function accountsOf({ sourceAccountId, destinationAccountId }: InternalTransfer): readonly string[] {
-  return [sourceAccountId, destinationAccountId];
-}
-
 const ALONE: Settlement = { outcome: 'alone', parameters: [], responseBody: null };
 
-// What is wrong with one of them must not fail the others: when the statement fails as a whole, it has done nothing, and each
-// is settled alone. Only when nobody knows whether it took effect, nobody may try again without being asked.
-async function settleTogether(
-  database: Database,
-  transfers: readonly InternalTransfer[],
-): Promise<readonly Settlement[]> {
-  try {
-    return await settle(database, transfers, false);
-  } catch (error) {
-    if (error instanceof DatabaseUnavailable) throw error;
-    return transfers.map(() => ALONE);
-  }
-}
+// Two statements that lock the same account would wait for each other in the database, with a connection each.
+const settleTogether = gatheredPerDatabase<InternalTransfer, Settlement>(
+  (database, transfers) => orEachAlone(transfers, () => settle(database, transfers, false), ALONE),
+  ({ sourceAccountId, destinationAccountId }) => [sourceAccountId, destinationAccountId],
+);
 
 async function settleAlone(database: Database, transfer: InternalTransfer): Promise<Settlement> {
   const [settlement] = await settle(database, [transfer], true);
@@ -124,7 +104,7 @@ function toRow(transfer: InternalTransfer) {
     machine_user_id: transfer.machineUserId,
     path: idempotency?.path,
     key: idempotency?.key,
-    request_hash: idempotency === null ? undefined : `\\x${idempotency.requestHash.toString('hex')}`,
+    request_hash: toWire(idempotency?.requestHash),
     response_body: idempotency === null ? undefined : transfer.responseBody,
     outgoing_id: transfer.outgoingTransferId,
     incoming_id: transfer.incomingTransferId,

@@ -11,7 +11,7 @@ import {
   type TransferRules,
   totalMinor,
 } from './outgoing-transfer-work.ts';
-import { wake } from './workflow-wakeups.ts';
+import { wakeWorkflow } from './outgoing-transfers.ts';
 
 /**
  * After a restore: applies what the provider did with a transfer before our row was set back, also with one that is
@@ -35,7 +35,7 @@ export async function adoptPayment(
   const outcome = await applyWord(work, report);
   if (outcome === 'break') return outcome;
   await save(work);
-  if (outcome === 'applied') await wake(tx, 'outgoing-transfer', `outgoing-transfer/${id}`);
+  if (outcome === 'applied') await wakeWorkflow(tx, id);
   return outcome;
 }
 

@@ -34,7 +34,7 @@ export async function advanceOutgoingTransfer(
   return step;
 }
 
-async function wakeWorkflow(tx: Transaction, id: OutgoingTransferId): Promise<void> {
+export async function wakeWorkflow(tx: Transaction, id: OutgoingTransferId): Promise<void> {
   await wake(tx, 'outgoing-transfer', workflowIdOf(id));
 }
 
