@@ -168,6 +168,12 @@ test('5,000 idle sockets, as far as the machine has descriptors, keep nobody fro
   }
 });
 
+test('a connection stays open for longer than the minute after which load balancers give theirs up', async () => {
+  const { headers } = await api.call('GET', '/things');
+  const [, seconds] = /timeout=(\d+)/.exec(headers.get('keep-alive') ?? '') ?? [];
+  expect(Number(seconds)).toBeGreaterThan(60);
+});
+
 test.each([
   ['no HTTP', 'hello\r\n\r\n', 400],
   ['headers of 100 kB', `GET / HTTP/1.1\r\nhost: x\r\nx: ${'a'.repeat(100_000)}\r\n\r\n`, 431],

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { checkLedger } from '../db/ledger-check.ts';
 import type { Json } from './harness/api.ts';
-import { type CrashPointProxy, startCrashPointProxy } from './harness/crash-point-proxy.ts';
+import { type CrashPointProxy, type HoldFrom, startCrashPointProxy } from './harness/crash-point-proxy.ts';
 import { until } from './harness/stage.ts';
 import { startTcpProxy, type TcpProxy } from './harness/tcp-proxy.ts';
 import { startWholeService, type WholeService } from './harness/whole-service.ts';
@@ -207,15 +207,25 @@ async function bankBooked(id: string): Promise<string[]> {
   return entries.flatMap((entry: Json) => (entry.ourReference === id ? [entry.kind] : []));
 }
 
-async function committed(look: () => Promise<boolean>): Promise<void> {
-  await until(look, (found) => found);
+/** Waits for an effect. A request that ended before it (`ended` tells how) says why it will not come. */
+async function committed(look: () => Promise<boolean>, ended: readonly string[] = []): Promise<void> {
+  await until(look, (found) => {
+    if (!found && ended.length > 0) throw new Error(`a request was over before its answer was held: ${ended}`);
+    return found;
+  });
 }
 
-/** The request's answer, or `lost` when the connection broke before one came. */
-function outcome(request: Promise<Answer>): Promise<string> {
+/** The request's answer, or `lost` when the connection broke before one came; `ended` gets more words. */
+function outcome(request: Promise<Answer>, ended: string[]): Promise<string> {
   return request.then(
-    ({ status }) => `answered ${status}`,
-    () => 'lost',
+    ({ status, text }) => {
+      ended.push(text);
+      return `answered ${status}`;
+    },
+    (error: Error) => {
+      ended.push(String(error.cause ?? error));
+      return 'lost';
+    },
   );
 }
 
@@ -243,30 +253,36 @@ describe('the API, killed between a commit and its answer', () => {
     const reported = { accountId: plugIn, amount: 77, currency: 'GBP', scope: 'external', scheme: 'swift' };
     credit = { workflow: { code: 'client.direct' }, data: { provisionedAccountCredit: reported } };
 
-    apiToPostgres.holdAfter('key-straight-through', 'now');
-    apiToPostgres.holdAfter('key-outside', 'commit');
-    apiToPostgres.holdAfter('key-credit', 'commit');
-    apiToPostgres.holdAfter(cancelled, 'commit');
-    apiToPostgres.holdAfter(settling, 'commit');
-    apiToPostgres.holdAfter('paid in and killed', 'commit');
+    const ended: string[] = [];
+    const requests: Promise<string>[] = [];
+    // One after the other: two that meet at one account may take another way than the one that is held.
+    const holds = async (words: string, from: HoldFrom, start: () => Promise<Answer>, seen: () => Promise<boolean>) => {
+      apiToPostgres.holdAfter(words, from);
+      requests.push(outcome(start(), ended));
+      await committed(seen, ended);
+    };
+    const keyStored = (key: string) => () => exists(KEY_STORED, key);
+    // Two of them are one statement each, which is committed when it is over; the others are transactions.
+    const key = 'key-straight-through';
+    await holds(key, 'now', () => call('POST', '/outgoing-transfers', straight, key), keyStored(key));
+    const create = () => call('POST', '/outgoing-transfers', outside, 'key-outside');
+    await holds('"key":"key-outside"', 'now', create, keyStored('key-outside'));
+    const report = () => call('POST', '/provisioned-account-credits', credit, 'key-credit');
+    await holds('key-credit', 'commit', report, keyStored('key-credit'));
     const patch = { workflow: { code: 'client.direct' }, data: { outgoingTransfer: { status: 'cancelled' } } };
-    const requests = [
-      outcome(call('POST', '/outgoing-transfers', straight, 'key-straight-through')),
-      outcome(call('POST', '/outgoing-transfers', outside, 'key-outside')),
-      outcome(call('POST', '/provisioned-account-credits', credit, 'key-credit')),
-      outcome(call('PATCH', `/outgoing-transfers/${cancelled}`, patch)),
-    ];
+    const cancel = () => call('PATCH', `/outgoing-transfers/${cancelled}`, patch);
+    await holds(cancelled, 'commit', cancel, () => exists(TRANSFER_STATUS, cancelled, 'cancelled'));
+
+    apiToPostgres.holdAfter(settling, 'commit');
     const settled = await fetch(`${service.sandboxUrl}/bank/payments/${settling}/settle`, {
       method: 'POST',
       body: '{}',
       headers: { 'content-type': 'application/json' },
     });
     expect(settled.status).toBe(200);
-    paymentIn = await payIn(destination, 12.34, 'paid in and killed');
-    for (const key of ['key-straight-through', 'key-outside', 'key-credit'])
-      await committed(() => exists(KEY_STORED, key));
-    await committed(() => exists(TRANSFER_STATUS, cancelled, 'cancelled'));
     await committed(() => exists(TRANSFER_STATUS, settling, 'completed'));
+    apiToPostgres.holdAfter('paid in and killed', 'commit');
+    paymentIn = await payIn(destination, 12.34, 'paid in and killed');
     await committed(() => exists('SELECT FROM incoming_transfers WHERE service_provider_id = $1', paymentIn));
     expect(apiToPostgres.heldCount()).toBeGreaterThanOrEqual(6);
 

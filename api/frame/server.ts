@@ -19,8 +19,11 @@ export interface ServerTimeouts {
  * of one and five minutes let slow senders hold sockets.
  */
 const TIMEOUTS: ServerTimeouts = { headersMs: 10_000, requestMs: 30_000, checkMs: 2_000 };
-/** Idle connections between two requests. */
-const KEEP_ALIVE_TIMEOUT_MS = 15_000;
+/**
+ * Idle connections between two requests. Longer than the minute after which load balancers give theirs up: whoever closes
+ * first must be the one who sends, or a request meets a connection that is just being closed, and is lost.
+ */
+const KEEP_ALIVE_TIMEOUT_MS = 65_000;
 /** Sockets beyond it are refused, so that idle ones cannot take every file descriptor. */
 const CONNECTIONS_MAX = 8_192;
 /** A drain ends by force after this; the start's own limit for stopping everything is 20 s. */
