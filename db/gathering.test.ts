@@ -11,7 +11,7 @@ afterEach(() => {
 });
 
 /** A gathering whose statements end when told to. */
-function held(keysOf?: (item: string) => readonly string[]) {
+function held(keysOf?: (item: string) => readonly string[], enough?: number) {
   const statements: { items: readonly string[]; end: () => void; fail: (error: Error) => void }[] = [];
   const gathering = new Gathering<string, string>(
     (items) =>
@@ -19,6 +19,7 @@ function held(keysOf?: (item: string) => readonly string[]) {
         statements.push({ items, end: () => resolve(items.map((item) => `${item}!`)), fail: reject });
       }),
     keysOf,
+    enough,
   );
   return { gathering, statements };
 }
@@ -48,6 +49,34 @@ test('a call never joins a statement that has started: it goes with the next', a
   expect(statements.map(({ items }) => items)).toEqual([['a'], ['a', 'b']]);
   statements[1]?.end();
   expect(await Promise.all([first, ...others])).toEqual(['a!', 'a!', 'b!']);
+});
+
+test('the next statement is on its way when the callers of the last are told', async () => {
+  const { gathering, statements } = held();
+  const first = gathering.call('a').then(() => statements.length);
+  await turns();
+  const second = gathering.call('b');
+  statements[0]?.end();
+  expect(await first).toBe(2);
+  statements[1]?.end();
+  expect(await second).toBe('b!');
+});
+
+test('where so many are enough, they go beside the statements that run, four at most', async () => {
+  const { gathering, statements } = held(undefined, 2);
+  const calls: Promise<string>[] = [];
+  for (let pair = 0; pair < 6; pair += 1) {
+    calls.push(gathering.call(`${pair}a`));
+    await turns();
+    calls.push(gathering.call(`${pair}b`));
+    await turns();
+  }
+  expect(statements.map(({ items }) => items)).toEqual([['0a'], ['0b', '1a'], ['1b', '2a'], ['2b', '3a']]);
+  for (let round = 0; round < 3; round += 1) {
+    for (const statement of statements) statement.end();
+    await turns();
+  }
+  expect(await Promise.all(calls)).toHaveLength(12);
 });
 
 test('a statement takes eight of those who wait, or half of many, and 32 at most', async () => {

@@ -9,8 +9,10 @@ const GATHERED_MIN = 8;
 const GATHERED_MAX = 32;
 
 /** A statement that takes longer than this does not hold up those who come after it: up to so many more may run. */
-const PATIENCE_MS = 5;
+const PATIENCE_MS = 20;
 const RUNNING_MAX = 6;
+/** Of statements that so many calls were enough for. */
+const SIDE_BY_SIDE_MAX = 4;
 
 interface Waiting<Item, Result> {
   readonly item: Item;
@@ -28,24 +30,32 @@ interface Waiting<Item, Result> {
 export class Gathering<Item, Result> {
   readonly #run: (items: readonly Item[]) => Promise<readonly Result[]>;
   readonly #keysOf: (item: Item) => readonly string[];
+  readonly #enough: number;
   readonly #runningKeys = new Set<string>();
   #waiting: Waiting<Item, Result>[] = [];
   #running = 0;
   #scheduled = false;
   #patience: NodeJS.Timeout | null = null;
 
+  /**
+   * `enough`: so many that wait go at once, beside the statements that run. It suits what only reads; two statements that
+   * write at once take longer than one after the other.
+   */
   constructor(
     run: (items: readonly Item[]) => Promise<readonly Result[]>,
     keysOf: (item: Item) => readonly string[] = () => [],
+    enough: number = Number.POSITIVE_INFINITY,
   ) {
     this.#run = run;
     this.#keysOf = keysOf;
+    this.#enough = enough;
   }
 
   call(item: Item): Promise<Result> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ item, keys: this.#keysOf(item), resolve, reject });
-      if (this.#running === 0) this.#schedule();
+      const isEnough = this.#waiting.length >= this.#enough && this.#running < SIDE_BY_SIDE_MAX;
+      if (this.#running === 0 || isEnough) this.#schedule();
       else this.#patience ??= setTimeout(() => this.#losePatience(), PATIENCE_MS);
     });
   }
@@ -61,9 +71,13 @@ export class Gathering<Item, Result> {
     this.#scheduled = true;
     setImmediate(() => {
       this.#scheduled = false;
-      const gathered = this.#gather();
-      if (gathered.length > 0) void this.#start(gathered);
+      this.#startNext();
     });
+  }
+
+  #startNext(): void {
+    const gathered = this.#gather();
+    if (gathered.length > 0) void this.#start(gathered);
   }
 
   /** Those who may go now, first come first served: nobody overtakes a call that waits for one of its keys. */
@@ -88,21 +102,30 @@ export class Gathering<Item, Result> {
     const keys = gathered.flatMap((waiting) => waiting.keys);
     for (const key of keys) this.#runningKeys.add(key);
     this.#running += 1;
+    const tell = await this.#outcomeOf(gathered);
+    this.#running -= 1;
+    for (const key of keys) this.#runningKeys.delete(key);
+    if (this.#patience !== null) clearTimeout(this.#patience);
+    this.#patience = null;
+    // First the next statement, then the answers of this one: while they are made, the database has something to do.
+    this.#startNext();
+    tell();
+  }
+
+  /** Runs the statement, and answers what tells its callers. */
+  async #outcomeOf(gathered: readonly Waiting<Item, Result>[]): Promise<() => void> {
     try {
       const results = await this.#run(gathered.map(({ item }) => item));
-      gathered.forEach(({ resolve, reject }, index) => {
-        const result = results[index];
-        if (result === undefined) reject(new Error('a gathered call got no result'));
-        else resolve(result);
-      });
+      return () =>
+        gathered.forEach(({ resolve, reject }, index) => {
+          const result = results[index];
+          if (result === undefined) reject(new Error('a gathered call got no result'));
+          else resolve(result);
+        });
     } catch (error) {
-      for (const { reject } of gathered) reject(error);
-    } finally {
-      this.#running -= 1;
-      for (const key of keys) this.#runningKeys.delete(key);
-      if (this.#patience !== null) clearTimeout(this.#patience);
-      this.#patience = null;
-      if (this.#waiting.length > 0) this.#schedule();
+      return () => {
+        for (const { reject } of gathered) reject(error);
+      };
     }
   }
 }

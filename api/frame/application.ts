@@ -75,6 +75,8 @@ function methodsByPath(routes: readonly (Route | OpenRoute)[]): Map<string, stri
   return methods;
 }
 
+const NO_QUERY = new URLSearchParams();
+
 function frameRequest(c: HonoContext): FrameRequest {
   const { incoming } = c.env;
   const header = (name: string): string | undefined => {
@@ -88,7 +90,7 @@ function frameRequest(c: HonoContext): FrameRequest {
     requestId: requestIdOf(header('request-id')),
     path: c.req.path,
     params: c.req.param(),
-    query: new URLSearchParams(queryStart === -1 ? '' : url.slice(queryStart)),
+    query: queryStart === -1 ? NO_QUERY : new URLSearchParams(url.slice(queryStart)),
     header,
     callerId: null,
   };

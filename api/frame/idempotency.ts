@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { type Database, leaveToCommit, type Transaction, waitedForRowOf } from '../../db/client.ts';
 import {
   claimIdempotencyKey,
@@ -41,7 +41,7 @@ export function idempotencyClaim(
   request: { readonly method: string; readonly path: string; readonly body: Buffer },
   key: string,
 ): IdempotencyClaim {
-  const requestHash = createHash('sha256').update(request.body).digest();
+  const requestHash = hash('sha256', request.body, 'buffer');
   return { machineUserId, method: request.method, path: request.path, key, requestHash };
 }
 

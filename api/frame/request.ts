@@ -53,8 +53,16 @@ export function parseParams(contract: Contract, raw: Readonly<Record<string, str
   return checked.value;
 }
 
+const NOTHING_ASKED: ParsedQuery = {
+  query: {},
+  page: { number: 0, size: PAGE_SIZE_DEFAULT, offset: 0 },
+  include: new Set(),
+  expand: new Set(),
+};
+
 /** Checks the query: known names, each once, include and expand by commas or repetition, and the page. */
 export function parseQuery(contract: Contract, parameters: URLSearchParams): ParsedQuery {
+  if (parameters.size === 0 && contract.query === undefined) return NOTHING_ASKED;
   const problems: Problem[] = [];
   const values: Record<string, string> = {};
   const known = contract.query ?? {};
