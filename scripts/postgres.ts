@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { totalmem } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import postgres from 'postgres';
@@ -31,7 +32,8 @@ const SETTINGS: Readonly<Record<string, string>> = {
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
   max_connections: '200',
-  shared_buffers: '256MB',
+  // Taken as it is used. An eighth of the machine's memory, as the service's other processes share it with this one.
+  shared_buffers: `${Math.min(1_024, Math.max(128, Math.floor(totalmem() / 1024 ** 2 / 8)))}MB`,
   max_wal_size: '2GB',
   jit: 'off',
   timezone: 'UTC',
