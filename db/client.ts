@@ -26,8 +26,8 @@ export interface Reader {
   /** Executes text with $1… parameters; the least that a statement can cost. Prepared once per connection. */
   statement<Row = Record<string, unknown>>(text: string, params: readonly unknown[]): Promise<Row[]>;
   /**
-   * The row with this id, by constant text whose only parameter is a list of ids (`… where id = any($1)`) and whose rows
-   * show theirs as `id`. Outside of transactions, look-ups that come together share one round trip.
+   * The row with this id, by constant text whose only parameter is a list of ids (`… where id = any (${LISTED_IDS})`) and
+   * whose rows show theirs as `id`. Outside of transactions, look-ups that come together share one round trip.
    */
   find<Row extends { readonly id: string }>(text: string, id: string): Promise<Row | null>;
   /** The drizzle query builder. */

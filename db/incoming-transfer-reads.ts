@@ -12,7 +12,7 @@ import { contains, type PageOf, type PageRequest, type TransferFilter, transferC
 import { partyAccountInSql, partyAccountOf } from './party-accounts.ts';
 import { accounts, incomingTransfers } from './schema.ts';
 import { readTransferPage } from './transfer-counts.ts';
-import { camelCase } from './values.ts';
+import { camelCase, LISTED_IDS } from './values.ts';
 
 const sender = alias(accounts, 'sender');
 const receiver = alias(accounts, 'receiver');
@@ -60,7 +60,7 @@ const SELECT = `SELECT ${SHOWN.map((column) => `incoming_transfers.${column} AS 
   FROM incoming_transfers LEFT JOIN accounts sender ON sender.id = incoming_transfers.sender_account_id
     LEFT JOIN accounts receiver ON receiver.id = incoming_transfers.account_id`;
 
-const FIND = `${SELECT} WHERE incoming_transfers.id = ANY($1::uuid[])`;
+const FIND = `${SELECT} WHERE incoming_transfers.id = ANY (${LISTED_IDS})`;
 
 export async function findIncomingTransfer(
   reader: Reader,

@@ -12,7 +12,7 @@ import { contains, type PageOf, type PageRequest, type TransferFilter, transferC
 import { partyAccountOf } from './party-accounts.ts';
 import { accounts, clients, outgoingTransfers } from './schema.ts';
 import { readTransferPage } from './transfer-counts.ts';
-import { camelCase } from './values.ts';
+import { camelCase, LISTED_IDS } from './values.ts';
 
 const SELECTION = {
   transfer: getTableColumns(outgoingTransfers),
@@ -84,7 +84,7 @@ const SELECT = `SELECT ${[
   FROM outgoing_transfers LEFT JOIN accounts destination ON destination.id = outgoing_transfers.destination_account_id
     LEFT JOIN clients holder ON holder.id = destination.client_id`;
 
-const FIND = `${SELECT} WHERE outgoing_transfers.id = ANY($1::uuid[])`;
+const FIND = `${SELECT} WHERE outgoing_transfers.id = ANY (${LISTED_IDS})`;
 
 function showRow(row: Row): OutgoingTransferShown {
   const destination: PartyAccount | null =

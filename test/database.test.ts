@@ -2,6 +2,7 @@ import { connect as connectTcp, createServer, type Server, type Socket } from 'n
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eq, sql } from 'drizzle-orm';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { findAccount } from '../db/account-reads.ts';
 import {
   createDatabase,
   type Database,
@@ -14,8 +15,10 @@ import {
 } from '../db/client.ts';
 import { readClock } from '../db/clock.ts';
 import { newId } from '../db/ids.ts';
+import { lockAccounts } from '../db/ledger.ts';
+import { findOutgoingTransfer } from '../db/outgoing-transfer-reads.ts';
 import { machineUsers } from '../db/schema.ts';
-import type { MachineUserId } from '../domain/ids.ts';
+import { type AccountId, asId, type MachineUserId, type OutgoingTransferId } from '../domain/ids.ts';
 import { createTestDatabase, type TestDatabase } from './harness/postgres.ts';
 
 let testDatabase: TestDatabase;
@@ -80,6 +83,25 @@ test('values come back as they were sent: int8 as bigint, timestamptz as Date, d
     small: 7,
     bigs: [5n, 6n],
   });
+});
+
+test('a look-up by id is planned once, however few ids it is for', async () => {
+  const planned = openDatabase({ applicationName: 'planned', maxConnections: 1 });
+  // As dear as rows of large tables are, that one may be cheaper than the ten that Postgres takes an unseen list for.
+  await planned.statement('SET random_page_cost = 1000', []);
+  await planned.statement('SET enable_seqscan = off', []);
+  const id = newId<OutgoingTransferId>();
+  for (let turn = 0; turn < 20; turn += 1) {
+    await findOutgoingTransfer(planned.reader, id);
+    await findAccount(planned.reader, asId<AccountId>(id));
+    await planned.transaction((tx) => lockAccounts(tx, [asId<AccountId>(id)]));
+  }
+  const statements = await planned.reader.statement<{ custom: bigint }>(
+    'SELECT custom_plans AS custom FROM pg_prepared_statements WHERE generic_plans + custom_plans = 20',
+    [],
+  );
+  // Postgres tries five before it decides.
+  expect(statements.map(({ custom }) => custom)).toEqual([5n, 5n, 5n, 5n]);
 });
 
 test('the drizzle builder reads and writes inside a transaction and outside', async () => {
