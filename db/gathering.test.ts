@@ -11,7 +11,7 @@ afterEach(() => {
 });
 
 /** A gathering whose statements end when told to. */
-function held(keysOf?: (item: string) => readonly string[], enough?: number) {
+function held(keysOf?: (item: string) => readonly string[], atOnce?: number) {
   const statements: { items: readonly string[]; end: () => void; fail: (error: Error) => void }[] = [];
   const gathering = new Gathering<string, string>(
     (items) =>
@@ -19,7 +19,7 @@ function held(keysOf?: (item: string) => readonly string[], enough?: number) {
         statements.push({ items, end: () => resolve(items.map((item) => `${item}!`)), fail: reject });
       }),
     keysOf,
-    enough,
+    atOnce,
   );
   return { gathering, statements };
 }
@@ -62,21 +62,20 @@ test('the next statement is on its way when the callers of the last are told', a
   expect(await second).toBe('b!');
 });
 
-test('where so many are enough, they go beside the statements that run, four at most', async () => {
+test('where two may run at once, the second goes as soon as eight wait', async () => {
   const { gathering, statements } = held(undefined, 2);
-  const calls: Promise<string>[] = [];
-  for (let pair = 0; pair < 6; pair += 1) {
-    calls.push(gathering.call(`${pair}a`));
+  const calls = [gathering.call('first')];
+  for (let index = 0; index < 20; index += 1) {
     await turns();
-    calls.push(gathering.call(`${pair}b`));
-    await turns();
+    calls.push(gathering.call(String(index)));
   }
-  expect(statements.map(({ items }) => items)).toEqual([['0a'], ['0b', '1a'], ['1b', '2a'], ['2b', '3a']]);
+  await turns();
+  expect(statements.map(({ items }) => items.length)).toEqual([1, 8]);
   for (let round = 0; round < 3; round += 1) {
     for (const statement of statements) statement.end();
     await turns();
   }
-  expect(await Promise.all(calls)).toHaveLength(12);
+  expect(await Promise.all(calls)).toHaveLength(21);
 });
 
 test('a statement takes eight of those who wait, or half of many, and 32 at most', async () => {

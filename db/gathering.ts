@@ -11,8 +11,6 @@ const GATHERED_MAX = 32;
 /** A statement that takes longer than this does not hold up those who come after it: up to so many more may run. */
 const PATIENCE_MS = 20;
 const RUNNING_MAX = 6;
-/** Of statements that so many calls were enough for. */
-const SIDE_BY_SIDE_MAX = 4;
 
 interface Waiting<Item, Result> {
   readonly item: Item;
@@ -30,7 +28,7 @@ interface Waiting<Item, Result> {
 export class Gathering<Item, Result> {
   readonly #run: (items: readonly Item[]) => Promise<readonly Result[]>;
   readonly #keysOf: (item: Item) => readonly string[];
-  readonly #enough: number;
+  readonly #atOnce: number;
   readonly #runningKeys = new Set<string>();
   #waiting: Waiting<Item, Result>[] = [];
   #running = 0;
@@ -38,24 +36,24 @@ export class Gathering<Item, Result> {
   #patience: NodeJS.Timeout | null = null;
 
   /**
-   * `enough`: so many that wait go at once, beside the statements that run. It suits what only reads; two statements that
-   * write at once take longer than one after the other.
+   * `atOnce`: statements that may run side by side, as soon as eight wait for the next. Two suit what only reads; two that
+   * write take longer side by side than one after the other.
    */
   constructor(
     run: (items: readonly Item[]) => Promise<readonly Result[]>,
     keysOf: (item: Item) => readonly string[] = () => [],
-    enough: number = Number.POSITIVE_INFINITY,
+    atOnce = 1,
   ) {
     this.#run = run;
     this.#keysOf = keysOf;
-    this.#enough = enough;
+    this.#atOnce = atOnce;
   }
 
   call(item: Item): Promise<Result> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ item, keys: this.#keysOf(item), resolve, reject });
-      const isEnough = this.#waiting.length >= this.#enough && this.#running < SIDE_BY_SIDE_MAX;
-      if (this.#running === 0 || isEnough) this.#schedule();
+      const goesBeside = this.#running < this.#atOnce && this.#waiting.length >= GATHERED_MIN;
+      if (this.#running === 0 || goesBeside) this.#schedule();
       else this.#patience ??= setTimeout(() => this.#losePatience(), PATIENCE_MS);
     });
   }

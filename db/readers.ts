@@ -71,8 +71,7 @@ function withPlainErrors(database: PgRemoteDatabase): PgRemoteDatabase {
   return database;
 }
 
-/** Measured: fewer cost more statements, more leave the database idle. */
-const LOOK_UPS_ENOUGH = 4;
+const LOOK_UPS_AT_ONCE = 2;
 
 /** Outside of transactions, where rows that are looked up at one moment may be found by one statement. */
 export class GatheringReader extends StatementReader {
@@ -86,7 +85,7 @@ export class GatheringReader extends StatementReader {
         const byId = new Map(rows.map((row) => [row.id, row]));
         return ids.map((wanted) => byId.get(wanted) ?? null);
       };
-      lookUp = new Gathering(lookUpAll, undefined, LOOK_UPS_ENOUGH);
+      lookUp = new Gathering(lookUpAll, undefined, LOOK_UPS_AT_ONCE);
       this.#lookUps.set(text, lookUp);
     }
     // The text says what its rows look like.
