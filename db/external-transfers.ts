@@ -31,13 +31,12 @@ interface FactsRow extends Nullable<LockedAccount> {
   readonly bankAccount: BankAccountText | null;
 }
 
-// The lists stand behind sub-selects for the same reason as LISTED_IDS.
 const READ = `
   SELECT kept.key IS NOT NULL AS "isKeyTaken", service_now() AS now,
     a.id, a.client_id AS "clientId", c.status AS "clientStatus", a.status, a.currency, a.country, a.provider, a.method,
     coalesce(a.requested_change = 'close', false) AS closing, a.posted_minor AS "postedMinor", a.reserved_minor AS "reservedMinor",
     destination.shown AS "bankAccount"
-  FROM unnest((SELECT $1::uuid[]), (SELECT $2::text[]), (SELECT $3::text[]), (SELECT $4::uuid[]), (SELECT $5::uuid[])) WITH ORDINALITY
+  FROM unnest($1::uuid[], $2::text[], $3::text[], $4::uuid[], $5::uuid[]) WITH ORDINALITY
       AS request (machine_user_id, path, key, source_id, bank_account_id, number)
     LEFT JOIN idempotency_keys kept ON kept.machine_user_id = request.machine_user_id AND kept.method = 'POST'
       AND kept.path = request.path AND kept.key = request.key

@@ -100,6 +100,8 @@ test('calls with a key in common go together or one after the other, in their or
   expect(statements.map(({ items }) => items)).toEqual([['ab'], ['ef']]);
   statements[0]?.end();
   await turns();
+  vi.runAllTimers();
+  await turns();
   expect(statements.at(-1)?.items).toEqual(['bc', 'cd']);
   for (const statement of statements) statement.end();
   expect(await Promise.all(calls)).toEqual(['ab!', 'bc!', 'cd!', 'ef!']);
@@ -127,4 +129,49 @@ test('a statement that is slow does not hold up those who come later', async () 
   expect(statements.map(({ items }) => items)).toEqual([['stuck'], ['late', 'too']]);
   statements[1]?.end();
   expect(await Promise.all(late)).toEqual(['late!', 'too!']);
+});
+
+test('a statement that hangs holds up none of those who came with its calls', async () => {
+  const { gathering, statements } = held();
+  const calls = Array.from({ length: 40 }, (_, index) => gathering.call(String(index)));
+  for (let round = 0; round < 4; round += 1) {
+    await turns();
+    vi.runAllTimers();
+  }
+  expect(statements.flatMap(({ items }) => items)).toHaveLength(40);
+  for (const statement of statements) statement.end();
+  expect(await Promise.all(calls)).toHaveLength(40);
+});
+
+test('statements that were given up on do not let more run side by side once they have ended', async () => {
+  const { gathering, statements } = held();
+  const calls = [gathering.call('slow')];
+  await turns();
+  calls.push(gathering.call('a'));
+  vi.runAllTimers();
+  await turns();
+  expect(statements).toHaveLength(2);
+  calls.push(...['b', 'c'].map((item) => gathering.call(item)));
+  statements[0]?.end();
+  await turns();
+  expect(statements).toHaveLength(2);
+  statements[1]?.end();
+  await turns();
+  expect(statements.map(({ items }) => items)).toEqual([['slow'], ['a'], ['b', 'c']]);
+  statements[2]?.end();
+  expect(await Promise.all(calls)).toHaveLength(4);
+});
+
+test('calls that come in the turn in which a statement ends begin one statement, not two', async () => {
+  const { gathering, statements } = held(undefined, 2);
+  const calls = [gathering.call('first')];
+  await turns();
+  for (let index = 0; index < 9; index += 1) calls.push(gathering.call(String(index)));
+  statements[0]?.end();
+  await turns();
+  expect(statements.map(({ items }) => items.length)).toEqual([1, 8]);
+  statements[1]?.end();
+  await turns();
+  statements[2]?.end();
+  expect(await Promise.all(calls)).toHaveLength(10);
 });

@@ -8,7 +8,7 @@ import { DatabaseUnavailable } from './failures.ts';
 const GATHERED_MIN = 8;
 const GATHERED_MAX = 32;
 
-/** A statement that takes longer than this does not hold up those who come after it: up to so many more may run. */
+/** A statement that takes longer than this does not hold up those who come after it; so many may run in all. */
 const PATIENCE_MS = 20;
 const RUNNING_MAX = 6;
 
@@ -32,6 +32,9 @@ export class Gathering<Item, Result> {
   readonly #runningKeys = new Set<string>();
   #waiting: Waiting<Item, Result>[] = [];
   #running = 0;
+  /** Of those that run, the ones that are waited for; begun since patience was last lost, which `#losses` counts. */
+  #awaited = 0;
+  #losses = 0;
   #scheduled = false;
   #patience: NodeJS.Timeout | null = null;
 
@@ -52,15 +55,27 @@ export class Gathering<Item, Result> {
   call(item: Item): Promise<Result> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ item, keys: this.#keysOf(item), resolve, reject });
-      const goesBeside = this.#running < this.#atOnce && this.#waiting.length >= GATHERED_MIN;
-      if (this.#running === 0 || goesBeside) this.#schedule();
-      else this.#patience ??= setTimeout(() => this.#losePatience(), PATIENCE_MS);
+      if (this.#mayStart()) this.#schedule();
+      else this.#bePatient();
     });
+  }
+
+  #mayStart(): boolean {
+    if (this.#running >= RUNNING_MAX || this.#waiting.length === 0) return false;
+    return this.#awaited === 0 || (this.#awaited < this.#atOnce && this.#waiting.length >= GATHERED_MIN);
+  }
+
+  #bePatient(): void {
+    if (this.#waiting.length > 0 && this.#awaited > 0) {
+      this.#patience ??= setTimeout(() => this.#losePatience(), PATIENCE_MS);
+    }
   }
 
   #losePatience(): void {
     this.#patience = null;
-    if (this.#running < RUNNING_MAX) this.#schedule();
+    this.#losses += 1;
+    this.#awaited = 0;
+    this.#schedule();
   }
 
   // At the end of this turn of the event loop, when every request that has arrived in it was looked at.
@@ -74,8 +89,9 @@ export class Gathering<Item, Result> {
   }
 
   #startNext(): void {
-    const gathered = this.#gather();
+    const gathered = this.#mayStart() ? this.#gather() : [];
     if (gathered.length > 0) void this.#start(gathered);
+    this.#bePatient();
   }
 
   /** Those who may go now, first come first served: nobody overtakes a call that waits for one of its keys. */
@@ -99,9 +115,12 @@ export class Gathering<Item, Result> {
   async #start(gathered: readonly Waiting<Item, Result>[]): Promise<void> {
     const keys = gathered.flatMap((waiting) => waiting.keys);
     for (const key of keys) this.#runningKeys.add(key);
+    const begunAfter = this.#losses;
     this.#running += 1;
+    this.#awaited += 1;
     const tell = await this.#outcomeOf(gathered);
     this.#running -= 1;
+    if (begunAfter === this.#losses) this.#awaited -= 1;
     for (const key of keys) this.#runningKeys.delete(key);
     if (this.#patience !== null) clearTimeout(this.#patience);
     this.#patience = null;

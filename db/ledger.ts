@@ -1,7 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { AccountId, ClientId } from '../domain/ids.ts';
 import type { Transaction } from './client.ts';
-import { LISTED_IDS } from './values.ts';
 
 /** A client account whose row is locked until the transaction ends, as it is after the lock. Amounts in minor units. */
 export interface LockedAccount {
@@ -19,12 +18,12 @@ export interface LockedAccount {
   readonly reservedMinor: bigint;
 }
 
-const LOCK = `SELECT id FROM accounts WHERE id = ANY (${LISTED_IDS}) ORDER BY id FOR UPDATE`;
+const LOCK = 'SELECT id FROM accounts WHERE id = ANY ($1::uuid[]) ORDER BY id FOR UPDATE';
 const READ_LOCKED = `
   SELECT a.id, a.client_id AS "clientId", c.status AS "clientStatus", a.status, a.currency, a.country, a.provider, a.method,
     coalesce(a.requested_change = 'close', false) AS closing,
     a.posted_minor AS "postedMinor", a.reserved_minor AS "reservedMinor"
-  FROM accounts a JOIN clients c ON c.id = a.client_id WHERE a.id = ANY (${LISTED_IDS})`;
+  FROM accounts a JOIN clients c ON c.id = a.client_id WHERE a.id = ANY ($1::uuid[])`;
 
 /**
  * Locks accounts in the one order of the whole service (idempotency key, accounts by id, transfers by id, callbacks) and

@@ -32,8 +32,7 @@ const SETTINGS: Readonly<Record<string, string>> = {
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
   max_connections: '200',
-  // Taken as it is used. An eighth of the machine's memory, as the service's other processes share it with this one.
-  shared_buffers: `${Math.min(1_024, Math.max(128, Math.floor(totalmem() / 1024 ** 2 / 8)))}MB`,
+  shared_buffers: `${bufferMebibytes()}MB`,
   max_wal_size: '2GB',
   jit: 'off',
   timezone: 'UTC',
@@ -41,6 +40,13 @@ const SETTINGS: Readonly<Record<string, string>> = {
   log_error_verbosity: 'terse',
   log_min_error_statement: 'panic',
 };
+
+/** An eighth of the memory that this machine or container has, as the service's other processes share it; 128 MiB at least, 1 GiB at most. */
+function bufferMebibytes(): number {
+  const limit = process.constrainedMemory();
+  const bytes = limit > 0 ? Math.min(limit, totalmem()) : totalmem();
+  return Math.min(1_024, Math.max(128, Math.floor(bytes / 1024 ** 2 / 8)));
+}
 
 export interface StartPostgresOptions {
   /** Holds the cluster (`cluster/`), its password and its port; created when missing. */

@@ -193,13 +193,14 @@ function quoted(text: string): string {
 
 /** The keys of our answers, which are few, as they are written; those of maps that callers fill must not fill the memory. */
 const KEYS_REMEMBERED_MAX = 2_000;
+const REMEMBERED_LENGTH_MAX = 64;
 const writtenKeys = new Map<string, string>();
 
 function writtenKey(key: string): string {
   let written = writtenKeys.get(key);
   if (written === undefined) {
     written = `${quoted(key)}:`;
-    if (writtenKeys.size < KEYS_REMEMBERED_MAX) writtenKeys.set(key, written);
+    if (writtenKeys.size < KEYS_REMEMBERED_MAX && key.length <= REMEMBERED_LENGTH_MAX) writtenKeys.set(key, written);
   }
   return written;
 }

@@ -54,7 +54,7 @@ export function parseParams(contract: Contract, raw: Readonly<Record<string, str
 }
 
 const NOTHING_ASKED: ParsedQuery = {
-  query: {},
+  query: Object.freeze({}),
   page: { number: 0, size: PAGE_SIZE_DEFAULT, offset: 0 },
   include: new Set(),
   expand: new Set(),

@@ -20,8 +20,8 @@ export interface ServerTimeouts {
  */
 const TIMEOUTS: ServerTimeouts = { headersMs: 10_000, requestMs: 30_000, checkMs: 2_000 };
 /**
- * Idle connections between two requests. Longer than the minute after which load balancers give theirs up: whoever closes
- * first must be the one who sends, or a request meets a connection that is just being closed, and is lost.
+ * Idle connections between two requests. Longer than the 60 s after which the common load balancers give theirs up: whoever
+ * closes first must be the one who sends, or a request meets a connection that is just being closed, and is lost.
  */
 const KEEP_ALIVE_TIMEOUT_MS = 65_000;
 /** Sockets beyond it are refused, so that idle ones cannot take every file descriptor. */
