@@ -1,14 +1,16 @@
+import type { Client } from '@temporalio/client';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
-import { Worker } from '@temporalio/worker';
+import { NativeConnection, Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { prepareNamespace } from '../activities/temporal-namespace.ts';
 import { workflowBundle } from '../activities/workflow-bundle.ts';
 import { cancelOutgoingTransfer } from '../db/outgoing-transfers.ts';
 import { wake } from '../db/workflow-wakeups.ts';
 import type { Wait } from '../domain/waits.ts';
 import { workflowId } from '../workflows/messages.ts';
 import { timersSeconds } from './harness/histories.ts';
-import { type Stage, setStage, until } from './harness/stage.ts';
-import { startTemporalDevServer, timeSkippingEnvironment } from './harness/temporal.ts';
+import { connectClient, type Stage, setStage, until } from './harness/stage.ts';
+import { startTemporalDevServer, type TestTemporal, timeSkippingEnvironment } from './harness/temporal.ts';
 
 /** The loop by itself, with plain functions for activities: each says what comes next, so that instants can be hit exactly. */
 let environment: TestWorkflowEnvironment;
@@ -33,11 +35,18 @@ const waitFor = (waitMs: number | null): Wait => ({
 
 type Steps = Readonly<Record<string, (id: string) => Promise<unknown>>>;
 
+/** Where workflows run: the time-skipping server, or a real one. */
+type Server = Pick<TestWorkflowEnvironment, 'nativeConnection' | 'client'>;
+
 /** Runs a workflow of the type to its end, woken as the relay wakes it. */
-async function run(type: 'outgoing-transfer' | 'account-connection', local: Steps, remote: Steps = {}) {
+async function run(
+  type: 'outgoing-transfer' | 'account-connection',
+  local: Steps,
+  remote: Steps = {},
+  { nativeConnection: connection, client }: Server = environment,
+) {
   runs += 1;
   const taskQueue = `loop-${runs}`;
-  const { nativeConnection: connection, client } = environment;
   const bundle = { workflowBundle: await workflowBundle() };
   const workers = [
     await Worker.create({ connection, taskQueue, activities: local, ...bundle }),
@@ -58,52 +67,61 @@ async function run(type: 'outgoing-transfer' | 'account-connection', local: Step
   }
 }
 
-const signal = (type: 'outgoing-transfer' | 'account-connection', id: string) =>
-  environment.client.workflow.getHandle(workflowId(type, id)).signal('changed');
-
+// On a real server: what it does with a signal that meets the end of a run is what is shown.
 describe('a change while the row is being looked at', () => {
+  let temporal: TestTemporal;
+  let server: { readonly nativeConnection: NativeConnection; readonly client: Client };
+
+  beforeAll(async () => {
+    temporal = await startTemporalDevServer();
+    const nativeConnection = await NativeConnection.connect({ address: temporal.address });
+    await prepareNamespace(nativeConnection, temporal.namespace);
+    server = { nativeConnection, client: await connectClient(temporal.address, temporal.namespace) };
+  });
+
+  afterAll(async () => {
+    await server?.client.connection.close();
+    await server?.nativeConnection.close();
+    await temporal?.close();
+  });
+
+  const signal = (type: 'outgoing-transfer' | 'account-connection', id: string) =>
+    server.client.workflow.getHandle(workflowId(type, id)).signal('changed');
+
   test('is not forgotten by the wait that follows', async () => {
     let loads = 0;
-    await run('outgoing-transfer', {
-      advanceOutgoingTransfer: async (id) => {
-        loads += 1;
-        if (loads > 1) return { do: 'end' };
-        await signal('outgoing-transfer', id);
-        return waitFor(null);
-      },
-    });
+    const advanceOutgoingTransfer = async (id: string) => {
+      loads += 1;
+      if (loads > 1) return { do: 'end' };
+      await signal('outgoing-transfer', id);
+      return waitFor(null);
+    };
+    await run('outgoing-transfer', { advanceOutgoingTransfer }, {}, server);
     expect(loads).toBeGreaterThanOrEqual(2);
   });
 
   test('is not forgotten by the end that follows', async () => {
     let loads = 0;
-    await run('account-connection', {
-      advanceAccountConnection: async (id) => {
-        loads += 1;
-        if (loads === 1) await signal('account-connection', id);
-        return { do: 'end' };
-      },
-    });
+    const advanceAccountConnection = async (id: string) => {
+      loads += 1;
+      if (loads === 1) await signal('account-connection', id);
+      return { do: 'end' };
+    };
+    await run('account-connection', { advanceAccountConnection }, {}, server);
     expect(loads).toBeGreaterThanOrEqual(2);
   });
 
   test('is not forgotten when the provider is asked meanwhile, whose answer is the next look', async () => {
     let loads = 0;
-    await run(
-      'account-connection',
-      {
-        advanceAccountConnection: async () => {
-          loads += 1;
-          return loads === 1 ? { do: 'open-account', attempt: 1 } : { do: 'end' };
-        },
-      },
-      {
-        openAccount: async (id) => {
-          await signal('account-connection', id);
-          return waitFor(null);
-        },
-      },
-    );
+    const advanceAccountConnection = async () => {
+      loads += 1;
+      return loads === 1 ? { do: 'open-account', attempt: 1 } : { do: 'end' };
+    };
+    const openAccount = async (id: string) => {
+      await signal('account-connection', id);
+      return waitFor(null);
+    };
+    await run('account-connection', { advanceAccountConnection }, { openAccount }, server);
     expect(loads).toBeGreaterThanOrEqual(2);
   });
 });
