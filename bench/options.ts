@@ -13,7 +13,7 @@ export interface BenchOptions {
 }
 
 const USAGE =
-  'npm run bench -- [--only a,b,c,d,e,f] [--seconds 2] [--rounds 3] [--callers 1,16,32] [--large-rows 1000000]';
+  'npm run bench -- [--only a,b,c,d,e,f] [--seconds 1] [--rounds 3] [--callers 1,16,32] [--large-rows 1000000]';
 
 /** Reads the command line; throws the usage for what it does not know. */
 export function readOptions(words: readonly string[]): BenchOptions {
@@ -21,7 +21,7 @@ export function readOptions(words: readonly string[]): BenchOptions {
     args: [...words],
     options: {
       only: { type: 'string', default: CASES.join(',') },
-      seconds: { type: 'string', default: '2' },
+      seconds: { type: 'string', default: '1' },
       rounds: { type: 'string', default: '3' },
       callers: { type: 'string', default: '1,16,32' },
       'large-rows': { type: 'string', default: '1000000' },
