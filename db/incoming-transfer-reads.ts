@@ -105,10 +105,6 @@ export async function listIncomingTransfers(
   const bySender = sql`LEFT JOIN accounts sender ON sender.id = incoming_transfers.sender_account_id`;
   const joined = filter.senderName === undefined ? undefined : bySender;
   const asked = { direction: 'incoming', filter: { ...filter }, where, joined, page } as const;
-  const { rows, totalElements } = await readTransferPage(reader, asked, (ids) =>
-    reader.execute<Row>(
-      sql`${sql.raw(SELECT)} WHERE incoming_transfers.id = ANY (ARRAY(${ids})) ORDER BY incoming_transfers.id`,
-    ),
-  );
+  const { rows, totalElements } = await readTransferPage<Row>(reader, asked, sql.raw(SELECT));
   return { rows: rows.map(showRow), totalElements };
 }

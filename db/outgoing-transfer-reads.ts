@@ -124,10 +124,6 @@ export async function listOutgoingTransfers(
 ): Promise<PageOf<OutgoingTransferShown>> {
   const where = conditions(filter) ?? sql`true`;
   const asked = { direction: 'outgoing', filter: { ...filter }, where, page } as const;
-  const { rows, totalElements } = await readTransferPage(reader, asked, (ids) =>
-    reader.execute<Row>(
-      sql`${sql.raw(SELECT)} WHERE outgoing_transfers.id = ANY (ARRAY(${ids})) ORDER BY outgoing_transfers.id`,
-    ),
-  );
+  const { rows, totalElements } = await readTransferPage<Row>(reader, asked, sql.raw(SELECT));
   return { rows: rows.map(showRow), totalElements };
 }

@@ -34,34 +34,56 @@ const KEPT_BY: Readonly<Record<string, string>> = {
 };
 
 /**
- * Reads a page in the order of creation, which is that of ids. `select` gets a query of the page's ids. Both parts look at
- * one state of the database each.
+ * Reads a page in the order of creation, which is that of ids. `shown` selects what a page shows of the table that is named
+ * like the direction (`SELECT … FROM … JOIN …`).
  */
-export async function readTransferPage<Row>(
+export async function readTransferPage<Row extends { readonly id: string }>(
   reader: Reader,
   asked: Asked,
-  select: (ids: SQL) => PromiseLike<readonly Row[]>,
+  shown: SQL,
 ): Promise<PageOf<Row>> {
   const names = Object.entries(asked.filter).flatMap(([name, value]) => (value === undefined ? [] : [name]));
   const kept = names.every((name) => Object.hasOwn(KEPT_BY, name));
   const ofAccounts = names.includes('clientId') || names.includes('accountId');
   const ofDates = names.includes('transferDateFrom') || names.includes('transferDateTo');
+  if (ofAccounts && (ofDates || !kept)) return readInOneScan(reader, asked, shown);
   const byStretch = kept && !ofAccounts && (ofDates || names.includes('currency') || names.includes('serviceProvider'));
   for (;;) {
     // Given as a value, so that the planner knows how few rows come after it; the count tells whether it was passed.
     const lastId = lastIdSeen[asked.direction];
-    const total =
-      kept && !(ofAccounts && ofDates)
-        ? countKept(asked, names, { ofAccounts, ofDates }, lastId)
-        : countRows(asked, lastId);
+    const page = byStretch ? idsByStretch(asked, names, lastId) : ids(asked);
+    const total = kept ? countKept(asked, names, { ofAccounts, ofDates }, lastId) : countRows(asked, lastId);
+    // Each looks at one state of the database.
     const [rows, [counted]] = await Promise.all([
-      select(byStretch ? idsByStretch(asked, names, lastId) : ids(asked)),
+      reader.execute<Row>(sql`${shown} WHERE ${table(asked)}.id = ANY (ARRAY(${page})) ORDER BY ${table(asked)}.id`),
       reader.execute<{ total: number; lastId: string }>(total),
     ]);
     if (counted === undefined) throw new Error(`transfer_counting has no row of ${asked.direction}`);
     if (counted.lastId === lastId) return { rows, totalElements: counted.total };
     lastIdSeen[asked.direction] = counted.lastId;
   }
+}
+
+/**
+ * The page and its total by looking once at every transfer of the account or client; their index has what most of them
+ * are judged by.
+ */
+async function readInOneScan<Row extends { readonly id: string }>(
+  reader: Reader,
+  asked: Asked,
+  shown: SQL,
+): Promise<PageOf<Row>> {
+  const { where, page } = asked;
+  const id = sql`${table(asked)}.id`;
+  const rows = await reader.execute<(Row | { readonly id: null }) & { readonly totalElements: number }>(sql`
+    WITH scan AS (
+      SELECT count(*)::integer AS total,
+        array_agg(id) FILTER (WHERE number > ${page.offset} AND number <= ${page.offset + page.size}) AS ids
+      FROM (SELECT ${id}, row_number() OVER (ORDER BY ${id}) AS number FROM ${from(asked)} WHERE ${where}) AS matching)
+    SELECT scan.total AS "totalElements", page.*
+    FROM scan LEFT JOIN (${shown} WHERE ${id} = ANY ((SELECT ids FROM scan)::uuid[])) AS page ON true
+    ORDER BY page.id`);
+  return { rows: rows.filter((row) => row.id !== null), totalElements: rows[0]?.totalElements ?? 0 };
 }
 
 const NO_ID = '00000000-0000-0000-0000-000000000000';
