@@ -51,7 +51,7 @@ export async function readTransferPage<Row extends { readonly id: string }>(
   for (;;) {
     // Given as a value, so that the planner knows how few rows come after it; the count tells whether it was passed.
     const lastId = lastIdSeen[asked.direction];
-    const page = byStretch ? idsByStretch(asked, names, lastId) : ids(asked);
+    const page = byStretch ? idsByStretch(asked, names, ofDates, lastId) : ids(asked);
     const total = kept ? countKept(asked, names, { ofAccounts, ofDates }, lastId) : countRows(asked, lastId);
     // Each looks at one state of the database.
     const [rows, [counted]] = await Promise.all([
@@ -152,21 +152,24 @@ function ids(asked: Asked): SQL {
  * The page among the stretches that hold counted rows of the filter, in their order, and among what is not counted. Every
  * such stretch has a row at least, so that more of them than rows are wanted need not be looked at.
  */
-function idsByStretch(asked: Asked, names: readonly string[], lastId: string): SQL {
+function idsByStretch(asked: Asked, names: readonly string[], ofDates: boolean, lastId: string): SQL {
   const { direction, where, page } = asked;
   const reach = page.offset + page.size;
   const kept = keptConditions(asked, names);
   const ofDirection = sql.raw(`direction = '${direction}'`);
   const rows = (condition: SQL) =>
     sql`SELECT id FROM ${table(asked)} WHERE ${condition} AND ${where} ORDER BY id LIMIT ${reach}`;
+  // Dates have no index of their own here; currencies and providers have.
+  const since = ofDates
+    ? sql`AND first_id >= (SELECT first_stretch FROM transfer_day_counts WHERE ${kept} ORDER BY first_stretch LIMIT 1)`
+    : sql``;
   const nextStretch = sql`
     SELECT first_id FROM transfer_stretches WHERE ${ofDirection} AND first_id > stretch.first_id ORDER BY first_id LIMIT 1`;
   return sql`
     SELECT id FROM (
       (SELECT found.id FROM (
           SELECT first_id FROM transfer_stretch_counts
-          WHERE ${kept} AND first_id >= (
-            SELECT first_stretch FROM transfer_day_counts WHERE ${kept} ORDER BY first_stretch LIMIT 1)
+          WHERE ${kept} ${since}
           GROUP BY first_id ORDER BY first_id LIMIT ${reach}) AS stretch
         CROSS JOIN LATERAL (${rows(sql`
           id >= stretch.first_id AND id < coalesce((${nextStretch}), ${literal(AFTER_ALL_IDS)})`)}) AS found
