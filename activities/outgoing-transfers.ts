@@ -1,5 +1,10 @@
 import type { Transaction } from '../db/client.ts';
-import { advanceOutgoingTransfer, recordLookUp, recordSubmission } from '../db/outgoing-transfers.ts';
+import {
+  advanceOutgoingTransfer,
+  findDueSubmission,
+  recordLookUp,
+  recordSubmission,
+} from '../db/outgoing-transfers.ts';
 import { readSubmission } from '../db/payment-submissions.ts';
 import { asId, type OutgoingTransferId } from '../domain/ids.ts';
 import type { OutgoingTransferStep, PaymentReport } from '../domain/outgoing-transfers.ts';
@@ -8,7 +13,7 @@ import { type ActivityDependencies, providerOf } from './dependencies.ts';
 import { whileHeartbeating } from './heartbeats.ts';
 import { endWhenGone, TRANSITION_LIMITS, withWait } from './open-work.ts';
 import type { PaymentState } from './providers/port.ts';
-import { requireOpenSubmissions } from './submissions.ts';
+import { SubmissionsClosed } from './submissions.ts';
 
 /** What the transfer's workflow does next. Ids and codes only: workflow histories hold no personal data. */
 export type OutgoingTransferNext = WithWait<OutgoingTransferStep>;
@@ -24,6 +29,8 @@ export function outgoingTransferTransitions({ database, configuration: rules, lo
   }
   return {
     async advanceOutgoingTransfer(id: string): Promise<OutgoingTransferNext> {
+      const attempt = await findDueSubmission(database.reader, idOf(id));
+      if (attempt !== null) return { do: 'submit', attempt };
       return next(id, (tx) => advanceOutgoingTransfer(tx, idOf(id), rules));
     },
     async recordOutgoingTransferSubmission(
@@ -48,8 +55,8 @@ export function outgoingTransferProviderCalls(dependencies: ActivityDependencies
   return {
     /** Goes out with the same reference each time, so that the provider pays once. */
     async submitOutgoingTransfer(id: string, attempt: number): Promise<PaymentReport> {
-      await requireOpenSubmissions(database.reader);
-      const { provider, payment } = await readSubmission(database.reader, idOf(id));
+      const { provider, payment, areSubmissionsClosed } = await readSubmission(database.reader, idOf(id));
+      if (areSubmissionsClosed) throw new SubmissionsClosed();
       return whileHeartbeating(async (signal) => {
         const answer = await providerOf(dependencies, provider).submitPayment({ ...payment, attempt }, { signal });
         return reportOf(answer);

@@ -46,8 +46,18 @@ function appendTo(module: EventModule, table: string): string {
       UPDATE ${table} SET event_sequence = event_sequence + $2::smallint
       WHERE id = $3::uuid RETURNING event_sequence - $2::smallint + 1 AS first_sequence
     )
-    INSERT INTO events (${COLUMNS})
-    SELECT $1::uuid, $2::smallint, '${module}', $3::uuid, first_sequence, $4::timestamptz, $5::json FROM resource`;
+    ${insertOfNextEvents(module, 0)}`;
+}
+
+/**
+ * The text of an INSERT of the next events of a resource, whose row the statement before it, named `resource`, updates,
+ * answering their `first_sequence`. Its parameters, those of `eventsValues`, begin after `last`.
+ */
+export function insertOfNextEvents(module: EventModule, last: number): string {
+  const [id, count, resource, at, entries] = [1, 2, 3, 4, 5].map((number) => `$${last + number}`);
+  return `INSERT INTO events (${COLUMNS})
+    SELECT ${id}::uuid, ${count}::smallint, '${module}', ${resource}::uuid, first_sequence, ${at}::timestamptz, ${entries}::json
+    FROM resource`;
 }
 
 /**
@@ -55,20 +65,13 @@ function appendTo(module: EventModule, table: string): string {
  * taken from the resource's row.
  */
 export async function appendEvents(tx: Transaction, event: Event): Promise<void> {
-  const { module, resourceId, occurredAt, entries } = event;
-  if (entries.length === 0) return;
-  await tx.statement(APPEND[module], [
-    newEventRowId(),
-    entries.length,
-    resourceId,
-    occurredAt,
-    stringify(entries) ?? '[]',
-  ]);
+  if (event.entries.length === 0) return;
+  await tx.statement(APPEND[event.module], eventsValues(event));
 }
 
 /**
  * The text of an INSERT of the first events of a resource whose row is inserted with an event_sequence of as many; its
- * parameters begin after `last`.
+ * parameters, those of `eventsValues`, begin after `last`.
  */
 export function insertOfFirstEvents(module: EventModule, last: number): string {
   const [id, count, resource, at, entries] = [1, 2, 3, 4, 5].map((number) => `$${last + number}`);
@@ -76,9 +79,9 @@ export function insertOfFirstEvents(module: EventModule, last: number): string {
     VALUES (${id}::uuid, ${count}::smallint, '${module}', ${resource}::uuid, 1, ${at}::timestamptz, ${entries}::json)`;
 }
 
-/** How many parameters that INSERT has. */
-export const FIRST_EVENTS_PARAMETERS = 5;
+/** How many parameters those INSERTs have. */
+export const EVENTS_PARAMETERS = 5;
 
-export function firstEventsValues({ resourceId, occurredAt, entries }: Omit<Event, 'module'>): unknown[] {
+export function eventsValues({ resourceId, occurredAt, entries }: Omit<Event, 'module'>): unknown[] {
   return [newEventRowId(), entries.length, resourceId, occurredAt, stringify(entries) ?? '[]'];
 }

@@ -31,17 +31,25 @@ interface FactsRow extends Nullable<LockedAccount> {
   readonly bankAccount: BankAccountText | null;
 }
 
+// Planned once, and not anew for each request: behind sub-selects no plan sees how many there are (see `LISTED_IDS`), and each
+// LIMIT keeps it to looking one row up per request, however small its tables were when it was made.
+const REQUESTED = ['uuid', 'text', 'text', 'uuid', 'uuid'].map((type, index) => `(SELECT $${index + 1}::${type}[])`);
 const READ = `
-  SELECT kept.key IS NOT NULL AS "isKeyTaken", service_now() AS now,
-    a.id, a.client_id AS "clientId", c.status AS "clientStatus", a.status, a.currency, a.country, a.provider, a.method,
-    coalesce(a.requested_change = 'close', false) AS closing, a.posted_minor AS "postedMinor", a.reserved_minor AS "reservedMinor",
-    destination.shown AS "bankAccount"
-  FROM unnest($1::uuid[], $2::text[], $3::text[], $4::uuid[], $5::uuid[]) WITH ORDINALITY
-      AS request (machine_user_id, path, key, source_id, bank_account_id, number)
-    LEFT JOIN idempotency_keys kept ON kept.machine_user_id = request.machine_user_id AND kept.method = 'POST'
-      AND kept.path = request.path AND kept.key = request.key
-    LEFT JOIN accounts a ON a.id = request.source_id LEFT JOIN clients c ON c.id = a.client_id
-    LEFT JOIN destination_bank_accounts destination ON destination.id = request.bank_account_id
+  SELECT kept.key IS NOT NULL AS "isKeyTaken", service_now() AS now, account.*, destination.shown AS "bankAccount"
+  FROM unnest(${REQUESTED}) WITH ORDINALITY AS request (machine_user_id, path, key, source_id, bank_account_id, number)
+    LEFT JOIN LATERAL (
+      SELECT key FROM idempotency_keys
+      WHERE machine_user_id = request.machine_user_id AND method = 'POST' AND path = request.path AND key = request.key LIMIT 1
+    ) AS kept ON true
+    LEFT JOIN LATERAL (
+      SELECT a.id, a.client_id AS "clientId", c.status AS "clientStatus", a.status, a.currency, a.country, a.provider, a.method,
+        coalesce(a.requested_change = 'close', false) AS closing,
+        a.posted_minor AS "postedMinor", a.reserved_minor AS "reservedMinor"
+      FROM accounts a LEFT JOIN clients c ON c.id = a.client_id WHERE a.id = request.source_id LIMIT 1
+    ) AS account ON true
+    LEFT JOIN LATERAL (
+      SELECT shown FROM destination_bank_accounts WHERE id = request.bank_account_id LIMIT 1
+    ) AS destination ON true
   ORDER BY request.number`;
 
 /** What a request is judged by, as it is at this moment; null when its key is taken. */

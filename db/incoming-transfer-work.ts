@@ -5,7 +5,7 @@ import type { AccountId, IncomingTransferId, OutgoingTransferId } from '../domai
 import { decideArrival, incomingTransferEventType, type PartyAccount } from '../domain/incoming-transfers.ts';
 import type { BeneficiaryShown, PaymentReport } from '../domain/outgoing-transfers.ts';
 import { leaveToCommit, type Transaction } from './client.ts';
-import { appendEvents, type EventEntry, firstEventsValues, insertOfFirstEvents } from './events.ts';
+import { appendEvents, type EventEntry, eventsValues, insertOfFirstEvents } from './events.ts';
 import { newId } from './ids.ts';
 import { changeReceivable, type LockedAccount, post } from './ledger.ts';
 import { incomingTransfers } from './schema.ts';
@@ -110,7 +110,7 @@ export function createInternalIncoming(
   ];
   const shown = { status: 'pending', transferDate: null, accountId: receiver.id, clientId: receiver.clientId };
   const entries = [{ type: 'incoming-transfer-pending', data: shown }];
-  const events = firstEventsValues({ resourceId: id, occurredAt: now, entries });
+  const events = eventsValues({ resourceId: id, occurredAt: now, entries });
   leaveToCommit(tx.statement(CREATE_INTERNAL, [id, transfer.transactionNumber, ...parties, ...origin, now, ...events]));
 }
 

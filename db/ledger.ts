@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm';
-import type { AccountId, ClientId } from '../domain/ids.ts';
+import type { AccountId, ClientId, OutgoingTransferId } from '../domain/ids.ts';
 import type { Transaction } from './client.ts';
+import { LISTED_IDS } from './values.ts';
 
 /** A client account whose row is locked until the transaction ends, as it is after the lock. Amounts in minor units. */
 export interface LockedAccount {
@@ -18,12 +19,20 @@ export interface LockedAccount {
   readonly reservedMinor: bigint;
 }
 
-const LOCK = 'SELECT id FROM accounts WHERE id = ANY ($1::uuid[]) ORDER BY id FOR UPDATE';
-const READ_LOCKED = `
-  SELECT a.id, a.client_id AS "clientId", c.status AS "clientStatus", a.status, a.currency, a.country, a.provider, a.method,
-    coalesce(a.requested_change = 'close', false) AS closing,
-    a.posted_minor AS "postedMinor", a.reserved_minor AS "reservedMinor"
-  FROM accounts a JOIN clients c ON c.id = a.client_id WHERE a.id = ANY ($1::uuid[])`;
+function lockStatements(ids: string): { readonly lock: string; readonly read: string } {
+  return {
+    lock: `SELECT id FROM accounts WHERE id = ANY (${ids}) ORDER BY id FOR UPDATE`,
+    read: `
+      SELECT a.id, a.client_id AS "clientId", c.status AS "clientStatus", a.status, a.currency, a.country, a.provider, a.method,
+        coalesce(a.requested_change = 'close', false) AS closing,
+        a.posted_minor AS "postedMinor", a.reserved_minor AS "reservedMinor"
+      FROM accounts a JOIN clients c ON c.id = a.client_id WHERE a.id = ANY (${ids})`,
+  };
+}
+
+const LISTED = lockStatements(LISTED_IDS);
+const OF_TRANSFER = lockStatements(`ARRAY(
+  SELECT unnest(ARRAY[account_id, destination_account_id]) FROM outgoing_transfers WHERE id = $1)`);
 
 /**
  * Locks accounts in the one order of the whole service (idempotency key, accounts by id, transfers by id, callbacks) and
@@ -33,8 +42,26 @@ export async function lockAccounts(
   tx: Transaction,
   ids: readonly AccountId[],
 ): Promise<ReadonlyMap<AccountId, LockedAccount>> {
-  if (ids.length === 0) return new Map();
-  const [, rows] = await Promise.all([tx.statement(LOCK, [ids]), tx.statement<LockedAccount>(READ_LOCKED, [ids])]);
+  return ids.length === 0 ? new Map() : lock(tx, LISTED, ids);
+}
+
+/** The same for the accounts of an outgoing transfer, which never change; none if there is no such transfer. */
+export async function lockAccountsOf(
+  tx: Transaction,
+  outgoingTransfer: OutgoingTransferId,
+): Promise<ReadonlyMap<AccountId, LockedAccount>> {
+  return lock(tx, OF_TRANSFER, outgoingTransfer);
+}
+
+async function lock(
+  tx: Transaction,
+  statements: { readonly lock: string; readonly read: string },
+  which: unknown,
+): Promise<ReadonlyMap<AccountId, LockedAccount>> {
+  const [, rows] = await Promise.all([
+    tx.statement(statements.lock, [which]),
+    tx.statement<LockedAccount>(statements.read, [which]),
+  ]);
   return new Map(rows.map((row) => [row.id, row]));
 }
 
@@ -69,16 +96,29 @@ export interface Posting {
   readonly releaseMinor?: bigint;
 }
 
+const POST = `
+  SELECT ledger_post($1::timestamptz, coalesce($2::uuid, system_account($3, $9, $4)), coalesce($5::uuid, system_account($6, $9, $7)),
+    $8::bigint, $9, $10, $11, $12, $13, $14, $15::uuid, $16::uuid, $17, $18::bigint)`;
+
 /** Writes one posting and moves the balances. The client accounts it names must be locked by this transaction. */
 export async function post(tx: Transaction, posting: Posting): Promise<void> {
-  const side = (of: LedgerSide) =>
-    typeof of === 'string' ? sql`${of}::uuid` : sql`system_account(${of.provider}, ${posting.currency}, ${of.kind})`;
-  await tx.execute(sql`
-    SELECT ledger_post(${posting.now.toISOString()}::timestamptz, ${side(posting.debit)}, ${side(posting.credit)},
-      ${posting.amountMinor.toString()}::bigint, ${posting.currency}, ${posting.debitNumber},
-      ${posting.creditNumber ?? posting.debitNumber}, ${posting.debitType}, ${posting.creditType ?? posting.debitType},
-      ${posting.entryType}, ${posting.outgoingTransferId ?? null}::uuid, ${posting.incomingTransferId ?? null}::uuid,
-      ${posting.narrative ?? null}, ${(posting.releaseMinor ?? 0n).toString()}::bigint)`);
+  const side = (of: LedgerSide) => (typeof of === 'string' ? [of, null, null] : [null, of.provider, of.kind]);
+  await tx.statement(POST, [
+    posting.now,
+    ...side(posting.debit),
+    ...side(posting.credit),
+    posting.amountMinor,
+    posting.currency,
+    posting.debitNumber,
+    posting.creditNumber ?? posting.debitNumber,
+    posting.debitType,
+    posting.creditType ?? posting.debitType,
+    posting.entryType,
+    posting.outgoingTransferId ?? null,
+    posting.incomingTransferId ?? null,
+    posting.narrative ?? null,
+    posting.releaseMinor ?? 0n,
+  ]);
 }
 
 const RESERVE = `UPDATE accounts SET reserved_minor = reserved_minor + $2::bigint,

@@ -34,7 +34,7 @@ export async function adoptPayment(
   }
   const outcome = await applyWord(work, report);
   if (outcome === 'break') return outcome;
-  await save(work);
+  save(work);
   if (outcome === 'applied') await wakeWorkflow(tx, id);
   return outcome;
 }

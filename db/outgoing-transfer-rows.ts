@@ -1,7 +1,7 @@
 import { type Column, getTableColumns } from 'drizzle-orm';
 import { isFinalOutgoingTransferStatus } from '../domain/outgoing-transfers.ts';
 import { leaveToCommit } from './client.ts';
-import { appendEvents, FIRST_EVENTS_PARAMETERS, firstEventsValues, insertOfFirstEvents } from './events.ts';
+import { EVENTS_PARAMETERS, eventsValues, insertOfFirstEvents, insertOfNextEvents } from './events.ts';
 import type { OutgoingTransferRow, Work } from './outgoing-transfer-work.ts';
 import { outgoingTransfers } from './schema.ts';
 import { insertOfFirstWakeup } from './workflow-wakeups.ts';
@@ -54,11 +54,26 @@ export function newRow(transfer: NewOutgoingTransfer): OutgoingTransferRow {
 
 // Statements as text, made once: every transition writes one of these, and building them each time costs more than executing.
 const COLUMNS = Object.entries(getTableColumns(outgoingTransfers));
-const CHANGING = COLUMNS.filter(([name]) => name !== 'id' && name !== 'eventSequence');
+/** What never changes is not sent back with each transition; `eventSequence` is counted up with the events. */
+const UNCHANGING: ReadonlySet<string> = new Set<keyof OutgoingTransferRow>([
+  ...(['id', 'transactionNumber', 'clientId', 'accountId', 'scope', 'scheme', 'currency'] as const),
+  ...(['amountMinor', 'feeMinor', 'originalTransferDate', 'description', 'transferReasonId'] as const),
+  ...(['transferCustomReason', 'schemeAttributes', 'destinationAccountId', 'beneficiaryId'] as const),
+  ...([
+    'beneficiaryBankAccountId',
+    'beneficiary',
+    'method',
+    'provider',
+    'createdBy',
+    'createdAt',
+    'eventSequence',
+  ] as const),
+]);
+const CHANGING = COLUMNS.filter(([name]) => !UNCHANGING.has(name));
 const INSERT = (() => {
   const placeholders = COLUMNS.map((_, index) => `$${index + 1}`);
   const eventsAfter = COLUMNS.length;
-  const wakeupAfter = eventsAfter + FIRST_EVENTS_PARAMETERS;
+  const wakeupAfter = eventsAfter + EVENTS_PARAMETERS;
   const [account, reserved, waits] = [2, 3, 4].map((number) => `$${wakeupAfter + number}`);
   return `
     WITH account AS (
@@ -69,8 +84,17 @@ const INSERT = (() => {
     INSERT INTO outgoing_transfers (${COLUMNS.map(([, column]) => column.name).join(', ')})
     VALUES (${placeholders.join(', ')})`;
 })();
-const UPDATE = `UPDATE outgoing_transfers SET ${CHANGING.map(([, { name }], index) => `${name} = $${index + 3}`).join(', ')}
-  WHERE id = $1 AND revision = $2`;
+const CHANGES = CHANGING.map(([, { name }], index) => `${name} = $${index + 3}`).join(', ');
+const UPDATE = `UPDATE outgoing_transfers SET ${CHANGES} WHERE id = $1 AND revision = $2`;
+const UPDATE_AND_TELL = (() => {
+  const eventsAfter = CHANGING.length + 2;
+  const count = `$${eventsAfter + 2}::smallint`;
+  return `
+    WITH resource AS (
+      UPDATE outgoing_transfers SET ${CHANGES}, event_sequence = event_sequence + ${count}
+      WHERE id = $1 AND revision = $2 RETURNING event_sequence - ${count} + 1 AS first_sequence
+    ) ${insertOfNextEvents('outgoing-transfers', eventsAfter)}`;
+})();
 
 function valuesOf(columns: readonly (readonly [string, Column])[], row: OutgoingTransferRow): unknown[] {
   const values = new Map<string, unknown>(Object.entries(row));
@@ -80,13 +104,20 @@ function valuesOf(columns: readonly (readonly [string, Column])[], row: Outgoing
   });
 }
 
-/** Writes the row, guarded by the revision it was decided from, and appends its events. */
-export async function save(work: Work): Promise<void> {
-  const { tx, before, entries } = work;
-  if (work.transfer === before && entries.length === 0) return;
+/**
+ * Sends the row, guarded by the revision it was decided from, and its events. That they are written is known when the
+ * transaction commits.
+ */
+export function save(work: Work): void {
+  const { tx, before, transfer, now, entries } = work;
+  if (transfer === before && entries.length === 0) return;
   const row = { ...decided(work), revision: before.revision + 1n };
-  await tx.statement(UPDATE, [before.id, before.revision, ...valuesOf(CHANGING, row)]);
-  await tell(work);
+  const values = [before.id, before.revision, ...valuesOf(CHANGING, row)];
+  if (entries.length === 0) leaveToCommit(tx.statement(UPDATE, values));
+  else {
+    const events = eventsValues({ resourceId: transfer.id, occurredAt: now, entries });
+    leaveToCommit(tx.statement(UPDATE_AND_TELL, [...values, ...events]));
+  }
 }
 
 /**
@@ -96,7 +127,7 @@ export async function save(work: Work): Promise<void> {
 export function insert(work: Work, workflowId: string | null): void {
   const { tx, now, entries } = work;
   const row = { ...decided(work), eventSequence: BigInt(entries.length) };
-  const events = firstEventsValues({ resourceId: row.id, occurredAt: now, entries });
+  const events = eventsValues({ resourceId: row.id, occurredAt: now, entries });
   const account = [row.accountId, row.reservedMinor, row.waitingFor === 'balance'];
   leaveToCommit(tx.statement(INSERT, [...valuesOf(COLUMNS, row), ...events, workflowId, ...account]));
 }
@@ -116,8 +147,4 @@ function decided({ transfer, now }: Work): OutgoingTransferRow {
   const final = isFinalOutgoingTransferStatus(transfer.status);
   const checkAfter = transfer.waitingUntil?.getTime() ?? now.getTime() + CHECK_WITHOUT_DEADLINE_MS;
   return { ...transfer, nextCheckAt: final ? null : new Date(checkAfter + CHECK_MARGIN_MS), updatedAt: now };
-}
-
-async function tell({ tx, transfer, now, entries }: Work): Promise<void> {
-  await appendEvents(tx, { module: 'outgoing-transfers', resourceId: transfer.id, occurredAt: now, entries });
 }

@@ -1,4 +1,4 @@
-import { eq, sql } from 'drizzle-orm';
+import { getTableColumns, sql } from 'drizzle-orm';
 import { recordNotFound } from '../domain/errors.ts';
 import type { AccountId, IncomingTransferId, OutgoingTransferId } from '../domain/ids.ts';
 import {
@@ -18,7 +18,7 @@ import { leaveToCommit, type Transaction } from './client.ts';
 import { readClock } from './clock.ts';
 import type { EventEntry } from './events.ts';
 import { completeInternalIncoming, createReturn, failInternalIncoming } from './incoming-transfer-work.ts';
-import { isUsable, type LockedAccount, lockAccounts, post, reserve } from './ledger.ts';
+import { isUsable, type LockedAccount, lockAccountsOf, type Posting, post, reserve } from './ledger.ts';
 import { outgoingTransfers } from './schema.ts';
 
 export type OutgoingTransferRow = typeof outgoingTransfers.$inferSelect;
@@ -42,17 +42,16 @@ export interface Work {
   readonly isNew: boolean;
 }
 
-/** Locks the transfer's accounts, then the transfer (a transfer's account ids never change, so they are read first). */
+// As text, made once: every transition begins with it.
+const LOCK = `
+  SELECT ${Object.entries(getTableColumns(outgoingTransfers)).map(([name, column]) => `${column.name} AS "${name}"`)}
+  FROM outgoing_transfers WHERE id = $1 FOR UPDATE`;
+
+/** Locks the transfer's accounts, then the transfer. */
 export async function begin(tx: Transaction, id: OutgoingTransferId, rules: TransferRules): Promise<Work> {
-  const [ids] = await tx.drizzle
-    .select({ source: outgoingTransfers.accountId, destination: outgoingTransfers.destinationAccountId })
-    .from(outgoingTransfers)
-    .where(eq(outgoingTransfers.id, id));
-  if (ids === undefined) throw recordNotFound('outgoingTransfer', 'id', id);
-  const accountIds = ids.destination === null ? [ids.source] : [ids.source, ids.destination];
   const [accounts, [transfer], now] = await Promise.all([
-    lockAccounts(tx, accountIds),
-    tx.drizzle.select().from(outgoingTransfers).where(eq(outgoingTransfers.id, id)).for('update'),
+    lockAccountsOf(tx, id),
+    tx.statement<OutgoingTransferRow>(LOCK, [id]),
     readClock(tx),
   ]);
   if (transfer === undefined) throw recordNotFound('outgoingTransfer', 'id', id);
@@ -184,7 +183,7 @@ async function release(work: Work, credit: AccountId | null, change: Partial<Out
           creditType: 'incoming-transfer',
           incomingTransferId: incoming,
         } as const);
-  await post(tx, {
+  const principal: Posting = {
     ...shared,
     ...creditSide,
     credit: credit ?? { provider: transfer.provider, kind: 'settlement' },
@@ -192,15 +191,17 @@ async function release(work: Work, credit: AccountId | null, change: Partial<Out
     entryType: 'principal',
     narrative: transfer.description,
     releaseMinor: transfer.amountMinor,
-  });
+  };
+  leaveToCommit(post(tx, principal));
   if (transfer.feeMinor > 0n) {
-    await post(tx, {
+    const fee: Posting = {
       ...shared,
       credit: { provider: transfer.provider, kind: 'fee-revenue' },
       amountMinor: transfer.feeMinor,
       entryType: 'fee',
       releaseMinor: transfer.feeMinor,
-    });
+    };
+    leaveToCommit(post(tx, fee));
   }
   moveTo(work, 'released', { ...change, reservedMinor: 0n });
 }
@@ -216,7 +217,7 @@ async function incomingNumber(tx: Transaction, id: IncomingTransferId): Promise<
 /** Ends a transfer that will not be paid: the reservation goes, or, after release, both entries are reversed. */
 export async function fail(work: Work, failureCode: string): Promise<void> {
   const { transfer, tx, now } = work;
-  if (transfer.status === 'processing') await reserve(tx, transfer.accountId, -transfer.reservedMinor);
+  if (transfer.status === 'processing') leaveToCommit(reserve(tx, transfer.accountId, -transfer.reservedMinor));
   if (transfer.status === 'released') {
     const shared = {
       now,
@@ -226,16 +227,17 @@ export async function fail(work: Work, failureCode: string): Promise<void> {
       debitType: 'outgoing-transfer',
       outgoingTransferId: transfer.id,
     } as const;
-    await post(tx, {
+    const principal: Posting = {
       ...shared,
       debit: { provider: transfer.provider, kind: 'settlement' },
       amountMinor: transfer.amountMinor,
       entryType: 'principal',
       narrative: transfer.description,
-    });
+    };
+    leaveToCommit(post(tx, principal));
     if (transfer.feeMinor > 0n) {
       const debit = { provider: transfer.provider, kind: 'fee-revenue' } as const;
-      await post(tx, { ...shared, debit, amountMinor: transfer.feeMinor, entryType: 'fee' });
+      leaveToCommit(post(tx, { ...shared, debit, amountMinor: transfer.feeMinor, entryType: 'fee' }));
     }
   }
   if (transfer.scope === 'internal') await failInternalIncoming(tx, incomingOf(transfer), now, failureCode);

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { refusal } from '../domain/errors.ts';
 import type { AccountId, MachineUserId, OutgoingTransferId } from '../domain/ids.ts';
 import { lookUpDelayMs, type OutgoingTransferStep, type PaymentReport } from '../domain/outgoing-transfers.ts';
-import type { Transaction } from './client.ts';
+import type { Reader, Transaction } from './client.ts';
 import { failInternalIncoming } from './incoming-transfer-work.ts';
 import { type LockedAccount, lockAccounts } from './ledger.ts';
 import { insert, type NewOutgoingTransfer, newRow, save } from './outgoing-transfer-rows.ts';
@@ -17,10 +17,24 @@ import {
   type TransferRules,
   type Work,
 } from './outgoing-transfer-work.ts';
+import { LISTED_IDS } from './values.ts';
 import { wake } from './workflow-wakeups.ts';
 
 export type { NewOutgoingTransfer } from './outgoing-transfer-rows.ts';
 export type { OutgoingTransferRow, TransferRules } from './outgoing-transfer-work.ts';
+
+const FIND_DUE_SUBMISSION = `
+  SELECT id, submission_attempt AS attempt FROM outgoing_transfers
+  WHERE id = ANY (${LISTED_IDS}) AND status = 'processing' AND method = 'built-in' AND submission_status = 'unresolved' AND waiting_for = 'provider'`;
+
+/**
+ * Which attempt at submitting the payment is due, as the transfer was last left; null where that is not what it waits for.
+ * `advanceOutgoingTransfer` would decide the same and change nothing: this asks without a lock.
+ */
+export async function findDueSubmission(reader: Reader, id: OutgoingTransferId): Promise<number | null> {
+  const due = await reader.find<{ id: string; attempt: number }>(FIND_DUE_SUBMISSION, id);
+  return due?.attempt ?? null;
+}
 
 /** Moves a transfer as far as its row allows, and says what must be done or waited for outside. Safe to repeat. */
 export async function advanceOutgoingTransfer(
@@ -30,7 +44,7 @@ export async function advanceOutgoingTransfer(
 ): Promise<OutgoingTransferStep> {
   const work = await begin(tx, id, rules);
   const step = await advance(work);
-  await save(work);
+  save(work);
   return step;
 }
 
@@ -56,7 +70,7 @@ export async function recordSubmission(
     await applyWord(work, report);
   }
   const step = await advance(work);
-  await save(work);
+  save(work);
   return step;
 }
 
@@ -76,7 +90,7 @@ export async function recordLookUp(
     if (report !== null) await applyWord(work, report);
   }
   const step = await advance(work);
-  await save(work);
+  save(work);
   return step;
 }
 
@@ -104,7 +118,7 @@ export async function applyPaymentReport(
     return 'break';
   }
   const outcome = await applyWord(work, report);
-  await save(work);
+  save(work);
   if (outcome === 'applied') await wakeWorkflow(tx, id);
   return outcome;
 }
@@ -122,7 +136,7 @@ export async function reportPluginPayment(
   const legal = method === 'plug-in' && scope === 'external' && (word !== 'returned' || status === 'completed');
   const outcome = legal ? await applyWord(work, report) : 'break';
   if (outcome !== 'applied') throw illegal(work.transfer, word);
-  await save(work);
+  save(work);
   await wakeWorkflow(tx, id);
 }
 
@@ -145,7 +159,7 @@ export async function cancelOutgoingTransfer(
   if (work.transfer.scope === 'internal')
     await failInternalIncoming(tx, incomingOf(work.transfer), work.now, 'cancelled');
   moveTo(work, 'cancelled');
-  await save(work);
+  save(work);
   await wakeWorkflow(tx, id);
 }
 
@@ -169,7 +183,7 @@ export async function authorizeOutgoingTransfer(
   }
   work.transfer = { ...work.transfer, authorizationStatus: 'fulfilled' };
   await advance(work);
-  await save(work);
+  save(work);
   await wakeWorkflow(tx, id);
 }
 
@@ -251,7 +265,7 @@ export async function admitWaitingTransfers(
     const work = await begin(tx, id, rules);
     if (work.transfer.waitingFor !== 'balance') continue;
     await advance(work);
-    await save(work);
+    save(work);
     if (work.transfer.status === 'pending') continue;
     admitted += 1;
     await wakeWorkflow(tx, id);

@@ -1,44 +1,68 @@
 import { eq } from 'drizzle-orm';
-import { alias } from 'drizzle-orm/pg-core';
 import { recordNotFound } from '../domain/errors.ts';
-import type { IncomingTransferId, OutgoingTransferId } from '../domain/ids.ts';
+import type { AccountId, IncomingTransferId, OutgoingTransferId } from '../domain/ids.ts';
+import type { BeneficiaryShown } from '../domain/outgoing-transfers.ts';
 import type { Reader } from './client.ts';
-import { accounts, incomingTransfers, outgoingTransfers } from './schema.ts';
+import { incomingTransfers } from './schema.ts';
+import { LISTED_IDS } from './values.ts';
+
+interface Submission {
+  readonly id: OutgoingTransferId;
+  readonly provider: string;
+  readonly amountMinor: bigint;
+  readonly currency: string;
+  readonly scheme: string | null;
+  readonly beneficiary: BeneficiaryShown | null;
+  readonly description: string | null;
+  readonly transactionNumber: string;
+  readonly schemeAttributes: unknown;
+  readonly accountHolderName: string;
+  readonly debitedId: AccountId;
+  readonly country: string;
+  readonly iban: string | null;
+  readonly accountNumber: string | null;
+  readonly routingCodes: Record<string, string> | null;
+  readonly areSubmissionsClosed: boolean;
+}
+
+const READ_SUBMISSION = `
+  SELECT transfer.id, transfer.provider, transfer.amount_minor AS "amountMinor", transfer.currency, transfer.scheme,
+    transfer.beneficiary, transfer.description, transfer.transaction_number AS "transactionNumber",
+    transfer.scheme_attributes AS "schemeAttributes", account.account_holder_name AS "accountHolderName",
+    debited.id AS "debitedId", debited.country, debited.iban, debited.account_number AS "accountNumber",
+    debited.routing_codes AS "routingCodes",
+    (SELECT closed_at IS NOT NULL FROM provider_submissions) AS "areSubmissionsClosed"
+  FROM outgoing_transfers transfer JOIN accounts account ON account.id = transfer.account_id
+    JOIN accounts debited ON debited.id = coalesce(account.main_account_id, account.id)
+  WHERE transfer.id = ANY (${LISTED_IDS})`;
 
 /**
- * What a provider is told of a payment. A sub-account is unknown to the provider: it pays from its main account. The
+ * What a provider is told of a payment, and whether it may be told. A sub-account is unknown to the provider: it pays from its main account. The
  * beneficiary is the one that was stored with the transfer, whatever has become of it since.
  */
 export async function readSubmission(reader: Reader, id: OutgoingTransferId) {
-  const mainAccounts = alias(accounts, 'main_accounts');
-  const [found] = await reader.drizzle
-    .select({ transfer: outgoingTransfers, account: accounts, mainAccount: mainAccounts })
-    .from(outgoingTransfers)
-    .innerJoin(accounts, eq(accounts.id, outgoingTransfers.accountId))
-    .leftJoin(mainAccounts, eq(mainAccounts.id, accounts.mainAccountId))
-    .where(eq(outgoingTransfers.id, id));
-  if (found === undefined) throw recordNotFound('outgoingTransfer', 'id', id);
-  const { transfer, account } = found;
-  const debited = found.mainAccount ?? account;
-  const { scheme, beneficiary } = transfer;
+  const found = await reader.find<Submission>(READ_SUBMISSION, id);
+  if (found === null) throw recordNotFound('outgoingTransfer', 'id', id);
+  const { scheme, beneficiary } = found;
   const creditor = beneficiary?.account ?? null;
   if (scheme === null || beneficiary === null || creditor === null) {
     throw new Error(`outgoing transfer ${id} is not to be submitted: it has no scheme or no beneficiary`);
   }
   return {
-    provider: transfer.provider,
+    provider: found.provider,
+    areSubmissionsClosed: found.areSubmissionsClosed,
     payment: {
-      ourReference: transfer.id,
-      amountMinor: transfer.amountMinor,
-      currency: transfer.currency,
+      ourReference: found.id,
+      amountMinor: found.amountMinor,
+      currency: found.currency,
       scheme,
       debtor: {
-        accountId: debited.id,
-        name: account.accountHolderName,
-        country: debited.country,
-        iban: debited.iban,
-        accountNumber: debited.accountNumber,
-        routingCodes: debited.routingCodes ?? {},
+        accountId: found.debitedId,
+        name: found.accountHolderName,
+        country: found.country,
+        iban: found.iban,
+        accountNumber: found.accountNumber,
+        routingCodes: found.routingCodes ?? {},
       },
       creditor: {
         name: creditor.accountHolderName ?? beneficiary.fullName,
@@ -47,8 +71,8 @@ export async function readSubmission(reader: Reader, id: OutgoingTransferId) {
         accountNumber: creditor.accountNumber,
         routingCodes: creditor.routingCodes ?? {},
       },
-      remittanceText: transfer.description ?? transfer.transactionNumber,
-      attributes: textAttributes(transfer.schemeAttributes),
+      remittanceText: found.description ?? found.transactionNumber,
+      attributes: textAttributes(found.schemeAttributes),
     },
   };
 }

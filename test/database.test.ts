@@ -14,10 +14,20 @@ import {
   uniqueViolation,
 } from '../db/client.ts';
 import { readClock } from '../db/clock.ts';
+import { readTransferFacts } from '../db/external-transfers.ts';
 import { newId } from '../db/ids.ts';
+import { lockAccounts, lockAccountsOf } from '../db/ledger.ts';
 import { findOutgoingTransfer } from '../db/outgoing-transfer-reads.ts';
+import { findDueSubmission } from '../db/outgoing-transfers.ts';
+import { readSubmission } from '../db/payment-submissions.ts';
 import { machineUsers } from '../db/schema.ts';
-import { type AccountId, asId, type MachineUserId, type OutgoingTransferId } from '../domain/ids.ts';
+import {
+  type AccountId,
+  asId,
+  type BeneficiaryBankAccountId,
+  type MachineUserId,
+  type OutgoingTransferId,
+} from '../domain/ids.ts';
 import { createTestDatabase, type TestDatabase } from './harness/postgres.ts';
 
 let testDatabase: TestDatabase;
@@ -84,22 +94,30 @@ test('values come back as they were sent: int8 as bigint, timestamptz as Date, d
   });
 });
 
-test('a look-up by id is planned once, however few ids it is for', async () => {
+test('the statements of every transfer are planned once, however few ids they are for', async () => {
   const planned = openDatabase({ applicationName: 'planned', maxConnections: 1 });
   // As dear as rows of large tables are, that one may be cheaper than the ten that Postgres takes an unseen list for.
   await planned.statement('SET random_page_cost = 1000', []);
   await planned.statement('SET enable_seqscan = off', []);
   const id = newId<OutgoingTransferId>();
+  const bankAccountId = newId<BeneficiaryBankAccountId>();
+  const request = { scope: null, sourceAccountId: newId<AccountId>(), bankAccountId };
   for (let turn = 0; turn < 20; turn += 1) {
     await findOutgoingTransfer(planned.reader, id);
     await findAccount(planned.reader, asId<AccountId>(id));
+    await findDueSubmission(planned.reader, id);
+    await expect(readSubmission(planned.reader, id)).rejects.toThrow();
+    await planned.transaction((tx) => lockAccounts(tx, [asId<AccountId>(id)]));
+    await planned.transaction((tx) => lockAccountsOf(tx, id));
+    await readTransferFacts(planned, request);
   }
-  const statements = await planned.reader.statement<{ custom: bigint }>(
-    'SELECT custom_plans AS custom FROM pg_prepared_statements WHERE generic_plans + custom_plans = 20',
+  const statements = await planned.reader.statement<{ statement: string; custom: bigint }>(
+    'SELECT statement, custom_plans AS custom FROM pg_prepared_statements WHERE generic_plans + custom_plans = 20',
     [],
   );
-  // Postgres tries five before it decides.
-  expect(statements.map(({ custom }) => custom)).toEqual([5n, 5n]);
+  // Postgres tries five before it decides. Two of the seven read in a second statement what they have locked.
+  expect(statements.filter(({ custom }) => custom !== 5n)).toEqual([]);
+  expect(statements).toHaveLength(9);
 });
 
 test('the drizzle builder reads and writes inside a transaction and outside', async () => {

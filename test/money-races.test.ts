@@ -1,9 +1,16 @@
 import { randomUUID } from 'node:crypto';
+import { EventEmitter, once } from 'node:events';
 import { sql } from 'drizzle-orm';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { applyAccountCallback } from '../db/account-connections.ts';
 import { returnIncomingTransfer } from '../db/incoming-transfers.ts';
-import { admitWaitingTransfers, advanceOutgoingTransfer, applyPaymentReport } from '../db/outgoing-transfers.ts';
+import { lockAccounts } from '../db/ledger.ts';
+import {
+  admitWaitingTransfers,
+  advanceOutgoingTransfer,
+  applyPaymentReport,
+  findDueSubmission,
+} from '../db/outgoing-transfers.ts';
 import { receivePayment } from '../db/provisioned-account-credits.ts';
 import type { AccountOutcome } from '../domain/account-connections.ts';
 import { type AccountId, asId, type OutgoingTransferId } from '../domain/ids.ts';
@@ -121,6 +128,23 @@ async function openedAccount(): Promise<Json> {
   return (await api.call('GET', `/accounts/${id}`)).body.data.account;
 }
 
+/** Ten pounds from outside. */
+function payIn({ ledgerNumber }: Json, serviceProviderId: string) {
+  const payment = {
+    provider: 'sandbox-bank',
+    amountMinor: 1000n,
+    currency: 'GBP',
+    scheme: 'faster-payments',
+    senderName: null,
+    senderAccount: null,
+    receiver: { iban: null, accountNumber: null, routingCodes: {} },
+    remittanceText: ledgerNumber,
+    serviceProviderId,
+    serviceProviderReference: null,
+  };
+  return api.database.transaction((tx) => receivePayment(tx, payment, []));
+}
+
 test('a provider’s word about an internal transfer is a break: nothing is returned that never left', async () => {
   const { id } = await sent(internal());
   const before = await world.balance(source);
@@ -212,6 +236,39 @@ test('money that comes after the cut-off waits for the day that the transfer rol
   } finally {
     clock = '2027-06-16T12:00:00Z';
   }
+});
+
+test('a payment that is due at the provider is found without waiting for its locks, and only while it is due', async () => {
+  const due = (id: string) => findDueSubmission(api.database.reader, asId<OutgoingTransferId>(id));
+  const advance = (id: string) =>
+    api.database.transaction((tx) =>
+      advanceOutgoingTransfer(tx, asId<OutgoingTransferId>(id), api.services.configuration),
+    );
+  const account = await openedAccount();
+  await payIn(account, 'pay-in-2');
+  const from = { type: 'client-account', accountId: account.id };
+  const { id } = await sent(external({ amount: 4, source: from }));
+  const { id: dated } = await sent(external({ amount: 6, source: from, transferDate: '2027-06-18' }));
+  const { id: plugin } = await sent(external());
+  expect([await due(id), await due(dated), await due(plugin), await due(randomUUID())]).toEqual([1, null, null, null]);
+  expect(await advance(id)).toEqual({ do: 'submit', attempt: 1 });
+  expect(await advance(dated)).toMatchObject({ do: 'wait', for: 'date' });
+  expect(await due(id)).toBe(1);
+
+  const steps = new EventEmitter();
+  const locked = once(steps, 'locked');
+  const holding = api.database.transaction(async (tx) => {
+    await lockAccounts(tx, [asId<AccountId>(account.id)]);
+    steps.emit('locked');
+    await once(steps, 'found');
+  });
+  await locked;
+  expect(await due(id)).toBe(1);
+  steps.emit('found');
+  await holding;
+
+  expect(await tell('sandbox-bank', id, 'completed', 400n)).toBe('applied');
+  expect(await due(id)).toBeNull();
 });
 
 test('amounts of currencies with no and with three decimals move to the last minor unit', async () => {
@@ -338,24 +395,7 @@ test('a reason that does not exist is not found, for internal transfers too', as
 
 test('money that came back to an account that is gone cannot be sent back to nobody', async () => {
   const account = await openedAccount();
-  await api.database.transaction((tx) =>
-    receivePayment(
-      tx,
-      {
-        provider: 'sandbox-bank',
-        amountMinor: 1000n,
-        currency: 'GBP',
-        scheme: 'faster-payments',
-        senderName: null,
-        senderAccount: null,
-        receiver: { iban: null, accountNumber: null, routingCodes: {} },
-        remittanceText: account.ledgerNumber,
-        serviceProviderId: 'pay-in-1',
-        serviceProviderReference: null,
-      },
-      [],
-    ),
-  );
+  await payIn(account, 'pay-in-1');
   const { id } = await sent(external({ source: { type: 'client-account', accountId: account.id } }));
   expect(await tell('sandbox-bank', id, 'completed', 1000n)).toBe('applied');
   const closing = await api.call('PATCH', `/accounts/${account.id}`, {
