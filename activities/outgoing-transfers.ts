@@ -1,4 +1,4 @@
-import type { Transaction } from '../db/client.ts';
+import type { Transaction, TransactionOptions } from '../db/client.ts';
 import {
   advanceOutgoingTransfer,
   findDueSubmission,
@@ -21,17 +21,27 @@ export type OutgoingTransferNext = WithWait<OutgoingTransferStep>;
 export type OutgoingTransferTransitions = ReturnType<typeof outgoingTransferTransitions>;
 export type OutgoingTransferProviderCalls = ReturnType<typeof outgoingTransferProviderCalls>;
 
-export function outgoingTransferTransitions({ database, configuration: rules, logger }: ActivityDependencies) {
-  function next(id: string, step: (tx: Transaction) => Promise<OutgoingTransferStep>): Promise<OutgoingTransferNext> {
+export function outgoingTransferTransitions({
+  database,
+  configuration: rules,
+  logger,
+}: Pick<ActivityDependencies, 'database' | 'configuration' | 'logger'>) {
+  function next(
+    id: string,
+    step: (tx: Transaction) => Promise<OutgoingTransferStep>,
+    limits: TransactionOptions = TRANSITION_LIMITS,
+  ): Promise<OutgoingTransferNext> {
     return endWhenGone(logger, id, () =>
-      database.transaction(async (tx) => withWait(tx, 'outgoing-transfer', id, await step(tx)), TRANSITION_LIMITS),
+      database.transaction(async (tx) => withWait(tx, 'outgoing-transfer', id, await step(tx)), limits),
     );
   }
   return {
     async advanceOutgoingTransfer(id: string): Promise<OutgoingTransferNext> {
+      const endsAt = performance.now() + TRANSITION_LIMITS.deadlineMs;
       const attempt = await findDueSubmission(database.reader, idOf(id));
       if (attempt !== null) return { do: 'submit', attempt };
-      return next(id, (tx) => advanceOutgoingTransfer(tx, idOf(id), rules));
+      const limits = { ...TRANSITION_LIMITS, deadlineMs: Math.max(1, endsAt - performance.now()) };
+      return next(id, (tx) => advanceOutgoingTransfer(tx, idOf(id), rules), limits);
     },
     async recordOutgoingTransferSubmission(
       id: string,

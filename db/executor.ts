@@ -166,6 +166,8 @@ async function attemptTransaction<T>(
     const result = await (guard === null ? work(tx) : guard.run(tx, () => work(tx)));
     tx.end();
     await began;
+    // One that was never sent, whatever for: without it the rest must not be committed.
+    if (tx.firstFailure !== undefined) throw tx.firstFailure;
     const committed = await connection.simple('commit');
     if (committed.command === 'COMMIT') return result;
     // A statement failed, `work` went on as if it had not, and Postgres rolled back.

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { refusal } from '../domain/errors.ts';
-import type { AccountId, MachineUserId, OutgoingTransferId } from '../domain/ids.ts';
+import { type AccountId, isUuid, type MachineUserId, type OutgoingTransferId } from '../domain/ids.ts';
 import { lookUpDelayMs, type OutgoingTransferStep, type PaymentReport } from '../domain/outgoing-transfers.ts';
 import type { Reader, Transaction } from './client.ts';
 import { failInternalIncoming } from './incoming-transfer-work.ts';
@@ -25,13 +25,16 @@ export type { OutgoingTransferRow, TransferRules } from './outgoing-transfer-wor
 
 const FIND_DUE_SUBMISSION = `
   SELECT id, submission_attempt AS attempt FROM outgoing_transfers
-  WHERE id = ANY (${LISTED_IDS}) AND status = 'processing' AND method = 'built-in' AND submission_status = 'unresolved' AND waiting_for = 'provider'`;
+  WHERE id = ANY (${LISTED_IDS}) AND status = 'processing' AND method = 'built-in'
+    AND submission_status = 'unresolved' AND waiting_for = 'provider' AND next_check_at > service_now() + interval '30 minutes'`;
 
 /**
- * Which attempt at submitting the payment is due, as the transfer was last left; null where that is not what it waits for.
- * `advanceOutgoingTransfer` would decide the same and change nothing: this asks without a lock.
+ * Which attempt at submitting the payment is due, as the transfer was last left; null where that is not what it waits for,
+ * and when its next check comes near, which `advanceOutgoingTransfer` then puts off. Else that would decide the same and
+ * change nothing: this asks without a lock.
  */
 export async function findDueSubmission(reader: Reader, id: OutgoingTransferId): Promise<number | null> {
+  if (!isUuid(id)) return null;
   const due = await reader.find<{ id: string; attempt: number }>(FIND_DUE_SUBMISSION, id);
   return due?.attempt ?? null;
 }

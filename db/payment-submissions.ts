@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm';
 import { recordNotFound } from '../domain/errors.ts';
-import type { AccountId, IncomingTransferId, OutgoingTransferId } from '../domain/ids.ts';
+import { type AccountId, type IncomingTransferId, isUuid, type OutgoingTransferId } from '../domain/ids.ts';
 import type { BeneficiaryShown } from '../domain/outgoing-transfers.ts';
 import type { Reader } from './client.ts';
 import { incomingTransfers } from './schema.ts';
@@ -41,7 +41,7 @@ const READ_SUBMISSION = `
  * beneficiary is the one that was stored with the transfer, whatever has become of it since.
  */
 export async function readSubmission(reader: Reader, id: OutgoingTransferId) {
-  const found = await reader.find<Submission>(READ_SUBMISSION, id);
+  const found = isUuid(id) ? await reader.find<Submission>(READ_SUBMISSION, id) : null;
   if (found === null) throw recordNotFound('outgoingTransfer', 'id', id);
   const { scheme, beneficiary } = found;
   const creditor = beneficiary?.account ?? null;

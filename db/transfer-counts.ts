@@ -46,12 +46,13 @@ export async function readTransferPage<Row extends { readonly id: string }>(
   const kept = names.every((name) => Object.hasOwn(KEPT_BY, name));
   const ofAccounts = names.includes('clientId') || names.includes('accountId');
   const ofDates = names.includes('transferDateFrom') || names.includes('transferDateTo');
-  if (ofAccounts && (ofDates || !kept)) return readInOneScan(reader, asked, shown);
+  if (ofAccounts && (ofDates || !kept)) return readInOneStatement(reader, asked, shown);
   const byStretch = kept && !ofAccounts && (ofDates || names.includes('currency') || names.includes('serviceProvider'));
+  const limits = sql`LIMIT ${asked.page.size} OFFSET ${asked.page.offset}`;
   for (;;) {
     // Given as a value, so that the planner knows how few rows come after it; the count tells whether it was passed.
     const lastId = lastIdSeen[asked.direction];
-    const page = byStretch ? idsByStretch(asked, names, ofDates, lastId) : ids(asked);
+    const page = byStretch ? idsByStretch(asked, names, ofDates, lastId) : ids(asked, limits);
     const total = kept ? countKept(asked, names, { ofAccounts, ofDates }, lastId) : countRows(asked, lastId);
     // Each looks at one state of the database.
     const [rows, [counted]] = await Promise.all([
@@ -65,23 +66,22 @@ export async function readTransferPage<Row extends { readonly id: string }>(
 }
 
 /**
- * The page and its total by looking once at every transfer of the account or client; their index has what most of them
- * are judged by.
+ * The page and its total by one statement, which finds what the total looks at in memory when it comes to the page: every
+ * transfer of the account or client, in their index, which has what most of them are judged by.
  */
-async function readInOneScan<Row extends { readonly id: string }>(
+async function readInOneStatement<Row extends { readonly id: string }>(
   reader: Reader,
   asked: Asked,
   shown: SQL,
 ): Promise<PageOf<Row>> {
   const { where, page } = asked;
-  const id = sql`${table(asked)}.id`;
+  // Behind sub-selects, so that one plan serves all pages: making it takes longer than executing it.
+  const limits = sql`LIMIT (SELECT ${page.size}::bigint) OFFSET (SELECT ${page.offset}::bigint)`;
   const rows = await reader.execute<(Row | { readonly id: null }) & { readonly totalElements: number }>(sql`
-    WITH scan AS (
-      SELECT count(*)::integer AS total,
-        array_agg(id) FILTER (WHERE number > ${page.offset} AND number <= ${page.offset + page.size}) AS ids
-      FROM (SELECT ${id}, row_number() OVER (ORDER BY ${id}) AS number FROM ${from(asked)} WHERE ${where}) AS matching)
-    SELECT scan.total AS "totalElements", page.*
-    FROM scan LEFT JOIN (${shown} WHERE ${id} = ANY ((SELECT ids FROM scan)::uuid[])) AS page ON true
+    WITH found AS (
+      SELECT (SELECT count(*)::integer FROM ${from(asked)} WHERE ${where}) AS total, ARRAY(${ids(asked, limits)}) AS ids)
+    SELECT found.total AS "totalElements", page.*
+    FROM found LEFT JOIN (${shown} WHERE ${table(asked)}.id = ANY ((SELECT ids FROM found)::uuid[])) AS page ON true
     ORDER BY page.id`);
   return { rows: rows.filter((row) => row.id !== null), totalElements: rows[0]?.totalElements ?? 0 };
 }
@@ -142,10 +142,9 @@ function isNotCounted({ direction }: Asked): SQL {
   return sql.raw(`id IN (SELECT id FROM transfers_not_counted WHERE direction = '${direction}')`);
 }
 
-function ids(asked: Asked): SQL {
-  const { where, page } = asked;
+function ids(asked: Asked, limits: SQL): SQL {
   const id = sql`${table(asked)}.id`;
-  return sql`SELECT ${id} FROM ${from(asked)} WHERE ${where} ORDER BY ${id} LIMIT ${page.size} OFFSET ${page.offset}`;
+  return sql`SELECT ${id} FROM ${from(asked)} WHERE ${asked.where} ORDER BY ${id} ${limits}`;
 }
 
 /**

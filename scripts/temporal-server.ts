@@ -115,8 +115,8 @@ async function serverArguments(
     // Twice the throughput of the default journal; survives a kill of the server.
     ...['--sqlite-pragma', 'journal_mode=WAL'],
     ...['--sqlite-pragma', 'synchronous=NORMAL'],
-    // One server on one machine needs no partitions, and a task in one that nobody asks at that moment waits two seconds.
-    ...['--dynamic-config-value', 'matching.numTaskqueueReadPartitions=1'],
+    // One server on one machine needs no partitions, and a task in one that nobody asks at that moment waits two seconds. All are
+    // still read: an older start may have left tasks in them.
     ...['--dynamic-config-value', 'matching.numTaskqueueWritePartitions=1'],
     ...['--log-level', 'warn'],
     ...['--log-format', 'json'],

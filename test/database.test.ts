@@ -9,6 +9,7 @@ import {
   type DatabaseOptions,
   DatabaseUnavailable,
   LockTimeout,
+  leaveToCommit,
   sqlState,
   type Transaction,
   uniqueViolation,
@@ -118,6 +119,16 @@ test('the statements of every transfer are planned once, however few ids they ar
   // Postgres tries five before it decides. Two of the seven read in a second statement what they have locked.
   expect(statements.filter(({ custom }) => custom !== 5n)).toEqual([]);
   expect(statements).toHaveLength(9);
+});
+
+test('a statement that is left to the commit and cannot even be sent fails the transaction', async () => {
+  const before = await counterValue('a');
+  const work = database.transaction(async (tx) => {
+    await addOne(tx, 'a');
+    leaveToCommit(tx.statement('SELECT $1::timestamptz', [new Date(Number.NaN)]));
+  });
+  await expect(work).rejects.toThrow(RangeError);
+  expect(await counterValue('a')).toBe(before);
 });
 
 test('the drizzle builder reads and writes inside a transaction and outside', async () => {

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
 import { sql } from 'drizzle-orm';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { outgoingTransferTransitions } from '../activities/outgoing-transfers.ts';
 import { applyAccountCallback } from '../db/account-connections.ts';
 import { returnIncomingTransfer } from '../db/incoming-transfers.ts';
 import { lockAccounts } from '../db/ledger.ts';
@@ -240,10 +241,20 @@ test('money that comes after the cut-off waits for the day that the transfer rol
 
 test('a payment that is due at the provider is found without waiting for its locks, and only while it is due', async () => {
   const due = (id: string) => findDueSubmission(api.database.reader, asId<OutgoingTransferId>(id));
-  const advance = (id: string) =>
-    api.database.transaction((tx) =>
-      advanceOutgoingTransfer(tx, asId<OutgoingTransferId>(id), api.services.configuration),
+  const { database, services } = api;
+  const look = outgoingTransferTransitions({
+    database,
+    configuration: services.configuration,
+    logger: services.logger,
+  });
+  const advance = (id: string) => look.advanceOutgoingTransfer(id);
+  const checks = async (id: string) => {
+    const [row] = await database.statement<{ revision: bigint; nextCheckAt: Date }>(
+      'SELECT revision, next_check_at AS "nextCheckAt" FROM outgoing_transfers WHERE id = $1',
+      [id],
     );
+    return row;
+  };
   const account = await openedAccount();
   await payIn(account, 'pay-in-2');
   const from = { type: 'client-account', accountId: account.id };
@@ -251,9 +262,11 @@ test('a payment that is due at the provider is found without waiting for its loc
   const { id: dated } = await sent(external({ amount: 6, source: from, transferDate: '2027-06-18' }));
   const { id: plugin } = await sent(external());
   expect([await due(id), await due(dated), await due(plugin), await due(randomUUID())]).toEqual([1, null, null, null]);
+  const made = await checks(id);
   expect(await advance(id)).toEqual({ do: 'submit', attempt: 1 });
+  expect(await checks(id)).toEqual(made);
   expect(await advance(dated)).toMatchObject({ do: 'wait', for: 'date' });
-  expect(await due(id)).toBe(1);
+  expect(await Promise.all([due(id), due('no-uuid')])).toEqual([1, null]);
 
   const steps = new EventEmitter();
   const locked = once(steps, 'locked');
@@ -263,9 +276,20 @@ test('a payment that is due at the provider is found without waiting for its loc
     await once(steps, 'found');
   });
   await locked;
-  expect(await due(id)).toBe(1);
+  expect(await advance(id)).toEqual({ do: 'submit', attempt: 1 });
   steps.emit('found');
   await holding;
+
+  // Long unanswered: its check is put off, so that the sweep has no part in it.
+  try {
+    clock = '2027-06-16T12:40:00Z';
+    expect(await due(id)).toBeNull();
+    expect(await advance(id)).toEqual({ do: 'submit', attempt: 1 });
+    expect((await checks(id))?.nextCheckAt.toISOString() ?? '').toMatch(/^2027-06-16T13:4/);
+    expect(await due(id)).toBe(1);
+  } finally {
+    clock = '2027-06-16T12:00:00Z';
+  }
 
   expect(await tell('sandbox-bank', id, 'completed', 400n)).toBe('applied');
   expect(await due(id)).toBeNull();
