@@ -5,12 +5,10 @@ import { type AccountRow, accountOf } from './accounts.ts';
 import type { Reader } from './client.ts';
 import { amountBetween, contains, type PageOf, type PageRequest } from './filters.ts';
 import { accounts, clients } from './schema.ts';
-import { LISTED_IDS } from './values.ts';
+import { everyColumn, LISTED_IDS } from './values.ts';
 
 // As text: balances are asked for too often to have a query built, and rows mapped, each time.
-const FIND = `SELECT ${Object.entries(getTableColumns(accounts))
-  .map(([field, column]) => `${column.name} AS "${field}"`)
-  .join(', ')} FROM accounts WHERE id = ANY (${LISTED_IDS})`;
+const FIND = `SELECT ${everyColumn(accounts)} FROM accounts WHERE id = ANY (${LISTED_IDS})`;
 
 export async function findAccount(reader: Reader, id: AccountId): Promise<Account | null> {
   const row = await reader.find<AccountRow>(FIND, id);

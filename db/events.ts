@@ -54,10 +54,13 @@ function appendTo(module: EventModule, table: string): string {
  * answering their `first_sequence`. Its parameters, those of `eventsValues`, begin after `last`.
  */
 export function insertOfNextEvents(module: EventModule, last: number): string {
+  return `${insertOfEvents(module, last, 'first_sequence')} FROM resource`;
+}
+
+function insertOfEvents(module: EventModule, last: number, firstSequence: string): string {
   const [id, count, resource, at, entries] = [1, 2, 3, 4, 5].map((number) => `$${last + number}`);
   return `INSERT INTO events (${COLUMNS})
-    SELECT ${id}::uuid, ${count}::smallint, '${module}', ${resource}::uuid, first_sequence, ${at}::timestamptz, ${entries}::json
-    FROM resource`;
+    SELECT ${id}::uuid, ${count}::smallint, '${module}', ${resource}::uuid, ${firstSequence}, ${at}::timestamptz, ${entries}::json`;
 }
 
 /**
@@ -74,9 +77,7 @@ export async function appendEvents(tx: Transaction, event: Event): Promise<void>
  * parameters, those of `eventsValues`, begin after `last`.
  */
 export function insertOfFirstEvents(module: EventModule, last: number): string {
-  const [id, count, resource, at, entries] = [1, 2, 3, 4, 5].map((number) => `$${last + number}`);
-  return `INSERT INTO events (${COLUMNS})
-    VALUES (${id}::uuid, ${count}::smallint, '${module}', ${resource}::uuid, 1, ${at}::timestamptz, ${entries}::json)`;
+  return insertOfEvents(module, last, '1');
 }
 
 /** How many parameters those INSERTs have. */

@@ -4,7 +4,7 @@ import type { Database, Transaction } from './client.ts';
 import { newEventRowId } from './events.ts';
 import { gatheredPerDatabase, orEachAlone } from './gathering.ts';
 import type { IdempotencyScope } from './idempotency-keys.ts';
-import type { LockedAccount } from './ledger.ts';
+import { ACCOUNT_FIELDS, type LockedAccount } from './ledger.ts';
 import { type NewOutgoingTransfer, newRow, rowOf } from './outgoing-transfer-rows.ts';
 import { advance, type OutgoingTransferRow, type TransferRules } from './outgoing-transfer-work.ts';
 import { workflowIdOf, workOfNew } from './outgoing-transfers.ts';
@@ -42,9 +42,7 @@ const READ = `
       WHERE machine_user_id = request.machine_user_id AND method = 'POST' AND path = request.path AND key = request.key LIMIT 1
     ) AS kept ON true
     LEFT JOIN LATERAL (
-      SELECT a.id, a.client_id AS "clientId", c.status AS "clientStatus", a.status, a.currency, a.country, a.provider, a.method,
-        coalesce(a.requested_change = 'close', false) AS closing,
-        a.posted_minor AS "postedMinor", a.reserved_minor AS "reservedMinor"
+      SELECT ${ACCOUNT_FIELDS}
       FROM accounts a LEFT JOIN clients c ON c.id = a.client_id WHERE a.id = request.source_id LIMIT 1
     ) AS account ON true
     LEFT JOIN LATERAL (

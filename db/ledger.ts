@@ -19,14 +19,15 @@ export interface LockedAccount {
   readonly reservedMinor: bigint;
 }
 
+/** The fields of `LockedAccount`, of an account `a` and its client `c`. */
+export const ACCOUNT_FIELDS = `
+  a.id, a.client_id AS "clientId", c.status AS "clientStatus", a.status, a.currency, a.country, a.provider, a.method,
+  coalesce(a.requested_change = 'close', false) AS closing, a.posted_minor AS "postedMinor", a.reserved_minor AS "reservedMinor"`;
+
 function lockStatements(ids: string): { readonly lock: string; readonly read: string } {
   return {
     lock: `SELECT id FROM accounts WHERE id = ANY (${ids}) ORDER BY id FOR UPDATE`,
-    read: `
-      SELECT a.id, a.client_id AS "clientId", c.status AS "clientStatus", a.status, a.currency, a.country, a.provider, a.method,
-        coalesce(a.requested_change = 'close', false) AS closing,
-        a.posted_minor AS "postedMinor", a.reserved_minor AS "reservedMinor"
-      FROM accounts a JOIN clients c ON c.id = a.client_id WHERE a.id = ANY (${ids})`,
+    read: `SELECT ${ACCOUNT_FIELDS} FROM accounts a JOIN clients c ON c.id = a.client_id WHERE a.id = ANY (${ids})`,
   };
 }
 

@@ -56,18 +56,29 @@ export function newRow(transfer: NewOutgoingTransfer): OutgoingTransferRow {
 const COLUMNS = Object.entries(getTableColumns(outgoingTransfers));
 /** What never changes is not sent back with each transition; `eventSequence` is counted up with the events. */
 const UNCHANGING: ReadonlySet<string> = new Set<keyof OutgoingTransferRow>([
-  ...(['id', 'transactionNumber', 'clientId', 'accountId', 'scope', 'scheme', 'currency'] as const),
-  ...(['amountMinor', 'feeMinor', 'originalTransferDate', 'description', 'transferReasonId'] as const),
-  ...(['transferCustomReason', 'schemeAttributes', 'destinationAccountId', 'beneficiaryId'] as const),
-  ...([
-    'beneficiaryBankAccountId',
-    'beneficiary',
-    'method',
-    'provider',
-    'createdBy',
-    'createdAt',
-    'eventSequence',
-  ] as const),
+  'id',
+  'transactionNumber',
+  'clientId',
+  'accountId',
+  'scope',
+  'scheme',
+  'currency',
+  'amountMinor',
+  'feeMinor',
+  'originalTransferDate',
+  'description',
+  'transferReasonId',
+  'transferCustomReason',
+  'schemeAttributes',
+  'destinationAccountId',
+  'beneficiaryId',
+  'beneficiaryBankAccountId',
+  'beneficiary',
+  'method',
+  'provider',
+  'createdBy',
+  'createdAt',
+  'eventSequence',
 ]);
 const CHANGING = COLUMNS.filter(([name]) => !UNCHANGING.has(name));
 const INSERT = (() => {

@@ -1,4 +1,4 @@
-import { getTableColumns, sql } from 'drizzle-orm';
+import { sql } from 'drizzle-orm';
 import { recordNotFound } from '../domain/errors.ts';
 import type { AccountId, IncomingTransferId, OutgoingTransferId } from '../domain/ids.ts';
 import {
@@ -20,6 +20,7 @@ import type { EventEntry } from './events.ts';
 import { completeInternalIncoming, createReturn, failInternalIncoming } from './incoming-transfer-work.ts';
 import { isUsable, type LockedAccount, lockAccountsOf, type Posting, post, reserve } from './ledger.ts';
 import { outgoingTransfers } from './schema.ts';
+import { everyColumn } from './values.ts';
 
 export type OutgoingTransferRow = typeof outgoingTransfers.$inferSelect;
 
@@ -43,9 +44,7 @@ export interface Work {
 }
 
 // As text, made once: every transition begins with it.
-const LOCK = `
-  SELECT ${Object.entries(getTableColumns(outgoingTransfers)).map(([name, column]) => `${column.name} AS "${name}"`)}
-  FROM outgoing_transfers WHERE id = $1 FOR UPDATE`;
+const LOCK = `SELECT ${everyColumn(outgoingTransfers)} FROM outgoing_transfers WHERE id = $1 FOR UPDATE`;
 
 /** Locks the transfer's accounts, then the transfer. */
 export async function begin(tx: Transaction, id: OutgoingTransferId, rules: TransferRules): Promise<Work> {

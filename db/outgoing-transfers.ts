@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { refusal } from '../domain/errors.ts';
-import { type AccountId, isUuid, type MachineUserId, type OutgoingTransferId } from '../domain/ids.ts';
+import type { AccountId, MachineUserId, OutgoingTransferId } from '../domain/ids.ts';
 import { lookUpDelayMs, type OutgoingTransferStep, type PaymentReport } from '../domain/outgoing-transfers.ts';
 import type { Reader, Transaction } from './client.ts';
 import { failInternalIncoming } from './incoming-transfer-work.ts';
@@ -34,7 +34,6 @@ const FIND_DUE_SUBMISSION = `
  * change nothing: this asks without a lock.
  */
 export async function findDueSubmission(reader: Reader, id: OutgoingTransferId): Promise<number | null> {
-  if (!isUuid(id)) return null;
   const due = await reader.find<{ id: string; attempt: number }>(FIND_DUE_SUBMISSION, id);
   return due?.attempt ?? null;
 }

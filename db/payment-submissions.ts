@@ -1,8 +1,9 @@
 import { eq } from 'drizzle-orm';
 import { recordNotFound } from '../domain/errors.ts';
-import { type AccountId, type IncomingTransferId, isUuid, type OutgoingTransferId } from '../domain/ids.ts';
+import type { AccountId, IncomingTransferId, OutgoingTransferId } from '../domain/ids.ts';
 import type { BeneficiaryShown } from '../domain/outgoing-transfers.ts';
 import type { Reader } from './client.ts';
+import { SUBMISSIONS_CLOSED } from './restores.ts';
 import { incomingTransfers } from './schema.ts';
 import { LISTED_IDS } from './values.ts';
 
@@ -31,17 +32,17 @@ const READ_SUBMISSION = `
     transfer.scheme_attributes AS "schemeAttributes", account.account_holder_name AS "accountHolderName",
     debited.id AS "debitedId", debited.country, debited.iban, debited.account_number AS "accountNumber",
     debited.routing_codes AS "routingCodes",
-    (SELECT closed_at IS NOT NULL FROM provider_submissions) AS "areSubmissionsClosed"
+    ${SUBMISSIONS_CLOSED} AS "areSubmissionsClosed"
   FROM outgoing_transfers transfer JOIN accounts account ON account.id = transfer.account_id
     JOIN accounts debited ON debited.id = coalesce(account.main_account_id, account.id)
   WHERE transfer.id = ANY (${LISTED_IDS})`;
 
 /**
- * What a provider is told of a payment, and whether it may be told. A sub-account is unknown to the provider: it pays from its main account. The
- * beneficiary is the one that was stored with the transfer, whatever has become of it since.
+ * What a provider is told of a payment, and whether it may be told. A sub-account is unknown to the provider: it pays from
+ * its main account. The beneficiary is the one that was stored with the transfer, whatever has become of it since.
  */
 export async function readSubmission(reader: Reader, id: OutgoingTransferId) {
-  const found = isUuid(id) ? await reader.find<Submission>(READ_SUBMISSION, id) : null;
+  const found = await reader.find<Submission>(READ_SUBMISSION, id);
   if (found === null) throw recordNotFound('outgoingTransfer', 'id', id);
   const { scheme, beneficiary } = found;
   const creditor = beneficiary?.account ?? null;

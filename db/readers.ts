@@ -1,6 +1,7 @@
 import { DrizzleQueryError, type SQL } from 'drizzle-orm';
 import { PgDialect } from 'drizzle-orm/pg-core';
 import { drizzle, type PgRemoteDatabase } from 'drizzle-orm/pg-proxy';
+import { isUuid } from '../domain/ids.ts';
 import type { Reader, Transaction } from './client.ts';
 import type { Connection } from './connection.ts';
 import { sqlState } from './failures.ts';
@@ -78,6 +79,8 @@ export class GatheringReader extends StatementReader {
   readonly #lookUps = new Map<string, Gathering<string, { readonly id: string } | null>>();
 
   override async find<Row extends { readonly id: string }>(text: string, id: string): Promise<Row | null> {
+    // It has no row, and in a list with others it would fail theirs.
+    if (!isUuid(id)) return null;
     let lookUp = this.#lookUps.get(text);
     if (lookUp === undefined) {
       const lookUpAll = async (ids: readonly string[]) => {

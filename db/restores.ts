@@ -31,11 +31,10 @@ export async function openSubmissions(tx: Transaction): Promise<void> {
   await tx.execute(sql`UPDATE provider_submissions SET closed_at = NULL`);
 }
 
+export const SUBMISSIONS_CLOSED = '(SELECT closed_at IS NOT NULL FROM provider_submissions)';
+
 export async function areSubmissionsClosed(reader: Reader): Promise<boolean> {
-  const [row] = await reader.statement<{ closed: boolean }>(
-    'SELECT closed_at IS NOT NULL AS closed FROM provider_submissions',
-    [],
-  );
+  const [row] = await reader.statement<{ closed: boolean }>(`SELECT ${SUBMISSIONS_CLOSED} AS closed`, []);
   return row?.closed ?? false;
 }
 

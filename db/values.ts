@@ -1,3 +1,4 @@
+import { getTableColumns, type Table } from 'drizzle-orm';
 import type postgres from 'postgres';
 
 /**
@@ -104,6 +105,13 @@ export function setValueParsers(client: postgres.Sql): void {
   for (const [oid, reader] of Object.entries(readers)) parsers[Number(oid)] = reader;
   const asIs = (value: unknown) => value;
   for (const oid of Object.keys(serializers)) serializers[Number(oid)] = asIs;
+}
+
+/** Every column of a table, named as its drizzle schema does, for a SELECT as text. */
+export function everyColumn(table: Table): string {
+  return Object.entries(getTableColumns(table))
+    .map(([field, column]) => `${column.name} AS "${field}"`)
+    .join(', ');
 }
 
 /** `account_id` as the code writes it: `accountId`. */
