@@ -1,11 +1,7 @@
 import type { Transaction, TransactionOptions } from '../db/client.ts';
-import {
-  advanceOutgoingTransfer,
-  findDueSubmission,
-  recordLookUp,
-  recordSubmission,
-} from '../db/outgoing-transfers.ts';
+import { advanceOutgoingTransfer, findDueSubmission, recordLookUp } from '../db/outgoing-transfers.ts';
 import { readSubmission } from '../db/payment-submissions.ts';
+import { recordSubmission, recordTakenSubmission } from '../db/submission-records.ts';
 import { asId, type OutgoingTransferId } from '../domain/ids.ts';
 import type { OutgoingTransferStep, PaymentReport } from '../domain/outgoing-transfers.ts';
 import type { WithWait } from '../domain/waits.ts';
@@ -48,6 +44,8 @@ export function outgoingTransferTransitions({
       attempt: number,
       report: PaymentReport,
     ): Promise<OutgoingTransferNext> {
+      const step = await recordTakenSubmission(database, idOf(id), attempt, report, rules);
+      if (step !== null) return withWait(database.reader, 'outgoing-transfer', id, step);
       return next(id, (tx) => recordSubmission(tx, idOf(id), attempt, report, rules));
     },
     async recordOutgoingTransferLookUp(

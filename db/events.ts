@@ -63,6 +63,12 @@ function insertOfEvents(module: EventModule, last: number, firstSequence: string
     SELECT ${id}::uuid, ${count}::smallint, '${module}', ${resource}::uuid, ${firstSequence}, ${at}::timestamptz, ${entries}::json`;
 }
 
+/** The text of an INSERT of the events of the rows of `told`: `event_id`, `entries`, the resource's `id`, `first_sequence`, `updated_at`. */
+export function insertOfEventsOf(module: EventModule, told: string): string {
+  return `INSERT INTO events (${COLUMNS})
+    SELECT event_id, json_array_length(entries), '${module}', id, first_sequence, updated_at, entries FROM ${told}`;
+}
+
 /**
  * Appends what a transition tells, in its own transaction and under its resource's lock: the sequence per resource is
  * taken from the resource's row.

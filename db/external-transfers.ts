@@ -1,6 +1,6 @@
 import { stringify } from 'lossless-json';
 import type { AccountId, BeneficiaryBankAccountId, OutgoingTransferId } from '../domain/ids.ts';
-import type { Database, Transaction } from './client.ts';
+import type { Database } from './client.ts';
 import { newEventRowId } from './events.ts';
 import { gatheredPerDatabase, orEachAlone } from './gathering.ts';
 import type { IdempotencyScope } from './idempotency-keys.ts';
@@ -10,6 +10,7 @@ import { advance, type OutgoingTransferRow, type TransferRules } from './outgoin
 import { workflowIdOf, workOfNew } from './outgoing-transfers.ts';
 import { type BankAccountText, destinationOf, type TransferFacts } from './transfer-facts.ts';
 import { toWire } from './values.ts';
+import { WithoutTransaction } from './without-transaction.ts';
 
 /**
  * Transfers to the outside in two statements, which they share with others of the same moment: one reads what a request is
@@ -119,10 +120,11 @@ export async function createJudgedTransfer(
   account: LockedAccount,
   answer: StoredAnswer | null,
 ): Promise<boolean> {
-  const work = workOfNew(NO_TRANSACTION, newRow(transfer), rules, new Map([[account.id, account]]));
+  const without = new WithoutTransaction();
+  const work = workOfNew(without, newRow(transfer), rules, new Map([[account.id, account]]));
   const step = await advance(work);
   // Who waits for money must be seen by the next credit, and marks the account.
-  if (work.transfer.waitingFor === 'balance' || work.transfer.status === 'failed') return false;
+  if (without.wasNeeded || work.transfer.waitingFor === 'balance' || work.transfer.status === 'failed') return false;
   const workflowId = step.do === 'end' ? null : workflowIdOf(work.transfer.id);
   return createTogether(database, {
     accountId: account.id,
@@ -164,19 +166,4 @@ async function create(database: Database, all: readonly Judged[]): Promise<reado
   ]);
   const created = new Set<unknown>(rows.map(({ id }) => id));
   return all.map(({ judged }) => created.has(judged.id));
-}
-
-/** What becomes of a new transfer to the outside is decided without asking the database; this makes sure of it. */
-const NO_TRANSACTION: Transaction = {
-  inTransaction: true,
-  execute: refuse,
-  statement: refuse,
-  find: refuse,
-  get drizzle(): never {
-    throw new Error('a new transfer to the outside is decided without the database');
-  },
-};
-
-function refuse(): Promise<never> {
-  return Promise.reject(new Error('a new transfer to the outside is decided without the database'));
 }

@@ -97,14 +97,20 @@ export interface Posting {
   readonly releaseMinor?: bigint;
 }
 
-const POST = `
-  SELECT ledger_post($1::timestamptz, coalesce($2::uuid, system_account($3, $9, $4)), coalesce($5::uuid, system_account($6, $9, $7)),
+// Of the values of `postingValues`, in their order.
+const POSTING_CALL = `
+  ledger_post($1::timestamptz, coalesce($2::uuid, system_account($3, $9, $4)), coalesce($5::uuid, system_account($6, $9, $7)),
     $8::bigint, $9, $10, $11, $12, $13, $14, $15::uuid, $16::uuid, $17, $18::bigint)`;
+const POST = `SELECT ${POSTING_CALL}`;
 
-/** Writes one posting and moves the balances. The client accounts it names must be locked by this transaction. */
-export async function post(tx: Transaction, posting: Posting): Promise<void> {
+/** The text of a call that writes one posting, whose values are the items of a column of texts. */
+export function postingCallOf(column: string): string {
+  return POSTING_CALL.replaceAll(/\$(\d+)/g, `${column}[$1]`);
+}
+
+export function postingValues(posting: Posting): readonly unknown[] {
   const side = (of: LedgerSide) => (typeof of === 'string' ? [of, null, null] : [null, of.provider, of.kind]);
-  await tx.statement(POST, [
+  return [
     posting.now,
     ...side(posting.debit),
     ...side(posting.credit),
@@ -119,7 +125,12 @@ export async function post(tx: Transaction, posting: Posting): Promise<void> {
     posting.incomingTransferId ?? null,
     posting.narrative ?? null,
     posting.releaseMinor ?? 0n,
-  ]);
+  ];
+}
+
+/** Writes one posting and moves the balances. The client accounts it names must be locked by this transaction. */
+export async function post(tx: Transaction, posting: Posting): Promise<void> {
+  await tx.statement(POST, postingValues(posting));
 }
 
 const RESERVE = `UPDATE accounts SET reserved_minor = reserved_minor + $2::bigint,

@@ -95,6 +95,8 @@ const INSERT = (() => {
     INSERT INTO outgoing_transfers (${COLUMNS.map(([, column]) => column.name).join(', ')})
     VALUES (${placeholders.join(', ')})`;
 })();
+/** The assignments of an UPDATE that takes what changes from a record of the table's own type. */
+export const CHANGES_OF_RECORD = CHANGING.map(([, { name }]) => `${name} = judged.${name}`).join(', ');
 const CHANGES = CHANGING.map(([, { name }], index) => `${name} = $${index + 3}`).join(', ');
 const UPDATE = `UPDATE outgoing_transfers SET ${CHANGES} WHERE id = $1 AND revision = $2`;
 const UPDATE_AND_TELL = (() => {
@@ -122,8 +124,7 @@ function valuesOf(columns: readonly (readonly [string, Column])[], row: Outgoing
 export function save(work: Work): void {
   const { tx, before, transfer, now, entries } = work;
   if (transfer === before && entries.length === 0) return;
-  const row = { ...decided(work), revision: before.revision + 1n };
-  const values = [before.id, before.revision, ...valuesOf(CHANGING, row)];
+  const values = [before.id, before.revision, ...valuesOf(CHANGING, revised(work))];
   if (entries.length === 0) leaveToCommit(tx.statement(UPDATE, values));
   else {
     const events = eventsValues({ resourceId: transfer.id, occurredAt: now, entries });
@@ -145,13 +146,26 @@ export function insert(work: Work, workflowId: string | null): void {
 
 /** The row of a new transfer, as what has become of it already, in the words of the table. */
 export function rowOf(work: Work): Record<string, unknown> {
-  const row = new Map<string, unknown>(Object.entries({ ...decided(work), eventSequence: work.entries.length }));
+  return inWordsOfTable(COLUMNS, { ...decided(work), eventSequence: BigInt(work.entries.length) });
+}
+
+/** What changes of a transfer, in the words of the table. */
+export function changesOf(work: Work): Record<string, unknown> {
+  return inWordsOfTable(CHANGING, revised(work));
+}
+
+function inWordsOfTable(columns: readonly (readonly [string, Column])[], row: OutgoingTransferRow) {
+  const values = new Map<string, unknown>(Object.entries(row));
   return Object.fromEntries(
-    COLUMNS.map(([name, column]) => {
-      const value = row.get(name);
+    columns.map(([name, column]) => {
+      const value = values.get(name);
       return [column.name, typeof value === 'bigint' ? value.toString() : value];
     }),
   );
+}
+
+function revised(work: Work): OutgoingTransferRow {
+  return { ...decided(work), revision: work.before.revision + 1n };
 }
 
 function decided({ transfer, now }: Work): OutgoingTransferRow {

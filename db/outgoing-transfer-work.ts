@@ -33,6 +33,8 @@ export interface TransferRules {
 /** One transfer under its locks, and what has become of it so far in this transaction. Saved once, at the end. */
 export interface Work {
   readonly tx: Transaction;
+  /** Posts to the ledger; that it is written is known when the transaction commits. */
+  readonly post: (posting: Posting) => void;
   readonly now: Date;
   readonly rules: TransferRules;
   readonly before: OutgoingTransferRow;
@@ -54,7 +56,11 @@ export async function begin(tx: Transaction, id: OutgoingTransferId, rules: Tran
     readClock(tx),
   ]);
   if (transfer === undefined) throw recordNotFound('outgoingTransfer', 'id', id);
-  return { tx, now, rules, before: transfer, accounts, transfer, entries: [], isNew: false };
+  return { tx, post: posterOf(tx), now, rules, before: transfer, accounts, transfer, entries: [], isNew: false };
+}
+
+export function posterOf(tx: Transaction): Work['post'] {
+  return (posting) => leaveToCommit(post(tx, posting));
 }
 
 export function source(work: Work): LockedAccount {
@@ -191,7 +197,7 @@ async function release(work: Work, credit: AccountId | null, change: Partial<Out
     narrative: transfer.description,
     releaseMinor: transfer.amountMinor,
   };
-  leaveToCommit(post(tx, principal));
+  work.post(principal);
   if (transfer.feeMinor > 0n) {
     const fee: Posting = {
       ...shared,
@@ -200,7 +206,7 @@ async function release(work: Work, credit: AccountId | null, change: Partial<Out
       entryType: 'fee',
       releaseMinor: transfer.feeMinor,
     };
-    leaveToCommit(post(tx, fee));
+    work.post(fee);
   }
   moveTo(work, 'released', { ...change, reservedMinor: 0n });
 }
@@ -233,10 +239,10 @@ export async function fail(work: Work, failureCode: string): Promise<void> {
       entryType: 'principal',
       narrative: transfer.description,
     };
-    leaveToCommit(post(tx, principal));
+    work.post(principal);
     if (transfer.feeMinor > 0n) {
       const debit = { provider: transfer.provider, kind: 'fee-revenue' } as const;
-      leaveToCommit(post(tx, { ...shared, debit, amountMinor: transfer.feeMinor, entryType: 'fee' }));
+      work.post({ ...shared, debit, amountMinor: transfer.feeMinor, entryType: 'fee' });
     }
   }
   if (transfer.scope === 'internal') await failInternalIncoming(tx, incomingOf(transfer), now, failureCode);

@@ -14,6 +14,7 @@ import {
   moveTo,
   type OutgoingTransferRow,
   outgoingTransferEventData,
+  posterOf,
   type TransferRules,
   type Work,
 } from './outgoing-transfer-work.ts';
@@ -56,24 +57,6 @@ export async function wakeWorkflow(tx: Transaction, id: OutgoingTransferId): Pro
 
 export function workflowIdOf(id: OutgoingTransferId): string {
   return `outgoing-transfer/${id}`;
-}
-
-/** Records the outcome of a submission, once per attempt; a later or repeated record only says what is next. */
-export async function recordSubmission(
-  tx: Transaction,
-  id: OutgoingTransferId,
-  attempt: number,
-  report: PaymentReport,
-  rules: TransferRules,
-): Promise<OutgoingTransferStep> {
-  const work = await begin(tx, id, rules);
-  if (work.transfer.submissionStatus === 'unresolved' && work.transfer.submissionAttempt === attempt) {
-    work.transfer = { ...work.transfer, submissionStatus: 'resolved' };
-    await applyWord(work, report);
-  }
-  const step = await advance(work);
-  save(work);
-  return step;
 }
 
 /** Records a look-up, once per count; null = the provider knows nothing new. The next one waits longer. */
@@ -216,6 +199,7 @@ export function workOfNew(
 ): Work {
   return {
     tx,
+    post: posterOf(tx),
     now: created.createdAt,
     rules,
     before: created,

@@ -387,8 +387,10 @@ describe('the API, killed between a commit and its relay to Temporal', () => {
 describe('the worker, killed in the middle of what it does', () => {
   /** The bank takes these payments and never calls back: only the worker learns of them. */
   const SILENT = 0.04;
+  const REFUSED = 0.01;
   let unrecorded: string;
   let unreported: string;
+  let refused: string;
   let toldEvent: Json;
   let subscriptionId: string;
 
@@ -423,11 +425,14 @@ describe('the worker, killed in the middle of what it does', () => {
       () => bankBooked(unreported),
       (booked) => booked.length === 1,
     );
-    workerToPostgres.holdAfter(unreported, 'commit');
+    refused = await accepted(external(52 + REFUSED));
+    // One is recorded by a statement of its own, which is committed when it is over; the other in a transaction.
+    workerToPostgres.holdAfter(`"id":"${unreported}","account_id"`, 'now');
+    workerToPostgres.holdAfter(refused, 'commit');
     workerToBank.letGo();
-    await committed(() =>
-      exists(`SELECT FROM outgoing_transfers WHERE id = $1::uuid AND submission_status = 'resolved'`, unreported),
-    );
+    const resolved = `SELECT FROM outgoing_transfers WHERE id = ANY ($1::uuid[]) AND submission_status = 'resolved'`;
+    await committed(async () => (await rows(resolved, [unreported, refused])).length === 2);
+    expect(workerToPostgres.heldCount()).toBe(2);
     await service.process('worker').kill();
     workerToPostgres.pass();
     await service.process('worker').start();
@@ -443,6 +448,12 @@ describe('the worker, killed in the middle of what it does', () => {
     await ends(unreported, 'completed');
     expect(await bankBooked(unreported)).toEqual(['payment-out']);
     expect(await eventsOf(unreported)).toEqual(['created', 'processing', 'released', 'completed']);
+  });
+
+  test('a refusal whose record the worker did not learn of gives the money back once', async () => {
+    await ends(refused, 'failed');
+    expect(await bankBooked(refused)).toEqual([]);
+    expect(await eventsOf(refused)).toEqual(['created', 'processing', 'failed']);
   });
 
   test('a webhook whose answer was lost comes again under its id', async () => {
@@ -465,7 +476,7 @@ test('after all of it every invariant of the books holds', async () => {
   await until(
     () =>
       rows<{ count: number }>(
-        `SELECT count(*)::integer AS count FROM outgoing_transfers WHERE status NOT IN ('completed', 'cancelled')`,
+        `SELECT count(*)::integer AS count FROM outgoing_transfers WHERE status NOT IN ('completed', 'cancelled', 'failed')`,
       ),
     ([row]) => row?.count === 0,
   );

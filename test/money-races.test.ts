@@ -3,7 +3,6 @@ import { EventEmitter, once } from 'node:events';
 import { sql } from 'drizzle-orm';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { outgoingTransferTransitions } from '../activities/outgoing-transfers.ts';
-import { applyAccountCallback } from '../db/account-connections.ts';
 import { returnIncomingTransfer } from '../db/incoming-transfers.ts';
 import { lockAccounts } from '../db/ledger.ts';
 import {
@@ -12,11 +11,10 @@ import {
   applyPaymentReport,
   findDueSubmission,
 } from '../db/outgoing-transfers.ts';
-import { receivePayment } from '../db/provisioned-account-credits.ts';
-import type { AccountOutcome } from '../domain/account-connections.ts';
 import { type AccountId, asId, type OutgoingTransferId } from '../domain/ids.ts';
 import type { PaymentWord } from '../domain/outgoing-transfers.ts';
 import { type Json, startApi, type TestApi } from './harness/api.ts';
+import { type BuiltInAccounts, builtInAccounts, OPENED } from './harness/built-in-accounts.ts';
 import { type MoneyWorld, moneyWorld } from './harness/money.ts';
 import { createTestDatabase, type TestDatabase } from './harness/postgres.ts';
 
@@ -28,6 +26,7 @@ let clock = '2027-06-16T12:00:00Z';
 let database: TestDatabase;
 let api: TestApi;
 let world: MoneyWorld;
+let builtIn: BuiltInAccounts;
 let payer: string;
 let source: string;
 let destination: string;
@@ -40,6 +39,7 @@ beforeAll(async () => {
     configuration: (configuration) => ({ ...configuration, prices: [] }),
   });
   world = moneyWorld(api);
+  builtIn = builtInAccounts(api);
   payer = await world.client('Ada');
   source = await world.account(payer, { amount: 1000 });
   destination = await world.account(await world.client('Grace'));
@@ -97,55 +97,6 @@ function tell(provider: string, id: string, word: PaymentWord, amountMinor: bigi
   );
 }
 
-const OPENED: AccountOutcome = {
-  outcome: 'opened',
-  reference: 'SBA-1',
-  details: { country: 'GB', iban: null, accountNumber: '31926819', routingCodes: { 'sort-code': '601613' } },
-};
-
-function tellAccount(
-  id: string,
-  change: 'open' | 'close',
-  attempt: number,
-  outcome: AccountOutcome,
-  provider = 'sandbox-bank',
-) {
-  const report = { accountId: asId<AccountId>(id), change, attempt, outcome };
-  return api.database.transaction((tx) => applyAccountCallback(tx, report, provider));
-}
-
-/** A built-in account that its provider has not opened yet. */
-async function issuedAccount(): Promise<Json> {
-  const { body } = await api.call('POST', '/accounts', {
-    workflow: { code: 'client.issuing' },
-    data: { account: { clientId: payer, currency: 'GBP' } },
-  });
-  return body.data.account;
-}
-
-async function openedAccount(): Promise<Json> {
-  const { id } = await issuedAccount();
-  expect(await tellAccount(id, 'open', 1, OPENED)).toBe('applied');
-  return (await api.call('GET', `/accounts/${id}`)).body.data.account;
-}
-
-/** Ten pounds from outside. */
-function payIn({ ledgerNumber }: Json, serviceProviderId: string) {
-  const payment = {
-    provider: 'sandbox-bank',
-    amountMinor: 1000n,
-    currency: 'GBP',
-    scheme: 'faster-payments',
-    senderName: null,
-    senderAccount: null,
-    receiver: { iban: null, accountNumber: null, routingCodes: {} },
-    remittanceText: ledgerNumber,
-    serviceProviderId,
-    serviceProviderReference: null,
-  };
-  return api.database.transaction((tx) => receivePayment(tx, payment, []));
-}
-
 test('a provider’s word about an internal transfer is a break: nothing is returned that never left', async () => {
   const { id } = await sent(internal());
   const before = await world.balance(source);
@@ -157,8 +108,8 @@ test('a provider’s word about another provider’s payment or account is a bre
   const { id } = await sent(external());
   expect(await tell('sandbox-bank', id, 'completed', 1000n)).toBe('break');
   expect(await statusOf(id)).toBe('processing');
-  const account = await issuedAccount();
-  expect(await tellAccount(account.id, 'open', 1, OPENED, 'another-bank')).toBe('break');
+  const account = await builtIn.issued(payer);
+  expect(await builtIn.tell(account.id, 'open', 1, OPENED, 'another-bank')).toBe('break');
   expect((await api.call('GET', `/accounts/${account.id}`)).body.data.account.status).toBe('pending');
 });
 
@@ -255,8 +206,8 @@ test('a payment that is due at the provider is found without waiting for its loc
     );
     return row;
   };
-  const account = await openedAccount();
-  await payIn(account, 'pay-in-2');
+  const account = await builtIn.opened(payer);
+  await builtIn.payIn(account, 'pay-in-2', 1000n);
   const from = { type: 'client-account', accountId: account.id };
   const { id } = await sent(external({ amount: 4, source: from }));
   const { id: dated } = await sent(external({ amount: 6, source: from, transferDate: '2027-06-18' }));
@@ -418,8 +369,8 @@ test('a reason that does not exist is not found, for internal transfers too', as
 });
 
 test('money that came back to an account that is gone cannot be sent back to nobody', async () => {
-  const account = await openedAccount();
-  await payIn(account, 'pay-in-1');
+  const account = await builtIn.opened(payer);
+  await builtIn.payIn(account, 'pay-in-1', 1000n);
   const { id } = await sent(external({ source: { type: 'client-account', accountId: account.id } }));
   expect(await tell('sandbox-bank', id, 'completed', 1000n)).toBe('applied');
   const closing = await api.call('PATCH', `/accounts/${account.id}`, {
@@ -427,7 +378,7 @@ test('money that came back to an account that is gone cannot be sent back to nob
     data: { account: { status: 'closed' } },
   });
   expect(closing.status, closing.text).toBe(200);
-  expect(await tellAccount(account.id, 'close', 2, { outcome: 'closed' })).toBe('applied');
+  expect(await builtIn.tell(account.id, 'close', 2, { outcome: 'closed' })).toBe('applied');
   expect(await tell('sandbox-bank', id, 'returned', 1000n)).toBe('applied');
   const { body } = await api.call('GET', `/outgoing-transfers/${id}`);
   const incoming = body.data.outgoingTransfer.incomingTransferId;

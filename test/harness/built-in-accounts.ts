@@ -1,0 +1,67 @@
+import { expect } from 'vitest';
+import { applyAccountCallback } from '../../db/account-connections.ts';
+import { receivePayment } from '../../db/provisioned-account-credits.ts';
+import type { AccountOutcome } from '../../domain/account-connections.ts';
+import { type AccountId, asId } from '../../domain/ids.ts';
+import type { Json, TestApi } from './api.ts';
+
+/** Accounts at a provider that is not there: what it says is told to the database. */
+export interface BuiltInAccounts {
+  /** An account that its provider has not opened yet. */
+  issued(clientId: string): Promise<Json>;
+  opened(clientId: string): Promise<Json>;
+  tell(
+    id: string,
+    change: 'open' | 'close',
+    attempt: number,
+    outcome: AccountOutcome,
+    provider?: string,
+  ): ReturnType<typeof applyAccountCallback>;
+  /** Pounds from outside. */
+  payIn(account: Json, serviceProviderId: string, amountMinor: bigint): Promise<unknown>;
+}
+
+export const OPENED: AccountOutcome = {
+  outcome: 'opened',
+  reference: 'SBA-1',
+  details: { country: 'GB', iban: null, accountNumber: '31926819', routingCodes: { 'sort-code': '601613' } },
+};
+
+export function builtInAccounts(api: TestApi): BuiltInAccounts {
+  const issued = async (clientId: string): Promise<Json> => {
+    const { body, text } = await api.call('POST', '/accounts', {
+      workflow: { code: 'client.issuing' },
+      data: { account: { clientId, currency: 'GBP' } },
+    });
+    expect(body.data?.account, text).toBeDefined();
+    return body.data.account;
+  };
+  const tell: BuiltInAccounts['tell'] = (id, change, attempt, outcome, provider = 'sandbox-bank') => {
+    const report = { accountId: asId<AccountId>(id), change, attempt, outcome };
+    return api.database.transaction((tx) => applyAccountCallback(tx, report, provider));
+  };
+  return {
+    issued,
+    tell,
+    opened: async (clientId) => {
+      const { id } = await issued(clientId);
+      expect(await tell(id, 'open', 1, OPENED)).toBe('applied');
+      return (await api.call('GET', `/accounts/${id}`)).body.data.account;
+    },
+    payIn: ({ ledgerNumber }, serviceProviderId, amountMinor) => {
+      const payment = {
+        provider: 'sandbox-bank',
+        amountMinor,
+        currency: 'GBP',
+        scheme: 'faster-payments',
+        senderName: null,
+        senderAccount: null,
+        receiver: { iban: null, accountNumber: null, routingCodes: {} },
+        remittanceText: ledgerNumber,
+        serviceProviderId,
+        serviceProviderReference: null,
+      };
+      return api.database.transaction((tx) => receivePayment(tx, payment, []));
+    },
+  };
+}
