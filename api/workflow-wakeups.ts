@@ -4,10 +4,10 @@ import type { Logger } from 'pino';
 import type { Database } from '../db/client.ts';
 import {
   type ClaimedWakeup,
-  claimWakeups,
   giveBackWakeup,
   parkWakeup,
   readRelayBacklog,
+  settleAndClaimWakeups,
   settleWakeup,
   WAKEUPS_CHANNEL,
 } from '../db/workflow-wakeups.ts';
@@ -69,6 +69,8 @@ class Relay {
   readonly #options: RelayOptions;
   readonly #hurry: () => void;
   readonly #calls = new Set<Promise<void>>();
+  /** Temporal has their signals; they go with the next claim. */
+  #signalled: ClaimedWakeup[] = [];
   /** How often in a row Temporal did not answer; while it is not 0, one call at a time finds out whether it is back. */
   #absences = 0;
   #absentUntil = 0;
@@ -82,43 +84,60 @@ class Relay {
   /** Claims as many wake-ups as calls are free, and makes the calls beside the loop: a slow one holds up no other. */
   async poll(): Promise<boolean> {
     await this.#readBacklog();
-    if (performance.now() < this.#absentUntil) return false;
-    const free = (this.#absences > 0 ? 1 : CALLS_MAX) - this.#calls.size;
-    if (free <= 0) return false;
-    const claim = { token: randomUUID(), limit: free, leaseMs: LEASE_MS };
-    for (const wakeup of await claimWakeups(this.#options.database.reader, claim)) {
-      const call = this.#relay(wakeup).finally(() => {
-        this.#calls.delete(call);
-        if (this.#absences === 0) this.#hurry();
-      });
-      this.#calls.add(call);
-    }
+    const limit = this.#freeCalls();
+    const signalled = [...this.#signalled];
+    if (limit === 0 && signalled.length === 0) return false;
+    const { reader } = this.#options.database;
+    const claim = { token: randomUUID(), limit, leaseMs: LEASE_MS };
+    const { settled, claimed } = await settleAndClaimWakeups(reader, signalled, claim);
+    this.#signalled = this.#signalled.slice(signalled.length);
+    for (const wakeup of signalled)
+      if (!settled.has(wakeup.workflowId)) this.#beside(wakeup, () => this.#settle(wakeup));
+    for (const wakeup of claimed) this.#beside(wakeup, () => this.#relay(wakeup));
     return false;
   }
 
   async settled(): Promise<void> {
     await Promise.all(this.#calls);
+    for (const wakeup of this.#signalled.splice(0)) this.#beside(wakeup, () => this.#settle(wakeup));
+    await Promise.all(this.#calls);
+  }
+
+  #freeCalls(): number {
+    if (performance.now() < this.#absentUntil) return 0;
+    return Math.max(0, (this.#absences > 0 ? 1 : CALLS_MAX) - this.#calls.size);
+  }
+
+  #beside(wakeup: ClaimedWakeup, work: () => Promise<void>): void {
+    const call = work()
+      .catch((error: unknown) => {
+        // The claim's lease ends by itself, and a signal that was sent already may be sent again.
+        const { workflowId } = wakeup;
+        this.#options.logger.warn({ workflowId, error }, 'the outcome of a wake-up could not be recorded');
+      })
+      .finally(() => {
+        this.#calls.delete(call);
+        if (this.#absences === 0) this.#hurry();
+      });
+    this.#calls.add(call);
+  }
+
+  #settle(wakeup: ClaimedWakeup): Promise<void> {
+    return settleWakeup(this.#options.database.reader, wakeup);
   }
 
   async #relay(wakeup: ClaimedWakeup): Promise<void> {
     const { database, logger } = this.#options;
     const { reader } = database;
-    try {
-      const failure = await this.#signal(wakeup);
-      if (failure === null) await settleWakeup(reader, wakeup);
-      else if (failure.kind === 'absent') await giveBackWakeup(reader, wakeup, 0);
-      else if (failure.kind === 'invalid') {
-        logger.error(
-          { workflowId: wakeup.workflowId, reason: failure.reason },
-          'wake-up parked: Temporal finds it invalid',
-        );
-        await parkWakeup(reader, wakeup, failure.reason);
-      } else {
-        await giveBackWakeup(reader, wakeup, backoffMs(wakeup.attemptCount, BACKOFF_MS_MAX), failure.reason);
-      }
-    } catch (error) {
-      // The claim's lease ends by itself, and a signal that was sent already may be sent again.
-      logger.warn({ workflowId: wakeup.workflowId, error }, 'the outcome of a wake-up could not be recorded');
+    const failure = await this.#signal(wakeup);
+    if (failure === null) this.#signalled.push(wakeup);
+    else if (failure.kind === 'absent') await giveBackWakeup(reader, wakeup, 0);
+    else if (failure.kind === 'invalid') {
+      const { workflowId } = wakeup;
+      logger.error({ workflowId, reason: failure.reason }, 'wake-up parked: Temporal finds it invalid');
+      await parkWakeup(reader, wakeup, failure.reason);
+    } else {
+      await giveBackWakeup(reader, wakeup, backoffMs(wakeup.attemptCount, BACKOFF_MS_MAX), failure.reason);
     }
   }
 

@@ -42,26 +42,58 @@ export interface ClaimedWakeup {
   readonly claimToken: string;
 }
 
-/**
- * Claims due wake-ups, oldest first, for `leaseMs`: whoever claims them tells Temporal outside of any transaction, and a
- * relay that dies loses them to another when the lease ends.
- */
-export async function claimWakeups(
-  reader: Reader,
-  claim: { token: string; limit: number; leaseMs: number },
-): Promise<ClaimedWakeup[]> {
-  return reader.execute<ClaimedWakeup>(sql`
-    UPDATE workflow_wakeups AS wakeup SET claim_token = ${claim.token}::uuid,
-      claimed_until = service_now() + ${`${claim.leaseMs} milliseconds`}::interval
+const CLAIMED = `wakeup.workflow_id AS "workflowId", wakeup.workflow_type AS "workflowType", wakeup.generation,
+  wakeup.attempt_count AS "attemptCount", wakeup.claim_token AS "claimToken"`;
+// Of those that were signalled, it passes over what somebody is asking for again at this moment.
+const SETTLE_AND_CLAIM = `
+  WITH settled AS (
+    DELETE FROM workflow_wakeups AS wakeup WHERE workflow_id IN (
+      SELECT workflow_id FROM workflow_wakeups
+        JOIN unnest($1::text[], $2::bigint[], $3::uuid[]) AS signalled (workflow_id, generation, claim_token)
+          USING (workflow_id, generation, claim_token)
+      FOR UPDATE OF workflow_wakeups SKIP LOCKED)
+    RETURNING ${CLAIMED}
+  ), claimed AS (
+    UPDATE workflow_wakeups AS wakeup SET claim_token = $4::uuid, claimed_until = service_now() + $5::interval
     FROM (
       SELECT workflow_id FROM workflow_wakeups
       WHERE parked_at IS NULL AND next_attempt_at <= (SELECT service_now())
         AND (claimed_until IS NULL OR claimed_until < (SELECT service_now()))
-      ORDER BY next_attempt_at LIMIT ${claim.limit} FOR UPDATE SKIP LOCKED
+      ORDER BY next_attempt_at LIMIT $6 FOR UPDATE SKIP LOCKED
     ) AS due
     WHERE wakeup.workflow_id = due.workflow_id
-    RETURNING wakeup.workflow_id AS "workflowId", wakeup.workflow_type AS "workflowType", wakeup.generation,
-      wakeup.attempt_count AS "attemptCount", wakeup.claim_token AS "claimToken"`);
+    RETURNING ${CLAIMED}
+  )
+  SELECT true AS "isSettled", settled.* FROM settled UNION ALL SELECT false, claimed.* FROM claimed`;
+
+interface Claim {
+  readonly token: string;
+  readonly limit: number;
+  readonly leaseMs: number;
+}
+
+/**
+ * In one round trip: deletes what Temporal has the signals of, and claims due wake-ups, oldest first, for `leaseMs`. Whoever claims them
+ * tells Temporal outside of any transaction, and a relay that dies loses them to another when the lease ends. What is not among the
+ * settled was asked for again, or is another's by now: `settleWakeup` knows.
+ */
+export async function settleAndClaimWakeups(
+  reader: Reader,
+  signalled: readonly ClaimedWakeup[],
+  { token, limit, leaseMs }: Claim,
+): Promise<{ readonly settled: ReadonlySet<string>; readonly claimed: readonly ClaimedWakeup[] }> {
+  const rows = await reader.statement<ClaimedWakeup & { readonly isSettled: boolean }>(SETTLE_AND_CLAIM, [
+    signalled.map(({ workflowId }) => workflowId),
+    signalled.map(({ generation }) => generation),
+    signalled.map(({ claimToken }) => claimToken),
+    token,
+    `${leaseMs} milliseconds`,
+    limit,
+  ]);
+  return {
+    settled: new Set(rows.filter(({ isSettled }) => isSettled).map(({ workflowId }) => workflowId)),
+    claimed: rows.filter(({ isSettled }) => !isSettled),
+  };
 }
 
 /**

@@ -10,9 +10,10 @@ import { lazyTemporalClient, type TemporalClient } from '../api/temporal.ts';
 import { type RelayOptions, workflowWakeupRelay } from '../api/workflow-wakeups.ts';
 import { createDatabase, type Database } from '../db/client.ts';
 import {
-  claimWakeups,
+  type ClaimedWakeup,
   giveBackWakeup,
   listParkedWakeups,
+  settleAndClaimWakeups,
   settleWakeup,
   WAKEUPS_CHANNEL,
   wake,
@@ -181,22 +182,26 @@ describe('a committed wake-up', () => {
   });
 });
 
+async function claim(signalled: readonly ClaimedWakeup[] = []): Promise<readonly ClaimedWakeup[]> {
+  const asked = { token: crypto.randomUUID(), limit: 8, leaseMs: 30_000 };
+  return (await settleAndClaimWakeups(database.reader, signalled, asked)).claimed;
+}
+
 describe('a wake-up that is asked for again while Temporal is being told', () => {
   test('is not deleted with the earlier one, and is due at once', async () => {
     const id = newId();
     await wakeOnce(id);
-    const [claimed] = await claimWakeups(database.reader, { token: crypto.randomUUID(), limit: 1, leaseMs: 30_000 });
+    const [claimed] = await claim();
     await wakeOnce(id);
     if (claimed === undefined) throw new Error('nothing was claimed');
     await settleWakeup(database.reader, claimed);
-    const again = await claimWakeups(database.reader, { token: crypto.randomUUID(), limit: 1, leaseMs: 30_000 });
-    expect(again).toMatchObject([{ workflowId: id, generation: 2n }]);
+    expect(await claim()).toMatchObject([{ workflowId: id, generation: 2n }]);
   });
 
   test('is due at once even when its transaction commits while the earlier one is being deleted', async () => {
     const id = newId();
     await wakeOnce(id);
-    const [claimed] = await claimWakeups(database.reader, { token: crypto.randomUUID(), limit: 1, leaseMs: 30_000 });
+    const [claimed] = await claim();
     if (claimed === undefined) throw new Error('nothing was claimed');
     const locked = gate();
     const release = gate();
@@ -210,8 +215,57 @@ describe('a wake-up that is asked for again while Temporal is being told', () =>
     await until(lockWaiters, (number) => number > 0);
     release.open();
     await Promise.all([asking, settling]);
-    const again = await claimWakeups(database.reader, { token: crypto.randomUUID(), limit: 1, leaseMs: 30_000 });
-    expect(again).toMatchObject([{ workflowId: id, generation: 2n }]);
+    expect(await claim()).toMatchObject([{ workflowId: id, generation: 2n }]);
+  });
+});
+
+describe('wake-ups that are settled together', () => {
+  test('go, but for one that was asked for again and one that is being asked for: nobody waits for these', async () => {
+    const [told, again, being] = [newId(), newId(), newId()];
+    for (const id of [told, again, being]) await wakeOnce(id);
+    const claimed = await claim();
+    expect(claimed).toHaveLength(3);
+    await wakeOnce(again);
+    const locked = gate();
+    const release = gate();
+    const asking = database.transaction(async (tx) => {
+      await wake(tx, TYPE, being);
+      locked.open();
+      await release.opened;
+    });
+    await locked.opened;
+    const other = newId();
+    await wakeOnce(other);
+    const asked = { token: crypto.randomUUID(), limit: 8, leaseMs: 30_000 };
+    const { settled, claimed: next } = await settleAndClaimWakeups(database.reader, claimed, asked);
+    expect(settled).toEqual(new Set([told]));
+    expect(next).toMatchObject([{ workflowId: other }]);
+    release.open();
+    await asking;
+    expect(await claim(claimed)).toEqual([]);
+    for (const wakeup of claimed) await settleWakeup(database.reader, wakeup);
+    expect((await claim()).map(({ workflowId }) => workflowId).sort()).toEqual([again, being].sort());
+  });
+
+  test('by a relay are signalled again when they were asked for again while it told Temporal', async () => {
+    const asked = new Set<string>();
+    const client = new Client({ connection: connection.client.connection, namespace: temporal.namespace });
+    const call = client.workflow.signalWithStart.bind(client.workflow);
+    Object.assign(client.workflow, {
+      signalWithStart: async (...given: Parameters<typeof call>) => {
+        const { workflowId } = given[1];
+        const isFirst = !asked.has(workflowId);
+        asked.add(workflowId);
+        if (isFirst && asked.size % 2 === 0) await wakeOnce(workflowId);
+        return call(...given);
+      },
+    });
+    const ids = Array.from({ length: 12 }, newId);
+    for (const id of ids) await wakeOnce(id);
+    startRelay({ client });
+    await settled();
+    const signals = await Promise.all(ids.map(signalsOf));
+    expect(signals.sort()).toEqual([...Array(6).fill(1), ...Array(6).fill(2)]);
   });
 });
 
@@ -244,7 +298,6 @@ describe('claims', () => {
   test('of a relay that died return when their lease ends, not before', async () => {
     const id = newId();
     await wakeOnce(id);
-    const claim = () => claimWakeups(database.reader, { token: crypto.randomUUID(), limit: 8, leaseMs: 30_000 });
     expect(await claim()).toHaveLength(1);
     clockOffset = '29 seconds';
     expect(await claim()).toHaveLength(0);
@@ -255,7 +308,6 @@ describe('claims', () => {
   test('are worth nothing once another relay holds the row', async () => {
     const id = newId();
     await wakeOnce(id);
-    const claim = () => claimWakeups(database.reader, { token: crypto.randomUUID(), limit: 8, leaseMs: 30_000 });
     const [late] = await claim();
     clockOffset = '31 seconds';
     await claim();
