@@ -1,6 +1,5 @@
 import type { HttpBindings } from '@hono/node-server';
 import { Hono } from 'hono';
-import { bodyLimit } from 'hono/body-limit';
 import type { Logger } from 'pino';
 import type { Bank } from './bank/bank.ts';
 import { bankRoutes } from './bank/routes.ts';
@@ -9,8 +8,6 @@ import { directoryRoutes } from './directory/routes.ts';
 import type { Mailbox } from './mail/mailbox.ts';
 import { mailRoutes } from './mail/routes.ts';
 
-const BODY_BYTES_MAX = 64 * 1024;
-
 /** The stand-ins for the outside world, each behind a path of its own. */
 export function sandboxApp(parts: {
   readonly bank: Bank;
@@ -18,14 +15,6 @@ export function sandboxApp(parts: {
   readonly logger: Logger;
 }): Hono<{ Bindings: HttpBindings }> {
   const app = new Hono<{ Bindings: HttpBindings }>();
-  const tooLarge = () => new BankError(413, 'too-large', `A body has at most ${BODY_BYTES_MAX} bytes.`);
-  app.use(
-    bodyLimit({
-      maxSize: BODY_BYTES_MAX,
-      onError: (c) => answer(c, 413, { error: tooLarge().refusal }),
-    }),
-  );
-
   app.get('/health/ready', (c) => answer(c, 200, { status: 'ready' }));
   app.route('/bank', bankRoutes(parts.bank));
   app.route('/mail', mailRoutes(parts.mailbox));

@@ -25,9 +25,10 @@ export class Journal {
   ): Promise<Journal> {
     mkdirSync(dirname(file), { recursive: true });
     const length = existsSync(file) ? await readLines(file, options.replay) : 0;
-    const handle = await open(file, 'a');
+    // What was written to it is on the disk.
+    const handle = await open(file, 'as');
     await handle.truncate(length);
-    await handle.datasync();
+    await handle.sync();
     return new Journal(handle, options.onFailure);
   }
 
@@ -69,7 +70,6 @@ export class Journal {
       this.#next = null;
       this.#running = next;
       await this.#handle.appendFile(batch);
-      await this.#handle.datasync();
     });
     next.catch(this.#onFailure);
     this.#next = next;
