@@ -66,21 +66,24 @@ function disagreementsOf({ scope, scheme, schemeAttributes, source: from, destin
   if (scope !== 'internal' && scope !== 'external') return [];
   const internal = scope === 'internal';
   const found: Disagreement[] = [];
-  const blame = (key: string, value: unknown, message: string) => found.push({ path: [key], value, message });
-  if (internal && scheme !== undefined) blame('scheme', scheme, 'must be null for an internal transfer');
+  if (internal && scheme !== undefined) found.push(blame('scheme', scheme, 'must be null for an internal transfer'));
   if (!internal && scheme === undefined) {
-    blame('scheme', scheme, 'common.validation.field_required: is required for an external transfer');
+    found.push(blame('scheme', scheme, 'common.validation.field_required: is required for an external transfer'));
   }
   const type = isSent(to) ? to.type : undefined;
   if (type === (internal ? 'beneficiary-bank-account' : 'client-account')) {
-    blame('destination', to, internal ? 'must be a client-account' : 'must be a beneficiary-bank-account');
+    found.push(blame('destination', to, `must be a ${internal ? 'client-account' : 'beneficiary-bank-account'}`));
   }
   const isSame = isSent(to) && isSent(from) && typeof to.accountId === 'string' && to.accountId === from.accountId;
-  if (isSame) blame('destination', to, 'must be another account than the source');
+  if (isSame) found.push(blame('destination', to, 'must be another account than the source'));
   if (internal && schemeAttributes !== undefined) {
-    blame('schemeAttributes', schemeAttributes, 'belongs to external transfers');
+    found.push(blame('schemeAttributes', schemeAttributes, 'belongs to external transfers'));
   }
   return found;
+}
+
+function blame(key: string, value: unknown, message: string): Disagreement {
+  return { path: [key], value, message };
 }
 
 /** `workflow.pricing` and `data.pricing` of specification 2.9. */

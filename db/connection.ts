@@ -91,9 +91,9 @@ export class Connection {
   /** Executes one statement as a prepared one. Calls keep their order, and a later one need not wait for an earlier one. */
   run<Row>(text: string, params: readonly unknown[]): Promise<Rows<Row>> {
     this.#texts.add(text);
-    const query = () =>
-      this.#client.unsafe<Row[] & postgres.Row[]>(text, params.map(toWire), { simple: false, prepare: true } as object);
-    return this.#settle(query);
+    return this.#settle(() =>
+      this.#client.unsafe<Row[] & postgres.Row[]>(text, params.map(toWire), { simple: false, prepare: true } as object),
+    );
   }
 
   /** The same with rows as arrays in the order of the columns. */

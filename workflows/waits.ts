@@ -46,7 +46,7 @@ export interface Outside<Next> {
  * The life of a workflow that stands for a row: looks at it, does outside what comes next or waits for a change or a
  * deadline, and looks again, until the row is final.
  */
-export async function followRow<Action extends { readonly do: string }>(
+export function followRow<Action extends { readonly do: string }>(
   type: Parameters<typeof describeWait>[0],
   advance: (id: string) => Promise<End | Wait | Action>,
   act: (
@@ -64,15 +64,12 @@ export async function followRow<Action extends { readonly do: string }>(
   const answer = <Answer>(call: () => Promise<Answer>) =>
     answerOf(call, { changed: () => changed, describe: () => describeWait(type, id) });
   const outside: Outside<End | Wait | Action> = {
-    ask: async (call, record) => {
-      const given = await answer(call);
-      return given === undefined ? undefined : () => record(given);
-    },
+    ask: (call, record) => answer(call).then((given) => (given === undefined ? undefined : () => record(given))),
     lookByAsking: (call) => async () => (await answer(call)) ?? (await lookAgain()),
   };
   let look: Look<End | Wait | Action> = lookAgain;
 
-  await evenIfCancelled(async () => {
+  return evenIfCancelled(async () => {
     for (;;) {
       // Before each look and nowhere else: a change that comes during or after it asks for another.
       changed = false;
@@ -106,19 +103,19 @@ export function evenIfCancelled(story: () => Promise<void>): Promise<void> {
   return CancellationScope.nonCancellable(story);
 }
 
-/** Carries out a transition however long the database is away. Between attempts nothing but a timer is held. */
-async function transition<Next>(carryOut: () => Promise<Next>): Promise<Next> {
-  for (let pauseMs = PAUSE_MS_MIN; ; pauseMs = Math.min(pauseMs * 2, PAUSE_MS_MAX)) {
-    try {
-      return await carryOut();
-    } catch (error) {
-      if (!isActivityFailure(error)) throw error;
-      log.warn('a transition did not go through', { reason: reasonOf(error), pauseMs });
-      setCurrentDetails(`A transition did not go through (${reasonOf(error)}). It is tried again every minute.`);
-    }
+/**
+ * Carries out a transition however long the database is away. Between attempts nothing but a timer is held. Each promise of a
+ * workflow costs its worker a stack trace: where nothing goes wrong there are as few as can be.
+ */
+function transition<Next>(carryOut: () => Promise<Next>, pauseMs = PAUSE_MS_MIN): Promise<Next> {
+  return carryOut().catch(async (error: unknown) => {
+    if (!isActivityFailure(error)) throw error;
+    log.warn('a transition did not go through', { reason: reasonOf(error), pauseMs });
+    setCurrentDetails(`A transition did not go through (${reasonOf(error)}). It is tried again every minute.`);
     await sleep(pauseMs, { summary: 'Pause before the transition is tried again' });
     await startAfreshWhenLong();
-  }
+    return transition(carryOut, Math.min(pauseMs * 2, PAUSE_MS_MAX));
+  });
 }
 
 /** Waits until something changed, or the wait's deadline has come. */
@@ -139,19 +136,17 @@ async function changeOrDeadline(changed: () => boolean, wait: Wait): Promise<voi
  * The provider's answer, or undefined when it gave none: then, after a pause, the row is to be looked at again, and the
  * same call goes out with the same reference. That nobody answered never means that it failed.
  */
-async function answerOf<Answer>(
+function answerOf<Answer>(
   call: () => Promise<Answer>,
   unanswered: { changed: () => boolean; describe: () => Promise<Wait> },
 ): Promise<Answer | undefined> {
-  try {
-    return await call();
-  } catch (error) {
+  return call().catch(async (error: unknown) => {
     if (!isActivityFailure(error)) throw error;
     log.warn('the provider did not answer', { reason: reasonOf(error) });
     const wait = await transition(unanswered.describe);
     await changeOrDeadline(unanswered.changed, { ...wait, waitMs: PROVIDER_PAUSE_MS });
     return undefined;
-  }
+  });
 }
 
 /** Histories stay short, so that replaying one never takes long. */
