@@ -36,17 +36,17 @@ export function outgoingTransferTransitions({
       const endsAt = performance.now() + TRANSITION_LIMITS.deadlineMs;
       const attempt = await findDueSubmission(database.reader, idOf(id));
       if (attempt !== null) return { do: 'submit', attempt };
-      const limits = { ...TRANSITION_LIMITS, deadlineMs: Math.max(1, endsAt - performance.now()) };
-      return next(id, (tx) => advanceOutgoingTransfer(tx, idOf(id), rules), limits);
+      return next(id, (tx) => advanceOutgoingTransfer(tx, idOf(id), rules), limitsUntil(endsAt));
     },
     async recordOutgoingTransferSubmission(
       id: string,
       attempt: number,
       report: PaymentReport,
     ): Promise<OutgoingTransferNext> {
+      const endsAt = performance.now() + TRANSITION_LIMITS.deadlineMs;
       const step = await recordTakenSubmission(database, idOf(id), attempt, report, rules);
       if (step !== null) return withWait(database.reader, 'outgoing-transfer', id, step);
-      return next(id, (tx) => recordSubmission(tx, idOf(id), attempt, report, rules));
+      return next(id, (tx) => recordSubmission(tx, idOf(id), attempt, report, rules), limitsUntil(endsAt));
     },
     async recordOutgoingTransferLookUp(
       id: string,
@@ -79,6 +79,11 @@ export function outgoingTransferProviderCalls(dependencies: ActivityDependencies
       });
     },
   };
+}
+
+/** What is left of a transition's time after a first part of it. */
+function limitsUntil(endsAt: number): TransactionOptions {
+  return { ...TRANSITION_LIMITS, deadlineMs: Math.max(1, endsAt - performance.now()) };
 }
 
 function idOf(id: string): OutgoingTransferId {

@@ -10,7 +10,7 @@ import { advance, type OutgoingTransferRow, type TransferRules } from './outgoin
 import { workflowIdOf, workOfNew } from './outgoing-transfers.ts';
 import { type BankAccountText, destinationOf, type TransferFacts } from './transfer-facts.ts';
 import { toWire } from './values.ts';
-import { WithoutTransaction } from './without-transaction.ts';
+import { withoutTransaction } from './without-transaction.ts';
 
 /**
  * Transfers to the outside in two statements, which they share with others of the same moment: one reads what a request is
@@ -120,11 +120,14 @@ export async function createJudgedTransfer(
   account: LockedAccount,
   answer: StoredAnswer | null,
 ): Promise<boolean> {
-  const without = new WithoutTransaction();
-  const work = workOfNew(without, newRow(transfer), rules, new Map([[account.id, account]]));
-  const step = await advance(work);
+  const decided = await withoutTransaction(async (tx) => {
+    const work = workOfNew(tx, newRow(transfer), rules, new Map([[account.id, account]]));
+    return { work, step: await advance(work) };
+  });
+  if (decided === null) return false;
+  const { work, step } = decided;
   // Who waits for money must be seen by the next credit, and marks the account.
-  if (without.wasNeeded || work.transfer.waitingFor === 'balance' || work.transfer.status === 'failed') return false;
+  if (work.transfer.waitingFor === 'balance' || work.transfer.status === 'failed') return false;
   const workflowId = step.do === 'end' ? null : workflowIdOf(work.transfer.id);
   return createTogether(database, {
     accountId: account.id,

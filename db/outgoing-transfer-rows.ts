@@ -95,8 +95,8 @@ const INSERT = (() => {
     INSERT INTO outgoing_transfers (${COLUMNS.map(([, column]) => column.name).join(', ')})
     VALUES (${placeholders.join(', ')})`;
 })();
-/** The assignments of an UPDATE that takes what changes from a record of the table's own type. */
-export const CHANGES_OF_RECORD = CHANGING.map(([, { name }]) => `${name} = judged.${name}`).join(', ');
+/** The assignments of an UPDATE that takes what changes from a record of the table's own type, named `change`. */
+export const CHANGES_OF_RECORD = CHANGING.map(([, { name }]) => `${name} = change.${name}`).join(', ');
 const CHANGES = CHANGING.map(([, { name }], index) => `${name} = $${index + 3}`).join(', ');
 const UPDATE = `UPDATE outgoing_transfers SET ${CHANGES} WHERE id = $1 AND revision = $2`;
 const UPDATE_AND_TELL = (() => {

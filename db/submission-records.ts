@@ -16,7 +16,7 @@ import {
 } from './outgoing-transfer-work.ts';
 import { outgoingTransfers } from './schema.ts';
 import { everyColumn, LISTED_IDS, toWire } from './values.ts';
-import { WithoutTransaction } from './without-transaction.ts';
+import { withoutTransaction } from './without-transaction.ts';
 
 /** Records the outcome of a submission, once per attempt; a later or repeated record only says what is next. */
 export async function recordSubmission(
@@ -59,28 +59,32 @@ export async function recordTakenSubmission(
   if (report.word !== 'released' && report.word !== 'completed') return null;
   const found = await database.reader.find<OutgoingTransferRow & { readonly now: Date }>(FIND, id);
   if (found?.status !== 'processing' || found.scope !== 'external') return null;
-  const without = new WithoutTransaction();
   const postings: Posting[] = [];
-  const work: Work = {
-    tx: without,
-    post: (posting) => postings.push(posting),
-    now: found.now,
-    rules,
-    before: found,
-    accounts: new Map(),
-    transfer: found,
-    entries: [],
-    isNew: false,
-  };
-  const step = await apply(work, attempt, report);
-  // Without a posting, it was another attempt's.
-  if (without.wasNeeded || postings.length === 0) return null;
-  return (await recordTogether(database, { work, postings })) ? step : null;
+  const decided = await withoutTransaction(async (tx) => {
+    const work: Work = {
+      tx,
+      post: (posting) => postings.push(posting),
+      now: found.now,
+      rules,
+      before: found,
+      accounts: new Map(),
+      transfer: found,
+      entries: [],
+      isNew: false,
+    };
+    return { work, step: await apply(work, attempt, report) };
+  });
+  // Without a posting nothing was released: it was another attempt's answer, or one that is known.
+  if (decided === null || postings.length === 0) return null;
+  const { work, step } = decided;
+  return (await recordTogether(database, { work, postings, eventId: newEventRowId() })) ? step : null;
 }
 
+/** What one answer makes of a transfer. The id of its row of events stands for it: the same transfer may be decided twice at one moment. */
 interface Judged {
   readonly work: Work;
   readonly postings: readonly Posting[];
+  readonly eventId: string;
 }
 
 const recordTogether = gatheredPerDatabase<Judged, boolean>(
@@ -88,45 +92,44 @@ const recordTogether = gatheredPerDatabase<Judged, boolean>(
   ({ work }) => [work.transfer.accountId],
 );
 
-// Accounts are locked before transfers, each in the order of their ids, and nobody waits for a lock. The revision is compared with
-// that of the row as it is under the lock. The postings of a transfer keep their order: the fee is the entry after the principal.
+// Accounts are locked before transfers, each in the order of their ids, and nobody waits for these locks. It decides nothing from what it reads:
+// the UPDATE compares the revision with that of the row as it is under its lock, which is why one statement may lock and write. All that
+// it writes of a transfer is of one answer. The postings of a transfer keep their order: the fee is the entry after the principal.
 const RECORD = `
-  WITH told AS MATERIALIZED (
-    SELECT * FROM json_to_recordset($1::json) AS told (id uuid, account_id uuid, decided_from bigint, event_id uuid, entries json)
+  WITH judged AS MATERIALIZED (
+    SELECT * FROM json_to_recordset($1::json)
+      AS judged (id uuid, account_id uuid, decided_from bigint, changes json, event_id uuid, entries json, postings json)
   ), account AS MATERIALIZED (
-    SELECT id FROM accounts WHERE id = ANY (ARRAY(SELECT account_id FROM told)) ORDER BY id FOR UPDATE SKIP LOCKED
+    SELECT id FROM accounts WHERE id = ANY (ARRAY(SELECT account_id FROM judged)) ORDER BY id FOR UPDATE SKIP LOCKED
   ), transfer AS MATERIALIZED (
     SELECT id FROM outgoing_transfers
-    WHERE id = ANY (ARRAY(SELECT told.id FROM told JOIN account ON account.id = told.account_id)) ORDER BY id FOR UPDATE SKIP LOCKED
+    WHERE id = ANY (ARRAY(SELECT judged.id FROM judged JOIN account ON account.id = judged.account_id)) ORDER BY id FOR UPDATE SKIP LOCKED
   ), recorded AS (
     UPDATE outgoing_transfers AS recorded
-    SET ${CHANGES_OF_RECORD}, event_sequence = recorded.event_sequence + json_array_length(told.entries)
-    FROM told JOIN json_populate_recordset(NULL::outgoing_transfers, $2::json) AS judged ON judged.id = told.id
-    WHERE recorded.id = told.id AND recorded.id = ANY (ARRAY(SELECT id FROM transfer)) AND recorded.revision = told.decided_from
-    RETURNING recorded.id, recorded.event_sequence - json_array_length(told.entries) + 1 AS first_sequence, told.event_id, told.entries,
-      recorded.updated_at
+    SET ${CHANGES_OF_RECORD}, event_sequence = recorded.event_sequence + json_array_length(judged.entries)
+    FROM judged CROSS JOIN LATERAL json_populate_record(NULL::outgoing_transfers, judged.changes) AS change
+    WHERE recorded.id = judged.id AND recorded.id = ANY (ARRAY(SELECT id FROM transfer)) AND recorded.revision = judged.decided_from
+    RETURNING recorded.id, recorded.event_sequence - json_array_length(judged.entries) + 1 AS first_sequence, recorded.updated_at,
+      judged.event_id, judged.entries, judged.postings
   ), event AS (
     ${insertOfEventsOf('outgoing-transfers', 'recorded')}
   )
-  SELECT id, ${postingCallOf('posting.texts')} AS posted FROM (
-    SELECT recorded.id, texts FROM recorded JOIN json_to_recordset($3::json) AS posting (id uuid, number integer, texts text[])
-      ON posting.id = recorded.id ORDER BY number
+  SELECT event_id AS "eventId", ${postingCallOf('posting.texts')} AS posted FROM (
+    SELECT event_id, texts FROM recorded CROSS JOIN LATERAL json_to_recordset(postings) AS posting (number integer, texts text[])
+    ORDER BY id, number
   ) AS posting`;
 
 async function record(database: Database, all: readonly Judged[]): Promise<readonly boolean[]> {
-  const told = all.map(({ work: { before, entries } }) => {
-    const { id, accountId, revision } = before;
-    return { id, account_id: accountId, decided_from: revision.toString(), event_id: newEventRowId(), entries };
-  });
-  const changes = all.map(({ work }) => ({ id: work.before.id, ...changesOf(work) }));
-  const postings = all.flatMap((judged) =>
-    judged.postings.map((posting, number) => {
-      const texts = postingValues(posting).map(toWire);
-      return { id: judged.work.before.id, number, texts };
-    }),
-  );
-  const parameters = [stringify(told), JSON.stringify(changes), JSON.stringify(postings)];
-  const recorded = await database.statement<{ id: OutgoingTransferId }>(RECORD, parameters);
-  const ids = new Set(recorded.map(({ id }) => id));
-  return all.map(({ work }) => ids.has(work.before.id));
+  const judged = all.map(({ work, postings, eventId }) => ({
+    id: work.before.id,
+    account_id: work.before.accountId,
+    decided_from: work.before.revision.toString(),
+    changes: changesOf(work),
+    event_id: eventId,
+    entries: work.entries,
+    postings: postings.map((posting, number) => ({ number, texts: postingValues(posting).map(toWire) })),
+  }));
+  const recorded = await database.statement<{ eventId: string }>(RECORD, [stringify(judged)]);
+  const eventIds = new Set(recorded.map(({ eventId }) => eventId));
+  return all.map(({ eventId }) => eventIds.has(eventId));
 }

@@ -1,39 +1,48 @@
 import type { Transaction } from './client.ts';
 
 /**
- * Stands in for a transaction where something is decided from what was read without locks. It refuses whatever is asked of it, and
- * remembers that it was asked: then the decision is worth nothing, and is to be made in a transaction.
+ * Decides from what was read without locks. `decide` gets a transaction that refuses whatever it is asked; null when it was asked for
+ * anything, also for what nobody waited for: then the decision is worth nothing, and is to be made in a transaction.
  */
-export class WithoutTransaction implements Transaction {
-  readonly inTransaction = true;
-  #wasNeeded = false;
+export async function withoutTransaction<Decision>(
+  decide: (tx: Transaction) => Promise<Decision>,
+): Promise<Decision | null> {
+  const tx = new RefusingTransaction();
+  try {
+    const decision = await decide(tx);
+    return tx.wasAsked ? null : decision;
+  } catch (error) {
+    if (tx.wasAsked) return null;
+    throw error;
+  }
+}
 
-  get wasNeeded(): boolean {
-    return this.#wasNeeded;
+class RefusingTransaction implements Transaction {
+  readonly inTransaction = true;
+  #wasAsked = false;
+
+  get wasAsked(): boolean {
+    return this.#wasAsked;
   }
 
   execute(): Promise<never> {
-    return this.#refuse();
+    return Promise.reject(this.#refusal());
   }
 
   statement(): Promise<never> {
-    return this.#refuse();
+    return Promise.reject(this.#refusal());
   }
 
   find(): Promise<never> {
-    return this.#refuse();
+    return Promise.reject(this.#refusal());
   }
 
   get drizzle(): never {
     throw this.#refusal();
   }
 
-  #refuse(): Promise<never> {
-    return Promise.reject(this.#refusal());
-  }
-
   #refusal(): Error {
-    this.#wasNeeded = true;
+    this.#wasAsked = true;
     return new Error('this is decided without the database');
   }
 }

@@ -75,7 +75,7 @@ interface Claim {
 /**
  * In one round trip: deletes what Temporal has the signals of, and claims due wake-ups, oldest first, for `leaseMs`. Whoever claims them
  * tells Temporal outside of any transaction, and a relay that dies loses them to another when the lease ends. What is not among the
- * settled was asked for again, or is another's by now: `settleWakeup` knows.
+ * settled was asked for again, is held by somebody who asks for it, or is another's or gone: `settleWakeup` finds out.
  */
 export async function settleAndClaimWakeups(
   reader: Reader,

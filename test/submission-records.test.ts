@@ -154,7 +154,7 @@ test('at one moment they share statements, also those of one account, and each i
   const steps = await Promise.all(ids.map((id) => recordTogether(id, 'completed')));
   expect(steps).toEqual(ids.map(() => ({ do: 'end' })));
   const rows = await Promise.all(ids.map(rowOf));
-  expect(new Set(rows.map(({ committed_by }) => committed_by)).size).toBeLessThan(20);
+  expect(new Set(rows.map(({ committed_by }) => committed_by)).size).toBeLessThan(ids.length);
   for (const id of ids) {
     expect(await world.events(id)).toEqual(ALL_EVENTS);
     expect(await postingsOf(id)).toHaveLength(2);
@@ -173,6 +173,30 @@ test('the callback, the record and its repetition at the same instant: the payme
     expect(await rowOf(id)).toMatchObject({ status: 'completed', reserved_minor: '0', event_sequence: '4' });
   }
   expect((await world.balance(source)).available).toBe(1_000 - 16 * 10.05);
+});
+
+test.each([
+  ['completed', 'completed'],
+  ['released', 'completed'],
+] as const)('one transfer recorded as %s and as %s in one statement is recorded once', async (first, second) => {
+  const source = await account();
+  // The others' reservations would cover a second posting.
+  const [busy, id] = [await submitted(source), await submitted(source)];
+  for (let number = 0; number < 3; number += 1) await submitted(source);
+  const before = await world.balance(source);
+  // While one of the account's transfers is recorded, all that come wait for the next statement.
+  const [, ...steps] = await Promise.all([
+    recordTogether(busy, 'completed'),
+    ...[first, second, second].map((word) => recordTogether(id, word)),
+  ]);
+  const done = steps.filter((step) => step !== null);
+  expect(done).toHaveLength(1);
+  const { status } = await rowOf(id);
+  expect(status).toBe(done[0]?.do === 'end' ? 'completed' : 'released');
+  expect(await world.events(id)).toEqual(ALL_EVENTS.slice(0, status === 'completed' ? 4 : 3));
+  expect(await postingsOf(id)).toHaveLength(2);
+  expect((await world.balance(source)).available).toBe(before.available);
+  expect(await record(id, 'completed')).toMatchObject({ do: status === 'completed' ? 'end' : 'wait' });
 });
 
 test('what was decided from an older row is not recorded', async () => {

@@ -46,6 +46,7 @@ export function answer(
 }
 
 const BODY_BYTES_MAX = 64 * 1024;
+const UTF8 = new TextDecoder();
 
 /** The body as it comes in, without Hono's copy of the request, which would cost more than the payment. */
 async function bodyOf(incoming: IncomingMessage): Promise<string> {
@@ -58,7 +59,7 @@ async function bodyOf(incoming: IncomingMessage): Promise<string> {
     if (length > BODY_BYTES_MAX) throw tooLarge();
     chunks.push(chunk);
   }
-  return Buffer.concat(chunks).toString();
+  return UTF8.decode(Buffer.concat(chunks));
 }
 
 /** The body checked by the schema; an empty body counts as `{}`. */
