@@ -383,25 +383,17 @@ describe('the request', () => {
   });
 });
 
+/** Ids and measured numbers of a log line, in which any four digits may stand. */
+const CHANCE_DIGITS = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|"(?:time|pid|durationMs)":[\d.]+/g;
+
 test('no personal data of a migration is logged, taken over or refused', async () => {
   await existing('for the log', { email: 'secret.log@example.org', phone: '+49 30 555 0199' });
   await migrated('for the log');
   await existing('for the log 2', { email: 'secret log', address: { country: 'US', region: 'Secretland' } });
   await refused('for the log 2');
-  const log = stage.logged.join('');
+  const log = stage.logged.join('').replaceAll(CHANCE_DIGITS, '');
   expect(log).toContain('provider gave no answer');
-  for (const value of [
-    'Noether',
-    'Emmy',
-    'Erlangen',
-    'secret',
-    '555 0199',
-    '555-0199',
-    '5550199',
-    'Secretland',
-    'Somerville',
-    'Babbage',
-  ]) {
+  for (const value of ['Noether', 'Emmy', 'Erlangen', 'secret', '0199', 'Secretland', 'Somerville', 'Babbage']) {
     expect(log).not.toContain(value);
   }
 });
