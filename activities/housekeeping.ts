@@ -1,9 +1,11 @@
 import { readClock } from '../db/clock.ts';
+import { sweepFeesOnce } from '../db/fee-sweeps.ts';
 import { deleteOldIdempotencyKeys } from '../db/idempotency-keys.ts';
-import { checkLedger } from '../db/ledger-check.ts';
+import { checkLedgerSince } from '../db/ledger-check.ts';
 import { countOpenBreaks } from '../db/reconciliation.ts';
 import { checkpointSystemAccounts } from '../db/system-account-checkpoints.ts';
 import { deleteOldWebhookDeliveries } from '../db/webhook-deliveries.ts';
+import { latestFeeSweepDay } from '../domain/fee-sweeps.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { whileHeartbeating } from './heartbeats.ts';
 import { compareStatements } from './reconciliation.ts';
@@ -17,9 +19,10 @@ const HORIZON_MONTHS_MIN = 12;
 /** Each returns `ok`, or a code for a person to follow up; what exactly was found is in the log. */
 export function housekeepingActivities({ database, configuration, providers, logger }: ActivityDependencies) {
   return {
-    /** The books must hold at every instant; a violation is never mended by itself. */
+    /** The books must hold at every instant; a violation is never mended by itself. What came since the last check is checked. */
     async checkLedger(): Promise<string> {
-      const violations = await whileHeartbeating(() => checkLedger(database.reader));
+      const violations = await whileHeartbeating(() => checkLedgerSince(database));
+      if (violations === null) return 'under-way-elsewhere';
       if (violations.length === 0) return 'ok';
       const rules = [...new Set(violations.map(({ rule }) => rule))];
       logger.error({ violations: violations.length, rules }, 'the ledger does not hold: run ledger:check');
@@ -29,7 +32,8 @@ export function housekeepingActivities({ database, configuration, providers, log
     /** Differences with what a provider says are recorded for a person; nothing is posted. */
     async compareStatements(): Promise<string> {
       return whileHeartbeating(async (signal) => {
-        await compareStatements({ database, providers, logger }, { signal });
+        const { failed } = await compareStatements({ database, providers, logger }, { signal });
+        if (failed > 0) return 'statements-not-compared';
         return (await countOpenBreaks(database.reader)) === 0 ? 'ok' : 'reconciliation-breaks-open';
       });
     },
@@ -37,6 +41,14 @@ export function housekeepingActivities({ database, configuration, providers, log
     async checkpointSystemAccounts(): Promise<string> {
       const written = await checkpointSystemAccounts(database.reader);
       if (written > 0) logger.info({ written }, 'system accounts checkpointed');
+      return 'ok';
+    },
+
+    /** Once for each day, from its time on; days without a worker are passed over, and what they brought goes with the next sweep. */
+    async sweepFees(): Promise<string> {
+      const day = latestFeeSweepDay(await readClock(database.reader), configuration.feeSweepTime);
+      const swept = await database.transaction((tx) => sweepFeesOnce(tx, day));
+      if (swept !== null) logger.info({ day, positions: swept.length }, 'fees swept');
       return 'ok';
     },
 

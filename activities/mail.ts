@@ -29,7 +29,9 @@ export class MailNotTaken extends Error {
 export async function sendMail(settings: MailSettings, mail: Mail, signal: AbortSignal): Promise<void> {
   if (settings.smtpUrl === null) throw new MailNotTaken('SMTP_URL is not set', true);
   const { id, to, date, subject, text, html } = mail;
-  const transport = createTransport({ url: settings.smtpUrl, ...TIMEOUTS });
+  // The e-mails hold one-time links, so a server without STARTTLS, or one whose offer was stripped on the way, gets none.
+  // What SMTP_URL itself says wins (`?requireTLS=false`).
+  const transport = createTransport({ requireTLS: true, url: settings.smtpUrl, ...TIMEOUTS });
   try {
     await transport.sendMail({
       from: settings.from,
@@ -61,7 +63,8 @@ function notTaken(error: unknown): MailNotTaken {
     typeof error === 'object' && error !== null ? Reflect.get(error, name) : undefined;
   const [code, command, response] = [read('code'), read('command'), read('responseCode')];
   const refused = typeof response === 'number' && response >= 400;
-  const neverConnected = read('syscall') === 'connect' || code === 'EDNS';
+  // Encryption is agreed on before anything of the e-mail is sent.
+  const neverConnected = read('syscall') === 'connect' || code === 'EDNS' || code === 'ETLS';
   const reason = [code, command, response].filter((part) => typeof part === 'string' || typeof part === 'number');
   return new MailNotTaken(reason.join(' ') || 'unknown', refused || neverConnected);
 }

@@ -1,11 +1,16 @@
 import { DefaultLogger, type LogEntry, Runtime } from '@temporalio/worker';
 import { type Logger, pino } from 'pino';
 import { loadConfiguration } from '../config/configuration.ts';
+import { readEncryptionKeys } from '../config/encryption-keys.ts';
 import { readEnvironment } from '../config/environment.ts';
+import { readMetricsAddress, startMetricsServer } from '../config/metrics-server.ts';
+import { reportSharedFailures } from '../config/shared-failures.ts';
 import { temporalSettings } from '../config/temporal.ts';
 import { createDatabase } from '../db/client.ts';
+import { createKeyring } from '../db/keyring.ts';
 import { needsRefresh } from '../domain/calendars.ts';
 import { dateInUtc } from '../domain/dates.ts';
+import { sharedStatementFailures, workerMetricsText } from './metrics.ts';
 import { createProviders } from './providers/providers.ts';
 import { startWorkers } from './worker.ts';
 
@@ -16,6 +21,8 @@ async function main(): Promise<void> {
   const environment = readEnvironment(process.env);
   const configuration = loadConfiguration(process.env);
   const temporal = temporalSettings(process.env);
+  const keyring = createKeyring(readEncryptionKeys(process.env));
+  const metrics = await startMetricsServer(readMetricsAddress(process.env), workerMetricsText);
   const logger = pino({ level: environment.logLevel, base: { process: 'worker', pid: process.pid } });
   // The SDK would install signal handlers of its own and shut its workers down behind our back.
   Runtime.install({ shutdownSignals: [], logger: sdkLogger(logger) });
@@ -28,6 +35,7 @@ async function main(): Promise<void> {
     url: environment.databaseUrl,
     maxConnections: configuration.pools.workerDatabaseConnections,
     applicationName: 'worker',
+    onSharedFailure: reportSharedFailures(logger, sharedStatementFailures),
   });
   const providers = createProviders(configuration, environment);
   const workers = startWorkers({
@@ -37,6 +45,7 @@ async function main(): Promise<void> {
       providers,
       configuration,
       logger,
+      keyring,
       publicUrl: environment.publicUrl,
       mail: environment.mail,
     },
@@ -51,6 +60,7 @@ async function main(): Promise<void> {
     logger.info({ signal }, 'worker stops');
     await workers.stop();
     await database.close();
+    await metrics.close();
     process.exit(0);
   };
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
@@ -62,7 +72,9 @@ async function main(): Promise<void> {
     });
   }
   await workers.ready;
-  if (!stopping) logger.info({ temporal: temporal.address, namespace: temporal.namespace }, 'worker ready');
+  if (stopping) return;
+  const { address, namespace } = temporal;
+  logger.info({ temporal: address, namespace, metricsPort: metrics.port }, 'worker ready');
 }
 
 const LEVELS = { TRACE: 'trace', DEBUG: 'debug', INFO: 'info', WARN: 'warn', ERROR: 'error' } as const;

@@ -1,14 +1,20 @@
 import type { Transaction, TransactionOptions } from '../db/client.ts';
-import { advanceOutgoingTransfer, findDueSubmission, recordLookUp } from '../db/outgoing-transfers.ts';
-import { readSubmission } from '../db/payment-submissions.ts';
+import {
+  advanceOutgoingTransfer,
+  findDueSubmission,
+  type LookedUpPayment,
+  recordLookUp,
+} from '../db/outgoing-transfers.ts';
+import { readDueSubmission, readProviderOf } from '../db/payment-submissions.ts';
 import { recordSubmission, recordTakenSubmission } from '../db/submission-records.ts';
 import { asId, type OutgoingTransferId } from '../domain/ids.ts';
-import type { OutgoingTransferStep, PaymentReport } from '../domain/outgoing-transfers.ts';
+import type { OutgoingTransferStep } from '../domain/outgoing-transfers.ts';
+import type { PaymentReport } from '../domain/payment-reports.ts';
 import type { WithWait } from '../domain/waits.ts';
 import { type ActivityDependencies, providerOf } from './dependencies.ts';
 import { whileHeartbeating } from './heartbeats.ts';
 import { endWhenGone, TRANSITION_LIMITS, withWait } from './open-work.ts';
-import type { PaymentState } from './providers/port.ts';
+import type { PaymentAnswer, PaymentState } from './providers/port.ts';
 import { SubmissionsClosed } from './submissions.ts';
 
 /** What the transfer's workflow does next. Ids and codes only: workflow histories hold no personal data. */
@@ -38,11 +44,13 @@ export function outgoingTransferTransitions({
       if (attempt !== null) return { do: 'submit', attempt };
       return next(id, (tx) => advanceOutgoingTransfer(tx, idOf(id), rules), limitsUntil(endsAt));
     },
+    /** Without a report nothing was submitted; the row says what is next. */
     async recordOutgoingTransferSubmission(
       id: string,
       attempt: number,
-      report: PaymentReport,
+      report: PaymentReport | null,
     ): Promise<OutgoingTransferNext> {
+      if (report === null) return next(id, (tx) => advanceOutgoingTransfer(tx, idOf(id), rules));
       const endsAt = performance.now() + TRANSITION_LIMITS.deadlineMs;
       const step = await recordTakenSubmission(database, idOf(id), attempt, report, rules);
       if (step !== null) return withWait(database.reader, 'outgoing-transfer', id, step);
@@ -53,7 +61,9 @@ export function outgoingTransferTransitions({
       count: number,
       report: PaymentReport | null,
     ): Promise<OutgoingTransferNext> {
-      return next(id, (tx) => recordLookUp(tx, idOf(id), count, report, rules));
+      // One that was looked up under an earlier release says of no amount: the next look-up does.
+      const found = report?.claim === undefined ? null : { ...report, claim: report.claim };
+      return next(id, (tx) => recordLookUp(tx, idOf(id), count, found, rules));
     },
   };
 }
@@ -61,18 +71,22 @@ export function outgoingTransferTransitions({
 export function outgoingTransferProviderCalls(dependencies: ActivityDependencies) {
   const { database } = dependencies;
   return {
-    /** Goes out with the same reference each time, so that the provider pays once. */
-    async submitOutgoingTransfer(id: string, attempt: number): Promise<PaymentReport> {
-      const { provider, payment, areSubmissionsClosed } = await readSubmission(database.reader, idOf(id));
+    /**
+     * Goes out with the same reference each time, so that the provider pays once. Null, and nothing goes out, unless the row
+     * still asks for this attempt: who schedules or repeats an activity decides nothing about money.
+     */
+    async submitOutgoingTransfer(id: string, attempt: number): Promise<PaymentReport | null> {
+      const due = await readDueSubmission(database.reader, idOf(id), attempt);
+      if (due === null) return null;
+      const { provider, payment, areSubmissionsClosed } = due;
       if (areSubmissionsClosed) throw new SubmissionsClosed();
-      return whileHeartbeating(async (signal) => {
-        const answer = await providerOf(dependencies, provider).submitPayment({ ...payment, attempt }, { signal });
-        return reportOf(answer);
-      });
+      return whileHeartbeating(async (signal) =>
+        wordOf(await providerOf(dependencies, provider).submitPayment({ ...payment, attempt }, { signal })),
+      );
     },
     /** Null when the provider does not know the payment, which proves nothing. */
-    async lookUpOutgoingTransfer(id: string, _count: number): Promise<PaymentReport | null> {
-      const { provider } = await readSubmission(database.reader, idOf(id));
+    async lookUpOutgoingTransfer(id: string, _count: number): Promise<LookedUpPayment | null> {
+      const provider = await readProviderOf(database.reader, idOf(id));
       return whileHeartbeating(async (signal) => {
         const state = await providerOf(dependencies, provider).lookUpPayment(id, { signal });
         return state.outcome === 'not-found' ? null : reportOf(state);
@@ -97,8 +111,17 @@ const WORDS = {
   returned: 'returned',
 } as const;
 
-/** What an answer or a look-up says of the payment, in the words of the transition table. */
-export function reportOf(state: PaymentState): PaymentReport {
+/** What a look-up says of the payment, in the words of the transition table. */
+export function reportOf(state: PaymentState): LookedUpPayment {
+  const { amountMinor, currency } = state;
+  const returned =
+    state.outcome === 'returned'
+      ? { reference: state.returnReference, amountMinor: state.returnedMinor.toString() }
+      : null;
+  return { ...wordOf(state), claim: { amountMinor: amountMinor.toString(), currency, returned } };
+}
+
+function wordOf(state: PaymentAnswer | PaymentState): PaymentReport {
   if (state.outcome === 'refused') {
     return { word: 'failed', serviceProviderId: null, serviceProviderReference: null, code: state.error.code };
   }

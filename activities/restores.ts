@@ -1,8 +1,10 @@
+import type { Initiator } from '../db/audit-entries.ts';
+import { releaseHeldTransfer } from '../db/incoming-transfer-holds.ts';
 import { recordSendBack, returnIncomingTransfer } from '../db/incoming-transfers.ts';
 import { adoptPayment } from '../db/outgoing-transfer-adoption.ts';
 import { receivePayment } from '../db/provisioned-account-credits.ts';
 import { listCurrencies, type Position, readStandings } from '../db/reconciliation.ts';
-import { findArrival, listUnsettledPayments } from '../db/restores.ts';
+import { findArrival, listHeldByProvider, listUnsettledPayments } from '../db/restores.ts';
 import { DomainError } from '../domain/errors.ts';
 import { asId, type IncomingTransferId, isUuid, type OutgoingTransferId } from '../domain/ids.ts';
 import { CURRENCIES } from '../domain/money.ts';
@@ -12,7 +14,10 @@ import { reportOf } from './outgoing-transfers.ts';
 import type { Provider } from './providers/port.ts';
 import { readStatement, type Told } from './reconciliation.ts';
 
-type Dependencies = Pick<ActivityDependencies, 'database' | 'providers' | 'configuration'>;
+type Dependencies = Pick<ActivityDependencies, 'database' | 'providers' | 'configuration'> & {
+  /** Who has the lost window read again. */
+  readonly initiator: Initiator;
+};
 
 const PAGE = 500;
 
@@ -37,10 +42,11 @@ export async function catchUpWithProviders(
   for (const [code, provider] of dependencies.providers) {
     const paidOut = new Set<string>();
     for (const currency of await currenciesOf(dependencies, code)) {
-      const told = await readStatement(provider, { currency, from, to }, {});
+      const { told } = await readStatement(provider, { currency, from, to }, {});
       received += await receiveAgain(dependencies, provider, { provider: code, currency }, told);
       for (const { key } of told.values()) if (key.direction === 'out') paidOut.add(key.reference);
     }
+    await releaseAgain(dependencies, provider, code);
     for await (const ids of unsettledPages(dependencies, code)) for (const id of ids) paidOut.add(id);
     for (const reference of paidOut) if (await adopt(dependencies, provider, code, reference)) adopted += 1;
   }
@@ -58,7 +64,7 @@ async function currenciesOf({ database, configuration }: Dependencies, code: str
 }
 
 async function receiveAgain(
-  { database, configuration }: Dependencies,
+  { database, configuration, initiator }: Dependencies,
   provider: Provider,
   position: Position,
   told: Told,
@@ -78,19 +84,33 @@ async function receiveAgain(
         receivePayment(tx, { ...told, provider: position.provider }, configuration.prices),
       );
       if (outcome === 'applied') received += 1;
-      if (sentBack) await settleSentBack(database, position.provider, key.reference);
+      if (sentBack) await settleSentBack(database, position.provider, key.reference, initiator);
     }
   }
   return received;
 }
 
+/** What the provider held when the database was saved, and let go of in the lost window. */
+async function releaseAgain({ database }: Dependencies, provider: Provider, code: string): Promise<void> {
+  for (const serviceProviderId of await listHeldByProvider(database.reader, code)) {
+    const payment = await provider.lookUpPaymentIn(serviceProviderId, {});
+    if (payment.outcome === 'not-found' || payment.held || payment.sentBack) continue;
+    await database.transaction((tx) => releaseHeldTransfer(tx, { ...payment, provider: code }));
+  }
+}
+
 /** The money went back to its payer in the lost window, under the id of a row that is gone: it does not go again. */
-async function settleSentBack(database: Dependencies['database'], provider: string, reference: string): Promise<void> {
+async function settleSentBack(
+  database: Dependencies['database'],
+  provider: string,
+  reference: string,
+  initiator: Initiator,
+): Promise<void> {
   await database.transaction(async (tx) => {
     const arrival = await findArrival(tx, provider, reference);
     if (arrival === null) return;
     const id = asId<IncomingTransferId>(arrival.id);
-    if (arrival.status === 'on-hold') await returnIncomingTransfer(tx, id);
+    if (arrival.status === 'on-hold') await returnIncomingTransfer(tx, id, initiator);
     await recordSendBack(tx, id);
   });
 }

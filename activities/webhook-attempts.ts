@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Database } from '../db/client.ts';
 import { type AttemptRecord, recordAttempts } from '../db/webhook-delivery-claims.ts';
+import { webhookAttemptsTotal } from './metrics.ts';
 
 const PAUSE_MS_MIN = 100;
 const PAUSE_MS_MAX = 2_000;
@@ -66,6 +67,7 @@ export class AttemptRecorder {
       ageMs: Math.round(performance.now() - startedAt),
     }));
     const disabled = await database.transaction((tx) => recordAttempts(tx, aged, disableAfterHours));
+    for (const { status } of records) webhookAttemptsTotal.inc({ status });
     for (const { id, reason } of disabled) {
       logger.error({ webhookSubscriptionId: id, reason }, 'webhook subscription disabled');
     }

@@ -10,12 +10,13 @@ export interface WebhookDeliveryActivities {
 }
 
 export function webhookDeliveryActivities(dependencies: ActivityDependencies): WebhookDeliveryActivities {
-  const { database, configuration, logger, publicUrl } = dependencies;
+  const { database, configuration, keyring, logger, publicUrl } = dependencies;
   const { allowPlainHttp, allowLoopback, allowPrivate, timeoutMs, ...rest } = configuration.webhooks;
   const policy = { allowPlainHttp, allowLoopback, allowPrivate, ownBaseUrl: publicUrl };
   const receivers = createReceivers({ policy, timeoutMs });
   const now = () => new Date();
-  const options = { database, receivers, schedule: rest, timeoutMs, ...rest, logger, now, random: Math.random };
+  const shared = { database, receivers, keyring, logger, now, random: Math.random };
+  const options = { ...shared, schedule: rest, timeoutMs, ...rest };
   const drains = Array.from({ length: WEBHOOK_SHARDS }, (_, shard) => new ShardDrain(options, shard));
   return {
     deliverWebhooks: async (shard) => {

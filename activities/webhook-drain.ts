@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import type { Logger } from 'pino';
 import type { Database } from '../db/client.ts';
+import type { Keyring } from '../db/keyring.ts';
 import {
   type AttemptRecord,
   type ClaimedDelivery,
@@ -19,7 +20,7 @@ import {
   receiverHealth,
 } from '../domain/webhook-deliveries.ts';
 import { AttemptRecorder } from './webhook-attempts.ts';
-import { type Claimed, inLines, renderBodies } from './webhook-lines.ts';
+import { type Claimed, inLines, readableTargets, renderBodies } from './webhook-lines.ts';
 import { type Health, Pace } from './webhook-pace.ts';
 import type { Receivers } from './webhook-receivers.ts';
 import { signedHeaders } from './webhook-signatures.ts';
@@ -27,6 +28,7 @@ import { signedHeaders } from './webhook-signatures.ts';
 export interface DrainOptions {
   readonly database: Database;
   readonly receivers: Receivers;
+  readonly keyring: Keyring;
   readonly schedule: AttemptSchedule;
   /** Of one attempt, as the receivers have it. */
   readonly timeoutMs: number;
@@ -170,14 +172,14 @@ export class ShardDrain {
     try {
       const { reader } = this.#options.database;
       const targets = await readTargets(reader, [...new Set(deliveries.map((one) => one.subscriptionId))]);
-      const bySubscription = new Map(targets.map((target) => [target.subscriptionId, target]));
+      const bySubscription = new Map(
+        readableTargets(this.#options, targets).map((target) => [target.subscriptionId, target]),
+      );
       const bodies = await renderBodies(this.#options, deliveries);
       const claimed = deliveries.flatMap((delivery) => {
         const target = bySubscription.get(delivery.subscriptionId);
         const body = delivery.body ?? bodies.get(delivery.eventId) ?? null;
-        return target === undefined || target.secrets.length === 0
-          ? []
-          : [{ delivery, target, token, claimEndsAt, body }];
+        return target === undefined ? [] : [{ delivery, target, token, claimEndsAt, body }];
       });
       for (const line of inLines(claimed)) this.#pace.add(line[0]?.target.subscriptionId ?? '', line, line.length);
     } catch (error) {

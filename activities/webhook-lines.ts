@@ -1,12 +1,42 @@
 import type { Logger } from 'pino';
 import { type Database, DatabaseUnavailable } from '../db/client.ts';
 import { loadEventBodies } from '../db/event-documents.ts';
+import type { Keyring } from '../db/keyring.ts';
 import type { ClaimedDelivery, DeliveryTarget } from '../db/webhook-delivery-claims.ts';
+import { webhookSecretRow } from '../db/webhook-schema.ts';
+
+/** Where a subscription's deliveries go, and the secrets that sign them. */
+export interface ReadableTarget {
+  readonly subscriptionId: string;
+  readonly url: string;
+  readonly secrets: readonly string[];
+}
+
+/**
+ * Targets whose secrets can be decrypted. Deliveries of another wait until their claims end: nothing is lost while a key
+ * is missing.
+ */
+export function readableTargets(
+  { keyring, logger }: { readonly keyring: Keyring; readonly logger: Logger },
+  targets: readonly DeliveryTarget[],
+): ReadableTarget[] {
+  return targets.flatMap((target) => {
+    try {
+      const secrets = target.secrets.map(({ id, secret }) => keyring.decrypt(secret, webhookSecretRow(id)));
+      return secrets.length === 0 ? [] : [{ ...target, secrets }];
+    } catch (error) {
+      const { subscriptionId: webhookSubscriptionId } = target;
+      const reason = error instanceof Error ? error.message : 'unknown';
+      logger.error({ webhookSubscriptionId, reason }, 'the secret of a subscription cannot be decrypted');
+      return [];
+    }
+  });
+}
 
 /** A claimed delivery with all that sending it takes. */
 export interface Claimed {
   readonly delivery: ClaimedDelivery;
-  readonly target: DeliveryTarget;
+  readonly target: ReadableTarget;
   readonly token: string;
   /** Of performance.now(); no attempt begins that could outlast the claim. */
   readonly claimEndsAt: number;

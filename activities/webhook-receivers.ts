@@ -1,4 +1,3 @@
-import { lookup as resolveName } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import { Agent, buildConnector, type Dispatcher, request } from 'undici';
 import {
@@ -9,11 +8,14 @@ import {
   webhookUrlProblem,
 } from '../domain/webhook-addresses.ts';
 import { type AttemptError, type AttemptOutcome, parseRetryAfter } from '../domain/webhook-deliveries.ts';
+import { createNameResolver, type ResolveName } from './name-resolver.ts';
 
 /** An answer is read to its end, up to this; a receiver has nothing to say that is longer. */
 const ANSWER_BYTES_MAX = 65_536;
 const KEPT_BYTES = 1_024;
 const CONNECT_TIMEOUT_MS = 10_000;
+/** Leaves half of the connection's time for the connection. */
+const RESOLVE_TIMEOUT_MS = 5_000;
 /** Shorter than what servers usually allow (5 s), so that none is used in the moment when it is closed. */
 const KEEP_ALIVE_MS = 4_000;
 
@@ -23,8 +25,8 @@ export interface ReceiverOptions {
   readonly timeoutMs: number;
   /** Trusted beside the usual authorities, for tests. */
   readonly certificateAuthority?: string;
-  /** In place of the system's resolver, for tests. */
-  readonly resolve?: LookupFunction;
+  /** In place of the system's name servers, for tests. */
+  readonly resolve?: ResolveName;
 }
 
 /** Posts to addresses that strangers chose: it believes neither where they lead nor what they answer. */
@@ -107,7 +109,7 @@ class AddressRefused extends Error {
 function guardedConnector({ policy, resolve, certificateAuthority }: ReceiverOptions): buildConnector.connector {
   const connect = buildConnector({
     timeout: CONNECT_TIMEOUT_MS,
-    lookup: guardedLookup(policy, resolve ?? resolveName),
+    lookup: guardedLookup(policy, resolve ?? createNameResolver({ deadlineMs: RESOLVE_TIMEOUT_MS })),
     ...(certificateAuthority === undefined ? {} : { ca: certificateAuthority }),
   });
   return (options, callback) => {
@@ -127,18 +129,19 @@ function guardedConnector({ policy, resolve, certificateAuthority }: ReceiverOpt
 }
 
 /** Resolves a name and refuses it when any of its addresses is refused: which one is dialled is not ours to choose. */
-function guardedLookup(policy: WebhookAddressPolicy, resolve: LookupFunction): LookupFunction {
+function guardedLookup(policy: WebhookAddressPolicy, resolve: ResolveName): LookupFunction {
   return (hostname, options, callback) => {
-    resolve(hostname, { ...options, all: true }, (error, found) => {
-      if (error !== null) return callback(error, '');
-      const addresses = typeof found === 'string' ? [{ address: found, family: found.includes(':') ? 6 : 4 }] : found;
-      const [first] = addresses;
-      if (first === undefined || !addresses.every(({ address }) => isAllowedAddress(address, policy))) {
-        return callback(new AddressRefused(), '');
-      }
-      if (options.all === true) return callback(null, addresses);
-      callback(null, first.address, first.family);
-    });
+    resolve(hostname).then(
+      (addresses) => {
+        const [first] = addresses;
+        if (first === undefined || !addresses.every(({ address }) => isAllowedAddress(address, policy))) {
+          return callback(new AddressRefused(), '');
+        }
+        if (options.all === true) return callback(null, [...addresses]);
+        callback(null, first.address, first.family);
+      },
+      (error: Error) => callback(error, ''),
+    );
   };
 }
 

@@ -37,6 +37,11 @@ const REFERENCE_LENGTH_MAX = 255;
 
 const routingCodes = map(ROUTING_CODE_KEY, text(ROUTING_CODE_VALUE_LENGTH_MAX), ROUTING_CODES_MAX);
 
+/** Routing codes in answers: null where there are none. */
+export const routingCodesShown = nullable(
+  map(ROUTING_CODE_KEY, text(ROUTING_CODE_VALUE_LENGTH_MAX), 2 * ROUTING_CODES_MAX, 1),
+);
+
 const connectionError = fields({
   category: picklist(CONNECTION_ERROR_CATEGORIES),
   origin: picklist(CONNECTION_ERROR_ORIGINS),
@@ -68,7 +73,7 @@ export const accountShown = fields({
   country: country(),
   currency: currency(),
   alias: text(ALIAS_LENGTH_MAX),
-  routingCodes: nullable(routingCodes),
+  routingCodes: routingCodesShown,
   iban: nullable(text(IBAN_TEXT_LENGTH_MAX)),
   accountNumber: nullable(text(ACCOUNT_NUMBER_LENGTH_MAX)),
   ledgerNumber: pattern(/^\d{12}$/, 'a ledger number'),

@@ -26,6 +26,7 @@ import { route } from './frame/route.ts';
 import { amountText, currency, fields, list, optional, pattern, picklist, text, uuid } from './frame/schemas.ts';
 
 const TAG = 'Accounts';
+const CLIENT_EXPAND = 'data.account.clientId';
 /** The deprecated copy of `data.account.connection` (specification 9). */
 const CONNECTION_INCLUDE = 'connect.connection';
 
@@ -42,8 +43,8 @@ const postAccount = route(
     response: fields({ account: accountShown }),
     errors: [
       'common.coding.internal.record_not_found',
-      'account.status.not_active',
-      'transfer.scheme.unavailable',
+      'client.status.not_active',
+      'connect.offer.unavailable',
       'connect.method.type_mismatch',
     ],
     examples: {
@@ -59,7 +60,7 @@ const postAccount = route(
   async ({ body, services, write }) => {
     const { clientId, currency: code, country = null, alias } = body.data.account;
     const chosen = chooseProvider(services.configuration.providers, body.connect, { currency: code, country });
-    const answer = await write(async (tx) => {
+    return write(async (tx) => {
       const account = await createAccount(tx, {
         clientId,
         method: chosen.provider.method,
@@ -70,8 +71,6 @@ const postAccount = route(
       });
       return { data: { account: presentAccount(account) } };
     });
-    services.hurryRelay();
-    return answer;
   },
 );
 
@@ -109,10 +108,10 @@ const patchAccountRoute = route(
       },
     },
   },
-  async ({ params, body, services, write }) => {
+  async ({ params, body, write }) => {
     const { connection, ...patch } = body.data.account;
     const error = connection?.error;
-    const answer = await write(async (tx) => {
+    return write(async (tx) => {
       const account = await patchAccount(tx, params.accountId, {
         ...patch,
         connection:
@@ -122,8 +121,6 @@ const patchAccountRoute = route(
       });
       return { data: { account: presentAccount(account) } };
     });
-    services.hurryRelay();
-    return answer;
   },
 );
 
@@ -135,6 +132,7 @@ const getAccount = route(
     tag: TAG,
     params: { accountId: uuid<AccountId>() },
     include: [CONNECTION_INCLUDE],
+    expand: [CLIENT_EXPAND],
     deprecatedIncludes: { [CONNECTION_INCLUDE]: { since: '2023-06-01', sunset: '2024-05-31' } },
     response: fields({ account: accountShown, client: optional(clientSummaryShown) }),
     responseConnect: fields({ connection: optional(connectionShown) }),
@@ -146,9 +144,7 @@ const getAccount = route(
     if (found === null) throw recordNotFound('account', 'id', params.accountId);
     const { account } = found;
     const { id, clientNumber, fullName, status, identity } = presentClient(found.client);
-    const client = expand.has('data.account.clientId')
-      ? { client: { id, clientNumber, fullName, status, identity } }
-      : {};
+    const client = expand.has(CLIENT_EXPAND) ? { client: { id, clientNumber, fullName, status, identity } } : {};
     const connection = presentConnection(account);
     return {
       data: { account: presentAccount(account), ...client },

@@ -1,44 +1,83 @@
 import type { Logger } from 'pino';
-import { listAdmissionsDue } from '../db/admissions.ts';
-import type { Database } from '../db/client.ts';
-import { type AdmissionWalk, admitWaitingTransfers, type TransferRules } from '../db/outgoing-transfers.ts';
+import { admitWaitingTransfers, listAdmissionsDue } from '../db/admissions.ts';
+import { type Database, DatabaseUnavailable, LockTimeout } from '../db/client.ts';
+import type { TransferRules } from '../db/outgoing-transfers.ts';
 import type { AccountId } from '../domain/ids.ts';
-import { type PollingLoop, pollingLoop } from './polling.ts';
+import { type PollingLoop, pollingLoop, reasonOf } from './polling.ts';
 
 const ADMISSION_INTERVAL_MS = 500;
-const ACCOUNTS_AT_ONCE = 20;
+/** Accounts that are worked on at one moment; the other connections are for those who pay. */
+const LANES = 4;
+const ACCOUNTS_AT_ONCE = 1_000;
+/** A lane does not wait longer for an account that another transaction holds: the account stays due. */
+const LOCK_TIMEOUT_MS = 1_000;
 
-/** Tries the transfers that wait for money wherever an account has been credited since. */
+/**
+ * Tries the transfers that wait for money wherever an account has been credited since. Accounts are worked on side by side
+ * and take turns: each gets one batch, so that one with many waiting transfers holds up no other. Nor does one that fails:
+ * that is logged once, and tried again with each look.
+ */
 export function admissions(options: {
   readonly database: Database;
   readonly rules: TransferRules;
   readonly logger: Logger;
-  /** Called after transfers were admitted: the relay's `hurry`. */
-  readonly onWake?: () => void;
 }): PollingLoop {
   const { database, rules, logger } = options;
+  const lanes = new Map<AccountId, Promise<void>>();
+  const failing = new Set<AccountId>();
+  let failure: { readonly error: unknown } | null = null;
+  let after: AccountId | null = null;
 
-  /** Page by page, each in its own transaction, so that an account with many waiters is never locked for long. */
   async function admit(accountId: AccountId): Promise<void> {
-    let walk: AdmissionWalk | null = null;
-    do {
-      const from: AdmissionWalk | null = walk;
-      const page: Awaited<ReturnType<typeof admitWaitingTransfers>> = await database.transaction((tx) =>
-        admitWaitingTransfers(tx, accountId, rules, from),
-      );
-      if (page.admitted > 0) options.onWake?.();
-      walk = page.next;
-    } while (walk !== null);
+    try {
+      const { more } = await database.transaction((tx) => admitWaitingTransfers(tx, accountId, rules), {
+        lockTimeoutMs: LOCK_TIMEOUT_MS,
+      });
+      if (more) loop.hurry();
+      failing.delete(accountId);
+    } catch (error) {
+      if (error instanceof DatabaseUnavailable) failure = { error };
+      else if (!(error instanceof LockTimeout)) noteFailing(accountId, error);
+    } finally {
+      lanes.delete(accountId);
+    }
   }
 
-  return pollingLoop({
+  function noteFailing(accountId: AccountId, error: unknown): void {
+    if (failing.has(accountId)) return;
+    failing.add(accountId);
+    logger.error({ accountId, reason: reasonOf(error) }, 'the transfers that wait in an account cannot be admitted');
+  }
+
+  async function startLanes(): Promise<boolean> {
+    const due = await listAdmissionsDue(database.reader, ACCOUNTS_AT_ONCE, after);
+    after = due.length === ACCOUNTS_AT_ONCE ? (due.at(-1) ?? null) : null;
+    for (const accountId of due) {
+      if (lanes.has(accountId)) continue;
+      while (lanes.size >= LANES) await Promise.race(lanes.values());
+      if (failure !== null) break;
+      lanes.set(accountId, admit(accountId));
+    }
+    return after !== null;
+  }
+
+  const loop = pollingLoop({
     name: 'admissions',
     intervalMs: ADMISSION_INTERVAL_MS,
     logger,
     poll: async () => {
-      const due = await listAdmissionsDue(database.reader, ACCOUNTS_AT_ONCE);
-      for (const accountId of due) await admit(accountId);
-      return due.length === ACCOUNTS_AT_ONCE;
+      const more = await startLanes();
+      if (failure === null) return more;
+      const { error } = failure;
+      failure = null;
+      throw error;
     },
   });
+  return {
+    ...loop,
+    stop: async () => {
+      await loop.stop();
+      await Promise.all(lanes.values());
+    },
+  };
 }

@@ -1,4 +1,5 @@
-import { findMachineUserKey } from '../db/machine-users.ts';
+import { requiredAudience } from '../config/configuration.ts';
+import { findMachineUserKeys } from '../db/machine-users.ts';
 import { type Application, createApplication } from './frame/application.ts';
 import { createAuthenticator } from './frame/authentication.ts';
 import { createRateLimiter } from './frame/rate-limit.ts';
@@ -13,9 +14,9 @@ const VERSION = '0.1.0';
 export function createApi(services: Services, extraRoutes: readonly (Route | OpenRoute)[] = []): Application {
   const { configuration, database, now } = services;
   const authenticate = createAuthenticator({
-    audience: configuration.audience,
+    audience: requiredAudience(configuration),
     now,
-    findKey: (kid) => findMachineUserKey(database.reader, kid),
+    findKeys: (kids) => findMachineUserKeys(database.reader, kids),
   });
   const countRequest = createRateLimiter(configuration.rateLimit.requestsPerSecond, now);
   const routes = [...ROUTES, ...extraRoutes];

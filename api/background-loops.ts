@@ -3,30 +3,25 @@ import { admissions } from './admissions.ts';
 import { eventSequencer } from './event-sequencer.ts';
 import type { BackgroundLoop, Services } from './frame/services.ts';
 import { openWorkSweep } from './open-work.ts';
-import type { PollingLoop } from './polling.ts';
+import { reEncryption } from './re-encryption.ts';
 import { transferCounting } from './transfer-counts.ts';
 import { workflowWakeupRelay } from './workflow-wakeups.ts';
 
-export interface BackgroundLoops {
-  readonly relay: PollingLoop;
-  /** In the order in which they start; they stop in the opposite one. */
-  readonly all: readonly BackgroundLoop[];
-}
-
-/** What the API process does beside answering. Each looks for its own work, so that any number of processes may run. */
+/**
+ * What the API process does beside answering, in the order in which it starts; it stops in the opposite one. Each looks for
+ * its own work, so that any number of processes may run.
+ */
 export function backgroundLoops(
-  services: Pick<Services, 'database' | 'configuration' | 'logger'>,
+  services: Pick<Services, 'database' | 'configuration' | 'keyring' | 'logger'>,
   client: Client,
-): BackgroundLoops {
-  const { database, configuration: rules, logger } = services;
-  const relay = workflowWakeupRelay({ database, client, logger });
-  const onWake = relay.hurry;
-  const all = [
-    relay,
-    eventSequencer({ database, logger, now: () => new Date(), onWake }),
-    admissions({ database, rules, logger, onWake }),
-    openWorkSweep({ database, logger, onWake }),
+): readonly BackgroundLoop[] {
+  const { database, configuration: rules, keyring, logger } = services;
+  return [
+    workflowWakeupRelay({ database, client, logger }),
+    eventSequencer({ database, logger, now: () => new Date() }),
+    admissions({ database, rules, logger }),
+    openWorkSweep({ database, logger }),
     transferCounting({ database, logger }),
+    reEncryption({ database, keyring, logger }),
   ];
-  return { relay, all };
 }

@@ -53,7 +53,7 @@ const postBeneficiary = route(
     errors: [
       'common.coding.internal.record_not_found',
       'common.state.illegal_transition',
-      'account.status.not_active',
+      'client.status.not_active',
       'connect.client.not_connected',
       'connect.client.mismatch',
       ...MIGRATION_ERRORS,

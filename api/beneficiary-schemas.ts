@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { checkBankAccount } from '../domain/bank-accounts.ts';
 import { BANK_ACCOUNT_STATUSES } from '../domain/beneficiaries.ts';
 import type { ClientId } from '../domain/ids.ts';
+import { routingCodesShown } from './account-schemas.ts';
 import { email } from './client-schemas.ts';
 import { oneOf } from './frame/alternatives.ts';
 import { crossCheck, disagreement, isSent, type Sent } from './frame/cross-checks.ts';
@@ -144,7 +145,7 @@ export const bankAccountShown = fields({
   currency: currency(),
   accountNumber: nullable(text(34)),
   iban: nullable(text(34)),
-  routingCodes: map(ROUTING_CODE_KIND, text(34), ROUTING_CODES_MAX),
+  routingCodes: routingCodesShown,
   status: picklist(BANK_ACCOUNT_STATUSES),
 });
 

@@ -63,7 +63,7 @@ function bankAccountProblems({ accountNumber, routingCodes }: Sent) {
   return [...problems, { path: ['routingCodes', 'sort-code'], value: undefined, message } as const];
 }
 
-const bankAccountShown = fields({ accountNumber: text(34), routingCodes: map(ROUTING_CODE_KIND, text(34), 10) });
+const bankAccountShown = fields({ accountNumber: text(34), routingCodes: map(ROUTING_CODE_KIND, text(34), 10, 1) });
 
 const verificationShown = fields({
   id: uuid(),
@@ -119,8 +119,9 @@ const postVerification = route(
         }),
       },
     },
+    confidential: true,
     response: fields({ beneficiaryVerification: verificationShown }),
-    errors: ['common.coding.internal.record_not_found', 'account.status.not_active', 'connect.provider.unavailable'],
+    errors: ['common.coding.internal.record_not_found', 'client.status.not_active', 'connect.provider.unavailable'],
     examples: {
       requests: {
         'client.pay-uk.cop': {
@@ -159,7 +160,7 @@ const postVerification = route(
       secondaryIdentification,
     });
     return write(async (tx) => {
-      const verification = await createBeneficiaryVerification(tx, {
+      const verification = await createBeneficiaryVerification(tx, services.keyring, {
         clientId,
         directory: DIRECTORY,
         provider: directory.provider,

@@ -1,13 +1,17 @@
 import * as v from 'valibot';
 import { changeClient } from '../db/client-changes.ts';
 import { readClientRelations } from '../db/client-relations.ts';
+import type { ClientChange } from '../domain/client-changes.ts';
 import { presentClientWithRelations } from '../domain/client-relations.ts';
+import { CLIENT_STATUSES } from '../domain/clients.ts';
+import { refusal } from '../domain/errors.ts';
 import type { ClientId } from '../domain/ids.ts';
+import type { Role } from '../domain/roles.ts';
 import { CLIENT_EXAMPLE, clientShown, email, typeDisagreements } from './client-schemas.ts';
 import { oneOf, only } from './frame/alternatives.ts';
 import { crossCheck } from './frame/cross-checks.ts';
 import { route } from './frame/route.ts';
-import { clearable, country, date, fields, optional, text, uuid } from './frame/schemas.ts';
+import { clearable, country, date, deprecated, fields, optional, picklist, text, uuid } from './frame/schemas.ts';
 import {
   addressSent,
   historicDate,
@@ -20,7 +24,7 @@ import {
 const identityOfBoth = {
   country: clearable(country()),
   identifications: clearable(identificationsSent),
-  identificationNumbers: clearable(identificationNumbersChange),
+  identificationNumbers: deprecated(clearable(identificationNumbersChange)),
 };
 
 const identityChange = oneOf(
@@ -64,7 +68,11 @@ const profileChange = oneOf(
 );
 
 const clientChange = v.pipe(
-  fields({ identity: optional(identityChange), profile: optional(profileChange) }),
+  fields({
+    identity: optional(identityChange),
+    profile: optional(profileChange),
+    status: optional(picklist(CLIENT_STATUSES)),
+  }),
   crossCheck(typeDisagreements),
 );
 
@@ -105,13 +113,18 @@ const patchClient = route(
     path: '/clients/{clientId}',
     summary: 'Change a client',
     description:
-      'Any subset of identity and profile; their type says which client is meant and cannot change. Addresses and the list of identifications are replaced as a whole; the deprecated map is merged, and its null takes the identifications of a type away.',
+      'Any subset of identity and profile (role operator) and status (role compliance or admin). Identity and profile: their type says which client is meant and cannot change. Addresses and the list of identifications are replaced as a whole; the deprecated map is merged, and its null takes the identifications of a type away.',
     tag: 'Clients',
-    roles: ['operator'],
+    roles: ['operator', 'compliance', 'admin'],
     params: { clientId: uuid<ClientId>() },
     workflows: { direct: { data: fields({ client: clientChange }) } },
     response: fields({ client: clientShown }),
-    errors: ['common.coding.internal.record_not_found'],
+    errors: [
+      'common.coding.internal.record_not_found',
+      'common.state.illegal_transition',
+      'common.security.access_denied',
+      'client.close.not_empty',
+    ],
     examples: {
       requests: {
         direct: {
@@ -132,12 +145,29 @@ const patchClient = route(
       response: { client: EXAMPLE },
     },
   },
-  async ({ params, body, write }) =>
-    write(async (tx) => {
-      const client = await changeClient(tx, params.clientId, body.data.client);
+  async ({ params, body, caller, initiator, write }) => {
+    const change = body.data.client;
+    checkRoles(caller.roles, change);
+    return write(async (tx) => {
+      const client = await changeClient(tx, params.clientId, change, initiator);
       const relations = await readClientRelations(tx, params.clientId);
       return { data: { client: presentClientWithRelations(client, relations) } };
-    }),
+    });
+  },
 );
+
+/** Who keeps a client's data does not decide whether it may do business, and the other way round. */
+function checkRoles(roles: readonly Role[], { identity, profile, status }: ClientChange): void {
+  if (status !== undefined && !roles.includes('compliance') && !roles.includes('admin')) {
+    throw denied('compliance or admin', 'status');
+  }
+  if (identity === undefined && profile === undefined) return;
+  if (!roles.includes('operator')) throw denied('operator', identity === undefined ? 'profile' : 'identity');
+}
+
+function denied(role: string, field: string): Error {
+  const message = `Changing this needs the role ${role}.`;
+  return refusal('common.security.access_denied', ['client', field, ''], message);
+}
 
 export const clientChangeRoutes = [patchClient];

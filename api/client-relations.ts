@@ -8,7 +8,11 @@ import {
   type NewClientRelation,
 } from '../db/client-relations.ts';
 import { findClient } from '../db/clients.ts';
-import { CLIENT_RELATIONS_MAX, presentClientRelation } from '../domain/client-relations.ts';
+import {
+  CLIENT_RELATIONS_MAX,
+  CLIENT_RELATIONS_PER_CALL_MAX,
+  presentClientRelation,
+} from '../domain/client-relations.ts';
 import { CLIENT_RELATIONS } from '../domain/clients.ts';
 import { recordNotFound } from '../domain/errors.ts';
 import type { ClientId, ClientRelationId } from '../domain/ids.ts';
@@ -55,7 +59,7 @@ const EXAMPLE = {
 const oneOrSeveral = v.pipe(
   fields({
     clientRelation: optional(relationSent),
-    clientRelations: optional(list(relationSent, 1, CLIENT_RELATIONS_MAX)),
+    clientRelations: optional(list(relationSent, 1, CLIENT_RELATIONS_PER_CALL_MAX)),
   }),
   crossCheck(({ clientRelation, clientRelations }) => {
     if (clientRelation === undefined && clientRelations === undefined) {
@@ -73,14 +77,14 @@ const postClientRelations = route(
     method: 'POST',
     path: '/clients/{clientId}/relations',
     summary: 'Relate individuals to a corporate client',
-    description: `Either one as \`clientRelation\` or several as \`clientRelations\`; the answer has the same form. A client has at most ${CLIENT_RELATIONS_MAX} in all.`,
+    description: `Either one as \`clientRelation\` or several as \`clientRelations\`; the answer has the same form. At most ${CLIENT_RELATIONS_PER_CALL_MAX} at once, and ${CLIENT_RELATIONS_MAX} of a client in all.`,
     tag: TAG,
     roles: ['operator'],
     params: { clientId: uuid<ClientId>() },
     workflows: { direct: { data: oneOrSeveral } },
     response: fields({
       clientRelation: optional(relationShown),
-      clientRelations: optional(list(relationShown, 1, CLIENT_RELATIONS_MAX)),
+      clientRelations: optional(list(relationShown, 1, CLIENT_RELATIONS_PER_CALL_MAX)),
     }),
     errors: ['common.coding.internal.record_not_found'],
     examples: {

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { CLIENT_RELATIONS_MAX } from '../domain/client-relations.ts';
+import { CLIENT_RELATIONS_MAX, CLIENT_RELATIONS_PER_CALL_MAX } from '../domain/client-relations.ts';
 import { CLIENT_RELATIONS, CLIENT_STATUSES } from '../domain/clients.ts';
 import { isEmail } from '../domain/emails.ts';
 import { ADDRESS_LINE_LENGTH_MAX, FULL_NAME_LENGTH_MAX } from '../domain/names.ts';
@@ -8,6 +8,7 @@ import { crossCheck, type Disagreement, isSent, type Sent } from './frame/cross-
 import {
   country,
   date,
+  deprecated,
   fields,
   hint,
   list,
@@ -40,7 +41,7 @@ const individualNames = { type: only('individual'), givenName: partyName(), fami
 const corporateNames = { type: only('corporate'), legalName: partyName() };
 const identificationViews = {
   identifications: optional(identificationsSent),
-  identificationNumbers: optional(identificationNumbers),
+  identificationNumbers: deprecated(optional(identificationNumbers)),
 };
 
 const identitySent = oneOf(
@@ -82,7 +83,7 @@ export const clientSent = v.pipe(
   fields({
     identity: identitySent,
     profile: profileSent,
-    relations: optional(list(relationSent, 0, CLIENT_RELATIONS_MAX)),
+    relations: optional(list(relationSent, 0, CLIENT_RELATIONS_PER_CALL_MAX)),
   }),
   crossCheck(({ identity, profile, relations }) => {
     const type = isSent(identity) ? identity.type : undefined;
@@ -111,7 +112,10 @@ export type ClientRelationSent = v.InferOutput<typeof relationSent>;
 export type ClientSent = v.InferOutput<typeof clientSent>;
 
 const contactShown = { phone: nullable(text(40)), email: nullable(text(254)) };
-const identitiesShown = { identifications: identificationsShown, identificationNumbers };
+const identitiesShown = {
+  identifications: identificationsShown,
+  identificationNumbers: deprecated(identificationNumbers),
+};
 
 const identityShown = v.variant('type', [
   fields({ ...individualNames, birthDate: nullable(date()), country: nullable(country()), ...identitiesShown }),

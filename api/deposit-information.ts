@@ -8,7 +8,7 @@ import {
   ACCOUNT_NUMBER_LENGTH_MAX,
   IBAN_TEXT_LENGTH_MAX,
   ROUTING_CODE_KEY,
-  ROUTING_CODE_VALUE_LENGTH_MAX,
+  routingCodesShown,
 } from './account-schemas.ts';
 import { route } from './frame/route.ts';
 import { country, currency, fields, map, nullable, text, uuid } from './frame/schemas.ts';
@@ -20,7 +20,7 @@ const details = {
   accountHolderName: text(2 * NAME_LENGTH_MAX + 1),
   country: country(),
   currency: currency(),
-  routingCodes: nullable(map(ROUTING_CODE_KEY, text(ROUTING_CODE_VALUE_LENGTH_MAX), 10)),
+  routingCodes: routingCodesShown,
   accountNumber: nullable(text(ACCOUNT_NUMBER_LENGTH_MAX)),
   iban: nullable(text(IBAN_TEXT_LENGTH_MAX)),
   ledgerNumber: nullable(text(20)),

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { Database } from '../db/client.ts';
-import { numberEvents, wakeOverdueShards } from '../db/event-sequencer.ts';
+import { type NumberedEvents, numberEvents, wakeOverdueShards } from '../db/event-sequencer.ts';
 import { readWebhookBacklog } from '../db/webhook-subscriptions.ts';
 import { webhookBacklog, webhookSubscriptionsDisabled } from './frame/metrics.ts';
 import { type PollingLoop, pollingLoop } from './polling.ts';
@@ -8,6 +8,7 @@ import { type PollingLoop, pollingLoop } from './polling.ts';
 /** What a subscriber waits at most before its event can be sent; each look costs one statement. */
 const INTERVAL_MS = 100;
 const ROWS_AT_ONCE = 2_000;
+const ROWS_AT_ONCE_MIN = 1;
 /** Rows are looked for by ids of the last while, and once in so long by all: a clock may be far behind. */
 const RECENT_MS = 60_000;
 const FULL_LOOK_INTERVAL_MS = 10_000;
@@ -18,10 +19,9 @@ export function eventSequencer(options: {
   readonly database: Database;
   readonly logger: Logger;
   readonly now: () => Date;
-  /** Called after workflows were noted to be woken: the relay's `hurry`. */
-  readonly onWake?: () => void;
 }): PollingLoop {
   const { database, logger, now } = options;
+  let rowsAtOnce = ROWS_AT_ONCE;
   let fullLookAt = Number.NEGATIVE_INFINITY;
   let backlogReadAt = Number.NEGATIVE_INFINITY;
 
@@ -32,7 +32,20 @@ export function eventSequencer(options: {
     const { due, disabled } = await readWebhookBacklog(database.reader);
     webhookBacklog.set(due);
     webhookSubscriptionsDisabled.set(disabled);
-    if (await wakeOverdueShards(database)) options.onWake?.();
+    await wakeOverdueShards(database);
+  }
+
+  /** After a failure half as many at once, so that a batch too large for its deadline does not fail for ever; after a success twice as many again. */
+  async function number(since: Date | null): Promise<NumberedEvents & { readonly full: boolean }> {
+    try {
+      const numbered = await numberEvents(database, rowsAtOnce, since);
+      const full = numbered.rowCount >= rowsAtOnce;
+      rowsAtOnce = Math.min(ROWS_AT_ONCE, rowsAtOnce * 2);
+      return { ...numbered, full };
+    } catch (error) {
+      rowsAtOnce = Math.max(ROWS_AT_ONCE_MIN, Math.floor(rowsAtOnce / 2));
+      throw error;
+    }
   }
 
   return pollingLoop({
@@ -42,10 +55,8 @@ export function eventSequencer(options: {
     poll: async () => {
       const lookAtAll = performance.now() - fullLookAt > FULL_LOOK_INTERVAL_MS;
       const since = lookAtAll ? null : new Date(now().getTime() - RECENT_MS);
-      const { rowCount, woken } = await numberEvents(database, ROWS_AT_ONCE, since);
-      const full = rowCount >= ROWS_AT_ONCE;
+      const { full } = await number(since);
       if (lookAtAll && !full) fullLookAt = performance.now();
-      if (woken) options.onWake?.();
       await lookAtBacklog();
       return full;
     },

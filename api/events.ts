@@ -49,7 +49,6 @@ const getEvents = route(
     description:
       'Events after data.event.positionAfter (default 0), as webhooks show them. Go on with metadata.nextPositionAfter, also where a page is not full. Pages by number count positions.',
     tag: 'Webhooks',
-    roles: ['admin'],
     paged: true,
     query: {
       'data.event.positionAfter': optional(pattern(/^\d{1,15}$/, 'a position')),

@@ -1,4 +1,6 @@
+import type { Reader } from '../db/client.ts';
 import { findIncomingTransfer, listIncomingTransfers } from '../db/incoming-transfer-reads.ts';
+import { assignIncomingTransfer, returnIncomingTransfer } from '../db/incoming-transfers.ts';
 import { recordNotFound } from '../domain/errors.ts';
 import type { AccountId, ClientId, IncomingTransferId } from '../domain/ids.ts';
 import { INCOMING_TRANSFER_STATUSES } from '../domain/incoming-transfers.ts';
@@ -17,7 +19,7 @@ import {
   text,
   uuid,
 } from './frame/schemas.ts';
-import { partyAccountShown } from './outgoing-transfer-schemas.ts';
+import { partyAccountShown, statusReasonShown } from './outgoing-transfer-schemas.ts';
 
 const TAG = 'Incoming transfers';
 
@@ -27,6 +29,7 @@ const incomingTransferShown = fields({
   accountId: nullable(uuid()),
   transactionNumber: text(15),
   status: picklist(INCOMING_TRANSFER_STATUSES),
+  statusReason: nullable(statusReasonShown),
   currency: currency(),
   amount: amount(),
   feeAmount: amount(),
@@ -52,6 +55,7 @@ const INCOMING_TRANSFER_EXAMPLE = {
   accountId: '0199c4a0-5b1e-7c3a-9d42-0c2f6f3a1b02',
   transactionNumber: '20261121-M4T9RC',
   status: 'completed',
+  statusReason: null,
   currency: 'GBP',
   amount: 250,
   feeAmount: 0,
@@ -91,12 +95,16 @@ const getIncomingTransfer = route(
     errors: ['common.coding.internal.record_not_found'],
     examples: { response: { incomingTransfer: INCOMING_TRANSFER_EXAMPLE } },
   },
-  async ({ params, services }) => {
-    const incomingTransfer = await findIncomingTransfer(services.database.reader, params.id);
-    if (incomingTransfer === null) throw recordNotFound('incomingTransfer', 'id', params.id);
-    return { data: { incomingTransfer } };
-  },
+  async ({ params, services }) => ({
+    data: { incomingTransfer: await readTransfer(services.database.reader, params.id) },
+  }),
 );
+
+async function readTransfer(reader: Reader, id: IncomingTransferId) {
+  const incomingTransfer = await findIncomingTransfer(reader, id);
+  if (incomingTransfer === null) throw recordNotFound('incomingTransfer', 'id', id);
+  return incomingTransfer;
+}
 
 const getIncomingTransfers = route(
   {
@@ -149,4 +157,65 @@ const getIncomingTransfers = route(
   },
 );
 
-export const incomingTransferRoutes = [getIncomingTransfer, getIncomingTransfers];
+const assignTransfer = route(
+  {
+    method: 'POST',
+    path: '/incoming-transfers/{id}/assign',
+    summary: 'Assign held money to an account',
+    description:
+      'For a transfer that is `on-hold` without an account, as its payer named none or several: the account is of the same provider and currency, and active. Money that the provider holds is credited when the provider lets go of it.',
+    tag: TAG,
+    roles: ['operator'],
+    params: { id: uuid<IncomingTransferId>() },
+    workflows: { direct: { data: fields({ incomingTransfer: fields({ accountId: uuid<AccountId>() }) }) } },
+    status: 200,
+    response: fields({ incomingTransfer: incomingTransferShown }),
+    errors: [
+      'common.coding.internal.record_not_found',
+      'common.state.illegal_transition',
+      'account.method.mismatch',
+      'account.currency.mismatch',
+      'account.status.not_active',
+    ],
+    examples: {
+      requests: { direct: { data: { incomingTransfer: { accountId: INCOMING_TRANSFER_EXAMPLE.accountId } } } },
+      response: { incomingTransfer: INCOMING_TRANSFER_EXAMPLE },
+    },
+  },
+  async ({ params, body, initiator, write }) => {
+    const { accountId } = body.data.incomingTransfer;
+    return write(async (tx) => {
+      await assignIncomingTransfer(tx, params.id, accountId, initiator);
+      return { data: { incomingTransfer: await readTransfer(tx, params.id) } };
+    });
+  },
+);
+
+const returnTransfer = route(
+  {
+    method: 'POST',
+    path: '/incoming-transfers/{id}/return',
+    summary: 'Send held money back to its payer',
+    description:
+      'For a transfer that is `on-hold`. Of a built-in account the money goes back through the provider; callers of plug-in accounts send it back themselves.',
+    tag: TAG,
+    roles: ['operator'],
+    params: { id: uuid<IncomingTransferId>() },
+    workflows: { direct: { data: fields({}) } },
+    status: 200,
+    response: fields({ incomingTransfer: incomingTransferShown }),
+    errors: ['common.coding.internal.record_not_found', 'common.state.illegal_transition'],
+    examples: {
+      requests: { direct: { data: {} } },
+      response: { incomingTransfer: { ...INCOMING_TRANSFER_EXAMPLE, status: 'failed', transferDate: null } },
+    },
+  },
+  async ({ params, initiator, write }) => {
+    return write(async (tx) => {
+      await returnIncomingTransfer(tx, params.id, initiator);
+      return { data: { incomingTransfer: await readTransfer(tx, params.id) } };
+    });
+  },
+);
+
+export const incomingTransferRoutes = [getIncomingTransfer, getIncomingTransfers, assignTransfer, returnTransfer];

@@ -94,11 +94,11 @@ const registerMachineUser = route(
       response: { machineUser: MACHINE_USER_EXAMPLE },
     },
   },
-  async ({ body, caller, write }) => {
+  async ({ body, initiator, write }) => {
     const { name, roles, key: sent } = body.data.machineUser;
     const key = readPublicKey(sent, 'machineUser.key');
     return write(async (tx) => ({
-      data: { machineUser: show(await createMachineUser(tx, { name, roles: [...new Set(roles)], key }, caller.id)) },
+      data: { machineUser: show(await createMachineUser(tx, { name, roles: [...new Set(roles)], key }, initiator)) },
     }));
   },
 );
@@ -167,9 +167,9 @@ const patchMachineUser = route(
       response: { machineUser: MACHINE_USER_EXAMPLE },
     },
   },
-  async ({ params, body, caller, write }) =>
+  async ({ params, body, initiator, write }) =>
     write(async (tx) => {
-      const user = await changeMachineUser(tx, params.machineUserId, body.data.machineUser, caller.id);
+      const user = await changeMachineUser(tx, params.machineUserId, body.data.machineUser, initiator);
       if (user === null) throw recordNotFound('machineUser', 'id', params.machineUserId);
       return { data: { machineUser: show(user) } };
     }),
@@ -192,10 +192,10 @@ const addKey = route(
       response: { machineUser: MACHINE_USER_EXAMPLE },
     },
   },
-  async ({ params, body, caller, write }) => {
+  async ({ params, body, initiator, write }) => {
     const key = readPublicKey(body.data.machineUserKey, 'machineUserKey');
     return write(async (tx) => {
-      const user = await addMachineUserKey(tx, params.machineUserId, key, caller.id);
+      const user = await addMachineUserKey(tx, params.machineUserId, key, initiator);
       if (user === null) throw recordNotFound('machineUser', 'id', params.machineUserId);
       return { data: { machineUser: show(user) } };
     });
@@ -214,9 +214,9 @@ const revokeKey = route(
     response: fields({}),
     examples: { response: {} },
   },
-  async ({ params, caller, write }) =>
+  async ({ params, initiator, write }) =>
     write(async (tx) => {
-      const known = await revokeMachineUserKey(tx, params.machineUserId, params.keyId, caller.id);
+      const known = await revokeMachineUserKey(tx, params.machineUserId, params.keyId, initiator);
       if (!known) throw recordNotFound('machineUserKey', 'id', params.keyId);
       return { data: {} };
     }),

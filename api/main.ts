@@ -2,13 +2,19 @@ import { pino } from 'pino';
 import { createDirectories } from '../activities/providers/directories.ts';
 import { createProviders } from '../activities/providers/providers.ts';
 import { loadConfiguration, refuseReviews } from '../config/configuration.ts';
+import { readEncryptionKeys } from '../config/encryption-keys.ts';
 import { readEnvironment } from '../config/environment.ts';
+import { readMetricsAddress, startMetricsServer } from '../config/metrics-server.ts';
+import { reportSharedFailures } from '../config/shared-failures.ts';
 import { temporalSettings } from '../config/temporal.ts';
 import { createDatabase } from '../db/client.ts';
+import { createKeyring } from '../db/keyring.ts';
 import { createApi } from './app.ts';
 import { backgroundLoops } from './background-loops.ts';
+import { sharedStatementFailures } from './frame/metrics.ts';
 import { startServer } from './frame/server.ts';
 import type { Services } from './frame/services.ts';
+import { metricsText } from './metrics-text.ts';
 import { lazyTemporalClient } from './temporal.ts';
 
 /** A drain that hangs must not keep the process: the start kills what is left after 20 s. */
@@ -19,6 +25,8 @@ const LOG_FLUSH_INTERVAL_MS = 100;
 
 async function main(): Promise<void> {
   const environment = readEnvironment(process.env);
+  const keyring = createKeyring(readEncryptionKeys(process.env));
+  const metricsAddress = readMetricsAddress(process.env);
   const configuration = loadConfiguration(process.env);
   refuseReviews(configuration);
   // Buffered: a line per request must not be a system call per request. A kill loses the last moment's lines, no more.
@@ -29,26 +37,29 @@ async function main(): Promise<void> {
     url: environment.databaseUrl,
     maxConnections: configuration.pools.apiDatabaseConnections,
     applicationName: 'api',
+    lists: { maxConnections: configuration.pools.apiListConnections },
+    onSharedFailure: reportSharedFailures(logger, sharedStatementFailures),
   });
   const temporal = lazyTemporalClient(temporalSettings(process.env));
-  const loops = backgroundLoops({ database, configuration, logger }, temporal.client);
+  const loops = backgroundLoops({ database, configuration, logger, keyring }, temporal.client);
   const services: Services = {
     database,
     configuration,
     environment,
     logger,
+    keyring,
     providers: createProviders(configuration, environment),
     directories: createDirectories(configuration, environment),
     now: () => new Date(),
-    hurryRelay: loops.relay.hurry,
     isTemporalReachable: async () => {
       await temporal.connection.workflowService.getSystemInfo({});
       return true;
     },
   };
-  const server = await startServer(createApi(services), environment.port);
-  for (const loop of loops.all) loop.start();
-  logger.info({ port: server.port }, 'api ready');
+  const metrics = await startMetricsServer(metricsAddress, metricsText(services));
+  const server = await startServer(createApi(services), environment);
+  for (const loop of loops) loop.start();
+  logger.info({ metricsPort: metrics.port, port: server.port }, 'api ready');
   destination.flush();
 
   let stopping = false;
@@ -58,9 +69,10 @@ async function main(): Promise<void> {
     setTimeout(() => process.exit(1), STOP_LIMIT_MS).unref();
     logger.info({ signal }, 'api stops');
     await server.drain();
-    for (const loop of [...loops.all].reverse()) await loop.stop();
+    for (const loop of [...loops].reverse()) await loop.stop();
     await temporal.close();
     await database.close();
+    await metrics.close();
     destination.flushSync();
     process.exit(0);
   };

@@ -15,8 +15,6 @@ export function openWorkSweep(options: {
   readonly database: Database;
   readonly logger: Logger;
   readonly intervalMs?: number;
-  /** Called after rows were woken: the relay's `hurry`. */
-  readonly onWake?: () => void;
 }): PollingLoop {
   const { database, logger } = options;
   return pollingLoop({
@@ -26,9 +24,7 @@ export function openWorkSweep(options: {
     poll: async () => {
       for (const type of OPEN_WORK_TYPES) {
         const woken = await database.transaction((tx) => wakeOverdue(tx, type, SWEEP_BATCH));
-        if (woken === 0) continue;
-        logger.info({ type, woken }, 'overdue rows woken');
-        options.onWake?.();
+        if (woken > 0) logger.info({ type, woken }, 'overdue rows woken');
       }
       return false;
     },

@@ -1,10 +1,9 @@
-import type { Configuration } from '../config/configuration.ts';
 import { isTakenNumber, waitedForRowOf } from '../db/client.ts';
 import { newId } from '../db/ids.ts';
 import { type InternalTransfer, settleInternalTransfer } from '../db/internal-transfers.ts';
 import { drawTransactionNumber } from '../db/transaction-numbers.ts';
 import { dateInUtc } from '../domain/dates.ts';
-import { DomainError, type Problem, recordNotFound } from '../domain/errors.ts';
+import { DomainError, type Problem } from '../domain/errors.ts';
 import { implicitFee, parseRatioPricing, ratioFee } from '../domain/fees.ts';
 import type { IncomingTransferId, OutgoingTransferId } from '../domain/ids.ts';
 import {
@@ -55,10 +54,11 @@ function invalidPricing(path: string, rule: string): DomainError {
 
 /** The requirements that a transfer starts with: what the configuration asks nobody for is not required. */
 export function startingRequirements({ body, services }: PostContext): Requirements {
-  const { configuration } = services;
-  const { currency, amountMinor, scope } = body.data.outgoingTransfer;
-  const authorize = requiresAuthorization(ruleFor(configuration.authorization, currency), { amountMinor, currency });
-  const reviewed = complianceReviewed(configuration, currency, scope);
+  const { authorization, compliance } = services.configuration;
+  const { currency, amountMinor } = body.data.outgoingTransfer;
+  const authorize = requiresAuthorization(ruleFor(authorization, currency), { amountMinor, currency });
+  // A review of the receiver's side is not the sender's: it begins when the transfer is reserved.
+  const reviewed = ruleFor(compliance.outgoing, currency) !== 'none';
   return {
     authorizationStatus: authorize ? 'not-checked' : 'not-required',
     complianceCheckStatus: reviewed ? 'not-checked' : 'not-required',
@@ -67,35 +67,30 @@ export function startingRequirements({ body, services }: PostContext): Requireme
   };
 }
 
-function complianceReviewed(configuration: Configuration, currency: string, scope: 'internal' | 'external'): boolean {
-  const outgoing = ruleFor(configuration.compliance.outgoing, currency) !== 'none';
-  return outgoing || (scope === 'internal' && ruleFor(configuration.compliance.incoming, currency) !== 'none');
+/** Whether the incoming transfer of an internal one is reviewed before its money is the receiver's. */
+export function isReviewedOnArrival({ body, services }: PostContext): boolean {
+  return ruleFor(services.configuration.compliance.incoming, body.data.outgoingTransfer.currency) !== 'none';
 }
 
-/** Between accounts of the service no country asks for a reason, but one that is named exists. */
-export function checkInternalReason({ body }: PostContext): void {
-  const { scope, transferReasonId } = body.data.outgoingTransfer;
-  if (scope !== 'internal' || transferReasonId === undefined) return;
-  if (findTransferReason(transferReasonId) === null) {
-    throw recordNotFound('outgoingTransfer', 'transferReasonId', transferReasonId);
-  }
-}
-
-/** Nothing has to be waited for: an internal transfer for now that nobody reviews or authorizes. */
+/** Nothing has to be waited for, and nothing looked up: an internal transfer for now, without review or authorization. */
 export function isStraightThrough(context: PostContext): boolean {
-  const { outgoingTransfer } = context.body.data;
-  if (outgoingTransfer.scope !== 'internal' || context.body.workflow.dryRun === true) return false;
-  if (outgoingTransfer.transferDate !== undefined) return false;
+  const { scope, transferDate, transferReasonId } = context.body.data.outgoingTransfer;
+  if (scope !== 'internal' || context.body.workflow.dryRun === true || transferDate !== undefined) return false;
+  if (transferReasonId !== undefined && findTransferReason(transferReasonId) === null) return false;
   const requirements = startingRequirements(context);
-  return requirements.authorizationStatus === 'not-required' && requirements.complianceCheckStatus === 'not-required';
+  const isFree =
+    requirements.authorizationStatus === 'not-required' && requirements.complianceCheckStatus === 'not-required';
+  return isFree && !isReviewedOnArrival(context);
 }
 
-/** Settles the transfer in one statement, whose idempotency row holds the very text of the answer. */
-export async function settleStraightThrough(context: PostContext): Promise<RenderedAnswer> {
+/**
+ * Settles the transfer in one statement, whose idempotency row holds the very text of the answer. Null: something does not
+ * hold, nothing was done, and it is to be made or refused under its locks.
+ */
+export async function settleStraightThrough(context: PostContext, fee: bigint): Promise<RenderedAnswer | null> {
   const { body, caller, services, idempotency } = context;
   const request = body.data.outgoingTransfer;
   if (request.destination.type !== 'client-account') throw new Error('an internal transfer goes to a client account');
-  const fee = feeMinor(context);
   const requirements = startingRequirements(context);
   let transferDate = dateInUtc(services.now());
   for (let draw = 1; draw <= DRAWS_MAX; draw += 1) {
@@ -124,6 +119,7 @@ export async function settleStraightThrough(context: PostContext): Promise<Rende
     try {
       const settled = await settleInternalTransfer(services.database, { ...transfer, responseBody: answer.body });
       if (settled.outcome === 'settled') return answer;
+      if (settled.outcome === 'undecided') return null;
       if (settled.outcome === 'replayed') return { ...answer, body: settled.responseBody, replayed: true };
       transferDate = settled.transferDate;
     } catch (error) {
@@ -163,6 +159,10 @@ function recordOf(
     beneficiaryBankAccountId: null,
     returned: false,
     incomingTransferId: transfer.incomingTransferId,
+    serviceProviderId: null,
+    serviceProviderReference: null,
+    failureCode: null,
+    failureMessage: null,
     authorizationStatus: requirements.authorizationStatus,
     complianceCheckStatus: requirements.complianceCheckStatus,
     transferDateStatus: requirements.transferDateStatus,

@@ -1,6 +1,6 @@
 import type { Configuration } from '../config/configuration.ts';
 import type { Reader, Transaction } from '../db/client.ts';
-import { requireClient } from '../db/clients.ts';
+import { findClient } from '../db/clients.ts';
 import { createJudgedTransfer, readTransferFacts } from '../db/external-transfers.ts';
 import { newId } from '../db/ids.ts';
 import { createInternalIncoming } from '../db/incoming-transfer-work.ts';
@@ -17,21 +17,21 @@ import { findOffer } from '../domain/providers.ts';
 import { transferReasons } from '../domain/transfer-reasons.ts';
 import { openIdempotently } from './frame/idempotency.ts';
 import type { RenderedAnswer } from './frame/route.ts';
-import { feeMinor, type PostContext, startingRequirements } from './outgoing-transfer-creation.ts';
+import { isReviewedOnArrival, type PostContext, startingRequirements } from './outgoing-transfer-creation.ts';
 import type { PostedTransfer } from './outgoing-transfer-schemas.ts';
 
 type PostAnswer = Parameters<PostContext['render']>[0];
 
-/** Makes a transfer that waits or goes outside, or answers a dry run. */
-export async function makeTransfer(context: PostContext): Promise<RenderedAnswer> {
-  return (await makeWithoutLocks(context)) ?? makeUnderLocks(context);
+/** Makes a transfer that waits, goes outside or could not be settled at once, or answers a dry run. */
+export async function makeTransfer(context: PostContext, fee: bigint): Promise<RenderedAnswer> {
+  return (await makeWithoutLocks(context, fee)) ?? makeUnderLocks(context, fee);
 }
 
 /**
  * Judges a transfer to the outside by what is read without locks, and creates it if that still holds: two statements, each
  * shared with others of the same moment. Null when it must be made, refused or answered under locks.
  */
-async function makeWithoutLocks(context: PostContext): Promise<RenderedAnswer | null> {
+async function makeWithoutLocks(context: PostContext, fee: bigint): Promise<RenderedAnswer | null> {
   const { services, idempotency, body } = context;
   const { source, destination } = body.data.outgoingTransfer;
   if (destination.type === 'client-account' || body.workflow.dryRun === true) return null;
@@ -41,7 +41,7 @@ async function makeWithoutLocks(context: PostContext): Promise<RenderedAnswer | 
     bankAccountId: destination.beneficiaryBankAccountId,
   });
   if (facts === null) return null;
-  const judged = await judge(services.database.reader, context, facts).catch(ignoreRefusal);
+  const judged = await judge(services.database.reader, context, facts, fee).catch(ignoreRefusal);
   if (judged === null) return null;
   const row = newOutgoingTransfer(context, judged);
   const answer = context.render({ data: { outgoingTransfer: presentOutgoingTransfer(newRow(row)) } });
@@ -60,7 +60,7 @@ function ignoreRefusal(error: unknown): null {
  * Judges the request under the locks of its accounts. The transaction waits for Postgres twice: for the facts, and for the
  * commit.
  */
-async function makeUnderLocks(context: PostContext): Promise<RenderedAnswer> {
+async function makeUnderLocks(context: PostContext, fee: bigint): Promise<RenderedAnswer> {
   const { services, idempotency, body } = context;
   const { source, destination } = body.data.outgoingTransfer;
   const ids = {
@@ -72,13 +72,18 @@ async function makeUnderLocks(context: PostContext): Promise<RenderedAnswer> {
     services.database,
     idempotency,
     (tx) => openOutgoingTransfer(tx, idempotency, ids),
-    async (tx, facts) => context.render(await createTransfer(tx, context, facts)),
+    async (tx, facts) => context.render(await createTransfer(tx, context, facts, fee)),
   );
 }
 
-async function createTransfer(tx: Transaction, context: PostContext, facts: TransferFacts): Promise<PostAnswer> {
+async function createTransfer(
+  tx: Transaction,
+  context: PostContext,
+  facts: TransferFacts,
+  fee: bigint,
+): Promise<PostAnswer> {
   const { body, services } = context;
-  const judged = await judge(tx, context, facts);
+  const judged = await judge(tx, context, facts, fee);
   if (body.workflow.dryRun === true) {
     const planned = presentPlannedTransfer(plannedTransfer(context, judged));
     return { status: 200, data: { outgoingTransfer: planned } };
@@ -90,8 +95,9 @@ async function createTransfer(tx: Transaction, context: PostContext, facts: Tran
       id: transfer.incomingTransferId,
       transactionNumber: drawTransactionNumber('incoming-transfer', now),
       outgoingTransferId: transfer.id,
-      senderAccountId: source.id,
+      sender: source,
       receiver,
+      isReviewed: isReviewedOnArrival(context),
       amountMinor: transfer.amountMinor,
       description: transfer.description,
     };
@@ -112,18 +118,15 @@ interface Judged {
 }
 
 /** Judges the request; throws what is wrong with it. */
-async function judge(reader: Reader, context: PostContext, facts: TransferFacts): Promise<Judged> {
+async function judge(reader: Reader, context: PostContext, facts: TransferFacts, fee: bigint): Promise<Judged> {
   const request = context.body.data.outgoingTransfer;
   const { configuration } = context.services;
-  const fee = feeMinor(context);
   const { source: from, destination } = request;
   const internalTo = destination.type === 'client-account' ? destination.accountId : null;
   const { accounts, bankAccount: to, now } = facts;
   const source = accounts.get(from.accountId) ?? null;
   const receiver = internalTo === null ? null : (accounts.get(internalTo) ?? null);
-  if (source !== null && source.clientId !== request.clientId) {
-    await requireClient(reader, 'outgoingTransfer', request.clientId);
-  }
+  const clientExists = source?.clientId === request.clientId || (await findClient(reader, request.clientId)) !== null;
   const plan = planOutgoingTransfer(
     {
       ...request,
@@ -136,6 +139,7 @@ async function judge(reader: Reader, context: PostContext, facts: TransferFacts)
       destinationId: internalTo ?? destinationBankAccountId(request),
     },
     {
+      clientExists,
       source,
       destination: receiver,
       bankAccount: to?.judged ?? null,
@@ -144,6 +148,7 @@ async function judge(reader: Reader, context: PostContext, facts: TransferFacts)
       tradeNames: configuration.tradeNames,
       schemes: configuration.schemes,
       feeMinor: fee,
+      transferDateYearsMax: configuration.transferDateYearsMax,
       now,
     },
   );
@@ -152,10 +157,11 @@ async function judge(reader: Reader, context: PostContext, facts: TransferFacts)
 }
 
 function newOutgoingTransfer(context: PostContext, judged: Judged) {
-  const { source, to, now } = judged;
+  const { source, receiver, to, now } = judged;
   return {
     ...plannedTransfer(context, judged),
     schemeAttributes: context.body.data.outgoingTransfer.schemeAttributes ?? null,
+    destinationPartyAccountId: receiver?.partyAccountId ?? null,
     beneficiary: to?.beneficiary ?? null,
     method: source.method,
     provider: source.provider,

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import type { AccountId, BeneficiaryBankAccountId, ClientId, TransferReasonId } from '../domain/ids.ts';
 import { OUTGOING_TRANSFER_STATUSES } from '../domain/outgoing-transfers.ts';
+import { routingCodesShown } from './account-schemas.ts';
 import { oneOf } from './frame/alternatives.ts';
 import { crossCheck, type Disagreement, isSent, type Sent } from './frame/cross-checks.ts';
 import {
@@ -87,12 +88,21 @@ function blame(key: string, value: unknown, message: string): Disagreement {
 }
 
 /** `workflow.pricing` and `data.pricing` of specification 2.9. */
-const workflowPricing = fields({
-  sourcingMethod: picklist(['explicit', 'implicit']),
-  enabled: optional(boolean()),
-  chargingType: optional(picklist(['fee'])),
-  chargingMethod: optional(picklist(['on-source'])),
-});
+const workflowPricing = v.pipe(
+  fields({
+    sourcingMethod: picklist(['explicit', 'implicit']),
+    enabled: optional(boolean()),
+    chargingType: optional(picklist(['fee'])),
+    chargingMethod: optional(picklist(['on-source'])),
+  }),
+  crossCheck(({ sourcingMethod, ...terms }) => {
+    if (sourcingMethod !== 'implicit') return [];
+    const sent = Object.entries(terms).filter(([, value]) => value !== undefined);
+    return sent.map(([key, value]) =>
+      blame(key, value, 'common.validation.field_unexpected: belongs to explicit pricing'),
+    );
+  }),
+);
 const dataPricing = fields({
   type: picklist(['ratio']),
   ratio: text(20),
@@ -138,14 +148,20 @@ const plannedShown = {
   ]),
 };
 
+/** Why a transfer failed, was returned or is held. */
+export const statusReasonShown = fields({ code: text(140), message: text(200) });
+
 /** A transfer as a POST shows it; what a dry run does not have is absent there. */
 export const outgoingTransferShown = fields({
   id: optional(uuid()),
   transactionNumber: optional(text(15)),
   status: optional(picklist(OUTGOING_TRANSFER_STATUSES)),
+  statusReason: optional(nullable(statusReasonShown)),
   ...plannedShown,
   returned: optional(boolean()),
   incomingTransferId: optional(nullable(uuid())),
+  serviceProviderId: optional(nullable(text(140))),
+  serviceProviderReference: optional(nullable(text(140))),
   requirementConfiguration: optional(
     fields({
       transferDateStatus: picklist(checked),
@@ -165,7 +181,7 @@ export const partyAccountShown = fields({
   iban: nullable(text(34)),
   country: nullable(country()),
   currency: nullable(currency()),
-  routingCodes: nullable(map(/^[a-z0-9-]{1,40}$/, text(34), 20)),
+  routingCodes: routingCodesShown,
 });
 
 /** Objects of other resources that a transfer shows as they were kept. */
@@ -208,6 +224,7 @@ export const OUTGOING_TRANSFER_EXAMPLE = {
   id: '0199c4a0-5b1e-7c3a-9d42-0c2f6f3a1b04',
   transactionNumber: '20261121-A7K2QZ',
   status: 'pending',
+  statusReason: null,
   clientId: '0199c4a0-5b1e-7c3a-9d42-0c2f6f3a1b01',
   transferDate: '2026-11-23',
   originalTransferDate: '2026-11-23',
@@ -232,6 +249,8 @@ export const OUTGOING_TRANSFER_EXAMPLE = {
   },
   returned: false,
   incomingTransferId: null,
+  serviceProviderId: null,
+  serviceProviderReference: null,
   requirementConfiguration: {
     transferDateStatus: 'not-checked',
     complianceCheckStatus: 'not-required',

@@ -5,7 +5,7 @@ import { OUTGOING_TRANSFER_STATUSES } from '../domain/outgoing-transfers.ts';
 import { route } from './frame/route.ts';
 import { amountText, currency, date, fields, list, optional, pattern, picklist, text, uuid } from './frame/schemas.ts';
 import { changeTransfer, patchTransferWorkflow } from './outgoing-transfer-changes.ts';
-import { checkInternalReason, isStraightThrough, settleStraightThrough } from './outgoing-transfer-creation.ts';
+import { feeMinor, isStraightThrough, settleStraightThrough } from './outgoing-transfer-creation.ts';
 import { makeTransfer } from './outgoing-transfer-plans.ts';
 import {
   OUTGOING_TRANSFER_EXAMPLE,
@@ -35,6 +35,8 @@ const postOutgoingTransfer = route(
       'account.status.not_active',
       'account.currency.mismatch',
       'account.client.mismatch',
+      'client.status.not_active',
+      'beneficiary.bank_account.not_active',
       'transfer.client.mismatch',
       'transfer.scheme.unavailable',
       'transfer.amount.limit_exceeded',
@@ -52,9 +54,9 @@ const postOutgoingTransfer = route(
     },
   },
   async (context) => {
-    checkInternalReason(context);
-    if (isStraightThrough(context)) return settleStraightThrough(context);
-    return makeTransfer(context);
+    const fee = feeMinor(context);
+    const settled = isStraightThrough(context) ? await settleStraightThrough(context, fee) : null;
+    return settled ?? makeTransfer(context, fee);
   },
 );
 
@@ -63,6 +65,8 @@ const patchOutgoingTransfer = route(
     method: 'PATCH',
     path: '/outgoing-transfers/{id}',
     summary: 'Cancel or authorize a transfer, or report how a plug-in payment went',
+    description:
+      'Exactly one of `status`, `requirementConfiguration` and `returned`. With `released` and `completed` go `serviceProviderId` and `serviceProviderReference`, with `failed` and `returned` goes `statusReason`. A report that says nothing new is answered with the present transfer, so it can be repeated; one that contradicts what is recorded is 409.',
     tag: TAG,
     roles: ['operator', 'approver'],
     params: { id: uuid<OutgoingTransferId>() },

@@ -77,7 +77,7 @@ function jitter(): number {
 }
 
 /** Messages of a refusal, by the database or by a rule, can quote what people typed: of these the code alone. */
-function reasonOf(error: unknown): string {
+export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return typeof error;
   if (error instanceof DomainError) return error.code;
   const state = sqlState(error);

@@ -2,6 +2,7 @@ import { type AccountEvent, accountReportOf } from '../activities/providers/acco
 import { CallbackRefused, type PaymentClaim, type ProviderEvent } from '../activities/providers/port.ts';
 import { applyAccountCallback } from '../db/account-connections.ts';
 import type { Transaction } from '../db/client.ts';
+import { releaseHeldTransfer } from '../db/incoming-transfer-holds.ts';
 import { applyPaymentReport } from '../db/outgoing-transfers.ts';
 import {
   applyCallbackOnce,
@@ -12,9 +13,12 @@ import {
 import { receivePayment } from '../db/provisioned-account-credits.ts';
 import { DomainError, refusal } from '../domain/errors.ts';
 import { asId, isUuid, type OutgoingTransferId } from '../domain/ids.ts';
-import type { PaymentReport } from '../domain/outgoing-transfers.ts';
+import type { PaymentReport } from '../domain/payment-reports.ts';
 import { openRoute } from './frame/route.ts';
 import type { Services } from './frame/services.ts';
+
+/** Tens of events; one has about a kilobyte. */
+const CALLBACK_BYTES_MAX = 64 * 1024;
 
 /**
  * Where built-in providers tell us what happened: no token, but signed. Each event is stored and applied in one
@@ -26,15 +30,20 @@ const postProviderCallback = openRoute(
     path: '/provider-callbacks/{provider}',
     summary: 'What a provider tells by itself; signed by the provider',
     tag: 'Providers',
-    requestType: 'application/json',
-    responses: { 200: 'Every event is stored', 401: 'The signature is not the provider’s', 404: 'No such provider' },
+    body: { mediaType: 'application/json', bytesMax: CALLBACK_BYTES_MAX },
+    responses: {
+      200: 'Every event is stored',
+      401: 'The signature is not the provider’s',
+      404: 'No such provider',
+    },
   },
-  async ({ services, headers, params, body }) => {
+  async ({ services, headers, params, readBody }) => {
     const code = params.provider ?? '';
     const provider = services.providers.get(code);
     if (provider === undefined) {
       throw refusal('common.coding.internal.record_not_found', ['provider', 'code', code], 'No such provider.');
     }
+    const body = await readBody();
     let events: ProviderEvent[];
     try {
       events = provider.verifyCallback(headers, body, services.now());
@@ -44,7 +53,6 @@ const postProviderCallback = openRoute(
       throw callbackRefusal(error);
     }
     for (const event of events) await applyEvent(services, code, event);
-    services.hurryRelay();
     return { status: 200, body: '{}', contentType: 'application/json' };
   },
 );
@@ -83,6 +91,7 @@ async function applyEvent(services: Services, provider: string, event: ProviderE
 
 function referenceOf(event: ProviderEvent): string | null {
   if ('accountId' in event) return event.accountId;
+  if (event.type === 'payment-in-released') return event.serviceProviderId;
   return 'ourReference' in event ? event.ourReference : null;
 }
 
@@ -99,10 +108,10 @@ async function applyToPayment(
   event: Exclude<ProviderEvent, AccountEvent>,
 ): Promise<CallbackOutcome> {
   if (event.type === 'payment-received') return receivePayment(tx, { ...event, provider }, configuration.prices);
+  if (event.type === 'payment-in-released') return releaseHeldTransfer(tx, { ...event, provider });
   if (!isUuid(event.ourReference)) return 'waiting';
   const id = asId<OutgoingTransferId>(event.ourReference);
-  const told = { id, provider, claim: claimOf(event) };
-  return known(() => applyPaymentReport(tx, told, reportOf(event), configuration));
+  return known(() => applyPaymentReport(tx, { id, provider }, reportOf(event), configuration));
 }
 
 /** A callback about a transfer that we do not have waits. */
@@ -117,10 +126,6 @@ async function known(apply: () => Promise<CallbackOutcome>): Promise<CallbackOut
 
 type PaymentEvent = Extract<ProviderEvent, PaymentClaim>;
 
-function claimOf({ amountMinor, currency }: PaymentClaim) {
-  return { amountMinor, currency };
-}
-
 const WORDS = {
   'payment-released': 'released',
   'payment-completed': 'completed',
@@ -130,9 +135,14 @@ const WORDS = {
 } as const;
 
 function reportOf(event: PaymentEvent): PaymentReport {
-  const { serviceProviderId, serviceProviderReference } = event;
+  const { serviceProviderId, serviceProviderReference, currency } = event;
   const code = 'error' in event ? event.error.code : 'code' in event ? event.code : null;
-  return { word: WORDS[event.type], serviceProviderId, serviceProviderReference, code };
+  const returned =
+    event.type === 'payment-returned'
+      ? { reference: event.returnReference, amountMinor: event.returnedMinor.toString() }
+      : null;
+  const claim = { amountMinor: event.amountMinor.toString(), currency, returned };
+  return { word: WORDS[event.type], serviceProviderId, serviceProviderReference, code, claim };
 }
 
 export const providerCallbackRoutes = [postProviderCallback] as const;

@@ -1,9 +1,6 @@
 import * as v from 'valibot';
-import {
-  findProvisionedAccountCredit,
-  listProvisionedAccountCredits,
-  reportCredit,
-} from '../db/provisioned-account-credits.ts';
+import { findProvisionedAccountCredit, listProvisionedAccountCredits } from '../db/provisioned-account-credit-reads.ts';
+import { reportCredit } from '../db/provisioned-account-credits.ts';
 import { recordNotFound } from '../domain/errors.ts';
 import type { AccountId, ClientId, ProvisionedAccountCreditId } from '../domain/ids.ts';
 import { crossCheck } from './frame/cross-checks.ts';
@@ -148,7 +145,7 @@ const postCredit = route(
       response: { provisionedAccountCredit: CREDIT_EXAMPLE },
     },
   },
-  async ({ body, services, write }) => {
+  async ({ body, initiator, services, write }) => {
     const sent = body.data.provisionedAccountCredit;
     return write(async (tx) => {
       const reported = {
@@ -164,7 +161,7 @@ const postCredit = route(
         senderToReceiverInformation: sent.senderToReceiverInformation ?? null,
         serviceProviderId: sent.serviceProviderId ?? null,
       };
-      const { credit, repeated } = await reportCredit(tx, reported, services.configuration.prices);
+      const { credit, repeated } = await reportCredit(tx, reported, initiator, services.configuration.prices);
       return { status: repeated ? 200 : 201, data: { provisionedAccountCredit: credit } };
     });
   },

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { SignUp } from '../db/user-sign-ups.ts';
-import { PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN } from '../domain/passwords.ts';
+import { PASSWORD_LENGTH_MIN, PASSWORD_UNITS_MAX } from '../domain/passwords.ts';
 import type { OpenAnswer } from './frame/route.ts';
 import { type Language, SIGN_UP_TEXTS, type SignUpTexts } from './sign-up-texts.ts';
 
@@ -95,7 +95,7 @@ function passwordField(texts: SignUpTexts, email: string, refused: boolean): str
   const described = refused ? 'password-hint problem' : 'password-hint';
   return `<input type="email" name="username" value="${escaped(email)}" autocomplete="username" readonly hidden>
 <label for="password">${escaped(texts.password)}</label>
-<input id="password" name="password" type="password" autocomplete="new-password" required minlength="${PASSWORD_LENGTH_MIN}" maxlength="${4 * PASSWORD_LENGTH_MAX}" aria-describedby="${described}"${refused ? ' aria-invalid="true" autofocus' : ''}>
+<input id="password" name="password" type="password" autocomplete="new-password" required minlength="${PASSWORD_LENGTH_MIN}" maxlength="${PASSWORD_UNITS_MAX}" aria-describedby="${described}"${refused ? ' aria-invalid="true" autofocus' : ''}>
 <p class="hint" id="password-hint">${escaped(texts.passwordHint)}</p>`;
 }
 

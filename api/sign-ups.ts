@@ -15,6 +15,9 @@ const FORM = 'application/x-www-form-urlencoded';
 /** 32 bytes, as the e-mail writes them. */
 const TOKEN = /^[A-Za-z0-9_-]{43}$/;
 
+/** A password of the greatest length takes 6 kB in a form, when every character is escaped. */
+const FORM_BYTES_MAX = 8 * 1024;
+
 const RESPONSES = {
   200: 'The page, in English, German or French by Accept-Language',
   404: 'No e-mail had this link',
@@ -45,14 +48,14 @@ const postSignUp = openRoute(
     path: '/sign-up/{token}',
     summary: 'Accept an invitation, with a new password, or reject it',
     tag: TAG,
-    requestType: FORM,
+    body: { mediaType: FORM, bytesMax: FORM_BYTES_MAX },
     responses: { ...RESPONSES, 400: 'The page again, with what is wrong' },
   },
   async (request) =>
     withSignUp(request, async (language, found) => {
       const closed = closedAs(found);
       if (closed !== null) return noticePage(language, closed);
-      const form = readForm(request);
+      const form = await readForm(request);
       switch (form.get('answer')) {
         case 'accept':
           return accept(request, language, found, form.get('password') ?? '');
@@ -92,7 +95,6 @@ async function answered(
   outcome: 'done' | 'closed',
   wanted: 'accepted' | 'rejected',
 ): Promise<OpenAnswer> {
-  services.hurryRelay();
   if (outcome === 'done') return noticePage(language, wanted);
   const found = await findByToken(services, params.token ?? '');
   return noticePage(language, (found && closedAs(found)) ?? 'unknown');
@@ -126,9 +128,9 @@ function closedAs({ signUp, now }: SignUp): NoticeName | null {
   return signUp.status === 'cancelled' ? 'cancelled' : null;
 }
 
-function readForm({ headers, body }: OpenRequest): URLSearchParams {
+async function readForm({ headers, readBody }: OpenRequest): Promise<URLSearchParams> {
   const mediaType = (headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase();
-  return new URLSearchParams(mediaType === FORM ? body.toString('utf8') : '');
+  return new URLSearchParams(mediaType === FORM ? (await readBody()).toString('utf8') : '');
 }
 
 export const signUpRoutes = [getSignUp, postSignUp];

@@ -1,14 +1,9 @@
 import { readClock } from '../db/clock.ts';
-import { countOpenBreaks } from '../db/reconciliation.ts';
 import { docsPage } from './frame/docs-page.ts';
-import { reconciliationBreaksOpen, registry } from './frame/metrics.ts';
 import { openApiDocument } from './frame/openapi.ts';
 import { type OpenRoute, openRoute, type Route } from './frame/route.ts';
 import type { Services } from './frame/services.ts';
-import { transitionCounter } from './transition-counts.ts';
-
-/** Bounds the wait of a probe: whoever asks wants an answer now. */
-const PROBE_DEADLINE_MS = 2_000;
+import { within } from './frame/within.ts';
 
 /** Whether the process runs, and whether it can answer. */
 const live = openRoute(
@@ -39,30 +34,8 @@ const ready = openRoute(
   },
 );
 
-async function showOpenBreaks({ database }: Services): Promise<void> {
-  reconciliationBreaksOpen.set(await countOpenBreaks(database.reader));
-}
-
-/** Health, metrics and the documents about the interface: open without a token, outside the envelope. */
+/** Health and the documents about the interface: open without a token, outside the envelope. */
 export function systemRoutes(routes: readonly (Route | OpenRoute)[], version: string): readonly OpenRoute[] {
-  let countTransitions: (() => Promise<void>) | undefined;
-
-  const metrics = openRoute(
-    {
-      method: 'GET',
-      path: '/metrics',
-      summary: 'Metrics for Prometheus',
-      tag: 'System',
-      responses: { 200: 'As text.' },
-    },
-    async ({ services }) => {
-      countTransitions ??= transitionCounter(services);
-      // Without Postgres the other metrics still tell.
-      await within(Promise.all([countTransitions(), showOpenBreaks(services)]).then(() => true));
-      return { status: 200, body: await registry.metrics(), contentType: registry.contentType };
-    },
-  );
-
   const openapi = openRoute(
     {
       method: 'GET',
@@ -84,7 +57,7 @@ export function systemRoutes(routes: readonly (Route | OpenRoute)[], version: st
     }),
   );
 
-  const own = [live, ready, metrics, openapi, docs];
+  const own = [live, ready, openapi, docs];
   const documents = once(() => {
     const document = openApiDocument([...routes, ...own], version);
     return { json: JSON.stringify(document), page: docsPage(document) };
@@ -102,17 +75,4 @@ function once<Value>(make: () => Value): () => Value {
 
 async function isPostgresReachable(services: Services): Promise<boolean> {
   return within(readClock(services.database.reader).then(() => true));
-}
-
-/** False when the probe fails or does not answer in time. */
-async function within(probe: Promise<boolean>): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<boolean>((resolve) => {
-    timer = setTimeout(() => resolve(false), PROBE_DEADLINE_MS);
-  });
-  try {
-    return await Promise.race([probe.catch(() => false), late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -1,5 +1,5 @@
+import { changeUserClientRelation } from '../db/user-client-relation-changes.ts';
 import {
-  changeUserClientRelation,
   createUserClientRelations,
   findUserClientRelation,
   listUserClientRelations,

@@ -79,14 +79,12 @@ const patchUserInvitation = route(
       response: { userInvitation: { ...EXAMPLE, status: 'cancelled' } },
     },
   },
-  async ({ params: { userEmail, usersInvitationId }, body, write, services }) => {
+  async ({ params: { userEmail, usersInvitationId }, body, write }) => {
     const { status } = body.data.userInvitation;
-    const answer = await write(async (tx) => {
+    return write(async (tx) => {
       const changed = await changeUserInvitation(tx, userEmail, usersInvitationId, status);
       return { data: { userInvitation: presentUserInvitation(changed) } };
     });
-    services.hurryRelay();
-    return answer;
   },
 );
 

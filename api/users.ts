@@ -75,7 +75,7 @@ const postUser = route(
       response: { user: USER_EXAMPLE, userClientRelations: [USER_CLIENT_RELATION_EXAMPLE] },
     },
   },
-  async ({ body, write, services }) => {
+  async ({ body, write }) => {
     if (body.code === 'human.external.direct') {
       const { user: sent, userClientRelations = [] } = body.data;
       const wanted = { email: sent.email, identity: newIdentity(sent.identity), profile: newProfile(sent.profile) };
@@ -87,12 +87,10 @@ const postUser = route(
     }
     const { user: sent, invitations } = body.data;
     const person = { email: sent.email, identity: newIdentity(sent.identity) };
-    const answer = await write(async (tx) => {
+    return write(async (tx) => {
       const rows = await inviteUser(tx, { ...person, invitations });
       return { data: { user: presentInvitedUser(person), invitations: rows.map(presentUserInvitation) } };
     });
-    services.hurryRelay();
-    return answer;
   },
 );
 

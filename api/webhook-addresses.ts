@@ -1,5 +1,4 @@
-import { lookup } from 'node:dns/promises';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { createNameResolver } from '../activities/name-resolver.ts';
 import { type DomainError, refusal } from '../domain/errors.ts';
 import {
   type AddressProblem,
@@ -11,7 +10,7 @@ import {
 } from '../domain/webhook-addresses.ts';
 import type { Services } from './frame/services.ts';
 
-const RESOLVE_MS_MAX = 2_000;
+const resolve = createNameResolver({ deadlineMs: 2_000 });
 
 /**
  * Refuses an address that webhooks would not be sent to, also by what its name resolves to now. A name that resolves to
@@ -25,21 +24,9 @@ export async function requireWebhookUrl(services: Services, url: string): Promis
   if (problem !== null) throw refusedUrl(url, problem);
   const host = hostOf(new URL(url));
   if (isAddress(host)) return;
-  const addresses = await resolveWithin(host);
-  if (!addresses.every((address) => isAllowedAddress(address, policy)))
+  const addresses = await resolve(host).catch(() => []);
+  if (!addresses.every(({ address }) => isAllowedAddress(address, policy)))
     throw refusedUrl(url, 'is not a public address');
-}
-
-async function resolveWithin(host: string): Promise<string[]> {
-  const stop = new AbortController();
-  const found = lookup(host, { all: true }).then(
-    (addresses) => addresses.map(({ address }) => address),
-    () => [],
-  );
-  const late = sleep(RESOLVE_MS_MAX, [], { signal: stop.signal }).catch(() => []);
-  const addresses = await Promise.race([found, late]);
-  stop.abort();
-  return addresses;
 }
 
 /** Paths, queries and credentials of receivers can be secrets, so the answer repeats the host alone. */

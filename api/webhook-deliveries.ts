@@ -75,7 +75,6 @@ const getDelivery = route(
     path: '/webhook-deliveries/{webhookDeliveryId}',
     summary: 'A delivery with its attempts',
     tag: TAG,
-    roles: ['admin'],
     params: { webhookDeliveryId: uuid<WebhookDeliveryId>() },
     response: fields({ webhookDelivery: deliveryShown }),
     examples: { response: { webhookDelivery: DELIVERY_EXAMPLE } },
@@ -94,7 +93,6 @@ const getDeliveries = route(
     summary: 'Deliveries with their attempts',
     description: 'One for each event and subscriber, in the order of creation.',
     tag: TAG,
-    roles: ['admin'],
     paged: true,
     query: {
       'data.webhookDelivery.webhookSubscriptionId': optional(uuid<WebhookSubscriptionId>()),
@@ -144,13 +142,11 @@ const retryDelivery = route(
       },
     },
   },
-  async ({ params, services, write }) => {
-    const answer = await write(async (tx) => {
+  async ({ params, write }) => {
+    return write(async (tx) => {
       const delivery = await retryWebhookDelivery(tx, params.webhookDeliveryId);
       return { data: { webhookDelivery: showDelivery(delivery) } };
     });
-    services.hurryRelay();
-    return answer;
   },
 );
 

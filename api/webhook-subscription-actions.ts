@@ -39,13 +39,14 @@ const rotateSecret = route(
     params: { webhookSubscriptionId: uuid<WebhookSubscriptionId>() },
     workflows: { direct: { data: fields({}) } },
     status: 200,
+    confidential: true,
     response: fields({ webhookSubscription: subscriptionWithSecret }),
     examples: { requests: { direct: { data: {} } }, response: { webhookSubscription: SECRET_EXAMPLE } },
   },
-  async ({ params, write }) =>
+  async ({ params, services, write }) =>
     write(async (tx) => {
       const secret = newSecret();
-      const subscription = await rotateWebhookSecret(tx, params.webhookSubscriptionId, secret);
+      const subscription = await rotateWebhookSecret(tx, services.keyring, params.webhookSubscriptionId, secret);
       return { data: { webhookSubscription: { ...show(subscription), secret } } };
     }),
 );
@@ -68,16 +69,14 @@ const ping = route(
       response: { webhookDelivery: { ...DELIVERY_EXAMPLE, module: 'webhook-subscriptions', type: 'ping' } },
     },
   },
-  async ({ params, services, write }) => {
-    const answer = await write(async (tx) => {
+  async ({ params, write }) => {
+    return write(async (tx) => {
       const subscription = await lockActiveSubscription(tx, params.webhookSubscriptionId);
       const id = await pingWebhookSubscription(tx, subscription, await pingOf(tx, subscription));
       const delivery = await findWebhookDelivery(tx, id);
       if (delivery === null) throw new Error('a delivery went away in its own transaction');
       return { data: { webhookDelivery: showDelivery(delivery) } };
     });
-    services.hurryRelay();
-    return answer;
   },
 );
 
@@ -122,16 +121,14 @@ const replay = route(
       response: { webhookSubscription: EXAMPLE, deliveryCount: 12 },
     },
   },
-  async ({ params, body, services, write }) => {
-    const answer = await write(async (tx) => {
+  async ({ params, body, write }) => {
+    return write(async (tx) => {
       const subscription = await lockActiveSubscription(tx, params.webhookSubscriptionId);
       const { from, to = await readClock(tx), types: only = null } = body.data.webhookSubscription;
       if (from > to) throw fromInTheFuture(from);
       const deliveryCount = await replayWebhooks(tx, subscription, { from, to, types: only });
       return { data: { webhookSubscription: show(subscription), deliveryCount } };
     });
-    services.hurryRelay();
-    return answer;
   },
 );
 

@@ -49,6 +49,7 @@ const createSubscription = route(
         }),
       },
     },
+    confidential: true,
     response: fields({ webhookSubscription: subscriptionWithSecret }),
     examples: {
       requests: {
@@ -71,7 +72,7 @@ const createSubscription = route(
         status: given.status ?? 'active',
         description: given.description ?? null,
       };
-      const created = await createWebhookSubscription(tx, subscription, secret, WEBHOOK_SHARDS);
+      const created = await createWebhookSubscription(tx, services.keyring, subscription, secret, WEBHOOK_SHARDS);
       return { data: { webhookSubscription: { ...show(created), secret } } };
     });
   },
@@ -146,7 +147,7 @@ const patchSubscription = route(
   async ({ params, body, services, write }) => {
     const given = body.data.webhookSubscription;
     if (given.url !== undefined) await requireWebhookUrl(services, given.url);
-    const answer = await write(async (tx) => {
+    return write(async (tx) => {
       const changed = await changeWebhookSubscription(tx, params.webhookSubscriptionId, {
         ...(given.url === undefined ? {} : { url: given.url }),
         ...(given.modules === undefined ? {} : { modules: given.modules }),
@@ -156,8 +157,6 @@ const patchSubscription = route(
       });
       return { data: { webhookSubscription: show(changed) } };
     });
-    services.hurryRelay();
-    return answer;
   },
 );
 

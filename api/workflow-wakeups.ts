@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type Client, isGrpcServiceError } from '@temporalio/client';
 import type { Logger } from 'pino';
 import type { Database } from '../db/client.ts';
+import { WAKEUPS_CHANNEL } from '../db/wakeup-nudges.ts';
 import {
   type ClaimedWakeup,
   giveBackWakeup,
@@ -9,7 +10,6 @@ import {
   readRelayBacklog,
   settleAndClaimWakeups,
   settleWakeup,
-  WAKEUPS_CHANNEL,
 } from '../db/workflow-wakeups.ts';
 import { CHANGED_SIGNAL, staticSummary, TASK_QUEUES } from '../workflows/messages.ts';
 import { relayLagSeconds, relayParkedWakeups } from './frame/metrics.ts';
@@ -32,7 +32,7 @@ export interface RelayOptions {
   readonly database: Database;
   readonly client: Client;
   readonly logger: Logger;
-  /** Listen for other processes' NOTIFY, which only saves waiting for the poll. Default true. */
+  /** Look at once after commits that wake workflows, also of other processes (NOTIFY). It only saves waiting for the poll. Default true. */
   readonly listen?: boolean;
   /** Default 500 ms. */
   readonly pollIntervalMs?: number;
@@ -48,16 +48,19 @@ export function workflowWakeupRelay(options: RelayOptions): PollingLoop {
     logger,
     poll: () => relay.poll(),
   });
+  let nudges: { close(): void } | undefined;
   let listening: Promise<{ close(): Promise<void> }> | undefined;
   return {
     ...loop,
     start: () => {
       loop.start();
       if (options.listen === false) return;
+      nudges = database.onWakeup(() => loop.hurry());
       listening = database.listen(WAKEUPS_CHANNEL, () => loop.hurry());
       listening.catch((error: unknown) => logger.warn({ error }, 'the relay polls only, it cannot listen'));
     },
     stop: async () => {
+      nudges?.close();
       await (await listening?.catch(() => undefined))?.close();
       await loop.stop();
       await relay.settled();

@@ -1,7 +1,9 @@
 import { type BenchAccount, createAccounts, createFloorAccounts } from './accounts.ts';
+import { benchAdmissions } from './admissions.ts';
 import { Callers } from './callers.ts';
 import { benchClients } from './clients.ts';
 import { benchExternalTransfers, benchWithoutTemporal } from './external-transfers.ts';
+import { benchLedgerCheck } from './ledger-check.ts';
 import type { Measurement } from './measure.ts';
 import { type BenchOptions, readOptions } from './options.ts';
 import { residentBytes } from './processor-time.ts';
@@ -55,6 +57,8 @@ async function runCases(bench: Bench): Promise<Measurement[]> {
   if (only.has('f')) measurements.push(...(await benchClients(bench)));
   if (only.has('d')) measurements.push(...(await benchWebhooks(bench)));
   if (only.has('b')) measurements.push(...(await benchWithoutTemporal(bench)));
+  if (only.has('ledger-check')) await benchLedgerCheck(bench);
+  if (only.has('admissions')) await benchAdmissions(bench);
   return measurements;
 }
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import postgres from 'postgres';
-import { loadConfiguration } from '../config/configuration.ts';
+import { loadConfiguration, localConfigurationFiles } from '../config/configuration.ts';
 import { migrate } from '../db/migrate.ts';
 import { developmentToken, registerDevelopmentUsers } from '../scripts/development-users.ts';
 import { freePort } from '../scripts/ports.ts';
@@ -31,9 +31,14 @@ export interface Stage {
   readonly token: string;
   /** Another database of the same Postgres, and an API that serves it. */
   secondApi(name: string): Promise<{ api: Served; sql: postgres.Sql }>;
+  /** Another database of the same Postgres, empty. */
+  otherDatabase(name: string): Promise<{ url: string; sql: postgres.Sql }>;
   stopTemporal(): Promise<void>;
   close(): Promise<void>;
 }
+
+/** The `aud` of the bench's tokens. */
+const AUDIENCE = 'financial-accounts-service-bench';
 
 const START_LIMIT_MS = 60_000;
 const STOP_GRACE_MS = 5_000;
@@ -79,11 +84,16 @@ export async function startStage(say: (line: string) => void): Promise<Stage> {
     connections.push(sql);
     return sql;
   };
+  const otherDatabase = async (name: string) => {
+    const url = new URL(database.url);
+    url.pathname = `/${name}`;
+    await connect(database.url).unsafe(`create database ${name}`);
+    return { url: url.href, sql: connect(url.href) };
+  };
   try {
     await makeWalFiles(connect(database.url));
     await migrate(database.url);
     await registerDevelopmentUsers(directory, database.url);
-    const { audience } = loadConfiguration(process.env);
     say('Starting the sandbox, the worker, the API and the floors …');
     return {
       postgres: database,
@@ -94,16 +104,15 @@ export async function startStage(say: (line: string) => void): Promise<Stage> {
       floorWorker: await launcher.launch('floor-worker', 'bench/floor-worker.ts'),
       floor: await launcher.serve('floor', 'bench/floor-server.ts', await freePort()),
       api: await launcher.serve('api', 'api/main.ts', Number(launcher.environment.PORT)),
-      token: await developmentToken(directory, { role: undefined, audience, now: new Date() }),
+      token: await developmentToken(directory, { audience: AUDIENCE, hasDevelopmentUsers: true }, { now: new Date() }),
       secondApi: async (name) => {
-        const url = new URL(database.url);
-        url.pathname = `/${name}`;
-        await connect(database.url).unsafe(`create database ${name}`);
-        await migrate(url.href);
-        await registerDevelopmentUsers(directory, url.href);
-        const api = await launcher.serve(`api-${name}`, 'api/main.ts', await freePort(), { DATABASE_URL: url.href });
-        return { api, sql: connect(url.href) };
+        const { url, sql } = await otherDatabase(name);
+        await migrate(url);
+        await registerDevelopmentUsers(directory, url);
+        const api = await launcher.serve(`api-${name}`, 'api/main.ts', await freePort(), { DATABASE_URL: url });
+        return { api, sql };
       },
+      otherDatabase,
       stopTemporal: () => temporal.stop(),
       close,
     };
@@ -130,6 +139,10 @@ async function environmentOf(
     SANDBOX_URL: `http://127.0.0.1:${sandboxPort}`,
     SANDBOX_BANK_SECRET: randomBytes(32).toString('hex'),
     DATA_DIR: directory,
+    AUDIENCE,
+    CONFIG_FILE: localConfigurationFiles(process.env),
+    ENCRYPTION_KEY: randomBytes(32).toString('base64'),
+    METRICS_PORT: '0',
     FLOOR_CONNECTIONS: String(loadConfiguration(process.env).pools.apiDatabaseConnections),
   };
 }

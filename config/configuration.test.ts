@@ -1,12 +1,12 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { CURRENCIES } from '../domain/money.ts';
 import { chooseOffer, depositSchemes, findOffer, outgoingSchemes } from '../domain/providers.ts';
 import { ruleFor } from '../domain/requirement-rules.ts';
 import { drawIdentifiers } from '../sandbox/bank/identifiers.ts';
-import { loadConfiguration, refuseReviews } from './configuration.ts';
+import { loadConfiguration, localConfigurationFiles, refuseReviews, requiredAudience } from './configuration.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'configuration-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -31,10 +31,41 @@ const sandboxBank = defaults.providers.find(({ code }) => code === 'sandbox-bank
 const customBank = defaults.providers.find(({ code }) => code === 'custom-bank');
 if (sandboxBank === undefined || customBank === undefined) throw new Error('the default providers are missing');
 
+describe('a service on one machine', () => {
+  test('delivers to loopback over http, unless the operator says otherwise', () => {
+    const local = loadConfiguration({ CONFIG_FILE: localConfigurationFiles({}) });
+    expect(local.webhooks).toMatchObject({ allowLoopback: true, allowPlainHttp: true, allowPrivate: false });
+    const file = join(folder, 'strict.json');
+    writeFileSync(file, JSON.stringify({ rollLimit: 2, webhooks: { allowLoopback: false } }));
+    const strict = loadConfiguration({ CONFIG_FILE: localConfigurationFiles({ CONFIG_FILE: file }) });
+    expect(strict).toMatchObject({ rollLimit: 2, webhooks: { allowLoopback: false, allowPlainHttp: true } });
+  });
+
+  test('lays the files of CONFIG_FILE over one another, the last on top, and names the last in a refusal', () => {
+    const [below, above] = [join(folder, 'below.json'), join(folder, 'above.json')];
+    writeFileSync(below, JSON.stringify({ rollLimit: 1, tradeNames: ['Below'] }));
+    writeFileSync(above, JSON.stringify({ rollLimit: 2 }));
+    const files = { CONFIG_FILE: `${below}${delimiter}${above}` };
+    expect(loadConfiguration(files)).toMatchObject({ rollLimit: 2, tradeNames: ['Below'] });
+    writeFileSync(above, JSON.stringify({ rollLimit: 'many' }));
+    expect(() => loadConfiguration(files)).toThrow(`${above}: rollLimit must be a whole number`);
+  });
+});
+
+describe('the audience', () => {
+  test('is the one of the environment, else of the file; the API does not start without one', () => {
+    expect(load({ audience: 'of-the-file' }).audience).toBe('of-the-file');
+    expect(load({ audience: 'of-the-file' }, { AUDIENCE: ' of-the-environment ' }).audience).toBe('of-the-environment');
+    expect(requiredAudience(load({ audience: 'of-the-file' }))).toBe('of-the-file');
+    expect(() => requiredAudience(load({}, { AUDIENCE: ' ' }))).toThrow(/^AUDIENCE is not set\. Set it to [^\n]+$/);
+    expect(() => load({}, { AUDIENCE: 'a\u0000b' })).toThrow('audience must be plain text');
+  });
+});
+
 describe('the default file', () => {
   test('asks nobody, limits nobody, charges nothing', () => {
     expect(defaults).toMatchObject({
-      audience: 'financial-accounts-service',
+      audience: null,
       prices: [],
       rollLimit: 5,
       rateLimit: { requestsPerSecond: null },
@@ -46,7 +77,7 @@ describe('the default file', () => {
     expect(ruleFor(defaults.authorization, 'EUR')).toBe('never');
   });
 
-  test('delivers webhooks ten times over 75:35:05, to loopback over http too', () => {
+  test('delivers webhooks ten times over 75:35:05, to public addresses over https alone', () => {
     const { attemptDelaysSeconds, ...webhooks } = defaults.webhooks;
     expect(attemptDelaysSeconds).toHaveLength(10);
     expect(attemptDelaysSeconds.reduce((sum, delay) => sum + delay, 0)).toBe(75 * 3600 + 35 * 60 + 5);
@@ -54,9 +85,9 @@ describe('the default file', () => {
       jitterRatio: 0.1,
       timeoutMs: 15_000,
       disableAfterHours: 120,
-      allowLoopback: true,
+      allowLoopback: false,
       allowPrivate: false,
-      allowPlainHttp: true,
+      allowPlainHttp: false,
     });
   });
 
@@ -221,6 +252,7 @@ describe('CONFIG_FILE', () => {
       'schemes.sepa.calendars must be empty, as the scheme never closes (cutOff is null)',
     ],
     [{ schemes: { internal: null } }, 'schemes.internal is missing'],
+    [{ schemes: { internal: { zone: 'Asia/Tokyo' } } }, 'schemes.internal.zone must be UTC (is "Asia/Tokyo")'],
     [{ webhooks: { allowLoopback: 'yes' } }, 'webhooks.allowLoopback must be true or false (is "yes")'],
     [
       { compliance: { incoming: { mode: 'maybe' } } },

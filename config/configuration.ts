@@ -1,5 +1,4 @@
-import { readFileSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { delimiter } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import * as v from 'valibot';
 import { createCalendars, createHolidayTable, type HolidayTable } from '../domain/calendars.ts';
@@ -20,13 +19,14 @@ import {
   parseSortCodeSubstitutions,
   type TableProblem,
 } from '../domain/uk-modulus-check.ts';
+import { ConfigurationError, mergePatch, readFile, readJson, resolvePaths } from './files.ts';
 import { checkReferences } from './references.ts';
 import { bankHolidaysFile, type ConfigurationFile, configurationFile, describeIssues } from './schema.ts';
 
 /** What an operator may change, checked and ready for use. Read once, at the start of a process. */
 export interface Configuration {
-  /** The `aud` that bearer tokens must carry. */
-  readonly audience: string;
+  /** The `aud` that bearer tokens must carry: this installation's name. Null where it is not set; the API does not start without it. */
+  readonly audience: string | null;
   /** In the order in which implicit choice tries them. */
   readonly providers: readonly Provider[];
   readonly directories: ConfigurationFile['directories'];
@@ -40,6 +40,8 @@ export interface Configuration {
   readonly prices: PriceTable;
   /** How often a transfer may roll before it fails. */
   readonly rollLimit: number;
+  /** How many years ahead a transfer may be asked for. */
+  readonly transferDateYearsMax: number;
   readonly compliance: {
     readonly incoming: RuleByCurrency<ComplianceMode>;
     readonly outgoing: RuleByCurrency<ComplianceMode>;
@@ -69,31 +71,49 @@ export interface WebhookConfiguration {
   readonly allowPrivate: boolean;
 }
 
-/** The settings are wrong; the message has one line for each. */
-export class ConfigurationError extends Error {
-  constructor(problems: readonly string[]) {
-    super(problems.join('\n'));
-    this.name = 'ConfigurationError';
-  }
-}
-
 const DEFAULT_FILE = fileURLToPath(new URL('default.json', import.meta.url));
+/** What a service on one machine allows and real use does not: webhook receivers on loopback, over plain http. */
+const LOCAL_FILE = fileURLToPath(new URL('local.json', import.meta.url));
 
 /**
- * Reads config/default.json, lays CONFIG_FILE over it (a JSON merge patch, RFC 7396: objects merge, null removes, all else
- * replaces; so a whole copy of the default works, and a few lines do too), then the environment's overrides. Paths inside
- * a file are relative to it.
+ * Reads config/default.json, lays the files of CONFIG_FILE over it one after the other (a JSON merge patch each, RFC 7396:
+ * objects merge, null removes, all else replaces; so a whole copy of the default works, and a few lines do too), then the
+ * environment's overrides. Paths inside a file are relative to it.
  */
 export function loadConfiguration(env: NodeJS.ProcessEnv): Configuration {
   const defaults = resolvePaths(readJson(DEFAULT_FILE), DEFAULT_FILE);
-  const file = env.CONFIG_FILE?.trim();
-  const merged = file ? mergePatch(defaults, resolvePaths(readJson(file), file)) : defaults;
+  const files = configurationFiles(env);
+  const merged = files.reduce<unknown>(
+    (below, file) => mergePatch(below, resolvePaths(readJson(file), file)),
+    defaults,
+  );
   const parsed = v.safeParse(configurationFile, withOverrides(merged, env));
-  const source = file || 'config/default.json';
+  const source = files.at(-1) ?? 'config/default.json';
   if (!parsed.success) throw new ConfigurationError(describeIssues(parsed.issues).map((line) => `${source}: ${line}`));
   const problems = checkReferences(parsed.output);
   if (problems.length > 0) throw new ConfigurationError(problems.map((line) => `${source}: ${line}`));
   return build(parsed.output);
+}
+
+/** The value of CONFIG_FILE for a service on one machine: what config/local.json allows, below the operator's own files. */
+export function localConfigurationFiles(env: NodeJS.ProcessEnv): string {
+  return [LOCAL_FILE, ...configurationFiles(env)].join(delimiter);
+}
+
+/** CONFIG_FILE lists files as PATH lists folders. */
+function configurationFiles(env: NodeJS.ProcessEnv): string[] {
+  return (env.CONFIG_FILE ?? '')
+    .split(delimiter)
+    .map((file) => file.trim())
+    .filter((file) => file !== '');
+}
+
+/** Without an audience of its own, an installation would accept the tokens of every other one. */
+export function requiredAudience({ audience }: Pick<Configuration, 'audience'>): string {
+  if (audience !== null) return audience;
+  throw new ConfigurationError([
+    'AUDIENCE is not set. Set it to a name of this installation alone, such as its public address: bearer tokens carry it as "aud".',
+  ]);
 }
 
 /**
@@ -151,6 +171,7 @@ function schemeRule(rule: ConfigurationFile['schemes'][string]): SchemeRule {
     currencies: rule.currencies ?? null,
     destinationCountries: rule.destinationCountries ?? null,
     cutOff: rule.cutOff,
+    accountsNamedBy: rule.accountsNamedBy,
     cutOffByCurrency: rule.cutOffByCurrency,
     opensAt: rule.opensAt,
     calendars: rule.calendars,
@@ -203,71 +224,11 @@ function readModulusCheck(file: NonNullable<ConfigurationFile['modulusCheck']>):
   return { table: { rows: weights.rows, substitutions }, onFailure: file.onFailure };
 }
 
-type Json = Readonly<Record<string, unknown>>;
-
-function readJson(path: string): Json {
-  const text = readFile(path);
-  try {
-    const value: unknown = JSON.parse(text);
-    if (isObject(value)) return value;
-  } catch (error) {
-    throw new ConfigurationError([`${path} is not JSON: ${reason(error)}`]);
-  }
-  throw new ConfigurationError([`${path} must hold a JSON object`]);
-}
-
-function readFile(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    throw new ConfigurationError([`${path} cannot be read: ${reason(error)}`]);
-  }
-}
-
-function reason(error: unknown): string {
-  return (error instanceof Error ? error.message : String(error)).replaceAll('\n', ' ');
-}
-
-function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function mergePatch(target: unknown, patch: unknown): unknown {
-  if (!isObject(patch)) return patch;
-  const merged: Record<string, unknown> = isObject(target) ? { ...target } : {};
-  for (const [key, value] of Object.entries(patch)) {
-    if (value === null && NULL_REMOVES_NOT.has(key)) merged[key] = null;
-    else if (value === null) delete merged[key];
-    else merged[key] = mergePatch(merged[key], value);
-  }
-  return merged;
-}
-
-/** Settings for which null is a value of its own. */
-const NULL_REMOVES_NOT = new Set(['cutOff', 'opensAt', 'bank', 'requestsPerSecond', 'modulusCheck']);
-
-/** Paths inside a file are relative to it. */
-function resolvePaths(file: Json, path: string): Json {
-  const absolute = (section: unknown, names: readonly string[]): unknown => {
-    if (!isObject(section)) return section;
-    const paths = names.flatMap((name) => {
-      const value = section[name];
-      return typeof value === 'string' ? [[name, resolve(dirname(path), value)] as const] : [];
-    });
-    return { ...section, ...Object.fromEntries(paths) };
-  };
-  return {
-    ...file,
-    ...('calendars' in file ? { calendars: absolute(file.calendars, ['gb']) } : {}),
-    ...('modulusCheck' in file
-      ? { modulusCheck: absolute(file.modulusCheck, ['weightsFile', 'substitutionsFile']) }
-      : {}),
-  };
-}
-
-/** `COMPLIANCE_INCOMING`, `COMPLIANCE_OUTGOING` and `AUTHORIZATION_RULE` win over the file's general rule. */
+/** `AUDIENCE` wins over the file, and `COMPLIANCE_INCOMING`, `COMPLIANCE_OUTGOING` and `AUTHORIZATION_RULE` over its general rule. */
 function withOverrides(file: unknown, env: NodeJS.ProcessEnv): unknown {
   const patch: Record<string, unknown> = {};
+  const audience = env.AUDIENCE?.trim();
+  if (audience) patch.audience = audience;
   const compliance: Record<string, unknown> = {};
   for (const direction of ['incoming', 'outgoing'] as const) {
     const name = `COMPLIANCE_${direction.toUpperCase()}`;

@@ -11,6 +11,7 @@ test('what is unset or blank has its default', () => {
     sandboxUrl: 'http://127.0.0.1:3100',
     sandboxBankSecret: null,
     logLevel: 'info',
+    host: null,
   });
   expect(readEnvironment({ DATABASE_URL, PORT: '8080', SANDBOX_PORT: '0', LOG_LEVEL: 'warn' })).toMatchObject({
     port: 8080,

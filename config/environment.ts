@@ -85,6 +85,8 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 /** What the processes of the service share; Temporal's settings are in temporal.ts. */
 export interface Environment {
   readonly port: number;
+  /** The address that the API listens on; null is every address of the machine. */
+  readonly host: string | null;
   readonly databaseUrl: string;
   readonly dataDirectory: string;
   /** Base address of the API for callbacks and links. */
@@ -99,7 +101,10 @@ export interface Environment {
 
 /** How e-mails leave. */
 export interface MailSettings {
-  /** smtp: or smtps:, with user and password where the server wants them; null while there is no mail server. */
+  /**
+   * smtp: (with STARTTLS, unless it ends in `?requireTLS=false`) or smtps:, with user and password where the server wants
+   * them; null while there is no mail server.
+   */
   readonly smtpUrl: string | null;
   readonly from: string;
 }
@@ -110,6 +115,7 @@ export function readEnvironment(env: NodeJS.ProcessEnv): Environment {
   const sandboxPort = readPort(env, 'SANDBOX_PORT', 3100);
   return {
     port,
+    host: given(env, 'API_HOST') ?? null,
     databaseUrl: readDatabaseUrl(env),
     dataDirectory: resolve(readText(env, 'DATA_DIR', '.data')),
     publicUrl: readHttpUrl(env, 'PUBLIC_URL', `http://127.0.0.1:${port}`),

@@ -3,6 +3,9 @@ import { parseAmountMinor } from '../domain/money.ts';
 import { INTERNAL_SCHEME } from '../domain/schemes.ts';
 import type { ConfigurationFile } from './schema.ts';
 
+/** The transfer dates of internal transfers are days in UTC, in the database too. */
+const INTERNAL_ZONE = 'UTC';
+
 /** What no single value shows: names that nothing defines, amounts against their currency, bounds against each other. */
 export function checkReferences(file: ConfigurationFile): string[] {
   return [...checkSchemes(file), ...checkProviders(file), ...checkPrices(file)];
@@ -11,6 +14,10 @@ export function checkReferences(file: ConfigurationFile): string[] {
 function checkSchemes(file: ConfigurationFile): string[] {
   const problems: string[] = [];
   if (!Object.hasOwn(file.schemes, INTERNAL_SCHEME)) problems.push(`schemes.${INTERNAL_SCHEME} is missing`);
+  const internalZone = file.schemes[INTERNAL_SCHEME]?.zone ?? INTERNAL_ZONE;
+  if (internalZone !== INTERNAL_ZONE) {
+    problems.push(`schemes.${INTERNAL_SCHEME}.zone must be ${INTERNAL_ZONE} (is "${internalZone}")`);
+  }
   for (const [code, scheme] of Object.entries(file.schemes)) {
     const closes = scheme.cutOff !== null || Object.keys(scheme.cutOffByCurrency).length > 0;
     if (!closes && scheme.calendars.length > 0) {

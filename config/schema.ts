@@ -52,6 +52,7 @@ const scheme = v.strictObject({
   currencies: v.optional(v.array(currency)),
   destinationCountries: v.optional(v.array(country)),
   cutOff: v.nullable(time),
+  accountsNamedBy: v.optional(v.nullable(v.picklist(['iban', 'bic'], 'must be iban or bic')), null),
   cutOffByCurrency: v.optional(v.record(currency, time), {}),
   opensAt: v.optional(v.nullable(time), null),
   calendars: v.array(
@@ -73,7 +74,7 @@ const price = v.strictObject({
 const compliance = v.strictObject({ mode: complianceMode, byCurrency: v.record(currency, complianceMode) });
 
 export const configurationFile = v.strictObject({
-  audience: text,
+  audience: v.nullable(text),
   providers: v.record(
     code,
     v.strictObject({
@@ -97,6 +98,7 @@ export const configurationFile = v.strictObject({
   calendarByCurrency: v.record(currency, v.picklist(CALENDAR_NAMES, `must be one of ${CALENDAR_NAMES.join(', ')}`)),
   prices: v.array(price),
   rollLimit: whole(0, 365),
+  transferDateYearsMax: whole(1, 10),
   compliance: v.strictObject({ incoming: compliance, outgoing: compliance }),
   authorization: v.strictObject({ rule: authorizationRule, byCurrency: v.record(currency, authorizationRule) }),
   tradeNames: v.array(text),
@@ -114,6 +116,7 @@ export const configurationFile = v.strictObject({
   }),
   pools: v.strictObject({
     apiDatabaseConnections: whole(1, 500),
+    apiListConnections: whole(1, 500),
     workerDatabaseConnections: whole(1, 500),
     cachedWorkflows: whole(1, 100_000),
     workflowTasks: whole(2, 1000),

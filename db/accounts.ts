@@ -1,8 +1,16 @@
-import { eq, getTableColumns, sql } from 'drizzle-orm';
+import { eq, getTableColumns, type SQL, sql } from 'drizzle-orm';
 import { type AccountPatch, type AccountTies, updateAccount } from '../domain/account-updates.ts';
-import { type Account, type ChangedAccount, presentAccountInEvent, tell } from '../domain/accounts.ts';
+import {
+  ACCOUNT_MOVES,
+  type Account,
+  type ChangedAccount,
+  CONNECTION_MOVES,
+  presentAccountInEvent,
+  tell,
+} from '../domain/accounts.ts';
 import { recordNotFound, refusal } from '../domain/errors.ts';
 import type { AccountId, ClientId } from '../domain/ids.ts';
+import { requireMove } from '../domain/moves.ts';
 import { ledgerNumber } from '../domain/numbers.ts';
 import type { ConnectMethod } from '../domain/providers.ts';
 import { type Transaction, uniqueViolation } from './client.ts';
@@ -62,7 +70,7 @@ export async function createAccount(tx: Transaction, wanted: NewAccount): Promis
   if (client === undefined) throw recordNotFound('account', 'clientId', wanted.clientId);
   if (client.status !== 'active') {
     const message = `The client is ${client.status} and opens no accounts.`;
-    throw refusal('account.status.not_active', ['account', 'clientId', wanted.clientId], message);
+    throw refusal('client.status.not_active', ['account', 'clientId', wanted.clientId], message);
   }
   const now = await readClock(tx);
   const builtIn = wanted.method === 'built-in';
@@ -161,6 +169,7 @@ export async function saveAccount(
   change: Partial<ProviderChange> = {},
 ): Promise<Account> {
   if (account === before && Object.keys(change).length === 0) return account;
+  requireAccountMoves([before, ...told.map((step) => step.account), account]);
   const { connection } = account;
   try {
     await tx.drizzle
@@ -188,8 +197,18 @@ export async function saveAccount(
   if (account.method === 'plug-in' && told.some(({ type }) => type === 'connection-created')) {
     await recordPlugInClient(tx, account.clientId, account.provider, now);
   }
-  if (account.status !== before.status) await wakeTransfersOf(tx, row.id);
+  if (account.status !== before.status) await wakeTransfersOf(tx, sql`SELECT ${row.id}::uuid`);
   return account;
+}
+
+/** Each step of a change, in order, is one that the tables of accounts and of their connections have. */
+function requireAccountMoves(steps: readonly Account[]): void {
+  for (const [index, after] of steps.slice(1).entries()) {
+    const before = steps[index] ?? after;
+    requireMove('account', ACCOUNT_MOVES, before.status, after.status);
+    if (before.connection === null || after.connection === null) continue;
+    requireMove('connection', CONNECTION_MOVES, before.connection.state, after.connection.state);
+  }
 }
 
 function ibanTaken(account: Account): Error {
@@ -211,15 +230,16 @@ export async function wakeAccountConnection(tx: Transaction, id: AccountId): Pro
   await wake(tx, 'account-connection', `account-connection/${id}`);
 }
 
-/** Payments out that wait until the account is active, and money held because it is not. */
-async function wakeTransfersOf(tx: Transaction, id: AccountId): Promise<void> {
+/** Payments out that wait until one of these accounts, or its client, is active, and money held because it is not. */
+export async function wakeTransfersOf(tx: Transaction, accountIds: SQL): Promise<void> {
+  const among = sql`ANY (ARRAY(${accountIds}))`;
   await wakeEach(
     tx,
     sql`
       SELECT 'outgoing-transfer' AS type, id FROM outgoing_transfers
-        WHERE waiting_for = 'account' AND status = 'pending' AND (account_id = ${id} OR destination_account_id = ${id})
+        WHERE waiting_for = 'account' AND status = 'pending' AND (account_id = ${among} OR destination_account_id = ${among})
       UNION ALL
       SELECT 'incoming-transfer', id FROM incoming_transfers
-        WHERE waiting_for = 'account' AND status = 'on-hold' AND account_id = ${id}`,
+        WHERE waiting_for = 'account' AND status = 'on-hold' AND account_id = ${among}`,
   );
 }

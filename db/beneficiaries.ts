@@ -34,7 +34,7 @@ export async function createBeneficiary(tx: Transaction, beneficiary: NewBenefic
     .for('share');
   if (client === undefined) throw recordNotFound('beneficiary', 'clientId', clientId);
   if (client.status !== 'active') {
-    throw refusal('account.status.not_active', ['beneficiary', 'clientId', clientId], 'The client is not active.');
+    throw refusal('client.status.not_active', ['beneficiary', 'clientId', clientId], 'The client is not active.');
   }
   const now = await readClock(tx);
   const fullName = identity === null ? (beneficiary.fullName ?? '') : fullNameOf(identity);

@@ -28,7 +28,7 @@ export async function requireClientAtProvider(
     .where(eq(clients.id, clientId));
   if (row === undefined) throw recordNotFound('beneficiary', 'clientId', clientId);
   if (row.status !== 'active') {
-    throw refusal('account.status.not_active', ['beneficiary', 'clientId', clientId], 'The client is not active.');
+    throw refusal('client.status.not_active', ['beneficiary', 'clientId', clientId], 'The client is not active.');
   }
   if (row.state === 'completed-up-to-date' && row.reference !== null) return { reference: row.reference };
   const message = `${provider} does not know the client: migrate it first, or open an account there.`;

@@ -6,6 +6,7 @@ import { beneficiaryVerifications } from './beneficiary-verification-schema.ts';
 import type { Reader, Transaction } from './client.ts';
 import { readClock } from './clock.ts';
 import { newId } from './ids.ts';
+import type { Keyring } from './keyring.ts';
 import { clients } from './schema.ts';
 
 type Row = typeof beneficiaryVerifications.$inferSelect;
@@ -22,20 +23,29 @@ export async function requireVerifyingClient(reader: Pick<Reader, 'drizzle'>, cl
     .where(eq(clients.id, clientId));
   if (client === undefined) throw recordNotFound('beneficiary', 'clientId', clientId);
   if (client.status !== 'active') {
-    throw refusal('account.status.not_active', ['beneficiary', 'clientId', clientId], 'The client is not active.');
+    throw refusal('client.status.not_active', ['beneficiary', 'clientId', clientId], 'The client is not active.');
   }
+}
+
+/** What the keyring calls the name that a directory has given, which is stored encrypted. */
+export function accountHolderNameRow(id: string): string {
+  return `beneficiary_verifications.account_holder_name ${id}`;
 }
 
 /** Keeps a directory's answer. The row is also the record of what the client is charged for. */
 export async function createBeneficiaryVerification(
   tx: Transaction,
+  keyring: Keyring,
   { result, ...asked }: NewBeneficiaryVerification,
 ): Promise<Row> {
   const createdAt = await readClock(tx);
+  const id = newId<BeneficiaryVerificationId>();
+  const name = result.accountHolderName;
+  const accountHolderName = name === null ? null : keyring.encrypt(name, accountHolderNameRow(id));
   const [row] = await tx.drizzle
     .insert(beneficiaryVerifications)
-    .values({ id: newId<BeneficiaryVerificationId>(), ...asked, ...result, createdAt })
+    .values({ id, ...asked, ...result, accountHolderName, createdAt })
     .returning();
   if (row === undefined) throw new Error('an insert returned no row');
-  return row;
+  return { ...row, accountHolderName: name };
 }

@@ -1,12 +1,18 @@
 import type { SQL } from 'drizzle-orm';
 import type { PgRemoteDatabase } from 'drizzle-orm/pg-proxy';
+import type { ConnectionOptions } from './connection.ts';
+import { type CallLimits, limitsOf } from './deadlines.ts';
 import { surviveDriverFault } from './driver-fault.ts';
-import { Executor, SecondConnectionGuard } from './executor.ts';
+import { Executor, refuseWrite, SecondConnectionGuard } from './executor.ts';
 import { Listener } from './listener.ts';
 import { Pool } from './pool.ts';
-import { GatheringReader } from './readers.ts';
+import { BatchingReader } from './readers.ts';
+import { type OnSharedFailure, SharedFailures } from './shared-failures.ts';
+import { WAKEUPS_CHANNEL, WakeupNudges } from './wakeup-nudges.ts';
 
+export type { CallLimits } from './deadlines.ts';
 export {
+  CallerGone,
   DatabaseUnavailable,
   isTakenNumber,
   LockTimeout,
@@ -16,6 +22,9 @@ export {
 } from './failures.ts';
 
 const DEADLINE_DEFAULT_MS = 10_000;
+const LIST_DEADLINE_MS = 2_000;
+/** After Postgres has ended a list, for its answer to get here. */
+const LIST_ANSWER_MS = 500;
 const CONNECT_TIMEOUT_MS = 5_000;
 const CLOSE_TIMEOUT_MS = 5_000;
 
@@ -38,6 +47,8 @@ export interface Reader {
 export interface Transaction extends Reader {
   /** So that a mere reader does not pass for a transaction. */
   readonly inTransaction: true;
+  /** The relay is to look once this has committed (`db/workflow-wakeups.ts` says it). */
+  noteWakeup(): void;
 }
 
 /**
@@ -67,11 +78,39 @@ export interface Database {
   readonly reader: Reader;
   /** `reader.statement`: one prepared statement, one round trip, committed by itself. The hot path. */
   statement<Row = Record<string, unknown>>(text: string, params: readonly unknown[]): Promise<Row[]>;
+  /**
+   * One statement that writes, committed by itself. Its last parameter, after `params`, is its deadline: the text looks at
+   * it by `before_deadline`, before it begins and when it is done, so that nothing is written when its caller has its 503.
+   */
+  write<Row = Record<string, unknown>>(text: string, params: readonly unknown[], limits?: CallLimits): Promise<Row[]>;
+  /** The limits of a call that begins now. */
+  limits(): CallLimits;
+  /** The same database for one caller: writes are over when its answer is due, and none begins when it is gone. */
+  forCaller(limits: CallLimits, reads?: 'lists'): Database;
+  /** What all callers' views of this database have in common. */
+  shared(): Database;
+  /** A statement that several callers shared failed, and each is done alone: right, and slow. */
+  noteSharedFailure(statement: string, error: unknown): void;
+  /** The relay is to look: a statement of its own, and not a transaction, woke a workflow. */
+  noteWakeup(): void;
+  /** Called after commits that woke workflows. Without a listener in this process the other processes are notified. */
+  onWakeup(listener: () => void): { close(): void };
   /** `onNotify` is also called with '' after every (re)connection: something may have been missed, look for yourself. */
   listen(channel: string, onNotify: (payload: string) => void): Promise<{ close(): Promise<void> }>;
   /** Outside of transactions, after commit. */
   notify(channel: string): Promise<void>;
+  /**
+   * The same database through one connection of its own, with another deadline, for what may take long. A deadline that is
+   * missed there ends that connection alone. The caller closes it.
+   */
+  apart(options: { readonly deadlineMs: number }): Database;
   close(): Promise<void>;
+}
+
+interface ListOptions {
+  readonly maxConnections: number;
+  /** How long Postgres works on one; default 2 s. */
+  readonly deadlineMs?: number;
 }
 
 export interface DatabaseOptions {
@@ -80,45 +119,100 @@ export interface DatabaseOptions {
   readonly applicationName: string;
   /** How long a statement or transaction may take, waiting for a connection included; default 10 s. */
   readonly deadlineMs?: number;
+  /** Connections of their own for lists, so that dear pages hold up no payment; without them lists share those of all. */
+  readonly lists?: ListOptions;
   /** Moves `service_now()`: an interval in Postgres's words. For tests; unset in production. */
   readonly clockOffset?: () => string;
-  /** Refuses a second connection inside a transaction. For tests: it slows every promise of the process. */
+  /**
+   * Refuses a second connection inside a transaction, and a caller's statement that writes without a deadline. For tests:
+   * it slows every promise of the process.
+   */
   readonly guardsTransactions?: boolean;
+  readonly onSharedFailure?: OnSharedFailure;
 }
 
 export function createDatabase(options: DatabaseOptions): Database {
-  const deadlineDefaultMs = options.deadlineMs ?? DEADLINE_DEFAULT_MS;
+  const { url, applicationName, deadlineMs = DEADLINE_DEFAULT_MS } = options;
   const connectionOptions = {
-    url: options.url,
-    applicationName: options.applicationName,
-    connectTimeoutMs: Math.min(CONNECT_TIMEOUT_MS, deadlineDefaultMs),
-    deadlineMs: deadlineDefaultMs,
+    url,
+    applicationName,
+    connectTimeoutMs: Math.min(CONNECT_TIMEOUT_MS, deadlineMs),
+    deadlineMs,
   };
+  const guard = options.guardsTransactions === true ? new SecondConnectionGuard() : null;
+  const readClockOffset = options.clockOffset ?? null;
+  const sharedFailures = new SharedFailures(options.onSharedFailure ?? (() => {}));
+  const wakeups = new WakeupNudges(() => notify(WAKEUPS_CHANNEL));
+  const onWoken = () => wakeups.note();
+
   const pool = new Pool(connectionOptions, options.maxConnections);
-  const executor = new Executor(
-    pool,
-    deadlineDefaultMs,
-    options.clockOffset ?? null,
-    options.guardsTransactions === true ? new SecondConnectionGuard() : null,
-  );
+  const executor = new Executor({ pool, deadlineDefaultMs: deadlineMs, readClockOffset, guard, onWoken });
+  const reader = readerOf(executor, deadlineMs);
+  const callersReader = guard === null ? reader : readerOf(executor, deadlineMs, refuseWrite);
+  const lists = options.lists === undefined ? null : listsOf(connectionOptions, options.lists);
+  const listExecutor =
+    lists && new Executor({ ...lists, deadlineDefaultMs: lists.deadlineMs, readClockOffset, guard, onWoken });
+  const listReader = lists && listExecutor ? readerOf(listExecutor, lists.deadlineMs) : callersReader;
+
   const listener = new Listener(connectionOptions);
-  const forgetFault = surviveDriverFault((reason) => pool.renew(reason));
-  const reader = new GatheringReader(
-    (text, params) => executor.single((connection) => connection.run(text, params)),
-    (text, params) => executor.single((connection) => connection.runArrays(text, params)),
-  );
-  return {
-    transaction: (work, given = {}) => executor.transaction(work, given),
-    reader,
-    statement: (text, params) => reader.statement(text, params),
+  const pools = lists === null ? [pool] : [pool, lists.pool];
+  const forgetFault = surviveDriverFault((reason) => {
+    for (const one of pools) one.renew(reason);
+  });
+  const notify = async (channel: string) => {
+    await reader.statement('select pg_notify($1, $2)', [channel, '']);
+  };
+  const viewOf = (caller: CallLimits | null, view: Reader): Database => ({
+    transaction: (work, given = {}) => executor.transaction(work, given, caller),
+    reader: view,
+    statement: (text, params) => view.statement(text, params),
+    limits: () => caller ?? limitsOf(deadlineMs),
+    write: (text, params, limits = caller ?? limitsOf(deadlineMs)) => executor.write(text, params, limits),
+    forCaller: (limits, reads) => viewOf(limits, reads === 'lists' ? listReader : callersReader),
+    shared: () => database,
+    noteSharedFailure: (statement, error) => sharedFailures.note(statement, error),
+    noteWakeup: onWoken,
+    onWakeup: (called) => wakeups.listen(called),
     listen: (channel, onNotify) => listener.listen(channel, onNotify),
-    notify: async (channel) => {
-      await reader.statement('select pg_notify($1, $2)', [channel, '']);
+    notify,
+    apart: ({ deadlineMs: apartMs }) => {
+      const { lists: _, ...own } = options;
+      return createDatabase({ ...own, maxConnections: 1, deadlineMs: apartMs });
     },
     close: async () => {
+      wakeups.close();
       await listener.close();
-      await pool.close(CLOSE_TIMEOUT_MS);
+      await Promise.all(pools.map((one) => one.close(CLOSE_TIMEOUT_MS)));
       forgetFault();
     },
+  });
+  const database = viewOf(null, reader);
+  return database;
+}
+
+function readerOf(executor: Executor, deadlineMs: number, check: (text: string) => void = () => {}): BatchingReader {
+  return new BatchingReader(
+    (text, params, limits) =>
+      executor.read((connection) => {
+        check(text);
+        return connection.run(text, params);
+      }, limits),
+    (text, params) => executor.read((connection) => connection.runArrays(text, params), limitsOf(deadlineMs)),
+    deadlineMs,
+  );
+}
+
+type CommonOptions = Pick<ConnectionOptions, 'url' | 'applicationName' | 'connectTimeoutMs' | 'deadlineMs'>;
+
+/** A list that takes too long is ended by Postgres itself, so that its connection lives on; only silence costs connections. */
+function listsOf(common: CommonOptions, { maxConnections, deadlineMs = LIST_DEADLINE_MS }: ListOptions) {
+  const endsWithinMs = deadlineMs + LIST_ANSWER_MS;
+  const connections = {
+    ...common,
+    applicationName: `${common.applicationName}-lists`,
+    connectTimeoutMs: Math.min(common.connectTimeoutMs, endsWithinMs),
+    deadlineMs: endsWithinMs,
+    statementTimeoutMs: deadlineMs,
   };
+  return { pool: new Pool(connections, maxConnections), deadlineMs: endsWithinMs };
 }

@@ -1,6 +1,7 @@
 import net from 'node:net';
 import postgres from 'postgres';
-import { asDatabaseFailure, DatabaseUnavailable, describe, endsConnection } from './failures.ts';
+import { writeEndsAt } from './deadlines.ts';
+import { asDatabaseFailure, DatabaseUnavailable, describe, endsConnection, isPastDeadline } from './failures.ts';
 import { setValueParsers, toWire } from './values.ts';
 
 export interface ConnectionOptions {
@@ -9,6 +10,8 @@ export interface ConnectionOptions {
   readonly connectTimeoutMs: number;
   /** The deadline of calls that do not name another. */
   readonly deadlineMs: number;
+  /** After which Postgres ends a statement by itself; default: a little after the deadline. */
+  readonly statementTimeoutMs?: number;
   readonly onLost: (connection: Connection) => void;
   readonly onNotification?: (channel: string, payload: string) => void;
 }
@@ -24,6 +27,10 @@ export const SERVER_TIMEOUTS = [
 export function serverTimeoutMs(deadlineMs: number): number {
   return Math.ceil(deadlineMs) + 500;
 }
+
+/** Clocks drift apart and are set: what a connection knows of the server's is read anew after this. */
+const CLOCK_AGE_MAX_MS = 10_000;
+const READ_CLOCK = 'select (extract(epoch from clock_timestamp()) * 1000)::float8 as now';
 
 type DriverOptions = postgres.Options<Record<string, never>> & {
   socket: (options: { host: string[]; port: number[]; path: string | false | undefined }) => Promise<net.Socket>;
@@ -47,6 +54,9 @@ export class Connection {
   #lost: DatabaseUnavailable | null = null;
   /** The value of service.clock_offset that this session has; null until it was set. */
   clockOffset: string | null = null;
+  #serverAheadMs = 0;
+  #clockReadAt = Number.NEGATIVE_INFINITY;
+  #isClockDoubtful = false;
 
   constructor(options: ConnectionOptions) {
     this.#onLost = options.onLost;
@@ -63,6 +73,7 @@ export class Connection {
       connection: {
         application_name: options.applicationName,
         ...Object.fromEntries(SERVER_TIMEOUTS.map((name) => [name, serverTimeoutMs(options.deadlineMs)])),
+        ...(options.statementTimeoutMs === undefined ? {} : { statement_timeout: options.statementTimeoutMs }),
         // Ends a long statement whose client is gone; in milliseconds.
         client_connection_check_interval: 2_000,
         TimeZone: 'UTC',
@@ -85,7 +96,25 @@ export class Connection {
 
   /** Connects, or rejects with DatabaseUnavailable. */
   async open(): Promise<void> {
-    await this.simple('select 1');
+    await this.#readClock();
+  }
+
+  /**
+   * The deadline of a write whose caller's answer is due at `endsAt`, as an instant of the server's clock: rather a moment
+   * too early, by the time that an answer of the server took to get here.
+   */
+  #deadlineOf(endsAt: number): string {
+    const now = performance.now();
+    // Sent ahead, and not waited for: it serves the writes after this one.
+    if (now - this.#clockReadAt > CLOCK_AGE_MAX_MS) this.#readClock().catch(() => {});
+    return new Date(writeEndsAt(endsAt, now) + this.#serverAheadMs).toISOString();
+  }
+
+  async #readClock(): Promise<void> {
+    this.#clockReadAt = performance.now();
+    const [row] = await this.simple(READ_CLOCK);
+    this.#serverAheadMs = Number(row?.now) - performance.now();
+    this.#isClockDoubtful = false;
   }
 
   /** Executes one statement as a prepared one. Calls keep their order, and a later one need not wait for an earlier one. */
@@ -104,9 +133,25 @@ export class Connection {
     );
   }
 
+  /** As `run`, of a single statement that writes: its last parameter, after these, is its deadline. */
+  async write<Row>(text: string, params: readonly unknown[], endsAt: number): Promise<Rows<Row>> {
+    if (this.#isClockDoubtful) await this.#readClock();
+    return this.run<Row>(text, [...params, this.#deadlineOf(endsAt)]);
+  }
+
   /** Executes text without parameters that may hold several statements. */
   simple(text: string): Promise<Rows<Record<string, unknown>>> {
     return this.#settle(() => this.#client.unsafe(text));
+  }
+
+  /**
+   * Commits a write whose caller's answer is due at `endsAt`; false when Postgres rolled back. One message: where the deadline has
+   * passed by the server's clock, its first statement is refused, and Postgres does not look at the second.
+   */
+  async commit(endsAt: number): Promise<boolean> {
+    if (this.#isClockDoubtful) await this.#readClock();
+    const answered = await this.simple(`select before_deadline('${this.#deadlineOf(endsAt)}'); commit`);
+    return answered.command === 'COMMIT';
   }
 
   /** Ends this connection for good: all that waits on it fails, nothing more is sent. Repeating it does nothing. */
@@ -135,6 +180,8 @@ export class Connection {
         (error: unknown) => {
           this.#outstanding.delete(reject);
           if (endsConnection(error)) this.retire(describe(error));
+          // Perhaps it is not late, and the clock was set: the next write must not be refused for that.
+          if (isPastDeadline(error)) this.#isClockDoubtful = true;
           reject(asDatabaseFailure(error));
         },
       );

@@ -1,5 +1,5 @@
 import { inArray, sql } from 'drizzle-orm';
-import { isLosslessNumber, parse, stringify } from 'lossless-json';
+import { isLosslessNumber, type LosslessNumber, parse, stringify } from 'lossless-json';
 import * as v from 'valibot';
 import { formatDateTime } from '../domain/dates.ts';
 import {
@@ -10,12 +10,13 @@ import {
   type IncomingTransferId,
   type OutgoingTransferId,
 } from '../domain/ids.ts';
-import { INCOMING_TRANSFER_STATUSES } from '../domain/incoming-transfers.ts';
+import { HOLD_REASONS, INCOMING_TRANSFER_STATUSES } from '../domain/incoming-transfers.ts';
 import { OUTGOING_TRANSFER_STATUSES } from '../domain/outgoing-transfers.ts';
 import type { Reader } from './client.ts';
 import { shown as showIncoming, transfersWithAccounts } from './incoming-transfer-reads.ts';
 import { shown as showOutgoing, transfersWithDestination } from './outgoing-transfer-reads.ts';
 import { incomingTransfers, outgoingTransfers } from './schema.ts';
+import type { ChangingIncomingField, ChangingOutgoingField } from './transfer-event-data.ts';
 
 /** An event as subscribers and the log show it (specification 6). Amounts are exact: stringify with lossless-json. */
 export interface EventDocument {
@@ -194,6 +195,10 @@ const DATA = v.record(v.string(), v.unknown());
 type Data = v.InferOutput<typeof DATA>;
 const ENTRIES = v.array(v.object({ type: v.string(), data: DATA }));
 
+const minor = v.pipe(
+  v.custom<LosslessNumber>(isLosslessNumber),
+  v.transform(({ value }) => BigInt(value)),
+);
 const whole = v.pipe(v.custom(isLosslessNumber), v.transform(Number));
 const instant = v.pipe(
   v.string(),
@@ -202,6 +207,9 @@ const instant = v.pipe(
 function id<Branded extends Id<string>>() {
   return v.pipe(v.string(), v.transform(asId<Branded>));
 }
+
+/** What a transfer begins without. An entry that leaves it out is older than it, whatever the row holds by now. */
+const nullAtFirst = v.optional(v.nullable(v.string()), null);
 
 const checked = v.picklist(['not-checked', 'fulfilled', 'not-fulfilled']);
 const requirement = v.picklist(['not-checked', 'fulfilled', 'not-fulfilled', 'not-required']);
@@ -218,12 +226,19 @@ const OUTGOING_CHANGE = v.object({
   complianceCheckStatus: v.exactOptional(requirement),
   transferDateStatus: v.exactOptional(checked),
   balanceCheckStatus: v.exactOptional(checked),
-});
+  serviceProviderId: nullAtFirst,
+  serviceProviderReference: nullAtFirst,
+  failureCode: nullAtFirst,
+  failureMessage: nullAtFirst,
+} satisfies Record<ChangingOutgoingField, unknown>);
 
-/** The same of an incoming transfer's. */
+/** The same of an incoming transfer's. What is absent is what the row has: it could not change any more, or the event is an old one. */
 const INCOMING_CHANGE = v.object({
   status: v.picklist(INCOMING_TRANSFER_STATUSES),
   transferDate: v.exactOptional(v.nullable(v.string())),
   accountId: v.exactOptional(v.nullable(id<AccountId>())),
   clientId: v.exactOptional(v.nullable(id<ClientId>())),
-});
+  feeMinor: v.exactOptional(minor),
+  holdReason: v.optional(v.nullable(v.picklist(HOLD_REASONS)), null),
+  failureCode: nullAtFirst,
+} satisfies Record<ChangingIncomingField, unknown>);

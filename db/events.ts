@@ -22,6 +22,11 @@ export function newEventRowId(): string {
   return `${newId().slice(0, -1)}0`;
 }
 
+/** What an event says of fields that most resources never have: nothing of those that are null. */
+export function presentOnly(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
+}
+
 interface Event {
   readonly module: EventModule;
   readonly resourceId: string;

@@ -1,8 +1,8 @@
 import { stringify } from 'lossless-json';
 import type { AccountId, BeneficiaryBankAccountId, OutgoingTransferId } from '../domain/ids.ts';
-import type { Database } from './client.ts';
+import { batchedPerDatabase, fallBackToSingle } from './batcher.ts';
+import type { CallLimits, Database } from './client.ts';
 import { newEventRowId } from './events.ts';
-import { gatheredPerDatabase, orEachAlone } from './gathering.ts';
 import type { IdempotencyScope } from './idempotency-keys.ts';
 import { ACCOUNT_FIELDS, type LockedAccount } from './ledger.ts';
 import { type NewOutgoingTransfer, newRow, rowOf } from './outgoing-transfer-rows.ts';
@@ -63,7 +63,7 @@ export async function readTransferFacts(database: Database, request: Request): P
   };
 }
 
-const readTogether = gatheredPerDatabase<Request, FactsRow>((database, requests) =>
+const readTogether = batchedPerDatabase<Request, FactsRow>((database, requests) =>
   database.statement<FactsRow>(READ, [
     requests.map(({ scope }) => scope?.machineUserId ?? null),
     requests.map(({ scope }) => scope?.path ?? null),
@@ -86,11 +86,12 @@ function accountOf(row: FactsRow): LockedAccount | null {
     closing,
     postedMinor,
     reservedMinor,
+    partyAccountId,
   } = row;
   if (id === null || clientId === null || clientStatus === null || status === null || currency === null) return null;
   if (country === null || provider === null || method === null || closing === null) return null;
   if (postedMinor === null || reservedMinor === null) return null;
-  const state = { status, closing, postedMinor, reservedMinor };
+  const state = { status, closing, postedMinor, reservedMinor, partyAccountId };
   return { id, clientId, clientStatus, currency, country, provider, method, ...state };
 }
 
@@ -107,7 +108,7 @@ interface Judged {
   readonly row: Readonly<Record<string, unknown>>;
 }
 
-const CREATE = 'SELECT create_judged_transfers($1::json, $2::json) AS id';
+const CREATE = `SELECT id FROM create_judged_transfers(before_deadline($3, $1::json), $2::json) AS id WHERE before_deadline($3)`;
 
 /**
  * Stores a transfer to the outside with what has become of it at once, if that still holds under its account's lock and its
@@ -129,7 +130,7 @@ export async function createJudgedTransfer(
   // Who waits for money must be seen by the next credit, and marks the account.
   if (work.transfer.waitingFor === 'balance' || work.transfer.status === 'failed') return false;
   const workflowId = step.do === 'end' ? null : workflowIdOf(work.transfer.id);
-  return createTogether(database, {
+  const created = await createTogether(database, {
     accountId: account.id,
     judged: {
       ...answerInSql(work.transfer, answer),
@@ -141,6 +142,8 @@ export async function createJudgedTransfer(
     },
     row: rowOf(work),
   });
+  if (created && workflowId !== null) database.noteWakeup();
+  return created;
 }
 
 function answerInSql({ id, accountId, createdBy, createdAt }: OutgoingTransferRow, answer: StoredAnswer | null) {
@@ -157,16 +160,15 @@ function answerInSql({ id, accountId, createdBy, createdAt }: OutgoingTransferRo
   };
 }
 
-const createTogether = gatheredPerDatabase<Judged, boolean>(
-  (database, all) => orEachAlone(all, () => create(database, all), false),
+const createTogether = batchedPerDatabase<Judged, boolean>(
+  (database, all, limits) =>
+    fallBackToSingle(database, 'create_judged_transfers', all, () => create(database, all, limits), false),
   ({ accountId }) => [accountId],
 );
 
-async function create(database: Database, all: readonly Judged[]): Promise<readonly boolean[]> {
-  const rows = await database.statement<{ id: OutgoingTransferId }>(CREATE, [
-    stringify(all.map(({ judged }) => judged)),
-    JSON.stringify(all.map(({ row }) => row)),
-  ]);
+async function create(database: Database, all: readonly Judged[], limits: CallLimits): Promise<readonly boolean[]> {
+  const judgedRows = [stringify(all.map(({ judged }) => judged)), JSON.stringify(all.map(({ row }) => row))];
+  const rows = await database.write<{ id: OutgoingTransferId }>(CREATE, judgedRows, limits);
   const created = new Set<unknown>(rows.map(({ id }) => id));
   return all.map(({ judged }) => created.has(judged.id));
 }

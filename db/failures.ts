@@ -1,14 +1,34 @@
 import postgres from 'postgres';
 
+/** Whether work that failed may have taken effect: `unknown` while its commit was under way. */
+export type FailedOutcome = 'nothing-done' | 'unknown';
+
 /**
- * Postgres cannot be reached, went away, or did not answer within the deadline. Whether the work took effect is unknown
- * when it was committing; callers ask again under the same idempotency key. The API answers 503.
+ * Postgres cannot be reached, went away, or did not answer within the deadline. Where the outcome is unknown, callers ask
+ * again under the same idempotency key. The API answers 503.
  */
 export class DatabaseUnavailable extends Error {
-  constructor(reason: string, options?: ErrorOptions) {
+  readonly outcome: FailedOutcome;
+
+  constructor(reason: string, options: ErrorOptions & { readonly outcome?: FailedOutcome } = {}) {
     super(`Postgres is unavailable: ${reason}`, options);
     this.name = 'DatabaseUnavailable';
+    this.outcome = options.outcome ?? 'unknown';
   }
+}
+
+/** The caller hung up before its call was begun: nothing was done, and no answer can reach it. */
+export class CallerGone extends Error {
+  constructor() {
+    super('the caller is gone');
+    this.name = 'CallerGone';
+  }
+}
+
+/** The failure of a call that cannot have taken effect, as one that says so. */
+export function withNothingDone(error: unknown): unknown {
+  if (!(error instanceof DatabaseUnavailable) || error.outcome === 'nothing-done') return error;
+  return new DatabaseUnavailable('nothing was done', { cause: error, outcome: 'nothing-done' });
 }
 
 /** Another transaction held the lock for longer than `lockTimeoutMs`; nothing was written. */
@@ -22,18 +42,26 @@ export class LockTimeout extends Error {
 const LOCK_NOT_AVAILABLE = '55P03';
 const REPEATABLE_STATES: ReadonlySet<string> = new Set(['40001', '40P01']);
 
+/** Raised by before_deadline() (migration 0020). */
+const PAST_DEADLINE = 'ZD001';
+
 /** By a demoted server, which a failover left behind. */
 const READ_ONLY_SERVER = '25006';
 
 /**
- * Connection failures; out of disk, memory or connections; timeouts of idle and long transactions; cancelled by a
+ * A write that came too late; connection failures; out of disk, memory or connections; timeouts of idle and long transactions; cancelled by a
  * timeout; stopping, starting; a failing disk.
  */
-const UNAVAILABLE_STATES = /^(08...|53...|25P03|25P04|57014|57P..|58030|25006)$/;
+const UNAVAILABLE_STATES = /^(ZD001|08...|53...|25P03|25P04|57014|57P..|58030|25006)$/;
 
 /** The SQLSTATE of an error that Postgres itself raised, else null. */
 export function sqlState(error: unknown): string | null {
   return error instanceof postgres.PostgresError ? error.code : null;
+}
+
+/** Postgres refused a write because its deadline had passed, by the database's clock. */
+export function isPastDeadline(error: unknown): boolean {
+  return sqlState(error) === PAST_DEADLINE;
 }
 
 /** The name of the violated constraint when a unique key (23505) refused the write, else null. */
@@ -74,7 +102,10 @@ export function asDatabaseFailure(error: unknown): unknown {
     hideValues(error);
     if (error.code === LOCK_NOT_AVAILABLE) return new LockTimeout({ cause: error });
     const unavailable = UNAVAILABLE_STATES.test(error.code) || endsConnection(error);
-    return unavailable ? new DatabaseUnavailable(`${error.code} ${error.message}`, { cause: error }) : error;
+    if (!unavailable) return error;
+    // An error refuses the statement; one that ends the session may come between its commit and the answer.
+    const outcome = error.severity === 'ERROR' ? 'nothing-done' : 'unknown';
+    return new DatabaseUnavailable(`${error.code} ${error.message}`, { cause: error, outcome });
   }
   if (isDriverFailure(error)) return new DatabaseUnavailable(describe(error), { cause: error });
   return error;

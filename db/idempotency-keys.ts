@@ -16,6 +16,11 @@ export interface IdempotencyRow {
   readonly responseBody: string | null;
 }
 
+/** What the keyring calls the stored answer of a key. */
+export function storedAnswerRow(scope: IdempotencyScope): string {
+  return `idempotency_keys.response_body ${JSON.stringify(valuesOf(scope))}`;
+}
+
 const OF_SCOPE = 'machine_user_id = $1 AND method = $2 AND path = $3 AND key = $4';
 const CLAIM = `INSERT INTO idempotency_keys (machine_user_id, method, path, key, request_hash, created_at)
   VALUES ($1, $2, $3, $4, $5, service_now()) ON CONFLICT DO NOTHING RETURNING 1 AS claimed`;

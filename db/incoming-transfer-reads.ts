@@ -9,13 +9,23 @@ import {
 } from '../domain/incoming-transfers.ts';
 import type { Reader } from './client.ts';
 import { contains, type PageOf, type PageRequest, type TransferFilter, transferConditions } from './filters.ts';
-import { partyAccountInSql, partyAccountOf } from './party-accounts.ts';
-import { accounts, incomingTransfers } from './schema.ts';
+import { partyAccountIdInSql, partyAccountInSql, partyAccountOf } from './party-accounts.ts';
+import { partyAccounts } from './party-accounts-schema.ts';
+import { incomingTransfers } from './schema.ts';
 import { readTransferPage } from './transfer-counts.ts';
 import { camelCase, LISTED_IDS } from './values.ts';
 
-const sender = alias(accounts, 'sender');
-const receiver = alias(accounts, 'receiver');
+const sender = alias(partyAccounts, 'sender');
+const receiver = alias(partyAccounts, 'receiver');
+
+const SENDER_ID = partyAccountIdInSql(
+  'incoming_transfers.sender_party_account_id',
+  'incoming_transfers.sender_account_id',
+);
+const RECEIVER_ID = partyAccountIdInSql(
+  'incoming_transfers.receiver_party_account_id',
+  'incoming_transfers.account_id',
+);
 
 /** Also for events, which show a transfer as it was: the same rows with what an event tells laid over them. */
 export function transfersWithAccounts(reader: Reader) {
@@ -26,8 +36,8 @@ export function transfersWithAccounts(reader: Reader) {
       receiver: getTableColumns(receiver),
     })
     .from(incomingTransfers)
-    .leftJoin(sender, eq(sender.id, incomingTransfers.senderAccountId))
-    .leftJoin(receiver, eq(receiver.id, incomingTransfers.accountId));
+    .leftJoin(sender, eq(sender.id, sql.raw(SENDER_ID)))
+    .leftJoin(receiver, eq(receiver.id, sql.raw(RECEIVER_ID)));
 }
 
 type Found = Awaited<ReturnType<typeof transfersWithAccounts>>[number];
@@ -51,14 +61,14 @@ interface Row extends IncomingTransferRecord {
 const SHOWN = [
   'id, transaction_number, client_id, account_id, status, scope, scheme, currency, amount_minor, fee_minor, transfer_date',
   'outgoing_transfer_id, provisioned_account_credit_id, provider, service_provider_id, service_provider_reference',
-  'sender_information, sender_name',
+  'sender_information, sender_name, hold_reason, failure_code',
 ].flatMap((line) => line.split(', '));
 
 const SELECT = `SELECT ${SHOWN.map((column) => `incoming_transfers.${column} AS "${camelCase(column)}"`).join(', ')},
     coalesce(incoming_transfers.sender_account, ${partyAccountInSql('sender')}) AS "senderAccount",
     coalesce(incoming_transfers.receiver_account, ${partyAccountInSql('receiver')}) AS "receiverAccount"
-  FROM incoming_transfers LEFT JOIN accounts sender ON sender.id = incoming_transfers.sender_account_id
-    LEFT JOIN accounts receiver ON receiver.id = incoming_transfers.account_id`;
+  FROM incoming_transfers LEFT JOIN party_accounts sender ON sender.id = ${SENDER_ID}
+    LEFT JOIN party_accounts receiver ON receiver.id = ${RECEIVER_ID}`;
 
 const FIND = `${SELECT} WHERE incoming_transfers.id = ANY (${LISTED_IDS})`;
 
@@ -102,7 +112,7 @@ export async function listIncomingTransfers(
   page: PageRequest,
 ): Promise<PageOf<IncomingTransferShown>> {
   const where = conditions(filter) ?? sql`true`;
-  const bySender = sql`LEFT JOIN accounts sender ON sender.id = incoming_transfers.sender_account_id`;
+  const bySender = sql.raw(`LEFT JOIN party_accounts sender ON sender.id = ${SENDER_ID}`);
   const joined = filter.senderName === undefined ? undefined : bySender;
   const asked = { direction: 'incoming', filter: { ...filter }, where, joined, page } as const;
   const { rows, totalElements } = await readTransferPage<Row>(reader, asked, sql.raw(SELECT));

@@ -2,33 +2,37 @@ import { and, eq } from 'drizzle-orm';
 import { dateInUtc } from '../domain/dates.ts';
 import { recordNotFound } from '../domain/errors.ts';
 import type { AccountId, IncomingTransferId, OutgoingTransferId } from '../domain/ids.ts';
-import { decideArrival, incomingTransferEventType, type PartyAccount } from '../domain/incoming-transfers.ts';
-import type { BeneficiaryShown, PaymentReport } from '../domain/outgoing-transfers.ts';
+import {
+  decideArrival,
+  type HoldReason,
+  INCOMING_TRANSFER_MOVES,
+  incomingTransferEventType,
+  type PartyAccount,
+  waitOfHold,
+} from '../domain/incoming-transfers.ts';
+import { requireMove } from '../domain/moves.ts';
 import { leaveToCommit, type Transaction } from './client.ts';
 import { appendEvents, type EventEntry, eventsValues, insertOfFirstEvents } from './events.ts';
 import { newId } from './ids.ts';
 import { changeReceivable, type LockedAccount, post } from './ledger.ts';
 import { incomingTransfers } from './schema.ts';
 import { drawTransactionNumber } from './transaction-numbers.ts';
+import { incomingTransferEventData, type UnchangingIncomingField } from './transfer-event-data.ts';
 import { wake } from './workflow-wakeups.ts';
 
 export type IncomingTransferRow = typeof incomingTransfers.$inferSelect;
-type IncomingTransferChange = Partial<IncomingTransferRow>;
+
+type IncomingTransferChange = Partial<Omit<IncomingTransferRow, UnchangingIncomingField>>;
 
 // A transfer on hold is looked at again at least so often, should the wake of its account's activation be lost.
-export const HOLD_CHECK_MS = 3_600_000;
+const HOLD_CHECK_MS = 3_600_000;
 
-/** What an event shows of a transfer's changing fields. */
-export function incomingTransferEventData(transfer: IncomingTransferRow): Record<string, unknown> {
-  const { status, transferDate, accountId, clientId } = transfer;
-  return { status, transferDate, accountId, clientId };
+export function nextHoldCheck(now: Date): Date {
+  return new Date(now.getTime() + HOLD_CHECK_MS);
 }
 
 function eventsOf(rows: readonly IncomingTransferRow[]): EventEntry[] {
-  return rows.flatMap((row) => {
-    const type = incomingTransferEventType(row.status);
-    return type === null ? [] : [{ type, data: incomingTransferEventData(row) }];
-  });
+  return rows.map((row) => ({ type: incomingTransferEventType(row.status), data: incomingTransferEventData(row) }));
 }
 
 export async function lockTransfer(tx: Transaction, id: IncomingTransferId): Promise<IncomingTransferRow> {
@@ -37,13 +41,14 @@ export async function lockTransfer(tx: Transaction, id: IncomingTransferId): Pro
   return row;
 }
 
-/** Writes a change of a locked transfer and appends the event of its new status, if that has one. */
+/** Writes a change of a locked transfer and appends the event of its new status. */
 export async function change(
   tx: Transaction,
   before: IncomingTransferRow,
   now: Date,
   changed: IncomingTransferChange,
 ): Promise<IncomingTransferRow> {
+  requireMove('incoming transfer', INCOMING_TRANSFER_MOVES, before.status, changed.status ?? before.status);
   const [after] = await tx.drizzle
     .update(incomingTransfers)
     .set({ ...changed, revision: before.revision + 1n, updatedAt: now })
@@ -55,6 +60,17 @@ export async function change(
     await appendEvents(tx, { module: 'incoming-transfers', resourceId: before.id, occurredAt: now, entries });
   }
   return after;
+}
+
+/** The columns of a transfer whose money is held. */
+export function holdOf(reason: HoldReason, now: Date) {
+  return {
+    status: 'on-hold' as const,
+    holdReason: reason,
+    waitingFor: waitOfHold(reason),
+    waitingSince: now,
+    nextCheckAt: nextHoldCheck(now),
+  };
 }
 
 export const NO_WAIT = { waitingFor: null, waitingSince: null, waitingUntil: null, nextCheckAt: null } as const;
@@ -73,14 +89,27 @@ export async function failInternalIncoming(
   failureCode: string,
 ): Promise<void> {
   const transfer = await lockTransfer(tx, id);
-  await change(tx, transfer, now, { status: 'failed', failureCode, ...NO_WAIT });
+  if (transfer.accountId !== null && transfer.receivableMinor > 0n) {
+    await changeReceivable(tx, transfer.accountId, -transfer.receivableMinor);
+  }
+  await change(tx, transfer, now, { status: 'failed', failureCode, receivableMinor: 0n, ...NO_WAIT });
 }
 
-const CREATE_INTERNAL = `WITH event AS (${insertOfFirstEvents('incoming-transfers', 12)})
-  INSERT INTO incoming_transfers (id, transaction_number, client_id, account_id, status, scope, currency,
-    amount_minor, outgoing_transfer_id, sender_account_id, provider, method, sender_information, waiting_for, waiting_since,
-    event_sequence, created_at, updated_at)
-  VALUES ($1, $2, $3, $4, 'pending', 'internal', $5, $6, $7, $8, $9, $10, $11, 'outgoing-transfer', $12, 1, $12, $12)`;
+/** The outgoing side is reserved, and the receiver's review decides what becomes of the money. */
+export async function reviewInternalIncoming(tx: Transaction, id: IncomingTransferId, now: Date): Promise<void> {
+  const transfer = await lockTransfer(tx, id);
+  if (transfer.accountId === null) throw new Error(`incoming transfer ${id} has no account`);
+  await changeReceivable(tx, transfer.accountId, transfer.amountMinor);
+  const review = { waitingFor: 'compliance', waitingSince: now } as const;
+  await change(tx, transfer, now, { receivableMinor: transfer.amountMinor, ...review });
+}
+
+const CREATE_INTERNAL = `WITH event AS (${insertOfFirstEvents('incoming-transfers', 15)})
+  INSERT INTO incoming_transfers (id, transaction_number, client_id, account_id, receiver_party_account_id, status, scope,
+    currency, amount_minor, outgoing_transfer_id, sender_account_id, sender_party_account_id, provider, method,
+    sender_information, compliance_check_status, waiting_for, waiting_since, event_sequence, created_at, updated_at)
+  VALUES ($1, $2, $3, $4, $5, 'pending', 'internal', $6, $7, $8, $9, $10, $11, $12, $13, $14, 'outgoing-transfer', $15, 1,
+    $15, $15)`;
 
 /**
  * Sends the receiver's side of an internal transfer that waits: pending from the start, and not yet receivable. That it is
@@ -92,24 +121,30 @@ export function createInternalIncoming(
     id: IncomingTransferId;
     transactionNumber: string;
     outgoingTransferId: OutgoingTransferId;
-    senderAccountId: AccountId;
+    sender: LockedAccount;
     receiver: LockedAccount;
+    /** Incoming transfers are reviewed: so is this one, once the outgoing one is reserved. */
+    isReviewed: boolean;
     amountMinor: bigint;
     description: string | null;
   },
   now: Date,
 ): void {
-  const { id, receiver, description } = transfer;
-  const parties = [receiver.clientId, receiver.id, receiver.currency, transfer.amountMinor];
+  const { id, sender, receiver, description } = transfer;
+  const { clientId, id: accountId, partyAccountId } = receiver;
+  const parties = [clientId, accountId, partyAccountId, receiver.currency, transfer.amountMinor];
   const origin = [
     transfer.outgoingTransferId,
-    transfer.senderAccountId,
+    sender.id,
+    sender.partyAccountId,
     receiver.provider,
     receiver.method,
     description,
+    transfer.isReviewed ? 'not-checked' : 'not-required',
   ];
-  const shown = { status: 'pending', transferDate: null, accountId: receiver.id, clientId: receiver.clientId };
-  const entries = [{ type: 'incoming-transfer-pending', data: shown }];
+  const unset = { transferDate: null, feeMinor: 0n, holdReason: null, failureCode: null };
+  const shown = { status: 'pending', accountId, clientId, ...unset } as const;
+  const entries = [{ type: 'incoming-transfer-pending', data: incomingTransferEventData(shown) }];
   const events = eventsValues({ resourceId: id, occurredAt: now, entries });
   leaveToCommit(tx.statement(CREATE_INTERNAL, [id, transfer.transactionNumber, ...parties, ...origin, now, ...events]));
 }
@@ -123,7 +158,14 @@ async function insert(tx: Transaction, now: Date, values: NewIncomingTransfer): 
     .returning();
   if (row === undefined) throw new Error('an insert returned no row');
   // Every transfer begins as pending, also where its money settles, is held or fails in the same transaction.
-  const pending: IncomingTransferRow = { ...row, status: 'pending', transferDate: null };
+  requireMove('incoming transfer', INCOMING_TRANSFER_MOVES, 'pending', row.status);
+  const pending: IncomingTransferRow = {
+    ...row,
+    status: 'pending',
+    transferDate: null,
+    holdReason: null,
+    failureCode: null,
+  };
   const entries = eventsOf(row.status === 'pending' ? [pending] : [pending, row]);
   await appendEvents(tx, { module: 'incoming-transfers', resourceId: row.id, occurredAt: now, entries });
   return row;
@@ -134,6 +176,8 @@ export interface Arrival {
   readonly provider: string;
   readonly method: 'built-in' | 'plug-in';
   readonly account: LockedAccount | null;
+  /** Why the money is held whatever its account allows: no account, or several, matched; or its provider holds it. */
+  readonly hold: HoldReason | null;
   readonly amountMinor: bigint;
   readonly feeMinor: bigint;
   readonly currency: string;
@@ -142,6 +186,8 @@ export interface Arrival {
   readonly provisionedAccountCreditId: IncomingTransferRow['provisionedAccountCreditId'];
   readonly serviceProviderId: string | null;
   readonly serviceProviderReference: string | null;
+  /** Of a payment that came back: the provider's id of the return. */
+  readonly returnReference?: string | null;
   readonly senderInformation: string | null;
   readonly senderName: string | null;
   readonly senderAccount: PartyAccount | null;
@@ -157,8 +203,8 @@ export async function createIncomingTransfer(
   arrival: Arrival,
   now: Date,
 ): Promise<IncomingTransferRow> {
-  const { account, feeMinor, ...own } = arrival;
-  const decision = decideArrival(account);
+  const { account, feeMinor, hold, ...own } = arrival;
+  const decision = decideArrival(account, hold);
   const id = newId<IncomingTransferId>();
   const number = drawTransactionNumber('incoming-transfer', now);
   const completed = decision.status === 'completed';
@@ -171,22 +217,16 @@ export async function createIncomingTransfer(
     transactionNumber: number,
     clientId: account?.clientId ?? null,
     accountId: account?.id ?? null,
+    receiverPartyAccountId: account?.partyAccountId ?? null,
     status: decision.status,
     // Of held money the fee is known, and charged when it reaches the account.
     feeMinor: completed || held ? feeMinor : 0n,
     transferDate: completed ? dateInUtc(now) : null,
     receivableMinor: held && account !== null ? arrival.amountMinor : 0n,
     inSuspense,
-    holdReason: held ? decision.holdReason : null,
     failureCode: decision.status === 'failed' ? decision.failureCode : null,
     sendBackStatus: sendBack ? 'due' : 'none',
-    ...(held
-      ? {
-          waitingFor: account === null ? ('match' as const) : ('account' as const),
-          waitingSince: now,
-          nextCheckAt: new Date(now.getTime() + HOLD_CHECK_MS),
-        }
-      : {}),
+    ...(decision.status === 'on-hold' ? holdOf(decision.holdReason, now) : {}),
     ...(sendBack
       ? { waitingFor: 'provider' as const, waitingSince: now, nextCheckAt: new Date(now.getTime() + 60_000) }
       : {}),
@@ -231,46 +271,4 @@ export async function postArrival(
     const fees = { provider: transfer.provider, kind: 'fee-revenue' } as const;
     await post(tx, { ...shared, debit: credit, credit: fees, amountMinor: transfer.feeMinor, entryType: 'fee' });
   }
-}
-
-/** The principal of a payment that came back, completed at once; money for an account that is gone is held. */
-export async function createReturn(
-  tx: Transaction,
-  outgoing: {
-    id: OutgoingTransferId;
-    transactionNumber: string;
-    amountMinor: bigint;
-    currency: string;
-    scheme: string | null;
-    provider: string;
-    method: 'built-in' | 'plug-in';
-    beneficiary: BeneficiaryShown | null;
-  },
-  account: LockedAccount,
-  now: Date,
-  report: PaymentReport,
-): Promise<IncomingTransferId> {
-  const usable = account.status !== 'closed' && account.status !== 'declined';
-  const row = await createIncomingTransfer(
-    tx,
-    {
-      provider: outgoing.provider,
-      method: outgoing.method,
-      account: usable ? account : null,
-      amountMinor: outgoing.amountMinor,
-      feeMinor: 0n,
-      currency: outgoing.currency,
-      scope: 'external',
-      scheme: outgoing.scheme,
-      provisionedAccountCreditId: null,
-      serviceProviderId: null,
-      serviceProviderReference: report.serviceProviderReference,
-      senderInformation: `Return of ${outgoing.transactionNumber}${report.code === null ? '' : `: ${report.code}`}`,
-      senderName: outgoing.beneficiary?.fullName ?? null,
-      senderAccount: outgoing.beneficiary?.account ?? null,
-      receiverAccount: null,
-    },
-    now,
-  );
-  return row.id;
 }

@@ -1,8 +1,7 @@
 import type { AccountId, ClientId, IncomingTransferId, MachineUserId, OutgoingTransferId } from '../domain/ids.ts';
-import type { Database } from './client.ts';
+import { batchedPerDatabase, fallBackToSingle } from './batcher.ts';
+import type { CallLimits, Database } from './client.ts';
 import { newEventRowId } from './events.ts';
-import { gatheredPerDatabase, orEachAlone } from './gathering.ts';
-import { refusalOf } from './refusals.ts';
 import { toWire } from './values.ts';
 
 /** Everything that is stored; the answer's text was rendered beforehand. Amounts in minor units. */
@@ -40,61 +39,77 @@ const INCOMING_ENTRIES = JSON.stringify([
   { type: 'incoming-transfer-completed', data: { status: 'completed' } },
 ]);
 
-const SETTLE = `SELECT outcome, parameters, response_body AS "responseBody"
-  FROM settle_internal_transfers($1::json, $2::boolean, $3::json, $4::json)`;
+// Its deadline is looked at before the function begins, and in the rows that it answers when it is done.
+const SETTLE = `SELECT outcome, transfer_date AS "transferDate", response_body AS "responseBody"
+  FROM settle_straight_through_transfers(before_deadline($5, $1::json), $2::boolean, $3::json, $4::json) WHERE before_deadline($5)`;
 
-/** How one transfer ended, in the words of settle_internal_transfers. */
+/** How one transfer ended, in the words of settle_straight_through_transfers. */
 type Settlement = {
-  readonly outcome: 'settled' | 'replayed' | 'refused' | 'other-day' | 'alone';
-  readonly parameters: readonly string[];
+  readonly outcome: 'settled' | 'replayed' | 'undecided' | 'other-day' | 'alone';
+  readonly transferDate: string;
   readonly responseBody: string | null;
 };
 
-/** What became of a transfer that was not refused: settled now, or the answer that its key was given before; or the day asked for is over. */
+/**
+ * What became of a transfer: settled; or its key was used before, and this is the first answer; or the day asked for is over; or
+ * something does not hold, nothing was done, and it is to be decided under its locks.
+ */
 export type SettledTransfer =
   | { readonly outcome: 'settled' }
+  | { readonly outcome: 'undecided' }
   | { readonly outcome: 'replayed'; readonly responseBody: string }
   | { readonly outcome: 'other-day'; readonly transferDate: string };
 
 /**
  * Settles an internal transfer whose requirements all hold, in one statement and one round trip, which it may share with
- * others. Throws what SQL refuses it for as a DomainError.
+ * others.
  */
 export async function settleInternalTransfer(database: Database, transfer: InternalTransfer): Promise<SettledTransfer> {
   let settlement = await settleTogether(database, transfer);
   if (settlement.outcome === 'alone') settlement = await settleAlone(database, transfer);
-  const { outcome, parameters, responseBody } = settlement;
+  const { outcome, transferDate, responseBody } = settlement;
   switch (outcome) {
     case 'settled':
+    case 'undecided':
       return { outcome };
     case 'replayed':
       return { outcome, responseBody: responseBody ?? '' };
     case 'other-day':
-      return { outcome, transferDate: parameters[0] ?? '' };
-    case 'refused':
-      throw refusalOf(parameters);
+      return { outcome, transferDate };
     case 'alone':
       throw new Error('a transfer that was settled alone was asked to be alone');
   }
 }
 
-const ALONE: Settlement = { outcome: 'alone', parameters: [], responseBody: null };
+const ALONE: Settlement = { outcome: 'alone', transferDate: '', responseBody: null };
 
 // Two statements that lock the same account would wait for each other in the database, with a connection each.
-const settleTogether = gatheredPerDatabase<InternalTransfer, Settlement>(
-  (database, transfers) => orEachAlone(transfers, () => settle(database, transfers, false), ALONE),
+const settleTogether = batchedPerDatabase<InternalTransfer, Settlement>(
+  (database, transfers, limits) =>
+    fallBackToSingle(
+      database,
+      'settle_straight_through_transfers',
+      transfers,
+      () => settle(database, transfers, false, limits),
+      ALONE,
+    ),
   ({ sourceAccountId, destinationAccountId }) => [sourceAccountId, destinationAccountId],
 );
 
 async function settleAlone(database: Database, transfer: InternalTransfer): Promise<Settlement> {
-  const [settlement] = await settle(database, [transfer], true);
-  if (settlement === undefined) throw new Error('settle_internal_transfers answered no row');
+  const [settlement] = await settle(database, [transfer], true, database.limits());
+  if (settlement === undefined) throw new Error('settle_straight_through_transfers answered no row');
   return settlement;
 }
 
-function settle(database: Database, transfers: readonly InternalTransfer[], waits: boolean): Promise<Settlement[]> {
+function settle(
+  database: Database,
+  transfers: readonly InternalTransfer[],
+  waits: boolean,
+  limits: CallLimits,
+): Promise<Settlement[]> {
   const rows = JSON.stringify(transfers.map(toRow));
-  return database.statement<Settlement>(SETTLE, [rows, waits, OUTGOING_ENTRIES, INCOMING_ENTRIES]);
+  return database.write<Settlement>(SETTLE, [rows, waits, OUTGOING_ENTRIES, INCOMING_ENTRIES], limits);
 }
 
 // In the words of the SQL type internal_transfer.

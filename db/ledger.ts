@@ -17,12 +17,15 @@ export interface LockedAccount {
   readonly closing: boolean;
   readonly postedMinor: bigint;
   readonly reservedMinor: bigint;
+  /** The row by which a transfer that is made now shows the account; null while it has only ever had its first. */
+  readonly partyAccountId: bigint | null;
 }
 
 /** The fields of `LockedAccount`, of an account `a` and its client `c`. */
 export const ACCOUNT_FIELDS = `
   a.id, a.client_id AS "clientId", c.status AS "clientStatus", a.status, a.currency, a.country, a.provider, a.method,
-  coalesce(a.requested_change = 'close', false) AS closing, a.posted_minor AS "postedMinor", a.reserved_minor AS "reservedMinor"`;
+  coalesce(a.requested_change = 'close', false) AS closing, a.posted_minor AS "postedMinor", a.reserved_minor AS "reservedMinor",
+  a.party_account_id AS "partyAccountId"`;
 
 function lockStatements(ids: string): { readonly lock: string; readonly read: string } {
   return {

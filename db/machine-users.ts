@@ -3,7 +3,7 @@ import { refusal } from '../domain/errors.ts';
 import type { MachineUserId, MachineUserKeyId } from '../domain/ids.ts';
 import type { MachineUserStatus, TokenAlgorithm } from '../domain/machine-users.ts';
 import type { Role } from '../domain/roles.ts';
-import { appendAuditEntry } from './audit-entries.ts';
+import { type AuditEntry, appendAuditEntry, type Initiator } from './audit-entries.ts';
 import { type Reader, type Transaction, uniqueViolation } from './client.ts';
 import type { PageOf, PageRequest } from './filters.ts';
 import { newId } from './ids.ts';
@@ -49,16 +49,19 @@ export interface RegisteredKeyRow {
   readonly active: boolean;
 }
 
-/** Read for every bearer token, at most every few seconds per key. */
-export async function findMachineUserKey(reader: Reader, kid: string): Promise<RegisteredKeyRow | null> {
-  const rows = await reader.statement<RegisteredKeyRow>(
-    `SELECT u.id AS "machineUserId", u.roles, k.algorithm, k.public_key AS "publicKey",
+/** Read for every bearer token, at most every few seconds per key. Unknown kids are missing in the answer. */
+export async function findMachineUserKeys(
+  reader: Reader,
+  kids: readonly string[],
+): Promise<ReadonlyMap<string, RegisteredKeyRow>> {
+  const rows = await reader.statement<RegisteredKeyRow & { readonly kid: string }>(
+    `SELECT k.kid, u.id AS "machineUserId", u.roles, k.algorithm, k.public_key AS "publicKey",
        u.status = 'active' AND k.status = 'active' AS active
      FROM machine_user_keys k JOIN machine_users u ON u.id = k.machine_user_id
-     WHERE k.kid = $1`,
-    [kid],
+     WHERE k.kid = ANY (ARRAY(SELECT json_array_elements_text($1::json)))`,
+    [JSON.stringify(kids)],
   );
-  return rows[0] ?? null;
+  return new Map(rows.map(({ kid, ...key }) => [kid, key]));
 }
 
 const MACHINE_USER = sql`
@@ -102,18 +105,19 @@ async function withKeys(reader: Reader, rows: readonly MachineUserRow[]): Promis
   }));
 }
 
-/** Registers a machine user with its first key. `actor` is for the audit log. */
+/** Registers a machine user with its first key. */
 export async function createMachineUser(
   tx: Transaction,
   user: NewMachineUser,
-  actor = 'operator',
+  initiator: Initiator,
 ): Promise<MachineUser> {
   const id = newId<MachineUserId>();
   await tx.execute(sql`
     INSERT INTO machine_users (id, name, roles, status, created_at)
     VALUES (${id}, ${user.name}, ${sql.param([...user.roles])}::text[], 'active', service_now())`);
   await insertKey(tx, id, user.key);
-  await appendAuditEntry(tx, { actor, action: 'machine-user-registered', subject: id, details: { roles: user.roles } });
+  const after = { name: user.name, roles: user.roles, kid: user.key.kid };
+  audit(tx, id, { initiator, action: 'created', after });
   return required(await findMachineUser(tx, id), id);
 }
 
@@ -125,7 +129,11 @@ export interface KnownMachineUser extends NewMachineUserKey {
 }
 
 /** Registers a machine user under its own id. Again with the same id and kid it changes nothing, and revives nothing. */
-export async function registerMachineUser(tx: Transaction, user: KnownMachineUser, actor = 'operator'): Promise<void> {
+export async function registerMachineUser(
+  tx: Transaction,
+  user: KnownMachineUser,
+  initiator: Initiator,
+): Promise<void> {
   const { id, name, roles, ...key } = user;
   const made = await tx.execute(sql`
     INSERT INTO machine_users (id, name, roles, status, created_at)
@@ -136,8 +144,12 @@ export async function registerMachineUser(tx: Transaction, user: KnownMachineUse
   );
   if (known.length === 0) await insertKey(tx, id, key);
   if (made.length === 0 && known.length > 0) return;
-  const action = made.length > 0 ? 'machine-user-registered' : 'machine-user-key-added';
-  await appendAuditEntry(tx, { actor, action, subject: id, details: { roles, kid: key.kid } });
+  if (made.length > 0) audit(tx, id, { initiator, action: 'created', after: { name, roles, kid: key.kid } });
+  else audit(tx, id, { initiator, action: 'key-added', after: { kid: key.kid } });
+}
+
+function audit(tx: Transaction, id: MachineUserId, entry: Omit<AuditEntry, 'resource' | 'resourceId'>): void {
+  appendAuditEntry(tx, { resource: 'machine-user', resourceId: id, ...entry });
 }
 
 /** Adds a key, so that the old one can be revoked afterwards. Null for an unknown user. */
@@ -145,13 +157,13 @@ export async function addMachineUserKey(
   tx: Transaction,
   id: MachineUserId,
   key: NewMachineUserKey,
-  actor = 'operator',
+  initiator: Initiator,
 ): Promise<MachineUser | null> {
   const user = await lockMachineUser(tx, id);
   if (user === null) return null;
   if (user.status === 'revoked') throw revoked(id);
   await insertKey(tx, id, key);
-  await appendAuditEntry(tx, { actor, action: 'machine-user-key-added', subject: id, details: { kid: key.kid } });
+  audit(tx, id, { initiator, action: 'key-added', after: { kid: key.kid } });
   return findMachineUser(tx, id);
 }
 
@@ -160,14 +172,17 @@ export async function revokeMachineUserKey(
   tx: Transaction,
   id: MachineUserId,
   keyId: MachineUserKeyId,
-  actor = 'operator',
+  initiator: Initiator,
 ): Promise<boolean> {
   if ((await lockMachineUser(tx, id)) === null) return false;
-  const rows = await tx.execute(sql`
-    UPDATE machine_user_keys SET status = 'revoked', revoked_at = coalesce(revoked_at, service_now())
-    WHERE id = ${keyId} AND machine_user_id = ${id} RETURNING id`);
-  if (rows.length === 0) return false;
-  await appendAuditEntry(tx, { actor, action: 'machine-user-key-revoked', subject: id, details: { keyId } });
+  const [key] = await tx.execute<{ kid: string; status: MachineUserStatus }>(
+    sql`SELECT kid, status FROM machine_user_keys WHERE id = ${keyId} AND machine_user_id = ${id}`,
+  );
+  if (key === undefined) return false;
+  if (key.status === 'revoked') return true;
+  await tx.execute(sql`
+    UPDATE machine_user_keys SET status = 'revoked', revoked_at = service_now() WHERE id = ${keyId}`);
+  audit(tx, id, { initiator, action: 'key-revoked', before: { kid: key.kid } });
   return true;
 }
 
@@ -183,7 +198,7 @@ export async function changeMachineUser(
   tx: Transaction,
   id: MachineUserId,
   change: MachineUserChange,
-  actor = 'operator',
+  initiator: Initiator,
 ): Promise<MachineUser | null> {
   const user = await lockMachineUser(tx, id);
   if (user === null) return null;
@@ -194,7 +209,10 @@ export async function changeMachineUser(
       roles = ${sql.param([...(change.roles ?? user.roles)])}::text[], status = ${status},
       revoked_at = CASE WHEN ${status}::text = 'revoked' THEN coalesce(revoked_at, service_now()) END
     WHERE id = ${id}`);
-  await appendAuditEntry(tx, { actor, action: 'machine-user-changed', subject: id, details: { ...change } });
+  const { name, roles } = user;
+  const before = { name, roles, status: user.status };
+  const after = { name: change.name ?? name, roles: change.roles ?? roles, status };
+  audit(tx, id, { initiator, action: 'changed', before, after });
   return findMachineUser(tx, id);
 }
 
@@ -210,7 +228,15 @@ async function insertKey(tx: Transaction, id: MachineUserId, key: NewMachineUser
       VALUES (${newId()}, ${id}, ${key.kid}, ${key.algorithm}, ${JSON.stringify(key.publicKey)}::jsonb, 'active',
         service_now())`);
   } catch (error) {
-    if (uniqueViolation(error) === null) throw error;
+    const violated = uniqueViolation(error);
+    if (violated === null) throw error;
+    if (violated === 'machine_user_keys_one_registration') {
+      throw refusal(
+        'common.state.illegal_transition',
+        ['machineUserKey', 'publicKey', ''],
+        'This public key is registered already: a key belongs to one machine user, and once revoked it stays so.',
+      );
+    }
     throw refusal(
       'common.state.illegal_transition',
       ['machineUserKey', 'kid', key.kid],

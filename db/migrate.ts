@@ -24,11 +24,31 @@ interface Migration {
   readonly hash: string;
 }
 
+/** How a migration waits for locks that running processes hold. */
+export interface LockPatience {
+  /** A lock that is not granted for this long is given up: every session that comes later would wait behind it. */
+  readonly timeoutMs: number;
+  readonly attempts: number;
+  /** Between two attempts, for those who waited meanwhile. */
+  readonly pauseMs: number;
+}
+
+const LOCK_PATIENCE: LockPatience = { timeoutMs: 2_000, attempts: 30, pauseMs: 2_000 };
+
+export interface MigrateOptions {
+  readonly patience?: LockPatience;
+  readonly onProgress?: (line: string) => void;
+}
+
 /**
  * Applies the migrations that the database does not have yet, in order, each in a transaction, one process at a time.
- * An applied file that was changed since, or is gone, is refused.
+ * An applied file that was changed since, or is gone, is refused; those of a newer release are accepted.
  */
-export async function migrate(databaseUrl: string, directory: URL = MIGRATIONS): Promise<string[]> {
+export async function migrate(
+  databaseUrl: string,
+  directory: URL = MIGRATIONS,
+  { patience = LOCK_PATIENCE, onProgress = () => {} }: MigrateOptions = {},
+): Promise<string[]> {
   const migrations = readMigrations(directory);
   const client = postgres(databaseUrl, { max: 1, onnotice: () => {}, fetch_types: false, connect_timeout: 10 });
   try {
@@ -43,8 +63,12 @@ export async function migrate(databaseUrl: string, directory: URL = MIGRATIONS):
     const applied = await client<{ name: string; sha256: string }[]>`select name, sha256 from schema_migrations`;
     const hashes = new Map(applied.map((row) => [row.name, row.sha256]));
     refuseChangedHistory(migrations, hashes);
+    const newer = ofNewerRelease(migrations, hashes);
     const pending = migrations.filter((migration) => !hashes.has(migration.name));
-    for (const migration of pending) await apply(client, migration);
+    refuseGap(pending, newer);
+    if (newer.length > 0)
+      onProgress(`The database is of a newer release, which this one runs on: ${newer.join(', ')}.`);
+    for (const migration of pending) await applyPatiently(client, migration, patience, onProgress);
     return pending.map((migration) => migration.name);
   } finally {
     await client.end({ timeout: 5 });
@@ -78,15 +102,36 @@ export function versionRefusal(version: number): string | null {
   return `Postgres ${Math.floor(version / 10_000)} is too old: this service needs Postgres 18 or newer.`;
 }
 
-function refuseChangedHistory(migrations: readonly Migration[], applied: ReadonlyMap<string, string>): void {
+/** What the database has and this release does not know. */
+function unknownTo(migrations: readonly Migration[], applied: ReadonlyMap<string, string>): string[] {
   const known = new Set(migrations.map((migration) => migration.name));
-  for (const name of applied.keys()) {
-    if (!known.has(name)) {
-      throw new MigrationRefused(
-        `The database has the migration ${name}, which this version of the service does not know.`,
-      );
-    }
-  }
+  return [...applied.keys()].filter((name) => !known.has(name)).sort();
+}
+
+/**
+ * Migrations that came after all of ours: the release that brought them was rolled back. Every migration leaves the release
+ * before it able to run, so this one does. One that is not newer than ours belongs to another history.
+ */
+function ofNewerRelease(migrations: readonly Migration[], applied: ReadonlyMap<string, string>): string[] {
+  const newestNumber = migrations.at(-1)?.name.slice(0, 4) ?? '';
+  const unknown = unknownTo(migrations, applied);
+  const stranger = unknown.find((name) => name.slice(0, 4) <= newestNumber);
+  if (stranger === undefined) return unknown;
+  throw new MigrationRefused(
+    `The database has the migration ${stranger}, which this version of the service does not know.`,
+  );
+}
+
+/** A migration of ours is never applied below a newer one: the two were never tested in that order. */
+function refuseGap(pending: readonly Migration[], newer: readonly string[]): void {
+  const [missing] = pending;
+  if (missing === undefined || newer.length === 0) return;
+  throw new MigrationRefused(
+    `The database lacks the migration ${missing.name}, but has ${newer[0]} of a newer release: start that one.`,
+  );
+}
+
+function refuseChangedHistory(migrations: readonly Migration[], applied: ReadonlyMap<string, string>): void {
   for (const { name, hash } of migrations) {
     const recorded = applied.get(name);
     if (recorded !== undefined && recorded !== hash) {
@@ -97,18 +142,49 @@ function refuseChangedHistory(migrations: readonly Migration[], applied: Readonl
   }
 }
 
-async function apply(client: postgres.Sql, migration: Migration): Promise<void> {
-  try {
-    await client.begin(async (tx) => {
-      await tx.unsafe(migration.text);
-      await tx`insert into schema_migrations (name, sha256) values (${migration.name}, ${migration.hash})`;
-    });
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new MigrationRefused(`The migration ${migration.name} failed and changed nothing: ${reason}`, {
-      cause: error,
-    });
+/** A lock was not to be had in time; or the session that holds it waited for one of the migration's. */
+const LOCK_REFUSALS: ReadonlySet<string> = new Set(['55P03', '40P01']);
+
+/** Gives way to the session that holds a lock it needs, says so, and tries again. */
+async function applyPatiently(
+  client: postgres.Sql,
+  migration: Migration,
+  patience: LockPatience,
+  onProgress: (line: string) => void,
+): Promise<void> {
+  const { attempts, timeoutMs, pauseMs } = patience;
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await apply(client, migration, timeoutMs);
+    } catch (error) {
+      if (!(error instanceof postgres.PostgresError && LOCK_REFUSALS.has(error.code))) throw failed(migration, error);
+      if (attempt >= attempts) {
+        throw new MigrationRefused(
+          `The migration ${migration.name} changed nothing: another session held a lock that it needs, ${attempts} times. End that session (pg_stat_activity shows it), and run this again.`,
+          { cause: error },
+        );
+      }
+      onProgress(
+        `The migration ${migration.name} waits for a lock of another session (attempt ${attempt} of ${attempts}) …`,
+      );
+      await client`select pg_sleep(${pauseMs / 1000})`;
+    }
   }
+}
+
+async function apply(client: postgres.Sql, migration: Migration, lockTimeoutMs: number): Promise<void> {
+  await client.begin(async (tx) => {
+    await tx`select set_config('lock_timeout', ${`${lockTimeoutMs}ms`}, true)`;
+    await tx.unsafe(migration.text);
+    await tx`insert into schema_migrations (name, sha256) values (${migration.name}, ${migration.hash})`;
+  });
+}
+
+function failed(migration: Migration, error: unknown): MigrationRefused {
+  const reason = error instanceof Error ? error.message : String(error);
+  return new MigrationRefused(`The migration ${migration.name} failed and changed nothing: ${reason}`, {
+    cause: error,
+  });
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
@@ -118,7 +194,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     process.exit(1);
   }
   try {
-    const names = await migrate(url);
+    const names = await migrate(url, MIGRATIONS, { onProgress: (line) => console.log(line) });
     console.log(names.length === 0 ? 'The database is up to date.' : `Applied ${names.join(', ')}.`);
   } catch (error) {
     console.error(error instanceof Error ? error.message : String(error));

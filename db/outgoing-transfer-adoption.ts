@@ -1,5 +1,6 @@
 import type { OutgoingTransferId } from '../domain/ids.ts';
-import type { PaymentReport, RequirementStatus, Requirements } from '../domain/outgoing-transfers.ts';
+import type { RequirementStatus, Requirements } from '../domain/outgoing-transfers.ts';
+import { isOfOtherMoney } from '../domain/payment-claims.ts';
 import type { Transaction } from './client.ts';
 import { save } from './outgoing-transfer-rows.ts';
 import {
@@ -11,28 +12,30 @@ import {
   type TransferRules,
   totalMinor,
 } from './outgoing-transfer-work.ts';
-import { wakeWorkflow } from './outgoing-transfers.ts';
+import { type LookedUpPayment, wakeWorkflow } from './outgoing-transfers.ts';
 
 /**
  * After a restore: applies what the provider did with a transfer before our row was set back, also with one that is
- * pending again. `break`: it cannot be booked, because the row ended otherwise, is none of the provider's, or the money
- * is not there; nothing moves.
+ * pending again. `break`: it cannot be booked, because the row ended otherwise, is none of the provider's or of other
+ * money, or the money is not there; nothing moves.
  */
 export async function adoptPayment(
   tx: Transaction,
   { id, provider }: { readonly id: OutgoingTransferId; readonly provider: string },
-  report: PaymentReport,
+  found: LookedUpPayment,
   rules: TransferRules,
 ): Promise<'applied' | 'no-effect' | 'break'> {
   const work = await begin(tx, id, rules);
   const { transfer } = work;
   if (transfer.scope === 'internal' || transfer.provider !== provider) return 'break';
+  // Before anything is reserved for it.
+  if (isOfOtherMoney(found.claim, transfer)) return 'break';
   if (transfer.status === 'pending') {
     const account = source(work);
     if (account.postedMinor - account.reservedMinor < totalMinor(transfer)) return 'break';
     await process(work, onceFulfilled(transfer));
   }
-  const outcome = await applyWord(work, report);
+  const outcome = await applyWord(work, found);
   if (outcome === 'break') return outcome;
   save(work);
   if (outcome === 'applied') await wakeWorkflow(tx, id);

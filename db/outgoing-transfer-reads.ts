@@ -1,49 +1,48 @@
 import { and, eq, getTableColumns, type SQL, sql } from 'drizzle-orm';
 import type { OutgoingTransferId } from '../domain/ids.ts';
-import type { PartyAccount } from '../domain/incoming-transfers.ts';
+import type { HolderIdentity, PartyAccount } from '../domain/incoming-transfers.ts';
 import {
   type BeneficiaryShown,
   type OutgoingTransferRecord,
   type OutgoingTransferStatus,
+  presentBeneficiaryShown,
   presentOutgoingTransfer,
 } from '../domain/outgoing-transfers.ts';
 import type { Reader } from './client.ts';
 import { contains, type PageOf, type PageRequest, type TransferFilter, transferConditions } from './filters.ts';
-import { partyAccountOf } from './party-accounts.ts';
-import { accounts, clients, outgoingTransfers } from './schema.ts';
+import { partyAccountIdInSql, partyAccountOf } from './party-accounts.ts';
+import { partyAccounts } from './party-accounts-schema.ts';
+import { outgoingTransfers } from './schema.ts';
 import { readTransferPage } from './transfer-counts.ts';
 import { camelCase, LISTED_IDS } from './values.ts';
 
-const SELECTION = {
-  transfer: getTableColumns(outgoingTransfers),
-  destination: getTableColumns(accounts),
-  destinationIdentity: clients.identity,
-};
+const DESTINATION_ID = partyAccountIdInSql(
+  'outgoing_transfers.destination_party_account_id',
+  'outgoing_transfers.destination_account_id',
+);
 
 /** For events, which show a transfer as it was: the rows with what an event tells laid over them. */
 export function transfersWithDestination(reader: Reader) {
   return reader.drizzle
-    .select(SELECTION)
+    .select({ transfer: getTableColumns(outgoingTransfers), destination: getTableColumns(partyAccounts) })
     .from(outgoingTransfers)
-    .leftJoin(accounts, eq(accounts.id, outgoingTransfers.destinationAccountId))
-    .leftJoin(clients, eq(clients.id, accounts.clientId));
+    .leftJoin(partyAccounts, eq(partyAccounts.id, sql.raw(DESTINATION_ID)));
 }
 
 /** A transfer with what GET and lists show beside it. */
 interface Found {
   readonly transfer: OutgoingTransferRecord & { readonly beneficiary: BeneficiaryShown | null };
-  readonly destination: PartyAccount | null;
-  readonly destinationIdentity: object | null;
+  readonly destination: (PartyAccount & { readonly holderIdentity: HolderIdentity | null }) | null;
 }
 
-/** The transfer as GET and lists show it, with its beneficiary; an internal one is the receiving account's holder. */
-export function shown({ transfer, destination, destinationIdentity }: Found) {
+/** The transfer as GET and lists show it, with its beneficiary; an internal one's is the receiving account's holder. */
+export function shown({ transfer, destination }: Found) {
   const beneficiary: BeneficiaryShown | null =
     destination === null
-      ? transfer.beneficiary
+      ? presentBeneficiaryShown(transfer.beneficiary)
       : {
           fullName: destination.accountHolderName ?? '',
-          identity: destinationIdentity === null ? null : { ...destinationIdentity },
+          identity: destination.holderIdentity === null ? null : { ...destination.holderIdentity },
           address: null,
           account: partyAccountOf(destination),
           title: null,
@@ -63,7 +62,7 @@ export async function findOutgoingTransfer(
 
 type Row = Found['transfer'] & {
   readonly [Column in keyof PartyAccount as `destination_${Column}`]: PartyAccount[Column];
-} & { readonly destinationIdentity: object | null };
+} & { readonly destination_holderIdentity: HolderIdentity | null };
 
 // Columns by name and statements as text: GETs and lists are too frequent to have a query built, and rows mapped, each time.
 const SHOWN = [
@@ -71,27 +70,27 @@ const SHOWN = [
   'original_transfer_date, roll_count, cut_off_at, description, transfer_reason_id, transfer_custom_reason',
   'destination_account_id, beneficiary_id, beneficiary_bank_account_id, beneficiary, returned, incoming_transfer_id',
   'authorization_status, compliance_check_status, transfer_date_status, balance_check_status',
+  'service_provider_id, service_provider_reference, failure_code, failure_message',
 ].flatMap((line) => line.split(', '));
 const DESTINATION_SHOWN = [
-  'account_holder_name, alias, ledger_number, account_number, iban, country, currency, routing_codes',
+  'account_holder_name, holder_identity, alias, ledger_number, account_number, iban, country, currency, routing_codes',
 ].flatMap((line) => line.split(', '));
 
 const SELECT = `SELECT ${[
   ...SHOWN.map((column) => `outgoing_transfers.${column} AS "${camelCase(column)}"`),
   ...DESTINATION_SHOWN.map((column) => `destination.${column} AS "destination_${camelCase(column)}"`),
-  'holder.identity AS "destinationIdentity"',
 ].join(', ')}
-  FROM outgoing_transfers LEFT JOIN accounts destination ON destination.id = outgoing_transfers.destination_account_id
-    LEFT JOIN clients holder ON holder.id = destination.client_id`;
+  FROM outgoing_transfers LEFT JOIN party_accounts destination ON destination.id = ${DESTINATION_ID}`;
 
 const FIND = `${SELECT} WHERE outgoing_transfers.id = ANY (${LISTED_IDS})`;
 
 function showRow(row: Row): OutgoingTransferShown {
-  const destination: PartyAccount | null =
+  const destination: Found['destination'] =
     row.destinationAccountId === null
       ? null
       : {
           accountHolderName: row.destination_accountHolderName,
+          holderIdentity: row.destination_holderIdentity,
           alias: row.destination_alias,
           ledgerNumber: row.destination_ledgerNumber,
           accountNumber: row.destination_accountNumber,
@@ -100,7 +99,7 @@ function showRow(row: Row): OutgoingTransferShown {
           currency: row.destination_currency,
           routingCodes: row.destination_routingCodes,
         };
-  return shown({ transfer: row, destination, destinationIdentity: row.destinationIdentity });
+  return shown({ transfer: row, destination });
 }
 
 /** Filters of specification 4.9. */

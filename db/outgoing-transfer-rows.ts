@@ -4,6 +4,7 @@ import { leaveToCommit } from './client.ts';
 import { EVENTS_PARAMETERS, eventsValues, insertOfFirstEvents, insertOfNextEvents } from './events.ts';
 import type { OutgoingTransferRow, Work } from './outgoing-transfer-work.ts';
 import { outgoingTransfers } from './schema.ts';
+import { UNCHANGING_OUTGOING_FIELDS } from './transfer-event-data.ts';
 import { insertOfFirstWakeup } from './workflow-wakeups.ts';
 
 // A sweep looks at an open transfer again this long after the instant that it waits for, or without one.
@@ -22,6 +23,7 @@ const UNTOUCHED = {
   transferCustomReason: null,
   schemeAttributes: null,
   destinationAccountId: null,
+  destinationPartyAccountId: null,
   beneficiaryId: null,
   beneficiaryBankAccountId: null,
   beneficiary: null,
@@ -55,32 +57,11 @@ export function newRow(transfer: NewOutgoingTransfer): OutgoingTransferRow {
 // Statements as text, made once: every transition writes one of these, and building them each time costs more than executing.
 const COLUMNS = Object.entries(getTableColumns(outgoingTransfers));
 /** What never changes is not sent back with each transition; `eventSequence` is counted up with the events. */
-const UNCHANGING: ReadonlySet<string> = new Set<keyof OutgoingTransferRow>([
-  'id',
-  'transactionNumber',
-  'clientId',
-  'accountId',
-  'scope',
-  'scheme',
-  'currency',
-  'amountMinor',
-  'feeMinor',
-  'originalTransferDate',
-  'description',
-  'transferReasonId',
-  'transferCustomReason',
-  'schemeAttributes',
-  'destinationAccountId',
-  'beneficiaryId',
-  'beneficiaryBankAccountId',
-  'beneficiary',
-  'method',
-  'provider',
-  'createdBy',
-  'createdAt',
+const UNSENT: ReadonlySet<string> = new Set<keyof OutgoingTransferRow>([
+  ...UNCHANGING_OUTGOING_FIELDS,
   'eventSequence',
 ]);
-const CHANGING = COLUMNS.filter(([name]) => !UNCHANGING.has(name));
+const CHANGING = COLUMNS.filter(([name]) => !UNSENT.has(name));
 const INSERT = (() => {
   const placeholders = COLUMNS.map((_, index) => `$${index + 1}`);
   const eventsAfter = COLUMNS.length;
@@ -141,6 +122,7 @@ export function insert(work: Work, workflowId: string | null): void {
   const row = { ...decided(work), eventSequence: BigInt(entries.length) };
   const events = eventsValues({ resourceId: row.id, occurredAt: now, entries });
   const account = [row.accountId, row.reservedMinor, row.waitingFor === 'balance'];
+  if (workflowId !== null) tx.noteWakeup();
   leaveToCommit(tx.statement(INSERT, [...valuesOf(COLUMNS, row), ...events, workflowId, ...account]));
 }
 

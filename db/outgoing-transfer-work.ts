@@ -1,25 +1,30 @@
 import { sql } from 'drizzle-orm';
 import { recordNotFound } from '../domain/errors.ts';
 import type { AccountId, IncomingTransferId, OutgoingTransferId } from '../domain/ids.ts';
+import { requireMove } from '../domain/moves.ts';
 import {
   decidePendingTransfer,
   isFinalOutgoingTransferStatus,
   lookUpDelayMs,
+  OUTGOING_TRANSFER_MOVES,
   type OutgoingTransferStatus,
   type OutgoingTransferStep,
   type OutgoingTransferWait,
   outgoingTransferEventType,
-  type PaymentReport,
+  type RequirementStatus,
   type Requirements,
-  statusesAfterWord,
 } from '../domain/outgoing-transfers.ts';
+import { isOfOtherMoney } from '../domain/payment-claims.ts';
+import { type PaymentReport, reasonCodeOf, statusesAfterWord } from '../domain/payment-reports.ts';
 import type { Schemes } from '../domain/schemes.ts';
 import { leaveToCommit, type Transaction } from './client.ts';
 import { readClock } from './clock.ts';
 import type { EventEntry } from './events.ts';
-import { completeInternalIncoming, createReturn, failInternalIncoming } from './incoming-transfer-work.ts';
+import { createReturn, isBookedReturn } from './incoming-transfer-returns.ts';
+import { completeInternalIncoming, failInternalIncoming, reviewInternalIncoming } from './incoming-transfer-work.ts';
 import { isUsable, type LockedAccount, lockAccountsOf, type Posting, post, reserve } from './ledger.ts';
 import { outgoingTransfers } from './schema.ts';
+import { outgoingTransferEventData } from './transfer-event-data.ts';
 import { everyColumn } from './values.ts';
 
 export type OutgoingTransferRow = typeof outgoingTransfers.$inferSelect;
@@ -73,23 +78,8 @@ export function totalMinor(transfer: OutgoingTransferRow): bigint {
   return transfer.amountMinor + transfer.feeMinor;
 }
 
-/** What an event shows of a transfer's changing fields. */
-export function outgoingTransferEventData(transfer: OutgoingTransferRow): Record<string, unknown> {
-  return {
-    status: transfer.status,
-    transferDate: transfer.transferDate,
-    rollCount: transfer.rollCount,
-    cutOffAt: transfer.cutOffAt?.toISOString() ?? null,
-    returned: transfer.returned,
-    incomingTransferId: transfer.incomingTransferId,
-    authorizationStatus: transfer.authorizationStatus,
-    complianceCheckStatus: transfer.complianceCheckStatus,
-    transferDateStatus: transfer.transferDateStatus,
-    balanceCheckStatus: transfer.balanceCheckStatus,
-  };
-}
-
 export function moveTo(work: Work, status: OutgoingTransferStatus, change: Partial<OutgoingTransferRow> = {}): void {
+  requireMove('outgoing transfer', OUTGOING_TRANSFER_MOVES, work.transfer.status, status);
   work.transfer = { ...work.transfer, ...change, status, waitingFor: null, waitingSince: null, waitingUntil: null };
   work.entries.push({ type: outgoingTransferEventType(status), data: outgoingTransferEventData(work.transfer) });
 }
@@ -150,16 +140,28 @@ function expectMoney({ tx, transfer }: Work): void {
   leaveToCommit(tx.statement(text, [transfer.accountId]));
 }
 
-/** Reserves the money; an internal transfer is settled in the same step. */
+/** Reserves the money; an internal transfer is settled in the same step, unless its receiver's side is to be reviewed. */
 export async function process(work: Work, requirements: Requirements): Promise<void> {
   const total = totalMinor(work.transfer);
   const destination = work.transfer.destinationAccountId;
-  if (!work.isNew || destination !== null) leaveToCommit(reserve(work.tx, work.transfer.accountId, total));
+  const isReviewed = destination !== null && (await isReviewedOnArrival(work));
+  // What a new transfer still has reserved at the end of this transaction is reserved by the statement that inserts it.
+  const isSettled = destination !== null && !isReviewed;
+  if (!work.isNew || isSettled) leaveToCommit(reserve(work.tx, work.transfer.accountId, total));
   moveTo(work, 'processing', { ...requirements, reservedMinor: total });
-  if (destination === null) return;
+  if (isReviewed) await reviewInternalIncoming(work.tx, incomingOf(work.transfer), work.now);
+  if (!isSettled) return;
   await release(work, destination);
   await completeInternalIncoming(work.tx, incomingOf(work.transfer), work.now);
   moveTo(work, 'completed');
+}
+
+async function isReviewedOnArrival({ tx, transfer }: Work): Promise<boolean> {
+  const [row] = await tx.statement<{ status: RequirementStatus }>(
+    'SELECT compliance_check_status AS status FROM incoming_transfers WHERE id = $1',
+    [incomingOf(transfer)],
+  );
+  return row?.status === 'not-checked' || row?.status === 'not-fulfilled';
 }
 
 export function incomingOf(transfer: OutgoingTransferRow): IncomingTransferId {
@@ -220,7 +222,7 @@ async function incomingNumber(tx: Transaction, id: IncomingTransferId): Promise<
 }
 
 /** Ends a transfer that will not be paid: the reservation goes, or, after release, both entries are reversed. */
-export async function fail(work: Work, failureCode: string): Promise<void> {
+export async function fail(work: Work, failureCode: string, failureMessage: string | null = null): Promise<void> {
   const { transfer, tx, now } = work;
   if (transfer.status === 'processing') leaveToCommit(reserve(tx, transfer.accountId, -transfer.reservedMinor));
   if (transfer.status === 'released') {
@@ -246,13 +248,14 @@ export async function fail(work: Work, failureCode: string): Promise<void> {
     }
   }
   if (transfer.scope === 'internal') await failInternalIncoming(tx, incomingOf(transfer), now, failureCode);
-  moveTo(work, 'failed', { reservedMinor: 0n, failureCode });
+  moveTo(work, 'failed', { reservedMinor: 0n, failureCode, failureMessage });
 }
 
 /** What a transfer that is on its way needs next: to be submitted, looked up, or waited for. */
 function stepOfOpenPayment(work: Work): OutgoingTransferStep {
   const { transfer, now } = work;
   if (isFinalOutgoingTransferStatus(transfer.status)) return { do: 'end' };
+  if (transfer.scope === 'internal') return wait(work, 'compliance', null);
   if (transfer.method === 'plug-in') return wait(work, 'caller', null);
   if (transfer.status === 'processing') {
     const attempt = Math.max(1, transfer.submissionAttempt);
@@ -266,24 +269,29 @@ function stepOfOpenPayment(work: Work): OutgoingTransferStep {
   return wait(work, 'provider', nextLookUpAt);
 }
 
-/** Carries out what the provider or the plug-in caller said. `break` = it contradicts what is settled; nothing moves. */
+/** Carries out what the provider or the plug-in caller said. `break` = it contradicts what is settled, or is of other money; nothing moves. */
 export async function applyWord(work: Work, report: PaymentReport): Promise<'applied' | 'no-effect' | 'break'> {
+  if (report.claim !== undefined && isOfOtherMoney(report.claim, work.transfer)) return 'break';
   const statuses = statusesAfterWord(work.transfer.status, report.word);
   if (statuses === null) return 'break';
   const provider = {
     submissionStatus: 'resolved',
-    serviceProviderId: report.serviceProviderId ?? work.transfer.serviceProviderId,
-    serviceProviderReference: report.serviceProviderReference ?? work.transfer.serviceProviderReference,
+    serviceProviderId: work.transfer.serviceProviderId ?? report.serviceProviderId,
+    serviceProviderReference: work.transfer.serviceProviderReference ?? report.serviceProviderReference,
   } as const;
+  const failureCode = reasonCodeOf(report, work.transfer.method);
+  const failureMessage = report.message ?? null;
   for (const status of statuses) {
     if (status === 'released') await release(work, null, provider);
-    else if (status === 'failed') await fail(work, report.code ?? 'provider.refused');
-    else moveTo(work, status);
+    else if (status === 'failed') await fail(work, failureCode, failureMessage);
+    else moveTo(work, status, provider);
   }
   if (report.word !== 'returned') return statuses.length > 0 ? 'applied' : 'no-effect';
-  if (work.transfer.returned) return 'no-effect';
+  if (work.transfer.returned) {
+    return (await isBookedReturn(work.tx, work.transfer.incomingTransferId, report)) ? 'no-effect' : 'break';
+  }
   const incomingTransferId = await createReturn(work.tx, work.transfer, source(work), work.now, report);
-  work.transfer = { ...work.transfer, returned: true, incomingTransferId };
+  work.transfer = { ...work.transfer, returned: true, incomingTransferId, failureCode, failureMessage };
   work.entries.push({ type: 'outgoing-transfer-returned', data: outgoingTransferEventData(work.transfer) });
   return 'applied';
 }

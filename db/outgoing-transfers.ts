@@ -1,10 +1,13 @@
-import { sql } from 'drizzle-orm';
 import { refusal } from '../domain/errors.ts';
-import type { AccountId, MachineUserId, OutgoingTransferId } from '../domain/ids.ts';
-import { lookUpDelayMs, type OutgoingTransferStep, type PaymentReport } from '../domain/outgoing-transfers.ts';
+import type { AccountId, OutgoingTransferId } from '../domain/ids.ts';
+import { lookUpDelayMs, type OutgoingTransferStep } from '../domain/outgoing-transfers.ts';
+import type { PaymentClaim } from '../domain/payment-claims.ts';
+import type { PaymentReport } from '../domain/payment-reports.ts';
+import type { Initiator } from './audit-entries.ts';
 import type { Reader, Transaction } from './client.ts';
 import { failInternalIncoming } from './incoming-transfer-work.ts';
 import { type LockedAccount, lockAccounts } from './ledger.ts';
+import { audit } from './outgoing-transfer-audit.ts';
 import { insert, type NewOutgoingTransfer, newRow, save } from './outgoing-transfer-rows.ts';
 import {
   advance,
@@ -13,11 +16,12 @@ import {
   incomingOf,
   moveTo,
   type OutgoingTransferRow,
-  outgoingTransferEventData,
   posterOf,
   type TransferRules,
   type Work,
 } from './outgoing-transfer-work.ts';
+import { recordDifference } from './reconciliation.ts';
+import { outgoingTransferEventData } from './transfer-event-data.ts';
 import { LISTED_IDS } from './values.ts';
 import { wake } from './workflow-wakeups.ts';
 
@@ -59,31 +63,40 @@ export function workflowIdOf(id: OutgoingTransferId): string {
   return `outgoing-transfer/${id}`;
 }
 
-/** Records a look-up, once per count; null = the provider knows nothing new. The next one waits longer. */
+/** What a look-up found: a provider's word, which always says of how much. */
+export type LookedUpPayment = PaymentReport & { readonly claim: PaymentClaim };
+
+/**
+ * Records a look-up, once per count; null = the provider knows nothing new. The next one waits longer. A payment of other
+ * money is a break for a person to look at: nothing moves.
+ */
 export async function recordLookUp(
   tx: Transaction,
   id: OutgoingTransferId,
   count: number,
-  report: PaymentReport | null,
+  found: LookedUpPayment | null,
   rules: TransferRules,
 ): Promise<OutgoingTransferStep> {
   const work = await begin(tx, id, rules);
+  const { provider, currency } = work.transfer;
   if (work.transfer.status === 'released' && work.transfer.lookUpCount === count) {
     const lookUpCount = count + 1;
     const nextLookUpAt = new Date(work.now.getTime() + lookUpDelayMs(lookUpCount));
     work.transfer = { ...work.transfer, lookUpCount, nextLookUpAt };
-    if (report !== null) await applyWord(work, report);
+    if (found !== null && (await applyWord(work, found)) === 'break') {
+      const payment = { direction: 'out', reference: id } as const;
+      await recordDifference(tx, { provider, currency }, payment, 'statement-amount-differs');
+    }
   }
   const step = await advance(work);
   save(work);
   return step;
 }
 
-/** Which payment a callback is about, who says so, and how much it says was paid (null: it does not say). */
+/** Which payment a callback is about, and who says so. */
 export interface ToldPayment {
   readonly id: OutgoingTransferId;
   readonly provider: string;
-  readonly claim: { readonly amountMinor: bigint; readonly currency: string } | null;
 }
 
 /**
@@ -92,37 +105,69 @@ export interface ToldPayment {
  */
 export async function applyPaymentReport(
   tx: Transaction,
-  { id, provider, claim }: ToldPayment,
+  { id, provider }: ToldPayment,
   report: PaymentReport,
   rules: TransferRules,
 ): Promise<'applied' | 'no-effect' | 'break'> {
   const work = await begin(tx, id, rules);
   const { transfer } = work;
   if (transfer.scope === 'internal' || transfer.provider !== provider) return 'break';
-  if (claim !== null && (claim.amountMinor !== transfer.amountMinor || claim.currency !== transfer.currency)) {
-    return 'break';
-  }
   const outcome = await applyWord(work, report);
   save(work);
   if (outcome === 'applied') await wakeWorkflow(tx, id);
   return outcome;
 }
 
-/** A caller of a plug-in account reports how its payment went; anything else is an illegal transition. */
+/**
+ * A caller of a plug-in account reports how its payment went. What the row already says, or implies, changes nothing, so that
+ * a report can be repeated; what contradicts it is an illegal transition.
+ */
 export async function reportPluginPayment(
   tx: Transaction,
   id: OutgoingTransferId,
-  word: PaymentReport['word'],
+  report: PaymentReport,
+  initiator: Initiator,
   rules: TransferRules,
 ): Promise<void> {
   const work = await begin(tx, id, rules);
-  const report = { word, serviceProviderId: null, serviceProviderReference: null, code: null };
+  const { word } = report;
   const { method, scope, status } = work.transfer;
   const legal = method === 'plug-in' && scope === 'external' && (word !== 'returned' || status === 'completed');
-  const outcome = legal ? await applyWord(work, report) : 'break';
-  if (outcome !== 'applied') throw illegal(work.transfer, word);
+  if (legal) refuseOtherPayment(work.transfer, report);
+  const outcome = legal && fitsRecorded(work.transfer, report) ? await applyWord(work, report) : 'break';
+  if (outcome === 'break') throw illegal(work.transfer, word);
+  if (outcome === 'no-effect') return refuseNewNames(work.transfer, report);
+  audit(work, 'reported', initiator);
   save(work);
   await wakeWorkflow(tx, id);
+}
+
+/** The provider's names of a payment stay what they were reported as first. */
+function refuseOtherPayment(transfer: OutgoingTransferRow, report: PaymentReport): void {
+  refuseNames(transfer, report, (known) => known !== null);
+}
+
+/** A report that changes nothing cannot add a name either: dropping it silently would mislead its caller. */
+function refuseNewNames(transfer: OutgoingTransferRow, report: PaymentReport): void {
+  refuseNames(transfer, report, () => true);
+}
+
+function refuseNames(
+  transfer: OutgoingTransferRow,
+  report: PaymentReport,
+  applies: (known: string | null) => boolean,
+): void {
+  for (const field of ['serviceProviderId', 'serviceProviderReference'] as const) {
+    const [known, reported] = [transfer[field], report[field]];
+    if (reported === null || known === reported || !applies(known)) continue;
+    const message = `The payment was reported with another ${field}, or with none.`;
+    throw refusal('common.state.illegal_transition', ['outgoingTransfer', field, reported], message);
+  }
+}
+
+/** Whether the report can have come before what is recorded: a payment that failed without a release was never released. */
+function fitsRecorded(transfer: OutgoingTransferRow, { word }: PaymentReport): boolean {
+  return !(word === 'released' && transfer.status === 'failed' && transfer.submissionStatus !== 'resolved');
 }
 
 function illegal(transfer: OutgoingTransferRow, to: string): Error {
@@ -137,13 +182,15 @@ function illegal(transfer: OutgoingTransferRow, to: string): Error {
 export async function cancelOutgoingTransfer(
   tx: Transaction,
   id: OutgoingTransferId,
+  initiator: Initiator,
   rules: TransferRules,
 ): Promise<void> {
   const work = await begin(tx, id, rules);
   if (work.transfer.status !== 'pending') throw illegal(work.transfer, 'cancelled');
   if (work.transfer.scope === 'internal')
-    await failInternalIncoming(tx, incomingOf(work.transfer), work.now, 'cancelled');
+    await failInternalIncoming(tx, incomingOf(work.transfer), work.now, 'transfer.cancelled');
   moveTo(work, 'cancelled');
+  audit(work, 'cancelled', initiator);
   save(work);
   await wakeWorkflow(tx, id);
 }
@@ -152,11 +199,11 @@ export async function cancelOutgoingTransfer(
 export async function authorizeOutgoingTransfer(
   tx: Transaction,
   id: OutgoingTransferId,
-  by: MachineUserId,
+  initiator: Initiator,
   rules: TransferRules,
 ): Promise<void> {
   const work = await begin(tx, id, rules);
-  if (work.transfer.createdBy === by) {
+  if (work.transfer.createdBy === initiator.actor) {
     throw refusal(
       'common.security.access_denied',
       ['outgoingTransfer', 'requirementConfiguration.authorizationStatus', 'fulfilled'],
@@ -168,6 +215,7 @@ export async function authorizeOutgoingTransfer(
   }
   work.transfer = { ...work.transfer, authorizationStatus: 'fulfilled' };
   await advance(work);
+  audit(work, 'authorized', initiator);
   save(work);
   await wakeWorkflow(tx, id);
 }
@@ -212,62 +260,4 @@ export function workOfNew(
 
 function accountIdsOf({ accountId, destinationAccountId }: OutgoingTransferRow): AccountId[] {
   return destinationAccountId === null ? [accountId] : [accountId, destinationAccountId];
-}
-
-// A walk over more waiters than this goes on in the next transaction, so that none holds the account's lock for long.
-const ADMISSION_BATCH = 100;
-
-/** Where a walk over an account's waiters goes on. */
-export interface AdmissionWalk {
-  readonly after: OutgoingTransferId;
-  /** What was available when the page before ended, in minor units. */
-  readonly availableMinor: bigint;
-  /** Money came while the walk was under way: those that it had passed must be asked again. */
-  readonly again: boolean;
-}
-
-/**
- * Tries the transfers that wait for money in an account, oldest first; returns how many moved, and where the walk goes on
- * in the next transaction (null: it is over).
- */
-export async function admitWaitingTransfers(
-  tx: Transaction,
-  accountId: AccountId,
-  rules: TransferRules,
-  from: AdmissionWalk | null = null,
-  batchSize = ADMISSION_BATCH,
-): Promise<{ admitted: number; next: AdmissionWalk | null }> {
-  const after = from?.after ?? null;
-  const waiters = await tx.execute<{ id: OutgoingTransferId; destination: AccountId | null }>(sql`
-    SELECT id, destination_account_id AS destination FROM outgoing_transfers
-    WHERE account_id = ${accountId} AND waiting_for = 'balance' AND (${after}::uuid IS NULL OR id > ${after}::uuid)
-    ORDER BY id LIMIT ${batchSize}`);
-  // All accounts at once, in order; a transfer that starts to wait meanwhile has seen the credit itself.
-  const accounts = await lockAccounts(tx, [accountId, ...waiters.flatMap(({ destination }) => destination ?? [])]);
-  // A walk only takes money away: more than it left means a credit, which those already passed have not seen.
-  const again = from !== null && (from.again || availableMinor(accounts.get(accountId)) > from.availableMinor);
-  let admitted = 0;
-  for (const { id } of waiters) {
-    const work = await begin(tx, id, rules);
-    if (work.transfer.waitingFor !== 'balance') continue;
-    await advance(work);
-    save(work);
-    if (work.transfer.status === 'pending') continue;
-    admitted += 1;
-    await wakeWorkflow(tx, id);
-  }
-  const last = waiters.length === batchSize ? waiters.at(-1) : undefined;
-  if (last !== undefined) {
-    const left = await lockAccounts(tx, [accountId]);
-    return { admitted, next: { after: last.id, availableMinor: availableMinor(left.get(accountId)), again } };
-  }
-  await tx.execute(sql`
-    UPDATE accounts SET admission_due = ${again}, has_waiters = EXISTS (
-      SELECT FROM outgoing_transfers WHERE account_id = ${accountId} AND waiting_for = 'balance')
-    WHERE id = ${accountId}`);
-  return { admitted, next: null };
-}
-
-function availableMinor(account: LockedAccount | undefined): bigint {
-  return account === undefined ? 0n : account.postedMinor - account.reservedMinor;
 }

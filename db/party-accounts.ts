@@ -1,4 +1,5 @@
 import type { PartyAccount } from '../domain/incoming-transfers.ts';
+import { presentRoutingCodes } from '../domain/routing-codes.ts';
 import { camelCase } from './values.ts';
 
 /** An account of the service as a transfer shows it (specification 2.1). */
@@ -11,7 +12,7 @@ export function partyAccountOf(account: PartyAccount): PartyAccount {
     iban: account.iban,
     country: account.country,
     currency: account.currency,
-    routingCodes: account.routingCodes,
+    routingCodes: presentRoutingCodes(account.routingCodes),
   };
 }
 
@@ -19,8 +20,16 @@ const COLUMNS = [
   'account_holder_name, alias, ledger_number, account_number, iban, country, currency, routing_codes',
 ].flatMap((line) => line.split(', '));
 
-/** The same in SQL, of a row of accounts that was joined under the alias; null where none was. */
+/** The same in SQL, of a row of party_accounts that was joined under the alias; null where none was. */
 export function partyAccountInSql(alias: string): string {
   const pairs = COLUMNS.map((column) => `'${camelCase(column)}', ${alias}.${column}`);
   return `CASE WHEN ${alias}.id IS NOT NULL THEN jsonb_build_object(${pairs.join(', ')}) END`;
+}
+
+/**
+ * The id of the row by which a transfer shows an account: the one that it names; else the account's first row, as the
+ * transfer is older than those rows or was made by the release before them. Both are columns of the transfer.
+ */
+export function partyAccountIdInSql(named: string, accountId: string): string {
+  return `coalesce(${named}, (SELECT min(first.id) FROM party_accounts first WHERE first.account_id = ${accountId}))`;
 }

@@ -9,6 +9,8 @@ import { LISTED_IDS } from './values.ts';
 
 interface Submission {
   readonly id: OutgoingTransferId;
+  readonly isDue: boolean;
+  readonly attempt: number;
   readonly provider: string;
   readonly amountMinor: bigint;
   readonly currency: string;
@@ -27,7 +29,9 @@ interface Submission {
 }
 
 const READ_SUBMISSION = `
-  SELECT transfer.id, transfer.provider, transfer.amount_minor AS "amountMinor", transfer.currency, transfer.scheme,
+  SELECT transfer.id, transfer.submission_attempt AS attempt,
+    transfer.status = 'processing' AND transfer.method = 'built-in' AND transfer.submission_status = 'unresolved' AS "isDue",
+    transfer.provider, transfer.amount_minor AS "amountMinor", transfer.currency, transfer.scheme,
     transfer.beneficiary, transfer.description, transfer.transaction_number AS "transactionNumber",
     transfer.scheme_attributes AS "schemeAttributes", account.account_holder_name AS "accountHolderName",
     debited.id AS "debitedId", debited.country, debited.iban, debited.account_number AS "accountNumber",
@@ -38,12 +42,13 @@ const READ_SUBMISSION = `
   WHERE transfer.id = ANY (${LISTED_IDS})`;
 
 /**
- * What a provider is told of a payment, and whether it may be told. A sub-account is unknown to the provider: it pays from
- * its main account. The beneficiary is the one that was stored with the transfer, whatever has become of it since.
+ * What is submitted of a payment, and whether it may be. Null unless this very attempt is due as the row is now: its money is
+ * reserved, and no answer to the attempt is recorded. A sub-account is unknown to the provider: it pays from its main account.
+ * The beneficiary is the one that was stored with the transfer, whatever has become of it since.
  */
-export async function readSubmission(reader: Reader, id: OutgoingTransferId) {
+export async function readDueSubmission(reader: Reader, id: OutgoingTransferId, attempt: number) {
   const found = await reader.find<Submission>(READ_SUBMISSION, id);
-  if (found === null) throw recordNotFound('outgoingTransfer', 'id', id);
+  if (found === null || !found.isDue || found.attempt !== attempt) return null;
   const { scheme, beneficiary } = found;
   const creditor = beneficiary?.account ?? null;
   if (scheme === null || beneficiary === null || creditor === null) {
@@ -76,6 +81,15 @@ export async function readSubmission(reader: Reader, id: OutgoingTransferId) {
       attributes: textAttributes(found.schemeAttributes),
     },
   };
+}
+
+const READ_PROVIDER = `SELECT id, provider FROM outgoing_transfers WHERE id = ANY (${LISTED_IDS})`;
+
+/** The code of the provider that carries a transfer out. */
+export async function readProviderOf(reader: Reader, id: OutgoingTransferId): Promise<string> {
+  const found = await reader.find<{ id: string; provider: string }>(READ_PROVIDER, id);
+  if (found === null) throw recordNotFound('outgoingTransfer', 'id', id);
+  return found.provider;
 }
 
 function textAttributes(stored: unknown): Record<string, string> {

@@ -1,5 +1,5 @@
 import { Connection, type ConnectionOptions } from './connection.ts';
-import { DatabaseUnavailable } from './failures.ts';
+import { neverBegun, QUEUE_LENGTH_MAX } from './deadlines.ts';
 
 /** A connection is replaced after this age or this many different statements, so that no server process grows for ever. */
 const CONNECTION_AGE_MAX_MS = 30 * 60_000;
@@ -34,13 +34,14 @@ export class Pool {
 
   /** A connection, when one is free or opened within the time; else DatabaseUnavailable. Give it back with `release`. */
   acquire(timeoutMs: number): Promise<Connection> {
-    if (this.#closed) return Promise.reject(new DatabaseUnavailable('the client is closed'));
+    if (this.#closed) return Promise.reject(neverBegun('the client is closed'));
     const idle = this.takeIdle();
     if (idle !== null) return Promise.resolve(idle);
+    if (this.#waiters.length >= QUEUE_LENGTH_MAX) return Promise.reject(neverBegun('too many wait for a connection'));
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         this.#waiters = this.#waiters.filter((other) => other !== waiter);
-        reject(new DatabaseUnavailable('no connection became free in time'));
+        reject(neverBegun('no connection became free in time'));
       }, timeoutMs);
       const waiter: Waiter = {
         resolve: (connection) => {
@@ -80,7 +81,7 @@ export class Pool {
   /** Refuses new users, waits for the present ones, then ends all connections. */
   async close(timeoutMs: number): Promise<void> {
     this.#closed = true;
-    for (const waiter of this.#waiters.splice(0)) waiter.reject(new DatabaseUnavailable('the client is closed'));
+    for (const waiter of this.#waiters.splice(0)) waiter.reject(neverBegun('the client is closed'));
     for (const connection of this.#idle.splice(0)) connection.retire('the client is closed');
     if (this.#openedAt.size + this.#opening === 0) return;
     let timer: NodeJS.Timeout | undefined;

@@ -45,6 +45,30 @@ export async function applyCallbackOnce(
   return outcome;
 }
 
+/** The callback by which a provider lets go of money that it held. */
+export const RELEASE_CALLBACK = 'payment-in-released';
+
+export interface PaymentInKey {
+  readonly provider: string;
+  readonly serviceProviderId: string;
+}
+
+/**
+ * Serializes the callbacks about one payment in until the transaction ends, before any account is locked: its arrival,
+ * its repetition and its release come in any order, and before there is a row of it to lock.
+ */
+export async function lockPaymentIn(tx: Transaction, { provider, serviceProviderId }: PaymentInKey): Promise<void> {
+  await tx.execute(sql`SELECT pg_advisory_xact_lock(hashtextextended(${`${provider} ${serviceProviderId}`}, 7423021))`);
+}
+
+/** Whether the release of this payment, which is locked, has arrived before the payment itself. */
+export async function hasEarlyRelease(tx: Transaction, payment: PaymentInKey): Promise<boolean> {
+  const rows = await tx.execute(sql`
+    SELECT 1 FROM provider_callbacks WHERE provider = ${payment.provider} AND outcome = 'waiting'
+      AND our_reference = ${payment.serviceProviderId} AND kind = ${RELEASE_CALLBACK}`);
+  return rows.length > 0;
+}
+
 /** Notes for a person that a callback contradicts what is settled. */
 export async function recordCallbackBreak(tx: Transaction, callback: StoredCallback): Promise<void> {
   const now = await readClock(tx);

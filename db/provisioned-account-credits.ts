@@ -1,25 +1,23 @@
 import { isDeepStrictEqual } from 'node:util';
-import { and, count, eq, type SQL, sql } from 'drizzle-orm';
+import { and, eq } from 'drizzle-orm';
 import type { Address } from '../domain/addresses.ts';
-import { normalIban, normalRoutingCode } from '../domain/bank-accounts.ts';
 import { recordNotFound, refusal } from '../domain/errors.ts';
 import { implicitFee, type PriceTable } from '../domain/fees.ts';
 import type { AccountId, ClientId, ProvisionedAccountCreditId } from '../domain/ids.ts';
-import type { PartyAccount } from '../domain/incoming-transfers.ts';
-import { ledgerNumbersIn } from '../domain/numbers.ts';
-import {
-  type ProvisionedAccountCreditRecord,
-  presentProvisionedAccountCredit,
-} from '../domain/provisioned-account-credits.ts';
+import type { HoldReason, PartyAccount } from '../domain/incoming-transfers.ts';
+import { presentProvisionedAccountCredit } from '../domain/provisioned-account-credits.ts';
 import { INTERNAL_SCHEME } from '../domain/schemes.ts';
-import { type Reader, type Transaction, uniqueViolation } from './client.ts';
+import { appendAuditEntry, type Initiator } from './audit-entries.ts';
+import { type Transaction, uniqueViolation } from './client.ts';
 import { requireClient } from './clients.ts';
 import { readClock } from './clock.ts';
-import { amountBetween, type PageOf, type PageRequest } from './filters.ts';
 import { newId } from './ids.ts';
+import { releaseHeldTransfer } from './incoming-transfer-holds.ts';
 import { createIncomingTransfer } from './incoming-transfer-work.ts';
 import { type LockedAccount, lockAccounts } from './ledger.ts';
 import { partyAccountOf } from './party-accounts.ts';
+import { lockReceiver, type NamedReceiver } from './payment-matching.ts';
+import { hasEarlyRelease, lockPaymentIn } from './provider-callbacks.ts';
 import { accounts, provisionedAccountCredits } from './schema.ts';
 
 type Row = typeof provisionedAccountCredits.$inferSelect;
@@ -48,6 +46,7 @@ export interface ReportedCredit {
 export async function reportCredit(
   tx: Transaction,
   reported: ReportedCredit,
+  initiator: Initiator,
   prices: PriceTable,
 ): Promise<{ credit: ReturnType<typeof presentProvisionedAccountCredit>; repeated: boolean }> {
   const locked = await lockAccounts(tx, [reported.accountId]);
@@ -65,13 +64,30 @@ export async function reportCredit(
   const receiverAccount = await readPartyAccount(tx, account.id);
   const credit = { ...reported, clientId: account.clientId, provider: account.provider, receiverAccount };
   try {
-    const row = await storeCredit(tx, credit, account, prices);
-    return { credit: presentProvisionedAccountCredit(row), repeated: false };
+    const shown = presentProvisionedAccountCredit(await storeCredit(tx, credit, { account, hold: null }, prices));
+    audit(tx, shown, initiator);
+    return { credit: shown, repeated: false };
   } catch (error) {
     // The account's lock keeps a repetition apart; so the same id arrived meanwhile for another account.
     if (uniqueViolation(error) === 'provisioned_account_credits_by_provider_id') throw otherContent(reported);
     throw error;
   }
+}
+
+/** Without the sender, whose data the credit itself keeps. */
+function audit(
+  tx: Transaction,
+  credit: ReturnType<typeof presentProvisionedAccountCredit>,
+  initiator: Initiator,
+): void {
+  const { id, clientId, accountId, amount, currency, scope, scheme, serviceProvider, serviceProviderId } = credit;
+  appendAuditEntry(tx, {
+    initiator,
+    resource: 'provisioned-account-credit',
+    resourceId: id,
+    action: 'created',
+    after: { clientId, accountId, amount, currency, scope, scheme, serviceProvider, serviceProviderId },
+  });
 }
 
 function otherContent({ serviceProviderId }: ReportedCredit): Error {
@@ -133,9 +149,10 @@ type NewCredit = Omit<ReportedCredit, 'accountId' | 'clientId'> & {
 async function storeCredit(
   tx: Transaction,
   { serviceProviderReference, ...credit }: NewCredit,
-  account: LockedAccount | null,
+  receiver: { readonly account: LockedAccount | null; readonly hold: HoldReason | null },
   prices: PriceTable,
 ): Promise<Row> {
+  const { account, hold } = receiver;
   const now = await readClock(tx);
   const [row] = await tx.drizzle
     .insert(provisionedAccountCredits)
@@ -148,6 +165,7 @@ async function storeCredit(
     provider: row.provider,
     method: account?.method ?? ('built-in' as const),
     account,
+    hold,
     amountMinor,
     feeMinor: implicitFee(fee, prices),
     currency,
@@ -166,41 +184,34 @@ async function storeCredit(
 }
 
 /** A payment that a built-in provider reports. Whom the payer named may be missing or unknown. */
-export interface ReceivedPayment {
-  readonly provider: string;
+export interface ReceivedPayment extends NamedReceiver {
   readonly amountMinor: bigint;
-  readonly currency: string;
   readonly scheme: string;
   readonly senderName: string | null;
   readonly senderAccount: PartyAccount | null;
-  readonly receiver: {
-    readonly iban: string | null;
-    readonly accountNumber: string | null;
-    readonly routingCodes: Readonly<Record<string, string>>;
-  };
-  readonly remittanceText: string | null;
   readonly serviceProviderId: string;
   readonly serviceProviderReference: string | null;
+  /** The provider has the money and does not let go of it yet. */
+  readonly held: boolean;
 }
 
 /**
- * Records a payment in once per provider id: matched by IBAN, then account number and routing code, then a ledger number
- * in the reference; nobody matched: on hold against suspense. `break`: the same id with another amount.
+ * Records a payment in once per provider id, for the account that it matches; what matches none, or several, or is held by
+ * its provider is on hold against suspense. The same again that is held no longer releases it. `break`: the same id with
+ * another amount.
  */
 export async function receivePayment(
   tx: Transaction,
   payment: ReceivedPayment,
   prices: PriceTable,
 ): Promise<'applied' | 'no-effect' | 'break'> {
-  const accountId = await matchAccount(tx, payment);
-  const locked = await lockAccounts(tx, accountId === null ? [] : [accountId]);
-  const account = accountId === null ? null : (locked.get(accountId) ?? null);
+  await lockPaymentIn(tx, payment);
   const earlier = await findByProviderId(tx, payment.provider, payment.serviceProviderId);
-  if (earlier !== null) {
-    return earlier.amountMinor === payment.amountMinor && earlier.currency === payment.currency ? 'no-effect' : 'break';
-  }
+  if (earlier !== null) return repeated(tx, payment, earlier);
+  const held = payment.held && !(await hasEarlyRelease(tx, payment));
+  const { account, hold } = await lockReceiver(tx, payment);
   const named = { accountHolderName: null, alias: null, ledgerNumber: null, country: null, ...payment.receiver };
-  const { receiver, remittanceText, senderAccount, ...own } = payment;
+  const { receiver, remittanceText, senderAccount, held: _, ...own } = payment;
   await storeCredit(
     tx,
     {
@@ -213,78 +224,19 @@ export async function receivePayment(
       receiverAccount:
         account === null ? { ...named, currency: payment.currency } : await readPartyAccount(tx, account.id),
     },
-    account,
+    { account, hold: held ? 'held-by-provider' : hold },
     prices,
   );
   return 'applied';
 }
 
-// An open account wins over a closed one that had the same number before.
-const OPEN_FIRST = sql`status IN ('closed', 'declined'), id DESC`;
-
-async function matchAccount(tx: Transaction, payment: ReceivedPayment): Promise<AccountId | null> {
-  const { receiver } = payment;
-  const find = async (condition: SQL): Promise<AccountId | null> => {
-    const [row] = await tx.execute<{ id: AccountId }>(sql`
-      SELECT id FROM accounts WHERE provider = ${payment.provider} AND currency = ${payment.currency} AND ${condition}
-      ORDER BY ${OPEN_FIRST} LIMIT 1`);
-    return row?.id ?? null;
-  };
-  const iban = receiver.iban === null ? null : normalIban(receiver.iban);
-  const byIban = iban === null ? null : await find(sql`iban = ${iban} AND main_account_id IS NULL`);
-  if (byIban !== null) return byIban;
-  // As accounts hold them: a bank may write a sort code with dashes.
-  const codes = Object.entries(receiver.routingCodes).map(([kind, code]) => [
-    kind,
-    normalRoutingCode(kind, code) ?? code,
-  ]);
-  if (receiver.accountNumber !== null && codes.length > 0) {
-    const anyCode = sql.join(
-      codes.map(([kind, code]) => sql`routing_codes ->> ${kind} = ${code}`),
-      sql` OR `,
-    );
-    const byNumber = await find(
-      sql`account_number = ${receiver.accountNumber} AND main_account_id IS NULL AND (${anyCode})`,
-    );
-    if (byNumber !== null) return byNumber;
-  }
-  for (const ledgerNumber of ledgerNumbersIn(payment.remittanceText ?? '')) {
-    const byLedgerNumber = await find(sql`ledger_number = ${ledgerNumber}`);
-    if (byLedgerNumber !== null) return byLedgerNumber;
-  }
-  return null;
-}
-
-export async function findProvisionedAccountCredit(reader: Reader, id: ProvisionedAccountCreditId) {
-  const t = provisionedAccountCredits;
-  const [row] = await reader.drizzle.select().from(t).where(eq(t.id, id));
-  return row === undefined ? null : presentProvisionedAccountCredit(row);
-}
-
-/** Filters of specification 4.6; amounts as decimal text in each credit's own currency. */
-export interface CreditFilter {
-  readonly accountId?: AccountId | undefined;
-  readonly currency?: string | undefined;
-  readonly amountFrom?: string | undefined;
-  readonly amountTo?: string | undefined;
-}
-
-/** A page of credits by creation, and how many there are in all. */
-export async function listProvisionedAccountCredits(
-  reader: Reader,
-  filter: CreditFilter,
-  page: PageRequest,
-): Promise<PageOf<ReturnType<typeof presentProvisionedAccountCredit>>> {
-  const t = provisionedAccountCredits;
-  const where = and(
-    ...(filter.accountId === undefined ? [] : [eq(t.accountId, filter.accountId)]),
-    ...(filter.currency === undefined ? [] : [eq(t.currency, filter.currency)]),
-    ...amountBetween(t.amountMinor, t.currency, filter.amountFrom, filter.amountTo),
-  );
-  const [rows, [total]] = await Promise.all([
-    reader.drizzle.select().from(t).where(where).orderBy(t.id).limit(page.size).offset(page.offset),
-    reader.drizzle.select({ total: count() }).from(t).where(where),
-  ]);
-  const records: readonly ProvisionedAccountCreditRecord[] = rows;
-  return { rows: records.map(presentProvisionedAccountCredit), totalElements: total?.total ?? 0 };
+async function repeated(
+  tx: Transaction,
+  payment: ReceivedPayment,
+  earlier: Row,
+): Promise<'applied' | 'no-effect' | 'break'> {
+  if (earlier.amountMinor !== payment.amountMinor || earlier.currency !== payment.currency) return 'break';
+  if (payment.held) return 'no-effect';
+  const outcome = await releaseHeldTransfer(tx, payment);
+  return outcome === 'waiting' ? 'no-effect' : outcome;
 }

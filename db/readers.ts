@@ -2,15 +2,17 @@ import { DrizzleQueryError, type SQL } from 'drizzle-orm';
 import { PgDialect } from 'drizzle-orm/pg-core';
 import { drizzle, type PgRemoteDatabase } from 'drizzle-orm/pg-proxy';
 import { isUuid } from '../domain/ids.ts';
+import { Batcher } from './batcher.ts';
 import type { Reader, Transaction } from './client.ts';
 import type { Connection } from './connection.ts';
+import { type CallLimits, limitsOf } from './deadlines.ts';
 import { sqlState } from './failures.ts';
-import { Gathering } from './gathering.ts';
 
 /** What Postgres answers to every statement after the one that failed. */
 const TRANSACTION_FAILED_BEFORE = '25P02';
 
 type Run = <Row>(text: string, params: readonly unknown[]) => Promise<Row[]>;
+type RunWithin = <Row>(text: string, params: readonly unknown[], limits: CallLimits) => Promise<Row[]>;
 type RunArrays = (text: string, params: readonly unknown[]) => Promise<unknown[][]>;
 
 const dialect = new PgDialect();
@@ -75,24 +77,32 @@ function withPlainErrors(database: PgRemoteDatabase): PgRemoteDatabase {
 const LOOK_UPS_AT_ONCE = 2;
 
 /** Outside of transactions, where rows that are looked up at one moment may be found by one statement. */
-export class GatheringReader extends StatementReader {
-  readonly #lookUps = new Map<string, Gathering<string, { readonly id: string } | null>>();
+export class BatchingReader extends StatementReader {
+  readonly #lookUps = new Map<string, Batcher<string, { readonly id: string } | null>>();
+  readonly #runWithin: RunWithin;
+  readonly #deadlineMs: number;
+
+  constructor(runWithin: RunWithin, runArrays: RunArrays, deadlineMs: number) {
+    super((text, params) => runWithin(text, params, limitsOf(deadlineMs)), runArrays);
+    this.#runWithin = runWithin;
+    this.#deadlineMs = deadlineMs;
+  }
 
   override async find<Row extends { readonly id: string }>(text: string, id: string): Promise<Row | null> {
     // It has no row, and in a list with others it would fail theirs.
     if (!isUuid(id)) return null;
     let lookUp = this.#lookUps.get(text);
     if (lookUp === undefined) {
-      const lookUpAll = async (ids: readonly string[]) => {
-        const rows = await this.statement<{ id: string }>(text, [[...new Set(ids)]]);
+      const lookUpAll = async (ids: readonly string[], limits: CallLimits) => {
+        const rows = await this.#runWithin<{ id: string }>(text, [[...new Set(ids)]], limits);
         const byId = new Map(rows.map((row) => [row.id, row]));
         return ids.map((wanted) => byId.get(wanted) ?? null);
       };
-      lookUp = new Gathering(lookUpAll, undefined, LOOK_UPS_AT_ONCE);
+      lookUp = new Batcher(lookUpAll, undefined, LOOK_UPS_AT_ONCE);
       this.#lookUps.set(text, lookUp);
     }
     // The text says what its rows look like.
-    return (await lookUp.call(id)) as Row | null;
+    return (await lookUp.call(id, limitsOf(this.#deadlineMs))) as Row | null;
   }
 }
 
@@ -100,6 +110,7 @@ export class GatheringReader extends StatementReader {
 export class TransactionReader extends StatementReader implements Transaction {
   readonly inTransaction = true;
   readonly #state: { ended: boolean; firstFailure: unknown };
+  #hasWoken = false;
 
   constructor(connection: Connection) {
     const state = { ended: false, firstFailure: undefined as unknown };
@@ -127,6 +138,14 @@ export class TransactionReader extends StatementReader implements Transaction {
 
   get hasEnded(): boolean {
     return this.#state.ended;
+  }
+
+  get hasWoken(): boolean {
+    return this.#hasWoken;
+  }
+
+  noteWakeup(): void {
+    this.#hasWoken = true;
   }
 
   end(): void {

@@ -1,6 +1,19 @@
-import { bigint, boolean, pgTable, primaryKey, text, timestamp } from 'drizzle-orm/pg-core';
+import { bigint, boolean, jsonb, pgTable, primaryKey, text, timestamp, uuid } from 'drizzle-orm/pg-core';
 
-/** Mirrors db/migrations/0007_reconciliation.sql, which tells what the columns mean. */
+/** Mirrors what db/migrations/0002_foundation.sql and 0007_reconciliation.sql say of reconciliation, and what the columns mean. */
+export const reconciliationBreaks = pgTable('reconciliation_breaks', {
+  id: uuid('id').primaryKey(),
+  provider: text('provider').notNull(),
+  kind: text('kind').notNull(),
+  ourReference: text('our_reference'),
+  details: jsonb('details').notNull(),
+  status: text('status', { enum: ['open', 'resolved'] })
+    .notNull()
+    .default('open'),
+  foundAt: timestamp('found_at', { withTimezone: true, mode: 'date' }).notNull(),
+  resolvedAt: timestamp('resolved_at', { withTimezone: true, mode: 'date' }),
+});
+
 export const statementComparisons = pgTable(
   'statement_comparisons',
   {

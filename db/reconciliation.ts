@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { isUuid } from '../domain/ids.ts';
-import type { Difference, PaymentKey, Standing } from '../domain/reconciliation.ts';
+import type { Difference, PaymentDifference, PaymentKey, Standing } from '../domain/reconciliation.ts';
 import type { Reader } from './client.ts';
 import { newId } from './ids.ts';
 
@@ -18,10 +18,8 @@ export async function listCurrencies(reader: Reader, provider: string): Promise<
   return rows.map(({ currency }) => currency);
 }
 
-interface StandingRow {
+interface StandingRow extends Standing {
   readonly reference: string;
-  readonly amountMinor: bigint;
-  readonly moved: boolean;
 }
 
 /** How our books have these payments; those that we do not know are absent. The keys are the references. */
@@ -36,15 +34,19 @@ export async function readStandings(
   const rows =
     direction === 'out'
       ? await reader.execute<StandingRow>(sql`
-          SELECT id::text AS reference, amount_minor AS "amountMinor",
-            status IN ('released', 'completed') AND NOT returned AS moved
-          FROM outgoing_transfers WHERE id IN (SELECT wanted::uuid FROM ${wanted} AS of (wanted))
-            AND provider = ${provider} AND currency = ${currency} AND scope = 'external'`)
+          SELECT transfer.id::text AS reference, transfer.amount_minor AS "amountMinor",
+            transfer.status IN ('released', 'completed') AND NOT transfer.returned AS moved,
+            CASE WHEN transfer.returned THEN (
+              SELECT amount_minor FROM incoming_transfers WHERE incoming_transfers.id = transfer.incoming_transfer_id
+            ) WHEN transfer.status = 'failed' THEN transfer.amount_minor END AS "undoneMinor"
+          FROM outgoing_transfers transfer WHERE transfer.id IN (SELECT wanted::uuid FROM ${wanted} AS of (wanted))
+            AND transfer.provider = ${provider} AND transfer.currency = ${currency} AND transfer.scope = 'external'`)
       : await reader.execute<StandingRow>(sql`
-          SELECT service_provider_id AS reference, amount_minor AS "amountMinor", send_back_status <> 'done' AS moved
+          SELECT service_provider_id AS reference, amount_minor AS "amountMinor", send_back_status <> 'done' AS moved,
+            CASE WHEN send_back_status = 'done' THEN amount_minor END AS "undoneMinor"
           FROM incoming_transfers
           WHERE provider = ${provider} AND currency = ${currency} AND service_provider_id IN (SELECT wanted FROM ${wanted} AS of (wanted))`);
-  return new Map(rows.map(({ reference, amountMinor, moved }) => [reference, { amountMinor, moved }]));
+  return new Map(rows.map(({ reference, ...standing }) => [reference, standing]));
 }
 
 export interface Comparison {
@@ -107,27 +109,36 @@ export async function listBooked(
     ORDER BY page.id`);
 }
 
-/** Records a difference for a person to look at. False where it was recorded before, open or resolved. */
+/**
+ * Records a difference for a person to look at. False where it is open already, or a person has resolved it. One that had gone
+ * by itself is open again.
+ */
 export async function recordDifference(
   reader: Reader,
   { provider, currency }: Position,
-  { direction, reference }: PaymentKey,
+  { direction, reference }: PaymentKey | { readonly direction: null; readonly reference: string },
   difference: Difference,
 ): Promise<boolean> {
   const details = JSON.stringify({ currency, direction });
   const rows = await reader.execute(sql`
-    INSERT INTO reconciliation_breaks (id, provider, kind, our_reference, details, found_at)
+    INSERT INTO reconciliation_breaks AS known (id, provider, kind, our_reference, details, found_at)
     VALUES (${newId()}, ${provider}, ${difference}, ${reference}, ${details}::jsonb, service_now())
-    ON CONFLICT DO NOTHING RETURNING id`);
+    ON CONFLICT (provider, kind, our_reference) WHERE kind LIKE 'statement-%'
+      DO UPDATE SET status = 'open', details = excluded.details, found_at = excluded.found_at, resolved_at = NULL
+      WHERE known.status = 'resolved' AND known.details ->> 'goneByItself' = 'true'
+    RETURNING id`);
   return rows.length > 0;
 }
 
 export interface OpenDifference extends PaymentKey {
   readonly id: string;
-  readonly difference: Difference;
+  readonly difference: PaymentDifference;
 }
 
-/** Differences of a position that nobody has resolved, oldest first. */
+/**
+ * Open differences of a position that may be gone by themselves, oldest first. An amount that differed and an entry that could
+ * not be read stay for a person: the statement that said so is not read again.
+ */
 export async function listOpenDifferences(
   reader: Reader,
   { provider, currency }: Position,
@@ -137,13 +148,16 @@ export async function listOpenDifferences(
     SELECT id, kind AS difference, our_reference AS reference, details ->> 'direction' AS direction
     FROM reconciliation_breaks
     WHERE status = 'open' AND provider = ${provider} AND kind LIKE 'statement-%' AND details ->> 'currency' = ${currency}
+      AND kind NOT IN ('statement-amount-differs', 'statement-entry-unreadable')
     ORDER BY id LIMIT ${limit}`);
 }
 
+/** Resolves a difference that is gone by itself. */
 export async function resolveDifference(reader: Reader, id: string): Promise<void> {
-  await reader.execute(
-    sql`UPDATE reconciliation_breaks SET status = 'resolved', resolved_at = service_now() WHERE id = ${id}::uuid AND status = 'open'`,
-  );
+  await reader.execute(sql`
+    UPDATE reconciliation_breaks
+    SET status = 'resolved', resolved_at = service_now(), details = details || '{"goneByItself": true}'
+    WHERE id = ${id}::uuid AND status = 'open'`);
 }
 
 /** Of every kind, also those that callbacks showed. */

@@ -53,6 +53,14 @@ export async function listUnsettledPayments(
   return rows.map(({ id }) => id);
 }
 
+/** The provider's ids of the payments in that it held when the database was saved, oldest first. A provider holds few. */
+export async function listHeldByProvider(reader: Reader, provider: string): Promise<string[]> {
+  const rows = await reader.execute<{ serviceProviderId: string }>(sql`
+    SELECT service_provider_id AS "serviceProviderId" FROM incoming_transfers
+    WHERE status = 'on-hold' AND hold_reason = 'held-by-provider' AND provider = ${provider} ORDER BY id`);
+  return rows.map(({ serviceProviderId }) => serviceProviderId);
+}
+
 /** The incoming transfer that a payment in became, and whether its money still stands in suspense. */
 export async function findArrival(reader: Reader, provider: string, serviceProviderId: string) {
   const [row] = await reader.execute<{ id: string; status: string; sendBackStatus: string }>(sql`

@@ -5,11 +5,9 @@ import {
   customType,
   date,
   integer,
-  json,
   jsonb,
   pgTable,
   primaryKey,
-  smallint,
   text,
   timestamp,
   uuid,
@@ -25,7 +23,6 @@ import type {
   ClientId,
   IncomingTransferId,
   MachineUserId,
-  MachineUserKeyId,
   OutgoingTransferId,
   ProvisionedAccountCreditId,
 } from '../domain/ids.ts';
@@ -42,26 +39,6 @@ export const machineUsers = pgTable('machine_users', {
   status: text('status', { enum: ['active', 'revoked'] }).notNull(),
   createdAt: timestamp('created_at', { withTimezone: true, mode: 'date' }).notNull(),
   revokedAt: timestamp('revoked_at', { withTimezone: true, mode: 'date' }),
-});
-
-export const machineUserKeys = pgTable('machine_user_keys', {
-  id: uuid('id').$type<MachineUserKeyId>().primaryKey(),
-  machineUserId: uuid('machine_user_id').$type<MachineUserId>().notNull(),
-  kid: text('kid').notNull(),
-  algorithm: text('algorithm', { enum: ['RS256', 'PS256', 'ES256', 'EdDSA'] }).notNull(),
-  publicKey: jsonb('public_key').notNull(),
-  status: text('status', { enum: ['active', 'revoked'] }).notNull(),
-  createdAt: timestamp('created_at', { withTimezone: true, mode: 'date' }).notNull(),
-  revokedAt: timestamp('revoked_at', { withTimezone: true, mode: 'date' }),
-});
-
-export const auditEntries = pgTable('audit_entries', {
-  id: uuid('id').primaryKey(),
-  occurredAt: timestamp('occurred_at', { withTimezone: true, mode: 'date' }).notNull(),
-  actor: text('actor').notNull(),
-  action: text('action').notNull(),
-  subject: text('subject').notNull(),
-  details: jsonb('details').notNull().default({}),
 });
 
 export const idempotencyKeys = pgTable(
@@ -178,6 +155,7 @@ export const accounts = pgTable('accounts', {
   lastEntryAt: timestamp('last_entry_at', { withTimezone: true, mode: 'date' }).notNull().default(sql`'-infinity'`),
   hasWaiters: boolean('has_waiters').notNull().default(false),
   admissionDue: boolean('admission_due').notNull().default(false),
+  partyAccountId: bigint('party_account_id', { mode: 'bigint' }),
   revision: bigint('revision', { mode: 'bigint' }).notNull().default(1n),
   eventSequence: bigint('event_sequence', { mode: 'bigint' }).notNull().default(0n),
   createdAt: timestamp('created_at', { withTimezone: true, mode: 'date' }).notNull(),
@@ -248,6 +226,7 @@ export const outgoingTransfers = pgTable('outgoing_transfers', {
   transferCustomReason: text('transfer_custom_reason'),
   schemeAttributes: jsonb('scheme_attributes'),
   destinationAccountId: uuid('destination_account_id').$type<AccountId>(),
+  destinationPartyAccountId: bigint('destination_party_account_id', { mode: 'bigint' }),
   beneficiaryId: uuid('beneficiary_id').$type<BeneficiaryId>(),
   beneficiaryBankAccountId: uuid('beneficiary_bank_account_id').$type<BeneficiaryBankAccountId>(),
   beneficiary: jsonb('beneficiary').$type<BeneficiaryShown>(),
@@ -320,11 +299,14 @@ export const incomingTransfers = pgTable('incoming_transfers', {
   transferDate: date('transfer_date', { mode: 'string' }),
   outgoingTransferId: uuid('outgoing_transfer_id').$type<OutgoingTransferId>(),
   senderAccountId: uuid('sender_account_id').$type<AccountId>(),
+  senderPartyAccountId: bigint('sender_party_account_id', { mode: 'bigint' }),
+  receiverPartyAccountId: bigint('receiver_party_account_id', { mode: 'bigint' }),
   provisionedAccountCreditId: uuid('provisioned_account_credit_id').$type<ProvisionedAccountCreditId>(),
   provider: text('provider').notNull(),
   method: text('method', { enum: ['built-in', 'plug-in'] }).notNull(),
   serviceProviderId: text('service_provider_id'),
   serviceProviderReference: text('service_provider_reference'),
+  returnReference: text('return_reference'),
   senderInformation: text('sender_information'),
   senderName: text('sender_name'),
   senderAccount: jsonb('sender_account').$type<PartyAccount>(),
@@ -335,7 +317,7 @@ export const incomingTransfers = pgTable('incoming_transfers', {
     .notNull()
     .default('not-required'),
   holdReason: text('hold_reason', {
-    enum: ['account-not-active', 'client-not-active', 'no-match', 'held-by-provider'],
+    enum: ['account-not-active', 'client-not-active', 'no-match', 'ambiguous-match', 'held-by-provider'],
   }),
   failureCode: text('failure_code'),
   sendBackStatus: text('send_back_status', { enum: ['none', 'due', 'done'] })
@@ -364,35 +346,6 @@ export const providerCallbacks = pgTable(
   },
   (table) => [primaryKey({ columns: [table.provider, table.providerEventId] })],
 );
-
-export const reconciliationBreaks = pgTable('reconciliation_breaks', {
-  id: uuid('id').primaryKey(),
-  provider: text('provider').notNull(),
-  kind: text('kind').notNull(),
-  ourReference: text('our_reference'),
-  details: jsonb('details').notNull(),
-  status: text('status', { enum: ['open', 'resolved'] })
-    .notNull()
-    .default('open'),
-  foundAt: timestamp('found_at', { withTimezone: true, mode: 'date' }).notNull(),
-  resolvedAt: timestamp('resolved_at', { withTimezone: true, mode: 'date' }),
-});
-
-export const events = pgTable('events', {
-  id: uuid('id').primaryKey(),
-  firstPosition: bigint('first_position', { mode: 'bigint' }),
-  entryCount: smallint('entry_count').notNull(),
-  module: text('module').notNull(),
-  resourceId: uuid('resource_id').notNull(),
-  firstSequence: bigint('first_sequence', { mode: 'bigint' }).notNull(),
-  occurredAt: timestamp('occurred_at', { withTimezone: true, mode: 'date' }).notNull(),
-  entries: json('entries').notNull(),
-});
-
-export const eventSequencer = pgTable('event_sequencer', {
-  single: boolean('single').primaryKey().default(true),
-  lastPosition: bigint('last_position', { mode: 'bigint' }).notNull(),
-});
 
 export const workflowWakeups = pgTable('workflow_wakeups', {
   workflowId: text('workflow_id').primaryKey(),

@@ -1,9 +1,10 @@
 import { stringify } from 'lossless-json';
 import type { OutgoingTransferId } from '../domain/ids.ts';
-import type { OutgoingTransferStep, PaymentReport } from '../domain/outgoing-transfers.ts';
-import type { Database, Transaction } from './client.ts';
+import type { OutgoingTransferStep } from '../domain/outgoing-transfers.ts';
+import type { PaymentReport } from '../domain/payment-reports.ts';
+import { batchedPerDatabase, fallBackToSingle } from './batcher.ts';
+import type { CallLimits, Database, Transaction } from './client.ts';
 import { insertOfEventsOf, newEventRowId } from './events.ts';
-import { gatheredPerDatabase, orEachAlone } from './gathering.ts';
 import { type Posting, postingCallOf, postingValues } from './ledger.ts';
 import { CHANGES_OF_RECORD, changesOf, save } from './outgoing-transfer-rows.ts';
 import {
@@ -87,17 +88,19 @@ interface Judged {
   readonly eventId: string;
 }
 
-const recordTogether = gatheredPerDatabase<Judged, boolean>(
-  (database, all) => orEachAlone(all, () => record(database, all), false),
+const recordTogether = batchedPerDatabase<Judged, boolean>(
+  (database, all, limits) =>
+    fallBackToSingle(database, 'record_submissions', all, () => record(database, all, limits), false),
   ({ work }) => [work.transfer.accountId],
 );
 
 // Accounts are locked before transfers, each in the order of their ids, and nobody waits for these locks. It decides nothing from what it reads:
 // the UPDATE compares the revision with that of the row as it is under its lock, which is why one statement may lock and write. All that
-// it writes of a transfer is of one answer. The postings of a transfer keep their order: the fee is the entry after the principal.
+// it writes of a transfer is of one answer. The postings of a transfer keep their order: the fee is the entry after the principal. OFFSET 0, so that the
+// deadline is looked at after each posting, and not before.
 const RECORD = `
   WITH judged AS MATERIALIZED (
-    SELECT * FROM json_to_recordset($1::json)
+    SELECT * FROM json_to_recordset(before_deadline($2, $1::json))
       AS judged (id uuid, account_id uuid, decided_from bigint, changes json, event_id uuid, entries json, postings json)
   ), account AS MATERIALIZED (
     SELECT id FROM accounts WHERE id = ANY (ARRAY(SELECT account_id FROM judged)) ORDER BY id FOR UPDATE SKIP LOCKED
@@ -114,12 +117,14 @@ const RECORD = `
   ), event AS (
     ${insertOfEventsOf('outgoing-transfers', 'recorded')}
   )
-  SELECT event_id AS "eventId", ${postingCallOf('posting.texts')} AS posted FROM (
-    SELECT event_id, texts FROM recorded CROSS JOIN LATERAL json_to_recordset(postings) AS posting (number integer, texts text[])
-    ORDER BY id, number
-  ) AS posting`;
+  SELECT "eventId", posted FROM (
+    SELECT event_id AS "eventId", ${postingCallOf('posting.texts')} AS posted FROM (
+      SELECT event_id, texts FROM recorded CROSS JOIN LATERAL json_to_recordset(postings) AS posting (number integer, texts text[])
+      ORDER BY id, number
+    ) AS posting OFFSET 0
+  ) AS done WHERE before_deadline($2)`;
 
-async function record(database: Database, all: readonly Judged[]): Promise<readonly boolean[]> {
+async function record(database: Database, all: readonly Judged[], limits: CallLimits): Promise<readonly boolean[]> {
   const judged = all.map(({ work, postings, eventId }) => ({
     id: work.before.id,
     account_id: work.before.accountId,
@@ -129,7 +134,7 @@ async function record(database: Database, all: readonly Judged[]): Promise<reado
     entries: work.entries,
     postings: postings.map((posting, number) => ({ number, texts: postingValues(posting).map(toWire) })),
   }));
-  const recorded = await database.statement<{ eventId: string }>(RECORD, [stringify(judged)]);
+  const recorded = await database.write<{ eventId: string }>(RECORD, [stringify(judged)], limits);
   const eventIds = new Set(recorded.map(({ eventId }) => eventId));
   return all.map(({ eventId }) => eventIds.has(eventId));
 }

@@ -27,14 +27,13 @@ interface OpenedRow {
 }
 
 type Minor = 'postedMinor' | 'reservedMinor';
-type LockedAccountText = Omit<LockedAccount, Minor> & Readonly<Record<Minor, string>>;
+type LockedAccountText = Omit<LockedAccount, Minor | 'partyAccountId'> &
+  Readonly<Record<Minor, string>> & { readonly partyAccountId: string | null };
 
 export interface BankAccountText extends PlanBankAccount {
   readonly accountHolderName: string;
   readonly alias: string | null;
   readonly accountNumber: string | null;
-  readonly iban: string | null;
-  readonly routingCodes: Readonly<Record<string, string>>;
   readonly fullName: string;
   readonly identity: Readonly<Record<string, unknown>> | null;
   readonly address: Readonly<Record<string, unknown>> | null;
@@ -63,11 +62,12 @@ export async function openOutgoingTransfer(
   if (!row.claimed || row.now === null) return null;
   const accounts = new Map<AccountId, LockedAccount>();
   for (const account of row.accounts ?? []) {
-    const { postedMinor, reservedMinor } = account;
+    const { postedMinor, reservedMinor, partyAccountId } = account;
     accounts.set(account.id, {
       ...account,
       postedMinor: BigInt(postedMinor),
       reservedMinor: BigInt(reservedMinor),
+      partyAccountId: partyAccountId === null ? null : BigInt(partyAccountId),
     });
   }
   return { accounts, bankAccount: row.bankAccount === null ? null : destinationOf(row.bankAccount), now: row.now };
@@ -82,7 +82,7 @@ export function destinationOf(read: BankAccountText): DestinationBankAccount {
   const { id, beneficiaryId, clientId, status, country, currency, fullName, identity, address, title } = read;
   const { accountHolderName, alias, accountNumber, iban, routingCodes } = read;
   return {
-    judged: { id, beneficiaryId, clientId, status, country, currency },
+    judged: { id, beneficiaryId, clientId, status, country, currency, iban, routingCodes },
     beneficiary: {
       fullName,
       identity,

@@ -1,7 +1,12 @@
 import { and, count, eq, inArray, sql } from 'drizzle-orm';
 import { recordNotFound, refusal } from '../domain/errors.ts';
 import type { ClientId, UserClientRelationId, UserId } from '../domain/ids.ts';
-import type { UserClientRelationStatus } from '../domain/user-client-relations.ts';
+import { statusesBefore } from '../domain/moves.ts';
+import {
+  USER_CLIENT_RELATION_MOVES,
+  USER_CLIENT_RELATION_STATUSES,
+  type UserClientRelationStatus,
+} from '../domain/user-client-relations.ts';
 import type { Reader, Transaction } from './client.ts';
 import { readClock } from './clock.ts';
 import type { PageOf, PageRequest } from './filters.ts';
@@ -59,12 +64,14 @@ export async function allowUserClientRelations(
   clientIds: readonly ClientId[],
   now: Date,
 ): Promise<void> {
+  const movable = statusesBefore(USER_CLIENT_RELATION_STATUSES, USER_CLIENT_RELATION_MOVES, 'allowed');
   await tx.drizzle
     .insert(userClientRelations)
     .values(clientIds.map((clientId) => newRelation(userId, clientId, now)))
     .onConflictDoUpdate({
       target: [userClientRelations.userId, userClientRelations.clientId],
       set: { status: 'allowed', revision: sql`${userClientRelations.revision} + 1` },
+      setWhere: inArray(userClientRelations.status, movable),
     });
 }
 
@@ -79,25 +86,6 @@ export async function requireClients(tx: Transaction, entity: string, clientIds:
   if (unknown !== undefined) throw recordNotFound(entity, 'clientId', unknown);
 }
 
-/** Revokes a relation, or allows it again; a status that it has already changes nothing. */
-export async function changeUserClientRelation(
-  tx: Transaction,
-  userId: UserId,
-  id: UserClientRelationId,
-  status: UserClientRelationStatus,
-): Promise<UserClientRelationRow> {
-  const [before] = await tx.drizzle.select().from(userClientRelations).where(ofUser(userId, id)).for('update');
-  if (before === undefined) throw recordNotFound(ENTITY, 'id', id);
-  if (before.status === status) return before;
-  const [after] = await tx.drizzle
-    .update(userClientRelations)
-    .set({ status, revision: before.revision + 1n })
-    .where(eq(userClientRelations.id, id))
-    .returning();
-  if (after === undefined) throw new Error(`relation ${id} is gone under its lock`);
-  return after;
-}
-
 export async function findUserClientRelation(
   reader: Reader,
   userId: UserId,
@@ -107,7 +95,8 @@ export async function findUserClientRelation(
   return row ?? null;
 }
 
-function ofUser(userId: UserId, id: UserClientRelationId) {
+/** The one with this id, where it is this user's. */
+export function ofUser(userId: UserId, id: UserClientRelationId) {
   return and(eq(userClientRelations.id, id), eq(userClientRelations.userId, userId));
 }
 

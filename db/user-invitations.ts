@@ -1,13 +1,15 @@
-import { and, asc, count, eq } from 'drizzle-orm';
+import { and, asc, count, eq, inArray } from 'drizzle-orm';
 import type { ClientRelationKind } from '../domain/clients.ts';
 import { emailKey } from '../domain/emails.ts';
 import { recordNotFound, refusal } from '../domain/errors.ts';
 import { asId, type ClientId, type UserInvitationId, type UserSignUpId } from '../domain/ids.ts';
+import { requireMove, statusesBefore } from '../domain/moves.ts';
 import {
   decideSignUp,
   INVITATION_CHECK_MS,
   INVITATION_LIFETIME_MS,
   USER_INVITATION_MOVES,
+  USER_INVITATION_STATUSES,
   type UserInvitationStatus,
   type UserInvitationStep,
   type UserSignUpStatus,
@@ -101,10 +103,12 @@ export async function endSignUp(
     .update(userSignUps)
     .set({ status, nextCheckAt: null, revision: signUp.revision + 1n })
     .where(eq(userSignUps.id, signUp.id));
+  const invitationStatus = status === 'expired' ? 'cancelled' : status;
+  const movable = statusesBefore(USER_INVITATION_STATUSES, USER_INVITATION_MOVES, invitationStatus);
   const ended = await tx.drizzle
     .update(userInvitations)
-    .set({ status: status === 'expired' ? 'cancelled' : status })
-    .where(and(eq(userInvitations.signUpId, signUp.id), eq(userInvitations.status, 'pending')))
+    .set({ status: invitationStatus })
+    .where(and(eq(userInvitations.signUpId, signUp.id), inArray(userInvitations.status, movable)))
     .returning();
   // Time passing is what the workflow itself has noticed.
   if (status !== 'expired') await wakeSignUp(tx, signUp.id);
@@ -149,10 +153,35 @@ export async function changeUserInvitation(
     const message = `The invitation is ${before.status}; callers can only cancel a pending one.`;
     throw refusal('common.state.illegal_transition', [ENTITY, 'status', status], message);
   }
+  await cancelInvitation(tx, locked, invitations, before);
+  return { ...before, status };
+}
+
+/** Cancels one pending invitation of a locked sign-up, and the sign-up where it was the last. */
+async function cancelInvitation(
+  tx: Transaction,
+  locked: LockedSignUp,
+  invitations: readonly UserInvitationRow[],
+  { id, status }: UserInvitationRow,
+): Promise<void> {
+  requireMove('user invitation', USER_INVITATION_MOVES, status, 'cancelled');
   const others = invitations.some((invitation) => invitation.id !== id && invitation.status === 'pending');
   if (!others) await endSignUp(tx, locked, 'cancelled');
-  else await tx.drizzle.update(userInvitations).set({ status }).where(eq(userInvitations.id, id));
-  return { ...before, status };
+  else await tx.drizzle.update(userInvitations).set({ status: 'cancelled' }).where(eq(userInvitations.id, id));
+}
+
+/** Cancels the pending invitation of an address to act for a client, if there is one. */
+export async function cancelPendingInvitation(tx: Transaction, email: string, clientId: ClientId): Promise<void> {
+  const t = userInvitations;
+  const [pending] = await tx.drizzle
+    .select()
+    .from(t)
+    .where(and(eq(t.emailKey, email), eq(t.clientId, clientId), eq(t.status, 'pending')));
+  if (pending === undefined) return;
+  const locked = await lockSignUp(tx, pending.signUpId);
+  const invitations = await readInvitations(tx, pending.signUpId);
+  const present = invitations.find(({ id }) => id === pending.id);
+  if (present?.status === 'pending') await cancelInvitation(tx, locked, invitations, present);
 }
 
 /** The invitations of one e-mail, in their order. */

@@ -2,9 +2,11 @@ import { and, count, eq } from 'drizzle-orm';
 import { emailKey } from '../domain/emails.ts';
 import { recordNotFound, refusal } from '../domain/errors.ts';
 import type { ClientId, UserId } from '../domain/ids.ts';
+import { requireMove } from '../domain/moves.ts';
 import {
   applyUserChange,
   presentUser,
+  USER_MOVES,
   type User,
   type UserChange,
   type UserIdentity,
@@ -72,6 +74,7 @@ export async function changeUser(tx: Transaction, id: UserId, change: UserChange
   if (before === undefined) throw recordNotFound('user', 'id', id);
   const now = await readClock(tx);
   const { email, identity, profile, status } = applyUserChange(before, change);
+  requireMove('user', USER_MOVES, before.status, status);
   const changed = { email, emailKey: emailKey(email), identity, profile, status, revision: before.revision + 1n };
   const [after] = await tx.drizzle
     .update(users)

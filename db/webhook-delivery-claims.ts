@@ -19,7 +19,8 @@ export interface ClaimedDelivery {
 export interface DeliveryTarget {
   readonly subscriptionId: string;
   readonly url: string;
-  readonly secrets: readonly string[];
+  /** As stored: encrypted. */
+  readonly secrets: readonly { readonly id: string; readonly secret: string }[];
 }
 
 export interface DeliveryClaim {
@@ -76,9 +77,9 @@ export async function claimDeliveries(reader: Reader, claim: DeliveryClaim): Pro
 
 export async function readTargets(reader: Reader, subscriptionIds: readonly string[]): Promise<DeliveryTarget[]> {
   return reader.execute<DeliveryTarget>(sql`
-    SELECT s.id AS "subscriptionId", s.url, ARRAY(
-      SELECT secret FROM webhook_secrets
-      WHERE subscription_id = s.id AND (expires_at IS NULL OR expires_at > service_now()) ORDER BY id DESC) AS secrets
+    SELECT s.id AS "subscriptionId", s.url, coalesce((
+      SELECT json_agg(json_build_object('id', id, 'secret', secret) ORDER BY id DESC) FROM webhook_secrets
+      WHERE subscription_id = s.id AND (expires_at IS NULL OR expires_at > service_now())), '[]') AS secrets
     FROM webhook_subscriptions s WHERE s.id = ANY (${sql.param(subscriptionIds)}::uuid[])`);
 }
 

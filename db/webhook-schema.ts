@@ -28,6 +28,11 @@ export const webhookSecrets = pgTable('webhook_secrets', {
   expiresAt: instant('expires_at'),
 });
 
+/** What the keyring calls a secret, which is stored encrypted. */
+export function webhookSecretRow(id: string): string {
+  return `webhook_secrets.secret ${id}`;
+}
+
 export const webhookDeliveries = pgTable('webhook_deliveries', {
   id: uuid('id').$type<WebhookDeliveryId>().primaryKey(),
   subscriptionId: uuid('subscription_id').$type<WebhookSubscriptionId>().notNull(),

@@ -6,10 +6,16 @@ import type { Reader, Transaction } from './client.ts';
 import { readClock } from './clock.ts';
 import type { PageOf, PageRequest } from './filters.ts';
 import { newId } from './ids.ts';
-import { webhookSecrets, webhookSubscriptions } from './webhook-schema.ts';
+import type { Keyring } from './keyring.ts';
+import { webhookSecretRow, webhookSecrets, webhookSubscriptions } from './webhook-schema.ts';
 import { wake } from './workflow-wakeups.ts';
 
 export type WebhookSubscription = typeof webhookSubscriptions.$inferSelect;
+
+/** Every event is compared with each subscription, in one transaction with others. */
+const SUBSCRIPTIONS_MAX = 100;
+/** Any number that nothing else in the database uses as an advisory lock. */
+const SUBSCRIPTIONS_LOCK = 7_423_020;
 
 /** How long the old secret of a rotation goes on signing beside the new one. */
 const ROTATION_HOURS = 24;
@@ -28,10 +34,12 @@ export interface NewWebhookSubscription {
 /** Events that are numbered from now on are delivered to it. */
 export async function createWebhookSubscription(
   tx: Transaction,
+  keyring: Keyring,
   subscription: NewWebhookSubscription,
   secret: string,
   shards: number,
 ): Promise<WebhookSubscription> {
+  await requireRoom(tx);
   const id = newId<WebhookSubscriptionId>();
   const createdAt = await readClock(tx);
   const [created] = await tx.drizzle
@@ -39,8 +47,33 @@ export async function createWebhookSubscription(
     .values({ id, ...columns(subscription), shard: Number(`0x${id.slice(-8)}`) % shards, createdAt })
     .returning();
   if (created === undefined) throw new Error('an insert returned no row');
-  await tx.drizzle.insert(webhookSecrets).values({ id: newId(), subscriptionId: id, secret, createdAt });
+  await insertSecret(tx, keyring, { subscriptionId: id, secret, createdAt });
   return created;
+}
+
+async function insertSecret(
+  tx: Transaction,
+  keyring: Keyring,
+  given: { readonly subscriptionId: WebhookSubscriptionId; readonly secret: string; readonly createdAt: Date },
+): Promise<void> {
+  const id = newId();
+  const secret = keyring.encrypt(given.secret, webhookSecretRow(id));
+  await tx.drizzle.insert(webhookSecrets).values({ ...given, id, secret });
+}
+
+/** Under a lock, so that two that come at once do not both take the last place. */
+async function requireRoom(tx: Transaction): Promise<void> {
+  await tx.statement('SELECT pg_advisory_xact_lock($1)', [SUBSCRIPTIONS_LOCK]);
+  const [row] = await tx.drizzle
+    .select({ present: count() })
+    .from(webhookSubscriptions)
+    .where(isNull(webhookSubscriptions.deletedAt));
+  if ((row?.present ?? 0) < SUBSCRIPTIONS_MAX) return;
+  throw refusal(
+    'common.validation.limit_exceeded',
+    ['webhookSubscription', 'url', String(SUBSCRIPTIONS_MAX)],
+    `There are ${SUBSCRIPTIONS_MAX} webhook subscriptions already: delete one first.`,
+  );
 }
 
 function columns<Given extends Partial<NewWebhookSubscription>>({ modules, types, ...rest }: Given) {
@@ -128,6 +161,7 @@ export async function deleteWebhookSubscription(tx: Transaction, id: WebhookSubs
 /** Both the new secret and the one before it sign for a day; older ones end at once. */
 export async function rotateWebhookSecret(
   tx: Transaction,
+  keyring: Keyring,
   id: WebhookSubscriptionId,
   secret: string,
 ): Promise<WebhookSubscription> {
@@ -137,7 +171,7 @@ export async function rotateWebhookSecret(
     UPDATE webhook_secrets SET expires_at = service_now() + ${ROTATION_HOURS} * interval '1 hour'
     WHERE subscription_id = ${id}`);
   const createdAt = await readClock(tx);
-  await tx.drizzle.insert(webhookSecrets).values({ id: newId(), subscriptionId: id, secret, createdAt });
+  await insertSecret(tx, keyring, { subscriptionId: id, secret, createdAt });
   return subscription;
 }
 

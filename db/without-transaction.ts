@@ -37,6 +37,8 @@ class RefusingTransaction implements Transaction {
     return Promise.reject(this.#refusal());
   }
 
+  noteWakeup(): void {}
+
   get drizzle(): never {
     throw this.#refusal();
   }

@@ -20,19 +20,18 @@ export function insertOfFirstWakeup(workflowType: string, last: number): string 
  * Temporal; asking again before that only raises the generation, so that nothing that was asked later is deleted early.
  */
 export async function wake(tx: Transaction, workflowType: string, workflowId: string): Promise<void> {
+  tx.noteWakeup();
   await tx.statement(WAKE, [workflowId, workflowType]);
 }
 
 /** Wakes the workflow of each row of a query of `type` and `id`, in one statement and one order. */
 export async function wakeEach(tx: Transaction, rows: SQL): Promise<void> {
+  tx.noteWakeup();
   await tx.execute(sql`
     INSERT INTO workflow_wakeups (workflow_id, workflow_type, next_attempt_at, created_at)
     SELECT type || '/' || id, type, service_now(), service_now() FROM (${rows}) AS row ORDER BY 1
     ON CONFLICT (workflow_id) DO UPDATE SET ${sql.raw(ASKED_AGAIN)}`);
 }
-
-/** The channel that tells other processes of a wake-up; what it says is found by looking. */
-export const WAKEUPS_CHANNEL = 'workflow_wakeups';
 
 export interface ClaimedWakeup {
   readonly workflowId: string;

@@ -62,7 +62,7 @@ function refuse(code: ErrorCode, field: string, value: string, message: string):
 function notOffered({ currency, country }: AccountPlace): never {
   const where = country === null ? '' : ` in ${country}`;
   throw refusal(
-    'transfer.scheme.unavailable',
+    'connect.offer.unavailable',
     ['account', 'currency', currency],
     `No provider offers ${currency}${where}.`,
   );

@@ -12,6 +12,7 @@ import {
 } from './accounts.ts';
 import { checkAccountFormats } from './bank-accounts.ts';
 import { DomainError, type ErrorCode, type Problem, refusal } from './errors.ts';
+import { presentRoutingCodes } from './routing-codes.ts';
 
 /** `PATCH /accounts/{accountId}`: absent fields stay, null clears. Formats have been checked. */
 export interface AccountPatch {
@@ -205,12 +206,8 @@ function information(account: Account, patch: AccountPatch): Partial<Account> {
     alias: patch.alias === null ? defaultAlias(account.currency) : (patch.alias ?? account.alias),
     iban: patch.iban === undefined ? account.iban : patch.iban,
     accountNumber: patch.accountNumber === undefined ? account.accountNumber : patch.accountNumber,
-    routingCodes: patch.routingCodes === undefined ? account.routingCodes : noneIfEmpty(patch.routingCodes),
+    routingCodes: patch.routingCodes === undefined ? account.routingCodes : presentRoutingCodes(patch.routingCodes),
   };
-}
-
-function noneIfEmpty(codes: Readonly<Record<string, string>> | null): Readonly<Record<string, string>> | null {
-  return codes === null || Object.keys(codes).length === 0 ? null : codes;
 }
 
 function identifiersChange(account: Account, patch: AccountPatch): boolean {

@@ -358,8 +358,8 @@ describe('choice of the provider', () => {
   });
 
   test('what nobody offers is refused as a business rule', () => {
-    expect(refused(() => choose({}, 'JPY')).code).toBe('transfer.scheme.unavailable');
-    expect(refused(() => choose({ serviceProvider: 'first' }, 'GBP', 'FR')).code).toBe('transfer.scheme.unavailable');
+    expect(refused(() => choose({}, 'JPY')).code).toBe('connect.offer.unavailable');
+    expect(refused(() => choose({ serviceProvider: 'first' }, 'GBP', 'FR')).code).toBe('connect.offer.unavailable');
   });
 });
 
@@ -392,6 +392,7 @@ describe('deposit information', () => {
     currencies: null,
     destinationCountries: null,
     cutOff: null,
+    accountsNamedBy: null,
     cutOffByCurrency: {},
     opensAt: null,
     calendars: [],

@@ -2,6 +2,7 @@ import type { LosslessNumber } from 'lossless-json';
 import type { AccountId, ClientId } from './ids.ts';
 import { amountNumber } from './money.ts';
 import type { ConnectMethod } from './providers.ts';
+import { presentRoutingCodes } from './routing-codes.ts';
 
 /** Accounts: the status table, and how an account is shown in answers and events (specification 2.5, 3, 6). */
 export const ACCOUNT_STATUSES = ['pending', 'active', 'inactive', 'suspended', 'closed', 'declined'] as const;
@@ -143,7 +144,7 @@ export function presentAccount(account: Account): AccountView {
     country: account.country,
     currency: account.currency,
     alias: account.alias,
-    routingCodes: account.routingCodes,
+    routingCodes: presentRoutingCodes(account.routingCodes),
     iban: account.iban,
     accountNumber: account.accountNumber,
     ledgerNumber: account.ledgerNumber,

@@ -1,5 +1,6 @@
 import type { Address } from './addresses.ts';
 import type { Identification } from './identifications.ts';
+import { presentRoutingCodes } from './routing-codes.ts';
 
 /** People or companies to whom a client sends money (specification 2.4). */
 export type BeneficiaryIdentity =
@@ -71,7 +72,7 @@ export function presentBeneficiaryBankAccount(account: BeneficiaryBankAccount) {
     currency: account.currency,
     accountNumber: account.accountNumber,
     iban: account.iban,
-    routingCodes: account.routingCodes,
+    routingCodes: presentRoutingCodes(account.routingCodes),
     status: account.status,
   };
 }

@@ -1,6 +1,6 @@
 import type { Address } from './addresses.ts';
-import type { Client, ClientIdentity, ClientProfile } from './clients.ts';
-import { DomainError, type Problem } from './errors.ts';
+import { CLIENT_MOVES, type Client, type ClientIdentity, type ClientProfile, type ClientStatus } from './clients.ts';
+import { DomainError, type Problem, refusal } from './errors.ts';
 import { changedIdentifications, type IdentificationsChange } from './identifications.ts';
 import { fullNameOf } from './names.ts';
 
@@ -8,6 +8,7 @@ import { fullNameOf } from './names.ts';
 export interface ClientChange {
   readonly identity?: ClientIdentityChange | undefined;
   readonly profile?: ClientProfileChange | undefined;
+  readonly status?: ClientStatus | undefined;
 }
 
 type ClientIdentityChange = IdentificationsChange & {
@@ -55,6 +56,20 @@ export function applyClientChange(
     profile: change.profile === undefined ? profile : changedProfile(profile, change.profile),
     fullName: fullNameOf(changed),
   };
+}
+
+/** The status that a change asks for, or a refusal: the table of moves, and no open account under a closed client. */
+export function changedStatus(before: ClientStatus, asked: ClientStatus, openAccounts: number): ClientStatus {
+  const stays = asked === before && CLIENT_MOVES[before].length > 0;
+  if (!stays && !CLIENT_MOVES[before].includes(asked)) {
+    const message = `A client that is ${before} cannot become ${asked}.`;
+    throw refusal('common.state.illegal_transition', ['client', 'status', asked], message);
+  }
+  if (asked === 'closed' && openAccounts > 0) {
+    const message = 'The client has an account that is neither closed nor declined.';
+    throw refusal('client.close.not_empty', ['client', 'status', asked], message);
+  }
+  return asked;
 }
 
 function otherType(field: string, type: string): Problem {

@@ -9,7 +9,12 @@ import {
 import { fullNameOf } from './names.ts';
 
 /** Entities related to corporate clients (specification 2.2). Not to be taken for the users who may act for a client. */
-export const CLIENT_RELATIONS_MAX = 10;
+
+/** Of one creation or one call (specification 8). */
+export const CLIENT_RELATIONS_PER_CALL_MAX = 10;
+
+/** Of one client in all: its answers show every one. */
+export const CLIENT_RELATIONS_MAX = 1_000;
 
 /** A change of a related entity: what is absent stays, null clears. The address is replaced as a whole. */
 export interface ClientRelationChange {

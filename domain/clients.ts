@@ -1,9 +1,14 @@
+import { ACCOUNT_MOVES } from './accounts.ts';
 import type { Address } from './addresses.ts';
 import { type Identification, identificationNumbersOf } from './identifications.ts';
+import type { Moves } from './moves.ts';
 
 /** Clients and what is shown of them (specification 2.2). A client that is not active opens nothing and sends nothing. */
 export const CLIENT_STATUSES = ['pending', 'active', 'inactive', 'suspended', 'closed', 'declined'] as const;
 export type ClientStatus = (typeof CLIENT_STATUSES)[number];
+
+/** As accounts move; a client is created active, and closes only when each of its accounts is closed or declined. */
+export const CLIENT_MOVES: Moves<ClientStatus> = ACCOUNT_MOVES;
 
 export interface IndividualIdentity {
   readonly type: 'individual';

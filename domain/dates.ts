@@ -23,6 +23,11 @@ export function addDays(date: LocalDate, days: number): LocalDate {
   return new Date(epochMs(date) + days * DAY_MS).toISOString().slice(0, 10);
 }
 
+/** The same day so many years later, for comparing dates: the years after 29 February may have no such day. */
+export function yearsLater(date: LocalDate, years: number): LocalDate {
+  return `${String(Number(date.slice(0, 4)) + years).padStart(4, '0')}${date.slice(4)}`;
+}
+
 /** 1 is Monday, 7 is Sunday. */
 export function weekday(date: LocalDate): number {
   return new Date(epochMs(date)).getUTCDay() || 7;

@@ -1,14 +1,14 @@
 /**
- * Judges a request for an outgoing transfer against the accounts, the beneficiary and the rules, in a fixed order
- * (references, ownership, currency, states, scheme, amounts, dates), and says how the transfer begins. Nothing is
- * written before all of it has passed.
+ * Checks a request for an outgoing transfer against the accounts, the beneficiary and the rules, in one fixed order, and
+ * says how the transfer begins. Nothing is written before all of it has passed.
  */
-import type { LocalDate } from './dates.ts';
-import { DomainError, type Problem, recordNotFound, refusal } from './errors.ts';
+
+import { type LocalDate, yearsLater } from './dates.ts';
+import { type ErrorCode, recordNotFound, refusal } from './errors.ts';
 import type { BeneficiaryBankAccountId, BeneficiaryId } from './ids.ts';
-import { checkSchemeAttributes } from './scheme-attributes.ts';
+import { checkScheme } from './outgoing-transfer-schemes.ts';
 import type { Schemes } from './schemes.ts';
-import type { TransferReason } from './transfer-reasons.ts';
+import { findTransferReason, type TransferReason } from './transfer-reasons.ts';
 
 /** What the caller asks for; amounts in minor units of `currency`. */
 export interface TransferRequest {
@@ -44,9 +44,13 @@ export interface PlanBankAccount {
   readonly status: string;
   readonly country: string;
   readonly currency: string;
+  readonly iban: string | null;
+  readonly routingCodes: Readonly<Record<string, string>> | null;
 }
 
 export interface PlanFacts {
+  /** Whether the client of the request exists; the source of one that does may still be another's. */
+  readonly clientExists: boolean;
   readonly source: PlanAccount | null;
   /** Internal transfers: the receiving account. */
   readonly destination: PlanAccount | null;
@@ -59,6 +63,8 @@ export interface PlanFacts {
   readonly tradeNames: readonly string[];
   readonly schemes: Schemes;
   readonly feeMinor: bigint;
+  /** A transfer may be asked for at most so many years ahead. */
+  readonly transferDateYearsMax: number;
   readonly now: Date;
 }
 
@@ -73,105 +79,113 @@ export interface TransferPlan {
 
 const ENTITY = 'outgoingTransfer';
 
-/** Throws a DomainError with what is wrong; else the dates with which the transfer begins. */
+/** Where the money comes from and goes to, once all of it is known to exist. */
+interface Parties {
+  readonly source: PlanAccount;
+  readonly destination: PlanAccount | null;
+  readonly bankAccount: PlanBankAccount | null;
+}
+
+/**
+ * Throws a DomainError with the first thing that is wrong; else answers the dates with which the transfer begins. The order
+ * is part of the interface: everything named exists, is the client's, is in the currency and in a state to be used; then
+ * scheme, bank data and amount; then dates; the balance last.
+ */
 export function planOutgoingTransfer(request: TransferRequest, facts: PlanFacts): TransferPlan {
-  const source = checkSource(request, facts.source);
-  if (request.scope === 'internal') checkDestination(request, facts.destination);
-  else checkBeneficiary(request, facts);
+  const parties = findParties(request, facts);
+  checkOwnership(request, parties);
+  checkCurrencies(request, parties);
+  checkStates(request, parties);
+  if (parties.bankAccount !== null) checkScheme(request, parties.bankAccount, facts);
   const plan = planDates(request, facts);
-  const total = request.amountMinor + facts.feeMinor;
-  if (request.scope === 'internal' && plan.immediate && source.postedMinor - source.reservedMinor < total) {
-    const message = 'The available balance does not cover the amount and its fee.';
-    throw refusal('account.balance.insufficient', [ENTITY, 'source.accountId', request.sourceAccountId], message);
-  }
+  if (request.scope === 'internal' && plan.immediate) checkBalance(request, parties.source, facts.feeMinor);
   return plan;
 }
 
-function checkSource(request: TransferRequest, source: PlanAccount | null): PlanAccount {
-  const parameters = [ENTITY, 'source.accountId', request.sourceAccountId] as const;
-  if (source === null) throw recordNotFound(...parameters);
+function findParties(request: TransferRequest, facts: PlanFacts): Parties {
+  const { source, destination, bankAccount } = facts;
+  if (!facts.clientExists) throw recordNotFound(ENTITY, 'clientId', request.clientId);
+  if (source === null) throw recordNotFound(ENTITY, 'source.accountId', request.sourceAccountId);
+  if ((request.scope === 'internal' ? destination : bankAccount) === null) {
+    throw recordNotFound(ENTITY, destinationField(request), request.destinationId);
+  }
+  const { transferReasonId } = request;
+  if (transferReasonId !== null && !isReasonOf(request, facts.reasons)) {
+    throw recordNotFound(ENTITY, 'transferReasonId', transferReasonId);
+  }
+  return { source, destination, bankAccount };
+}
+
+/** Between accounts of the service no country asks for a reason, but one that is named exists. */
+function isReasonOf({ scope, transferReasonId }: TransferRequest, reasons: readonly TransferReason[]): boolean {
+  if (transferReasonId === null) return false;
+  if (scope === 'internal') return findTransferReason(transferReasonId) !== null;
+  return reasons.some(({ id }) => id === transferReasonId);
+}
+
+function destinationField({ scope }: TransferRequest): string {
+  return scope === 'internal' ? 'destination.accountId' : 'destination.beneficiaryBankAccountId';
+}
+
+function checkOwnership(request: TransferRequest, { source, bankAccount }: Parties): void {
   if (source.clientId !== request.clientId) {
     const message = 'The source account belongs to another client.';
     throw refusal('account.client.mismatch', [ENTITY, 'clientId', request.clientId], message);
   }
-  if (source.currency !== request.currency) {
-    const message = `The source account holds ${source.currency}.`;
-    throw refusal('account.currency.mismatch', [ENTITY, 'currency', request.currency], message);
+  if (bankAccount !== null && bankAccount.clientId !== request.clientId) {
+    throw destinationRefused(request, 'transfer.client.mismatch', 'The beneficiary belongs to another client.');
   }
+}
+
+function checkCurrencies(request: TransferRequest, { source, destination, bankAccount }: Parties): void {
+  const { currency } = request;
+  if (source.currency !== currency) {
+    const message = `The source account holds ${source.currency}.`;
+    throw refusal('account.currency.mismatch', [ENTITY, 'currency', currency], message);
+  }
+  const receiving = destination ?? bankAccount;
+  if (receiving !== null && receiving.currency !== currency) {
+    const message = `The ${destination === null ? 'bank' : 'receiving'} account is in ${receiving.currency}.`;
+    throw destinationRefused(request, 'account.currency.mismatch', message);
+  }
+}
+
+function checkStates(request: TransferRequest, { source, destination, bankAccount }: Parties): void {
   if (source.clientStatus !== 'active') {
-    throw refusal('account.status.not_active', [ENTITY, 'clientId', request.clientId], 'The client is not active.');
+    const message = `The client is ${source.clientStatus}.`;
+    throw refusal('client.status.not_active', [ENTITY, 'clientId', request.clientId], message);
   }
   // From an account that may become active again an external transfer waits; an internal one is refused.
   const waits = request.scope === 'external' && (source.status === 'inactive' || source.status === 'suspended');
   if (source.closing || (source.status !== 'active' && !waits)) {
-    const status = source.closing ? 'being closed' : source.status;
-    throw refusal('account.status.not_active', parameters, `The source account is ${status}.`);
+    const message = `The source account is ${source.closing ? 'being closed' : source.status}.`;
+    throw refusal('account.status.not_active', [ENTITY, 'source.accountId', request.sourceAccountId], message);
   }
-  return source;
-}
-
-function checkDestination(request: TransferRequest, destination: PlanAccount | null): void {
-  const parameters = [ENTITY, 'destination.accountId', request.destinationId] as const;
-  if (destination === null) throw recordNotFound(...parameters);
-  if (destination.currency !== request.currency) {
-    throw refusal('account.currency.mismatch', parameters, `The receiving account holds ${destination.currency}.`);
+  // Which of the two it is, and who the client is, is none of the payer's business.
+  if (destination !== null && !isUsable(destination)) {
+    const message = 'The receiving account, or its client, is not active.';
+    throw destinationRefused(request, 'account.status.not_active', message);
   }
-  if (destination.status !== 'active' || destination.closing || destination.clientStatus !== 'active') {
-    throw refusal('account.status.not_active', parameters, 'The receiving account, or its client, is not active.');
+  if (bankAccount !== null && bankAccount.status !== 'active') {
+    const message = `The bank account is ${bankAccount.status}.`;
+    throw destinationRefused(request, 'beneficiary.bank_account.not_active', message);
   }
 }
 
-function checkBeneficiary(request: TransferRequest, facts: PlanFacts): void {
-  const parameters = [ENTITY, 'destination.beneficiaryBankAccountId', request.destinationId] as const;
-  const { bankAccount } = facts;
-  if (bankAccount === null) throw recordNotFound(...parameters);
-  if (bankAccount.clientId !== request.clientId) {
-    throw refusal('transfer.client.mismatch', parameters, 'The beneficiary belongs to another client.');
-  }
-  if (bankAccount.status !== 'active') {
-    throw refusal('account.status.not_active', parameters, `The bank account is ${bankAccount.status}.`);
-  }
-  if (bankAccount.currency !== request.currency) {
-    throw refusal('account.currency.mismatch', parameters, `The bank account is in ${bankAccount.currency}.`);
-  }
-  const scheme = request.scheme ?? '';
-  const offered = facts.schemes.knows(scheme) && facts.offeredSchemes.includes(scheme);
-  if (!offered || !facts.schemes.reaches(request, bankAccount.country)) {
-    const message = `The scheme does not carry ${request.currency} from this account to ${bankAccount.country}.`;
-    throw refusal('transfer.scheme.unavailable', [ENTITY, 'scheme', scheme], message);
-  }
-  const limitMinor = facts.schemes.amountLimitMinor(request);
-  if (limitMinor !== null && request.amountMinor > limitMinor) {
-    const message = 'The amount is above the limit of the scheme.';
-    throw refusal('transfer.amount.limit_exceeded', [ENTITY, 'amount', scheme], message);
-  }
-  const problems = reasonProblems(request, facts);
-  const [first, ...rest] = problems;
-  if (first !== undefined) throw new DomainError([first, ...rest]);
+function isUsable({ status, closing, clientStatus }: PlanAccount): boolean {
+  return status === 'active' && !closing && clientStatus === 'active';
 }
 
-function reasonProblems(request: TransferRequest, { reasons, tradeNames }: PlanFacts): Problem[] {
-  const { transferReasonId, transferCustomReason } = request;
-  if (reasons.length > 0 && transferReasonId === null && transferCustomReason === null) {
-    const message = 'Transfers to this country need transferReasonId or transferCustomReason.';
-    return [{ code: 'common.validation.field_required', message, messageParameters: [ENTITY, 'transferReasonId', ''] }];
-  }
-  const reason = reasons.find(({ id }) => id === transferReasonId) ?? null;
-  if (transferReasonId !== null && reason === null) {
-    throw recordNotFound(ENTITY, 'transferReasonId', transferReasonId);
-  }
-  return checkSchemeAttributes(request.schemeAttributes ?? {}, {
-    currency: request.currency,
-    reasonCode: reason?.code ?? null,
-    tradeNames,
-  });
+function destinationRefused(request: TransferRequest, code: ErrorCode, message: string): Error {
+  return refusal(code, [ENTITY, destinationField(request), request.destinationId], message);
 }
 
-function planDates(request: TransferRequest, { schemes, now }: PlanFacts): TransferPlan {
+function planDates(request: TransferRequest, { schemes, now, transferDateYearsMax }: PlanFacts): TransferPlan {
   const today = schemes.today(request, now);
   const asked = request.transferDate ?? schemes.nextAvailableDate(request, now);
-  if (asked < today) {
-    throw refusal('transfer.date.invalid', [ENTITY, 'transferDate', asked], 'The transfer date is in the past.');
+  if (asked < today) throw dateRefused(asked, 'The transfer date is in the past.');
+  if (asked > yearsLater(today, transferDateYearsMax)) {
+    throw dateRefused(asked, `The transfer date is more than ${transferDateYearsMax} years ahead.`);
   }
   const schedule = schemes.roll(request, asked, now);
   return {
@@ -181,4 +195,14 @@ function planDates(request: TransferRequest, { schemes, now }: PlanFacts): Trans
     cutOffAt: schedule.cutOff,
     immediate: schemes.opensAt(request, schedule.transferDate).getTime() <= now.getTime(),
   };
+}
+
+function dateRefused(asked: LocalDate, message: string): Error {
+  return refusal('transfer.date.invalid', [ENTITY, 'transferDate', asked], message);
+}
+
+function checkBalance(request: TransferRequest, source: PlanAccount, feeMinor: bigint): void {
+  if (source.postedMinor - source.reservedMinor >= request.amountMinor + feeMinor) return;
+  const message = 'The available balance does not cover the amount and its fee.';
+  throw refusal('account.balance.insufficient', [ENTITY, 'source.accountId', request.sourceAccountId], message);
 }

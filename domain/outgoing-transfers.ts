@@ -1,7 +1,8 @@
 import { formatDateTime } from './dates.ts';
-import type { PartyAccount } from './incoming-transfers.ts';
+import { type PartyAccount, presentPartyAccount } from './incoming-transfers.ts';
 import { amountNumber } from './money.ts';
 import type { SchemeOf, Schemes } from './schemes.ts';
+import { statusReason } from './status-reasons.ts';
 
 /**
  * Outgoing transfers: the status table and the one decision that moves a pending transfer (design: authorization,
@@ -83,7 +84,7 @@ export type PendingDecision =
   | {
       readonly decision: 'wait';
       readonly for: OutgoingTransferWait;
-      readonly until: Date | null;
+      readonly until: Date;
       readonly requirements: Requirements;
     };
 
@@ -99,7 +100,7 @@ export function decidePendingTransfer(transfer: PendingTransfer, around: Surroun
   if (requirements.complianceCheckStatus === 'not-fulfilled') {
     return { decision: 'fail', failureCode: 'compliance.rejected', requirements };
   }
-  if (around.destinationGone) return { decision: 'fail', failureCode: 'account.status.not_active', requirements };
+  if (around.destinationGone) return { decision: 'fail', failureCode: 'account.closed', requirements };
 
   const schedule = schemes.roll(transfer, transfer.transferDate, now);
   if (schedule.rolls > 0) {
@@ -109,50 +110,25 @@ export function decidePendingTransfer(transfer: PendingTransfer, around: Surroun
     return { decision: 'roll', transferDate: schedule.transferDate, cutOffAt: schedule.cutOff };
   }
 
-  const cutOffAt = schedule.cutOff;
+  // Asked only where it waits: most transfers do not.
+  const rollsAt = () => schemes.rollsAt(transfer, transfer.transferDate);
   if (requirements.authorizationStatus === 'not-checked') {
-    return { decision: 'wait', for: 'authorization', until: cutOffAt, requirements };
+    return { decision: 'wait', for: 'authorization', until: rollsAt(), requirements };
   }
   if (requirements.complianceCheckStatus === 'not-checked') {
-    return { decision: 'wait', for: 'compliance', until: cutOffAt, requirements };
+    return { decision: 'wait', for: 'compliance', until: rollsAt(), requirements };
   }
   const opensAt = schemes.opensAt(transfer, transfer.transferDate);
   if (now.getTime() < opensAt.getTime()) {
     return { decision: 'wait', for: 'date', until: opensAt, requirements };
   }
   const dated: Requirements = { ...requirements, transferDateStatus: 'fulfilled' };
-  if (!around.accountsActive) return { decision: 'wait', for: 'account', until: cutOffAt, requirements: dated };
+  if (!around.accountsActive) return { decision: 'wait', for: 'account', until: rollsAt(), requirements: dated };
   if (around.availableMinor < transfer.totalMinor) {
     const short: Requirements = { ...dated, balanceCheckStatus: 'not-fulfilled' };
-    return { decision: 'wait', for: 'balance', until: cutOffAt, requirements: short };
+    return { decision: 'wait', for: 'balance', until: rollsAt(), requirements: short };
   }
   return { decision: 'process', requirements: { ...dated, balanceCheckStatus: 'fulfilled' } };
-}
-
-/** What a provider, or a plug-in caller, says of a payment. A later word implies the earlier ones. */
-export type PaymentWord = 'released' | 'completed' | 'failed' | 'returned';
-
-/**
- * The statuses that a word moves a transfer through, in order; empty when it says nothing new, null when it contradicts
- * what is settled (a break, for a person to look at).
- */
-export function statusesAfterWord(
-  status: OutgoingTransferStatus,
-  word: PaymentWord,
-): readonly OutgoingTransferStatus[] | null {
-  switch (word) {
-    case 'released':
-      if (status === 'processing') return ['released'];
-      return status === 'released' || status === 'completed' || status === 'failed' ? [] : null;
-    case 'completed':
-    case 'returned':
-      if (status === 'processing') return ['released', 'completed'];
-      if (status === 'released') return ['completed'];
-      return status === 'completed' ? [] : null;
-    case 'failed':
-      if (status === 'processing' || status === 'released') return ['failed'];
-      return status === 'failed' ? [] : null;
-  }
 }
 
 const LOOK_UP_DELAYS_MS = [10_000, 30_000, 60_000, 300_000, 900_000, 3_600_000] as const;
@@ -168,16 +144,6 @@ export function outgoingTransferEventType(status: OutgoingTransferStatus): strin
   return status === 'pending' ? 'outgoing-transfer-created' : `outgoing-transfer-${status}`;
 }
 
-/** What a provider's answer, look-up or callback, or a plug-in caller's report, says of a payment. */
-export interface PaymentReport {
-  readonly word: PaymentWord;
-  /** The provider's own id and reference of the payment, where it gives them. */
-  readonly serviceProviderId: string | null;
-  readonly serviceProviderReference: string | null;
-  /** Why it failed or came back: the provider's code, never free text about a person. */
-  readonly code: string | null;
-}
-
 /** Who is paid, as a GET shows it (specification 2.8). */
 export interface BeneficiaryShown {
   readonly fullName: string;
@@ -185,6 +151,12 @@ export interface BeneficiaryShown {
   readonly address: Readonly<Record<string, unknown>> | null;
   readonly account: PartyAccount | null;
   readonly title: string | null;
+}
+
+/** Who is paid, as it was kept with the transfer. */
+export function presentBeneficiaryShown(beneficiary: BeneficiaryShown | null): BeneficiaryShown | null {
+  if (beneficiary === null || beneficiary.account === null) return beneficiary;
+  return { ...beneficiary, account: presentPartyAccount(beneficiary.account) };
 }
 
 /** A transfer as its row holds it, with the parts of it that are shown. Amounts in minor units; fee in `currency`. */
@@ -211,10 +183,26 @@ export interface OutgoingTransferRecord extends Requirements {
   readonly beneficiaryBankAccountId: string | null;
   readonly returned: boolean;
   readonly incomingTransferId: string | null;
+  readonly serviceProviderId: string | null;
+  readonly serviceProviderReference: string | null;
+  /** Why it failed or came back; the message only where the caller gave its own. */
+  readonly failureCode: string | null;
+  readonly failureMessage: string | null;
 }
 
+type PlannedTransfer = Omit<
+  OutgoingTransferRecord,
+  | 'id'
+  | 'status'
+  | 'transactionNumber'
+  | 'serviceProviderId'
+  | 'serviceProviderReference'
+  | 'failureCode'
+  | 'failureMessage'
+>;
+
 /** The fields that a transfer has before it exists; a dry run answers with these alone (specification 4.9). */
-export function presentPlannedTransfer(transfer: Omit<OutgoingTransferRecord, 'id' | 'status' | 'transactionNumber'>) {
+export function presentPlannedTransfer(transfer: PlannedTransfer) {
   const { currency, amountMinor, feeMinor } = transfer;
   return {
     clientId: transfer.clientId,
@@ -251,9 +239,12 @@ export function presentOutgoingTransfer(transfer: OutgoingTransferRecord) {
     id: transfer.id,
     transactionNumber: transfer.transactionNumber,
     status: transfer.status,
+    statusReason: statusReason(transfer.failureCode, transfer.failureMessage),
     ...presentPlannedTransfer(transfer),
     returned: transfer.returned,
     incomingTransferId: transfer.incomingTransferId,
+    serviceProviderId: transfer.serviceProviderId,
+    serviceProviderReference: transfer.serviceProviderReference,
     requirementConfiguration: {
       transferDateStatus: transfer.transferDateStatus,
       complianceCheckStatus: transfer.complianceCheckStatus,

@@ -5,8 +5,13 @@ import { COMMON_PASSWORDS, COMMON_WORDS } from './common-passwords.ts';
  * count characters as a reader sees them in the composed form, in which a password is also hashed.
  */
 export const PASSWORD_LENGTH_MIN = 12;
-/** So that nobody makes us hash megabytes. */
+/** Bounds what is hashed. */
 export const PASSWORD_LENGTH_MAX = 128;
+/**
+ * UTF-16 units of a password as sent. A character with all its marks takes at most four before it is composed; composing a
+ * longer text takes seconds (one unit can become 18 characters), so it is refused by its length first.
+ */
+export const PASSWORD_UNITS_MAX = 4 * PASSWORD_LENGTH_MAX;
 
 export type PasswordProblem = 'too-short' | 'too-long' | 'common' | 'personal';
 
@@ -17,6 +22,7 @@ export function normalizePassword(password: string): string {
 
 /** Why a password is refused, or null. `personal` holds words that anybody who knows the person would try. */
 export function checkPassword(password: string, personal: readonly string[]): PasswordProblem | null {
+  if (password.length > PASSWORD_UNITS_MAX) return 'too-long';
   const normal = normalizePassword(password);
   const length = [...normal].length;
   if (length < PASSWORD_LENGTH_MIN) return 'too-short';

@@ -1,5 +1,5 @@
 import type { Address } from './addresses.ts';
-import type { PartyAccount } from './incoming-transfers.ts';
+import { type PartyAccount, presentPartyAccount } from './incoming-transfers.ts';
 import { amountNumber } from './money.ts';
 
 /** Money announced for an account, by its provider or by a plug-in caller. Amounts in minor units of `currency`. */
@@ -30,12 +30,12 @@ export function presentProvisionedAccountCredit(credit: ProvisionedAccountCredit
     currency: credit.currency,
     scope: credit.scope,
     scheme: credit.scheme,
-    senderBankAccount: credit.senderBankAccount,
+    senderBankAccount: credit.senderBankAccount === null ? null : presentPartyAccount(credit.senderBankAccount),
     senderName: credit.senderName,
     senderAddress: credit.senderAddress,
     senderToReceiverInformation: credit.senderToReceiverInformation,
     serviceProviderId: credit.serviceProviderId,
     serviceProvider: credit.provider,
-    receiverAccount: credit.receiverAccount,
+    receiverAccount: credit.receiverAccount === null ? null : presentPartyAccount(credit.receiverAccount),
   };
 }

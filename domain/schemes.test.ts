@@ -12,6 +12,7 @@ const always: SchemeRule = {
   currencies: null,
   destinationCountries: null,
   cutOff: null,
+  accountsNamedBy: null,
   cutOffByCurrency: {},
   opensAt: null,
   calendars: [],
@@ -29,6 +30,7 @@ const schemes = new Schemes({
       currencies: ['GBP'],
       amountLimitsMinor: { GBP: 100_000_000n },
     },
+    chilean: { ...always, zone: 'America/Santiago' },
     chaps: {
       ...always,
       zone: 'Europe/London',
@@ -52,6 +54,7 @@ const schemes = new Schemes({
 const chaps = { scheme: 'chaps', currency: 'GBP' };
 const sepa = { scheme: 'sepa', currency: 'EUR' };
 const fasterPayments = { scheme: 'faster-payments', currency: 'GBP' };
+const chilean = { scheme: 'chilean', currency: 'CLP' };
 const internal = { scheme: null, currency: 'GBP' };
 const at = (text: string) => new Date(text);
 
@@ -131,6 +134,40 @@ describe('rolling', () => {
   });
 });
 
+describe('a scheme that never closes', () => {
+  test.each([
+    [internal, '2026-07-01', '2026-07-02T00:00:00.000Z'],
+    [fasterPayments, '2026-07-01', '2026-07-01T23:00:00.000Z'],
+    [fasterPayments, '2026-12-01', '2026-12-02T00:00:00.000Z'],
+    // The days on which London's clocks change have 23 and 25 hours.
+    [fasterPayments, '2027-03-27', '2027-03-28T00:00:00.000Z'],
+    [fasterPayments, '2027-03-28', '2027-03-28T23:00:00.000Z'],
+    [fasterPayments, '2027-10-30', '2027-10-30T23:00:00.000Z'],
+    [fasterPayments, '2027-10-31', '2027-11-01T00:00:00.000Z'],
+    // In Chile this 8 September began at one o'clock.
+    [chilean, '2024-09-07', '2024-09-08T04:00:00.000Z'],
+    [fasterPayments, '2028-02-29', '2028-03-01T00:00:00.000Z'],
+  ])('%j of %s rolls at %s to the next day', (of, transferDate, end) => {
+    const rollsAt = at(end);
+    expect(schemes.rollsAt(of, transferDate)).toEqual(rollsAt);
+    const before = new Date(rollsAt.getTime() - 1);
+    expect(schemes.roll(of, transferDate, before)).toEqual({ transferDate, cutOff: null, rolls: 0 });
+    const next = { transferDate: addDays(transferDate, 1), cutOff: null, rolls: 1 };
+    expect(schemes.roll(of, transferDate, rollsAt)).toEqual(next);
+  });
+
+  test('rolls once to today, however long ago its date was', () => {
+    const now = at('2026-12-25T12:00:00Z');
+    const today = { transferDate: '2026-12-25', cutOff: null, rolls: 1 };
+    expect(schemes.roll(internal, '2026-12-01', now)).toEqual(today);
+    expect(schemes.roll(fasterPayments, '2026-12-24', now)).toEqual(today);
+  });
+
+  test('any other rolls at its cut-off', () => {
+    expect(schemes.rollsAt(chaps, '2026-12-01')).toEqual(schemes.cutOff(chaps, '2026-12-01'));
+  });
+});
+
 describe('date metadata', () => {
   test('lists every closed day of the next 365, weekends included', () => {
     const dates = schemes.unavailableDates(chaps, at('2026-11-21T09:00:00Z'));
@@ -144,7 +181,7 @@ describe('date metadata', () => {
     expect(schemes.nextCutOff(chaps, at('2026-11-21T09:00:00Z'))).toEqual(at('2026-11-23T17:00:00Z'));
   });
 
-  test('schemes that never close have no closed day, no cut-off and never roll', () => {
+  test('schemes that never close have no closed day and no cut-off', () => {
     for (const of of [fasterPayments, internal]) {
       const now = at('2026-12-25T12:00:00Z');
       expect(schemes.neverCloses(of)).toBe(true);

@@ -2,7 +2,7 @@ import { type Calendar, type CalendarName, type Calendars, combineCalendars } fr
 import { addDays, type LocalDate } from './dates.ts';
 import { dateInZone, instantInZone, type LocalTime } from './zones.ts';
 
-/** Transfers between accounts of the service: no scheme in the interface, one that never closes here. */
+/** Transfers between accounts of the service: no scheme in the interface, one that never closes here, with days in UTC. */
 export const INTERNAL_SCHEME = 'internal';
 
 /** `unavailableDates` looks this many days ahead, today included. */
@@ -15,8 +15,10 @@ export interface SchemeRule {
   readonly currencies: readonly string[] | null;
   /** The countries that it reaches; null is every one. */
   readonly destinationCountries: readonly string[] | null;
-  /** Null where the scheme never closes; then it has no calendar and nothing rolls. */
+  /** Null where the scheme never closes; then it has no calendar, and its day ends at midnight. */
   readonly cutOff: LocalTime | null;
+  /** What it finds a bank account by, and cannot do without; null where any account number will do. */
+  readonly accountsNamedBy: 'iban' | 'bic' | null;
   readonly cutOffByCurrency: Readonly<Record<string, LocalTime>>;
   /** When a day's releases may begin; null is midnight. */
   readonly opensAt: LocalTime | null;
@@ -82,6 +84,11 @@ export class Schemes {
     return currencies === null || currencies.includes(of.currency);
   }
 
+  /** What a bank account must have to be paid by the scheme: see `SchemeRule`. */
+  accountsAreNamedBy(of: SchemeOf): SchemeRule['accountsNamedBy'] {
+    return this.#rule(of).accountsNamedBy;
+  }
+
   /** In minor units; null where the scheme has no limit. */
   amountLimitMinor(of: SchemeOf): bigint | null {
     const { amountLimitsMinor } = this.#rule(of);
@@ -113,6 +120,11 @@ export class Schemes {
     return time === null ? null : instantInZone({ date, time }, this.#rule(of).zone);
   }
 
+  /** The instant from which a transfer of this date is too late for it: the cut-off, or the end of the day. */
+  rollsAt(of: SchemeOf, date: LocalDate): Date {
+    return this.cutOff(of, date) ?? instantInZone({ date: addDays(date, 1), time: '00:00' }, this.#rule(of).zone);
+  }
+
   /** The first date that a transfer asked for now can still make. */
   nextAvailableDate(of: SchemeOf, now: Date): LocalDate {
     return this.roll(of, this.today(of, now), now).transferDate;
@@ -132,14 +144,13 @@ export class Schemes {
   }
 
   /**
-   * Keeps a date that is open and whose cut-off lies ahead; else moves it, in one roll, to the next such date. A service
-   * that was away for days so rolls once, not once for each cut-off that nobody could have met.
+   * Keeps a date that is open and not too late; else moves it, in one roll, to the next such date. A service that was away
+   * for days so rolls once, not once for each day on which it could do nothing.
    */
   roll(of: SchemeOf, transferDate: LocalDate, now: Date): Schedule {
-    if (this.neverCloses(of)) return { transferDate, cutOff: null, rolls: 0 };
     const today = this.today(of, now);
-    let date = transferDate;
-    if (date < today) date = today;
+    let date = transferDate < today ? today : transferDate;
+    if (this.neverCloses(of)) return { transferDate: date, cutOff: null, rolls: date === transferDate ? 0 : 1 };
     for (let days = 0; days < AVAILABILITY_DAYS; days += 1) {
       const cutOff = this.cutOff(of, date);
       if (cutOff !== null && cutOff > now && this.isOpen(of, date)) {

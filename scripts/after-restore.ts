@@ -26,7 +26,7 @@ const BREAKS_SHOWN_MAX = 1_000;
  * fails in between, submissions stay closed until it is run again. Exit status 1: a person has differences to look at.
  */
 export async function catchUpAfterRestore(context: OperationContext, restart: () => Promise<0 | 1>): Promise<0 | 1> {
-  const { database, print } = context;
+  const { database, initiator, print } = context;
   const { since, positionGap } = readOptions(context.arguments);
   const configuration = loadConfiguration(process.env);
   const providers = createProviders(configuration, readEnvironment(process.env));
@@ -39,10 +39,11 @@ export async function catchUpAfterRestore(context: OperationContext, restart: ()
   print('Submissions to providers are closed; positions of events and given numbers have jumped ahead.');
   const now = await readClock(database.reader);
   const window = { from: new Date(since.getTime() - CLOCK_MARGIN_MS), to: new Date(now.getTime() + CLOCK_MARGIN_MS) };
-  const { received, adopted } = await catchUpWithProviders({ database, providers, configuration }, window);
+  const { received, adopted } = await catchUpWithProviders({ database, providers, configuration, initiator }, window);
   print(`Read again from the providers: ${received} payments in, ${adopted} payments out.`);
   // With the service stopped nothing is on its way between the two books.
-  await compareStatements({ database, providers, logger: pino({ level: 'silent' }) }, {}, 0);
+  const { failed } = await compareStatements({ database, providers, logger: pino({ level: 'silent' }) }, {}, 0);
+  if (failed > 0) throw new RemedyError('A provider’s statement could not be compared. Run it again when it answers.');
   await database.transaction((tx) => openSubmissions(tx));
   print('Submissions are open.');
   const restarted = await restart();

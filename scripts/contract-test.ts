@@ -6,7 +6,7 @@ import { createProviders } from '../activities/providers/providers.ts';
 import { loadConfiguration } from '../config/configuration.ts';
 import { readEnvironment } from '../config/environment.ts';
 import { ROLES } from '../domain/roles.ts';
-import { createTestMachineUser, startApi } from '../test/harness/api.ts';
+import { createTestMachineUser, startApi, TEST_AUDIENCE } from '../test/harness/api.ts';
 import { createTestDatabase } from '../test/harness/postgres.ts';
 import { SANDBOX_SECRET, startSandbox } from '../test/harness/sandbox.ts';
 import { type Document, seedExamples, withSeededIds } from './contract-seeds.ts';
@@ -47,7 +47,7 @@ async function main(): Promise<void> {
     const providers = createProviders(loadConfiguration(process.env), environment);
     const api = await startApi(database, { env, providers });
     try {
-      const user = await createTestMachineUser(api.database, api.services.configuration.audience, ROLES);
+      const user = await createTestMachineUser(api.database, TEST_AUDIENCE, ROLES);
       const ids = await seedExamples(api.url, user.token);
       const served: Document = JSON.parse(await (await fetch(`${api.url}/openapi.json`)).text());
       const documentFile = join(directory, 'openapi.json');

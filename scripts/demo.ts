@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { loadConfiguration } from '../config/configuration.ts';
 import { isJson, type Json, list, object, text } from './demo-answers.ts';
 import { type Receiver, startReceiver } from './demo-receiver.ts';
 import { developmentToken } from './development-users.ts';
@@ -17,8 +16,7 @@ const POLL_MS = 100;
 async function main(): Promise<void> {
   const directory = dataDirectory(process.env);
   const endpoints = readEndpoints(directory);
-  const { audience } = loadConfiguration(process.env);
-  const token = await developmentToken(directory, { role: undefined, audience, now: new Date() });
+  const token = await developmentToken(directory, endpoints, { now: new Date() });
   const service = new Service(endpoints, token);
   const receiver = await startReceiver();
   try {

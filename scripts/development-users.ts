@@ -7,6 +7,8 @@ import { newId } from '../db/ids.ts';
 import { registerMachineUser } from '../db/machine-users.ts';
 import { asId, type MachineUserId } from '../domain/ids.ts';
 import { ROLES, type Role } from '../domain/roles.ts';
+import type { Endpoints } from './endpoints.ts';
+import { commandInitiator } from './initiator.ts';
 import { RemedyError } from './remedy.ts';
 
 const ALGORITHM = 'EdDSA' as const;
@@ -33,13 +35,14 @@ function usersFile(dataDirectory: string): string {
 /** Makes the development machine users on the first start, and registers whom the database does not know. */
 export async function registerDevelopmentUsers(dataDirectory: string, databaseUrl: string): Promise<void> {
   const users = await readOrCreateUsers(dataDirectory);
+  const initiator = commandInitiator();
   const database = createDatabase({ url: databaseUrl, maxConnections: 1, applicationName: 'start' });
   try {
     await database.transaction(async (tx) => {
       for (const { id, name, roles, keyId, privateKey } of users) {
         const { kty, crv, x } = privateKey;
         const publicKey = { kty, crv, x };
-        await registerMachineUser(tx, { id, name, roles, kid: keyId, algorithm: ALGORITHM, publicKey }, 'start');
+        await registerMachineUser(tx, { id, name, roles, kid: keyId, algorithm: ALGORITHM, publicKey }, initiator);
       }
     });
   } finally {
@@ -85,15 +88,17 @@ function parseUsers(file: string): DevelopmentUser[] {
  */
 export async function developmentToken(
   dataDirectory: string,
-  options: { role?: Role | undefined; audience: string; now: Date },
+  service: Pick<Endpoints, 'audience' | 'hasDevelopmentUsers'>,
+  options: { role?: Role | undefined; now: Date },
 ): Promise<string> {
-  const { role, audience, now } = options;
-  const file = usersFile(dataDirectory);
-  if (!existsSync(file)) {
+  const { role, now } = options;
+  if (!service.hasDevelopmentUsers) {
     throw new RemedyError(
-      `No service was started with the data directory ${dataDirectory}. Run "npm start" first, or set DATA_DIR to its folder.`,
+      'The service runs on a Postgres of your own (DATABASE_URL), which knows no development users. Register a machine user: npm run operate -- machine-user register NAME --role R --key FILE.',
     );
   }
+  const file = usersFile(dataDirectory);
+  if (!existsSync(file)) throw new RemedyError(`${file} is missing. Run "npm start" again, which makes new users.`);
   const name = role === undefined ? 'development' : `development-${role}`;
   const user = parseUsers(file).find((candidate) => candidate.name === name);
   if (user === undefined)
@@ -103,7 +108,7 @@ export async function developmentToken(
     .setProtectedHeader({ alg: ALGORITHM, kid: user.keyId })
     .setIssuer(user.id)
     .setSubject(user.id)
-    .setAudience(audience)
+    .setAudience(service.audience)
     .setIssuedAt(issuedAt)
     .setExpirationTime(issuedAt + TOKEN_LIFE_MINUTES * 60)
     .sign(await importJWK(user.privateKey, ALGORITHM));

@@ -7,11 +7,18 @@ const Endpoints = v.object({
   apiUrl: v.string(),
   publicUrl: v.string(),
   sandboxUrl: v.string(),
+  /** What Prometheus reads. */
+  apiMetricsUrl: v.string(),
+  workerMetricsUrl: v.string(),
   databaseUrl: v.string(),
   temporalAddress: v.string(),
   temporalNamespace: v.string(),
   /** Null with a Temporal server of the operator's own. */
   uiUrl: v.nullable(v.string()),
+  /** The `aud` that the API accepts. */
+  audience: v.string(),
+  /** False on a Postgres of the operator's own, which knows none. */
+  hasDevelopmentUsers: v.boolean(),
 });
 
 /** Where the parts of a started service are found; other commands of the same data directory read it. */
@@ -40,5 +47,7 @@ export function readEndpoints(dataDirectory: string): Endpoints {
       { cause: error },
     );
   }
-  return v.parse(Endpoints, JSON.parse(text));
+  const parsed = v.safeParse(Endpoints, JSON.parse(text));
+  if (parsed.success) return parsed.output;
+  throw new RemedyError(`${endpointsFile(dataDirectory)} is of another version of the service. Run "npm start" again.`);
 }

@@ -1,7 +1,9 @@
 import { lazyTemporalClient } from '../api/temporal.ts';
 import { temporalSettings } from '../config/temporal.ts';
 import { createDatabase } from '../db/client.ts';
+import { DomainError } from '../domain/errors.ts';
 import { readEndpoints } from './endpoints.ts';
+import { commandInitiator } from './initiator.ts';
 import { OPERATIONS } from './operations.ts';
 import { describeFailure, RemedyError } from './remedy.ts';
 import { dataDirectory } from './start-environment.ts';
@@ -18,7 +20,7 @@ async function main(): Promise<0 | 1> {
   );
   try {
     const print = (line: string) => process.stdout.write(`${line}\n`);
-    return await operation.run({ database, temporal, arguments: rest, print });
+    return await operation.run({ database, temporal, initiator: commandInitiator(), arguments: rest, print });
   } finally {
     await temporal.close();
     await database.close();
@@ -44,7 +46,9 @@ function usage(): string {
 main().then(
   (status) => process.exit(status),
   (error: unknown) => {
-    process.stderr.write(`${describeFailure(error)}\n`);
-    process.exit(2);
+    // What the service refuses has a reason; everything else could not be tried.
+    const isRefused = error instanceof DomainError;
+    process.stderr.write(`${isRefused ? error.problems[0].message : describeFailure(error)}\n`);
+    process.exit(isRefused ? 1 : 2);
   },
 );

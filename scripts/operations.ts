@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { prepareNamespace } from '../activities/temporal-namespace.ts';
 import type { TemporalClient } from '../api/temporal.ts';
+import type { Initiator } from '../db/audit-entries.ts';
 import type { Database } from '../db/client.ts';
 import { assignIncomingTransfer, returnIncomingTransfer } from '../db/incoming-transfers.ts';
 import { OPEN_WORK_TYPES, wakeOpen } from '../db/open-work.ts';
@@ -8,8 +9,10 @@ import { listParkedWakeups, wake } from '../db/workflow-wakeups.ts';
 import { type AccountId, asId, type Id, type IncomingTransferId, isUuid } from '../domain/ids.ts';
 import { WEBHOOK_SHARDS, workflowId } from '../workflows/messages.ts';
 import { catchUpAfterRestore } from './after-restore.ts';
+import { operateMachineUsers } from './machine-user-operation.ts';
 import { RemedyError } from './remedy.ts';
 import { findStuckWork } from './stuck-work.ts';
+import { sweepFeesNow } from './sweep-fees.ts';
 
 /** What an operator's command reaches the service with. */
 export interface Operation {
@@ -21,6 +24,8 @@ export interface Operation {
 export interface OperationContext {
   readonly database: Database;
   readonly temporal: Pick<TemporalClient, 'client' | 'connection'>;
+  /** Who runs the command, for the audit log. */
+  readonly initiator: Initiator;
   /** What stands after the command's name. */
   readonly arguments: readonly string[];
   print(line: string): void;
@@ -91,24 +96,34 @@ const stuck: Operation = {
 };
 
 const assignIncoming: Operation = {
-  summary: 'INCOMING_TRANSFER ACCOUNT: credits a payment that matched nobody to an account.',
-  async run({ database, arguments: given, print }) {
+  summary: 'INCOMING_TRANSFER ACCOUNT: assigns a payment that matched no account, or several, to one.',
+  async run({ database, initiator, arguments: given, print }) {
     const id = readId<IncomingTransferId>(given, 0, 'INCOMING_TRANSFER');
     const accountId = readId<AccountId>(given, 1, 'ACCOUNT');
-    await database.transaction((tx) => assignIncomingTransfer(tx, id, accountId));
-    print(`${id} is credited to ${accountId}.`);
+    await database.transaction((tx) => assignIncomingTransfer(tx, id, accountId, initiator));
+    print(`${id} is assigned to ${accountId}.`);
     return 0;
   },
 };
 
 const returnIncoming: Operation = {
   summary: 'INCOMING_TRANSFER: sends money that is on hold back to where it came from.',
-  async run({ database, arguments: given, print }) {
+  async run({ database, initiator, arguments: given, print }) {
     const id = readId<IncomingTransferId>(given, 0, 'INCOMING_TRANSFER');
-    await database.transaction((tx) => returnIncomingTransfer(tx, id));
+    await database.transaction((tx) => returnIncomingTransfer(tx, id, initiator));
     print(`${id} goes back.`);
     return 0;
   },
+};
+
+const machineUser: Operation = {
+  summary: 'register | add-key | revoke | list: registers the first machine user, and any other.',
+  run: operateMachineUsers,
+};
+
+const sweepFees: Operation = {
+  summary: '[DATE]: moves fee revenue to settlement now, counted to the date (default: today).',
+  run: sweepFeesNow,
 };
 
 function readId<Branded extends Id<string>>(given: readonly string[], index: number, name: string): Branded {
@@ -125,4 +140,6 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
   stuck,
   'assign-incoming': assignIncoming,
   'return-incoming': returnIncoming,
+  'machine-user': machineUser,
+  'sweep-fees': sweepFees,
 };

@@ -203,18 +203,21 @@ function endedError(logFile: string): RemedyError {
   return new RemedyError(`Postgres ended while it started: ${fatal?.trim() ?? 'no output'} (log: ${logFile})`);
 }
 
-/** Only one server can own a cluster, so whoever still runs on ours is a left-over of a start that was killed. */
+/**
+ * Only one server can own a cluster, so a process that still runs on ours is a left-over of a start that was killed. Its lock file goes
+ * with it: Postgres would refuse to start while the number in it stands for any process, be it a stranger (after a reboot, or
+ * in a container) or the killed server itself, which a container without an init never reaps.
+ */
 async function stopLeftOver(clusterDirectory: string): Promise<void> {
   const lockFile = join(clusterDirectory, 'postmaster.pid');
   if (!existsSync(lockFile)) return;
   const pid = Number(readFileSync(lockFile, 'utf8').split('\n')[0]);
   const identity = Number.isInteger(pid) && pid > 0 ? identify(pid) : undefined;
-  if (identity === undefined) return;
-  if (commandLine(pid)?.includes(clusterDirectory) === true) {
+  if (identity !== undefined && commandLine(pid)?.includes(clusterDirectory) === true) {
     await stopPostgresProcess(identity);
-    return;
+    // One that cannot be ended keeps its lock; Postgres then says so itself.
+    if (isAlive(identity)) return;
   }
-  // The number now belongs to a stranger (after a reboot, or in a container). Postgres would refuse to start because of it.
   rmSync(lockFile, { force: true });
 }
 

@@ -1,7 +1,14 @@
 import { chmodSync, mkdirSync, statfsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { loadConfiguration, refuseReviews } from '../config/configuration.ts';
+import {
+  type Configuration,
+  loadConfiguration,
+  localConfigurationFiles,
+  refuseReviews,
+} from '../config/configuration.ts';
+import { readEncryptionKeys } from '../config/encryption-keys.ts';
 import { readEnvironment } from '../config/environment.ts';
+import { readMetricsAddress } from '../config/metrics-server.ts';
 import { temporalSettings } from '../config/temporal.ts';
 import { sandboxSettings } from '../sandbox/settings.ts';
 import { describeFailure, errorMessage, RemedyError } from './remedy.ts';
@@ -18,16 +25,29 @@ export interface StartEnvironment {
   databaseUrl: string | undefined;
   /** Undefined: start the local Temporal. */
   temporalAddress: string | undefined;
+  /** The address that the API listens on. */
+  apiHost: string;
+  /** Where this machine reaches the API. */
+  apiUrl: string;
   /** Where providers reach the API. */
   publicUrl: string;
+  /** Of the environment or the configuration; null: the start makes one. */
+  audience: string | null;
+  /** Undefined: a free one. The worker's is free always. */
+  metricsPort: number | undefined;
+  metricsHost: string;
 }
+
+const EVERY_ADDRESS: ReadonlySet<string> = new Set(['0.0.0.0', '::']);
 
 /** A new cluster, Temporal's file and the logs of a first start take about this much. */
 const DISK_BYTES_MIN = 200 * 1024 * 1024;
 
 export function readStartEnvironment(environment: NodeJS.ProcessEnv): StartEnvironment {
-  requireValidConfiguration(environment);
+  const { audience } = validConfiguration(environment);
   const port = portSetting(environment, 'PORT', 3000);
+  const apiHost = setting(environment, 'API_HOST') ?? '127.0.0.1';
+  const apiUrl = httpUrl(EVERY_ADDRESS.has(apiHost) ? '127.0.0.1' : apiHost, port);
   const read: StartEnvironment = {
     dataDirectory: dataDirectory(environment),
     port,
@@ -37,11 +57,21 @@ export function readStartEnvironment(environment: NodeJS.ProcessEnv): StartEnvir
     temporalNamespace: setting(environment, 'TEMPORAL_NAMESPACE') ?? 'default',
     databaseUrl: databaseUrl(environment),
     temporalAddress: temporalAddress(environment),
-    publicUrl: publicUrl(environment) ?? `http://127.0.0.1:${port}`,
+    apiHost,
+    apiUrl,
+    publicUrl: publicUrl(environment) ?? apiUrl,
+    audience,
+    metricsPort:
+      setting(environment, 'METRICS_PORT') === undefined ? undefined : portSetting(environment, 'METRICS_PORT', 0),
+    metricsHost: setting(environment, 'METRICS_HOST') ?? '127.0.0.1',
   };
   requireDifferentPorts(read);
   requireWhatChildrenRequire(environment, read);
   return read;
+}
+
+export function httpUrl(host: string, port: number): string {
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
 /** Stands for the one that is made later, if none is given. */
@@ -51,6 +81,8 @@ const GENERATED_SECRET = 'x'.repeat(64);
 function requireWhatChildrenRequire(environment: NodeJS.ProcessEnv, read: StartEnvironment): void {
   try {
     readEnvironment({ ...environment, DATABASE_URL: read.databaseUrl ?? 'postgres://embedded' });
+    readMetricsAddress(environment);
+    if (setting(environment, 'ENCRYPTION_KEY') !== undefined) readEncryptionKeys(environment);
     temporalSettings(environment);
     sandboxSettings({
       ...environment,
@@ -62,9 +94,11 @@ function requireWhatChildrenRequire(environment: NodeJS.ProcessEnv, read: StartE
 }
 
 /** The API and the worker read the same file; a mistake in it is told before anything is started. */
-function requireValidConfiguration(environment: NodeJS.ProcessEnv): void {
+function validConfiguration(environment: NodeJS.ProcessEnv): Configuration {
   try {
-    refuseReviews(loadConfiguration(environment));
+    const configuration = loadConfiguration({ ...environment, CONFIG_FILE: localConfigurationFiles(environment) });
+    refuseReviews(configuration);
+    return configuration;
   } catch (error) {
     throw new RemedyError(`The configuration is not valid: ${errorMessage(error).split('\n').join('; ')}`, {
       cause: error,
@@ -130,6 +164,7 @@ function requireDifferentPorts(read: StartEnvironment): void {
   const wanted: [string, number][] = [
     ['PORT', read.port],
     ['SANDBOX_PORT', read.sandboxPort],
+    ...(read.metricsPort === undefined ? [] : [['METRICS_PORT', read.metricsPort] satisfies [string, number]]),
   ];
   if (read.temporalAddress === undefined)
     wanted.push(['TEMPORAL_PORT', read.temporalPort], ['TEMPORAL_UI_PORT', read.temporalUiPort]);

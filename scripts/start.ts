@@ -1,7 +1,7 @@
-import { randomBytes } from 'node:crypto';
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { localConfigurationFiles } from '../config/configuration.ts';
 import { MigrationRefused, migrate } from '../db/migrate.ts';
 import { registerDevelopmentUsers } from './development-users.ts';
 import { type Endpoints, writeEndpoints } from './endpoints.ts';
@@ -11,7 +11,15 @@ import { startPostgres } from './postgres.ts';
 import { takeFileLock } from './processes.ts';
 import { describeFailure, RemedyError } from './remedy.ts';
 import { childProcess, waitUntilReady } from './start-children.ts';
-import { prepareDataDirectory, readStartEnvironment, type StartEnvironment, setting } from './start-environment.ts';
+import {
+  httpUrl,
+  prepareDataDirectory,
+  readStartEnvironment,
+  type StartEnvironment,
+  setting,
+} from './start-environment.ts';
+import { type FileNames, fileNames } from './start-files.ts';
+import { encryptionKey, installationName, sandboxBankSecret } from './start-secrets.ts';
 import { type ChildName, StoppedWhileStarting, Supervisor } from './supervisor.ts';
 import { startTemporal } from './temporal-server.ts';
 
@@ -90,15 +98,21 @@ async function start(environment: StartEnvironment, supervisor: Supervisor, file
   ]);
   say('Bringing the database up to date …');
   await migrateOrExplain(environment, databaseUrl);
-  await registerDevelopmentUsers(environment.dataDirectory, databaseUrl);
+  // Their private keys lie in our files: into a database of the operator's own they would be a door.
+  const hasDevelopmentUsers = environment.databaseUrl === undefined;
+  if (hasDevelopmentUsers) await registerDevelopmentUsers(environment.dataDirectory, databaseUrl);
   const endpoints: Endpoints = {
-    apiUrl: `http://127.0.0.1:${environment.port}`,
+    apiUrl: environment.apiUrl,
     publicUrl: environment.publicUrl,
     sandboxUrl: `http://127.0.0.1:${environment.sandboxPort}`,
+    apiMetricsUrl: metricsUrl(environment, environment.metricsPort ?? (await freePort())),
+    workerMetricsUrl: metricsUrl(environment, await freePort()),
     databaseUrl,
     temporalAddress: temporal.address,
     temporalNamespace: environment.temporalNamespace,
     uiUrl: temporal.uiUrl,
+    audience: environment.audience ?? installationName(environment.dataDirectory),
+    hasDevelopmentUsers,
   };
   writeEndpoints(environment.dataDirectory, endpoints);
   await startOwnProcesses(environment, endpoints, supervisor, files);
@@ -108,7 +122,7 @@ async function start(environment: StartEnvironment, supervisor: Supervisor, file
 
 async function migrateOrExplain(environment: StartEnvironment, databaseUrl: string): Promise<void> {
   try {
-    await migrate(databaseUrl);
+    await migrate(databaseUrl, undefined, { onProgress: say });
   } catch (error) {
     if (environment.databaseUrl === undefined || error instanceof MigrationRefused) throw error;
     throw new RemedyError(
@@ -177,21 +191,31 @@ async function startOwnProcesses(
     TEMPORAL_ADDRESS: endpoints.temporalAddress,
     TEMPORAL_NAMESPACE: endpoints.temporalNamespace,
     PORT: String(environment.port),
+    API_HOST: environment.apiHost,
+    AUDIENCE: endpoints.audience,
+    CONFIG_FILE: localConfigurationFiles(process.env),
     PUBLIC_URL: endpoints.publicUrl,
     SANDBOX_PORT: String(environment.sandboxPort),
     SANDBOX_URL: endpoints.sandboxUrl,
     SANDBOX_BANK_SECRET: setting(process.env, 'SANDBOX_BANK_SECRET') ?? sandboxBankSecret(environment.dataDirectory),
+    ENCRYPTION_KEY: setting(process.env, 'ENCRYPTION_KEY') ?? encryptionKey(environment.dataDirectory),
+    METRICS_HOST: environment.metricsHost,
     DATA_DIR: environment.dataDirectory,
     ...(await mailEnvironment()),
   };
   say('Starting the sandbox, the worker and the API …');
-  const launch = (name: ChildName, entry: string) =>
-    supervisor.launch(name, () =>
-      childProcess({ entry, environment: childEnvironment, logFile: files.log(name), pidFile: files.pid(name) }),
-    );
+  const launch = (name: ChildName, entry: string, metrics?: string) =>
+    supervisor.launch(name, () => {
+      // The sandbox stands for others: it has no metrics, and must not have our key.
+      const own =
+        metrics === undefined
+          ? { ...childEnvironment, ENCRYPTION_KEY: '' }
+          : { ...childEnvironment, METRICS_PORT: new URL(metrics).port || '80' };
+      return childProcess({ entry, environment: own, logFile: files.log(name), pidFile: files.pid(name) });
+    });
   const sandbox = await launch('sandbox', 'sandbox/main.ts');
-  const worker = await launch('worker', 'activities/main.ts');
-  const api = await launch('api', 'api/main.ts');
+  const worker = await launch('worker', 'activities/main.ts', endpoints.workerMetricsUrl);
+  const api = await launch('api', 'api/main.ts', endpoints.apiMetricsUrl);
   const children = [
     { name: 'sandbox', process: sandbox, logFile: files.log('sandbox') },
     { name: 'worker', process: worker, logFile: files.log('worker') },
@@ -203,7 +227,7 @@ async function startOwnProcesses(
 /** Without a mail server of the operator's, e-mails go to the sandbox, which shows them at /mail. */
 async function mailEnvironment(): Promise<NodeJS.ProcessEnv> {
   const smtpPort = setting(process.env, 'SANDBOX_SMTP_PORT') ?? String(await freePort());
-  const smtpUrl = setting(process.env, 'SMTP_URL') ?? `smtp://127.0.0.1:${smtpPort}`;
+  const smtpUrl = setting(process.env, 'SMTP_URL') ?? `smtp://127.0.0.1:${smtpPort}?requireTLS=false`;
   return { SANDBOX_SMTP_PORT: smtpPort, SMTP_URL: smtpUrl };
 }
 
@@ -212,6 +236,8 @@ async function requireFreePorts(environment: StartEnvironment): Promise<void> {
     ['PORT', 'the API', environment.port],
     ['SANDBOX_PORT', 'the sandbox', environment.sandboxPort],
   ];
+  if (environment.metricsPort !== undefined)
+    wanted.push(['METRICS_PORT', "the API's metrics", environment.metricsPort]);
   if (environment.temporalAddress === undefined) {
     wanted.push(
       ['TEMPORAL_PORT', 'Temporal', environment.temporalPort],
@@ -226,34 +252,18 @@ async function requireFreePorts(environment: StartEnvironment): Promise<void> {
   }
 }
 
-/** Signs the sandbox bank's callbacks; made once per data directory. */
-function sandboxBankSecret(directory: string): string {
-  const file = join(directory, 'sandbox-bank-secret');
-  if (!existsSync(file)) writeFileSync(file, `${randomBytes(32).toString('hex')}\n`, { mode: 0o600 });
-  return readFileSync(file, 'utf8').trim();
-}
-
-interface FileNames {
-  lock: string;
-  /** Exists while the holder of the lock is stopping. */
-  stopping: string;
-  pid(name: ChildName): string;
-  log(name: ChildName): string;
-}
-
-function fileNames(directory: string): FileNames {
-  return {
-    lock: join(directory, 'run', 'start.pid'),
-    stopping: join(directory, 'run', 'stopping'),
-    pid: (name) => join(directory, 'run', `${name}.pid`),
-    log: (name) => join(directory, 'logs', `${name}.log`),
-  };
+function metricsUrl({ metricsHost }: StartEnvironment, port: number): string {
+  return `${httpUrl(metricsHost, port)}/metrics`;
 }
 
 function sayReady(environment: StartEnvironment, endpoints: Endpoints, seconds: number): void {
-  const dataDirectory =
-    setting(process.env, 'DATA_DIR') === undefined ? '' : `DATA_DIR=${shellQuoted(environment.dataDirectory)} `;
-  const token = `$(${dataDirectory}npm --prefix ${shellQuoted(process.cwd())} run -s token)`;
+  const run = `${setting(process.env, 'DATA_DIR') === undefined ? '' : `DATA_DIR=${shellQuoted(environment.dataDirectory)} `}npm --prefix ${shellQuoted(process.cwd())} run -s`;
+  const next = endpoints.hasDevelopmentUsers
+    ? `Try it:
+  curl -s -H "Authorization: Bearer $(${run} token)" ${endpoints.apiUrl}/clients`
+    : `DATABASE_URL names a Postgres of your own, so no development user is registered there. Register a machine user:
+  ${run} operate -- machine-user register NAME --role operator --key PUBLIC_KEY_FILE
+Its tokens carry "aud": "${endpoints.audience}".`;
   process.stdout.write(`
 Ready after ${seconds} s.
 
@@ -261,10 +271,10 @@ Ready after ${seconds} s.
   Documentation  ${endpoints.apiUrl}/docs
   Temporal's UI  ${endpoints.uiUrl ?? 'of your own Temporal server'}
   Sandbox        ${endpoints.sandboxUrl} (e-mails: ${endpoints.sandboxUrl}/mail)
+  Metrics        ${endpoints.apiMetricsUrl} (worker: ${endpoints.workerMetricsUrl})
   Data and logs  ${environment.dataDirectory}
 
-Try it:
-  curl -s -H "Authorization: Bearer ${token}" ${endpoints.apiUrl}/clients
+${next}
 
 Ctrl-C stops everything; the next start goes on where it was.
 `);

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { runLongCommand } from './long-command.ts';
 import { underFileLock } from './processes.ts';
 import { errorMessage, RemedyError } from './remedy.ts';
-import { findOnPath, outputOf, userCacheDirectory } from './user-cache.ts';
+import { findGo, findOnPath, outputOf, userCacheDirectory } from './user-cache.ts';
 
 /** Server 1.29 with UI; later versions of the CLI cannot be built by `go install`, because their go.mod holds replace directives. */
 const CLI_VERSION = 'v1.5.1';
@@ -48,7 +48,7 @@ function works(path: string): boolean {
 
 async function obtain(target: string, onProgress: (line: string) => void): Promise<void> {
   const staging = mkdtempSync(join(userCacheDirectory(), 'staging-'));
-  const go = findOnPath('go') ?? (existsSync('/usr/local/go/bin/go') ? '/usr/local/go/bin/go' : undefined);
+  const go = findGo();
   try {
     const failures: string[] = [];
     for (const way of [() => download(staging, go !== undefined, onProgress), () => build(staging, go, onProgress)]) {
@@ -64,7 +64,7 @@ async function obtain(target: string, onProgress: (line: string) => void): Promi
       }
     }
     throw new RemedyError(
-      `No Temporal CLI: not on PATH, and it could be neither downloaded nor built (${failures.at(-1)}). Install it (docs.temporal.io/cli) or Go 1.24 or later, or set TEMPORAL_ADDRESS to a Temporal server of yours.`,
+      `No Temporal CLI: not on PATH, and it could be neither downloaded nor built (${failures.at(-1)}). Install it (docs.temporal.io/cli) or Go 1.25 or later, or set TEMPORAL_ADDRESS to a Temporal server of yours.`,
     );
   } finally {
     rmSync(staging, { recursive: true, force: true });

@@ -1,18 +1,31 @@
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import * as v from 'valibot';
 import { chromiumPath } from './chromium.ts';
+import { LTS_VERSION, ltsNode, runsOnLts } from './lts-node.ts';
 import { startPostgres } from './postgres.ts';
 import { describeFailure } from './remedy.ts';
 import { temporalBinary } from './temporal-binary.ts';
+import { temporalCluster } from './temporal-cluster.ts';
 import { timeSkippingServer } from './test-server.ts';
 
 const PROJECT_DIRECTORY = fileURLToPath(new URL('..', import.meta.url));
-/** Tests through the public document; run when present, after vitest. Ends with a line of the same form as ours. */
-const CONTRACT_TEST = 'scripts/contract-test.ts';
+/** Tests through the public document, and attacks beside paying callers; run after vitest. Each ends with a line of the form of ours. */
+const FURTHER_TESTS = ['scripts/contract-test.ts', 'scripts/abuse-test.ts'];
+
+/** The main guarantees, on the Node of the image too: everything else runs on the Node that runs this. */
+const MAIN_GUARANTEES = [
+  'test/start.test.ts',
+  'test/money-races.test.ts',
+  'test/ledger-model.test.ts',
+  'test/crash.test.ts',
+  'test/driver-kill.test.ts',
+  'test/webhook-deliveries.test.ts',
+  'test/real-use.test.ts',
+];
 
 interface Counts {
   passed: number;
@@ -26,7 +39,10 @@ const VitestReport = v.object({
   testResults: v.array(v.object({ status: v.string(), name: v.string(), assertionResults: v.array(v.unknown()) })),
 });
 
-/** `npm test [-- vitest's arguments]`: all tests, with one Postgres for the run, and the count as the last line. */
+/**
+ * `npm test [-- vitest's arguments]`: all tests, the main ones on the present LTS of Node too, with one Postgres for the run,
+ * and the count as the last line.
+ */
 async function main(): Promise<void> {
   const vitestArguments = process.argv.slice(2);
   const directory = mkdtempSync(join(tmpdir(), 'financial-accounts-test-'));
@@ -40,10 +56,13 @@ async function main(): Promise<void> {
   try {
     const environment = await prepare(directory, cleanUps);
     const counts = await runVitest(vitestArguments, directory, environment);
-    if (vitestArguments.length === 0 && existsSync(join(PROJECT_DIRECTORY, CONTRACT_TEST))) {
-      const contract = await runContractTest(environment);
-      counts.passed += contract.passed;
-      counts.failed += contract.failed;
+    const add = ({ passed, failed }: Counts) => {
+      counts.passed += passed;
+      counts.failed += failed;
+    };
+    if (vitestArguments.length === 0) {
+      add(await runOnLts(directory, environment));
+      for (const script of FURTHER_TESTS) add(await runFurtherTest(script, environment));
     }
     await cleanUp();
     console.log(`${counts.passed} passed, ${counts.failed} failed`);
@@ -56,6 +75,7 @@ async function main(): Promise<void> {
 async function prepare(directory: string, cleanUps: (() => Promise<void>)[]): Promise<NodeJS.ProcessEnv> {
   const temporal = await temporalBinary(say);
   await timeSkippingServer(say);
+  await temporalCluster(say);
   const chromium = chromiumPath(say);
   const server = await startPostgres({
     dataDirectory: join(directory, 'postgres'),
@@ -71,13 +91,28 @@ async function prepare(directory: string, cleanUps: (() => Promise<void>)[]): Pr
   };
 }
 
+/** First on the PATH, so that npm and all that the tests start run on it as well. */
+async function runOnLts(directory: string, environment: NodeJS.ProcessEnv): Promise<Counts> {
+  if (runsOnLts()) {
+    say(`This is Node ${process.versions.node}: the main guarantees need no second run.`);
+    return { passed: 0, failed: 0 };
+  }
+  const node = await ltsNode(say);
+  say(`The main guarantees again, on Node ${LTS_VERSION}:`);
+  const PATH = `${dirname(node)}${delimiter}${environment.PATH ?? ''}`;
+  return runVitest(MAIN_GUARANTEES, directory, { ...environment, PATH }, node);
+}
+
 async function runVitest(
   vitestArguments: readonly string[],
   directory: string,
   environment: NodeJS.ProcessEnv,
+  node = process.execPath,
 ): Promise<Counts> {
   const reportFile = join(directory, 'report.json');
+  rmSync(reportFile, { force: true });
   const exitCode = await run(
+    node,
     join(PROJECT_DIRECTORY, 'node_modules/vitest/vitest.mjs'),
     ['run', '--reporter=default', '--reporter=json', `--outputFile.json=${reportFile}`, ...vitestArguments],
     environment,
@@ -93,9 +128,10 @@ async function runVitest(
   return { passed: report.numPassedTests, failed: failed === 0 && exitCode !== 0 ? 1 : failed };
 }
 
-async function runContractTest(environment: NodeJS.ProcessEnv): Promise<Counts> {
+async function runFurtherTest(script: string, environment: NodeJS.ProcessEnv): Promise<Counts> {
   let output = '';
-  const exitCode = await run('--import', [import.meta.resolve('tsx'), CONTRACT_TEST], environment, {
+  const furtherArguments = [import.meta.resolve('tsx'), script];
+  const exitCode = await run(process.execPath, '--import', furtherArguments, environment, {
     write: (chunk) => {
       output += chunk;
       process.stdout.write(chunk);
@@ -108,12 +144,13 @@ async function runContractTest(environment: NodeJS.ProcessEnv): Promise<Counts> 
 }
 
 async function run(
+  node: string,
   entry: string,
   entryArguments: readonly string[],
   environment: NodeJS.ProcessEnv,
   output: { write(chunk: string): void },
 ): Promise<number> {
-  const child = spawn(process.execPath, [entry, ...entryArguments], {
+  const child = spawn(node, [entry, ...entryArguments], {
     cwd: PROJECT_DIRECTORY,
     env: environment,
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -1,17 +1,15 @@
 import { parseArgs } from 'node:util';
-import { loadConfiguration } from '../config/configuration.ts';
 import { isRole, ROLES, type Role } from '../domain/roles.ts';
 import { developmentToken } from './development-users.ts';
+import { readEndpoints } from './endpoints.ts';
 import { describeFailure, RemedyError } from './remedy.ts';
 import { dataDirectory } from './start-environment.ts';
 
 /** `npm run -s token [-- --role R]`: a bearer token and nothing else on standard output. */
 async function main(): Promise<void> {
-  const token = await developmentToken(dataDirectory(process.env), {
-    role: wantedRole(),
-    audience: loadConfiguration(process.env).audience,
-    now: new Date(),
-  });
+  const role = wantedRole();
+  const directory = dataDirectory(process.env);
+  const token = await developmentToken(directory, readEndpoints(directory), { role, now: new Date() });
   process.stdout.write(`${token}\n`);
 }
 

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { accessSync, constants, mkdirSync, statSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 
@@ -25,6 +25,13 @@ export function findOnPath(command: string): string | undefined {
     }
   }
   return undefined;
+}
+
+/** Go's usual place is not on every PATH. */
+const GO_PATH_DEFAULT = '/usr/local/go/bin/go';
+
+export function findGo(): string | undefined {
+  return findOnPath('go') ?? (existsSync(GO_PATH_DEFAULT) ? GO_PATH_DEFAULT : undefined);
 }
 
 /** What the command prints, or undefined when it cannot be run or fails. */

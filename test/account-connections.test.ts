@@ -36,7 +36,7 @@ let clientId: string;
 beforeAll(async () => {
   [testDatabase, temporal] = await Promise.all([createTestDatabase('account-connections'), startTemporalDevServer()]);
   const providers = new Map<string, Provider>();
-  api = await startApi(testDatabase, { providers, hurryRelay: () => relay.hurry() });
+  api = await startApi(testDatabase, { providers });
   const callbackUrl = `${api.url}/provider-callbacks/sandbox-bank`;
   sandbox = await startSandbox({ directory: directory.path, callbackUrl });
   providers.set('sandbox-bank', createSandboxBank({ url: sandbox.url, secret: SANDBOX_SECRET }));
@@ -51,6 +51,7 @@ beforeAll(async () => {
       database,
       providers,
       configuration: services.configuration,
+      keyring: services.keyring,
       logger,
       publicUrl: api.url,
       mail: services.environment.mail,
@@ -332,6 +333,7 @@ describe('provider callbacks', () => {
         database,
         providers: services.providers,
         configuration: services.configuration,
+        keyring: services.keyring,
         logger,
         publicUrl: api.url,
         mail: services.environment.mail,

@@ -174,7 +174,7 @@ describe('POST /accounts', () => {
       ['connect', 'serviceProvider', 'nobody'],
     );
     expectRefused(await issue(account, { method: 'smoke-signals' }), 400, 'common.validation.field_invalid');
-    expectRefused(await issue({ clientId, currency: 'GBP', country: 'FR' }, {}), 422, 'transfer.scheme.unavailable');
+    expectRefused(await issue({ clientId, currency: 'GBP', country: 'FR' }, {}), 422, 'connect.offer.unavailable');
   });
 
   test('the client must exist and be active', async () => {
@@ -186,7 +186,7 @@ describe('POST /accounts', () => {
     ]);
     const inactive = await createClient('Idle');
     await api.database.reader.execute(sql`UPDATE clients SET status = 'suspended' WHERE id = ${inactive}`);
-    expectRefused(await issue({ clientId: inactive, currency: 'GBP' }), 422, 'account.status.not_active');
+    expectRefused(await issue({ clientId: inactive, currency: 'GBP' }), 422, 'client.status.not_active');
   });
 
   test('an alias has at most 30 characters, and unknown fields and workflows are refused', async () => {

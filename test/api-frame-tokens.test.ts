@@ -3,7 +3,14 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createTestMachineUser, signToken, startApi, type TestApi, type TestMachineUser } from './harness/api.ts';
+import {
+  createTestMachineUser,
+  signToken,
+  startApi,
+  TEST_AUDIENCE,
+  type TestApi,
+  type TestMachineUser,
+} from './harness/api.ts';
 import { frameRoutes } from './harness/frame-routes.ts';
 import { createTestDatabase, type TestDatabase } from './harness/postgres.ts';
 
@@ -40,11 +47,7 @@ const nowSeconds = () => Math.floor(Date.now() / 1000);
 
 function claims(changes: Record<string, unknown> = {}): Record<string, unknown> {
   const now = nowSeconds();
-  return { iss: user.id, sub: user.id, aud: audience(), iat: now, exp: now + 3_600, ...changes };
-}
-
-function audience(): string {
-  return api.services.configuration.audience;
+  return { iss: user.id, sub: user.id, aud: TEST_AUDIENCE, iat: now, exp: now + 3_600, ...changes };
 }
 
 function part(value: unknown): string {
@@ -190,9 +193,9 @@ describe('forged headers are 401', () => {
 
   test("another user's kid", async () => {
     expect(await statusOf(forge({ alg: 'ES256', kid: api.users.admin.kid }))).toBe(401);
-    const token = await signToken({ ...user, kid: api.users.admin.kid }, { aud: audience() });
+    const token = await signToken({ ...user, kid: api.users.admin.kid }, { aud: TEST_AUDIENCE });
     expect(await statusOf(token)).toBe(401);
-    const asAdmin = await signToken(user, { aud: audience(), iss: api.users.admin.id, sub: api.users.admin.id });
+    const asAdmin = await signToken(user, { aud: TEST_AUDIENCE, iss: api.users.admin.id, sub: api.users.admin.id });
     expect(await statusOf(asAdmin)).toBe(401);
   });
 
@@ -249,7 +252,7 @@ describe('claims', () => {
     ['iat in the future', () => ({ iat: now() + 120, exp: now() + 600 })],
     ['nbf in the future', () => ({ nbf: now() + 600 })],
     ['another aud', () => ({ aud: 'another-service' })],
-    ['several aud', () => ({ aud: [api.services.configuration.audience, 'another-service'] })],
+    ['several aud', () => ({ aud: [TEST_AUDIENCE, 'another-service'] })],
     ['no aud', () => ({ aud: undefined })],
     ['iss unlike sub', () => ({ iss: randomUUID() })],
     ['sub unlike iss', () => ({ sub: randomUUID() })],
@@ -295,7 +298,7 @@ describe('revocation stops a token before it ends, on every process', () => {
   }
 
   test('of a user', async () => {
-    const revoked = await createTestMachineUser(api.database, audience(), ['viewer']);
+    const revoked = await createTestMachineUser(api.database, TEST_AUDIENCE, ['viewer']);
     expect([await statusOf(revoked.token), await statusOf(revoked.token, other)]).toEqual([200, 200]);
     const body = { workflow: { code: 'direct' }, data: { machineUser: { status: 'revoked' } } };
     const answer = await api.call('PATCH', `/machine-users/${revoked.id}`, body, { as: 'admin' });
@@ -306,7 +309,7 @@ describe('revocation stops a token before it ends, on every process', () => {
   });
 
   test('of a key, while another key of the same user goes on', async () => {
-    const rotated = await createTestMachineUser(api.database, audience(), ['viewer']);
+    const rotated = await createTestMachineUser(api.database, TEST_AUDIENCE, ['viewer']);
     const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
     const kid = randomUUID();
     const key = { kid, algorithm: 'ES256', jwk: publicKey.export({ format: 'jwk' }) };
@@ -314,7 +317,7 @@ describe('revocation stops a token before it ends, on every process', () => {
     const added = await api.call('POST', `/machine-users/${rotated.id}/keys`, body, { as: 'admin' });
     expect(added.status).toBe(201);
     const [oldKey] = added.body.data.machineUser.keys;
-    const next = await signToken({ id: rotated.id, kid, privateKey }, { aud: audience() });
+    const next = await signToken({ id: rotated.id, kid, privateKey }, { aud: TEST_AUDIENCE });
     expect([await statusOf(rotated.token), await statusOf(rotated.token, other), await statusOf(next)]).toEqual([
       200, 200, 200,
     ]);

@@ -2,7 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { startApi, type TestApi } from './harness/api.ts';
+import { startApi, TEST_AUDIENCE, type TestApi } from './harness/api.ts';
+import { TEST_ENCRYPTION_KEY } from './harness/keyring.ts';
 import { createTestDatabase, type TestDatabase } from './harness/postgres.ts';
 
 const MAIN = fileURLToPath(new URL('../api/main.ts', import.meta.url));
@@ -40,6 +41,9 @@ function spawnApi(environment: Readonly<Record<string, string>> = {}): ApiProces
       // Nothing answers there: the API runs with Temporal absent.
       TEMPORAL_ADDRESS: '127.0.0.1:9',
       SANDBOX_BANK_SECRET: 'canary-secret',
+      AUDIENCE: TEST_AUDIENCE,
+      ENCRYPTION_KEY: TEST_ENCRYPTION_KEY,
+      METRICS_PORT: '0',
       PORT: '0',
       LOG_LEVEL: 'info',
       ...environment,
@@ -100,7 +104,13 @@ test('a port in use ends the start with one clear line', async () => {
 
 test.each([
   ['PORT', 'eighty'],
+  ['AUDIENCE', ''],
+  ['API_HOST', '192.0.2.1'],
   ['DATABASE_URL', 'mysql://user:canary@host/db'],
+  ['METRICS_PORT', 'ninety'],
+  ['METRICS_HOST', 'not a host'],
+  ['ENCRYPTION_KEY', 'canary'],
+  ['ENCRYPTION_KEY', ''],
   ['TEMPORAL_ADDRESS', 'nowhere'],
   ['CONFIG_FILE', '/does/not/exist.json'],
 ])('a bad %s ends the start with one clear line that names it', async (name, value) => {

@@ -151,7 +151,7 @@ describe('a beneficiary that the provider of its client has', () => {
       ]),
     ).toEqual([
       ['GBP', '31926819', { 'sort-code': '601613' }],
-      ['EUR', 'DE89370400440532013000', {}],
+      ['EUR', 'DE89370400440532013000', null],
       ['USD', '000123456789', { bic: 'CHASUS33', aba: '021000021' }],
     ]);
   });
@@ -259,7 +259,7 @@ describe('a beneficiary that cannot be taken over is refused, and nothing is wri
     await existing('of a suspended client', { clientSourceId: 'suspended' });
     expect(await refused('of a suspended client', { clientId: id })).toMatchObject({
       status: 422,
-      problems: ['account.status.not_active beneficiary.clientId'],
+      problems: ['client.status.not_active beneficiary.clientId'],
     });
   });
 

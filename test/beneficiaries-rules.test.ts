@@ -297,7 +297,7 @@ describe('POST /beneficiaries refuses', () => {
     const suspended = await moneyWorld(api).client('Suspended');
     await api.database.statement(`UPDATE clients SET status = 'suspended' WHERE id = $1`, [suspended]);
     const refused = await beneficiaries.post(beneficiaries.body({ clientId: suspended }));
-    expect([refused.status, refused.body.code]).toEqual([422, 'account.status.not_active']);
+    expect([refused.status, refused.body.code]).toEqual([422, 'client.status.not_active']);
     const listed = await beneficiaries.read(`/beneficiaries?data.beneficiary.clientId=${suspended}`);
     expect(listed.beneficiaries).toEqual([]);
   });

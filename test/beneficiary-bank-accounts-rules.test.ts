@@ -52,7 +52,7 @@ describe('a bank account is taken with', () => {
     [
       'sterling by IBAN alone',
       { country: 'GB', currency: 'GBP', iban: 'GB29NWBK60161331926819' },
-      { iban: 'GB29NWBK60161331926819', accountNumber: null, routingCodes: {} },
+      { iban: 'GB29NWBK60161331926819', accountNumber: null, routingCodes: null },
     ],
     [
       'sterling with a BIC beside',
@@ -60,7 +60,7 @@ describe('a bank account is taken with', () => {
       { routingCodes: { 'sort-code': '601613', bic: 'NWBKGB2L' } },
     ],
     ['sterling outside Britain as every other currency', { ...abroad('GI', 'GBP', {}) }, { routingCodes: SWISS_BIC }],
-    ['euros: an IBAN alone', EURO, { ...EURO, accountNumber: null, routingCodes: {} }],
+    ['euros: an IBAN alone', EURO, { ...EURO, accountNumber: null, routingCodes: null }],
     ['euros with a BIC beside', { ...EURO, routingCodes: { bic: 'COBADEFF' } }, { routingCodes: { bic: 'COBADEFF' } }],
     ['an IBAN as people write it', { ...EURO, iban: 'de89 3704 0044 0532 0130 00' }, EURO],
     ['every other: an account number and a BIC', DOLLAR, DOLLAR],
@@ -234,7 +234,7 @@ describe('/beneficiaries/{beneficiaryId}/bank-accounts', () => {
       'a number and code into an IBAN',
       STERLING,
       { iban: IBAN, accountNumber: null, routingCodes: null },
-      { iban: IBAN, accountNumber: null, routingCodes: {} },
+      { iban: IBAN, accountNumber: null, routingCodes: null },
     ],
     ['the status to inactive', STERLING, { status: 'inactive' }, { status: 'inactive' }],
     ['nothing, where nothing is sent', STERLING, {}, {}],

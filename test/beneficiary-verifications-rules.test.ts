@@ -443,7 +443,7 @@ describe('a request is refused, and nobody is asked,', () => {
     const suspended = await moneyWorld(api).client('Suspended');
     await api.database.statement("update clients set status = 'suspended' where id = $1", [suspended]);
     const refused = await verifications.verify({ beneficiary: { clientId: suspended }, at: scriptedApi });
-    expect([refused.status, refused.body.code]).toEqual([422, 'account.status.not_active']);
+    expect([refused.status, refused.body.code]).toEqual([422, 'client.status.not_active']);
     expect(scripted.asked).toBe(asked);
   });
 });

@@ -71,17 +71,17 @@ async function withDefect(name: string, plant: readonly string[], work: (broken:
   }
 }
 
-/** The function that settles a straight-through transfer, with a part of its text replaced. */
-function settleWith(pattern: string, replacement: string): string {
+/** A function that settles straight-through transfers, with a part of its text replaced. */
+function settleWith(pattern: string, replacement: string, name = 'settle_straight_through_transfers'): string {
   return `DO $defect$ DECLARE v_before text; v_after text; BEGIN
-    v_before := pg_get_functiondef('settle_internal_transfers'::regproc);
+    v_before := pg_get_functiondef('${name}'::regproc);
     v_after := regexp_replace(v_before, '${pattern}', '${replacement}');
     IF v_after = v_before THEN RAISE EXCEPTION 'nothing was replaced'; END IF;
     EXECUTE v_after;
   END $defect$`;
 }
 
-const ALWAYS_ENOUGH = settleWith('v_available\\[v_from\\] <', '999999999 <');
+const ALWAYS_ENOUGH = settleWith('v_source.available_minor <', '999999999 <');
 const NO_CHECK = 'ALTER TABLE accounts DROP CONSTRAINT accounts_available_not_negative';
 const NO_CHECK_OF_ENTRIES = 'ALTER TABLE postings ALTER debit_balance_after_minor TYPE bigint';
 
@@ -124,7 +124,13 @@ describe('the check turns red without', () => {
   });
 
   test('the order of locks: opposite loops deadlock', async () => {
-    const plant = [settleWith('ORDER BY id FOR UPDATE;', 'ORDER BY id = v_transfers[1].destination_id FOR UPDATE;')];
+    const plant = [
+      settleWith(
+        'ORDER BY id FOR UPDATE;',
+        'ORDER BY id = p_transfers[1].destination_id FOR UPDATE;',
+        'lock_straight_through_accounts',
+      ),
+    ];
     await withDefect('unordered-locks', plant, async (broken) => {
       const [one = '', two = ''] = await Promise.all(
         [0, 1].map(() => broken.world.account(broken.client, { amount: 500 })),
@@ -142,7 +148,7 @@ describe('the check turns red without', () => {
   });
 
   test('the event in the transaction: a transfer that nobody was told of is found', async () => {
-    const plant = [settleWith('INSERT INTO events.*?;', 'NULL;')];
+    const plant = [settleWith('INSERT INTO events.*?;', 'NULL;', 'record_straight_through_transfers')];
     await withDefect('no-event', plant, async (broken) => {
       const source = await broken.world.account(broken.client, { amount: 100 });
       const destination = await broken.world.account(broken.client);

@@ -246,8 +246,9 @@ describe('the API, killed between a commit and its answer', () => {
 
   beforeAll(async () => {
     straight = transfer(10);
+    const inAYear = new Date(Date.now() + 365 * 86_400_000).toISOString().slice(0, 10);
     outside = external(20.5);
-    cancelled = await accepted(transfer(5, { transferDate: '2099-03-02' }));
+    cancelled = await accepted(transfer(5, { transferDate: inAYear }));
     settling = await accepted(external(30.1));
     await ends(settling, 'released');
     const reported = { accountId: plugIn, amount: 77, currency: 'GBP', scope: 'external', scheme: 'swift' };

@@ -1,7 +1,7 @@
 import { connect as connectTcp, createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eq, sql } from 'drizzle-orm';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { findAccount } from '../db/account-reads.ts';
 import {
   createDatabase,
@@ -20,7 +20,7 @@ import { newId } from '../db/ids.ts';
 import { lockAccounts, lockAccountsOf } from '../db/ledger.ts';
 import { findOutgoingTransfer } from '../db/outgoing-transfer-reads.ts';
 import { findDueSubmission } from '../db/outgoing-transfers.ts';
-import { readSubmission } from '../db/payment-submissions.ts';
+import { readDueSubmission } from '../db/payment-submissions.ts';
 import { machineUsers } from '../db/schema.ts';
 import {
   type AccountId,
@@ -107,7 +107,7 @@ test('the statements of every transfer are planned once, however few ids they ar
     await findOutgoingTransfer(planned.reader, id);
     await findAccount(planned.reader, asId<AccountId>(id));
     await findDueSubmission(planned.reader, id);
-    await expect(readSubmission(planned.reader, id)).rejects.toThrow();
+    expect(await readDueSubmission(planned.reader, id, 1)).toBeNull();
     await planned.transaction((tx) => lockAccounts(tx, [asId<AccountId>(id)]));
     await planned.transaction((tx) => lockAccountsOf(tx, id));
     await readTransferFacts(planned, request);
@@ -237,6 +237,40 @@ test('a second connection inside a transaction is refused', async () => {
   await expect(nested).rejects.toThrow('inside a transaction');
   const twice = guarded.transaction(() => guarded.transaction((tx) => addOne(tx, 'a')));
   await expect(twice).rejects.toThrow('inside a transaction');
+});
+
+test('a statement of a caller that writes without its deadline is refused', async () => {
+  const guarded = openDatabase({ applicationName: 'guarded', guardsTransactions: true });
+  const caller = guarded.forCaller(guarded.limits());
+  for (const text of [
+    "update counters set value = 7 where name = 'a'",
+    'delete from counters',
+    'INSERT INTO counters',
+    'select * from settle_straight_through_transfers()',
+    'select create_judged_transfers()',
+    'select ledger_post()',
+  ]) {
+    await expect(caller.statement(text, [])).rejects.toThrow('without a deadline');
+  }
+  const late = `update counters set value = 7 where name = 'a' and before_deadline($1)`;
+  await expect(guarded.write(late, [], { ...guarded.limits(), endsAt: performance.now() - 1 })).rejects.toMatchObject({
+    outcome: 'nothing-done',
+  });
+});
+
+test('a clock of the server that was set costs one call, and not the connection', async () => {
+  const own = openDatabase({ applicationName: 'set-clock', maxConnections: 1 });
+  const write = () => own.write('select before_deadline($1)', []);
+  await write();
+  // As if the server's clock had been set a minute forward: every deadline on the connection lies behind.
+  const at = performance.now();
+  const jumped = vi.spyOn(performance, 'now').mockImplementation(() => at - 60_000);
+  const late = own.transaction((tx) => addOne(tx, 'a'), { deadlineMs: 10_000 });
+  await expect(late).rejects.toMatchObject({ outcome: 'nothing-done' });
+  const sessionsThen = await sessionsOf('set-clock');
+  await write();
+  jumped.mockRestore();
+  expect(sessionsThen).toBe(1);
 });
 
 test('a statement that outlives its transaction is refused', async () => {

@@ -82,7 +82,8 @@ test('at one moment share statements, and each has its events and the wake-up of
   expect(statuses(answers)).toEqual(sources.map(() => 201));
   const made = await kept('shared');
   expect(made.map(({ status }) => status)).toEqual(sources.map(() => 'processing'));
-  expect(new Set(made.map(({ committed_by }) => committed_by)).size).toBeLessThan(20);
+  // How many share is a matter of timing; without sharing each would have a commit of its own.
+  expect(new Set(made.map(({ committed_by }) => committed_by)).size).toBeLessThan(sources.length);
   for (const { id } of made) expect(await belongings(id)).toEqual({ events: 1, wakeups: 1 });
   for (const account of accounts) expect((await world.balance(account)).available).toBe(900);
 });

@@ -2,14 +2,17 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { lazyTemporalClient, type TemporalClient } from '../api/temporal.ts';
 import { applyAccountCallback } from '../db/account-connections.ts';
+import type { Transaction } from '../db/client.ts';
 import { advanceIncomingTransfer, recordSendBack } from '../db/incoming-transfers.ts';
 import { type ReceivedPayment, receivePayment } from '../db/provisioned-account-credits.ts';
 import { type AccountId, asId, type IncomingTransferId } from '../domain/ids.ts';
 import { isTransactionNumber } from '../domain/numbers.ts';
 import { OPERATIONS } from '../scripts/operations.ts';
 import { type Called, type Json, startApi, type TestApi } from './harness/api.ts';
+import { auditOf, TESTER } from './harness/audit.ts';
 import { type MoneyWorld, moneyWorld } from './harness/money.ts';
 import { createTestDatabase, type TestDatabase } from './harness/postgres.ts';
+import { eventually } from './harness/sandbox.ts';
 
 let database: TestDatabase;
 let api: TestApi;
@@ -128,12 +131,33 @@ async function receive(payment: Partial<ReceivedPayment>): Promise<{ outcome: st
         remittanceText: null,
         serviceProviderId: id,
         serviceProviderReference: 'ref-1',
+        held: false,
         ...payment,
       },
       PRICES,
     ),
   );
   return { outcome, id: payment.serviceProviderId ?? id };
+}
+
+/** Held for a person, who finds the reason in the row until answers show it; no account, and the money in suspense. */
+async function isAmbiguous(transfer: Json): Promise<void> {
+  expect(transfer).toMatchObject({ status: 'on-hold', accountId: null, clientId: null });
+  const [row] = await api.database.reader.statement<{ reason: string; suspended: boolean }>(
+    'SELECT hold_reason AS reason, in_suspense AS suspended FROM incoming_transfers WHERE id = $1',
+    [transfer.id],
+  );
+  expect(row).toEqual({ reason: 'ambiguous-match', suspended: true });
+}
+
+/** How many transactions of this database wait for a lock, as another one sees them. */
+async function waitingForLocks(tx: Transaction): Promise<number> {
+  await tx.statement('SELECT pg_stat_clear_snapshot()', []);
+  const [row] = await tx.statement<{ waiting: number }>(
+    `SELECT count(*)::integer AS waiting FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+    [],
+  );
+  return row?.waiting ?? 0;
 }
 
 /** A payment that matched nobody: the transfer. */
@@ -169,7 +193,7 @@ async function operate(name: string, ...given: string[]): Promise<string[]> {
   const lines: string[] = [];
   const operation = OPERATIONS[name];
   if (operation === undefined) throw new Error(`no command ${name}`);
-  const context = { database: api.database, temporal, arguments: given };
+  const context = { database: api.database, temporal, initiator: TESTER, arguments: given };
   expect(await operation.run({ ...context, print: (line) => lines.push(line) })).toBe(0);
   return lines;
 }
@@ -209,6 +233,7 @@ describe('POST /provisioned-account-credits', () => {
       clientId,
       accountId: account,
       status: 'completed',
+      statusReason: null,
       currency: 'GBP',
       amount: 250.75,
       feeAmount: 0,
@@ -416,14 +441,141 @@ describe('a payment that a provider reports', () => {
       }),
     ],
     ['an account of another currency', ({ iban }) => ({ currency: 'EUR', receiver: { ...NOBODY, iban } })],
-  ])('that names %s is on hold against suspense, without an event of its own', async (_, payment) => {
+  ])('that names %s is on hold against suspense', async (_, payment) => {
     const before = await suspense();
     const transfer = await unmatched(payment(await builtIn()));
     expect(transfer).toMatchObject({ status: 'on-hold', accountId: null, clientId: null, transferDate: null });
     expect(await suspense()).toBe(before + 10_000n);
-    expect(await world.events(transfer.id)).toEqual(['incoming-transfer-pending']);
+    expect(await world.events(transfer.id)).toEqual(['incoming-transfer-pending', 'incoming-transfer-on-hold']);
     expect(await advance(transfer.id)).toEqual({ do: 'wait', for: 'match', until: null });
   });
+
+  describe('for a sub-account', () => {
+    async function withSubAccounts(count: number): Promise<{ main: Json; subs: Json[] }> {
+      const main = await builtIn();
+      const subs: Json[] = [];
+      for (let made = 0; made < count; made += 1) subs.push(await subAccount(main));
+      return { main, subs };
+    }
+
+    /** As a sub-account is: no bank details of its own, and active with its main account. */
+    async function subAccount(main: Json): Promise<Json> {
+      const { id } = await builtIn({ open: false });
+      await api.database.reader.statement(
+        `UPDATE accounts SET main_account_id = $2, status = 'active', connection_id = NULL, connection_state = NULL,
+           requested_change = NULL, next_check_at = NULL WHERE id = $1`,
+        [id, main.id],
+      );
+      return (await api.call('GET', `/accounts/${id}`)).body.data.account;
+    }
+
+    const close = (account: Json) =>
+      api.database.reader.statement(`UPDATE accounts SET status = 'closed' WHERE id = $1`, [account.id]);
+
+    const byIban = ({ iban }: Json) => ({ ...NOBODY, iban });
+    const byNumber = ({ accountNumber, routingCodes }: Json) => ({ iban: null, accountNumber, routingCodes });
+
+    test.each([
+      ['IBAN', byIban],
+      ['account number', byNumber],
+    ])('the ledger number in the reference wins over the main account, which the %s names', async (_, named) => {
+      const { main, subs } = await withSubAccounts(2);
+      const { id } = await receive({ receiver: named(main), remittanceText: `for ${subs[1]?.ledgerNumber}` });
+      expect(await transferOf(id)).toMatchObject({
+        status: 'completed',
+        accountId: subs[1]?.id,
+        receiverAccount: { ledgerNumber: subs[1]?.ledgerNumber },
+      });
+      expect(await world.balance(subs[1]?.id)).toEqual({ available: 100, receivable: 0 });
+      expect(await world.balance(main.id)).toEqual({ available: 0, receivable: 0 });
+    });
+
+    test('the deposit information of a sub-account leads to it, by every scheme', async () => {
+      const { subs } = await withSubAccounts(1);
+      const answer = await api.call('GET', `/accounts/${subs[0]?.id}/deposit-information`);
+      const { internal: _, ...schemes }: Record<string, Json> = answer.body.data.depositInformation;
+      expect(Object.keys(schemes).length).toBeGreaterThan(1);
+      for (const [scheme, { iban, accountNumber, routingCodes, reference }] of Object.entries(schemes)) {
+        const receiver = { iban, accountNumber, routingCodes: routingCodes ?? {} };
+        const { id } = await receive({ scheme, receiver, remittanceText: reference });
+        expect((await transferOf(id)).accountId, scheme).toBe(subs[0]?.id);
+      }
+    });
+
+    test('money for a closed one belongs to its main account, with and without the bank details', async () => {
+      const { main, subs } = await withSubAccounts(1);
+      await close(subs[0]);
+      for (const receiver of [byIban(main), NOBODY]) {
+        const { id } = await receive({ receiver, remittanceText: subs[0]?.ledgerNumber });
+        expect(await transferOf(id)).toMatchObject({ status: 'completed', accountId: main.id });
+      }
+    });
+
+    test('a ledger number of anybody else beside the bank details changes nothing', async () => {
+      const { main } = await withSubAccounts(1);
+      const other = await withSubAccounts(1);
+      for (const { ledgerNumber } of [other.main, other.subs[0]]) {
+        const { id } = await receive({ receiver: byIban(main), remittanceText: ledgerNumber });
+        expect((await transferOf(id)).accountId).toBe(main.id);
+      }
+    });
+
+    test('two of them in one reference are ambiguous, and so is one beside its main account', async () => {
+      const { main, subs } = await withSubAccounts(2);
+      for (const numbers of [subs, [main, subs[0]]]) {
+        const remittanceText = numbers.map((account) => account?.ledgerNumber).join(' ');
+        for (const receiver of [byIban(main), NOBODY]) await isAmbiguous(await unmatched({ receiver, remittanceText }));
+      }
+    });
+
+    test('one that closes while its money arrives leaves the money to its main account', async () => {
+      const { main, subs } = await withSubAccounts(1);
+      let isLocked = () => {};
+      const locked = new Promise<void>((resolve) => {
+        isLocked = resolve;
+      });
+      const closing = api.database.transaction(async (tx) => {
+        await tx.statement(`UPDATE accounts SET status = 'closed' WHERE id = $1`, [subs[0]?.id]);
+        isLocked();
+        await eventually('the payment waits for the sub-account', async () => {
+          const waiting = await waitingForLocks(tx);
+          return waiting > 0 ? true : undefined;
+        });
+      });
+      await locked;
+      const { id } = await receive({ receiver: byIban(main), remittanceText: subs[0]?.ledgerNumber });
+      await closing;
+      expect(await transferOf(id)).toMatchObject({ status: 'completed', accountId: main.id });
+    });
+  });
+
+  test('that names two ledger numbers is held for a person, in either order; one named twice is one', async () => {
+    const [one, other] = [await builtIn(), await builtIn()];
+    for (const named of [
+      [one, other],
+      [other, one],
+    ]) {
+      const remittanceText = named.map(({ ledgerNumber }) => ledgerNumber).join(' or ');
+      await isAmbiguous(await unmatched({ remittanceText }));
+    }
+    const { id } = await receive({ remittanceText: `${one.ledgerNumber} ${one.ledgerNumber}` });
+    expect((await transferOf(id)).accountId).toBe(one.id);
+  });
+
+  test.each(['no account', 'its account'])(
+    'that is reported several times at once counts once, for %s',
+    async (whose) => {
+      const account = await builtIn();
+      for (let round = 0; round < 10; round += 1) {
+        const serviceProviderId = randomUUID();
+        const remittanceText = whose === 'no account' ? null : account.ledgerNumber;
+        const report = () => receive({ serviceProviderId, remittanceText });
+        const outcomes = (await Promise.all([report(), report(), report()])).map(({ outcome }) => outcome);
+        expect(outcomes.sort()).toEqual(['applied', 'no-effect', 'no-effect']);
+      }
+      expect((await world.balance(account.id)).available).toBe(whose === 'no account' ? 0 : 1_000);
+    },
+  );
 
   test('that is told twice counts once; with another amount it is a break', async () => {
     const account = await builtIn();
@@ -433,6 +585,22 @@ describe('a payment that a provider reports', () => {
     expect((await receive({ ...payment, amountMinor: 10_001n })).outcome).toBe('break');
     expect(await world.balance(account.id)).toEqual({ available: 100, receivable: 0 });
   });
+});
+
+test('money that its provider holds cannot be credited by the release before, which does not look at the reason', async () => {
+  const account = await builtIn();
+  const { id } = await receive({ remittanceText: account.ledgerNumber, held: true });
+  const held = await transferOf(id);
+  // As that release settles held money once its account is active.
+  const credit = () =>
+    api.database.statement(
+      `UPDATE incoming_transfers SET status = 'completed', in_suspense = false, receivable_minor = 0, hold_reason = NULL,
+         transfer_date = '2026-01-02', waiting_for = NULL, waiting_since = NULL, next_check_at = NULL WHERE id = $1`,
+      [held.id],
+    );
+  await expect(credit()).rejects.toThrow(/is held by its provider/);
+  expect(await advance(held.id)).toEqual({ do: 'wait', for: 'provider', until: null });
+  expect(await world.balance(account.id)).toEqual({ available: 0, receivable: 100 });
 });
 
 describe('money for an account that cannot take it', () => {
@@ -452,7 +620,11 @@ describe('money for an account that cannot take it', () => {
     expect(await advance(held.id)).toEqual({ do: 'end' });
     expect((await read(held.id)).status).toBe('completed');
     expect(await world.balance(account.id)).toEqual({ available: 100, receivable: 0 });
-    expect(await world.events(held.id)).toEqual(['incoming-transfer-pending', 'incoming-transfer-completed']);
+    expect(await world.events(held.id)).toEqual([
+      'incoming-transfer-pending',
+      'incoming-transfer-on-hold',
+      'incoming-transfer-completed',
+    ]);
   });
 
   test('is held while a plug-in account is suspended, and credited when it is active again', async () => {
@@ -541,11 +713,24 @@ describe('an operator', () => {
     expect(await operate('assign-incoming', transfer.id, account.id.toUpperCase())).toHaveLength(1);
     const assigned = await read(transfer.id);
     expect(assigned).toMatchObject({ status: 'completed', accountId: account.id, clientId, feeAmount: 2.5 });
+    expect(await auditOf(api.database.reader, transfer.id)).toEqual([
+      {
+        resource: 'incoming-transfer',
+        action: 'assigned',
+        ...TESTER,
+        before: { status: 'on-hold', accountId: null },
+        after: { status: 'completed', accountId: account.id },
+      },
+    ]);
     const credit = await api.call('GET', `/provisioned-account-credits/${assigned.provisionedAccountCreditId}`);
     expect(credit.body.data.provisionedAccountCredit).toMatchObject({ accountId: account.id, clientId });
     expect(await world.balance(account.id)).toEqual({ available: 97.5, receivable: 0 });
     expect(await suspense()).toBe(before);
-    expect(await world.events(transfer.id)).toEqual(['incoming-transfer-pending', 'incoming-transfer-completed']);
+    expect(await world.events(transfer.id)).toEqual([
+      'incoming-transfer-pending',
+      'incoming-transfer-on-hold',
+      'incoming-transfer-completed',
+    ]);
     expect(await isWoken(transfer.id)).toBe(true);
     await expect(operate('assign-incoming', transfer.id, account.id)).rejects.toThrow('illegal_transition');
     await expect(operate('return-incoming', transfer.id)).rejects.toThrow('illegal_transition');
@@ -591,7 +776,11 @@ describe('an operator', () => {
     expect((await read(held.id)).status).toBe('failed');
     expect(await world.balance(account)).toEqual({ available: 0, receivable: 0 });
     expect(await suspense('custom-bank')).toBe(0n);
-    expect(await world.events(held.id)).toEqual(['incoming-transfer-pending', 'incoming-transfer-failed']);
+    expect(await world.events(held.id)).toEqual([
+      'incoming-transfer-pending',
+      'incoming-transfer-on-hold',
+      'incoming-transfer-failed',
+    ]);
   });
 
   test('two at once: one assigns, the other is refused', async () => {

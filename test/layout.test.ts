@@ -15,10 +15,13 @@ import {
   unfinishedBreaches,
 } from './layout/rules.ts';
 import { readSource, readSources } from './layout/source.ts';
+import { oversizedSqlFunctions, readMigrations } from './layout/sql.ts';
 
 /** Longer than the limits when the ratchet was set. The list can only shrink: shorten the code, then its figure. */
 const KNOWN_SIZES: Readonly<Record<string, number>> = {
-  'db/schema.ts': 408,
+  'db/migrations/0003_ledger_functions.sql settle_internal_transfers': 190,
+  'db/migrations/0008_transfer_counts.sql count_transfers': 80,
+  'db/schema.ts': 361,
 };
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -42,7 +45,8 @@ describe('the project', () => {
   });
 
   test('no function is longer than 70 lines, no file longer than 300, beyond a list that can only shrink', () => {
-    expect(ratchetBreaches(oversized(sources), KNOWN_SIZES)).toEqual([]);
+    const sizes = new Map([...oversized(sources), ...oversizedSqlFunctions(readMigrations(root))]);
+    expect(ratchetBreaches(sizes, KNOWN_SIZES)).toEqual([]);
   });
 
   test('files are named in kebab case, the same noun the same in every layer', () => {
@@ -130,6 +134,16 @@ describe('the rules see what they look for', () => {
     expect(ratchetBreaches(sizes, { 'db/a.ts long': 81, 'db/b.ts': 302 })).toHaveLength(2);
     expect(ratchetBreaches(sizes, { ...known, 'db/c.ts': 400 })).toHaveLength(1);
     expect(ratchetBreaches(sizes, {})).toHaveLength(2);
+  });
+
+  test('sizes of functions in SQL, as the last migration leaves them', () => {
+    const define = (name: string, lines: number, replace = '') =>
+      `CREATE ${replace}FUNCTION ${name}() RETURNS void LANGUAGE plpgsql AS $$\n${'PERFORM 1;\n'.repeat(lines)}$$;\n`;
+    const files = [
+      { path: '1.sql', text: define('short', 68) + define('long', 69) + define('shortened', 90) + define('gone', 90) },
+      { path: '2.sql', text: `${define('shortened', 5, 'OR REPLACE ')}DROP FUNCTION gone();\n${define('later', 100)}` },
+    ];
+    expect(Object.fromEntries(oversizedSqlFunctions(files))).toEqual({ '1.sql long': 71, '2.sql later': 102 });
   });
 
   test('names', () => {

@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { listAdmissionsDue } from '../db/admissions.ts';
+import { admitWaitingTransfers, listAdmissionsDue } from '../db/admissions.ts';
 import { checkLedger } from '../db/ledger-check.ts';
-import { admitWaitingTransfers, advanceOutgoingTransfer } from '../db/outgoing-transfers.ts';
+import { advanceOutgoingTransfer } from '../db/outgoing-transfers.ts';
 import type { Price } from '../domain/fees.ts';
 import { asId, type OutgoingTransferId } from '../domain/ids.ts';
 import { type Called, type Json, startApi, type TestApi } from './harness/api.ts';

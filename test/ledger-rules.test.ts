@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { sqlState, type Transaction } from '../db/client.ts';
-import { checkLedger } from '../db/ledger-check.ts';
+import { type Reader, sqlState, type Transaction } from '../db/client.ts';
+import { sweepFeesOnce } from '../db/fee-sweeps.ts';
+import { checkLedger, findViolationsSince } from '../db/ledger-check.ts';
 import { type Json, startApi, type TestApi } from './harness/api.ts';
 import { type MoneyWorld, moneyWorld } from './harness/money.ts';
 import { createTestDatabase, type TestDatabase } from './harness/postgres.ts';
@@ -40,7 +41,7 @@ beforeAll(async () => {
     destination: { type: 'beneficiary-bank-account', beneficiaryBankAccountId: bankAccount },
   };
   settled = await send({ amount: 10 });
-  waiting = await send({ amount: 5, transferDate: '2099-01-05' });
+  waiting = await send({ amount: 5, transferDate: inAYear() });
   processing = await send({ amount: 7, ...external });
   await api.database.transaction(async (tx) => {
     await tx.execute(sql`SELECT system_account('custom-bank', 'GBP', 'suspense')`);
@@ -48,6 +49,7 @@ beforeAll(async () => {
       INSERT INTO system_account_checkpoints SELECT account.id, max(posting.id), -sum(posting.amount_minor)
       FROM system_accounts account JOIN postings posting ON posting.debit_account_id = account.id
       WHERE account.kind = 'settlement' GROUP BY account.id`);
+    await sweepFeesOnce(tx, '2026-01-01');
   });
 });
 
@@ -69,6 +71,10 @@ async function send(change: Json): Promise<Json> {
   const answer = await api.call('POST', '/outgoing-transfers', body);
   expect(answer.status, answer.text).toBe(201);
   return answer.body.data.outgoingTransfer;
+}
+
+function inAYear(): string {
+  return new Date(Date.now() + 365 * 86_400_000).toISOString().slice(0, 10);
 }
 
 /** The names that statements use, as literals of this database. */
@@ -127,6 +133,9 @@ const FORBIDDEN: readonly [guarantee: string, statement: string, code: string][]
   ['a posting is never changed', `UPDATE postings SET amount_minor = amount_minor + 1`, APPEND_ONLY],
   ['a posting is never removed', `DELETE FROM postings`, APPEND_ONLY],
   ['postings are never truncated', `TRUNCATE postings`, APPEND_ONLY],
+  ['a fee sweep is never changed', `UPDATE fee_sweeps SET amount_minor = amount_minor + 1`, APPEND_ONLY],
+  ['a fee sweep is never removed', `DELETE FROM fee_sweeps`, APPEND_ONLY],
+  ['fee sweeps are never truncated', `TRUNCATE fee_sweeps`, APPEND_ONLY],
   ['a posting moves a positive amount', posting({ amount: 0 }), CHECK_VIOLATED],
   ['a posting moves no negative amount', posting({ amount: -5 }), CHECK_VIOLATED],
   ['a posting has two accounts', posting({ credit: '{source}' }), CHECK_VIOLATED],
@@ -308,21 +317,31 @@ const DEFECTS: Readonly<Record<string, readonly string[]>> = {
   'a checkpoint is the sum of the postings up to it': [
     `UPDATE system_account_checkpoints SET balance_minor = balance_minor + 1`,
   ],
+  'a fee sweep is posted as it is recorded': [`UPDATE fee_sweeps SET amount_minor = amount_minor + 1`],
   'a resource has told every event once': [`DELETE FROM events WHERE resource_id = {settled}`],
 };
 
-const RULES = [
-  ...readFileSync(new URL('../db/ledger-invariants.sql', import.meta.url), 'utf8').matchAll(
-    /^SELECT '((?:[^']|'')+)'/gm,
-  ),
-].map(([, rule = '']) => rule.replaceAll("''", "'"));
+function rulesOf(file: string): string[] {
+  const text = readFileSync(new URL(`../db/${file}`, import.meta.url), 'utf8');
+  return [...text.matchAll(/^SELECT '((?:[^']|'')+)'/gm)].map(([, rule = '']) => rule.replaceAll("''", "'"));
+}
+
+const RULES = rulesOf('ledger-invariants.sql');
+/** Rules that the check of what is new has no statement for, and the one that shows their breach. */
+const SEEN_SINCE: Readonly<Record<string, string>> = {
+  'client sides have versions, system sides have none': 'versions have no gaps',
+  'a checkpoint is the sum of the postings up to it': 'a currency sums to zero',
+};
 
 /** The rules that are broken after the statements, with triggers off as only a superuser can have them. */
-async function brokenRulesAfter(statements: readonly string[]): Promise<string[]> {
+async function brokenRulesAfter(
+  statements: readonly string[],
+  check: (reader: Reader) => Promise<readonly { readonly rule: string }[]> = checkLedger,
+): Promise<string[]> {
   return rolledBack(async (tx) => {
     await tx.execute(sql`SET LOCAL session_replication_role = replica`);
     for (const statement of statements) await tx.statement(filled(statement), []);
-    return [...new Set((await checkLedger(tx)).map(({ rule }) => rule))];
+    return [...new Set((await check(tx)).map(({ rule }) => rule))];
   });
 }
 
@@ -339,4 +358,32 @@ describe('the invariant check', () => {
   test.each(Object.entries(DEFECTS))('sees when not: %s', async (rule, statements) => {
     expect(await brokenRulesAfter(statements)).toContain(rule);
   });
+});
+
+describe('the check of what is new', () => {
+  test('finds nothing wrong with books that hold', async () => {
+    expect(await findViolationsSince(api.database.reader)).toEqual([]);
+  });
+
+  test('has the rules of the whole check, but for those that another one shows', () => {
+    const rules = RULES.filter((rule) => SEEN_SINCE[rule] === undefined);
+    expect(rulesOf('ledger-invariants-since.sql').sort()).toEqual(rules.sort());
+  });
+
+  test.each(Object.entries(DEFECTS))('sees when not: %s', async (rule, statements) => {
+    expect(await brokenRulesAfter(statements, findViolationsSince)).toContain(SEEN_SINCE[rule] ?? rule);
+  });
+});
+
+test.each([
+  ['without its record', `DELETE FROM fee_sweeps`],
+  ['of another provider', `UPDATE fee_sweeps SET provider = 'sandbox-bank'`],
+  [
+    'with a posting to another account',
+    `UPDATE postings SET credit_account_id = system_account('custom-bank', 'GBP', 'correction') WHERE debit_transaction_type = 'fee-sweep'`,
+  ],
+])('a fee sweep %s is seen by both checks', async (_defect, statement) => {
+  const rule = 'a fee sweep is posted as it is recorded';
+  expect(await brokenRulesAfter([statement])).toContain(rule);
+  expect(await brokenRulesAfter([statement], findViolationsSince)).toContain(rule);
 });

@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { generateKeyPairSync } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createDatabase, type Database } from '../db/client.ts';
 import { newId } from '../db/ids.ts';
 import {
@@ -6,12 +7,14 @@ import {
   changeMachineUser,
   createMachineUser,
   findMachineUser,
-  findMachineUserKey,
+  findMachineUserKeys,
   type KnownMachineUser,
+  type RegisteredKeyRow,
   registerMachineUser,
   revokeMachineUserKey,
 } from '../db/machine-users.ts';
 import type { MachineUserId } from '../domain/ids.ts';
+import { auditOf, TESTER } from './harness/audit.ts';
 import { createTestDatabase, type TestDatabase } from './harness/postgres.ts';
 
 let testDatabase: TestDatabase;
@@ -27,6 +30,10 @@ afterAll(async () => {
   await testDatabase?.drop();
 });
 
+function newPublicKey(): object {
+  return generateKeyPairSync('ed25519').publicKey.export({ format: 'jwk' });
+}
+
 function knownUser(): KnownMachineUser {
   return {
     id: newId<MachineUserId>(),
@@ -34,26 +41,21 @@ function knownUser(): KnownMachineUser {
     roles: ['operator', 'admin'],
     kid: newId(),
     algorithm: 'EdDSA',
-    publicKey: { kty: 'OKP', crv: 'Ed25519', x: '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo' },
+    publicKey: newPublicKey(),
   };
-}
-
-async function auditOf(id: string): Promise<string[]> {
-  const rows = await database.statement<{ action: string }>(
-    'select action from audit_entries where subject = $1 order by id',
-    [id],
-  );
-  return rows.map((row) => row.action);
 }
 
 test('registering the same user again, also at the same moment, makes one user, one key and one audit entry', async () => {
   const user = knownUser();
-  await Promise.all([1, 2, 3].map(() => database.transaction((tx) => registerMachineUser(tx, user))));
+  await Promise.all([1, 2, 3].map(() => database.transaction((tx) => registerMachineUser(tx, user, TESTER))));
   const found = await findMachineUser(database.reader, user.id);
   expect(found).toMatchObject({ id: user.id, roles: user.roles, status: 'active' });
   expect(found?.keys.map((key) => key.kid)).toEqual([user.kid]);
-  expect(await auditOf(user.id)).toEqual(['machine-user-registered']);
-  expect(await findMachineUserKey(database.reader, user.kid)).toEqual({
+  const { name, roles, kid } = user;
+  expect(await auditOf(database.reader, user.id)).toEqual([
+    { resource: 'machine-user', action: 'created', ...TESTER, before: null, after: { name, roles, kid } },
+  ]);
+  expect(await keyOf(user.kid)).toEqual({
     machineUserId: user.id,
     roles: user.roles,
     algorithm: 'EdDSA',
@@ -64,43 +66,105 @@ test('registering the same user again, also at the same moment, makes one user, 
 
 test('registering again revives neither a revoked user nor a revoked key', async () => {
   const user = knownUser();
-  await database.transaction((tx) => registerMachineUser(tx, user));
+  await database.transaction((tx) => registerMachineUser(tx, user, TESTER));
   const keyId = (await findMachineUser(database.reader, user.id))?.keys[0]?.id;
   if (keyId === undefined) throw new Error('the user has no key');
-  await database.transaction((tx) => revokeMachineUserKey(tx, user.id, keyId));
-  await database.transaction((tx) => registerMachineUser(tx, user));
-  expect((await findMachineUserKey(database.reader, user.kid))?.active).toBe(false);
-  await database.transaction((tx) => changeMachineUser(tx, user.id, { status: 'revoked' }));
-  await database.transaction((tx) => registerMachineUser(tx, { ...user, kid: newId() }));
+  await database.transaction((tx) => revokeMachineUserKey(tx, user.id, keyId, TESTER));
+  await database.transaction((tx) => registerMachineUser(tx, user, TESTER));
+  expect((await keyOf(user.kid))?.active).toBe(false);
+  await database.transaction((tx) => changeMachineUser(tx, user.id, { status: 'revoked' }, TESTER));
+  await database.transaction((tx) =>
+    registerMachineUser(tx, { ...user, kid: newId(), publicKey: newPublicKey() }, TESTER),
+  );
   expect((await findMachineUser(database.reader, user.id))?.status).toBe('revoked');
 });
 
 test("a revoked user's keys stop counting, and it gets no new one", async () => {
   const user = knownUser();
-  await database.transaction((tx) => registerMachineUser(tx, user));
-  await database.transaction((tx) => changeMachineUser(tx, user.id, { status: 'revoked' }));
-  expect((await findMachineUserKey(database.reader, user.kid))?.active).toBe(false);
-  const more = { kid: newId(), algorithm: 'EdDSA' as const, publicKey: user.publicKey };
-  const adding = database.transaction((tx) => addMachineUserKey(tx, user.id, more));
+  await database.transaction((tx) => registerMachineUser(tx, user, TESTER));
+  await database.transaction((tx) => changeMachineUser(tx, user.id, { status: 'revoked' }, TESTER));
+  expect((await keyOf(user.kid))?.active).toBe(false);
+  const more = { kid: newId(), algorithm: 'EdDSA' as const, publicKey: newPublicKey() };
+  const adding = database.transaction((tx) => addMachineUserKey(tx, user.id, more, TESTER));
   await expect(adding).rejects.toMatchObject({ code: 'common.state.illegal_transition' });
-  const reviving = database.transaction((tx) => changeMachineUser(tx, user.id, { status: 'active' }));
+  const reviving = database.transaction((tx) => changeMachineUser(tx, user.id, { status: 'active' }, TESTER));
   await expect(reviving).rejects.toMatchObject({ code: 'common.state.illegal_transition' });
 });
 
 test('a kid belongs to one user: a second one with it is refused and nothing of it stays', async () => {
   const user = knownUser();
-  await database.transaction((tx) => registerMachineUser(tx, user));
-  const key = { kid: user.kid, algorithm: 'EdDSA' as const, publicKey: user.publicKey };
-  const taking = database.transaction((tx) => createMachineUser(tx, { name: 'other', roles: ['viewer'], key }));
+  await database.transaction((tx) => registerMachineUser(tx, user, TESTER));
+  const key = { kid: user.kid, algorithm: 'EdDSA' as const, publicKey: newPublicKey() };
+  const taking = database.transaction((tx) => createMachineUser(tx, { name: 'other', roles: ['viewer'], key }, TESTER));
   await expect(taking).rejects.toMatchObject({ code: 'common.state.illegal_transition' });
   const others = await database.statement(`select id from machine_users where name = 'other'`, []);
   expect(others).toEqual([]);
   const stranger = { ...knownUser(), kid: user.kid };
-  await expect(database.transaction((tx) => registerMachineUser(tx, stranger))).rejects.toMatchObject({
+  await expect(database.transaction((tx) => registerMachineUser(tx, stranger, TESTER))).rejects.toMatchObject({
     code: 'common.state.illegal_transition',
   });
 });
 
+async function keyOf(kid: string): Promise<RegisteredKeyRow | null> {
+  return (await findMachineUserKeys(database.reader, [kid])).get(kid) ?? null;
+}
+
+describe('a public key belongs to one machine user', () => {
+  const other = { name: 'other', roles: ['approver'] as const };
+
+  test.each([
+    ['Ed25519', 'EdDSA', () => generateKeyPairSync('ed25519')],
+    ['P-256', 'ES256', () => generateKeyPairSync('ec', { namedCurve: 'P-256' })],
+    ['RSA', 'RS256', () => generateKeyPairSync('rsa', { modulusLength: 2048 })],
+  ] as const)(
+    '%s: a second registration is refused, of another user, of its own one, and after it was revoked',
+    async (_, algorithm, generate) => {
+      const publicKey = generate().publicKey.export({ format: 'jwk' });
+      const key = () => ({ kid: newId(), algorithm, publicKey });
+      const register = () => database.transaction((tx) => createMachineUser(tx, { ...other, key: key() }, TESTER));
+      const first = await register();
+      await expect(register()).rejects.toMatchObject({ code: 'common.state.illegal_transition' });
+      const stranger = await database.transaction((tx) =>
+        createMachineUser(tx, { ...other, key: knownUser() }, TESTER),
+      );
+      const adding = database.transaction((tx) => addMachineUserKey(tx, stranger.id, key(), TESTER));
+      await expect(adding).rejects.toMatchObject({ code: 'common.state.illegal_transition' });
+      const again = database.transaction((tx) => addMachineUserKey(tx, first.id, key(), TESTER));
+      await expect(again).rejects.toMatchObject({ code: 'common.state.illegal_transition' });
+      // Its holder still knows a revoked key.
+      await database.transaction((tx) => changeMachineUser(tx, first.id, { status: 'revoked' }, TESTER));
+      await expect(register()).rejects.toMatchObject({ code: 'common.state.illegal_transition' });
+    },
+  );
+
+  test('the other point of the same private key counts as the same', async () => {
+    const { x, y, ...rest } = generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey.export({ format: 'jwk' });
+    const prime = 2n ** 256n - 2n ** 224n + 2n ** 192n + 2n ** 96n - 1n;
+    const negated = prime - BigInt(`0x${Buffer.from(y ?? '', 'base64url').toString('hex')}`);
+    const mirrored = Buffer.from(negated.toString(16).padStart(64, '0'), 'hex').toString('base64url');
+    const register = (publicKey: object) =>
+      database.transaction((tx) =>
+        createMachineUser(tx, { ...other, key: { kid: newId(), algorithm: 'ES256', publicKey } }, TESTER),
+      );
+    await register({ ...rest, x, y });
+    await expect(register({ ...rest, x, y: mirrored })).rejects.toMatchObject({
+      code: 'common.state.illegal_transition',
+    });
+  });
+
+  test('of two who bring it at the same moment one gets it', async () => {
+    const publicKey = generateKeyPairSync('ed25519').publicKey.export({ format: 'jwk' });
+    const settled = await Promise.allSettled(
+      [1, 2, 3].map(() =>
+        database.transaction((tx) =>
+          createMachineUser(tx, { ...other, key: { kid: newId(), algorithm: 'EdDSA', publicKey } }, TESTER),
+        ),
+      ),
+    );
+    expect(settled.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+  });
+});
+
 test('an unknown kid is null', async () => {
-  expect(await findMachineUserKey(database.reader, 'nobody')).toBeNull();
+  expect(await keyOf('unknown')).toBeNull();
 });

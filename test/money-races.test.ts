@@ -3,17 +3,14 @@ import { EventEmitter, once } from 'node:events';
 import { sql } from 'drizzle-orm';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { outgoingTransferTransitions } from '../activities/outgoing-transfers.ts';
+import { admitWaitingTransfers } from '../db/admissions.ts';
 import { returnIncomingTransfer } from '../db/incoming-transfers.ts';
 import { lockAccounts } from '../db/ledger.ts';
-import {
-  admitWaitingTransfers,
-  advanceOutgoingTransfer,
-  applyPaymentReport,
-  findDueSubmission,
-} from '../db/outgoing-transfers.ts';
+import { advanceOutgoingTransfer, applyPaymentReport, findDueSubmission } from '../db/outgoing-transfers.ts';
 import { type AccountId, asId, type OutgoingTransferId } from '../domain/ids.ts';
-import type { PaymentWord } from '../domain/outgoing-transfers.ts';
+import type { PaymentWord } from '../domain/payment-reports.ts';
 import { type Json, startApi, type TestApi } from './harness/api.ts';
+import { TESTER } from './harness/audit.ts';
 import { type BuiltInAccounts, builtInAccounts, OPENED } from './harness/built-in-accounts.ts';
 import { type MoneyWorld, moneyWorld } from './harness/money.ts';
 import { createTestDatabase, type TestDatabase } from './harness/postgres.ts';
@@ -86,14 +83,10 @@ async function statusOf(id: string): Promise<string> {
 }
 
 function tell(provider: string, id: string, word: PaymentWord, amountMinor: bigint) {
-  const report = { word, serviceProviderId: 'pay-1', serviceProviderReference: null, code: null };
+  const claim = { amountMinor: amountMinor.toString(), currency: 'GBP', returned: null };
+  const report = { word, serviceProviderId: 'pay-1', serviceProviderReference: null, code: null, claim };
   return api.database.transaction((tx) =>
-    applyPaymentReport(
-      tx,
-      { id: asId<OutgoingTransferId>(id), provider, claim: { amountMinor, currency: 'GBP' } },
-      report,
-      api.services.configuration,
-    ),
+    applyPaymentReport(tx, { id: asId<OutgoingTransferId>(id), provider }, report, api.services.configuration),
   );
 }
 
@@ -113,22 +106,24 @@ test('a provider’s word about another provider’s payment or account is a bre
   expect((await api.call('GET', `/accounts/${account.id}`)).body.data.account.status).toBe('pending');
 });
 
-test('money that arrives while a long walk over the waiters is under way is offered to all of them', async () => {
+test('money that arrives between two batches of admissions is offered to all who wait', async () => {
   const poor = await world.account(payer, { amount: 1 });
-  const first = await sent(external({ amount: 50, source: { type: 'client-account', accountId: poor } }));
-  await sent(external({ amount: 900, source: { type: 'client-account', accountId: poor } }));
-  await world.credit(poor, 1);
-  const walk = (from: Awaited<ReturnType<typeof admitWaitingTransfers>>['next'] = null) =>
-    api.database.transaction((tx) => admitWaitingTransfers(tx, asId(poor), api.services.configuration, from, 1));
-  const page = await walk();
-  expect(page.admitted).toBe(0);
+  const from = { type: 'client-account', accountId: poor };
+  const first = await sent(external({ amount: 50, source: from }));
+  await sent(external({ amount: 900, source: from }));
+  await sent(external({ amount: 2, source: from }));
+  await sent(external({ amount: 2, source: from }));
+  await world.credit(poor, 3);
+  const admit = () =>
+    api.database.transaction((tx) => admitWaitingTransfers(tx, asId(poor), api.services.configuration, 1));
+  expect(await admit()).toEqual({ admitted: 1, more: true });
   await world.credit(poor, 50);
-  let { next } = page;
-  while (next !== null) ({ next } = await walk(next));
-  const due = await api.database.reader.execute(sql`SELECT id FROM accounts WHERE id = ${poor} AND admission_due`);
-  expect(due).toHaveLength(1);
-  expect(await walk()).toMatchObject({ admitted: 1 });
+  const due = () => api.database.reader.execute(sql`SELECT id FROM accounts WHERE id = ${poor} AND admission_due`);
+  expect(await due()).toHaveLength(1);
+  expect(await admit()).toEqual({ admitted: 1, more: true });
   expect(await statusOf(first.id)).toBe('processing');
+  expect(await admit()).toEqual({ admitted: 1, more: false });
+  expect(await due()).toHaveLength(0);
 });
 
 test('a cancel and an admission at the same instant have one winner each, and nothing is reserved twice', async () => {
@@ -142,7 +137,7 @@ test('a cancel and an admission at the same instant have one winner each, and no
       data: { outgoingTransfer: { status: 'cancelled' } },
     });
   const admit = () =>
-    api.database.transaction((tx) => admitWaitingTransfers(tx, asId(poor), api.services.configuration, null, 3));
+    api.database.transaction((tx) => admitWaitingTransfers(tx, asId(poor), api.services.configuration, 3));
   const [cancelled] = await Promise.all([
     Promise.all([...waiting, ...waiting].map(({ id }) => cancel(id))),
     Promise.all([admit(), admit(), admit()]),
@@ -349,9 +344,13 @@ test('a straight-through transfer whose account is held by others answers 503, t
   const held = new Promise<void>((resolve) => {
     release = resolve;
   });
-  const holder = api.database.transaction(async (tx) => {
-    await tx.execute(sql`SELECT id FROM accounts WHERE id = ${source} FOR UPDATE`);
-    await held;
+  let holder: Promise<void> = Promise.resolve();
+  await new Promise<void>((holds) => {
+    holder = api.database.transaction(async (tx) => {
+      await tx.execute(sql`SELECT id FROM accounts WHERE id = ${source} FOR UPDATE`);
+      holds();
+      await held;
+    });
   });
   const answer = await send(internal(), randomUUID());
   release();
@@ -382,7 +381,7 @@ test('money that came back to an account that is gone cannot be sent back to nob
   expect(await tell('sandbox-bank', id, 'returned', 1000n)).toBe('applied');
   const { body } = await api.call('GET', `/outgoing-transfers/${id}`);
   const incoming = body.data.outgoingTransfer.incomingTransferId;
-  await expect(api.database.transaction((tx) => returnIncomingTransfer(tx, incoming))).rejects.toMatchObject({
+  await expect(api.database.transaction((tx) => returnIncomingTransfer(tx, incoming, TESTER))).rejects.toMatchObject({
     code: 'common.state.illegal_transition',
   });
 });

@@ -7,6 +7,7 @@ import type { OutgoingTransferId } from '../domain/ids.ts';
 import { OPERATIONS } from '../scripts/operations.ts';
 import { findStuckWork } from '../scripts/stuck-work.ts';
 import { workflowId } from '../workflows/messages.ts';
+import { TESTER } from './harness/audit.ts';
 import { type Stage, setStage, until } from './harness/stage.ts';
 import { startTemporalDevServer, type TestTemporal } from './harness/temporal.ts';
 
@@ -99,6 +100,7 @@ async function operate(name: string, ...given: string[]): Promise<{ status: numb
   const status = await operation.run({
     database,
     temporal: connected,
+    initiator: TESTER,
     arguments: given,
     print: (line) => lines.push(line),
   });
@@ -122,7 +124,8 @@ describe('an open row whose workflow an operator terminated', () => {
     const { status, reservedMinor, waitingFor } = before;
     expect(await stage.find(id)).toMatchObject({ status, reservedMinor, waitingFor });
 
-    clockOffset = '70 minutes';
+    // Its day is over, and with it what it was to wait for.
+    clockOffset = '26 hours';
     stage.sweep.start();
     await runs(id);
     expect((await stage.find(id)).status).toBe('pending');
@@ -167,7 +170,7 @@ describe('a workflow whose row is final', () => {
   test('is found by the operator', async () => {
     const id = await waitingTransfer();
     await stage.relay.stop();
-    await stage.database.transaction((tx) => cancelOutgoingTransfer(tx, id, stage.configuration));
+    await stage.database.transaction((tx) => cancelOutgoingTransfer(tx, id, TESTER, stage.configuration));
     await until(
       () => operate('stuck'),
       ({ status, lines }) => status === 1 && lines.includes(`workflow without an open row: ${idOf(id)}`),
@@ -201,7 +204,7 @@ describe("when Temporal's database is lost", () => {
         (found) => found?.rowsWithoutWorkflow.length === 6,
       );
       const lines: string[] = [];
-      const context = { database: before.database, temporal: before.temporal, arguments: [] };
+      const context = { database: before.database, temporal: before.temporal, initiator: TESTER, arguments: [] };
       await OPERATIONS['restart-workflows']?.run({ ...context, print: (line) => lines.push(line) });
       expect(lines).toContain('outgoing-transfer: 6 to be woken');
       await until(
@@ -212,7 +215,7 @@ describe("when Temporal's database is lost", () => {
         const row = await before.find(id);
         if (row.status === 'completed') continue;
         await waitsForAuthorization(before, id);
-        await before.database.transaction((tx) => cancelOutgoingTransfer(tx, id, before.configuration));
+        await before.database.transaction((tx) => cancelOutgoingTransfer(tx, id, TESTER, before.configuration));
         await before.client.workflow.getHandle(idOf(id)).result();
       }
       expect(before.provider.submissions).toHaveLength(6);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { admitWaitingTransfers } from '../db/outgoing-transfers.ts';
+import { admitWaitingTransfers } from '../db/admissions.ts';
 import { asId } from '../domain/ids.ts';
 import { type Called, type Json, startApi, type TestApi } from './harness/api.ts';
 import { type MoneyWorld, moneyWorld } from './harness/money.ts';
@@ -443,11 +443,113 @@ describe('an external transfer from a plug-in account', () => {
       outgoingTransferId: null,
     });
     expect((await world.balance(source)).available).toBeCloseTo(before, 10);
-    expect((await patch(transfer.id, { returned: true })).status).toBe(409);
+    const again = await patch(transfer.id, { returned: true });
+    expect([again.status, again.body.data]).toEqual([200, body.data]);
+    expect((await world.balance(source)).available).toBeCloseTo(before, 10);
     expect((await world.events(transfer.id)).slice(-2)).toEqual([
       'outgoing-transfer-completed',
       'outgoing-transfer-returned',
     ]);
+  });
+
+  const reports = {
+    released: { status: 'released' },
+    completed: { status: 'completed' },
+    failed: { status: 'failed' },
+    returned: { returned: true },
+  } as const;
+  type Report = keyof typeof reports;
+
+  // What was reported, one after the other; what says nothing new then; all else contradicts it.
+  const stories: readonly (readonly [readonly Report[], readonly Report[]])[] = [
+    [['released'], ['released']],
+    [['completed'], ['released', 'completed']],
+    [
+      ['released', 'completed'],
+      ['released', 'completed'],
+    ],
+    [['failed'], ['failed']],
+    [
+      ['released', 'failed'],
+      ['released', 'failed'],
+    ],
+    [
+      ['completed', 'returned'],
+      ['released', 'completed', 'returned'],
+    ],
+  ];
+
+  test.each(stories)(
+    'reported as %j answers %j again with the present transfer, and nothing moves',
+    async (reported, known) => {
+      const transfer = await sent(external({ amount: 8 }));
+      for (const report of reported) expect((await patch(transfer.id, reports[report])).status).toBe(200);
+      const [row, events, balance] = [
+        await read(transfer.id),
+        await world.events(transfer.id),
+        await world.balance(source),
+      ];
+      for (const report of known) {
+        const { status, body } = await patch(transfer.id, reports[report]);
+        expect({ report, status, shown: body.data?.outgoingTransfer }).toEqual({ report, status: 200, shown: row });
+      }
+      expect(await read(transfer.id)).toEqual(row);
+      expect(await world.events(transfer.id)).toEqual(events);
+      expect(await world.balance(source)).toEqual(balance);
+    },
+  );
+
+  test.each<[readonly Report[], readonly Report[]]>([
+    [[], ['returned']],
+    [['released'], ['returned']],
+    [['completed'], ['failed']],
+    [['failed'], ['released', 'completed', 'returned']],
+    [
+      ['released', 'failed'],
+      ['completed', 'returned'],
+    ],
+    [['completed', 'returned'], ['failed']],
+  ])('reported as %j refuses %j as contradictions', async (reported, contradicting) => {
+    const transfer = await sent(external({ amount: 9 }));
+    for (const report of reported) expect((await patch(transfer.id, reports[report])).status).toBe(200);
+    const row = await read(transfer.id);
+    for (const report of contradicting) {
+      const { status, body } = await patch(transfer.id, reports[report]);
+      expect({ report, status, code: body.code }).toEqual({
+        report,
+        status: 409,
+        code: 'common.state.illegal_transition',
+      });
+    }
+    expect(await read(transfer.id)).toEqual(row);
+  });
+
+  test.each<[Report, readonly Report[]]>([
+    ['released', []],
+    ['completed', []],
+    ['failed', []],
+    ['returned', ['completed']],
+  ])('eight times at once: %s is 200 for each caller and happens once', async (report, before) => {
+    const transfer = await sent(external({ amount: 11 }));
+    for (const earlier of before) expect((await patch(transfer.id, reports[earlier])).status).toBe(200);
+    const answers = await Promise.all(Array.from({ length: 8 }, () => patch(transfer.id, reports[report])));
+    expect(answers.map(({ status }) => status)).toEqual(Array(8).fill(200));
+    const row = await read(transfer.id);
+    for (const { body } of answers) expect(body.data.outgoingTransfer).toEqual(row);
+    const type = `outgoing-transfer-${report}`;
+    expect((await world.events(transfer.id)).filter((event) => event === type)).toEqual([type]);
+    await world.invariantsHold();
+  });
+
+  test('a report about a pending, a cancelled or an internal transfer, or one that its provider carries out, is refused', async () => {
+    const pending = await sent(external({ amount: 9, transferDate: '2027-06-25' }));
+    const internalOne = await sent(internal({ amount: 1 }));
+    const cancelled = await sent(external({ amount: 9, transferDate: '2027-06-25' }));
+    expect((await patch(cancelled.id, { status: 'cancelled' })).status).toBe(200);
+    for (const { id } of [pending, cancelled, internalOne]) {
+      for (const report of Object.values(reports)) expect((await patch(id, report)).status).toBe(409);
+    }
+    expect((await patch(pending.id, { status: 'cancelled' })).status).toBe(200);
   });
 
   test('without the money waits, and goes as soon as the account is credited', async () => {

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { sql } from 'drizzle-orm';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createSandboxBank } from '../activities/providers/sandbox-bank.ts';
 import { newId } from '../db/ids.ts';
 import { checkLedger } from '../db/ledger-check.ts';
@@ -162,6 +162,74 @@ test('money that names nobody is on hold, not lost', async () => {
     `/incoming-transfers?data.incomingTransfer.serviceProviderId=${told.data.paymentId}`,
   );
   expect(body.data.incomingTransfers).toMatchObject([{ status: 'on-hold', accountId: null, amount: 12.5 }]);
+});
+
+describe('money that the bank holds and lets go of', () => {
+  const heldIn = (reference: string): Json => {
+    const received = paymentIn(reference);
+    return { ...received, data: { ...received.data, held: true } };
+  };
+  const releaseOf = ({ data: { paymentId, amount, currency } }: Json, change: Json = {}): Json =>
+    event('payment-in-released', { paymentId, paymentReference: null, amount, currency, ...change });
+  const transferOf = async ({ data }: Json): Promise<Json> =>
+    (await api.call('GET', `/incoming-transfers?data.incomingTransfer.serviceProviderId=${data.paymentId}`)).body.data
+      .incomingTransfers[0];
+
+  test('is completed whichever callback comes first, also both at once, and once however often', async () => {
+    const account = await openedAccount();
+    const orders: ((held: Json, release: Json) => Promise<unknown>)[] = [
+      async (held, release) => [await tell(held), await tell(release)],
+      async (held, release) => [await tell(release), await tell(held)],
+      ...Array.from({ length: 4 }, () => (held: Json, release: Json) => Promise.all([tell(held), tell(release)])),
+      (held, release) => Promise.all([release, held, release, held].map(tell)),
+    ];
+    for (const inOrder of orders) {
+      const held = heldIn(account.ledgerNumber);
+      const release = releaseOf(held);
+      await inOrder(held, release);
+      expect((await transferOf(held)).status).toBe('completed');
+      await tell(release);
+      await tell({ ...release, id: `evt-${newId()}` });
+    }
+    expect((await read(account.id)).availableBalance).toBe(12.5 * orders.length);
+  });
+
+  test('waits for its release, which must be of the same amount', async () => {
+    const account = await openedAccount();
+    const held = heldIn(account.ledgerNumber);
+    await tell(held);
+    const wrong = releaseOf(held, { amount: 99 });
+    const before = await breaks();
+    await tell(wrong);
+    expect([await outcomeOf(wrong), await breaks()]).toEqual(['break', before + 1]);
+    expect(await transferOf(held)).toMatchObject({ status: 'on-hold', accountId: account.id });
+    expect(await read(account.id)).toMatchObject({ availableBalance: 0, receivableBalance: 12.5 });
+    const release = releaseOf(held);
+    await tell(release);
+    expect(await outcomeOf(release)).toBe('applied');
+    expect(await read(account.id)).toMatchObject({ availableBalance: 12.5, receivableBalance: 0 });
+  });
+
+  test('finds an account that was opened while it was held', async () => {
+    const account = await openedAccount();
+    const held = heldIn(account.ledgerNumber);
+    const provider = (name: string) =>
+      api.database.reader.execute(sql`UPDATE accounts SET provider = ${name} WHERE id = ${account.id}`);
+    await provider('elsewhere');
+    await tell(held);
+    expect((await transferOf(held)).accountId).toBeNull();
+    await provider('sandbox-bank');
+    await tell(releaseOf(held));
+    expect(await transferOf(held)).toMatchObject({ status: 'completed', accountId: account.id });
+  });
+
+  test('is released too when the payment is reported again as no longer held', async () => {
+    const account = await openedAccount();
+    const held = heldIn(account.ledgerNumber);
+    await tell(held);
+    await tell(paymentIn(account.ledgerNumber, 12.5, held.data.paymentId));
+    expect((await transferOf(held)).status).toBe('completed');
+  });
 });
 
 test('a word about a payment that we do not have waits', async () => {

@@ -191,7 +191,8 @@ async function settlementPence(): Promise<number> {
   const [row] = await service.database.reader.statement<{ pence: string }>(
     `SELECT sum(CASE WHEN credit_account_id = account.id THEN -amount_minor ELSE amount_minor END)::text AS pence
      FROM system_accounts account JOIN postings ON account.id IN (debit_account_id, credit_account_id)
-     WHERE account.provider = 'sandbox-bank' AND account.kind = 'settlement' AND account.currency = 'GBP'`,
+     WHERE account.provider = 'sandbox-bank' AND account.kind = 'settlement' AND account.currency = 'GBP'
+       AND debit_transaction_type <> 'fee-sweep'`,
     [],
   );
   return Number(row?.pence);

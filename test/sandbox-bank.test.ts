@@ -100,7 +100,8 @@ describe('a payment out goes as its last two digits say', () => {
     const payment = paymentOf(12_345n);
     const answer = await bank.submitPayment(payment, {});
     expect(answer).toMatchObject({ outcome: 'completed' });
-    expect(await bank.lookUpPayment(payment.ourReference, {})).toEqual(answer);
+    const { amountMinor, currency } = payment;
+    expect(await bank.lookUpPayment(payment.ourReference, {})).toEqual({ ...answer, amountMinor, currency });
     await callbacksSent();
     expect(eventsAbout(payment.ourReference)).toEqual([]);
     expect(await entriesOf(payment.ourReference)).toEqual([{ kind: 'payment-out', amountMinor: 12_345n }]);
@@ -231,6 +232,57 @@ describe('a payment out goes as its last two digits say', () => {
     expect(await entriesOf(settled.ourReference)).toHaveLength(1);
   });
 
+  test('.13 is released as .10 is, and its look-ups are answered with 400', async () => {
+    const payment = paymentOf(10_013n);
+    expect(await bank.submitPayment(payment, {})).toMatchObject({ outcome: 'accepted' });
+    expect((await fetch(`${sandbox.url}/bank/payments/${payment.ourReference}`)).status).toBe(400);
+    await expect(bank.lookUpPayment(payment.ourReference, {})).rejects.toMatchObject({ reason: 'status 400' });
+    expect(await post(`/payments/${payment.ourReference}/settle`)).toMatchObject({ status: 200 });
+    await eventAbout(payment.ourReference, 'payment-completed');
+    expect((await fetch(`${sandbox.url}/bank/payments/${payment.ourReference}`)).status).toBe(400);
+  });
+
+  test('a part comes back: the look-up, the callback and the statement say how much', async () => {
+    const payment = paymentOf(10_000n);
+    await bank.submitPayment(payment, {});
+    const lever = `/payments/${payment.ourReference}/return`;
+    const part = { code: 'MD09', amount: 25.5 };
+    const shown = { status: 'returned', amount: 100, returnedAmount: 25.5, code: 'MD09' };
+    expect(await post(lever, part)).toMatchObject({ status: 200, body: shown });
+    const money = { code: 'MD09', amountMinor: 10_000n, returnedMinor: 2_550n, currency: 'GBP' };
+    expect(await eventAbout(payment.ourReference, 'payment-returned')).toMatchObject(money);
+    expect(await bank.lookUpPayment(payment.ourReference, {})).toMatchObject({ outcome: 'returned', ...money });
+    expect(await entriesOf(payment.ourReference)).toEqual([
+      { kind: 'payment-out', amountMinor: 10_000n },
+      { kind: 'payment-out-returned', amountMinor: 2_550n },
+    ]);
+    // The same again changes nothing; another part, or the whole, would be another return.
+    expect(await post(lever, part)).toMatchObject({ status: 200, body: shown });
+    expect(await post(lever, { ...part, amount: 25.51 })).toMatchObject({ status: 409 });
+    expect(await post(lever)).toMatchObject({ status: 409 });
+    expect(await entriesOf(payment.ourReference)).toHaveLength(2);
+  });
+
+  test.each<[string, string, Record<string, unknown>, string]>([
+    ['return', 'a field that it does not know', { ammount: 5 }, 'ammount'],
+    ['return', 'more than was paid', { amount: 100.11 }, 'amount'],
+    ['return', 'nothing', { amount: 0 }, 'amount'],
+    ['return', 'an amount below zero', { amount: -5 }, 'amount'],
+    ['return', 'a third decimal of sterling', { amount: 5.005 }, 'amount'],
+    ['return', 'an amount that is no number', { amount: 'half' }, 'amount'],
+    ['return', 'an amount that is a list', { amount: [5] }, 'amount'],
+    ['return', 'an empty code', { code: '' }, 'code'],
+    ['return', 'a code that is too long', { code: 'AC06-AC06-AC06' }, 'code'],
+    ['reject', 'an amount', { amount: 5 }, 'amount'],
+    ['settle', 'a code', { code: 'AC06' }, 'code'],
+  ])('the lever %s with %s is 400, names the field and moves nothing', async (lever, _, body, field) => {
+    const payment = paymentOf(10_010n);
+    await bank.submitPayment(payment, {});
+    const answer = await post(`/payments/${payment.ourReference}/${lever}`, body);
+    expect(answer).toMatchObject({ status: 400, body: { error: { code: 'invalid-request', attributes: { field } } } });
+    expect(await bank.lookUpPayment(payment.ourReference, {})).toMatchObject({ outcome: 'accepted' });
+  });
+
   test('the digits count in minor units, also where the currency has none or three', async () => {
     const yen = paymentOf(1_001n, { currency: 'JPY', scheme: 'swift' });
     expect(await bank.submitPayment(yen, {})).toMatchObject({ outcome: 'refused' });
@@ -263,6 +315,32 @@ describe('a reference stands for one payment', () => {
     expect(await bank.lookUpPayment(randomUUID(), {})).toEqual({ outcome: 'not-found' });
     const astray = createSandboxBank({ url: `${sandbox.url}/elsewhere`, secret: SANDBOX_SECRET });
     await expect(astray.lookUpPayment(randomUUID(), {})).rejects.toThrow(ProviderUnavailable);
+  });
+});
+
+describe('look-ups that something on the way answers', () => {
+  test.each([
+    ['refused', 400, 'application/json'],
+    ['gateway', 404, 'text/html; charset=UTF-8'],
+  ])(
+    '%s: the bank says nothing of payments, accounts and changes, and goes on taking payments',
+    async (lookUps, status, type) => {
+      const payment = paymentOf(55_700n);
+      expect(await post('/faults', { lookUps })).toMatchObject({ status: 200, body: { lookUps } });
+      expect(await bank.submitPayment(payment, {})).toMatchObject({ outcome: 'completed' });
+      const { ourReference } = payment;
+      const paths = ['payments', 'payments-in', 'accounts'].map((path) => `${path}/${ourReference}`);
+      for (const path of [...paths, `accounts/${ourReference}/changes/1`]) {
+        const answer = await fetch(`${sandbox.url}/bank/${path}`);
+        expect([answer.status, answer.headers.get('content-type')]).toEqual([status, type]);
+      }
+      await fetch(`${sandbox.url}/bank/faults`, { method: 'DELETE' });
+      expect(await bank.lookUpPayment(ourReference, {})).toMatchObject({ outcome: 'completed' });
+    },
+  );
+
+  test('another word for it is 400', async () => {
+    expect(await post('/faults', { lookUps: 'odd' })).toMatchObject({ status: 400 });
   });
 });
 

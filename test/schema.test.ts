@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createDatabase, type Database } from '../db/client.ts';
 import { ACCOUNT_STATUSES, CONNECTION_STATUSES } from '../domain/accounts.ts';
 import { CLIENT_RELATIONS, CLIENT_STATUSES } from '../domain/clients.ts';
-import { INCOMING_TRANSFER_STATUSES } from '../domain/incoming-transfers.ts';
+import { HOLD_REASONS, INCOMING_TRANSFER_STATUSES } from '../domain/incoming-transfers.ts';
 import { MACHINE_USER_STATUSES, TOKEN_ALGORITHMS } from '../domain/machine-users.ts';
 import { ROLES } from '../domain/roles.ts';
 import { USER_CLIENT_RELATION_STATUSES } from '../domain/user-client-relations.ts';
@@ -126,6 +126,7 @@ test('the domain and the CHECKs agree on statuses, roles and algorithms', async 
     'clients.status': CLIENT_STATUSES,
     'client_relations.relation': CLIENT_RELATIONS,
     'incoming_transfers.status': INCOMING_TRANSFER_STATUSES,
+    'incoming_transfers.hold_reason': HOLD_REASONS,
     'users.status': USER_STATUSES,
     'user_client_relations.status': USER_CLIENT_RELATION_STATUSES,
     'user_invitations.status': USER_INVITATION_STATUSES,

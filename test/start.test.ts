@@ -1,10 +1,17 @@
 import { spawn } from 'node:child_process';
+import { readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { decodeJwt } from 'jose';
+import postgres from 'postgres';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { readEndpoints } from '../scripts/endpoints.ts';
 import { isAlive } from '../scripts/processes.ts';
+import { readStartEnvironment } from '../scripts/start-environment.ts';
 import type { ChildName } from '../scripts/supervisor.ts';
+import { createEmptyDatabase } from './harness/postgres.ts';
 import {
   clearServicePlace,
   eventually,
@@ -44,6 +51,10 @@ async function runToken(place: ServicePlace, ...tokenArguments: string[]): Promi
   });
   const exitCode = await new Promise<number | null>((resolve) => child.once('close', resolve));
   return { output, errors, exitCode };
+}
+
+function audienceOf(token: string): unknown {
+  return decodeJwt(token.trim()).aud;
 }
 
 async function statusOf(url: string, token?: string): Promise<number> {
@@ -89,6 +100,17 @@ describe('a started service', () => {
     expect(new Set(pids).size).toBe(2 * CHILDREN.length);
   });
 
+  test('is heard on the loopback address alone, and its tokens name the installation that they are for', async () => {
+    // Other addresses of the machine: who listens on all of them hears these too.
+    for (const other of ['127.0.0.2', '[::1]'])
+      expect(await statusOf(`http://${other}:${first.port}/health/live`)).toBe(0);
+    const audiences = await Promise.all(
+      [first, second].map(async (place) => audienceOf((await runToken(place)).output)),
+    );
+    expect(audiences[0]).toMatch(/^financial-accounts-service-[0-9a-f-]{36}$/);
+    expect(audiences[1]).not.toBe(audiences[0]);
+  });
+
   test('prints the addresses and a curl that works when pasted', async () => {
     expect(firstService.output()).toContain(`${first.apiUrl}/docs`);
     expect(firstService.output()).toContain(`http://127.0.0.1:${first.environment.TEMPORAL_UI_PORT}`);
@@ -101,6 +123,27 @@ describe('a started service', () => {
     });
     await new Promise((resolve) => shell.once('close', resolve));
     expect(printed).toBe('200');
+  });
+
+  test('shows the metrics of API and worker on ports of their own, which it prints and records', async () => {
+    for (const [place, service] of [
+      [first, firstService],
+      [second, secondService],
+    ] as const) {
+      const { apiMetricsUrl, workerMetricsUrl } = readEndpoints(place.dataDirectory);
+      expect(service.output()).toContain(apiMetricsUrl);
+      expect(service.output()).toContain(workerMetricsUrl);
+      const texts = await Promise.all([apiMetricsUrl, workerMetricsUrl].map(async (url) => (await fetch(url)).text()));
+      expect(texts.map((text) => text.includes('# TYPE http_request_duration_seconds'))).toEqual([true, false]);
+      expect(texts.map((text) => text.includes('# TYPE webhook_attempts_total'))).toEqual([false, true]);
+      expect(await statusOf(`${place.apiUrl}/metrics`)).toBe(404);
+    }
+  });
+
+  test('makes an encryption key of its own, for its owner alone', () => {
+    const keys = [first, second].map(({ dataDirectory }) => join(dataDirectory, 'encryption-key'));
+    for (const file of keys) expect(statSync(file).mode & 0o077).toBe(0);
+    expect(new Set(keys.map((file) => readFileSync(file, 'utf8'))).size).toBe(2);
   });
 
   test('gives a token of the development machine user, and nothing else on standard output', async () => {
@@ -210,6 +253,38 @@ describe('a started service', () => {
       STOPPED_MS_MAX,
       () => JSON.stringify(recordedChildren(second)),
     );
+  });
+});
+
+test.each([
+  [undefined, 'http://127.0.0.1:3001'],
+  ['192.0.2.7', 'http://192.0.2.7:3001'],
+  ['::1', 'http://[::1]:3001'],
+  ['0.0.0.0', 'http://127.0.0.1:3001'],
+  ['::', 'http://127.0.0.1:3001'],
+])('with API_HOST %s the start finds the API at %s, and so do providers', (API_HOST, url) => {
+  expect(readStartEnvironment({ API_HOST, PORT: '3001' })).toMatchObject({ apiUrl: url, publicUrl: url });
+});
+
+describe('a start on a Postgres of the operator', () => {
+  test('registers no development user there, gives no token, and says how to register a machine user', async () => {
+    const place = await newServicePlace();
+    const database = await createEmptyDatabase('start');
+    const sql = postgres(database.url, { max: 1, onnotice: () => {} });
+    onTestFinished(async () => {
+      await sql.end({ timeout: 1 });
+      await clearServicePlace(place);
+      await database.drop();
+    });
+    const service = await startService(place, { DATABASE_URL: database.url });
+    expect(await statusOf(`${place.apiUrl}/health/ready`)).toBe(200);
+    expect([...(await sql`SELECT name FROM machine_users`)]).toEqual([]);
+    expect(service.output()).toContain('operate -- machine-user register NAME');
+    const { output, errors, exitCode } = await runToken(place);
+    expect([output, exitCode]).toEqual(['', 1]);
+    expect(errors.trim()).toMatch(/^The service runs on a Postgres of your own[^\n]*machine-user register[^\n]*$/);
+    service.process.kill('SIGTERM');
+    await expectEnd(service);
   });
 });
 

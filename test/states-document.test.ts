@@ -1,49 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { ACCOUNT_MOVES, CONNECTION_MOVES } from '../domain/accounts.ts';
-import { INCOMING_TRANSFER_MOVES } from '../domain/incoming-transfers.ts';
-import { OUTGOING_TRANSFER_MOVES } from '../domain/outgoing-transfers.ts';
-import { USER_CLIENT_RELATION_MOVES } from '../domain/user-client-relations.ts';
-import { USER_INVITATION_MOVES } from '../domain/user-invitations.ts';
-import { USER_MOVES } from '../domain/users.ts';
+import { STATE_TABLES, type StateTable } from './harness/state-tables.ts';
 
 const PATH = fileURLToPath(new URL('../docs/states.md', import.meta.url));
 
-type Moves = Readonly<Record<string, readonly string[]>>;
-
-/** Where a resource begins; final statuses end. */
-const DIAGRAMS: readonly (readonly [title: string, begins: string, moves: Moves, notes: string])[] = [
-  [
-    'Accounts',
-    'pending',
-    ACCOUNT_MOVES,
-    '`pending` to `closed` is for callers of plug-in accounts alone. Built-in accounts are opened and declined by their provider; by the API they only close, through the provider.',
-  ],
-  [
-    'Connections of accounts',
-    'creation-in-progress',
-    CONNECTION_MOVES,
-    "`dependency-failed`: the client's own connection failed, so the account was never asked for.",
-  ],
-  [
-    'Outgoing transfers',
-    'pending',
-    OUTGOING_TRANSFER_MOVES,
-    '`processing` has the money reserved, `released` was accepted by the provider and posted, `completed` is settled. A completed transfer can still come back: it stays `completed` and shows `returned`.',
-  ],
-  ['Incoming transfers', 'pending', INCOMING_TRANSFER_MOVES, 'Being put on hold has no event.'],
-  ['Users', 'active', USER_MOVES, 'Callers set both by PATCH.'],
-  [
-    'User invitations',
-    'pending',
-    USER_INVITATION_MOVES,
-    'The invited person accepts or rejects, behind the link of the e-mail; callers cancel; after seven days the workflow does.',
-  ],
-  ['User client relations', 'allowed', USER_CLIENT_RELATION_MOVES, 'Callers set both by PATCH.'],
-];
-
-function diagram(begins: string, moves: Moves): string[] {
+function diagram({ begins, moves }: StateTable): string[] {
   const named = (status: string) => status.replaceAll('-', '_');
   const names = Object.keys(moves).filter((status) => status.includes('-'));
   return [
@@ -63,13 +25,13 @@ function document(): string {
     '# States',
     '',
     'Printed from the tables in `domain/` by `test/states-document.test.ts`; run it with `UPDATE_DOCUMENTS=1` to print again.',
-    ...DIAGRAMS.flatMap(([title, begins, moves, notes]) => [
+    ...Object.values(STATE_TABLES).flatMap((table: StateTable) => [
       '',
-      `## ${title}`,
+      `## ${table.title}`,
       '',
-      notes,
+      table.notes,
       '',
-      ...diagram(begins, moves),
+      ...diagram(table),
     ]),
     '',
   ];

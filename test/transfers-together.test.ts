@@ -72,7 +72,8 @@ test('transfers that come together share commits, and each moves its own money',
   );
   const answers = await Promise.all(sent.map((one) => send(one)));
   expect(outcomes(answers)).toEqual(sent.map(() => 'settled'));
-  expect(await commits('shared')).toBeLessThan(40);
+  // How many share is a matter of timing; without sharing each would have a commit of its own.
+  expect(await commits('shared')).toBeLessThan(sent.length);
   expect((await world.balance(first)).available).toBe(160);
   for (const other of others) expect((await world.balance(other)).available).toBe(85);
   expect((await world.statement(first)).at(-1)).toMatchObject({ balance: 160 });

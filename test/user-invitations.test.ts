@@ -236,6 +236,44 @@ describe('an invitation to somebody who is a user already', () => {
     expect(await passwordHashOf(email)).toMatch(/^\$argon2id\$/);
   });
 
+  test('gives nothing back that was revoked after it was sent; the link then says that it was cancelled', async () => {
+    const email = newEmail();
+    const [revoked, other] = [await on.newClientId(), await on.newClientId()];
+    const alone = await on.invited(email, [revoked]);
+    const user = { email, identity: { type: 'individual', givenName: 'Grace', familyName: 'Hopper' } };
+    const workflow = { code: 'human.external.direct' };
+    const made = await on.api.call('POST', '/users', {
+      workflow,
+      data: { user, userClientRelations: [{ clientId: revoked }, { clientId: other }] },
+    });
+    expect(made.status, made.text).toBe(201);
+    const userId = made.body.data.user.id;
+    const revoke = async (clientId: string) => {
+      const [relation] = await relationOf(userId, clientId);
+      const answer = await on.api.call('PATCH', `/users/${userId}/client-relations/${relation.id}`, {
+        workflow: { code: 'direct' },
+        data: { userClientRelation: { status: 'revoked' } },
+      });
+      expect(answer.status, answer.text).toBe(200);
+    };
+    await revoke(revoked);
+    const late = await on.submit(alone.link, ACCEPT);
+    expect([late.status, late.html.includes('cancelled')]).toEqual([410, true]);
+    expect(await relationOf(userId, revoked)).toMatchObject([{ status: 'revoked' }]);
+    expect(await on.statuses(email)).toEqual(['cancelled']);
+    // One of several: the rest of the invitation stays good.
+    await on.invite(email, [revoked, other]);
+    const mails = await until(
+      () => on.mailsTo(email),
+      (all) => all.length === 2,
+    );
+    await revoke(other);
+    const [link = ''] = mails.map(linkIn).filter((one) => one !== alone.link);
+    expect((await on.submit(link, ACCEPT)).status).toBe(200);
+    expect(await relationOf(userId, revoked)).toMatchObject([{ status: 'allowed' }]);
+    expect(await relationOf(userId, other)).toMatchObject([{ status: 'revoked' }]);
+  });
+
   test('asks for no second password, keeps the first, and allows again what was revoked', async () => {
     const email = newEmail();
     const clientId = await on.newClientId();

@@ -16,6 +16,7 @@ import {
   replayWebhooks,
   rotateWebhookSecret,
 } from '../db/webhook-subscriptions.ts';
+import { TEST_KEYRING } from './harness/keyring.ts';
 import { createTestDatabase, type TestDatabase } from './harness/postgres.ts';
 import {
   createDrains,
@@ -327,7 +328,7 @@ describe('a subscription', () => {
       if (message === undefined) throw new Error('nothing was received');
       return message;
     };
-    await database.transaction((tx) => rotateWebhookSecret(tx, subscription.id, second));
+    await database.transaction((tx) => rotateWebhookSecret(tx, TEST_KEYRING, subscription.id, second));
     const rotating = await send();
     expect(rotating.headers['webhook-signature']?.split(' ')).toHaveLength(2);
     for (const secret of [first, second]) new Webhook(secret).verify(rotating.text, rotating.headers);

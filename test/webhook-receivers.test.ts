@@ -1,19 +1,17 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { lookup } from 'node:dns/promises';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
-import {
-  type AddressInfo,
-  createServer as createTcpServer,
-  type LookupFunction,
-  type Server,
-  type Socket,
-} from 'node:net';
+import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
+import { createNameResolver, type ResolveName } from '../activities/name-resolver.ts';
 import { createReceivers, type ReceiverOptions, type Receivers } from '../activities/webhook-receivers.ts';
 import type { AttemptOutcome } from '../domain/webhook-deliveries.ts';
+import { startNameServer } from './harness/name-server.ts';
 import { LOOPBACK_POLICY, startReceiver } from './harness/webhooks.ts';
 
 const STRICT = { allowPlainHttp: true, allowLoopback: false, ownBaseUrl: 'https://accounts.example.com' };
@@ -62,12 +60,8 @@ async function raw(answer: string, then: (socket: Socket) => void = () => {}): P
 }
 
 /** A resolver that tells this for every name. */
-function resolvesTo(...addresses: string[]): LookupFunction {
-  return (_hostname, _options, callback) =>
-    callback(
-      null,
-      addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
-    );
+function resolvesTo(...addresses: string[]): ResolveName {
+  return async () => addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
 }
 
 describe('a receiver that misbehaves', () => {
@@ -138,9 +132,9 @@ describe('a receiver that misbehaves', () => {
   });
 
   test('by having a name that nobody knows, is a failed name', async () => {
-    const resolve: LookupFunction = (hostname, _options, callback) => {
-      callback(Object.assign(new Error(`getaddrinfo ENOTFOUND ${hostname}`), { code: 'ENOTFOUND' }), '');
-    };
+    const knowsNone = await startNameServer(() => []);
+    closers.push(() => knowsNone.close());
+    const resolve = createNameResolver({ deadlineMs: 60_000, servers: [knowsNone.address] });
     expect(await post(receivers({ resolve }), 'http://nobody.example.org/')).toMatchObject({ error: 'dns_failed' });
   });
 
@@ -224,6 +218,72 @@ describe('an address', () => {
     outside.answer((_message, response) => response.writeHead(308, { location: inside.url }).end());
     expect(await post(receivers(), outside.url)).toMatchObject({ responseCode: 308, error: null });
     expect(inside.connections()).toBe(0);
+  });
+});
+
+describe('a name server', () => {
+  async function throughServer(answer: Parameters<typeof startNameServer>[0], policy = LOOPBACK_POLICY) {
+    const server = await startNameServer(answer);
+    closers.push(() => server.close());
+    const resolve = createNameResolver({ deadlineMs: 5_000, servers: [server.address] });
+    return { server, made: receivers({ policy, resolve }) };
+  }
+
+  test('that never answers holds up its own receivers alone: names of banks resolve meanwhile', async () => {
+    const { server, made } = await throughServer(() => null);
+    // More than the threads with which the system's resolver serves the whole process.
+    const names = Array.from({ length: 16 }, (_, index) => `http://silent-${index}.example.org/hook`);
+    let ended = 0;
+    const attempts = names.map((name) => post(made, name).finally(() => (ended += 1)));
+    while (server.questions() < names.length) await sleep(10);
+    const receiver = await startReceiver();
+    closers.push(() => receiver.close());
+    // What a bank's adapter does: the system's resolver, and a connection.
+    expect(await lookup('localhost')).toMatchObject({ family: expect.any(Number) });
+    expect((await fetch(`http://localhost:${receiver.port}/`, { method: 'POST', body: '{}' })).status).toBe(200);
+    expect((await post(made, receiver.url)).responseCode).toBe(200);
+    expect(ended).toBe(0);
+    expect(new Set((await Promise.all(attempts)).map(({ error }) => error))).toEqual(new Set(['dns_failed']));
+  });
+
+  test('is asked anew for every connection, and what it says is checked each time', async () => {
+    const turns = [['127.0.0.1'], ['10.0.0.1'], ['93.184.216.34', '10.0.0.1']];
+    const { made } = await throughServer(({ type }) => (type === 'A' ? (turns.shift() ?? []) : []));
+    const url = 'http://receiver.example.org:8080/hook';
+    // Whether or not something listens there: it was dialled.
+    expect((await post(made, url)).error).not.toBe('address_refused');
+    expect(await post(made, url)).toMatchObject({ error: 'address_refused' });
+    expect(await post(made, url)).toMatchObject({ error: 'address_refused' });
+  });
+
+  test('that is silent about IPv6 alone does not keep a receiver from being reached', async () => {
+    const { server, made } = await throughServer(({ type }) => (type === 'A' ? ['127.0.0.1'] : null));
+    const outcome = await post(made, 'http://receiver.example.org:8080/hook');
+    expect(outcome.error).not.toBe('dns_failed');
+    expect(server.questions()).toBeGreaterThan(1);
+  });
+
+  test('is not asked for localhost and for what the hosts file names; both are refused where the loopback is', async () => {
+    const receiver = await startReceiver();
+    const { server } = await throughServer(() => ['93.184.216.34']);
+    const folder = mkdtempSync(join(tmpdir(), 'hosts-'));
+    closers.push(
+      () => receiver.close(),
+      () => rmSync(folder, { recursive: true }),
+    );
+    const hostsFile = join(folder, 'hosts');
+    writeFileSync(hostsFile, '# 10.0.0.1 receiver.internal\n127.0.0.1\tother Receiver.Internal # ours\n');
+    const resolve = createNameResolver({ deadlineMs: 5_000, servers: [server.address], hostsFile });
+    expect(await resolve('receiver.internal.')).toEqual([{ address: '127.0.0.1', family: 4 }]);
+    for (const name of ['localhost', 'hooks.localhost']) {
+      const url = `http://${name}:${receiver.port}/hook`;
+      expect((await post(receivers({ resolve }), url)).responseCode, name).toBe(200);
+      expect((await post(receivers({ resolve, policy: STRICT }), url)).error, name).toBe('address_refused');
+    }
+    const internal = 'http://receiver.internal:8080/hook';
+    expect((await post(receivers({ resolve, policy: STRICT }), internal)).error).toBe('address_refused');
+    expect((await post(receivers({ resolve }), internal)).error).not.toMatch(/address_refused|dns_failed/);
+    expect(server.questions()).toBe(0);
   });
 });
 

@@ -1,8 +1,11 @@
 import { sql } from 'drizzle-orm';
+import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { eventSequencer } from '../api/event-sequencer.ts';
 import { createDatabase, type Database, type Transaction } from '../db/client.ts';
 import { numberEvents } from '../db/event-sequencer.ts';
 import { createTestDatabase, type TestDatabase } from './harness/postgres.ts';
+import { until } from './harness/stage.ts';
 import { insertClient, sequence, subscribe, tell, tellIn } from './harness/webhooks.ts';
 
 let testDatabase: TestDatabase;
@@ -216,4 +219,49 @@ describe('deliveries', () => {
     await tell(database, id);
     expect((await numberEvents(database, 100, null)).woken).toBe(true);
   });
+});
+
+test('a batch that is too large for its deadline is halved until it goes through, and grows again', async () => {
+  // Each of a resource of its own: rows of one resource come along, however small the batch.
+  const insertEvents = (count: number) =>
+    database.reader.execute(sql`
+      INSERT INTO events (id, entry_count, module, resource_id, first_sequence, occurred_at, entries)
+      SELECT (left(uuidv7()::text, 35) || '0')::uuid, 1, 'clients', uuidv7(), 1, service_now(), '[{"type": "created", "data": {}}]'
+      FROM generate_series(1, ${count}) AS n`);
+  // As a transaction that takes too long, and is cancelled.
+  const limitTo = (rows: number) =>
+    database.reader.execute(
+      sql.raw(`
+      CREATE OR REPLACE FUNCTION limit_batch() RETURNS trigger LANGUAGE plpgsql AS $$
+      DECLARE v_rows integer; BEGIN
+        SELECT count(*) INTO v_rows FROM numbered;
+        IF v_rows > ${rows} THEN RAISE EXCEPTION 'too slow' USING ERRCODE = 'query_canceled'; END IF;
+        INSERT INTO batches VALUES (v_rows); RETURN NULL;
+      END $$`),
+    );
+  await database.reader.execute(sql`CREATE TABLE batches (number_of_rows integer NOT NULL)`);
+  await limitTo(200);
+  await database.reader.execute(sql`
+    CREATE TRIGGER limit_batch AFTER UPDATE ON events REFERENCING NEW TABLE AS numbered FOR EACH STATEMENT EXECUTE FUNCTION limit_batch()`);
+  const left = async () => {
+    const rows = await database.reader.execute(sql`SELECT FROM events WHERE first_position IS NULL LIMIT 1`);
+    return rows.length;
+  };
+  await insertEvents(400);
+  const loop = eventSequencer({ database, logger: pino({ level: 'silent' }), now: () => new Date() });
+  loop.start();
+  try {
+    await until(left, (rows) => rows === 0, 60_000);
+    await limitTo(1_000_000);
+    await insertEvents(6_000);
+    await until(left, (rows) => rows === 0, 60_000);
+  } finally {
+    await loop.stop();
+    await database.reader.execute(sql`DROP TRIGGER limit_batch ON events`);
+  }
+  const [largest] = await database.reader.execute<{ rows: number }>(
+    sql`SELECT max(number_of_rows) AS rows FROM batches`,
+  );
+  expect(largest?.rows).toBe(2_000);
+  await database.reader.execute(sql`DROP TABLE batches`);
 });

@@ -9,9 +9,11 @@ import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { eventSequencer } from '../api/event-sequencer.ts';
 import type { PollingLoop } from '../api/polling.ts';
+import { localConfigurationFiles } from '../config/configuration.ts';
 import { retryWebhookDelivery } from '../db/webhook-deliveries.ts';
 import { changeWebhookSubscription } from '../db/webhook-subscriptions.ts';
 import { asId, type WebhookDeliveryId } from '../domain/ids.ts';
+import { TEST_ENCRYPTION_KEY } from './harness/keyring.ts';
 import { type Stage, setStage, until } from './harness/stage.ts';
 import { startTemporalDevServer, type TestTemporal } from './harness/temporal.ts';
 import { insertClient, type Receiver, startReceiver, subscribe, tell } from './harness/webhooks.ts';
@@ -32,7 +34,7 @@ beforeEach(async () => {
   receiver = await startReceiver();
   const logger = pino({ level: 'silent' });
   const { database, relay } = stage;
-  sequencer = eventSequencer({ database, logger, now: () => new Date(), onWake: relay.hurry });
+  sequencer = eventSequencer({ database, logger, now: () => new Date() });
   relay.start();
   sequencer.start();
 });
@@ -166,7 +168,9 @@ test('a worker killed while an attempt is under way: the next one delivers again
       TEMPORAL_ADDRESS: temporal.address,
       TEMPORAL_NAMESPACE: temporal.namespace,
       SANDBOX_BANK_SECRET: 'a secret of this test',
-      CONFIG_FILE: join(folder, 'configuration.json'),
+      ENCRYPTION_KEY: TEST_ENCRYPTION_KEY,
+      METRICS_PORT: '0',
+      CONFIG_FILE: localConfigurationFiles({ CONFIG_FILE: join(folder, 'configuration.json') }),
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { lazyTemporalClient, type TemporalClient } from '../api/temporal.ts';
 import { workflowId } from '../workflows/messages.ts';
+import { TEST_ENCRYPTION_KEY } from './harness/keyring.ts';
 import { createTestDatabase, type TestDatabase } from './harness/postgres.ts';
 import { until } from './harness/stage.ts';
 import { startTemporalDevServer, type TestTemporal } from './harness/temporal.ts';
@@ -30,6 +31,8 @@ function startWorkerProcess(overrides: NodeJS.ProcessEnv = {}): WorkerProcess {
       TEMPORAL_ADDRESS: temporal.address,
       SANDBOX_URL: 'http://127.0.0.1:9',
       SANDBOX_BANK_SECRET: 'a-secret-of-this-test-that-is-long-enough',
+      ENCRYPTION_KEY: TEST_ENCRYPTION_KEY,
+      METRICS_PORT: '0',
       ...overrides,
     },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -3,6 +3,7 @@ import { ProviderUnavailable } from '../activities/providers/port.ts';
 import { cancelOutgoingTransfer } from '../db/outgoing-transfers.ts';
 import type { OutgoingTransferId } from '../domain/ids.ts';
 import { TASK_QUEUES, workflowId } from '../workflows/messages.ts';
+import { TESTER } from './harness/audit.ts';
 import { countEvents } from './harness/histories.ts';
 import { completedPayment } from './harness/scripted-provider.ts';
 import { type Stage, setStage, until } from './harness/stage.ts';
@@ -119,7 +120,7 @@ describe('the task queues', () => {
         )?.typedSearchAttributes.getAll() ?? [],
       (attributes) => attributes.some(({ key }) => key.name === 'WaitingFor'),
     );
-    await stage.database.transaction((tx) => cancelOutgoingTransfer(tx, other, stage.configuration));
+    await stage.database.transaction((tx) => cancelOutgoingTransfer(tx, other, TESTER, stage.configuration));
     await handleOf(other).result();
     await slotsAreTaken();
   });

@@ -8,6 +8,7 @@ import { cancelOutgoingTransfer } from '../db/outgoing-transfers.ts';
 import { wake } from '../db/workflow-wakeups.ts';
 import type { Wait } from '../domain/waits.ts';
 import { workflowId } from '../workflows/messages.ts';
+import { TESTER } from './harness/audit.ts';
 import { timersSeconds } from './harness/histories.ts';
 import { connectClient, type Stage, setStage, until } from './harness/stage.ts';
 import { startTemporalDevServer, type TestTemporal, timeSkippingEnvironment } from './harness/temporal.ts';
@@ -163,7 +164,7 @@ describe('a workflow with a long history', () => {
         },
         (runId) => runId !== first?.runId,
       );
-      await database.transaction((tx) => cancelOutgoingTransfer(tx, id, configuration));
+      await database.transaction((tx) => cancelOutgoingTransfer(tx, id, TESTER, configuration));
       await handle.result();
       expect((await handle.describe()).status.name).toBe('COMPLETED');
     } finally {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { TASK_QUEUES } from '../workflows/messages.ts';
 import { textOf } from './harness/histories.ts';
 import { type Stage, setStage } from './harness/stage.ts';
 import { STORIES } from './harness/stories.ts';
@@ -65,5 +66,17 @@ describe('housekeeping', () => {
     const workflow = (await STORIES.housekeeping?.(stage)) ?? '';
     const report = await stage.client.workflow.getHandle(workflow).result();
     expect(new Set(Object.values(report))).toEqual(new Set(['ok']));
+  });
+
+  test('says that the ledger was not checked when it could not be, and not that the books fail', async () => {
+    const { database, client } = stage;
+    await database.reader.statement('ALTER TABLE ledger_checks RENAME TO ledger_checks_away', []);
+    try {
+      const run = { taskQueue: TASK_QUEUES.workflows, workflowId: 'housekeeping-without-checks' };
+      const report = await client.workflow.execute('housekeeping', run);
+      expect(report).toMatchObject({ 'check the ledger': 'not-done', 'sweep the fees': 'ok' });
+    } finally {
+      await database.reader.statement('ALTER TABLE ledger_checks_away RENAME TO ledger_checks', []);
+    }
   });
 });

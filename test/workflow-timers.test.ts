@@ -12,13 +12,15 @@ import { timeSkippingEnvironment } from './harness/temporal.ts';
 let environment: TestWorkflowEnvironment;
 let stage: Stage;
 let offsetMs = 0;
+/** How far the database's clock stands before the server's. */
+let aheadMs = 0;
 
 /**
  * Before each transaction, and not now and then: the server skips weeks in no time, so that a worker which its timer woke
  * would decide by a clock that still shows the day on which it began to wait. While anything is being done nothing is skipped.
  */
 async function followServer(): Promise<void> {
-  offsetMs = (await environment.currentTimeMs()) - Date.now();
+  offsetMs = (await environment.currentTimeMs()) - Date.now() + aheadMs;
 }
 
 beforeAll(async () => {
@@ -30,6 +32,7 @@ afterAll(async () => {
 });
 
 beforeEach(async () => {
+  aheadMs = 0;
   await followServer();
   stage = await setStage({
     name: 'workflow-timers',
@@ -93,6 +96,30 @@ describe('a transfer whose authorization never comes', () => {
       failureCode: 'transfer.roll.limit_exceeded',
       reservedMinor: 0n,
     });
+    expect(stage.provider.submissions).toEqual([]);
+  });
+
+  test('rolls at the end of each day of a scheme that never closes, the day on which the clocks change included', async () => {
+    aheadMs = Date.parse('2027-03-26T12:00:00Z') - (await environment.currentTimeMs());
+    await followServer();
+    const id = await stage.transfer(await stage.account(10_000n), {
+      scheme: 'faster-payments',
+      authorizationStatus: 'not-checked',
+    });
+    const history = await end(id);
+    expect(await stage.find(id)).toMatchObject({
+      status: 'failed',
+      originalTransferDate: '2027-03-26',
+      transferDate: '2027-03-31',
+      cutOffAt: null,
+      rollCount: 5,
+      failureCode: 'transfer.roll.limit_exceeded',
+    });
+    // London's midnights: half a day to the first; 28 March has 23 hours. What is shorter than a minute is two clocks apart.
+    const hours = timersSeconds(history)
+      .filter((seconds) => seconds > 60)
+      .map((seconds) => Math.round(seconds / 3_600));
+    expect(hours).toEqual([12, 24, 23, 24, 24, 24]);
     expect(stage.provider.submissions).toEqual([]);
   });
 });

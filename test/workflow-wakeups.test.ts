@@ -9,13 +9,13 @@ import type { PollingLoop } from '../api/polling.ts';
 import { lazyTemporalClient, type TemporalClient } from '../api/temporal.ts';
 import { type RelayOptions, workflowWakeupRelay } from '../api/workflow-wakeups.ts';
 import { createDatabase, type Database } from '../db/client.ts';
+import { WAKEUPS_CHANNEL } from '../db/wakeup-nudges.ts';
 import {
   type ClaimedWakeup,
   giveBackWakeup,
   listParkedWakeups,
   settleAndClaimWakeups,
   settleWakeup,
-  WAKEUPS_CHANNEL,
   wake,
 } from '../db/workflow-wakeups.ts';
 import { createTestDatabase, type TestDatabase } from './harness/postgres.ts';
@@ -107,26 +107,53 @@ describe('a committed wake-up', () => {
     expect(await signalsOf(id)).toBe(1);
   });
 
-  test('of another process reaches it by NOTIFY, without a poll', async () => {
+  test('of another process reaches it without a poll, and many commits of one moment by few notifications', async () => {
+    const worker = createDatabase({ url: testDatabase.url, maxConnections: 8, applicationName: 'without-relay' });
+    onTestFinished(() => worker.close());
     startRelay({ listen: true, pollIntervalMs: NEVER_MS });
     // The relay looks once when it begins to listen: only what comes after that proves anything.
-    await wakeOnce(newId());
-    await database.notify(WAKEUPS_CHANNEL);
+    await worker.transaction((tx) => wake(tx, TYPE, newId()));
     await settled();
-    const id = newId();
-    await wakeOnce(id);
-    await database.notify(WAKEUPS_CHANNEL);
+    const heard: string[] = [];
+    const listener = await database.listen(WAKEUPS_CHANNEL, (payload) => heard.push(payload));
+    const ids = Array.from({ length: 40 }, newId);
+    await Promise.all(ids.map((id) => worker.transaction((tx) => wake(tx, TYPE, id))));
     await settled();
-    expect(await signalsOf(id)).toBe(1);
+    for (const id of ids) expect(await signalsOf(id)).toBe(1);
+    expect(heard.length).toBeLessThan(ids.length);
+    await listener.close();
   });
 
-  test('of the same process reaches it at once when the process hurries', async () => {
-    const relay = startRelay({ pollIntervalMs: NEVER_MS });
+  test('of the same process reaches it without a poll or a notification', async () => {
+    startRelay({ listen: true, pollIntervalMs: NEVER_MS });
+    await wakeOnce(newId());
+    await settled();
+    const heard: string[] = [];
+    const listener = await database.listen(WAKEUPS_CHANNEL, (payload) => heard.push(payload));
     const id = newId();
     await wakeOnce(id);
-    relay.hurry();
     await settled();
     expect(await signalsOf(id)).toBe(1);
+    // Whatever the commits above had sent would have been sent, and heard, before this.
+    await database.notify('last');
+    const last = await database.listen('last', () => {});
+    await last.close();
+    expect(heard).toEqual([]);
+    await listener.close();
+  });
+
+  test('that is rolled back is not looked for', async () => {
+    const looks = vi.fn();
+    const listener = database.onWakeup(looks);
+    onTestFinished(() => listener.close());
+    const rolledBack = database.transaction(async (tx) => {
+      await wake(tx, TYPE, newId());
+      throw new Error('rolled back');
+    });
+    await expect(rolledBack).rejects.toThrow('rolled back');
+    expect(looks).not.toHaveBeenCalled();
+    await wakeOnce(newId());
+    expect(looks).toHaveBeenCalledTimes(1);
   });
 
   test('reaches it without AsyncLocalStorage, which would slow down every promise of the API from then on', async () => {

@@ -4,6 +4,7 @@ import { applyPaymentReport, cancelOutgoingTransfer } from '../db/outgoing-trans
 import { wake } from '../db/workflow-wakeups.ts';
 import { type AccountId, asId, type OutgoingTransferId } from '../domain/ids.ts';
 import { workflowId } from '../workflows/messages.ts';
+import { TESTER } from './harness/audit.ts';
 import { countEvents, type History, textOf } from './harness/histories.ts';
 import { acceptedPayment, completedPayment } from './harness/scripted-provider.ts';
 import { credit, type Stage, setStage, until } from './harness/stage.ts';
@@ -112,7 +113,7 @@ describe('an external transfer', () => {
     const metadata = await handleOf(id).query<{ currentDetails?: string }, []>('__temporal_workflow_metadata');
     expect(metadata.currentDetails).toMatch(/^Waiting for provider until 20/);
     await stage.database.transaction((tx) =>
-      applyPaymentReport(tx, { id, provider: 'sandbox-bank', claim: null }, report('completed'), stage.configuration),
+      applyPaymentReport(tx, { id, provider: 'sandbox-bank' }, report('completed'), stage.configuration),
     );
     await handleOf(id).result();
     expect((await stage.find(id)).status).toBe('completed');
@@ -135,12 +136,7 @@ describe('an external transfer', () => {
       submit: async ({ ourReference }) => {
         const id = asId<OutgoingTransferId>(ourReference);
         await stage.database.transaction((tx) =>
-          applyPaymentReport(
-            tx,
-            { id, provider: 'sandbox-bank', claim: null },
-            report('completed'),
-            stage.configuration,
-          ),
+          applyPaymentReport(tx, { id, provider: 'sandbox-bank' }, report('completed'), stage.configuration),
         );
         return acceptedPayment(ourReference);
       },
@@ -166,6 +162,27 @@ describe('an external transfer', () => {
     const row = await reaches(id, 'completed');
     expect(submissionsOf(id)).toBe(3);
     expect(row.submissionAttempt).toBe(1);
+  });
+
+  test('that a callback has failed before the answer was lost is not submitted again', async () => {
+    let calls = 0;
+    using _ = answering({
+      submit: async ({ ourReference }) => {
+        calls += 1;
+        if (calls > 1) return completedPayment(ourReference);
+        const id = asId<OutgoingTransferId>(ourReference);
+        await stage.database.transaction((tx) =>
+          applyPaymentReport(tx, { id, provider: 'sandbox-bank' }, report('failed'), stage.configuration),
+        );
+        throw new ProviderUnavailable('sandbox-bank', 'timeout');
+      },
+    });
+    const account = await stage.account(1_000n);
+    const id = await stage.transfer(account);
+    await reaches(id, 'failed');
+    await handleOf(id).result();
+    expect(submissionsOf(id)).toBe(1);
+    expect(await balanceOf(account.id)).toBe(1_000n);
   });
 
   test('that lacks money goes out as soon as the account is credited', async () => {
@@ -201,7 +218,7 @@ describe('a waiting workflow', () => {
 
   test("ends with the business's cancel, and nothing was submitted", async () => {
     const id = await waiting();
-    await stage.database.transaction((tx) => cancelOutgoingTransfer(tx, id, stage.configuration));
+    await stage.database.transaction((tx) => cancelOutgoingTransfer(tx, id, TESTER, stage.configuration));
     await handleOf(id).result();
     expect((await stage.find(id)).status).toBe('cancelled');
     expect(submissionsOf(id)).toBe(0);
@@ -216,7 +233,7 @@ describe('a waiting workflow', () => {
       (history) => countEvents(history, 'markerRecordedEventAttributes') >= 2,
     );
     expect((await handleOf(id).describe()).status.name).toBe('RUNNING');
-    await stage.database.transaction((tx) => cancelOutgoingTransfer(tx, id, stage.configuration));
+    await stage.database.transaction((tx) => cancelOutgoingTransfer(tx, id, TESTER, stage.configuration));
     await handleOf(id).result();
   });
 
@@ -228,7 +245,7 @@ describe('a waiting workflow', () => {
     expect(countEvents(history, 'upsertWorkflowSearchAttributesEventAttributes')).toBe(1);
     expect((await handleOf(id).describe()).status.name).toBe('RUNNING');
     expect((await stage.find(id)).status).toBe('pending');
-    await stage.database.transaction((tx) => cancelOutgoingTransfer(tx, id, stage.configuration));
+    await stage.database.transaction((tx) => cancelOutgoingTransfer(tx, id, TESTER, stage.configuration));
     await handleOf(id).result();
   });
 

@@ -34,6 +34,9 @@ export const UPKEEP: ActivityOptions = {
   retry: { initialInterval: '5 seconds', maximumAttempts: 3 },
 };
 
+/** The first check of books that were never checked reads all of them, so it may take its time. */
+export const LEDGER_CHECK: ActivityOptions = { ...UPKEEP, startToCloseTimeout: '70 minutes' };
+
 /** Handing one e-mail to the mail server. It stands with the webhooks: neither may hold up a payment. */
 export const MAIL: ActivityOptions = {
   taskQueue: TASK_QUEUES.webhooks,

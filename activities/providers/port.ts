@@ -5,9 +5,18 @@ import type { MigrationSource } from './migration-port.ts';
 /**
  * What the service needs of a bank or payment institution; an adapter per provider maps the provider's words onto it.
  *
- * Every instruction carries a reference of ours that is derived from the resource and the step, so that sending it again
- * gets the first result and never a second effect. Answers are closed unions. Where nobody can know what the provider did
- * (time-out, 5xx, a cut connection), the call throws `ProviderUnavailable`: the same call then goes out again.
+ * What every adapter keeps, and test/provider-adapter-conformance.ts holds it to:
+ * - Every instruction carries a reference of ours that is derived from the resource and the step: sending it again gets the
+ *   first result and never a second effect.
+ * - An outcome is only what the provider itself says of the very thing that was asked about. An answer about another
+ *   reference or, of a payment submitted, another amount is none.
+ * - Where the outcome is open the call throws `ProviderUnavailable`, and the same call goes out again: after a time-out, a
+ *   cut connection, 3xx, 401, 403, 405, 409, 429, 5xx, and an answer that is not the provider's own or not understood.
+ * - An instruction is refused only where the provider says in its own words that nothing was done.
+ * - A look-up is never refused: what is wrong with asking (400, 422, a gateway's page) says nothing of the payment or the
+ *   account. Only a refusal that the provider reports as the state of what was looked up is an outcome.
+ * - `not-found` is the provider's own word that it does not know the reference; any other 404 leaves the outcome open.
+ * - Look-ups and callbacks carry amount and currency as the provider has them, and of a return how much came back.
  *
  * Schemes and deposit information need no call: they are the provider's offers in the configuration (domain/providers.ts).
  */
@@ -143,18 +152,26 @@ export type PaymentAnswer =
   /** Explicitly not carried out; nothing was booked. */
   | Refused;
 
-export type PaymentState =
-  | PaymentAnswer
-  /** Failed after release: booked and booked back. */
-  | ({ readonly outcome: 'failed'; readonly code: string } & ProviderPayment)
-  | ({ readonly outcome: 'returned' } & ProviderPayment & PaymentReturn);
+/** How much a payment is of, as the provider has it. It is compared with the transfer’s before anything moves. */
+export interface PaymentAmount {
+  readonly amountMinor: bigint;
+  readonly currency: string;
+}
+
+export type PaymentState = PaymentAmount &
+  (
+    | PaymentAnswer
+    /** Failed after release: booked and booked back. */
+    | ({ readonly outcome: 'failed'; readonly code: string } & ProviderPayment)
+    | ({ readonly outcome: 'returned' } & ProviderPayment & PaymentReturn)
+  );
 
 export interface PaymentReturn {
   /** The provider's id of the return, unique among all payments in. */
   readonly returnReference: string;
   readonly code: string;
-  readonly amountMinor: bigint;
-  readonly currency: string;
+  /** What came back, in the payment's currency: all of it, or a part. */
+  readonly returnedMinor: bigint;
 }
 
 export interface SendBackRequest {
@@ -179,6 +196,8 @@ export interface StatementRequest {
 
 export interface StatementPage {
   readonly entries: readonly StatementEntry[];
+  /** What names each entry that could not be read: its id or, without one, a digest. It hides no other entry. */
+  readonly unreadable: readonly string[];
   /** Null on the last page. */
   readonly next: string | null;
 }
@@ -205,11 +224,9 @@ export interface StatementEntry {
   readonly ourReference: string | null;
 }
 
-export interface PaymentClaim extends ProviderPayment {
-  /** The outgoing transfer's id, as submitted. Whoever applies the event compares the amount with the transfer's. */
+export interface PaymentClaim extends ProviderPayment, PaymentAmount {
+  /** The outgoing transfer's id, as submitted. */
   readonly ourReference: string;
-  readonly amountMinor: bigint;
-  readonly currency: string;
 }
 
 /** What a provider tells by itself. `providerEventId` stays the same when it is told again. */
@@ -224,9 +241,17 @@ export type ProviderEvent = { readonly providerEventId: string; readonly occurre
   | ({ readonly type: 'payment-refused'; readonly error: ProviderRefusal } & PaymentClaim)
   /** Failed after release. */
   | ({ readonly type: 'payment-failed'; readonly code: string } & PaymentClaim)
-  | ({ readonly type: 'payment-returned'; readonly code: string; readonly returnReference: string } & PaymentClaim)
+  | ({ readonly type: 'payment-returned' } & PaymentClaim & PaymentReturn)
   | ({ readonly type: 'payment-received' } & PaymentReceived)
+  /** The provider lets go of money that it held; this may arrive before the payment itself. */
+  | ({ readonly type: 'payment-in-released' } & PaymentInReleased)
 );
+
+export interface PaymentInReleased {
+  readonly serviceProviderId: string;
+  readonly amountMinor: bigint;
+  readonly currency: string;
+}
 
 export interface PaymentReceived extends ProviderPayment {
   readonly amountMinor: bigint;
@@ -238,6 +263,8 @@ export interface PaymentReceived extends ProviderPayment {
   readonly receiver: AccountIdentifiers;
   /** What the payer wrote, perhaps a ledger number. */
   readonly remittanceText: string | null;
+  /** The money is on the pooled position, and the provider does not let it be paid on yet: `payment-in-released` ends that. */
+  readonly held: boolean;
 }
 
 export type PaymentInState = PaymentReceived & {

@@ -1,8 +1,8 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { parse } from 'lossless-json';
 import * as v from 'valibot';
-import { CallbackRefused, type PaymentInState, type ProviderEvent } from './port.ts';
-import { IDENTIFIERS, INSTANT, MONEY, minorOf, REFUSAL, storable, understood } from './sandbox-bank-wire.ts';
+import { CallbackRefused, type PaymentInState, type ProviderEvent, ProviderUnavailable } from './port.ts';
+import { AMOUNT, IDENTIFIERS, INSTANT, MONEY, minorOf, REFUSAL, storable, understood } from './sandbox-bank-wire.ts';
 
 /** How far the bank's clock and ours may be apart, and how long a callback may be on its way. */
 const TOLERANCE_S = 300;
@@ -58,6 +58,7 @@ const PAYMENT_RECEIVED = {
   senderAccount: v.nullish(SENDER_ACCOUNT, null),
   ...IDENTIFIERS,
   reference: maybeText,
+  held: v.optional(v.boolean(), false),
 };
 
 function eventType<Type extends string, Data extends v.ObjectEntries>(type: Type, data: Data) {
@@ -77,8 +78,15 @@ const EVENT = v.variant('type', [
   eventType('account-change-refused', { ...CHANGE, error: REFUSAL }),
   eventType('payment-completed', PAYMENT_OUT),
   eventType('payment-failed', { ...PAYMENT_OUT, code: v.string() }),
-  eventType('payment-returned', { ...PAYMENT_OUT, code: v.string(), returnReference: v.string() }),
+  // Without `returnedAmount` all of it came back.
+  eventType('payment-returned', {
+    ...PAYMENT_OUT,
+    code: v.string(),
+    returnReference: v.string(),
+    returnedAmount: v.optional(AMOUNT),
+  }),
   eventType('payment-received', PAYMENT_RECEIVED),
+  eventType('payment-in-released', PAYMENT),
 ]);
 
 type BankEvent = v.InferOutput<typeof EVENT>;
@@ -94,7 +102,8 @@ function eventOf(rawBody: Buffer, id: string): ProviderEvent {
   try {
     return { providerEventId: id, occurredAt: event.createdAt, ...contentOf(event) };
   } catch (error) {
-    if (error instanceof RangeError) throw new CallbackRefused('malformed', 'The callback has an amount that is none.');
+    if (error instanceof ProviderUnavailable)
+      throw new CallbackRefused('malformed', 'The callback has an amount that is none.');
     throw error;
   }
 }
@@ -122,11 +131,16 @@ function contentOf(event: BankEvent): WithoutEnvelope<ProviderEvent> {
     case 'payment-failed':
       return { type: event.type, ...claimOf(event.data), code: event.data.code };
     case 'payment-returned': {
-      const { code, returnReference } = event.data;
-      return { type: event.type, ...claimOf(event.data), code, returnReference };
+      const { code, returnReference, amount, currency, returnedAmount = amount } = event.data;
+      const returnedMinor = minorOf({ amount: returnedAmount, currency });
+      return { type: event.type, ...claimOf(event.data), code, returnReference, returnedMinor };
     }
     case 'payment-received':
       return { type: event.type, ...receivedOf(event.data) };
+    case 'payment-in-released': {
+      const { paymentId, currency } = event.data;
+      return { type: event.type, serviceProviderId: paymentId, amountMinor: minorOf(event.data), currency };
+    }
   }
 }
 
@@ -145,7 +159,7 @@ function claimOf(data: DataOf<'payment-completed'>) {
 
 function receivedOf(data: DataOf<'payment-received'>) {
   const { paymentId, paymentReference, currency, scheme, senderName, senderAccount } = data;
-  const { iban, accountNumber, routingCodes, reference } = data;
+  const { iban, accountNumber, routingCodes, reference, held } = data;
   return {
     serviceProviderId: paymentId,
     serviceProviderReference: paymentReference,
@@ -156,10 +170,11 @@ function receivedOf(data: DataOf<'payment-received'>) {
     senderAccount,
     receiver: { iban, accountNumber, routingCodes },
     remittanceText: reference,
+    held,
   };
 }
 
-const PAYMENT_IN = v.object({ ...PAYMENT_RECEIVED, status: v.picklist(['booked', 'sent-back']) });
+const PAYMENT_IN = v.object({ ...PAYMENT_RECEIVED, status: v.picklist(['held', 'booked', 'sent-back']) });
 
 /** The answer to a look-up of a payment in, in the words of its callback. */
 export function paymentInState(body: unknown): PaymentInState {

@@ -2,8 +2,8 @@ import { LosslessNumber, parse, stringify } from 'lossless-json';
 import { Agent, request } from 'undici';
 import * as v from 'valibot';
 import { CONNECTION_ERROR_CATEGORIES, CONNECTION_ERROR_ORIGINS } from '../../domain/accounts.ts';
-import { parseAmountMinor } from '../../domain/money.ts';
-import { type CallOptions, ProviderUnavailable } from './port.ts';
+import { isCurrency, parseAmountMinor } from '../../domain/money.ts';
+import { type CallOptions, type NotFound, ProviderUnavailable } from './port.ts';
 
 /** The sandbox bank's words, and how they are asked for. */
 export const SANDBOX_BANK = 'sandbox-bank';
@@ -30,16 +30,17 @@ export const IDENTIFIERS = {
 };
 
 /** Digits as they came; `minorOf` reads them with the currency. */
-const amount = v.pipe(
+export const AMOUNT = v.pipe(
   v.instance(LosslessNumber),
   v.transform((value) => value.toString()),
 );
 
-export const MONEY = { amount, currency: v.string() };
+export const MONEY = { amount: AMOUNT, currency: v.string() };
 
-export function minorOf(money: { readonly amount: string; readonly currency: string }): bigint {
-  const minor = parseAmountMinor(money.amount, money.currency);
-  if (typeof minor !== 'bigint') throw new RangeError(`an amount that is ${minor}`);
+/** Throws `ProviderUnavailable` where it is no amount of money. */
+export function minorOf({ amount, currency }: { readonly amount: string; readonly currency: string }): bigint {
+  const minor = isCurrency(currency) ? parseAmountMinor(amount, currency) : null;
+  if (typeof minor !== 'bigint') throw unavailable('answer not understood');
   return minor;
 }
 
@@ -112,16 +113,26 @@ export function understood<Schema extends v.GenericSchema>(schema: Schema, body:
   throw unavailable('answer not understood');
 }
 
-const ERROR_BODY = v.object({ error: REFUSAL });
+/** Throws where an answer is about something else than what was asked: mixed up on the way, it says nothing. */
+export function requireAbout(asked: string, answered: string): void {
+  if (answered !== asked) throw unavailable('answer about something else');
+}
+
+const ERROR_BODY = v.object({ error: REFUSAL, ourReference: v.optional(v.string()) });
 
 /**
- * The refusal of a 4xx answer. Only those that say that nothing was done count: 400 (our request is wrong) and 422. All
- * others (a reference that was used for something else, a wrong path) are for a person: the outcome stays open.
+ * The refusal of an instruction. Only the 4xx answers that say that nothing was done count: 400 (our request is wrong) and
+ * 422. All others (a reference that was used for something else, a wrong path) are for a person: the outcome stays open.
  */
-export function refusalOf(answer: BankAnswer): { outcome: 'refused'; error: v.InferOutput<typeof REFUSAL> } | null {
+export function refusalOf(
+  answer: BankAnswer,
+  ourReference?: string,
+): { outcome: 'refused'; error: v.InferOutput<typeof REFUSAL> } | null {
   if (answer.status < 400) return null;
   if (answer.status !== 400 && answer.status !== 422) throw unavailable(`status ${answer.status}`);
-  return { outcome: 'refused', error: understood(ERROR_BODY, answer.body).error };
+  const refused = understood(ERROR_BODY, answer.body);
+  if (ourReference !== undefined) requireAbout(ourReference, refused.ourReference ?? ourReference);
+  return { outcome: 'refused', error: refused.error };
 }
 
 /** Whether the bank itself says that it does not know our reference; a 404 of anything before it does not count. */
@@ -129,4 +140,20 @@ export function isNotFound(answer: BankAnswer): boolean {
   if (answer.status !== 404) return false;
   const result = v.safeParse(ERROR_BODY, answer.body);
   return result.success && result.output.error.code === 'not-found';
+}
+
+/**
+ * What the bank itself says of what is looked up, or its own word that it does not know it. A refusal to answer, by the bank
+ * or by something before it, says nothing of the payment or the account.
+ */
+export async function lookUp<Found>(
+  bank: BankConnection,
+  path: string,
+  options: CallOptions,
+  read: (body: unknown) => Found,
+): Promise<Found | NotFound> {
+  const answer = await bank.call('GET', path, null, options);
+  if (isNotFound(answer)) return { outcome: 'not-found' };
+  if (answer.status !== 200) throw unavailable(`status ${answer.status}`);
+  return read(answer.body);
 }

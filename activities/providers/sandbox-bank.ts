@@ -1,31 +1,31 @@
 import * as v from 'valibot';
 import { amountNumber } from '../../domain/money.ts';
-import {
-  type AccountAnswer,
-  type AccountChangeAnswer,
-  type PaymentState,
-  type Provider,
-  STATEMENT_ENTRY_KINDS,
-  type StatementEntry,
-  type StatementRequest,
+import type {
+  AccountAnswer,
+  AccountChangeAnswer,
+  PaymentAmount,
+  PaymentAnswer,
+  PaymentState,
+  Provider,
+  StatementRequest,
 } from './port.ts';
 import { paymentInState, verifySandboxBankCallback } from './sandbox-bank-callbacks.ts';
 import { migrationCalls } from './sandbox-bank-migration.ts';
+import { readEntries, STATEMENT } from './sandbox-bank-statement.ts';
 import {
+  AMOUNT,
   BankConnection,
   IDENTIFIERS,
-  INSTANT,
-  isNotFound,
+  lookUp,
   MONEY,
   minorOf,
   REFUSAL,
   refusalOf,
+  requireAbout,
   SANDBOX_BANK,
   unavailable,
   understood,
 } from './sandbox-bank-wire.ts';
-
-const NOT_FOUND = { outcome: 'not-found' } as const;
 
 /** The adapter of the sandbox bank. `url` is the sandbox's own; docs/sandbox.md has the bank's side. */
 export function createSandboxBank(settings: { readonly url: string; readonly secret: string }): Provider {
@@ -53,31 +53,31 @@ function accountCalls(bank: BankConnection): AccountCalls {
   return {
     async connectClient({ clientId, ...client }, options) {
       const answer = await bank.call('POST', '/clients', { ourReference: clientId, ...client }, options);
-      const refused = refusalOf(answer);
+      const refused = refusalOf(answer, clientId);
       if (refused !== null) return refused;
-      return { outcome: 'connected', reference: understood(CLIENT, answer.body).reference };
+      const { ourReference, reference } = understood(CLIENT, answer.body);
+      requireAbout(clientId, ourReference);
+      return { outcome: 'connected', reference };
     },
 
     async openAccount({ accountId, ...account }, options) {
       const answer = await bank.call('POST', '/accounts', { ourReference: accountId, ...account }, options);
-      return refusalOf(answer) ?? accountAnswer(answer.body);
+      return refusalOf(answer, accountId) ?? accountAnswer(accountId, answer.body);
     },
 
-    async lookUpAccount(accountId, options) {
-      const answer = await bank.call('GET', path`/accounts/${accountId}`, null, options);
-      return isNotFound(answer) ? NOT_FOUND : (refusalOf(answer) ?? accountAnswer(answer.body));
-    },
+    lookUpAccount: (accountId, options) =>
+      lookUp(bank, path`/accounts/${accountId}`, options, (body) => accountAnswer(accountId, body)),
 
     async changeAccount({ accountId, changeReference, change }, options) {
       const body = { changeReference, ...change };
       const answer = await bank.call('POST', path`/accounts/${accountId}/changes`, body, options);
-      return refusalOf(answer) ?? changeAnswer(answer.body);
+      return refusalOf(answer) ?? changeAnswer(changeReference, answer.body);
     },
 
-    async lookUpAccountChange({ accountId, changeReference }, options) {
-      const answer = await bank.call('GET', path`/accounts/${accountId}/changes/${changeReference}`, null, options);
-      return isNotFound(answer) ? NOT_FOUND : (refusalOf(answer) ?? changeAnswer(answer.body));
-    },
+    lookUpAccountChange: ({ accountId, changeReference }, options) =>
+      lookUp(bank, path`/accounts/${accountId}/changes/${changeReference}`, options, (body) =>
+        changeAnswer(changeReference, body),
+      ),
   };
 }
 
@@ -91,52 +91,51 @@ function paymentCalls(bank: BankConnection): PaymentCalls {
     async submitPayment({ amountMinor, ...payment }, options) {
       const body = { ...payment, amount: amountNumber(amountMinor, payment.currency) };
       const answer = await bank.call('POST', '/payments', body, options);
-      const refused = refusalOf(answer);
+      const refused = refusalOf(answer, payment.ourReference);
       if (refused !== null) return refused;
-      const state = paymentState(answer.body);
-      // A repeated submission is answered with what the payment has become.
-      if (state.outcome !== 'failed' && state.outcome !== 'returned') return state;
-      const { serviceProviderId, serviceProviderReference } = state;
-      return { outcome: 'accepted', serviceProviderId, serviceProviderReference };
+      return submissionAnswer({ ...payment, amountMinor }, paymentState(payment.ourReference, answer.body));
     },
 
-    async lookUpPayment(ourReference, options) {
-      const answer = await bank.call('GET', path`/payments/${ourReference}`, null, options);
-      return isNotFound(answer) ? NOT_FOUND : (refusalOf(answer) ?? paymentState(answer.body));
-    },
+    lookUpPayment: (ourReference, options) =>
+      lookUp(bank, path`/payments/${ourReference}`, options, (body) => paymentState(ourReference, body)),
 
-    async lookUpPaymentIn(serviceProviderId, options) {
-      const answer = await bank.call('GET', path`/payments-in/${serviceProviderId}`, null, options);
-      if (isNotFound(answer)) return NOT_FOUND;
-      if (answer.status !== 200) throw unavailable(`status ${answer.status}`);
-      return paymentInState(answer.body);
-    },
+    lookUpPaymentIn: (serviceProviderId, options) =>
+      lookUp(bank, path`/payments-in/${serviceProviderId}`, options, (body) => {
+        const payment = paymentInState(body);
+        requireAbout(serviceProviderId, payment.serviceProviderId);
+        return payment;
+      }),
 
     async sendBack({ incomingTransferId, serviceProviderId, amountMinor, currency, code }, options) {
       const body = { ourReference: incomingTransferId, amount: amountNumber(amountMinor, currency), currency, code };
       const answer = await bank.call('POST', path`/payments-in/${serviceProviderId}/send-back`, body, options);
       const refused = refusalOf(answer);
       if (refused !== null) return refused;
-      return { outcome: 'sent-back', reference: understood(SENT_BACK, answer.body).sentBack.reference };
+      const { sentBack } = understood(SENT_BACK, answer.body);
+      requireAbout(incomingTransferId, sentBack.ourReference);
+      return { outcome: 'sent-back', reference: sentBack.reference };
     },
 
     async fetchStatement(request, options) {
       const answer = await bank.call('GET', `/statement?${statementQuery(request)}`, null, options);
       if (answer.status !== 200) throw unavailable(`status ${answer.status}`);
       const { entries, next } = understood(STATEMENT, answer.body);
-      return { entries: entries.map(statementEntry), next };
+      return { ...readEntries(entries, request.currency), next };
     },
   };
 }
 
-const CLIENT = v.object({ reference: v.string() });
+const CLIENT = v.object({ ourReference: v.string(), reference: v.string() });
+
+const ABOUT = { ourReference: v.string() };
 
 const ACCOUNT = v.variant('status', [
-  v.object({ status: v.literal('opening'), reference: v.string() }),
-  v.object({ status: v.literal('closed'), reference: v.string() }),
-  v.object({ status: v.literal('refused'), error: REFUSAL }),
+  v.object({ status: v.literal('opening'), reference: v.string(), ...ABOUT }),
+  v.object({ status: v.literal('closed'), reference: v.string(), ...ABOUT }),
+  v.object({ status: v.literal('refused'), error: REFUSAL, ...ABOUT }),
   v.object({
     status: v.literal('open'),
+    ...ABOUT,
     reference: v.string(),
     currency: v.string(),
     country: v.string(),
@@ -144,8 +143,9 @@ const ACCOUNT = v.variant('status', [
   }),
 ]);
 
-function accountAnswer(body: unknown): AccountAnswer {
+function accountAnswer(accountId: string, body: unknown): AccountAnswer {
   const account = understood(ACCOUNT, body);
+  requireAbout(accountId, account.ourReference);
   switch (account.status) {
     case 'opening':
       return { outcome: 'accepted', reference: account.reference };
@@ -154,80 +154,76 @@ function accountAnswer(body: unknown): AccountAnswer {
     case 'refused':
       return { outcome: 'refused', error: account.error };
     case 'open': {
-      const { status: _, ...opened } = account;
+      const { status: _, ourReference: __, ...opened } = account;
       return { outcome: 'opened', ...opened };
     }
   }
 }
 
 const CHANGE = v.variant('status', [
-  v.object({ status: v.picklist(['accepted', 'changed']) }),
-  v.object({ status: v.literal('refused'), error: REFUSAL }),
+  v.object({ status: v.picklist(['accepted', 'changed']), changeReference: v.string() }),
+  v.object({ status: v.literal('refused'), error: REFUSAL, changeReference: v.string() }),
 ]);
 
-function changeAnswer(body: unknown): AccountChangeAnswer {
+function changeAnswer(changeReference: string, body: unknown): AccountChangeAnswer {
   const change = understood(CHANGE, body);
+  requireAbout(changeReference, change.changeReference);
   return change.status === 'refused' ? { outcome: 'refused', error: change.error } : { outcome: change.status };
 }
 
-const PAYMENT_NAMES = { paymentId: v.string(), paymentReference: v.string() };
+const PAYMENT_NAMES = { paymentId: v.string(), paymentReference: v.string(), ...ABOUT, ...MONEY };
 
 const PAYMENT = v.variant('status', [
   v.object({ status: v.picklist(['accepted', 'released', 'completed']), ...PAYMENT_NAMES }),
-  v.object({ status: v.literal('refused'), error: REFUSAL }),
+  v.object({ status: v.literal('refused'), error: REFUSAL, ...PAYMENT_NAMES }),
   v.object({ status: v.literal('failed'), code: v.string(), ...PAYMENT_NAMES }),
   v.object({
     status: v.literal('returned'),
     code: v.string(),
     returnReference: v.string(),
-    ...MONEY,
+    returnedAmount: AMOUNT,
     ...PAYMENT_NAMES,
   }),
 ]);
 
-function paymentState(body: unknown): PaymentState {
+function paymentState(ourReference: string, body: unknown): PaymentState {
   const payment = understood(PAYMENT, body);
-  if (payment.status === 'refused') return { outcome: 'refused', error: payment.error };
-  const names = { serviceProviderId: payment.paymentId, serviceProviderReference: payment.paymentReference };
+  requireAbout(ourReference, payment.ourReference);
+  const { paymentId, paymentReference, currency } = payment;
+  const money = { amountMinor: minorOf(payment), currency };
+  const named = { serviceProviderId: paymentId, serviceProviderReference: paymentReference, ...money };
   switch (payment.status) {
+    case 'refused':
+      return { outcome: 'refused', error: payment.error, ...money };
     case 'completed':
-      return { outcome: 'completed', ...names };
+      return { outcome: 'completed', ...named };
     case 'failed':
-      return { outcome: 'failed', code: payment.code, ...names };
+      return { outcome: 'failed', code: payment.code, ...named };
     case 'returned': {
-      const { code, returnReference, currency } = payment;
-      return { outcome: 'returned', code, returnReference, amountMinor: minorOf(payment), currency, ...names };
+      const { code, returnReference, returnedAmount } = payment;
+      const returnedMinor = minorOf({ amount: returnedAmount, currency });
+      return { outcome: 'returned', code, returnReference, returnedMinor, ...named };
     }
     default:
-      return { outcome: 'accepted', ...names };
+      return { outcome: 'accepted', ...named };
   }
 }
 
-const SENT_BACK = v.object({ sentBack: v.object({ reference: v.string() }) });
+/** A repeated submission is answered with what the payment has become: taken on at least, unless it was refused. */
+function submissionAnswer(asked: PaymentAmount, state: PaymentState): PaymentAnswer {
+  if (state.amountMinor !== asked.amountMinor || state.currency !== asked.currency) {
+    throw unavailable('answer about another amount');
+  }
+  if (state.outcome === 'refused') return { outcome: 'refused', error: state.error };
+  const { serviceProviderId, serviceProviderReference } = state;
+  const outcome = state.outcome === 'completed' ? 'completed' : 'accepted';
+  return { outcome, serviceProviderId, serviceProviderReference };
+}
 
-const STATEMENT = v.object({
-  entries: v.array(
-    v.object({
-      entryId: v.string(),
-      bookedAt: INSTANT,
-      kind: v.picklist(STATEMENT_ENTRY_KINDS),
-      direction: v.picklist(['debit', 'credit']),
-      ...MONEY,
-      paymentId: v.string(),
-      ourReference: v.nullable(v.string()),
-    }),
-  ),
-  next: v.nullable(v.string()),
-});
+const SENT_BACK = v.object({ sentBack: v.object({ reference: v.string(), ...ABOUT }) });
 
 function statementQuery({ currency, from, to, after }: StatementRequest): URLSearchParams {
   const query = new URLSearchParams({ currency, from: from.toISOString(), to: to.toISOString() });
   if (after !== undefined) query.set('after', after);
   return query;
-}
-
-function statementEntry(entry: v.InferOutput<typeof STATEMENT>['entries'][number]): StatementEntry {
-  const { entryId, bookedAt, kind, direction, currency, paymentId, ourReference } = entry;
-  const amountMinor = minorOf(entry);
-  return { entryId, bookedAt, kind, direction, amountMinor, currency, serviceProviderId: paymentId, ourReference };
 }

@@ -1,8 +1,8 @@
 import type { HttpBindings } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
-import { readBody } from './body.ts';
+import { readOpenBody } from './body.ts';
 import { HttpRefusal } from './errors.ts';
-import { type Gate, handleRoute } from './handle.ts';
+import { type Gate, handleRoute, servicesOf } from './handle.ts';
 import { type FrameRequest, type FrameResponse, requestIdOf, respond } from './respond.ts';
 import type { OpenRoute, Route } from './route.ts';
 import type { Services } from './services.ts';
@@ -45,14 +45,15 @@ async function answer(
   gate: Gate,
 ): Promise<FrameResponse> {
   if (route.kind === 'route') return handleRoute(route, request, services, gate);
-  const hasBody = route.contract.method === 'POST' || route.contract.method === 'PATCH';
+  const { body } = route.contract;
+  const { incoming } = request;
   return route.handler({
-    services,
+    services: servicesOf(services, incoming),
     requestId: request.requestId,
     params: request.params,
     query: request.query,
-    headers: Object.fromEntries(Object.keys(request.incoming.headers).map((name) => [name, request.header(name)])),
-    body: hasBody ? await readBody(request.incoming, services.configuration.bodyLimitBytes) : Buffer.alloc(0),
+    headers: Object.fromEntries(Object.keys(incoming.headers).map((name) => [name, request.header(name)])),
+    readBody: async () => (body === undefined ? Buffer.alloc(0) : readOpenBody(incoming, body.bytesMax)),
   });
 }
 

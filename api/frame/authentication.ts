@@ -1,31 +1,17 @@
 import { decodeProtectedHeader, importJWK, type JWK, jwtVerify } from 'jose';
 import { refusal } from '../../domain/errors.ts';
-import type { MachineUserId } from '../../domain/ids.ts';
 import { TOKEN_ALGORITHMS } from '../../domain/machine-users.ts';
 import { isRole, type Role } from '../../domain/roles.ts';
 import type { Caller } from './route.ts';
-
-/** A registered key with what decides whether its tokens count. */
-export interface RegisteredKey {
-  readonly machineUserId: MachineUserId;
-  readonly roles: readonly string[];
-  readonly algorithm: string;
-  readonly publicKey: unknown;
-  /** False as soon as the key or its user is revoked. */
-  readonly active: boolean;
-}
+import { createTokenKeys, type FindKeys, type RegisteredKey, remember } from './token-keys.ts';
 
 export interface AuthenticatorOptions {
   readonly audience: string;
   readonly now: () => Date;
-  /** One read of the database; null for an unknown kid. */
-  readonly findKey: (kid: string) => Promise<RegisteredKey | null>;
+  readonly findKeys: FindKeys;
 }
 
 export type Authenticate = (authorization: string | undefined) => Promise<Caller>;
-
-/** A revoked key or user stops within 5 s on every process; 1 s is left for the reading itself. */
-const KEY_AGE_LIMIT_MS = 4_000;
 
 const CLOCK_TOLERANCE_SECONDS = 30;
 const TOKEN_LIFE_MAX_SECONDS = 3_600;
@@ -33,19 +19,9 @@ const TOKEN_LIFE_MAX_SECONDS = 3_600;
 /** The largest honest token (RS256 with a 4096-bit key) has about 1,100 characters. */
 const TOKEN_LENGTH_MAX = 4_096;
 
-/** Remembered keys and tokens; beyond it the oldest go. Bounds the memory that strangers can fill. */
-const CACHE_SIZE_MAX = 10_000;
-
 /** Header parameters that would name a key from outside, or demand what we do not know. */
 const HEADER_ALLOWED: ReadonlySet<string> = new Set(['alg', 'kid', 'typ']);
 const KID = /^[A-Za-z0-9_-]{1,128}$/;
-
-interface LoadedKey {
-  readonly loadedAtMs: number;
-  readonly reading: Promise<RegisteredKey | null>;
-  /** Filled once read, so that the common request awaits nothing. */
-  key: RegisteredKey | null | undefined;
-}
 
 interface VerifiedToken {
   readonly kid: string;
@@ -60,23 +36,8 @@ interface VerifiedToken {
  * read anew, which is every few seconds; so the common request costs two look-ups, and a revocation is seen in time.
  */
 export function createAuthenticator(options: AuthenticatorOptions): Authenticate {
-  const keys = new Map<string, LoadedKey>();
+  const loadKey = createTokenKeys(options.findKeys);
   const tokens = new Map<string, VerifiedToken>();
-
-  function loadKey(kid: string, nowMs: number): LoadedKey {
-    const known = keys.get(kid);
-    if (known !== undefined && nowMs - known.loadedAtMs < KEY_AGE_LIMIT_MS && nowMs >= known.loadedAtMs) return known;
-    const reading = options.findKey(kid);
-    const loaded: LoadedKey = { loadedAtMs: nowMs, reading, key: undefined };
-    remember(keys, kid, loaded);
-    reading.then(
-      (key) => {
-        loaded.key = key;
-      },
-      () => keys.delete(kid),
-    );
-    return loaded;
-  }
 
   return async (authorization = '') => {
     const nowMs = options.now().getTime();
@@ -92,15 +53,6 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticate
     remember(tokens, authorization, { kid, key, caller, expiresAtMs });
     return caller;
   };
-}
-
-function remember<Value>(cache: Map<string, Value>, name: string, value: Value): void {
-  cache.delete(name);
-  if (cache.size >= CACHE_SIZE_MAX) {
-    const oldest = cache.keys().next();
-    if (!oldest.done) cache.delete(oldest.value);
-  }
-  cache.set(name, value);
 }
 
 function bearerToken(authorization: string): string {

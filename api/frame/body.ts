@@ -2,31 +2,75 @@ import type { IncomingMessage } from 'node:http';
 import { refusal } from '../../domain/errors.ts';
 import { HttpRefusal } from './errors.ts';
 
+/** Bytes that bodies may hold in memory together while they are being sent. */
+export interface BodyRoom {
+  /** False, with nothing taken, where there is no room. */
+  take(bytes: number): boolean;
+  give(bytes: number): void;
+}
+
+export function createBodyRoom(bytesMax: number): BodyRoom {
+  let taken = 0;
+  return {
+    take: (bytes) => {
+      if (taken + bytes > bytesMax) return false;
+      taken += bytes;
+      return true;
+    },
+    give: (bytes) => {
+      taken -= bytes;
+    },
+  };
+}
+
+export interface BodyLimit {
+  readonly bytes: number;
+  /** Until the whole body is there; without it the server's limit for every request counts. */
+  readonly deadlineMs?: number;
+  readonly room?: BodyRoom;
+}
+
+/** A provider or a browser sends its few kilobytes in one go; senders that take longer would fill the room below. */
+const OPEN_BODY_MS_MAX = 5_000;
+/** A thousand of the largest open bodies at once; beyond it, strangers' memory would grow with their connections. */
+const OPEN_BODIES_BYTES_MAX = 64 * 1024 * 1024;
+const openBodies = createBodyRoom(OPEN_BODIES_BYTES_MAX);
+
+/** Reads the body of a request that carries no token. */
+export function readOpenBody(incoming: IncomingMessage, bytesMax: number): Promise<Buffer> {
+  return readBody(incoming, { bytes: bytesMax, deadlineMs: OPEN_BODY_MS_MAX, room: openBodies });
+}
+
 /**
- * Reads a request's body, whole and at most `limitBytes` (1 MiB unless configured). Beyond that the reading stops, whether or not a length was
- * announced, so that memory stays flat; the connection closes after the answer.
+ * Reads a request's body whole, within its limit. Beyond that the reading stops, whether or not a length was announced, so
+ * that memory stays flat; the connection closes after the answer.
  */
-export function readBody(incoming: IncomingMessage, limitBytes: number): Promise<Buffer> {
+export function readBody(incoming: IncomingMessage, limit: BodyLimit): Promise<Buffer> {
   const announced = Number(incoming.headers['content-length'] ?? 0);
-  if (announced > limitBytes) return Promise.reject(tooLarge(limitBytes));
+  if (announced > limit.bytes) return Promise.reject(tooLarge(limit.bytes));
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let length = 0;
     const finish = (settle: () => void) => {
+      clearTimeout(timer);
+      limit.room?.give(length);
       incoming.off('data', onData).off('end', onEnd).off('error', onAbort).off('close', onAbort);
       settle();
     };
+    const refuse = (problem: HttpRefusal) => {
+      incoming.pause();
+      finish(() => reject(problem));
+    };
     const onData = (chunk: Buffer) => {
+      if (length + chunk.length > limit.bytes) return refuse(tooLarge(limit.bytes));
+      if (limit.room?.take(chunk.length) === false) return refuse(noRoom());
       length += chunk.length;
-      if (length > limitBytes) {
-        incoming.pause();
-        finish(() => reject(tooLarge(limitBytes)));
-      } else {
-        chunks.push(chunk);
-      }
+      chunks.push(chunk);
     };
     const onEnd = () => finish(() => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
     const onAbort = () => finish(() => reject(aborted()));
+    const { deadlineMs } = limit;
+    const timer = deadlineMs === undefined ? undefined : setTimeout(() => refuse(tooSlow()), deadlineMs);
     incoming.on('data', onData).on('end', onEnd).on('error', onAbort).on('close', onAbort);
     if (incoming.destroyed && !incoming.readableEnded) onAbort();
   });
@@ -39,6 +83,24 @@ function tooLarge(limitBytes: number): HttpRefusal {
     messageParameters: ['body', 'body', ''],
   } as const;
   return new HttpRefusal(413, problem, { connection: 'close' });
+}
+
+function tooSlow(): HttpRefusal {
+  const problem = {
+    code: 'common.validation.field_invalid',
+    message: 'The body did not arrive in time.',
+    messageParameters: ['body', 'body', ''],
+  } as const;
+  return new HttpRefusal(408, problem, { connection: 'close' });
+}
+
+function noRoom(): HttpRefusal {
+  const problem = {
+    code: 'common.rate.limited',
+    message: 'Too many bodies are being sent at once: ask again in 5 s.',
+    messageParameters: ['body', 'body', ''],
+  } as const;
+  return new HttpRefusal(429, problem, { connection: 'close', 'retry-after': '5' });
 }
 
 function aborted() {

@@ -20,8 +20,7 @@ export function renderAnswer(
 
 function metadataOf(contract: Contract, answer: Answer<unknown>, query: ParsedQuery): Record<string, unknown> {
   const metadata: Record<string, unknown> = {};
-  const include = [...query.include].filter((name) => contract.include?.includes(name));
-  if (include.length > 0) metadata.include = include;
+  if (query.include.size > 0) metadata.include = [...query.include];
   if (contract.paged) {
     const { number, size } = query.page;
     const totalElements = answer.totalElements ?? 0;

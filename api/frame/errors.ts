@@ -1,4 +1,4 @@
-import { DatabaseUnavailable, LockTimeout } from '../../db/client.ts';
+import { CallerGone, DatabaseUnavailable, LockTimeout } from '../../db/client.ts';
 import { DomainError, type ErrorCode, type Problem, refusal } from '../../domain/errors.ts';
 
 /** The HTTP status of every code. A new code does not compile until it has one. */
@@ -24,15 +24,19 @@ export const ERROR_STATUS: Readonly<Record<ErrorCode, number>> = {
   'account.close.not_empty': 422,
   'account.client.mismatch': 422,
   'account.method.mismatch': 422,
+  'client.status.not_active': 422,
+  'client.close.not_empty': 422,
   'transfer.client.mismatch': 422,
   'transfer.scheme.unavailable': 422,
   'transfer.amount.limit_exceeded': 422,
   'transfer.date.invalid': 400,
   'transfer.roll.limit_exceeded': 422,
   'transfer.attribute.invalid': 400,
+  'beneficiary.bank_account.not_active': 422,
   'beneficiary.bank_account.update_not_allowed': 400,
   'compliance.external.not_enabled': 403,
   'consent.status.invalid': 409,
+  'connect.offer.unavailable': 422,
   'connect.provider.unavailable': 503,
   'connect.resource.not_found': 404,
   'connect.resource.invalid': 422,
@@ -43,6 +47,13 @@ export const ERROR_STATUS: Readonly<Record<ErrorCode, number>> = {
 
 /** Seconds after which a caller may ask again when something that must answer is away. */
 export const RETRY_AFTER_SECONDS = 2;
+
+/** As proxies call it when the caller hangs up before there is an answer. */
+const CLIENT_CLOSED_REQUEST = 499;
+
+/** Its commit was under way: what was done was done before this answer, and a repetition says what. */
+const OUTCOME_UNKNOWN =
+  'The database did not answer in time, and whether the request took effect is unknown. Repeat it with the same Idempotency-Key to learn it.';
 
 /** A refusal that HTTP itself gives a status of its own: 404 for a path, 405, 413, 415. */
 export class HttpRefusal extends DomainError {
@@ -79,13 +90,16 @@ export function answerError(error: unknown, now: Date): ErrorAnswer {
     };
   }
   if (error instanceof DatabaseUnavailable || error instanceof LockTimeout) {
+    const isUnknown = error instanceof DatabaseUnavailable && error.outcome === 'unknown';
     const away = refusal(
       'common.dependency.unavailable',
       ['service', 'database', ''],
-      'The database is not available.',
+      isUnknown ? OUTCOME_UNKNOWN : 'The database is not available. Nothing was done.',
     );
     return { ...answerError(away, now), internal: true };
   }
+  // For the log and the metrics: it reaches no caller.
+  if (error instanceof CallerGone) return { status: CLIENT_CLOSED_REQUEST, body: '', headers: {}, internal: false };
   const fault = refusal('common.internal.error', ['service', '', ''], 'The service failed to answer this request.');
   return { ...answerError(fault, now), internal: true };
 }

@@ -1,4 +1,6 @@
+import type { IncomingMessage } from 'node:http';
 import { findIdempotencyKey } from '../../db/idempotency-keys.ts';
+import type { Keyring } from '../../db/keyring.ts';
 import { ROLES } from '../../domain/roles.ts';
 import { type Authenticate, requireRole } from './authentication.ts';
 import { decodeBody, readBody, requireJson } from './body.ts';
@@ -23,7 +25,7 @@ export interface Gate {
 export async function handleRoute(
   route: Route,
   request: FrameRequest,
-  services: Services,
+  given: Services,
   gate: Gate,
 ): Promise<FrameResponse> {
   const { contract } = route;
@@ -33,22 +35,25 @@ export async function handleRoute(
   gate.countRequest(caller.id);
   const isWrite = contract.method === 'POST' || contract.method === 'PATCH';
   if (isWrite) requireJson(request.incoming);
-  const bytes = isWrite ? await readBody(request.incoming, services.configuration.bodyLimitBytes) : null;
   const key = contract.method === 'POST' ? readIdempotencyKey(request.header) : null;
   const params = parseParams(contract, request.params);
   const query = parseQuery(contract, request.query);
+  const bytes = isWrite ? await readBody(request.incoming, { bytes: given.configuration.bodyLimitBytes }) : null;
   const body = bytes === null ? null : parseBody(contract, decodeBody(bytes));
   const idempotency =
     key === null || bytes === null
       ? null
       : idempotencyClaim(caller.id, { method: contract.method, path: request.path, body: bytes }, key);
 
+  const services = servicesOf(given, request.incoming, contract.paged === true ? 'lists' : undefined);
+  const keyring = contract.confidential === true ? services.keyring : null;
   const render = (answer: Outcome<unknown>): RenderedAnswer =>
     'rendered' in answer ? answer : renderAnswer(contract, answer, { body, query });
   const context: RouteContext = {
     services,
     caller,
     requestId: request.requestId,
+    initiator: { actor: caller.id, requestId: request.requestId },
     params,
     query: query.query,
     body: bodyOf(body),
@@ -56,12 +61,22 @@ export async function handleRoute(
     include: query.include,
     expand: query.expand,
     idempotency,
-    write: (work) => writeIdempotently(services.database, idempotency, async (tx) => render(await work(tx))),
-    storedAnswer: () => findStoredAnswer(services, idempotency),
+    write: (work) => writeIdempotently(services.database, idempotency, async (tx) => render(await work(tx)), keyring),
+    storedAnswer: () => findStoredAnswer(services, idempotency, keyring),
     render,
   };
   const answer = render(await route.handler(context));
   return { status: answer.status, body: answer.body, headers: headersOf(route, answer, idempotency, query.include) };
+}
+
+/**
+ * The services of one request, whose body is there: what it asks of the database is bounded by when its answer is due, a
+ * write of a caller that hangs up does not begin, and lists have connections of their own.
+ */
+export function servicesOf(services: Services, incoming: IncomingMessage, reads?: 'lists'): Services {
+  const { endsAt } = services.database.limits();
+  const isGone = () => !incoming.socket.writable;
+  return { ...services, database: services.database.forCaller({ endsAt, isGone }, reads) };
 }
 
 // A route without workflows (GET, DELETE) has no body, and its handler's type has none to read.
@@ -69,10 +84,14 @@ function bodyOf(body: ParsedBody | null): RouteContext['body'] {
   return (body?.body ?? null) as RouteContext['body'];
 }
 
-async function findStoredAnswer(services: Services, claim: IdempotencyClaim | null): Promise<RenderedAnswer | null> {
+async function findStoredAnswer(
+  services: Services,
+  claim: IdempotencyClaim | null,
+  keyring: Keyring | null,
+): Promise<RenderedAnswer | null> {
   if (claim === null) return null;
   const row = await findIdempotencyKey(services.database.reader, claim);
-  return row === null ? null : replay(row, claim);
+  return row === null ? null : replay(row, claim, keyring);
 }
 
 function headersOf(

@@ -4,8 +4,10 @@ import {
   claimIdempotencyKey,
   findIdempotencyKey,
   type IdempotencyRow,
+  storedAnswerRow,
   storeIdempotentAnswer,
 } from '../../db/idempotency-keys.ts';
+import type { Keyring } from '../../db/keyring.ts';
 import { refusal } from '../../domain/errors.ts';
 import type { MachineUserId } from '../../domain/ids.ts';
 import type { IdempotencyClaim, RenderedAnswer } from './route.ts';
@@ -47,16 +49,17 @@ export function idempotencyClaim(
 
 /**
  * Runs a write's one transaction under its claim. First statement: claim the key; then work and store the answer, or
- * replay what is stored. A failure to store it is the commit's.
+ * replay what is stored. A failure to store it is the commit's. With a keyring the stored answer is encrypted.
  */
 export async function writeIdempotently(
   database: Database,
   claim: IdempotencyClaim | null,
   work: (tx: Transaction) => Promise<RenderedAnswer>,
+  keyring: Keyring | null,
 ): Promise<RenderedAnswer> {
   const open = async (tx: Transaction) =>
     claim === null || (await claimIdempotencyKey(tx, claim, claim.requestHash)) ? true : null;
-  return openIdempotently(database, claim, open, work);
+  return openIdempotently(database, claim, open, work, keyring);
 }
 
 /**
@@ -68,17 +71,18 @@ export async function openIdempotently<Opened>(
   claim: IdempotencyClaim | null,
   open: (tx: Transaction) => Promise<Opened | null>,
   work: (tx: Transaction, opened: Opened) => Promise<RenderedAnswer>,
+  keyring: Keyring | null = null,
 ): Promise<RenderedAnswer> {
   const options = claim === null ? {} : { lockTimeoutMs: IN_PROGRESS_WAIT_MS };
   return database.transaction(async (tx) => {
     const opened = await openOrRefuse(tx, claim, open);
     if (opened !== null) {
       const answer = await work(tx, opened);
-      if (claim !== null) leaveToCommit(storeIdempotentAnswer(tx, claim, answer));
+      if (claim !== null) leaveToCommit(storeIdempotentAnswer(tx, claim, stored(answer, claim, keyring)));
       return answer;
     }
     if (claim === null) throw new Error('a write without a key found its key taken');
-    return replay(await findIdempotencyKey(tx, claim), claim);
+    return replay(await findIdempotencyKey(tx, claim), claim, keyring);
   }, options);
 }
 
@@ -97,7 +101,7 @@ async function openOrRefuse<Opened>(
 }
 
 /** The stored answer as it was sent, or the refusal of a key that stands for another body. */
-export function replay(row: IdempotencyRow | null, claim: IdempotencyClaim): RenderedAnswer {
+export function replay(row: IdempotencyRow | null, claim: IdempotencyClaim, keyring: Keyring | null): RenderedAnswer {
   if (row === null || row.responseStatus === null || row.responseBody === null) throw inProgress(claim);
   if (!row.requestHash.equals(claim.requestHash)) {
     throw refusal(
@@ -106,7 +110,12 @@ export function replay(row: IdempotencyRow | null, claim: IdempotencyClaim): Ren
       'This Idempotency-Key was used with another body.',
     );
   }
-  return { rendered: true, status: row.responseStatus, body: row.responseBody, replayed: true };
+  const body = keyring === null ? row.responseBody : keyring.decrypt(row.responseBody, storedAnswerRow(claim));
+  return { rendered: true, status: row.responseStatus, body, replayed: true };
+}
+
+function stored(answer: RenderedAnswer, claim: IdempotencyClaim, keyring: Keyring | null): RenderedAnswer {
+  return keyring === null ? answer : { ...answer, body: keyring.encrypt(answer.body, storedAnswerRow(claim)) };
 }
 
 export function inProgress(claim: IdempotencyClaim) {

@@ -1,6 +1,7 @@
-import { isLosslessNumber, type JavaScriptValue, LosslessNumber, parse } from 'lossless-json';
+import { isLosslessNumber, LosslessNumber } from 'lossless-json';
 import { type MessageParameters, refusal } from '../../domain/errors.ts';
 import { checkText, type TextProblem } from '../../domain/names.ts';
+import { endOfString, numberIn, parseMarkingNumbers } from './json-digits.ts';
 
 /** A body nested deeper than this is refused: no resource needs a tenth of it, and recursion must stay bounded. */
 const DEPTH_LIMIT = 64;
@@ -37,16 +38,16 @@ export function jsonInteger(value: bigint | number): JsonNumber {
  */
 export function parseJson(text: string, multilineFields: readonly string[] = []): JsonValue {
   const keyCount = refuseTooDeepOrLarge(text);
-  let value: JavaScriptValue;
+  let value: unknown;
   try {
-    value = parse(text, null, { onDuplicateKey: ({ key }) => refuseDuplicate(key) });
+    value = parseMarkingNumbers(text);
   } catch (error) {
     if (error instanceof SyntaxError) throw invalid(['body', 'body', ''], `The body is not JSON: ${error.message}.`);
     throw error;
   }
   const walk: Walk = { keyCount: 0, multilineFields };
   const checked = checkValue(value, '', walk);
-  // The parser lets a key pass twice when both values are equal.
+  // The parser keeps the last of a key's values.
   if (walk.keyCount !== keyCount) refuseDuplicate(repeatedKey(text));
   return checked;
 }
@@ -110,14 +111,6 @@ function limitExceeded(message: string) {
   return refusal('common.validation.limit_exceeded', ['body', 'body', ''], message);
 }
 
-function endOfString(text: string, start: number): number {
-  let index = start + 1;
-  while (index < text.length && text.charCodeAt(index) !== 0x22) {
-    index += text.charCodeAt(index) === 0x5c ? 2 : 1;
-  }
-  return index;
-}
-
 /** Keys that objects have of their own: validation would pass over them, and the caller never know. */
 const OBJECT_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
@@ -127,8 +120,10 @@ interface Walk {
 }
 
 function checkValue(value: unknown, path: string, walk: Walk): JsonValue {
-  if (value === null || typeof value === 'boolean' || isJsonNumber(value)) return value;
+  if (value === null || typeof value === 'boolean') return value;
   if (typeof value === 'string') {
+    const number = numberIn(value);
+    if (number !== null) return number;
     const problem = findForbiddenText(walk.multilineFields.includes(path) ? value.replace(/[\r\n]/g, '') : value);
     if (problem !== null) throw forbidden(path, value, problem);
     return value;
@@ -138,6 +133,7 @@ function checkValue(value: unknown, path: string, walk: Walk): JsonValue {
   for (const [key, item] of Object.entries(value)) {
     walk.keyCount += 1;
     const itemPath = path === '' ? key : `${path}.${key}`;
+    if (numberIn(key) !== null) throw invalid(['body', 'body', ''], 'The body is not JSON: a key must be text.');
     if (OBJECT_KEYS.has(key)) throw invalid(['body', key, ''], 'The body has a key that no object may have.');
     const problem = findForbiddenText(key);
     if (problem !== null) throw forbidden(path === '' ? 'body' : path, key, problem);

@@ -1,4 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { sharedFailureCounter } from '../../config/shared-failures.ts';
 
 /**
  * What the service tells Prometheus, all in one place. Labels are routes, statuses and kinds: never ids.
@@ -22,6 +23,8 @@ export const transitionsTotal = new Counter({
   labelNames: ['module', 'type'] as const,
   registers: [registry],
 });
+
+export const sharedStatementFailures = sharedFailureCounter(registry);
 
 export const relayLagSeconds = new Gauge({
   name: 'relay_lag_seconds',

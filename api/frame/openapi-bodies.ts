@@ -1,5 +1,6 @@
 import { toJsonSchema } from '@valibot/to-json-schema';
 import type { JsonSchema } from './openapi.ts';
+import { hasFields } from './request.ts';
 import type { Contract, WorkflowContract } from './route.ts';
 import { fields, type Schema } from './schemas.ts';
 
@@ -37,7 +38,7 @@ function requestSchema(contract: Contract, code: string, workflow: WorkflowContr
   const schema = {
     type: 'object',
     title: code,
-    required: ['workflow', 'data', ...(connectRequired ? ['connect'] : [])],
+    required: ['workflow', ...(hasFields(workflow.data) ? ['data'] : []), ...(connectRequired ? ['connect'] : [])],
     properties: {
       workflow: {
         type: 'object',
@@ -84,7 +85,10 @@ function withNullForAbsent(schema: JsonSchema): JsonSchema {
   const entries = Object.entries(properties).map(([name, property]) => {
     if (!isSchema(property)) return [name, property];
     const inner = withNullForAbsent(property);
-    return [name, required.includes(name) ? inner : { anyOf: [inner, NULL] }];
+    if (required.includes(name)) return [name, inner];
+    // What is said of the field stands beside the alternatives, where readers look for it.
+    const { deprecated, ...value } = inner;
+    return [name, { anyOf: [value, NULL], ...(deprecated === undefined ? {} : { deprecated }) }];
   });
   return { ...schema, properties: Object.fromEntries(entries) };
 }

@@ -116,7 +116,7 @@ const EXAMPLES: Readonly<Record<ErrorCode, readonly [message: string, messagePar
   'common.security.access_denied': ['This needs one of the roles operator.', ['machineUser', 'roles', 'viewer']],
   'common.rate.limited': ['Too many requests: ask again in 1 s.', ['machineUser', 'requests', '']],
   'common.state.illegal_transition': ['The account is closed and stays so.', ['account', 'status', 'active']],
-  'common.dependency.unavailable': ['The database is not available.', ['service', 'database', '']],
+  'common.dependency.unavailable': ['The database is not available. Nothing was done.', ['service', 'database', '']],
   'common.internal.error': ['The service failed to answer this request.', ['service', '', '']],
   'account.balance.insufficient': [
     'The available balance does not cover the amount and its fee.',
@@ -127,6 +127,8 @@ const EXAMPLES: Readonly<Record<ErrorCode, readonly [message: string, messagePar
   'account.close.not_empty': ['The account still holds money.', ['account', 'status', 'closed']],
   'account.client.mismatch': ['The account belongs to another client.', ['account', 'clientId', ID]],
   'account.method.mismatch': ['The account is not managed by its caller.', ['account', 'id', ID]],
+  'client.status.not_active': ['The client is suspended.', ['outgoingTransfer', 'clientId', ID]],
+  'client.close.not_empty': ['The client has an open account.', ['client', 'status', 'closed']],
   'transfer.client.mismatch': ['The beneficiary belongs to another client.', ['outgoingTransfer', 'clientId', ID]],
   'transfer.scheme.unavailable': [
     'The scheme is not offered for this account.',
@@ -145,6 +147,10 @@ const EXAMPLES: Readonly<Record<ErrorCode, readonly [message: string, messagePar
     'The scheme attribute is missing or wrong.',
     ['outgoingTransfer', 'schemeAttributes.trade-time', ''],
   ],
+  'beneficiary.bank_account.not_active': [
+    'The bank account is inactive.',
+    ['outgoingTransfer', 'destination.beneficiaryBankAccountId', ID],
+  ],
   'beneficiary.bank_account.update_not_allowed': [
     'Bank accounts are changed at their own path.',
     ['beneficiary', 'bankAccounts', ''],
@@ -154,6 +160,7 @@ const EXAMPLES: Readonly<Record<ErrorCode, readonly [message: string, messagePar
     ['complianceCheck', 'procedureResult', ''],
   ],
   'consent.status.invalid': ['The consent is not in a state for this action.', ['consent', 'status', 'revoked']],
+  'connect.offer.unavailable': ['No provider offers JPY in FR.', ['account', 'currency', 'JPY']],
   'connect.provider.unavailable': ['The provider does not answer.', ['connect', 'serviceProvider', 'sandbox-bank']],
   'connect.resource.not_found': ['The provider knows no such resource.', ['connect', 'sourceId', 'A-17']],
   'connect.resource.invalid': [

@@ -4,7 +4,7 @@ import { ROLES } from '../../domain/roles.ts';
 import { jsonSchemaOf, requestBodyOf, responseExample, responseSchema } from './openapi-bodies.ts';
 import { ERROR_EXAMPLES, ERROR_SCHEMA, errorResponses } from './openapi-errors.ts';
 import { PAGE_NUMBER_MAX, PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX } from './request.ts';
-import type { Contract, Entries, Method, OpenRoute, Route } from './route.ts';
+import type { Contract, Entries, Method, OpenBody, OpenRoute, Route } from './route.ts';
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
@@ -109,7 +109,8 @@ function operationOf({ contract }: Route): Operation {
 }
 
 function openOperationOf({ contract }: OpenRoute): Operation {
-  const responses = Object.entries(contract.responses).map(([status, description]) => [status, { description }]);
+  const descriptions = { ...(contract.body === undefined ? {} : bodyRefusals(contract.body)), ...contract.responses };
+  const responses = Object.entries(descriptions).map(([status, description]) => [status, { description }]);
   return {
     operationId: operationId(contract.method, contract.path),
     tags: [contract.tag],
@@ -122,10 +123,19 @@ function openOperationOf({ contract }: OpenRoute): Operation {
       required: true,
       schema: { type: 'string' },
     })),
-    ...(contract.requestType === undefined
+    ...(contract.body === undefined
       ? {}
-      : { requestBody: { required: true, content: { [contract.requestType]: {} } } }),
+      : { requestBody: { required: true, content: { [contract.body.mediaType]: {} } } }),
     responses: Object.fromEntries(responses),
+  };
+}
+
+/** What the frame refuses while it reads the body of a route without a token. */
+function bodyRefusals({ bytesMax }: OpenBody): Record<number, string> {
+  return {
+    408: 'The body did not arrive in time',
+    413: `The body is larger than ${bytesMax / 1024} kB`,
+    429: 'Too many bodies are being sent at once; see Retry-After',
   };
 }
 
@@ -147,6 +157,7 @@ function parametersOf(contract: Contract): Parameter[] {
       {
         name: 'metadata.page.number',
         in: 'query',
+        description: `A page behind the last is empty; beyond ${PAGE_NUMBER_MAX} it is refused with common.validation.limit_exceeded.`,
         schema: { type: 'integer', minimum: 0, maximum: PAGE_NUMBER_MAX, default: 0 },
       },
       {
@@ -156,16 +167,8 @@ function parametersOf(contract: Contract): Parameter[] {
       },
     );
   }
-  if (contract.include !== undefined) {
-    parameters.push({
-      name: 'metadata.include',
-      in: 'query',
-      description: `By commas or repeated; unknown ones are ignored: ${contract.include.join(', ')}`,
-      style: 'form',
-      explode: false,
-      schema: { type: 'array', items: { type: 'string' } },
-    });
-  }
+  if (contract.include !== undefined) parameters.push(listParameter('metadata.include', contract.include));
+  if (contract.expand !== undefined) parameters.push(listParameter('metadata.expand', contract.expand));
   if (contract.method === 'POST') {
     const description = 'The same key with the same body answers as the first time, for 30 days.';
     parameters.push({
@@ -176,6 +179,18 @@ function parametersOf(contract: Contract): Parameter[] {
     });
   }
   return parameters;
+}
+
+/** Callers shape answers by names; names that a route does not know are ignored, so the schema does not list them. */
+function listParameter(name: string, known: readonly string[]): Parameter {
+  return {
+    name,
+    in: 'query',
+    description: `By commas or repeated; unknown ones are ignored: ${known.join(', ')}`,
+    style: 'form',
+    explode: false,
+    schema: { type: 'array', items: { type: 'string' } },
+  };
 }
 
 function entryParameters(entries: Entries, where: 'path' | 'query'): Parameter[] {

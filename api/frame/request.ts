@@ -1,14 +1,14 @@
 import { DomainError, type Problem, refusal } from '../../domain/errors.ts';
-import { isJsonObject, type JsonObject, type JsonValue, parseJson } from './json.ts';
+import { isJsonObject, type JsonObject, type JsonValue, parseJson, stringify } from './json.ts';
 import { type Checked, check, problem } from './problems.ts';
 import type { Contract, Entries, Page, WorkflowContract } from './route.ts';
-import { fields } from './schemas.ts';
+import { fields, type Schema } from './schemas.ts';
 
 export const PAGE_SIZE_DEFAULT = 10;
 export const PAGE_SIZE_MAX = 100;
 
-/** With the largest size that stays below 10^9 rows: nobody pages through more, and OFFSET would try to. */
-export const PAGE_NUMBER_MAX = 9_999_999;
+/** With the largest size a million rows. What lies before a page is read and thrown away: a filter finds the later ones at once. */
+export const PAGE_NUMBER_MAX = 9_999;
 
 const PAGE_PARAMETERS: readonly string[] = ['metadata.page.number', 'metadata.page.size'];
 
@@ -84,8 +84,8 @@ export function parseQuery(contract: Contract, parameters: URLSearchParams): Par
   return {
     query,
     page,
-    include: parseList(parameters, 'metadata.include'),
-    expand: parseList(parameters, 'metadata.expand'),
+    include: parseList(parameters, 'metadata.include', contract.include),
+    expand: parseList(parameters, 'metadata.expand', contract.expand),
   };
 }
 
@@ -127,14 +127,20 @@ function parsePageValue(
   if (value === undefined) return fallback;
   const number = /^\d{1,10}$/.test(value) ? Number(value) : Number.NaN;
   if (number >= minimum && number <= maximum) return number;
+  if (name === 'metadata.page.number' && /^\d+$/.test(value)) {
+    const rule = `is at most ${maximum}: ask for less by a filter`;
+    problems.push(problem('common.validation.limit_exceeded', name.split('.'), value, rule));
+    return fallback;
+  }
   const message = `must be a whole number from ${minimum} to ${maximum}`;
   problems.push(problem('common.validation.field_invalid', name.split('.'), value, message));
   return fallback;
 }
 
-function parseList(parameters: URLSearchParams, name: string): ReadonlySet<string> {
+/** A handler sees the names that its contract declares and no other, so that the OpenAPI document has them all. */
+function parseList(parameters: URLSearchParams, name: string, known: readonly string[] = []): ReadonlySet<string> {
   const items = parameters.getAll(name).flatMap((value) => value.split(','));
-  return new Set(items.map((item) => item.trim()).filter((item) => item !== ''));
+  return new Set(items.map((item) => item.trim()).filter((item) => known.includes(item)));
 }
 
 /** Checks a write's body: containers, workflow code, then everything in them, all problems at once. */
@@ -152,7 +158,7 @@ export function parseBody(contract: Contract, text: string): ParsedBody {
     }
   }
   const workflow = container(parsed, 'workflow', true, problems);
-  const data = container(parsed, 'data', true, problems);
+  const data = container(parsed, 'data', needsData(contract, workflow), problems);
   const connect = container(parsed, 'connect', false, problems);
   container(parsed, 'metadata', false, problems);
   const { code, chosen } = chooseWorkflow(contract, workflow, parsed.workflow !== undefined, problems);
@@ -166,9 +172,7 @@ export function parseBody(contract: Contract, text: string): ParsedBody {
   const checkedWorkflow = check(entriesSchema(chosen.workflow ?? NO_ENTRIES), workflowFields, ['workflow']);
   const checkedData = checkData(chosen, meaning(data), parsed.data !== undefined);
   const checkedConnect: Checked<unknown> =
-    chosen.connect === undefined
-      ? { value: connect, problems: [] }
-      : check(chosen.connect, meaning(connect), ['connect']);
+    chosen.connect === undefined ? checkFreeConnect(connect) : check(chosen.connect, meaning(connect), ['connect']);
   problems.push(...checkedWorkflow.problems, ...checkedData.problems, ...checkedConnect.problems);
   refuse(problems);
   return {
@@ -185,9 +189,34 @@ export function parseBody(contract: Contract, text: string): ParsedBody {
 
 const NO_ENTRIES: Entries = {};
 
+/** An action such as a return has no data: its container may be left out. Without a known code data is required. */
+function needsData(contract: Contract, { code }: JsonObject): boolean {
+  const workflows = contract.workflows ?? {};
+  const chosen = typeof code === 'string' && Object.hasOwn(workflows, code) ? workflows[code] : undefined;
+  return chosen === undefined || hasFields(chosen.data);
+}
+
+/** Whether an object's schema has any field. */
+export function hasFields(schema: Schema<unknown, unknown>): boolean {
+  const entries: unknown = 'entries' in schema ? schema.entries : null;
+  return typeof entries !== 'object' || entries === null || Object.keys(entries).length > 0;
+}
+
 function checkData(chosen: WorkflowContract, data: JsonObject, present: boolean): Checked<unknown> {
   // A missing container is one problem; its fields are not missed one by one too.
   return present ? check(chosen.data, data, ['data']) : { value: {}, problems: [] };
+}
+
+/** What no contract describes is stored and echoed as it is: enough for any provider's words, and no store of the caller's. */
+export const CONNECT_BYTES_MAX = 4_096;
+
+function checkFreeConnect(connect: JsonObject): Checked<unknown> {
+  const tooLarge = Buffer.byteLength(stringify(connect)) > CONNECT_BYTES_MAX;
+  const message = `must not be larger than ${CONNECT_BYTES_MAX} bytes`;
+  return {
+    value: connect,
+    problems: tooLarge ? [problem('common.validation.limit_exceeded', ['connect'], '', message)] : [],
+  };
 }
 
 function container(body: JsonObject, name: string, required: boolean, problems: Problem[]): JsonObject {

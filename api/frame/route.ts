@@ -1,4 +1,5 @@
 import type * as v from 'valibot';
+import type { Initiator } from '../../db/audit-entries.ts';
 import type { Transaction } from '../../db/client.ts';
 import type { ErrorCode } from '../../domain/errors.ts';
 import type { MachineUserId } from '../../domain/ids.ts';
@@ -93,10 +94,14 @@ export interface Contract<
   readonly paged?: boolean;
   /** Values of metadata.include that this route knows; unknown ones are ignored. */
   readonly include?: readonly string[];
+  /** The same of metadata.expand. */
+  readonly expand?: readonly string[];
   readonly workflows?: Workflows;
   readonly response: Data;
   /** Fields that the answer's `connect` may have beside the echo. */
   readonly responseConnect?: Schema<unknown, unknown>;
+  /** The answer holds a secret, or what a stranger is called: under its Idempotency-Key it is stored encrypted. */
+  readonly confidential?: true;
   /** Default: 201 for POST, else 200. An answer may say 200 (dry run, the same again). */
   readonly status?: 200 | 201;
   readonly errors?: readonly ErrorCode[];
@@ -201,6 +206,8 @@ export interface RouteContext<
   readonly services: Services;
   readonly caller: Caller;
   readonly requestId: string;
+  /** The caller and its request, for the audit log. */
+  readonly initiator: Initiator;
   readonly params: InferEntries<Params>;
   readonly query: InferQuery<Query>;
   readonly body: Body<Workflows>;
@@ -234,9 +241,15 @@ export interface OpenContract {
   readonly summary: string;
   readonly description?: string;
   readonly tag: string;
-  /** Media type of the body; without one the route takes none. */
-  readonly requestType?: string;
+  /** Without it the route takes no body. */
+  readonly body?: OpenBody;
   readonly responses: Readonly<Record<number, string>>;
+}
+
+export interface OpenBody {
+  readonly mediaType: string;
+  /** The largest honest body, generously: it is held in memory for strangers too. */
+  readonly bytesMax: number;
 }
 
 export interface OpenRequest {
@@ -246,8 +259,11 @@ export interface OpenRequest {
   readonly query: URLSearchParams;
   /** Header names in lower case. */
   readonly headers: Readonly<Record<string, string | undefined>>;
-  /** The bytes as sent, for signatures; at most 1 MiB. */
-  readonly body: Buffer;
+  /**
+   * Reads the bytes as sent, for signatures; empty where the contract has no body. Look up who may send it first: what a
+   * stranger sends is then never held in memory.
+   */
+  readBody(): Promise<Buffer>;
 }
 
 export interface OpenAnswer {

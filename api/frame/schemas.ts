@@ -237,7 +237,7 @@ export function list<const Item extends Schema<unknown, unknown>>(item: Item, le
 const LIMIT_EXCEEDED = 'common.validation.limit_exceeded: ';
 
 /** A map from names to values, such as routing codes. */
-export function map<const Value extends Schema<unknown, unknown>>(key: RegExp, value: Value, sizeMax: number) {
+export function map<const Value extends Schema>(key: RegExp, value: Value, sizeMax: number, sizeMin = 0) {
   const record = v.record(v.pipe(v.string(), v.regex(key, 'is not a key of this map')), value, 'must be an object');
   const run: (typeof record)['~run'] = (dataset, config) => {
     if (isPlainObject(dataset.value)) return record['~run'](dataset, config);
@@ -250,10 +250,10 @@ export function map<const Value extends Schema<unknown, unknown>>(key: RegExp, v
   };
   return v.pipe(
     { ...record, '~run': run },
-    hint<v.InferOutput<typeof record>>({ maxProperties: sizeMax }),
+    hint<v.InferOutput<typeof record>>({ minProperties: sizeMin, maxProperties: sizeMax }),
     v.check(
-      (entries) => Object.keys(entries).length <= sizeMax,
-      `${LIMIT_EXCEEDED}must have at most ${sizeMax} entries`,
+      (entries) => Object.keys(entries).length >= sizeMin && Object.keys(entries).length <= sizeMax,
+      `${LIMIT_EXCEEDED}must have ${sizeMin === 0 ? 'at most' : `${sizeMin} to`} ${sizeMax} entries`,
     ),
   );
 }
@@ -271,6 +271,11 @@ export function clearable<const Wrapped extends Schema<unknown, unknown>>(wrappe
 /** A field of an answer that is null where there is nothing to show. */
 export function nullable<const Wrapped extends Schema<unknown, unknown>>(wrapped: Wrapped) {
   return v.nullable(wrapped);
+}
+
+/** A field that still works and that callers should leave: the document says so, and nothing else changes. */
+export function deprecated<const Field extends Schema<unknown, unknown>>(field: Field) {
+  return v.pipe(field, hint<v.InferOutput<Field>>({ deprecated: true }));
 }
 
 /** For query parameters, whose values are text. */

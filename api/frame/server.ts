@@ -38,10 +38,10 @@ export interface RunningServer {
   drain(): Promise<void>;
 }
 
-/** Serves the application. Port 0 takes a free one. */
+/** Serves the application. Port 0 takes a free one; host null listens on every address of the machine. */
 export async function startServer(
   application: Application,
-  port: number,
+  { port, host }: { readonly port: number; readonly host: string | null },
   timeouts: ServerTimeouts = TIMEOUTS,
 ): Promise<RunningServer> {
   const server = createAdaptorServer({
@@ -62,8 +62,8 @@ export async function startServer(
   });
   server.on('request', ({ socket }) => silent.delete(socket));
   await new Promise<void>((resolve, reject) => {
-    server.once('error', (error) => reject(explain(error, port)));
-    server.listen(port, () => {
+    server.once('error', (error) => reject(explain(error, { port, host })));
+    server.listen({ port, ...(host === null ? {} : { host }) }, () => {
       server.removeAllListeners('error');
       // An accept that fails, for want of descriptors, must not end the process: it is one caller's loss.
       server.on('error', () => {});
@@ -120,7 +120,13 @@ function answerBrokenRequest(error: Error & { code?: string }, socket: Duplex): 
   socket.end(`HTTP/1.1 ${status}\r\n${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
 }
 
-function explain(error: Error, port: number): Error {
-  if (!('code' in error) || error.code !== 'EADDRINUSE') return error;
-  return new Error(`port ${port} is in use. Set PORT to another.`, { cause: error });
+function explain(error: Error, { port, host }: { readonly port: number; readonly host: string | null }): Error {
+  const code = 'code' in error ? error.code : undefined;
+  if (code === 'EADDRINUSE') return new Error(`port ${port} is in use. Set PORT to another.`, { cause: error });
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') {
+    return new Error(`API_HOST is "${host}", which is no address of this machine. Unset it for all of them.`, {
+      cause: error,
+    });
+  }
+  return error;
 }

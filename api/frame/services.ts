@@ -4,12 +4,15 @@ import type { Provider } from '../../activities/providers/port.ts';
 import type { Configuration } from '../../config/configuration.ts';
 import type { Environment } from '../../config/environment.ts';
 import type { Database } from '../../db/client.ts';
+import type { Keyring } from '../../db/keyring.ts';
 
 /** What handlers reach the world with. */
 export interface Services {
   readonly database: Database;
   readonly configuration: Configuration;
   readonly logger: Logger;
+  /** Encrypts what must not be readable in the database. */
+  readonly keyring: Keyring;
   /** The adapters of built-in providers, by code: for their callbacks, and what must be asked before an answer. */
   readonly providers: ReadonlyMap<string, Provider>;
   /** The ways to name directories, by directory and provider. */
@@ -18,8 +21,6 @@ export interface Services {
   readonly now: () => Date;
   /** Addresses and secrets of this process. */
   readonly environment: Environment;
-  /** For after a transaction that woke a workflow: the relay looks at once instead of at its next poll. */
-  readonly hurryRelay: () => void;
   /** Whether Temporal answers, as information: no request waits for it. */
   readonly isTemporalReachable: () => Promise<boolean>;
 }

@@ -158,12 +158,15 @@ export interface Payment {
   readonly code: string | null;
   readonly error: Refusal | null;
   readonly returnReference: string | null;
+  /** What of it came back; absent in rows of a journal from before parts could. */
+  readonly returnedMinor?: bigint | null;
 }
 
 export interface PaymentIn {
   readonly paymentId: string;
   readonly paymentReference: string;
-  readonly status: 'booked' | 'sent-back';
+  /** `held`: on the pooled position like every other, and not yet the customer's to pay on. */
+  readonly status: 'held' | 'booked' | 'sent-back';
   readonly amountMinor: bigint;
   readonly currency: string;
   readonly scheme: string;

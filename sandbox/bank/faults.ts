@@ -1,6 +1,7 @@
 import type { HttpBindings } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import type { Context } from 'hono';
+import { BankError } from './wire.ts';
 
 /** What an operator or a test makes go wrong. Gone when the bank is started again. */
 export interface Faults {
@@ -12,9 +13,20 @@ export interface Faults {
   readonly cutRate: number;
   readonly callbacks: 'normal' | 'held' | 'shuffled';
   readonly callbackDelayMs: number;
+  /** Who answers look-ups: the bank, or something before it, which knows nothing of payments and says 400 or 404. */
+  readonly lookUps: (typeof LOOK_UPS)[number];
 }
 
-export const NO_FAULTS: Faults = { latencyMs: 0, errorRate: 0, cutRate: 0, callbacks: 'normal', callbackDelayMs: 0 };
+export const LOOK_UPS = ['normal', 'refused', 'gateway'] as const;
+
+export const NO_FAULTS: Faults = {
+  latencyMs: 0,
+  errorRate: 0,
+  cutRate: 0,
+  callbacks: 'normal',
+  callbackDelayMs: 0,
+  lookUps: 'normal',
+};
 
 export class FaultSwitch {
   #faults = NO_FAULTS;
@@ -38,4 +50,13 @@ export class FaultSwitch {
 export function cut(context: Context<{ Bindings: HttpBindings }>): Response {
   context.env.incoming.socket.destroy();
   return RESPONSE_ALREADY_SENT;
+}
+
+export function lookUpRefused(): BankError {
+  return new BankError(400, 'invalid-request', 'The request is not understood.');
+}
+
+/** A page of something on the way to the bank. */
+export function gatewayPage(context: Context): Response {
+  return context.html('<!doctype html><title>404</title><h1>Not found</h1>', 404);
 }

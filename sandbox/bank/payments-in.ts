@@ -41,6 +41,7 @@ export const PAYMENT_IN_REQUEST = v.object({
   senderName: maybe(text(140)),
   senderAccount: maybe(SENDER_ACCOUNT),
   reference: maybe(text(140)),
+  hold: maybe(v.boolean('must be true or false')),
   ...IDENTIFIERS,
 });
 export type PaymentInRequest = v.InferOutput<typeof PAYMENT_IN_REQUEST>;
@@ -63,7 +64,7 @@ export async function receivePayment(bank: Bank, request: PaymentInRequest): Pro
   const payment: PaymentIn = {
     paymentId: id,
     paymentReference: `SBI${id.replaceAll('-', '').slice(0, 13).toUpperCase()}`,
-    status: 'booked',
+    status: request.hold === true ? 'held' : 'booked',
     amountMinor: amount,
     currency: request.currency,
     scheme: request.scheme,
@@ -95,6 +96,24 @@ export async function receivePayment(bank: Bank, request: PaymentInRequest): Pro
     },
   });
   return payment;
+}
+
+/** The bank lets go of a payment that it held. Again, and of one that was never held, nothing changes. */
+export async function releasePayment(bank: Bank, paymentId: string): Promise<PaymentIn> {
+  const payment = bank.books.paymentsIn.get(paymentId);
+  if (payment === undefined) throw new BankError(404, 'not-found', 'No payment in has this id.');
+  if (payment.status === 'sent-back') throw new BankError(409, 'already-sent-back', 'The payment went back.');
+  if (payment.status === 'booked') return payment;
+  const released: PaymentIn = { ...payment, status: 'booked' };
+  const { paymentReference, currency: code } = released;
+  const data = { paymentId, paymentReference, amount: amountNumber(released.amountMinor, code), currency: code };
+  await bank.commit({
+    put: {
+      paymentsIn: [released],
+      callbacks: [callbackOf(bank, { type: 'payment-in-released', line: paymentId, data })],
+    },
+  });
+  return released;
 }
 
 /** The keys of the customer's account that the payer named, as far as the bank has opened it. */
@@ -179,6 +198,7 @@ function callbackData(payment: PaymentIn) {
     accountNumber,
     routingCodes,
     reference: remittance,
+    held: payment.status === 'held',
   };
 }
 

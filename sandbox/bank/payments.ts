@@ -10,6 +10,7 @@ import {
   checkScheme,
   currency,
   IDENTIFIERS,
+  invalid,
   maybe,
   number,
   reference,
@@ -39,6 +40,8 @@ interface Course {
   readonly unavailableTimes?: number;
   /** What is odd about the answer to the submission that takes effect. */
   readonly answer?: 'cut' | 'late' | 'after-callback';
+  /** Look-ups are answered with 400, as if the payment itself were refused. */
+  readonly lookUpsRefused?: boolean;
 }
 
 export const LATE_ANSWER_MS = 10_000;
@@ -55,7 +58,16 @@ const COURSES: Readonly<Record<number, Course>> = {
   // The route completes it; the timer does, should the bank die before that.
   9: { status: 'released', answer: 'after-callback', later: { action: 'complete', afterMs: 5_000 } },
   10: { status: 'released' },
+  13: { status: 'released', lookUpsRefused: true },
 };
+
+function courseOf(amount: bigint): Course {
+  return COURSES[Number(amount % 100n)] ?? { status: 'completed' };
+}
+
+export function refusesLookUps(payment: Payment): boolean {
+  return courseOf(payment.amountMinor).lookUpsRefused ?? false;
+}
 
 const CREDITOR_UNKNOWN: Refusal = {
   category: 'functional',
@@ -77,7 +89,7 @@ export interface Submission {
 export async function submitPayment(bank: Bank, request: PaymentRequest): Promise<Submission> {
   const amount = amountMinor(request.amount, request.currency);
   checkScheme(request.scheme, request.currency);
-  const course = COURSES[Number(amount % 100n)] ?? { status: 'completed' };
+  const course = courseOf(amount);
   const earlier = bank.books.payments.get(request.ourReference);
   const payment = earlier ?? newPayment(bank, request, amount);
   if (earlier !== undefined && !isSame(earlier, request, amount)) {
@@ -126,6 +138,7 @@ function newPayment(bank: Bank, request: PaymentRequest, amount: bigint): Paymen
     code: null,
     error: null,
     returnReference: null,
+    returnedMinor: null,
   };
 }
 
@@ -177,20 +190,44 @@ export function fail(bank: Bank, payment: Payment, code = FAILED_CODE): Change |
   };
 }
 
-/** Sends a payment back from the creditor's bank; one that is still open is completed first. */
-export function giveBack(bank: Bank, payment: Payment, code = RETURNED_CODE): Change | null {
-  if (payment.status === 'returned') return null;
+/** What comes back of a payment, and why; what is not said is all of it, and AC06. */
+export interface GivenBack {
+  readonly code?: string | undefined;
+  readonly amountMinor?: bigint | undefined;
+}
+
+/**
+ * Sends a payment back from the creditor's bank, whole or in part, and once; one that is still open is completed first.
+ * Null where just this has come back already; another amount is a conflict.
+ */
+export function giveBack(bank: Bank, payment: Payment, { code, amountMinor: part }: GivenBack = {}): Change | null {
+  const returnedMinor = part ?? payment.amountMinor;
+  if (returnedMinor > payment.amountMinor) throw invalid('amount', 'is more than was paid');
+  if (payment.status === 'returned' && returnedMinor === returnedMinorOf(payment)) return null;
   if (payment.status !== 'completed' && !OPEN.includes(payment.status)) throw conflict(payment, 'returned');
-  const returned: Payment = { ...payment, status: 'returned', code, returnReference: randomUUID() };
+  const returned: Payment = {
+    ...payment,
+    status: 'returned',
+    code: code ?? RETURNED_CODE,
+    returnReference: randomUUID(),
+    returnedMinor,
+  };
   const before = payment.status === 'completed' ? [] : [paymentCallback(bank, payment, 'payment-completed', {})];
-  const data = { code, returnReference: returned.returnReference };
+  const { returnReference } = returned;
+  const returnedAmount = amountNumber(returnedMinor, payment.currency);
+  const data = { code: returned.code, returnReference, returnedAmount };
   return {
     put: {
       payments: [returned],
-      entries: [entryOf(bank, returned, 'payment-out-returned')],
+      entries: [entryOf(bank, returned, 'payment-out-returned', returnedMinor)],
       callbacks: [...before, paymentCallback(bank, returned, 'payment-returned', { data })],
     },
   };
+}
+
+/** Null where nothing came back. Returns from before parts could be returned are whole. */
+function returnedMinorOf(payment: Payment): bigint | null {
+  return payment.status === 'returned' ? (payment.returnedMinor ?? payment.amountMinor) : null;
 }
 
 function conflict(payment: Payment, wanted: string): BankError {
@@ -219,10 +256,10 @@ export const PAYMENT_ACTIONS = {
   return: timed((bank, payment) => giveBack(bank, payment)),
 };
 
-function entryOf(bank: Bank, payment: Payment, kind: EntryKind) {
+function entryOf(bank: Bank, payment: Payment, kind: EntryKind, minor = payment.amountMinor) {
   const { accountId, iban, accountNumber } = payment.debtor;
   const account = [accountId, iban, accountNumber].filter((key) => key !== null);
-  const { amountMinor: minor, paymentId, ourReference } = payment;
+  const { paymentId, ourReference } = payment;
   return bank.positions.entry(
     { kind, amountMinor: minor, currency: payment.currency, paymentId, ourReference, account },
     bank.now(),
@@ -242,6 +279,7 @@ function paymentCallback(
 }
 
 export function showPayment(payment: Payment) {
+  const returnedMinor = returnedMinorOf(payment);
   const { ourReference, paymentId, paymentReference, status, currency: code, scheme, error, createdAt } = payment;
   return {
     ourReference,
@@ -257,5 +295,6 @@ export function showPayment(payment: Payment) {
     code: payment.code,
     error,
     returnReference: payment.returnReference,
+    returnedAmount: returnedMinor === null ? null : amountNumber(returnedMinor, code),
   };
 }

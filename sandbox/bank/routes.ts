@@ -14,7 +14,7 @@ import {
 import type { Bank } from './bank.ts';
 import { type AccountChange, type Change, changeKey, type Payment } from './books.ts';
 import { existingClientRoutes } from './existing-client-routes.ts';
-import { cut, NO_FAULTS } from './faults.ts';
+import { cut, gatewayPage, LOOK_UPS, lookUpRefused, NO_FAULTS } from './faults.ts';
 import {
   complete,
   fail,
@@ -22,23 +22,37 @@ import {
   giveBack,
   LATE_ANSWER_MS,
   PAYMENT_REQUEST,
+  refusesLookUps,
   showPayment,
   submitPayment,
 } from './payments.ts';
-import { PAYMENT_IN_REQUEST, receivePayment, SEND_BACK_REQUEST, sendBack, showPaymentIn } from './payments-in.ts';
+import {
+  PAYMENT_IN_REQUEST,
+  receivePayment,
+  releasePayment,
+  SEND_BACK_REQUEST,
+  sendBack,
+  showPaymentIn,
+} from './payments-in.ts';
 import { positions, statement } from './statement.ts';
-import { answer, BankError, maybe, notFound, number, readBody, text } from './wire.ts';
+import { amountDigits, amountMinor, answer, BankError, maybe, notFound, number, readBody, text } from './wire.ts';
 
 // An answer of `.09` waits so long for its callback at the most.
 const CALLBACK_FIRST_MS_MAX = 3_000;
 
-const LEVER_REQUEST = v.object({ code: maybe(text(10)) });
+// Levers refuse what they do not know: a field that has no effect would say that the bank did what it did not.
+const NO_FIELD = 'is not a field of this lever';
+const REASON = v.pipe(text(10), v.minLength(1, 'must not be empty'));
+const SETTLE_REQUEST = v.strictObject({}, NO_FIELD);
+const REJECT_REQUEST = v.strictObject({ code: maybe(REASON) }, NO_FIELD);
+const RETURN_REQUEST = v.strictObject({ code: maybe(REASON), amount: maybe(amountDigits()) }, NO_FIELD);
 const FAULTS_REQUEST = v.object({
   latencyMs: maybe(number({ max: 60_000 })),
   errorRate: maybe(number({ max: 1 })),
   cutRate: maybe(number({ max: 1 })),
   callbacks: maybe(v.picklist(['normal', 'held', 'shuffled'], 'must be normal, held or shuffled')),
   callbackDelayMs: maybe(number({ max: 60_000 })),
+  lookUps: maybe(v.picklist(LOOK_UPS, `must be one of ${LOOK_UPS.join(', ')}`)),
 });
 
 /** Everything behind `/bank`. docs/sandbox.md is its contract. */
@@ -54,6 +68,8 @@ export function bankRoutes(bank: Bank): Hono<{ Bindings: HttpBindings }> {
   app.use('/payments/:ourReference', faulty);
   for (const path of ['/existing-clients/:sourceId', '/existing-beneficiaries/:sourceId']) app.use(path, faulty);
   app.use('/payments-in/:paymentId/send-back', faulty);
+  const lookUps = ['/payments/:ourReference', '/payments-in/:paymentId', '/accounts/:ourReference'];
+  for (const path of [...lookUps, '/accounts/:ourReference/changes/:changeReference']) app.get(path, lookedUp(bank));
   app.use(settled);
 
   serviceRoutes(app, bank);
@@ -73,6 +89,7 @@ export function bankRoutes(bank: Bank): Hono<{ Bindings: HttpBindings }> {
       cutRate: asked.cutRate ?? now.cutRate,
       callbacks: asked.callbacks ?? now.callbacks,
       callbackDelayMs: asked.callbackDelayMs ?? now.callbackDelayMs,
+      lookUps: asked.lookUps ?? now.lookUps,
     });
     return answer(c, 200, bank.faults.now);
   });
@@ -122,6 +139,7 @@ function serviceRoutes(app: Hono<{ Bindings: HttpBindings }>, bank: Bank): void 
   app.get('/payments/:ourReference', (c) => {
     const payment = findPayment(bank, c.req.param('ourReference'));
     if (payment === null) throw notFound('payment');
+    if (refusesLookUps(payment)) throw lookUpRefused();
     return answer(c, 200, showPayment(payment));
   });
 
@@ -141,19 +159,31 @@ function outsideRoutes(app: Hono<{ Bindings: HttpBindings }>, bank: Bank): void 
     if (payment === undefined) throw notFound('payment in');
     return answer(c, 200, showPaymentIn(payment));
   });
+  app.post('/payments-in/:paymentId/release', async (c) =>
+    answer(c, 200, showPaymentIn(await releasePayment(bank, c.req.param('paymentId')))),
+  );
 
-  const lever = (path: string, pull: (payment: Payment, code: string | undefined) => Change | null) =>
+  const lever = <Request extends v.GenericSchema>(
+    path: string,
+    request: Request,
+    pull: (payment: Payment, asked: v.InferOutput<Request>) => Change | null,
+  ) =>
     app.post(`/payments/:ourReference/${path}`, async (c) => {
-      const { code } = await readBody(c, LEVER_REQUEST);
+      const asked = await readBody(c, request);
       const payment = findPayment(bank, c.req.param('ourReference'));
       if (payment === null) throw notFound('payment');
-      const change = pull(payment, code ?? undefined);
+      const change = pull(payment, asked);
       if (change !== null) await bank.commit(change);
       return answer(c, 200, showPayment(findPayment(bank, payment.ourReference) ?? payment));
     });
-  lever('settle', (payment) => complete(bank, payment, 1));
-  lever('reject', (payment, code) => fail(bank, payment, code));
-  lever('return', (payment, code) => giveBack(bank, payment, code));
+  lever('settle', SETTLE_REQUEST, (payment) => complete(bank, payment, 1));
+  lever('reject', REJECT_REQUEST, (payment, { code }) => fail(bank, payment, code ?? undefined));
+  lever('return', RETURN_REQUEST, (payment, { code, amount }) =>
+    giveBack(bank, payment, {
+      code: code ?? undefined,
+      amountMinor: amount === null ? undefined : amountMinor(amount, payment.currency),
+    }),
+  );
 }
 
 function statusOf(payment: Payment): 201 | 202 | 422 {
@@ -173,6 +203,14 @@ async function completeAndTell(bank: Bank, payment: Payment): Promise<void> {
   const attempted = bank.callbacks.attempted(id, CALLBACK_FIRST_MS_MAX);
   await bank.commit(change);
   await attempted;
+}
+
+function lookedUp(bank: Bank): MiddlewareHandler<{ Bindings: HttpBindings }> {
+  return async (context, next) => {
+    const { lookUps } = bank.faults.now;
+    if (lookUps === 'refused') throw lookUpRefused();
+    return lookUps === 'gateway' ? gatewayPage(context) : next();
+  };
 }
 
 function withFaults(bank: Bank): MiddlewareHandler<{ Bindings: HttpBindings }> {

@@ -60,6 +60,7 @@ export function builtInAccounts(api: TestApi): BuiltInAccounts {
         remittanceText: ledgerNumber,
         serviceProviderId,
         serviceProviderReference: null,
+        held: false,
       };
       return api.database.transaction((tx) => receivePayment(tx, payment, []));
     },

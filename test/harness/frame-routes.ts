@@ -82,14 +82,14 @@ const postThing = route(
     response: fields({ thing: thingShown }),
     examples: { response: { thing: THING } },
   },
-  async ({ body, caller, write }) =>
+  async ({ body, initiator, write }) =>
     write(async (tx) => {
       const id = newId<ThingId>();
       if (body.code === 'migration') {
         return { data: { thing: { id, name: body.data.sourceId, amount: amountNumber(0n, 'EUR'), dueDate: null } } };
       }
       const { name = null, amountMinor, currency: code, dueDate = null } = body.data.thing;
-      await appendAuditEntry(tx, { actor: caller.id, action: THING_ACTION, subject: name ?? id });
+      appendAuditEntry(tx, { initiator, resource: 'account', resourceId: name ?? id, action: THING_ACTION, after: {} });
       await sleep(body.workflow.pauseMs ?? 0);
       await gates.get(name ?? '')?.pass();
       if (body.workflow.refuse) throw refusal('account.balance.insufficient', ['thing', 'amount', '1'], 'Too little.');

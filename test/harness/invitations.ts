@@ -71,7 +71,7 @@ export async function startInvitations(name: string): Promise<InvitationStage> {
     name,
     address: temporal.address,
     clockOffset: () => offset,
-    smtpUrl: `smtp://127.0.0.1:${mailLine.port}`,
+    smtpUrl: `smtp://127.0.0.1:${mailLine.port}?requireTLS=false`,
     logger,
     get publicUrl() {
       return addresses.api;
@@ -80,7 +80,6 @@ export async function startInvitations(name: string): Promise<InvitationStage> {
   const api = await startApi(stage.testDatabase, {
     clockOffset: () => offset,
     logger,
-    hurryRelay: () => stage.relay.hurry(),
   });
   addresses.api = api.url;
   stage.relay.start();

@@ -203,7 +203,7 @@ export class LedgerModel {
       this.#receive(transfer.from, transfer.pence, 0);
       transfer.returned = true;
       transfer.events.push('returned');
-    } else return ILLEGAL;
+    } else if (!isImplied(transfer, word)) return ILLEGAL;
     return OK;
   }
 
@@ -239,6 +239,12 @@ export class LedgerModel {
     const direction = pence < 0 ? 'debit' : 'credit';
     account.entries.push({ direction, pence: Math.abs(pence), transactionType, entryType });
   }
+}
+
+/** Whether a report says nothing that is not recorded already: it can be repeated, and come late. */
+function isImplied({ status, returned, events }: Transfer, word: Word): boolean {
+  if (word === 'released') return events.includes('released');
+  return word === 'returned' ? returned : word === status;
 }
 
 /** An operation that was answered: with which status, and what the created transfer is called. */

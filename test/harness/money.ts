@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
 import { checkLedger } from '../../db/ledger-check.ts';
 import type { Json, TestApi } from './api.ts';
+import { illegalMoves } from './state-history.ts';
 
 /** Clients, accounts and money made through the interface itself; tests of transfers start from these. */
 export interface MoneyWorld {
@@ -84,6 +85,7 @@ export function moneyWorld(api: TestApi): MoneyWorld {
     },
     invariantsHold: async () => {
       expect(await checkLedger(api.database.reader)).toEqual([]);
+      expect(await illegalMoves(api.database.reader)).toEqual([]);
     },
   };
   return world;

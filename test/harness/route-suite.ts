@@ -4,12 +4,31 @@ import { parseJson } from '../../api/frame/json.ts';
 import { type JsonSchema, openApiDocument } from '../../api/frame/openapi.ts';
 import { check } from '../../api/frame/problems.ts';
 import { parseBody } from '../../api/frame/request.ts';
-import type { Route } from '../../api/frame/route.ts';
+import type { Contract, Route } from '../../api/frame/route.ts';
 import { ROLES } from '../../domain/roles.ts';
 import type { Called, Json, TestApi } from './api.ts';
 
 /** What stands in for a path parameter that is no id: the first that its schema accepts. */
 const PATH_CANDIDATES = ['GB', 'external', 'internal', 'faster-payments', 'someone@example.com', 'sandbox-bank', '1'];
+
+/** Routes that name no resource by its id, in path, body or query, and why there is nothing of the kind to refuse. */
+export const WITHOUT_IDS: Readonly<Record<string, string>> = {
+  'POST /clients': 'a client stands on nothing else',
+  'GET /clients': 'its filters are words of the client itself',
+  'GET /users': 'its filters are words of the user itself',
+  'GET /users/{userEmail}/invitations': 'an address is no id: one that was never invited has no invitations',
+  'GET /beneficiary-bank-account-requirements': 'rules by currency and country',
+  'GET /transfer-reasons/{country}': 'reasons by country',
+  'POST /machine-users': 'a machine user stands on nothing else',
+  'GET /machine-users': 'its filters are words of the machine user itself',
+  'POST /webhook-subscriptions': 'a subscription names modules and types',
+  'GET /webhook-subscriptions': 'its filter is the status',
+  'GET /events': 'positions, modules and types',
+};
+
+export function nameOf({ contract }: Route): string {
+  return `${contract.method} ${contract.path}`;
+}
 
 /** What every route promises, whatever it does: run once for each. */
 export function routeSuite(route: Route, api: () => TestApi): void {
@@ -37,18 +56,33 @@ export function routeSuite(route: Route, api: () => TestApi): void {
       expect(shown.problems).toEqual([]);
     });
 
-    test('answers foreign ids with 404 and malformed ones with 400', async () => {
-      const ids = idNames(route);
-      if (ids.length === 0) return;
-      const foreign = await call(`${examplePath(route)}${requiredQuery(route)}`);
-      expect(foreign.status).toBe(404);
-      expect(foreign.body.code).toBe('common.coding.internal.record_not_found');
+    test('answers foreign ids with 404 and malformed ones with 400, or is listed as a route without ids', async () => {
+      const ids = idNames(contract.params);
+      const filters = idNames(contract.query);
+      const naming = bodies.filter((body) => UUID.test(JSON.stringify(body.data)));
+      const named = ids.length + filters.length + naming.length;
+      expect(named === 0).toBe(Object.hasOwn(WITHOUT_IDS, nameOf(route)));
+
       for (const name of ids) {
+        const foreign = await call(`${examplePath(route)}${requiredQuery(route)}`);
+        expect([foreign.status, foreign.body.code]).toEqual([404, 'common.coding.internal.record_not_found']);
         for (const value of ['17', '%00', "'", 'null', `${randomUUID()}x`]) {
           const { status, body } = await call(examplePath(route, { [name]: value }));
           expect(status).toBe(400);
           expect(body.messageParameters.slice(0, 2)).toEqual(['path', name]);
         }
+      }
+      for (const name of filters) expect((await call(`${examplePath(route)}?${name}=17`)).status).toBe(400);
+      // Behind an id in the path that is foreign nothing else is looked for.
+      if (ids.length > 0) return;
+      for (const body of naming) {
+        const { status, body: error, text } = await call(examplePath(route), body);
+        expect([status, error.code], text).toEqual([404, 'common.coding.internal.record_not_found']);
+        expect(JSON.stringify(body.data)).toContain(error.messageParameters[2]);
+      }
+      for (const name of filters) {
+        const found = await call(`${examplePath(route)}?${name}=${randomUUID()}`);
+        expect([found.status, found.body.metadata.page.totalElements], found.text).toEqual([200, 0]);
       }
     });
 
@@ -73,6 +107,18 @@ export function routeSuite(route: Route, api: () => TestApi): void {
           expect((await call(`${path}?${query}=${value}`)).status).toBeLessThan(500);
         }
       }
+    });
+
+    test.runIf(bodies.length > 0)('refuses a connect of more than 4 kB', async () => {
+      const words = (length: number) => ({ ...firstBody, connect: { words: 'x'.repeat(length) } });
+      const refused = await call(examplePath(route), words(4_096));
+      expect(refused.status).toBe(400);
+      if (Object.values(contract.workflows ?? {}).some(({ connect }) => connect !== undefined)) return;
+      expect(refused.body.code).toBe('common.validation.limit_exceeded');
+      expect(refused.body.messageParameters).toEqual(['body', 'connect', '']);
+      // As long as it may be: whatever else is wrong with the example's ids, it is not this.
+      const taken = await call(examplePath(route), words(4_096 - '{"words":""}'.length));
+      expect([taken.body, ...(taken.body.errors ?? [])].map(({ code }) => code)).not.toContain(refused.body.code);
     });
 
     test.runIf(bodies.length > 0)('names every wrong type, missing field and unknown field with 400', async () => {
@@ -133,10 +179,13 @@ function requiredQuery({ contract }: Route): string {
   return parameters.length === 0 ? '' : `?${parameters.join('&')}`;
 }
 
-function idNames({ contract }: Route): string[] {
+const UUID = /"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"/;
+
+/** The parameters that are ids. */
+function idNames(parameters: Contract['params'] | Contract['query'] = {}): string[] {
   const isId = (schema: Parameters<typeof check>[0]) =>
     check(schema, randomUUID(), []).problems.length === 0 && check(schema, 'no-id', []).problems.length > 0;
-  return Object.entries(contract.params ?? {}).flatMap(([name, schema]) => (isId(schema) ? [name] : []));
+  return Object.entries(parameters).flatMap(([name, schema]) => (isId(schema) ? [name] : []));
 }
 
 /** The request's JSON Schema, from the very document that callers read. */

@@ -16,12 +16,15 @@ export interface ScriptedProvider extends Provider {
   };
 }
 
+/** What the stage's transfers are of, unless a test says otherwise. */
+const MONEY = { amountMinor: 1_000n, currency: 'GBP' } as const;
+
 export function completedPayment(ourReference: string): PaymentAnswer & PaymentState {
-  return { outcome: 'completed', serviceProviderId: `p-${ourReference}`, serviceProviderReference: null };
+  return { outcome: 'completed', serviceProviderId: `p-${ourReference}`, serviceProviderReference: null, ...MONEY };
 }
 
 export function acceptedPayment(ourReference: string): PaymentAnswer & PaymentState {
-  return { outcome: 'accepted', serviceProviderId: `p-${ourReference}`, serviceProviderReference: null };
+  return { outcome: 'accepted', serviceProviderId: `p-${ourReference}`, serviceProviderReference: null, ...MONEY };
 }
 
 export function scriptedProvider(): ScriptedProvider {
@@ -67,7 +70,7 @@ export function scriptedProvider(): ScriptedProvider {
       sentBack.push(incomingTransferId);
       return { outcome: 'sent-back', reference: `r-${incomingTransferId}` };
     },
-    fetchStatement: async () => ({ entries: [], next: null }),
+    fetchStatement: async () => ({ entries: [], unreadable: [], next: null }),
     verifyCallback: () => [],
   };
 }

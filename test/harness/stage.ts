@@ -9,7 +9,7 @@ import { openWorkSweep } from '../../api/open-work.ts';
 import type { PollingLoop } from '../../api/polling.ts';
 import { lazyTemporalClient, type TemporalClient } from '../../api/temporal.ts';
 import { workflowWakeupRelay } from '../../api/workflow-wakeups.ts';
-import { type Configuration, loadConfiguration } from '../../config/configuration.ts';
+import { type Configuration, loadConfiguration, localConfigurationFiles } from '../../config/configuration.ts';
 import { createDatabase, type Database } from '../../db/client.ts';
 import { newId } from '../../db/ids.ts';
 import { post } from '../../db/ledger.ts';
@@ -26,6 +26,7 @@ import type {
   ClientId,
   OutgoingTransferId,
 } from '../../domain/ids.ts';
+import { TEST_KEYRING } from './keyring.ts';
 import { createTestDatabase, type TestDatabase } from './postgres.ts';
 import { type ScriptedProvider, scriptedProvider } from './scripted-provider.ts';
 
@@ -40,6 +41,8 @@ export interface Stage {
   readonly relay: PollingLoop;
   readonly sweep: PollingLoop;
   readonly admissions: PollingLoop;
+  /** Another loop of admissions, to be started and stopped by the test. */
+  createAdmissions(): PollingLoop;
   startWorkers(databaseUrl?: string): RunningWorkers;
   /** An active account with this much money in minor units. */
   account(postedMinor: bigint): Promise<{ id: AccountId; clientId: ClientId }>;
@@ -80,13 +83,14 @@ export async function setStage(options: StageOptions): Promise<Stage> {
   const open = (url: string) =>
     afterReading(options.readClock, createDatabase({ url, maxConnections: 8, applicationName: 'test', ...clock }));
   const database = open(testDatabase.url);
-  const configuration = loadConfiguration({});
+  const configuration = loadConfiguration({ CONFIG_FILE: localConfigurationFiles({}) });
   const provider = scriptedProvider();
   const temporal = { address: options.address, namespace: options.namespace ?? 'default' };
   const lazy: TemporalClient = lazyTemporalClient(temporal);
   const relay = workflowWakeupRelay({ database, client: lazy.client, logger, listen: options.relayListens ?? false });
   const sweep = openWorkSweep({ database, logger, intervalMs: 200 });
-  const admission = admissions({ database, rules: configuration, logger });
+  const createAdmissions = () => admissions({ database, rules: configuration, logger });
+  const admission = createAdmissions();
   const workers: RunningWorkers[] = [];
   const opened: Database[] = [];
   return {
@@ -99,6 +103,7 @@ export async function setStage(options: StageOptions): Promise<Stage> {
     relay,
     sweep,
     admissions: admission,
+    createAdmissions,
     startWorkers(databaseUrl) {
       const own = databaseUrl === undefined ? database : open(databaseUrl);
       if (own !== database) opened.push(own);
@@ -109,6 +114,7 @@ export async function setStage(options: StageOptions): Promise<Stage> {
           providers: new Map([['sandbox-bank', provider]]),
           configuration,
           logger,
+          keyring: TEST_KEYRING,
           publicUrl: options.publicUrl ?? 'http://127.0.0.1:3000',
           mail: { smtpUrl: options.smtpUrl ?? null, from: 'no-reply@example.com' },
         },

@@ -6,8 +6,9 @@ import { lockAccounts } from '../../db/ledger.ts';
 import { applyPaymentReport, authorizeOutgoingTransfer } from '../../db/outgoing-transfers.ts';
 import { changeUserInvitation, inviteUser } from '../../db/user-invitations.ts';
 import { wake } from '../../db/workflow-wakeups.ts';
-import { type AccountId, asId, type ClientId, type IncomingTransferId, type MachineUserId } from '../../domain/ids.ts';
+import type { AccountId, ClientId, IncomingTransferId } from '../../domain/ids.ts';
 import { workflowId } from '../../workflows/messages.ts';
+import { TESTER } from './audit.ts';
 import { acceptedPayment, completedPayment } from './scripted-provider.ts';
 import { type Stage, until } from './stage.ts';
 
@@ -26,8 +27,7 @@ export const STORIES: Readonly<Record<string, (stage: Stage) => Promise<string>>
     const id = await stage.transfer(account, { authorizationStatus: 'not-checked', scheme: 'chaps' });
     const workflow = workflowId('outgoing-transfer', id);
     await waits(stage, workflow);
-    const by = asId<MachineUserId>(crypto.randomUUID());
-    await stage.database.transaction((tx) => authorizeOutgoingTransfer(tx, id, by, stage.configuration));
+    await stage.database.transaction((tx) => authorizeOutgoingTransfer(tx, id, TESTER, stage.configuration));
     // On a closed day it waits for its date now.
     await stage.database.reader.execute(
       sql`UPDATE outgoing_transfers SET scheme = 'faster-payments', transfer_date = service_now()::date WHERE id = ${id}`,
@@ -43,7 +43,7 @@ export const STORIES: Readonly<Record<string, (stage: Stage) => Promise<string>>
     const workflow = workflowId('outgoing-transfer', id);
     await waits(stage, workflow);
     const report = { word: 'completed', serviceProviderId: 'p', serviceProviderReference: null, code: null } as const;
-    const told = { id, provider: 'sandbox-bank', claim: null };
+    const told = { id, provider: 'sandbox-bank' };
     await stage.database.transaction((tx) => applyPaymentReport(tx, told, report, stage.configuration));
     return ended(stage, workflow);
   },
@@ -83,8 +83,7 @@ export const STORIES: Readonly<Record<string, (stage: Stage) => Promise<string>>
     await hasTimerOfPause(stage, workflow);
     release();
     await holding;
-    const by = asId<MachineUserId>(crypto.randomUUID());
-    await stage.database.transaction((tx) => authorizeOutgoingTransfer(tx, id, by, stage.configuration));
+    await stage.database.transaction((tx) => authorizeOutgoingTransfer(tx, id, TESTER, stage.configuration));
     return ended(stage, workflow);
   },
 
@@ -222,6 +221,7 @@ async function arrival(stage: Stage, id: AccountId, status: string): Promise<Inc
         provider: 'sandbox-bank',
         method: 'built-in',
         account,
+        hold: null,
         amountMinor: 2_500n,
         feeMinor: 0n,
         currency: 'GBP',

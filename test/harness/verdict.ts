@@ -135,10 +135,12 @@ async function judgeBank({ service, load }: JudgedRun): Promise<Problems> {
     (sum, { direction, pence }) => sum + (direction === 'credit' ? pence : -pence),
     0,
   );
+  // What a fee sweep moves to settlement is the company's own from then on; at the bank nothing moves.
   const [ours] = await service.database.reader.statement<{ pence: string | null }>(
     `SELECT sum(CASE WHEN credit_account_id = account.id THEN -amount_minor ELSE amount_minor END)::text AS pence
      FROM system_accounts account JOIN postings ON account.id IN (debit_account_id, credit_account_id)
-     WHERE account.provider = 'sandbox-bank' AND account.kind = 'settlement' AND account.currency = 'GBP'`,
+     WHERE account.provider = 'sandbox-bank' AND account.kind = 'settlement' AND account.currency = 'GBP'
+       AND debit_transaction_type <> 'fee-sweep'`,
     [],
   );
   if (Number(ours?.pence ?? 0) !== bankPosition) {

@@ -17,6 +17,7 @@ import {
 import type { ClientId } from '../../domain/ids.ts';
 import type { WebhookAddressPolicy } from '../../domain/webhook-addresses.ts';
 import type { Json } from './api.ts';
+import { TEST_KEYRING } from './keyring.ts';
 
 export interface Received {
   readonly headers: Readonly<Record<string, string>>;
@@ -96,6 +97,7 @@ export function createDrains(
   const all: DrainOptions = {
     database,
     receivers,
+    keyring: TEST_KEYRING,
     schedule: SCHEDULE,
     timeoutMs,
     disableAfterHours: 120,
@@ -140,7 +142,7 @@ export async function subscribe(
   secret: string = newSecret(),
 ): Promise<WebhookSubscription> {
   const subscription = { url, modules: null, types: null, status: 'active', description: null, ...change } as const;
-  return database.transaction((tx) => createWebhookSubscription(tx, subscription, secret, 4));
+  return database.transaction((tx) => createWebhookSubscription(tx, TEST_KEYRING, subscription, secret, 4));
 }
 
 let numbers = 0;

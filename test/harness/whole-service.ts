@@ -2,7 +2,6 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { loadConfiguration } from '../../config/configuration.ts';
 import { createDatabase, type Database } from '../../db/client.ts';
 import { migrate } from '../../db/migrate.ts';
 import { freePort } from '../../scripts/ports.ts';
@@ -10,7 +9,8 @@ import { type RunningPostgres, startPostgres } from '../../scripts/postgres.ts';
 import { isAlive, logTail, type RunningProcess, signalProcess, stopProcess } from '../../scripts/processes.ts';
 import { childProcess } from '../../scripts/start-children.ts';
 import { startTemporal } from '../../scripts/temporal-server.ts';
-import { createTestMachineUser } from './api.ts';
+import { createTestMachineUser, TEST_AUDIENCE } from './api.ts';
+import { TEST_ENCRYPTION_KEY } from './keyring.ts';
 import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
 import { type Receiver, startReceiver } from './webhooks.ts';
 
@@ -77,6 +77,7 @@ export interface ServiceProcess {
 export interface WholeService {
   readonly directory: string;
   readonly apiUrls: readonly string[];
+  readonly apiMetricsUrls: readonly string[];
   readonly sandboxUrl: string;
   readonly databaseUrl: string;
   readonly temporalAddress: string;
@@ -98,7 +99,12 @@ const CONFIGURATION = {
     { direction: 'outgoing', scheme: 'faster-payments', currency: 'GBP', fixed: '0.25' },
     { direction: 'incoming', scheme: 'faster-payments', currency: 'GBP', fixed: '0.05' },
   ],
-  webhooks: { attemptDelaysSeconds: [0, 1, 2, 3, 4, 4, 4, 4, 4, 4, 4, 4], timeoutMs: 3_000 },
+  webhooks: {
+    attemptDelaysSeconds: [0, 1, 2, 3, 4, 4, 4, 4, 4, 4, 4, 4],
+    timeoutMs: 3_000,
+    allowLoopback: true,
+    allowPlainHttp: true,
+  },
 };
 
 const BANK_SECRET = 'a secret that tests and bank share';
@@ -149,20 +155,23 @@ async function start(
   await migrate(postgres.url);
   const database = createDatabase({ url: postgres.url, maxConnections: 4, applicationName: 'judge' });
   closers.push(() => database.close());
-  const { audience } = loadConfiguration({ CONFIG_FILE: configurationFile });
-  const { token } = await createTestMachineUser(database, audience, ['operator', 'admin']);
+  const { token } = await createTestMachineUser(database, TEST_AUDIENCE, ['operator', 'admin']);
   const receiver = await startReceiver();
   closers.push(() => receiver.close());
 
   const count = options.processesEach ?? 2;
   const ports = await Promise.all(Array.from({ length: count }, freePort));
+  const metricsPorts = await Promise.all(Array.from({ length: count }, freePort));
   const sandboxPort = await freePort();
   const addresses = { databaseUrl: postgres.url, temporalAddress, sandboxUrl: `http://127.0.0.1:${sandboxPort}` };
   const shared = {
     ...withoutOurs(process.env),
     CONFIG_FILE: configurationFile,
+    AUDIENCE: TEST_AUDIENCE,
     SANDBOX_PORT: String(sandboxPort),
     SANDBOX_BANK_SECRET: BANK_SECRET,
+    ENCRYPTION_KEY: TEST_ENCRYPTION_KEY,
+    METRICS_PORT: '0',
     PUBLIC_URL: `http://127.0.0.1:${ports[0]}`,
     DATA_DIR: directory,
   };
@@ -174,13 +183,20 @@ async function start(
   const starts = [launch('sandbox', 'sandbox', await run('sandbox/main.ts', {}, {}))];
   for (const [index, port] of ports.entries()) {
     starts.push(launch('worker', `worker-${index}`, await run('activities/main.ts', worker, { PORT: '0' })));
-    starts.push(launch('api', `api-${index}`, await run('api/main.ts', api, { PORT: String(port) })));
+    starts.push(
+      launch(
+        'api',
+        `api-${index}`,
+        await run('api/main.ts', api, { PORT: String(port), METRICS_PORT: String(metricsPorts[index]) }),
+      ),
+    );
   }
   await Promise.all(starts);
   return {
     directory,
     ...addresses,
     apiUrls: ports.map((port) => `http://127.0.0.1:${port}`),
+    apiMetricsUrls: metricsPorts.map((port) => `http://127.0.0.1:${port}/metrics`),
     token,
     database,
     receiver,

@@ -1,20 +1,25 @@
 import type { Database } from './client.ts';
-import { DatabaseUnavailable } from './failures.ts';
+import { type CallLimits, neverBegun, QUEUE_LENGTH_MAX, waitEndsAt } from './deadlines.ts';
+import { CallerGone, DatabaseUnavailable } from './failures.ts';
 
 /**
  * What one statement takes along: eight of those who wait, or half of them when they are many. So while the database works
  * on one half, this process answers the other and reads what comes next; and nobody waits for more than these.
  */
-const GATHERED_MIN = 8;
-const GATHERED_MAX = 32;
+const BATCH_MIN = 8;
+const BATCH_MAX = 32;
 
 /** A statement that takes longer than this does not hold up those who come after it; so many may run in all. */
 const PATIENCE_MS = 20;
 const RUNNING_MAX = 6;
+/** How often at most the queue is looked through for calls that have waited for too long. */
+const EXPIRY_STEP_MS = 50;
 
 interface Waiting<Item, Result> {
   readonly item: Item;
   readonly keys: readonly string[];
+  readonly limits: CallLimits;
+  readonly waitsUntil: number;
   readonly resolve: (result: Result) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -24,9 +29,10 @@ interface Waiting<Item, Result> {
  * the busier the service is, the less each call costs; a call that comes alone goes at once. `run` gets the items in the
  * order of their calls and answers one result for each; when it fails, each of its calls fails with its error.
  * Calls that have a key in common, such as an account to lock, go together or one after the other, in their order.
+ * A call that has waited for nine tenths of its time, whose caller is gone, or that finds the queue full, never starts.
  */
-export class Gathering<Item, Result> {
-  readonly #run: (items: readonly Item[]) => Promise<readonly Result[]>;
+export class Batcher<Item, Result> {
+  readonly #run: (items: readonly Item[], limits: CallLimits) => Promise<readonly Result[]>;
   readonly #keysOf: (item: Item) => readonly string[];
   readonly #atOnce: number;
   readonly #runningKeys = new Set<string>();
@@ -37,13 +43,14 @@ export class Gathering<Item, Result> {
   #losses = 0;
   #scheduled = false;
   #patience: NodeJS.Timeout | null = null;
+  #expiry: NodeJS.Timeout | null = null;
 
   /**
    * `atOnce`: statements that may run side by side, as soon as eight wait for the next. Two suit what only reads; two that
    * write take longer side by side than one after the other.
    */
   constructor(
-    run: (items: readonly Item[]) => Promise<readonly Result[]>,
+    run: (items: readonly Item[], limits: CallLimits) => Promise<readonly Result[]>,
     keysOf: (item: Item) => readonly string[] = () => [],
     atOnce = 1,
   ) {
@@ -52,9 +59,12 @@ export class Gathering<Item, Result> {
     this.#atOnce = atOnce;
   }
 
-  call(item: Item): Promise<Result> {
+  call(item: Item, limits: CallLimits): Promise<Result> {
+    if (this.#waiting.length >= QUEUE_LENGTH_MAX)
+      return Promise.reject(neverBegun('too many calls wait for a statement'));
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ item, keys: this.#keysOf(item), resolve, reject });
+      const waitsUntil = waitEndsAt(limits.endsAt, performance.now());
+      this.#waiting.push({ item, keys: this.#keysOf(item), limits, waitsUntil, resolve, reject });
       if (this.#mayStart()) this.#schedule();
       else this.#bePatient();
     });
@@ -62,7 +72,7 @@ export class Gathering<Item, Result> {
 
   #mayStart(): boolean {
     if (this.#running >= RUNNING_MAX || this.#waiting.length === 0) return false;
-    return this.#awaited === 0 || (this.#awaited < this.#atOnce && this.#waiting.length >= GATHERED_MIN);
+    return this.#awaited === 0 || (this.#awaited < this.#atOnce && this.#waiting.length >= BATCH_MIN);
   }
 
   #bePatient(): void {
@@ -92,6 +102,30 @@ export class Gathering<Item, Result> {
     const gathered = this.#mayStart() ? this.#gather() : [];
     if (gathered.length > 0) void this.#start(gathered);
     this.#bePatient();
+    this.#watchWaits();
+  }
+
+  /** Answers those who have waited for too long while nothing starts, because no statement ends. */
+  #watchWaits(): void {
+    if (this.#expiry !== null || this.#waiting.length === 0) return;
+    const first = this.#waiting.reduce(
+      (earliest, { waitsUntil }) => Math.min(earliest, waitsUntil),
+      Number.POSITIVE_INFINITY,
+    );
+    this.#expiry = setTimeout(
+      () => {
+        this.#expiry = null;
+        this.#waiting = this.#waiting.filter((waiting) => this.#mayStillStart(waiting, performance.now()));
+        this.#watchWaits();
+      },
+      Math.max(EXPIRY_STEP_MS, first - performance.now()),
+    );
+  }
+
+  #mayStillStart({ limits, waitsUntil, reject }: Waiting<Item, Result>, now: number): boolean {
+    if (now < waitsUntil && !limits.isGone()) return true;
+    reject(limits.isGone() ? new CallerGone() : neverBegun('no statement began in time'));
+    return false;
   }
 
   /** Those who may go now, first come first served: nobody overtakes a call that waits for one of its keys. */
@@ -99,8 +133,10 @@ export class Gathering<Item, Result> {
     const gathered: Waiting<Item, Result>[] = [];
     const left: Waiting<Item, Result>[] = [];
     const taken = new Set(this.#runningKeys);
-    const limit = Math.min(GATHERED_MAX, Math.max(GATHERED_MIN, Math.ceil(this.#waiting.length / 2)));
+    const limit = Math.min(BATCH_MAX, Math.max(BATCH_MIN, Math.ceil(this.#waiting.length / 2)));
+    const now = performance.now();
     for (const waiting of this.#waiting) {
+      if (!this.#mayStillStart(waiting, now)) continue;
       if (gathered.length < limit && !waiting.keys.some((key) => taken.has(key))) {
         gathered.push(waiting);
       } else {
@@ -132,11 +168,17 @@ export class Gathering<Item, Result> {
   /** Runs the statement, and answers what tells its callers. */
   async #outcomeOf(gathered: readonly Waiting<Item, Result>[]): Promise<() => void> {
     try {
-      const results = await this.#run(gathered.map(({ item }) => item));
+      // All are answered when the first of them must be.
+      const endsAt = gathered.reduce((first, { limits }) => Math.min(first, limits.endsAt), Number.POSITIVE_INFINITY);
+      const limits = { endsAt, isGone: () => gathered.every((one) => one.limits.isGone()) };
+      const results = await this.#run(
+        gathered.map(({ item }) => item),
+        limits,
+      );
       return () =>
         gathered.forEach(({ resolve, reject }, index) => {
           const result = results[index];
-          if (result === undefined) reject(new Error('a gathered call got no result'));
+          if (result === undefined) reject(new Error('a batched call got no result'));
           else resolve(result);
         });
     } catch (error) {
@@ -147,28 +189,30 @@ export class Gathering<Item, Result> {
   }
 }
 
-/** Calls of one moment to one database share a statement: a gathering for each database. */
-export function gatheredPerDatabase<Item, Result>(
-  run: (database: Database, items: readonly Item[]) => Promise<readonly Result[]>,
+/** Calls of one moment to one database share a statement: a batcher for each database, whichever caller's view of it they use. */
+export function batchedPerDatabase<Item, Result>(
+  run: (database: Database, items: readonly Item[], limits: CallLimits) => Promise<readonly Result[]>,
   keysOf?: (item: Item) => readonly string[],
 ): (database: Database, item: Item) => Promise<Result> {
-  const gatherings = new WeakMap<Database, Gathering<Item, Result>>();
-  return (database, item) => {
-    let gathering = gatherings.get(database);
-    if (gathering === undefined) {
-      gathering = new Gathering((items) => run(database, items), keysOf);
-      gatherings.set(database, gathering);
+  const batchers = new WeakMap<Database, Batcher<Item, Result>>();
+  return ({ shared, limits }, item) => {
+    let batcher = batchers.get(shared());
+    if (batcher === undefined) {
+      batcher = new Batcher((items, ofAll) => run(shared(), items, ofAll), keysOf);
+      batchers.set(shared(), batcher);
     }
-    return gathering.call(item);
+    return batcher.call(item, limits());
   };
 }
 
 /**
- * What is wrong with one item must not fail the others: when their shared statement fails as a whole, it has done nothing, and each
- * gets `alone`, which says that it is to be done alone. Only when nobody knows whether it took effect, nobody may try again
- * without being asked: then all fail.
+ * What is wrong with one item must not fail the others: when their shared statement, known by its name, fails as a whole, it has done
+ * nothing, and each gets `alone`, which says that it is to be done alone. Only when it is unknown whether it took effect, it must not be
+ * tried again unasked: then all fail.
  */
-export async function orEachAlone<Item, Result>(
+export async function fallBackToSingle<Item, Result>(
+  database: Pick<Database, 'noteSharedFailure'>,
+  statement: string,
   items: readonly Item[],
   run: () => Promise<readonly Result[]>,
   alone: Result,
@@ -176,7 +220,9 @@ export async function orEachAlone<Item, Result>(
   try {
     return await run();
   } catch (error) {
-    if (error instanceof DatabaseUnavailable) throw error;
+    // Without the database, or when all callers are gone, nothing is wrong with the statement.
+    if (error instanceof DatabaseUnavailable || error instanceof CallerGone) throw error;
+    database.noteSharedFailure(statement, error);
     return items.map(() => alone);
   }
 }

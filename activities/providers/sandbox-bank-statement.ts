@@ -1,0 +1,54 @@
+import { createHash } from 'node:crypto';
+import { stringify } from 'lossless-json';
+import * as v from 'valibot';
+import { ProviderUnavailable, STATEMENT_ENTRY_KINDS, type StatementEntry, type StatementPage } from './port.ts';
+import { INSTANT, MONEY, minorOf } from './sandbox-bank-wire.ts';
+
+/** A page as the sandbox bank sends it. Its entries are read one by one, so that one that cannot be read hides no other. */
+export const STATEMENT = v.object({ entries: v.array(v.unknown()), next: v.nullable(v.string()) });
+
+const ENTRY = v.object({
+  entryId: v.string(),
+  bookedAt: INSTANT,
+  kind: v.picklist(STATEMENT_ENTRY_KINDS),
+  direction: v.picklist(['debit', 'credit']),
+  ...MONEY,
+  paymentId: v.string(),
+  ourReference: v.nullable(v.string()),
+});
+
+/** Entries of another currency than was asked for count as unreadable: they belong to no position that is compared. */
+export function readEntries(entries: readonly unknown[], currency: string): Omit<StatementPage, 'next'> {
+  const readable: StatementEntry[] = [];
+  const unreadable: string[] = [];
+  for (const entry of entries) {
+    const read = readEntry(entry);
+    if (read?.currency === currency) readable.push(read);
+    else unreadable.push(nameOf(entry));
+  }
+  return { entries: readable, unreadable };
+}
+
+function readEntry(entry: unknown): StatementEntry | null {
+  const { success, output } = v.safeParse(ENTRY, entry);
+  if (!success) return null;
+  const { entryId, bookedAt, kind, direction, currency, paymentId, ourReference } = output;
+  try {
+    const amountMinor = minorOf(output);
+    return { entryId, bookedAt, kind, direction, amountMinor, currency, serviceProviderId: paymentId, ourReference };
+  } catch (error) {
+    if (error instanceof ProviderUnavailable) return null;
+    throw error;
+  }
+}
+
+const NAMED = v.object({ entryId: v.pipe(v.string(), v.regex(/^[\w-]{1,100}$/)) });
+
+/** The same each time that the entry is read; what else stands in it may be anybody's data. */
+function nameOf(entry: unknown): string {
+  const named = v.safeParse(NAMED, entry);
+  if (named.success) return named.output.entryId;
+  return `sha256:${createHash('sha256')
+    .update(stringify(entry) ?? '')
+    .digest('hex')}`;
+}

@@ -1,0 +1,15 @@
+/** Bounds the wait of a probe: its caller wants an answer now. */
+const PROBE_DEADLINE_MS = 2_000;
+
+/** False when the probe fails or does not answer in time. */
+export async function within(probe: Promise<boolean>): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<boolean>((resolve) => {
+    timer = setTimeout(() => resolve(false), PROBE_DEADLINE_MS);
+  });
+  try {
+    return await Promise.race([probe.catch(() => false), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,19 @@
+import type { MetricsText } from '../config/metrics-server.ts';
+import { countOpenBreaks } from '../db/reconciliation.ts';
+import { reconciliationBreaksOpen, registry } from './frame/metrics.ts';
+import type { Services } from './frame/services.ts';
+import { within } from './frame/within.ts';
+import { transitionCounter } from './transition-counts.ts';
+
+/** Makes what Prometheus reads of the API: two figures come from the database at each scrape. */
+export function metricsText(services: Pick<Services, 'database'>): () => Promise<MetricsText> {
+  const countTransitions = transitionCounter(services);
+  const showOpenBreaks = async () => {
+    reconciliationBreaksOpen.set(await countOpenBreaks(services.database.reader));
+  };
+  return async () => {
+    // Without Postgres the other metrics are still shown.
+    await within(Promise.all([countTransitions(), showOpenBreaks()]).then(() => true));
+    return { text: await registry.metrics(), contentType: registry.contentType };
+  };
+}

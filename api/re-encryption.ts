@@ -1,0 +1,47 @@
+import type { Logger } from 'pino';
+import type { Database } from '../db/client.ts';
+import type { Keyring } from '../db/keyring.ts';
+import { encryptedPlaces, reEncryptBatch } from '../db/re-encryption.ts';
+import { type PollingLoop, pollingLoop } from './polling.ts';
+import { ROUTES } from './routes.ts';
+
+/** After a start with a new key everything is walked through at once; later only what a process of an earlier release wrote. */
+const INTERVAL_MS = 6 * 3_600_000;
+const VALUES_AT_ONCE = 500;
+
+/** Routes whose stored answers are encrypted. */
+export function confidentialPaths(): string[] {
+  return ROUTES.flatMap((route) =>
+    route.kind === 'route' && route.contract.confidential === true ? [route.contract.path] : [],
+  );
+}
+
+/** Encrypts under the newest key whatever is not: values in clear of an earlier release, and those of an older key. */
+export function reEncryption(options: {
+  readonly database: Database;
+  readonly keyring: Keyring;
+  readonly logger: Logger;
+}): PollingLoop {
+  const { database, keyring, logger } = options;
+  const places = encryptedPlaces(confidentialPaths());
+  let index = 0;
+  let after: readonly string[] | null = null;
+  return pollingLoop({
+    name: 're-encryption',
+    intervalMs: INTERVAL_MS,
+    logger,
+    poll: async () => {
+      const place = places[index];
+      if (place === undefined) {
+        index = 0;
+        return false;
+      }
+      const { next, unreadable } = await reEncryptBatch(database.reader, keyring, place, after, VALUES_AT_ONCE);
+      if (unreadable > 0)
+        logger.error({ place: place.name, unreadable }, 'values cannot be decrypted: ENCRYPTION_KEY lacks a key');
+      after = next;
+      if (next === null) index += 1;
+      return true;
+    },
+  });
+}

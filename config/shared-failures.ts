@@ -1,0 +1,26 @@
+import type { Logger } from 'pino';
+import { Counter, type Registry } from 'prom-client';
+
+interface SharedFailure {
+  readonly statement: string;
+  readonly sqlState: string | null;
+  readonly isNews: boolean;
+}
+
+/** Each of its calls is then done alone: right, but slow. One that always fails shows here. */
+export function sharedFailureCounter(registry: Registry) {
+  return new Counter({
+    name: 'shared_statement_failures_total',
+    help: 'Statements shared by several calls that failed as a whole, by statement and SQLSTATE.',
+    labelNames: ['statement', 'sqlstate'] as const,
+    registers: [registry],
+  });
+}
+
+/** Counts every failure of a shared statement, and logs the first of a kind once a minute: by its name and SQLSTATE, without data. */
+export function reportSharedFailures(logger: Logger, counter: ReturnType<typeof sharedFailureCounter>) {
+  return ({ statement, sqlState, isNews }: SharedFailure): void => {
+    counter.labels(statement, sqlState ?? 'other').inc();
+    if (isNews) logger.warn({ statement, sqlState }, 'a shared statement failed, and each of its calls is done alone');
+  };
+}

@@ -1,0 +1,128 @@
+import { type SQL, sql } from 'drizzle-orm';
+import { accountHolderNameRow } from './beneficiary-verifications.ts';
+import type { Reader } from './client.ts';
+import { storedAnswerRow } from './idempotency-keys.ts';
+import type { Keyring } from './keyring.ts';
+import { webhookSecretRow } from './webhook-schema.ts';
+
+/**
+ * Everything that is encrypted, as places to walk through: what an earlier release wrote in clear, and what an older key
+ * encrypted, is encrypted again under the newest key. A value that changes meanwhile is left alone.
+ */
+export interface EncryptedPlace {
+  readonly name: string;
+  /** The next values after a cursor, in a fixed order; each names its row and how to find it again. */
+  read(reader: Reader, after: Cursor | null, limit: number, prefix: string): Promise<readonly EncryptedValue[]>;
+  replace(reader: Reader, value: EncryptedValue, fresh: string): Promise<void>;
+}
+
+type Cursor = readonly string[];
+
+export interface EncryptedValue {
+  readonly cursor: Cursor;
+  /** Null where the newest key has encrypted it. */
+  readonly stored: string | null;
+}
+
+const NO_ID = '00000000-0000-0000-0000-000000000000';
+
+const webhookSecrets: EncryptedPlace & Named = {
+  name: 'webhook_secrets.secret',
+  row: ([id = '']) => webhookSecretRow(id),
+  read: (reader, after, limit, prefix) =>
+    reader.execute<EncryptedValue>(sql`
+      SELECT ARRAY[id::text] AS cursor, ${unlessCurrent(sql`secret`, prefix)} AS stored
+      FROM webhook_secrets WHERE id > ${after?.[0] ?? NO_ID} ORDER BY id LIMIT ${limit}`),
+  replace: async (reader, { cursor: [id = ''], stored }, fresh) => {
+    await reader.execute(sql`UPDATE webhook_secrets SET secret = ${fresh} WHERE id = ${id} AND secret = ${stored}`);
+  },
+};
+
+const accountHolderNames: EncryptedPlace & Named = {
+  name: 'beneficiary_verifications.account_holder_name',
+  row: ([id = '']) => accountHolderNameRow(id),
+  read: (reader, after, limit, prefix) =>
+    reader.execute<EncryptedValue>(sql`
+      SELECT ARRAY[id::text] AS cursor, ${unlessCurrent(sql`account_holder_name`, prefix)} AS stored
+      FROM beneficiary_verifications WHERE id > ${after?.[0] ?? NO_ID} ORDER BY id LIMIT ${limit}`),
+  replace: async (reader, { cursor: [id = ''], stored }, fresh) => {
+    await reader.execute(sql`
+      UPDATE beneficiary_verifications SET account_holder_name = ${fresh}
+      WHERE id = ${id} AND account_holder_name = ${stored}`);
+  },
+};
+
+/** The stored answers of confidential routes. `paths` are those of the contracts; `{webhookSubscriptionId}` stands for all ids. */
+function storedAnswers(paths: readonly string[]): EncryptedPlace & Named {
+  const all = sql`ARRAY(
+    SELECT path FROM unnest(${sql.param([...paths])}::text[]) AS path WHERE path NOT LIKE '%{%'
+    UNION ALL SELECT replace(path, '{webhookSubscriptionId}', subscription.id::text)
+      FROM unnest(${sql.param([...paths])}::text[]) AS path, webhook_subscriptions subscription WHERE path LIKE '%{%')`;
+  return {
+    name: 'idempotency_keys.response_body',
+    row: (cursor) => storedAnswerRow(scopeOf(cursor)),
+    read: (reader, after, limit, prefix) => {
+      const { machineUserId, method, path, key } = scopeOf(after ?? [NO_ID, '', '', '']);
+      return reader.execute<EncryptedValue>(sql`
+        SELECT ARRAY[machine_user_id::text, method, path, key::text] AS cursor,
+          ${unlessCurrent(sql`response_body`, prefix)} AS stored
+        FROM idempotency_keys
+        WHERE machine_user_id = ANY (ARRAY(SELECT id FROM machine_users)) AND method = 'POST' AND path = ANY (${all})
+          AND (machine_user_id, method, path, key) > (${machineUserId}::uuid, ${method}::text, ${path}::text, ${key}::text)
+        ORDER BY machine_user_id, method, path, key LIMIT ${limit}`);
+    },
+    replace: async (reader, { cursor, stored }, fresh) => {
+      const { machineUserId, method, path, key } = scopeOf(cursor);
+      await reader.execute(sql`
+        UPDATE idempotency_keys SET response_body = ${fresh}
+        WHERE machine_user_id = ${machineUserId} AND method = ${method} AND path = ${path} AND key = ${key}
+          AND response_body = ${stored}`);
+    },
+  };
+}
+
+interface Named {
+  /** What the keyring calls the row. */
+  row(cursor: Cursor): string;
+}
+
+export type Place = EncryptedPlace & Named;
+
+export function encryptedPlaces(confidentialPaths: readonly string[]): readonly Place[] {
+  return [webhookSecrets, accountHolderNames, storedAnswers(confidentialPaths)];
+}
+
+/** Encrypts one batch again. The cursor to go on from, or null at the end, and how many values no key could decrypt. */
+export async function reEncryptBatch(
+  reader: Reader,
+  keyring: Keyring,
+  place: Place,
+  after: Cursor | null,
+  limit: number,
+): Promise<{ readonly next: Cursor | null; readonly unreadable: number }> {
+  const values = await place.read(reader, after, limit, keyring.prefix);
+  let unreadable = 0;
+  for (const value of values) {
+    if (value.stored === null) continue;
+    const fresh = decrypted(keyring, value.stored, place.row(value.cursor));
+    if (fresh === null) unreadable += 1;
+    else await place.replace(reader, value, keyring.encrypt(fresh, place.row(value.cursor)));
+  }
+  return { next: values.length < limit ? null : (values.at(-1)?.cursor ?? null), unreadable };
+}
+
+function decrypted(keyring: Keyring, stored: string, row: string): string | null {
+  try {
+    return keyring.decrypt(stored, row);
+  } catch {
+    return null;
+  }
+}
+
+function scopeOf([machineUserId = '', method = '', path = '', key = '']: Cursor) {
+  return { machineUserId, method, path, key };
+}
+
+function unlessCurrent(column: SQL, prefix: string): SQL {
+  return sql`CASE WHEN starts_with(${column}, ${prefix}) THEN NULL ELSE ${column} END`;
+}

@@ -1,0 +1,88 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { nextStatus, requestHead, socketTo } from '../harness/sockets.ts';
+import { ATTACKS, type Attack, HARMLESS, type Target } from './attacks.ts';
+
+/** The attackers' process: so many requests a second, each on a connection of its own, whatever becomes of those before. */
+
+export interface AttackCommand {
+  readonly target: Target;
+  readonly kind: 'attacks' | 'harmless';
+  readonly perSecond: number;
+  readonly seconds: number;
+}
+
+/** By the name of the attack: how often it was sent, and what it got that it should not. */
+export interface AttackReport {
+  readonly sent: Readonly<Record<string, number>>;
+  readonly wrong: Readonly<Record<string, readonly string[]>>;
+}
+
+/** Longer than every limit of the service: what is still open then was never closed. */
+const OPEN_MS_MAX = 60_000;
+const DRIP_MS = 1_000;
+
+const sent: Record<string, number> = {};
+const wrong: Record<string, string[]> = {};
+const underWay = new Set<Promise<void>>();
+let turn = 0;
+
+process.on('message', (command: AttackCommand | 'report') => {
+  (command === 'report' ? report() : run(command)).then(
+    (answer) => process.send?.(answer),
+    (error: unknown) => {
+      console.error(error);
+      process.exit(1);
+    },
+  );
+});
+process.on('disconnect', () => process.exit(0));
+
+/** Sends for so long. What is slow goes on; the next command does not wait for it. */
+async function run({ target, kind, perSecond, seconds }: AttackCommand): Promise<'sent'> {
+  const startedMs = performance.now();
+  for (let count = 0; count < perSecond * seconds; count += 1) {
+    const dueMs = startedMs + (count * 1_000) / perSecond;
+    await sleep(Math.max(0, dueMs - performance.now()));
+    const attack = kind === 'harmless' ? HARMLESS : ATTACKS[turn++ % ATTACKS.length];
+    if (attack === undefined) throw new Error('there are no attacks');
+    const running: Promise<void> = attempt(attack, target).finally(() => underWay.delete(running));
+    underWay.add(running);
+  }
+  return 'sent';
+}
+
+async function report(): Promise<AttackReport> {
+  await Promise.all(underWay);
+  return { sent, wrong };
+}
+
+async function attempt(attack: Attack, target: Target): Promise<void> {
+  sent[attack.name] = (sent[attack.name] ?? 0) + 1;
+  const got = await statusOf(attack, target).catch((error: unknown) => String(error));
+  if (got === null || typeof got === 'number' ? attack.answers.includes(got) : false) return;
+  wrong[attack.name] = [...(wrong[attack.name] ?? []), String(got)];
+}
+
+async function statusOf(attack: Attack, target: Target): Promise<number | null | 'still open'> {
+  const socket = await socketTo(target.url);
+  const request = attack.request(target);
+  const { drip, bytes } =
+    typeof request === 'string'
+      ? { drip: undefined, bytes: request }
+      : {
+          drip: request.drip,
+          bytes: requestHead(request.method ?? 'GET', request.path, request.headers ?? {}) + (request.body ?? ''),
+        };
+  const dripping = drip === undefined ? undefined : setInterval(() => socket.write(drip), DRIP_MS);
+  const stop = new AbortController();
+  try {
+    const status = nextStatus(socket);
+    socket.write(bytes);
+    const late = sleep(OPEN_MS_MAX, 'still open' as const, { signal: stop.signal });
+    return await Promise.race([status, late]);
+  } finally {
+    stop.abort();
+    clearInterval(dripping);
+    socket.destroy();
+  }
+}

@@ -1,0 +1,116 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+
+export interface WireAnswer {
+  readonly status: number;
+  readonly body: string;
+  readonly contentType?: string;
+}
+
+export interface Exchange {
+  readonly method: string;
+  readonly path: string;
+  readonly requestBody: string;
+  readonly answer: WireAnswer;
+}
+
+/** What becomes of a request in the place of its answer. `forward` lets the server behind answer, and says what. */
+export type Fault = (forward: () => Promise<WireAnswer>, response: ServerResponse) => Promise<void>;
+
+/** Stands before an HTTP server and passes everything on, unless a fault is set. */
+export interface FaultyServer {
+  readonly url: string;
+  /** What the server behind has answered, in order. */
+  readonly exchanges: readonly Exchange[];
+  /** Every request that comes while `work` lasts meets the fault. */
+  during<Result>(fault: Fault, work: () => Promise<Result>): Promise<Result>;
+  close(): Promise<void>;
+}
+
+export async function startFaultyServer(target: string): Promise<FaultyServer> {
+  const exchanges: Exchange[] = [];
+  let current: Fault = passOn;
+  const server = createServer(async (request, response) => {
+    const requestBody = await bodyOf(request);
+    const forward = async (): Promise<WireAnswer> => {
+      const { method = 'GET', url: path = '/' } = request;
+      const answer = await fetch(target + path, {
+        method,
+        redirect: 'manual',
+        headers: { 'content-type': request.headers['content-type'] ?? 'application/json' },
+        ...(requestBody === '' ? {} : { body: requestBody }),
+      }).then(async (answered) => ({
+        status: answered.status,
+        body: await answered.text(),
+        contentType: answered.headers.get('content-type') ?? 'application/json',
+      }));
+      exchanges.push({ method, path, requestBody, answer });
+      return answer;
+    };
+    // The server behind may cut the connection, or be gone: then so is this one.
+    await current(forward, response).catch(() => response.destroy());
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('the server has no port');
+  return {
+    url: `http://127.0.0.1:${address.port}`,
+    exchanges,
+    during: async (fault, work) => {
+      current = fault;
+      try {
+        return await work();
+      } finally {
+        current = passOn;
+      }
+    },
+    close: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+async function bodyOf(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk);
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function send(response: ServerResponse, { status, body, contentType = 'application/json' }: WireAnswer): void {
+  response.writeHead(status, { 'content-type': contentType }).end(body);
+}
+
+const passOn: Fault = async (forward, response) => send(response, await forward());
+
+/** Answered by something on the way: the server behind never sees the request. */
+export function answered(answer: WireAnswer): Fault {
+  return async (_forward, response) => send(response, answer);
+}
+
+/** The server behind answers, and its answer is changed on the way. */
+export function changed(change: (body: string) => string): Fault {
+  return async (forward, response) => {
+    const answer = await forward();
+    send(response, { ...answer, body: change(answer.body) });
+  };
+}
+
+export const cutBefore: Fault = async (_forward, response) => {
+  response.destroy();
+};
+
+/** It takes effect, and nothing says so. */
+export const cutAfter: Fault = async (forward, response) => {
+  await forward();
+  response.destroy();
+};
+
+export const cutWithin: Fault = async (forward, response) => {
+  const { status, body } = await forward();
+  const half = body.slice(0, Math.floor(body.length / 2));
+  response.writeHead(status, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) });
+  response.write(half, () => response.destroy());
+};
+
+/** Takes the request and never answers. */
+export const silent: Fault = async () => {};

@@ -1,0 +1,30 @@
+import { connect, type Socket } from 'node:net';
+
+/** A connection to a server on the loopback, for requests that no honest client sends. */
+export async function socketTo(url: string): Promise<Socket> {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1');
+  socket.on('error', () => {});
+  await new Promise<void>((resolve, reject) => {
+    socket.once('connect', resolve);
+    socket.once('close', () => reject(new Error('the connection was refused')));
+  });
+  return socket;
+}
+
+export function requestHead(method: string, path: string, headers: Readonly<Record<string, string>>): string {
+  const lines = Object.entries({ host: 'x', ...headers }).map(([name, value]) => `${name}: ${value}`);
+  return `${[`${method} ${path} HTTP/1.1`, ...lines].join('\r\n')}\r\n\r\n`;
+}
+
+/** The status of the next answer on this connection; null when it is closed without one. */
+export function nextStatus(socket: Socket): Promise<number | null> {
+  return new Promise((resolve) => {
+    let text = '';
+    socket.on('data', (chunk) => {
+      text += String(chunk);
+      const [, status] = /^HTTP\/1\.1 (\d{3}) /.exec(text) ?? [];
+      if (status !== undefined) resolve(Number(status));
+    });
+    socket.once('close', () => resolve(null));
+  });
+}
