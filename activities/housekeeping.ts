@@ -1,14 +1,14 @@
-import { readClock } from '../db/clock.ts';
-import { sweepFeesOnce } from '../db/fee-sweeps.ts';
-import { deleteOldIdempotencyKeys } from '../db/idempotency-keys.ts';
-import { checkLedgerSince } from '../db/ledger-check.ts';
-import { countOpenBreaks } from '../db/reconciliation.ts';
-import { checkpointSystemAccounts } from '../db/system-account-checkpoints.ts';
-import { deleteOldWebhookDeliveries } from '../db/webhook-deliveries.ts';
-import { latestFeeSweepDay } from '../domain/fee-sweeps.ts';
-import type { ActivityDependencies } from './dependencies.ts';
-import { whileHeartbeating } from './heartbeats.ts';
-import { compareStatements } from './reconciliation.ts';
+import { readClock } from '../db/frame/clock.ts';
+import { deleteOldIdempotencyKeys } from '../db/frame/idempotency-keys.ts';
+import { checkLedgerSince } from '../db/ledger/check.ts';
+import { sweepFeesOnce } from '../db/ledger/fee-sweeps.ts';
+import { countOpenBreaks } from '../db/ledger/reconciliation.ts';
+import { checkpointSystemAccounts } from '../db/ledger/system-account-checkpoints.ts';
+import { deleteOldWebhookDeliveries } from '../db/webhooks/deliveries.ts';
+import { latestFeeSweepDay } from '../domain/ledger/fee-sweeps.ts';
+import type { ActivityDependencies } from './frame/dependencies.ts';
+import { whileHeartbeating } from './frame/heartbeats.ts';
+import { compareStatements } from './ledger/reconciliation.ts';
 
 export type HousekeepingActivities = ReturnType<typeof housekeepingActivities>;
 

@@ -1,13 +1,13 @@
-import { TASK_QUEUES } from '../workflows/messages.ts';
-import { accountProviderCalls, accountTransitions } from './accounts.ts';
-import type { ActivityDependencies } from './dependencies.ts';
-import { discreet } from './failures.ts';
+import { TASK_QUEUES } from '../workflows/frame/messages.ts';
+import { accountProviderCalls, accountTransitions } from './accounts/activities.ts';
+import type { ActivityDependencies } from './frame/dependencies.ts';
+import { discreet } from './frame/failures.ts';
+import { openWorkReads } from './frame/open-work.ts';
 import { housekeepingActivities } from './housekeeping.ts';
-import { incomingTransferProviderCalls, incomingTransferTransitions } from './incoming-transfers.ts';
-import { openWorkReads } from './open-work.ts';
-import { outgoingTransferProviderCalls, outgoingTransferTransitions } from './outgoing-transfers.ts';
-import { userInvitationMail, userInvitationTransitions } from './user-invitations.ts';
-import { webhookDeliveryActivities } from './webhook-deliveries.ts';
+import { incomingTransferProviderCalls, incomingTransferTransitions } from './incoming-transfers/activities.ts';
+import { outgoingTransferProviderCalls, outgoingTransferTransitions } from './outgoing-transfers/activities.ts';
+import { userInvitationMail, userInvitationTransitions } from './users/activities.ts';
+import { webhookDeliveryActivities } from './webhooks/activities.ts';
 
 /**
  * Every activity, by the task queue whose worker runs it. The queues are apart so that none can take all slots of another:

@@ -6,11 +6,11 @@ import { readEnvironment } from '../config/environment.ts';
 import { readMetricsAddress, startMetricsServer } from '../config/metrics-server.ts';
 import { reportSharedFailures } from '../config/shared-failures.ts';
 import { temporalSettings } from '../config/temporal.ts';
-import { createDatabase } from '../db/client.ts';
-import { createKeyring } from '../db/keyring.ts';
-import { needsRefresh } from '../domain/calendars.ts';
-import { dateInUtc } from '../domain/dates.ts';
-import { sharedStatementFailures, workerMetricsText } from './metrics.ts';
+import { createDatabase } from '../db/driver/client.ts';
+import { createKeyring } from '../db/frame/keyring.ts';
+import { needsRefresh } from '../domain/frame/time/calendars.ts';
+import { dateInUtc } from '../domain/frame/time/dates.ts';
+import { sharedStatementFailures, workerMetricsText } from './frame/metrics.ts';
 import { createProviders } from './providers/providers.ts';
 import { startWorkers } from './worker.ts';
 

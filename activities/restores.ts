@@ -1,18 +1,18 @@
-import type { Initiator } from '../db/audit-entries.ts';
-import { releaseHeldTransfer } from '../db/incoming-transfer-holds.ts';
-import { recordSendBack, returnIncomingTransfer } from '../db/incoming-transfers.ts';
-import { adoptPayment } from '../db/outgoing-transfer-adoption.ts';
-import { receivePayment } from '../db/provisioned-account-credits.ts';
-import { listCurrencies, type Position, readStandings } from '../db/reconciliation.ts';
-import { findArrival, listHeldByProvider, listUnsettledPayments } from '../db/restores.ts';
-import { DomainError } from '../domain/errors.ts';
-import { asId, type IncomingTransferId, isUuid, type OutgoingTransferId } from '../domain/ids.ts';
-import { CURRENCIES } from '../domain/money.ts';
-import { findOffer } from '../domain/providers.ts';
-import type { ActivityDependencies } from './dependencies.ts';
-import { reportOf } from './outgoing-transfers.ts';
+import type { Initiator } from '../db/frame/audit-entries.ts';
+import { releaseHeldTransfer } from '../db/incoming-transfers/holds.ts';
+import { recordSendBack, returnIncomingTransfer } from '../db/incoming-transfers/incoming-transfers.ts';
+import { receivePayment } from '../db/incoming-transfers/provisioned-account-credits.ts';
+import { listCurrencies, type Position, readStandings } from '../db/ledger/reconciliation.ts';
+import { adoptPayment } from '../db/outgoing-transfers/adoption.ts';
+import { findArrival, listHeldByProvider, listUnsettledPayments } from '../db/providers/restores.ts';
+import { DomainError } from '../domain/frame/errors.ts';
+import { asId, type IncomingTransferId, isUuid, type OutgoingTransferId } from '../domain/frame/ids.ts';
+import { CURRENCIES } from '../domain/frame/money.ts';
+import { findOffer } from '../domain/providers/providers.ts';
+import type { ActivityDependencies } from './frame/dependencies.ts';
+import { readStatement, type Told } from './ledger/reconciliation.ts';
+import { reportOf } from './outgoing-transfers/activities.ts';
 import type { Provider } from './providers/port.ts';
-import { readStatement, type Told } from './reconciliation.ts';
 
 type Dependencies = Pick<ActivityDependencies, 'database' | 'providers' | 'configuration'> & {
   /** Who has the lost window read again. */

@@ -1,7 +1,7 @@
 import { Client, type Connection, ScheduleAlreadyRunning } from '@temporalio/client';
 import proto from '@temporalio/proto';
 import type { NativeConnection } from '@temporalio/worker';
-import { SEARCH_ATTRIBUTES, TASK_QUEUES } from '../workflows/messages.ts';
+import { SEARCH_ATTRIBUTES, TASK_QUEUES } from '../workflows/frame/messages.ts';
 
 const SCHEDULE_ID = 'housekeeping';
 const HOUSEKEEPING_INTERVAL = '10 minutes';

@@ -36,7 +36,7 @@ export async function workflowBundle(): Promise<WorkflowBundleOption> {
 function sourcesHash(): string {
   const hash = createHash('sha256').update(sdkVersion());
   for (const directory of SOURCES) {
-    for (const file of readdirSync(join(ROOT, directory)).sort()) {
+    for (const file of readdirSync(join(ROOT, directory), { recursive: true, encoding: 'utf8' }).sort()) {
       if (!file.endsWith('.ts') || file.endsWith('.test.ts')) continue;
       hash.update(`\0${directory}/${file}\0`).update(readFileSync(join(ROOT, directory, file)));
     }

@@ -1,8 +1,8 @@
 import { requiredAudience } from '../config/configuration.ts';
-import { findMachineUserKeys } from '../db/machine-users.ts';
+import { findMachineUserKeys } from '../db/machine-users/machine-users.ts';
 import { type Application, createApplication } from './frame/application.ts';
-import { createAuthenticator } from './frame/authentication.ts';
-import { createRateLimiter } from './frame/rate-limit.ts';
+import { createAuthenticator } from './frame/requests/authentication.ts';
+import { createRateLimiter } from './frame/requests/rate-limit.ts';
 import type { OpenRoute, Route } from './frame/route.ts';
 import type { Services } from './frame/services.ts';
 import { ROUTES } from './routes.ts';

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
-import type { Database } from '../db/client.ts';
-import { type NumberedEvents, numberEvents, wakeOverdueShards } from '../db/event-sequencer.ts';
-import { readWebhookBacklog } from '../db/webhook-subscriptions.ts';
+import type { Database } from '../db/driver/client.ts';
+import { type NumberedEvents, numberEvents, wakeOverdueShards } from '../db/webhooks/event-sequencer.ts';
+import { readWebhookBacklog } from '../db/webhooks/subscriptions.ts';
 import { webhookBacklog, webhookSubscriptionsDisabled } from './frame/metrics.ts';
 import { type PollingLoop, pollingLoop } from './polling.ts';
 

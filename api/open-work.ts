@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
-import type { Database } from '../db/client.ts';
-import { OPEN_WORK_TYPES, wakeOverdue } from '../db/open-work.ts';
+import type { Database } from '../db/driver/client.ts';
+import { OPEN_WORK_TYPES, wakeOverdue } from '../db/frame/open-work.ts';
 import { type PollingLoop, pollingLoop } from './polling.ts';
 
 const SWEEP_INTERVAL_MS = 5_000;

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { sqlState } from '../db/client.ts';
-import { DomainError } from '../domain/errors.ts';
+import { sqlState } from '../db/driver/client.ts';
+import { DomainError } from '../domain/frame/errors.ts';
 import type { BackgroundLoop } from './frame/services.ts';
 
 const PAUSE_MS_MAX = 5_000;

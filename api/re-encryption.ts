@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
-import type { Database } from '../db/client.ts';
-import type { Keyring } from '../db/keyring.ts';
+import type { Database } from '../db/driver/client.ts';
+import type { Keyring } from '../db/frame/keyring.ts';
 import { encryptedPlaces, reEncryptBatch } from '../db/re-encryption.ts';
 import { type PollingLoop, pollingLoop } from './polling.ts';
 import { ROUTES } from './routes.ts';

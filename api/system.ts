@@ -1,6 +1,6 @@
-import { readClock } from '../db/clock.ts';
-import { docsPage } from './frame/docs-page.ts';
-import { openApiDocument } from './frame/openapi.ts';
+import { readClock } from '../db/frame/clock.ts';
+import { docsPage } from './frame/openapi/docs-page.ts';
+import { openApiDocument } from './frame/openapi/openapi.ts';
 import { type OpenRoute, openRoute, type Route } from './frame/route.ts';
 import type { Services } from './frame/services.ts';
 import { within } from './frame/within.ts';

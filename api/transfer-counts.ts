@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
-import type { Database } from '../db/client.ts';
-import { keepTransferCounts, TRANSFER_DIRECTIONS } from '../db/transfer-counts.ts';
+import type { Database } from '../db/driver/client.ts';
+import { keepTransferCounts, TRANSFER_DIRECTIONS } from '../db/ledger/transfer-counts.ts';
 import { type PollingLoop, pollingLoop } from './polling.ts';
 
 /** Totals are exact however late this is; what it left is counted by whoever asks. */

@@ -1,4 +1,4 @@
-import { countEvents, readLastPosition } from '../db/event-counts.ts';
+import { countEvents, readLastPosition } from '../db/webhooks/event-counts.ts';
 import { transitionsTotal } from './frame/metrics.ts';
 import type { Services } from './frame/services.ts';
 

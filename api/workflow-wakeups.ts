@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { type Client, isGrpcServiceError } from '@temporalio/client';
 import type { Logger } from 'pino';
-import type { Database } from '../db/client.ts';
-import { WAKEUPS_CHANNEL } from '../db/wakeup-nudges.ts';
+import type { Database } from '../db/driver/client.ts';
+import { WAKEUPS_CHANNEL } from '../db/driver/wakeup-nudges.ts';
 import {
   type ClaimedWakeup,
   giveBackWakeup,
@@ -10,8 +10,8 @@ import {
   readRelayBacklog,
   settleAndClaimWakeups,
   settleWakeup,
-} from '../db/workflow-wakeups.ts';
-import { CHANGED_SIGNAL, staticSummary, TASK_QUEUES } from '../workflows/messages.ts';
+} from '../db/frame/workflow-wakeups.ts';
+import { CHANGED_SIGNAL, staticSummary, TASK_QUEUES } from '../workflows/frame/messages.ts';
 import { relayLagSeconds, relayParkedWakeups } from './frame/metrics.ts';
 import { type PollingLoop, pollingLoop } from './polling.ts';
 

@@ -1,7 +1,7 @@
-import { createDatabase } from '../db/client.ts';
-import { checkLedgerSince, checkWholeLedger } from '../db/ledger-check.ts';
+import { createDatabase } from '../db/driver/client.ts';
+import { checkLedgerSince, checkWholeLedger } from '../db/ledger/check.ts';
+import { checkpointSystemAccounts } from '../db/ledger/system-account-checkpoints.ts';
 import { migrate } from '../db/migrate.ts';
-import { checkpointSystemAccounts } from '../db/system-account-checkpoints.ts';
 import { createAccounts } from './accounts.ts';
 import { loadLedger } from './ledger-load.ts';
 import type { Bench } from './main.ts';

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { CURRENCIES } from '../domain/money.ts';
-import { chooseOffer, depositSchemes, findOffer, outgoingSchemes } from '../domain/providers.ts';
-import { ruleFor } from '../domain/requirement-rules.ts';
+import { CURRENCIES } from '../domain/frame/money.ts';
+import { ruleFor } from '../domain/outgoing-transfers/requirement-rules.ts';
+import { chooseOffer, depositSchemes, findOffer, outgoingSchemes } from '../domain/providers/providers.ts';
 import { drawIdentifiers } from '../sandbox/bank/identifiers.ts';
 import { loadConfiguration, localConfigurationFiles, refuseReviews, requiredAudience } from './configuration.ts';
 

@@ -1,24 +1,24 @@
 import { delimiter } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import * as v from 'valibot';
-import { createCalendars, createHolidayTable, type HolidayTable } from '../domain/calendars.ts';
-import { type Price, type PriceTable, parseRatio } from '../domain/fees.ts';
-import { parseAmountMinor } from '../domain/money.ts';
-import type { Provider } from '../domain/providers.ts';
+import {
+  type ModulusTable,
+  parseModulusWeights,
+  parseSortCodeSubstitutions,
+  type TableProblem,
+} from '../domain/accounts/uk-modulus-check.ts';
+import { parseAmountMinor } from '../domain/frame/money.ts';
+import { createCalendars, createHolidayTable, type HolidayTable } from '../domain/frame/time/calendars.ts';
+import { type Price, type PriceTable, parseRatio } from '../domain/ledger/fees.ts';
 import {
   type AuthorizationRule,
   COMPLIANCE_MODES,
   type ComplianceMode,
   parseAuthorizationRule,
   type RuleByCurrency,
-} from '../domain/requirement-rules.ts';
-import { type SchemeRule, Schemes } from '../domain/schemes.ts';
-import {
-  type ModulusTable,
-  parseModulusWeights,
-  parseSortCodeSubstitutions,
-  type TableProblem,
-} from '../domain/uk-modulus-check.ts';
+} from '../domain/outgoing-transfers/requirement-rules.ts';
+import type { Provider } from '../domain/providers/providers.ts';
+import { type SchemeRule, Schemes } from '../domain/providers/schemes.ts';
 import { ConfigurationError, mergePatch, readFile, readJson, resolvePaths } from './files.ts';
 import { checkReferences } from './references.ts';
 import { bankHolidaysFile, type ConfigurationFile, configurationFile, describeIssues } from './schema.ts';

@@ -1,6 +1,6 @@
-import { normalRoutingCode } from '../domain/bank-accounts.ts';
-import { parseAmountMinor } from '../domain/money.ts';
-import { INTERNAL_SCHEME } from '../domain/schemes.ts';
+import { normalRoutingCode } from '../domain/accounts/bank-accounts.ts';
+import { parseAmountMinor } from '../domain/frame/money.ts';
+import { INTERNAL_SCHEME } from '../domain/providers/schemes.ts';
 import type { ConfigurationFile } from './schema.ts';
 
 /** The transfer dates of internal transfers are days in UTC, in the database too. */

@@ -1,11 +1,11 @@
 import * as v from 'valibot';
-import { CALENDAR_NAMES } from '../domain/calendars.ts';
-import { isCountry } from '../domain/countries.ts';
-import { parseRatio } from '../domain/fees.ts';
-import { isCurrency } from '../domain/money.ts';
-import { checkText } from '../domain/names.ts';
-import { COMPLIANCE_MODES, parseAuthorizationRule } from '../domain/requirement-rules.ts';
-import { isLocalTime, isZone } from '../domain/zones.ts';
+import { isCurrency } from '../domain/frame/money.ts';
+import { isCountry } from '../domain/frame/parties/countries.ts';
+import { checkText } from '../domain/frame/parties/names.ts';
+import { CALENDAR_NAMES } from '../domain/frame/time/calendars.ts';
+import { isLocalTime, isZone } from '../domain/frame/time/zones.ts';
+import { parseRatio } from '../domain/ledger/fees.ts';
+import { COMPLIANCE_MODES, parseAuthorizationRule } from '../domain/outgoing-transfers/requirement-rules.ts';
 
 /** The shape of the configuration file. Amounts are decimal text, so that no float touches them. */
 const code = v.pipe(v.string(), v.regex(/^[a-z0-9][a-z0-9-]{0,39}$/, 'must be lower-case letters, digits and dashes'));

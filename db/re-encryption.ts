@@ -1,9 +1,9 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { accountHolderNameRow } from './beneficiary-verifications.ts';
-import type { Reader } from './client.ts';
-import { storedAnswerRow } from './idempotency-keys.ts';
-import type { Keyring } from './keyring.ts';
-import { webhookSecretRow } from './webhook-schema.ts';
+import { accountHolderNameRow } from './beneficiaries/verifications.ts';
+import type { Reader } from './driver/client.ts';
+import { storedAnswerRow } from './frame/idempotency-keys.ts';
+import type { Keyring } from './frame/keyring.ts';
+import { webhookSecretRow } from './webhooks/schema.ts';
 
 /**
  * Everything that is encrypted, as places to walk through: what an earlier release wrote in clear, and what an older key

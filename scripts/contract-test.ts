@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { createProviders } from '../activities/providers/providers.ts';
 import { loadConfiguration } from '../config/configuration.ts';
 import { readEnvironment } from '../config/environment.ts';
-import { ROLES } from '../domain/roles.ts';
+import { ROLES } from '../domain/machine-users/roles.ts';
 import { createTestMachineUser, startApi, TEST_AUDIENCE } from '../test/harness/api.ts';
 import { createTestDatabase } from '../test/harness/postgres.ts';
 import { SANDBOX_SECRET, startSandbox } from '../test/harness/sandbox.ts';

@@ -1,5 +1,5 @@
 import { userInfo } from 'node:os';
-import type { Initiator } from '../db/audit-entries.ts';
+import type { Initiator } from '../db/frame/audit-entries.ts';
 
 /** Who runs this command, for the audit log: the operating system's user. */
 export function commandInitiator(): Initiator {

@@ -1,5 +1,5 @@
-import { createDatabase } from '../db/client.ts';
-import { checkWholeLedger, type Violation } from '../db/ledger-check.ts';
+import { createDatabase } from '../db/driver/client.ts';
+import { checkWholeLedger, type Violation } from '../db/ledger/check.ts';
 import { readEndpoints } from './endpoints.ts';
 import { describeFailure } from './remedy.ts';
 import { dataDirectory } from './start-environment.ts';

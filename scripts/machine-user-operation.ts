@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { calculateJwkThumbprint } from 'jose';
 import * as v from 'valibot';
-import { readPublicKey } from '../api/machine-user-keys.ts';
+import { readPublicKey } from '../api/machine-users/keys.ts';
 import {
   addMachineUserKey,
   changeMachineUser,
@@ -13,12 +13,12 @@ import {
   type MachineUser,
   type NewMachineUserKey,
   revokeMachineUserKey,
-} from '../db/machine-users.ts';
-import { recordNotFound, refusal } from '../domain/errors.ts';
-import { asId, isUuid, type MachineUserId } from '../domain/ids.ts';
-import { TOKEN_ALGORITHMS, type TokenAlgorithm } from '../domain/machine-users.ts';
-import { checkText } from '../domain/names.ts';
-import { isRole, ROLES, type Role } from '../domain/roles.ts';
+} from '../db/machine-users/machine-users.ts';
+import { recordNotFound, refusal } from '../domain/frame/errors.ts';
+import { asId, isUuid, type MachineUserId } from '../domain/frame/ids.ts';
+import { checkText } from '../domain/frame/parties/names.ts';
+import { TOKEN_ALGORITHMS, type TokenAlgorithm } from '../domain/machine-users/machine-users.ts';
+import { isRole, ROLES, type Role } from '../domain/machine-users/roles.ts';
 import type { OperationContext } from './operations.ts';
 import { errorMessage, RemedyError } from './remedy.ts';
 

@@ -1,9 +1,9 @@
 import type { Client } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/client';
-import type { Database } from '../db/client.ts';
-import { listOpen, OPEN_WORK_TYPES, type OpenWorkType, whichAreOpen } from '../db/open-work.ts';
-import { whichAreWaking } from '../db/workflow-wakeups.ts';
-import { resourceIdOf, workflowId } from '../workflows/messages.ts';
+import type { Database } from '../db/driver/client.ts';
+import { listOpen, OPEN_WORK_TYPES, type OpenWorkType, whichAreOpen } from '../db/frame/open-work.ts';
+import { whichAreWaking } from '../db/frame/workflow-wakeups.ts';
+import { resourceIdOf, workflowId } from '../workflows/frame/messages.ts';
 
 const PAGE = 1_000;
 

@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util';
-import { readClock } from '../db/clock.ts';
-import { sweepFeesByHand } from '../db/fee-sweeps.ts';
-import { dateInUtc, isDate } from '../domain/dates.ts';
-import { formatAmount } from '../domain/money.ts';
+import { readClock } from '../db/frame/clock.ts';
+import { sweepFeesByHand } from '../db/ledger/fee-sweeps.ts';
+import { formatAmount } from '../domain/frame/money.ts';
+import { dateInUtc, isDate } from '../domain/frame/time/dates.ts';
 import type { OperationContext } from './operations.ts';
 import { RemedyError } from './remedy.ts';
 

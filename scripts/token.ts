@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { isRole, ROLES, type Role } from '../domain/roles.ts';
+import { isRole, ROLES, type Role } from '../domain/machine-users/roles.ts';
 import { developmentToken } from './development-users.ts';
 import { readEndpoints } from './endpoints.ts';
 import { describeFailure, RemedyError } from './remedy.ts';

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { Connection } from '@temporalio/client';
 import { temporalSettings } from '../config/temporal.ts';
-import { TASK_QUEUES } from '../workflows/messages.ts';
+import { TASK_QUEUES } from '../workflows/frame/messages.ts';
 import { describeFailure } from './remedy.ts';
 
 /** A worker polls without a pause; one that has not asked for this long hangs. */

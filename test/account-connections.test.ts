@@ -8,7 +8,7 @@ import { type RunningWorkers, startWorkers } from '../activities/worker.ts';
 import type { PollingLoop } from '../api/polling.ts';
 import { lazyTemporalClient, type TemporalClient } from '../api/temporal.ts';
 import { workflowWakeupRelay } from '../api/workflow-wakeups.ts';
-import { newId } from '../db/ids.ts';
+import { newId } from '../db/frame/ids.ts';
 import { type Json, startApi, type TestApi } from './harness/api.ts';
 import { createTestDatabase, type TestDatabase } from './harness/postgres.ts';
 import {

@@ -1,12 +1,12 @@
 import { sql } from 'drizzle-orm';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { listStatementEntries } from '../db/account-statements.ts';
-import { createAccount } from '../db/accounts.ts';
-import { createDatabase, type Database } from '../db/client.ts';
-import { newId } from '../db/ids.ts';
-import { lockAccounts, post } from '../db/ledger.ts';
-import type { AccountId, ClientId } from '../domain/ids.ts';
+import { createAccount } from '../db/accounts/accounts.ts';
+import { listStatementEntries } from '../db/accounts/statements.ts';
+import { createDatabase, type Database } from '../db/driver/client.ts';
+import { newId } from '../db/frame/ids.ts';
+import { lockAccounts, post } from '../db/ledger/ledger.ts';
+import type { AccountId, ClientId } from '../domain/frame/ids.ts';
 import { createTestDatabase, type TestDatabase } from './harness/postgres.ts';
 
 let testDatabase: TestDatabase;

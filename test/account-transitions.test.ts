@@ -1,15 +1,15 @@
 import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { advanceAccountConnection, recordAccountOutcome } from '../db/account-connections.ts';
-import { findAccount } from '../db/account-reads.ts';
-import { type AccountRow, createAccount, patchAccount } from '../db/accounts.ts';
-import { createDatabase, type Database } from '../db/client.ts';
-import { findClientConnection, recordClientConnection } from '../db/client-connections.ts';
-import { newId } from '../db/ids.ts';
-import { post } from '../db/ledger.ts';
-import type { AccountOutcome } from '../domain/account-connections.ts';
-import type { Account } from '../domain/accounts.ts';
-import type { AccountId, ClientId } from '../domain/ids.ts';
+import { type AccountRow, createAccount, patchAccount } from '../db/accounts/accounts.ts';
+import { advanceAccountConnection, recordAccountOutcome } from '../db/accounts/connections.ts';
+import { findAccount } from '../db/accounts/reads.ts';
+import { findClientConnection, recordClientConnection } from '../db/clients/connections.ts';
+import { createDatabase, type Database } from '../db/driver/client.ts';
+import { newId } from '../db/frame/ids.ts';
+import { post } from '../db/ledger/ledger.ts';
+import type { Account } from '../domain/accounts/accounts.ts';
+import type { AccountOutcome } from '../domain/accounts/connections.ts';
+import type { AccountId, ClientId } from '../domain/frame/ids.ts';
 import { createTestDatabase, type TestDatabase } from './harness/postgres.ts';
 
 // The transitions alone, on real Postgres, with a clock that the test moves: what a workflow and a bank may ask of them

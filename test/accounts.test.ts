@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { newId } from '../db/ids.ts';
-import { post } from '../db/ledger.ts';
-import { checkLedger } from '../db/ledger-check.ts';
-import { ACCOUNT_MOVES, ACCOUNT_STATUSES, type AccountStatus } from '../domain/accounts.ts';
-import { type AccountId, asId } from '../domain/ids.ts';
-import { isLedgerNumber } from '../domain/numbers.ts';
+import { newId } from '../db/frame/ids.ts';
+import { checkLedger } from '../db/ledger/check.ts';
+import { post } from '../db/ledger/ledger.ts';
+import { ACCOUNT_MOVES, ACCOUNT_STATUSES, type AccountStatus } from '../domain/accounts/accounts.ts';
+import { type AccountId, asId } from '../domain/frame/ids.ts';
+import { isLedgerNumber } from '../domain/frame/numbers.ts';
 import { type Json, startApi, type TestApi } from './harness/api.ts';
 import { createTestDatabase, type TestDatabase } from './harness/postgres.ts';
 

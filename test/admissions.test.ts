@@ -2,10 +2,10 @@ import { EventEmitter, once } from 'node:events';
 import { sql } from 'drizzle-orm';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { admitWaitingTransfers } from '../db/admissions.ts';
-import { lockAccounts } from '../db/ledger.ts';
-import { checkLedger } from '../db/ledger-check.ts';
-import type { AccountId, ClientId, OutgoingTransferId } from '../domain/ids.ts';
+import { checkLedger } from '../db/ledger/check.ts';
+import { lockAccounts } from '../db/ledger/ledger.ts';
+import { admitWaitingTransfers } from '../db/outgoing-transfers/admissions.ts';
+import type { AccountId, ClientId, OutgoingTransferId } from '../domain/frame/ids.ts';
 import { credit, type Stage, setStage, until } from './harness/stage.ts';
 
 // Transfers that wait for money, and the credits that let them go. Temporal has no part in it.

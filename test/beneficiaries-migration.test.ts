@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { parseModulusWeights } from '../domain/uk-modulus-check.ts';
+import { parseModulusWeights } from '../domain/accounts/uk-modulus-check.ts';
 import type { Json } from './harness/api.ts';
 import {
   eventsOf,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { VERIFICATION_REASONS } from '../domain/beneficiary-verifications.ts';
+import { VERIFICATION_REASONS } from '../domain/beneficiaries/verifications.ts';
 import { type Called, type Json, startApi, type TestApi } from './harness/api.ts';
 import { type ScriptedDirectory, startScriptedDirectory } from './harness/directory.ts';
 import { moneyWorld } from './harness/money.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Writable } from 'node:stream';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { accountHolderNameRow } from '../db/beneficiary-verifications.ts';
+import { accountHolderNameRow } from '../db/beneficiaries/verifications.ts';
 import { freePort } from '../scripts/ports.ts';
 import { type Json, startApi, type TestApi } from './harness/api.ts';
 import { type ScriptedDirectory, startScriptedDirectory } from './harness/directory.ts';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ACCOUNT_MOVES } from '../domain/accounts.ts';
-import { CLIENT_STATUSES, type ClientStatus } from '../domain/clients.ts';
-import { ROLES, type Role } from '../domain/roles.ts';
+import { ACCOUNT_MOVES } from '../domain/accounts/accounts.ts';
+import { CLIENT_STATUSES, type ClientStatus } from '../domain/clients/clients.ts';
+import { ROLES, type Role } from '../domain/machine-users/roles.ts';
 import { type Called, type Json, startApi, type TestApi } from './harness/api.ts';
 import { auditOf } from './harness/audit.ts';
 import { type MoneyWorld, moneyWorld } from './harness/money.ts';

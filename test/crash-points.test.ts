@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { checkLedger } from '../db/ledger-check.ts';
+import { checkLedger } from '../db/ledger/check.ts';
 import type { Json } from './harness/api.ts';
 import { type CrashPointProxy, type HoldFrom, startCrashPointProxy } from './harness/crash-point-proxy.ts';
 import { until } from './harness/stage.ts';

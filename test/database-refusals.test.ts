@@ -1,8 +1,8 @@
 import { eq, inArray } from 'drizzle-orm';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createDatabase, type Database, sqlState, uniqueViolation } from '../db/client.ts';
-import { newId } from '../db/ids.ts';
-import { systemAccounts } from '../db/schema.ts';
+import { createDatabase, type Database, sqlState, uniqueViolation } from '../db/driver/client.ts';
+import { newId } from '../db/frame/ids.ts';
+import { systemAccounts } from '../db/frame/schema.ts';
 import { createTestDatabase, type TestDatabase } from './harness/postgres.ts';
 
 let testDatabase: TestDatabase;

@@ -2,7 +2,7 @@ import { connect as connectTcp, createServer, type Server, type Socket } from 'n
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eq, sql } from 'drizzle-orm';
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
-import { findAccount } from '../db/account-reads.ts';
+import { findAccount } from '../db/accounts/reads.ts';
 import {
   createDatabase,
   type Database,
@@ -13,22 +13,22 @@ import {
   sqlState,
   type Transaction,
   uniqueViolation,
-} from '../db/client.ts';
-import { readClock } from '../db/clock.ts';
-import { readTransferFacts } from '../db/external-transfers.ts';
-import { newId } from '../db/ids.ts';
-import { lockAccounts, lockAccountsOf } from '../db/ledger.ts';
-import { findOutgoingTransfer } from '../db/outgoing-transfer-reads.ts';
-import { findDueSubmission } from '../db/outgoing-transfers.ts';
-import { readDueSubmission } from '../db/payment-submissions.ts';
-import { machineUsers } from '../db/schema.ts';
+} from '../db/driver/client.ts';
+import { readClock } from '../db/frame/clock.ts';
+import { newId } from '../db/frame/ids.ts';
+import { machineUsers } from '../db/frame/schema.ts';
+import { lockAccounts, lockAccountsOf } from '../db/ledger/ledger.ts';
+import { readTransferFacts } from '../db/outgoing-transfers/external-transfers.ts';
+import { findDueSubmission } from '../db/outgoing-transfers/outgoing-transfers.ts';
+import { readDueSubmission } from '../db/outgoing-transfers/payment-submissions.ts';
+import { findOutgoingTransfer } from '../db/outgoing-transfers/reads.ts';
 import {
   type AccountId,
   asId,
   type BeneficiaryBankAccountId,
   type MachineUserId,
   type OutgoingTransferId,
-} from '../domain/ids.ts';
+} from '../domain/frame/ids.ts';
 import { createTestDatabase, type TestDatabase } from './harness/postgres.ts';
 
 let testDatabase: TestDatabase;

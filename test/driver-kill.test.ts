@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type SQL, sql } from 'drizzle-orm';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createDatabase, type Database, DatabaseUnavailable } from '../db/client.ts';
+import { createDatabase, type Database, DatabaseUnavailable } from '../db/driver/client.ts';
 import { migrate } from '../db/migrate.ts';
 import { type RunningPostgres, startPostgres } from '../scripts/postgres.ts';
 

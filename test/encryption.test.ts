@@ -5,7 +5,7 @@ import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { confidentialPaths, reEncryption } from '../api/re-encryption.ts';
 import { ROUTES } from '../api/routes.ts';
-import { createKeyring, type Keyring } from '../db/keyring.ts';
+import { createKeyring, type Keyring } from '../db/frame/keyring.ts';
 import { type Called, type Json, startApi, type TestApi } from './harness/api.ts';
 import { type ScriptedDirectory, startScriptedDirectory } from './harness/directory.ts';
 import { dumpDatabase } from './harness/dump.ts';

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { admitWaitingTransfers } from '../db/admissions.ts';
-import { loadEventBodies } from '../db/event-documents.ts';
-import { numberEvents } from '../db/event-sequencer.ts';
-import { assignIncomingTransfer, returnIncomingTransfer } from '../db/incoming-transfers.ts';
-import { advanceOutgoingTransfer } from '../db/outgoing-transfers.ts';
-import { receivePayment } from '../db/provisioned-account-credits.ts';
-import { asId } from '../domain/ids.ts';
+import { assignIncomingTransfer, returnIncomingTransfer } from '../db/incoming-transfers/incoming-transfers.ts';
+import { receivePayment } from '../db/incoming-transfers/provisioned-account-credits.ts';
+import { admitWaitingTransfers } from '../db/outgoing-transfers/admissions.ts';
+import { advanceOutgoingTransfer } from '../db/outgoing-transfers/outgoing-transfers.ts';
+import { loadEventBodies } from '../db/webhooks/event-documents.ts';
+import { numberEvents } from '../db/webhooks/event-sequencer.ts';
+import { asId } from '../domain/frame/ids.ts';
 import { type Json, startApi, type TestApi } from './harness/api.ts';
 import { TESTER } from './harness/audit.ts';
 import { type MoneyWorld, moneyWorld } from './harness/money.ts';

@@ -21,7 +21,7 @@ import { oversizedSqlFunctions, readMigrations } from './layout/sql.ts';
 const KNOWN_SIZES: Readonly<Record<string, number>> = {
   'db/migrations/0003_ledger_functions.sql settle_internal_transfers': 190,
   'db/migrations/0008_transfer_counts.sql count_transfers': 80,
-  'db/schema.ts': 361,
+  'db/frame/schema.ts': 361,
 };
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -80,7 +80,7 @@ describe('the rules see what they look for', () => {
     ['db/a.ts', "import type { X } from '../config/configuration.ts';"],
     ['db/a.ts', "export * from '../api/a.ts';"],
     ['activities/a.ts', "import { x } from '../api/frame/route.ts';"],
-    ['activities/a.ts', "import { x } from '../workflows/outgoing-transfers.ts';"],
+    ['activities/a.ts', "import { x } from '../workflows/outgoing-transfers/workflow.ts';"],
     ['activities/a.ts', "import postgres from 'postgres';"],
     ['workflows/a.ts', "import { x } from '../activities/a.ts';"],
     ['workflows/a.ts', "import { type X, y } from '../activities/a.ts';"],
@@ -89,7 +89,7 @@ describe('the rules see what they look for', () => {
     ['workflows/a.ts', 'export const id = () => Math.random();'],
     ['workflows/a.ts', "export const get = () => fetch('http://127.0.0.1');"],
     ['workflows/a.ts', 'export const home = process.env.HOME;'],
-    ['api/a.ts', "import { x } from '../workflows/outgoing-transfers.ts';"],
+    ['api/a.ts', "import { x } from '../workflows/outgoing-transfers/workflow.ts';"],
     ['api/a.ts', "import { x } from '../activities/main.ts';"],
     ['api/a.ts', "const x = await import('../activities/main.ts');"],
     ['api/a.ts', "import { sql } from 'drizzle-orm';"],
@@ -103,7 +103,10 @@ describe('the rules see what they look for', () => {
   test.each([
     ['workflows/a.ts', "import type { X } from '../activities/a.ts'; import { type Y } from '../activities/b.ts';"],
     ['workflows/a.ts', "import { sleep } from '@temporalio/workflow'; import { x } from './messages.ts';"],
-    ['api/a.ts', "import { x } from '../workflows/messages.ts'; import { y } from '../activities/providers/port.ts';"],
+    [
+      'api/a.ts',
+      "import { x } from '../workflows/frame/messages.ts'; import { y } from '../activities/providers/port.ts';",
+    ],
     ['domain/a.ts', "import { isValid } from 'ibantools'; export const at = (ms: number) => new Date(ms);"],
     ['domain/a.ts', 'export const x = { fetch: 1, process: 2 }; export const y = x.fetch;'],
     ['db/a.ts', "import { sql } from 'drizzle-orm'; export const q = sql`SELECT 1`;"],

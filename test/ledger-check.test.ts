@@ -1,13 +1,13 @@
 import { EventEmitter, once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createDatabase, DatabaseUnavailable, type Transaction } from '../db/client.ts';
+import { createDatabase, DatabaseUnavailable, type Transaction } from '../db/driver/client.ts';
 import {
   checkLedger,
   checkLedgerSince,
   checkWholeLedger,
   findViolationsSince,
   type Violation,
-} from '../db/ledger-check.ts';
+} from '../db/ledger/check.ts';
 import { type Json, startApi, type TestApi } from './harness/api.ts';
 import { type MoneyWorld, moneyWorld } from './harness/money.ts';
 import { createTestDatabase, type TestDatabase } from './harness/postgres.ts';

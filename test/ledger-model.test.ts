@@ -1,10 +1,10 @@
 import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { admitWaitingTransfers, listAdmissionsDue } from '../db/admissions.ts';
-import { checkLedger } from '../db/ledger-check.ts';
-import { advanceOutgoingTransfer } from '../db/outgoing-transfers.ts';
-import type { Price } from '../domain/fees.ts';
-import { asId, type OutgoingTransferId } from '../domain/ids.ts';
+import { checkLedger } from '../db/ledger/check.ts';
+import { admitWaitingTransfers, listAdmissionsDue } from '../db/outgoing-transfers/admissions.ts';
+import { advanceOutgoingTransfer } from '../db/outgoing-transfers/outgoing-transfers.ts';
+import { asId, type OutgoingTransferId } from '../domain/frame/ids.ts';
+import type { Price } from '../domain/ledger/fees.ts';
 import { type Called, type Json, startApi, type TestApi } from './harness/api.ts';
 import {
   type Answered,

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Reader, sqlState, type Transaction } from '../db/client.ts';
-import { sweepFeesOnce } from '../db/fee-sweeps.ts';
-import { checkLedger, findViolationsSince } from '../db/ledger-check.ts';
+import { type Reader, sqlState, type Transaction } from '../db/driver/client.ts';
+import { checkLedger, findViolationsSince } from '../db/ledger/check.ts';
+import { sweepFeesOnce } from '../db/ledger/fee-sweeps.ts';
 import { type Json, startApi, type TestApi } from './harness/api.ts';
 import { type MoneyWorld, moneyWorld } from './harness/money.ts';
 import { createTestDatabase, type TestDatabase } from './harness/postgres.ts';
@@ -322,11 +322,11 @@ const DEFECTS: Readonly<Record<string, readonly string[]>> = {
 };
 
 function rulesOf(file: string): string[] {
-  const text = readFileSync(new URL(`../db/${file}`, import.meta.url), 'utf8');
+  const text = readFileSync(new URL(`../db/ledger/${file}`, import.meta.url), 'utf8');
   return [...text.matchAll(/^SELECT '((?:[^']|'')+)'/gm)].map(([, rule = '']) => rule.replaceAll("''", "'"));
 }
 
-const RULES = rulesOf('ledger-invariants.sql');
+const RULES = rulesOf('invariants.sql');
 /** Rules that the check of what is new has no statement for, and the one that shows their breach. */
 const SEEN_SINCE: Readonly<Record<string, string>> = {
   'client sides have versions, system sides have none': 'versions have no gaps',
@@ -367,7 +367,7 @@ describe('the check of what is new', () => {
 
   test('has the rules of the whole check, but for those that another one shows', () => {
     const rules = RULES.filter((rule) => SEEN_SINCE[rule] === undefined);
-    expect(rulesOf('ledger-invariants-since.sql').sort()).toEqual(rules.sort());
+    expect(rulesOf('invariants-since.sql').sort()).toEqual(rules.sort());
   });
 
   test.each(Object.entries(DEFECTS))('sees when not: %s', async (rule, statements) => {

@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createDatabase, type Database } from '../db/client.ts';
-import { newId } from '../db/ids.ts';
+import { createDatabase, type Database } from '../db/driver/client.ts';
+import { newId } from '../db/frame/ids.ts';
 import {
   addMachineUserKey,
   changeMachineUser,
@@ -12,8 +12,8 @@ import {
   type RegisteredKeyRow,
   registerMachineUser,
   revokeMachineUserKey,
-} from '../db/machine-users.ts';
-import type { MachineUserId } from '../domain/ids.ts';
+} from '../db/machine-users/machine-users.ts';
+import type { MachineUserId } from '../domain/frame/ids.ts';
 import { auditOf, TESTER } from './harness/audit.ts';
 import { createTestDatabase, type TestDatabase } from './harness/postgres.ts';
 

@@ -2,13 +2,17 @@ import { randomUUID } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
 import { sql } from 'drizzle-orm';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { outgoingTransferTransitions } from '../activities/outgoing-transfers.ts';
-import { admitWaitingTransfers } from '../db/admissions.ts';
-import { returnIncomingTransfer } from '../db/incoming-transfers.ts';
-import { lockAccounts } from '../db/ledger.ts';
-import { advanceOutgoingTransfer, applyPaymentReport, findDueSubmission } from '../db/outgoing-transfers.ts';
-import { type AccountId, asId, type OutgoingTransferId } from '../domain/ids.ts';
-import type { PaymentWord } from '../domain/payment-reports.ts';
+import { outgoingTransferTransitions } from '../activities/outgoing-transfers/activities.ts';
+import { returnIncomingTransfer } from '../db/incoming-transfers/incoming-transfers.ts';
+import { lockAccounts } from '../db/ledger/ledger.ts';
+import { admitWaitingTransfers } from '../db/outgoing-transfers/admissions.ts';
+import {
+  advanceOutgoingTransfer,
+  applyPaymentReport,
+  findDueSubmission,
+} from '../db/outgoing-transfers/outgoing-transfers.ts';
+import { type AccountId, asId, type OutgoingTransferId } from '../domain/frame/ids.ts';
+import type { PaymentWord } from '../domain/outgoing-transfers/reports.ts';
 import { type Json, startApi, type TestApi } from './harness/api.ts';
 import { TESTER } from './harness/audit.ts';
 import { type BuiltInAccounts, builtInAccounts, OPENED } from './harness/built-in-accounts.ts';

@@ -1,12 +1,12 @@
 import type { Client } from '@temporalio/client';
 import { sql } from 'drizzle-orm';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { wakeOverdue } from '../db/open-work.ts';
-import { cancelOutgoingTransfer } from '../db/outgoing-transfers.ts';
-import type { OutgoingTransferId } from '../domain/ids.ts';
+import { wakeOverdue } from '../db/frame/open-work.ts';
+import { cancelOutgoingTransfer } from '../db/outgoing-transfers/outgoing-transfers.ts';
+import type { OutgoingTransferId } from '../domain/frame/ids.ts';
 import { OPERATIONS } from '../scripts/operations.ts';
 import { findStuckWork } from '../scripts/stuck-work.ts';
-import { workflowId } from '../workflows/messages.ts';
+import { workflowId } from '../workflows/frame/messages.ts';
 import { TESTER } from './harness/audit.ts';
 import { type Stage, setStage, until } from './harness/stage.ts';
 import { startTemporalDevServer, type TestTemporal } from './harness/temporal.ts';

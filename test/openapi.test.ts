@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type OpenApiDocument, type Operation, openApiDocument } from '../api/frame/openapi.ts';
+import { type OpenApiDocument, type Operation, openApiDocument } from '../api/frame/openapi/openapi.ts';
 import { ROUTES } from '../api/routes.ts';
 
 const document: OpenApiDocument = openApiDocument(ROUTES, 'test');

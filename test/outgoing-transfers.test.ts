@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { admitWaitingTransfers } from '../db/admissions.ts';
-import { asId } from '../domain/ids.ts';
+import { admitWaitingTransfers } from '../db/outgoing-transfers/admissions.ts';
+import { asId } from '../domain/frame/ids.ts';
 import { type Called, type Json, startApi, type TestApi } from './harness/api.ts';
 import { type MoneyWorld, moneyWorld } from './harness/money.ts';
 import { createTestDatabase, type TestDatabase } from './harness/postgres.ts';

@@ -2,8 +2,8 @@ import { createHmac } from 'node:crypto';
 import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createSandboxBank } from '../activities/providers/sandbox-bank.ts';
-import { newId } from '../db/ids.ts';
-import { checkLedger } from '../db/ledger-check.ts';
+import { newId } from '../db/frame/ids.ts';
+import { checkLedger } from '../db/ledger/check.ts';
 import { type Json, startApi, type TestApi } from './harness/api.ts';
 import { createTestDatabase, type TestDatabase } from './harness/postgres.ts';
 

@@ -2,9 +2,12 @@ import { createHmac } from 'node:crypto';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { accountProviderCalls, accountTransitions } from '../activities/accounts.ts';
-import type { ActivityDependencies } from '../activities/dependencies.ts';
-import { outgoingTransferProviderCalls, outgoingTransferTransitions } from '../activities/outgoing-transfers.ts';
+import { accountProviderCalls, accountTransitions } from '../activities/accounts/activities.ts';
+import type { ActivityDependencies } from '../activities/frame/dependencies.ts';
+import {
+  outgoingTransferProviderCalls,
+  outgoingTransferTransitions,
+} from '../activities/outgoing-transfers/activities.ts';
 import type { Provider } from '../activities/providers/port.ts';
 import { createSandboxBank } from '../activities/providers/sandbox-bank.ts';
 import { catchUpWithProviders } from '../activities/restores.ts';

@@ -2,18 +2,21 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { sql } from 'drizzle-orm';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import type { ActivityDependencies } from '../activities/dependencies.ts';
+import type { ActivityDependencies } from '../activities/frame/dependencies.ts';
 import { housekeepingActivities } from '../activities/housekeeping.ts';
-import { outgoingTransferProviderCalls, outgoingTransferTransitions } from '../activities/outgoing-transfers.ts';
+import {
+  outgoingTransferProviderCalls,
+  outgoingTransferTransitions,
+} from '../activities/outgoing-transfers/activities.ts';
 import type { Provider } from '../activities/providers/port.ts';
 import { createSandboxBank } from '../activities/providers/sandbox-bank.ts';
-import { createDatabase, type Database } from '../db/client.ts';
-import { newId } from '../db/ids.ts';
-import { checkLedger } from '../db/ledger-check.ts';
-import { applyPaymentReport } from '../db/outgoing-transfers.ts';
-import { receivePayment } from '../db/provisioned-account-credits.ts';
-import { asId, type OutgoingTransferId } from '../domain/ids.ts';
-import type { PaymentReport } from '../domain/payment-reports.ts';
+import { createDatabase, type Database } from '../db/driver/client.ts';
+import { newId } from '../db/frame/ids.ts';
+import { receivePayment } from '../db/incoming-transfers/provisioned-account-credits.ts';
+import { checkLedger } from '../db/ledger/check.ts';
+import { applyPaymentReport } from '../db/outgoing-transfers/outgoing-transfers.ts';
+import { asId, type OutgoingTransferId } from '../domain/frame/ids.ts';
+import type { PaymentReport } from '../domain/outgoing-transfers/reports.ts';
 import { type Json, startApi, type TestApi } from './harness/api.ts';
 import { builtInAccounts } from './harness/built-in-accounts.ts';
 import { changed, type FaultyServer, startFaultyServer } from './harness/faulty-server.ts';

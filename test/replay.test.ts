@@ -4,7 +4,7 @@ import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
 import { DeterminismViolationError } from '@temporalio/workflow';
 import { describe, expect, test } from 'vitest';
 import { workflowBundle } from '../activities/workflow-bundle.ts';
-import { WORKFLOW_TYPES } from '../workflows/messages.ts';
+import { WORKFLOW_TYPES } from '../workflows/frame/messages.ts';
 import { type History, historyFromJson } from './harness/histories.ts';
 
 Runtime.install({ logger: new DefaultLogger('ERROR'), shutdownSignals: [] });

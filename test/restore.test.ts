@@ -2,7 +2,7 @@ import { execFile, execFileSync } from 'node:child_process';
 import { readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { checkLedger } from '../db/ledger-check.ts';
+import { checkLedger } from '../db/ledger/check.ts';
 import type { Json } from './harness/api.ts';
 import { SANDBOX_SECRET } from './harness/sandbox.ts';
 import { stuckWorkOf } from './harness/settled.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Route } from '../api/frame/route.ts';
 import { ROUTES } from '../api/routes.ts';
-import { ROLES } from '../domain/roles.ts';
+import { ROLES } from '../domain/machine-users/roles.ts';
 import { startApi, type TestApi } from './harness/api.ts';
 import { frameRoutes } from './harness/frame-routes.ts';
 import { createTestDatabase, type TestDatabase } from './harness/postgres.ts';

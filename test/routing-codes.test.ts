@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openApiDocument } from '../api/frame/openapi.ts';
+import { openApiDocument } from '../api/frame/openapi/openapi.ts';
 import { ROUTES } from '../api/routes.ts';
-import { receivePayment } from '../db/provisioned-account-credits.ts';
+import { receivePayment } from '../db/incoming-transfers/provisioned-account-credits.ts';
 import { type Json, startApi, type TestApi } from './harness/api.ts';
 import { type MoneyWorld, moneyWorld } from './harness/money.ts';
 import { createTestDatabase, type TestDatabase } from './harness/postgres.ts';

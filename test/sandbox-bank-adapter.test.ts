@@ -1,7 +1,7 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import type { PaymentRequest } from '../activities/providers/port.ts';
 import { createSandboxBank } from '../activities/providers/sandbox-bank.ts';
-import { formatAmount } from '../domain/money.ts';
+import { formatAmount } from '../domain/frame/money.ts';
 import type { Json } from './harness/api.ts';
 import { startFaultyServer } from './harness/faulty-server.ts';
 import {

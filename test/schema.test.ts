@@ -2,15 +2,15 @@ import { readdirSync } from 'node:fs';
 import { is } from 'drizzle-orm';
 import { getTableConfig, PgTable } from 'drizzle-orm/pg-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createDatabase, type Database } from '../db/client.ts';
-import { ACCOUNT_STATUSES, CONNECTION_STATUSES } from '../domain/accounts.ts';
-import { CLIENT_RELATIONS, CLIENT_STATUSES } from '../domain/clients.ts';
-import { HOLD_REASONS, INCOMING_TRANSFER_STATUSES } from '../domain/incoming-transfers.ts';
-import { MACHINE_USER_STATUSES, TOKEN_ALGORITHMS } from '../domain/machine-users.ts';
-import { ROLES } from '../domain/roles.ts';
-import { USER_CLIENT_RELATION_STATUSES } from '../domain/user-client-relations.ts';
-import { USER_INVITATION_STATUSES, USER_SIGN_UP_STATUSES } from '../domain/user-invitations.ts';
-import { USER_STATUSES } from '../domain/users.ts';
+import { createDatabase, type Database } from '../db/driver/client.ts';
+import { ACCOUNT_STATUSES, CONNECTION_STATUSES } from '../domain/accounts/accounts.ts';
+import { CLIENT_RELATIONS, CLIENT_STATUSES } from '../domain/clients/clients.ts';
+import { HOLD_REASONS, INCOMING_TRANSFER_STATUSES } from '../domain/incoming-transfers/incoming-transfers.ts';
+import { MACHINE_USER_STATUSES, TOKEN_ALGORITHMS } from '../domain/machine-users/machine-users.ts';
+import { ROLES } from '../domain/machine-users/roles.ts';
+import { USER_CLIENT_RELATION_STATUSES } from '../domain/users/client-relations.ts';
+import { USER_INVITATION_STATUSES, USER_SIGN_UP_STATUSES } from '../domain/users/invitations.ts';
+import { USER_STATUSES } from '../domain/users/users.ts';
 import { createTestDatabase, type TestDatabase } from './harness/postgres.ts';
 
 interface Column {
@@ -29,7 +29,9 @@ beforeAll(async () => {
   testDatabase = await createTestDatabase('schema');
   database = createDatabase({ url: testDatabase.url, maxConnections: 2, applicationName: 'schema-test' });
   const directory = new URL('../db/', import.meta.url);
-  const files = readdirSync(directory).filter((name) => name.endsWith('schema.ts'));
+  const files = readdirSync(directory, { recursive: true, encoding: 'utf8' }).filter((name) =>
+    name.endsWith('schema.ts'),
+  );
   const modules: object[] = await Promise.all(files.map((name) => import(new URL(name, directory).href)));
   const exported = modules.flatMap((module): unknown[] => Object.values(module));
   drizzleTables = exported.filter((value) => is(value, PgTable)).map((table) => getTableConfig(table));

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { applyAccountCallback } from '../db/account-connections.ts';
-import { releaseHeldTransfer } from '../db/incoming-transfer-holds.ts';
-import { receivePayment } from '../db/provisioned-account-credits.ts';
-import { acceptSignUp, rejectSignUp } from '../db/user-sign-ups.ts';
-import { type AccountId, asId, type UserSignUpId } from '../domain/ids.ts';
-import type { Role } from '../domain/roles.ts';
+import { applyAccountCallback } from '../db/accounts/connections.ts';
+import { releaseHeldTransfer } from '../db/incoming-transfers/holds.ts';
+import { receivePayment } from '../db/incoming-transfers/provisioned-account-credits.ts';
+import { acceptSignUp, rejectSignUp } from '../db/users/sign-ups.ts';
+import { type AccountId, asId, type UserSignUpId } from '../domain/frame/ids.ts';
+import type { Role } from '../domain/machine-users/roles.ts';
 import { type Json, startApi, type TestApi } from './harness/api.ts';
 import { type MoneyWorld, moneyWorld } from './harness/money.ts';
 import { createTestDatabase, type TestDatabase } from './harness/postgres.ts';

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { returnIncomingTransfer } from '../db/incoming-transfers.ts';
-import { advanceOutgoingTransfer, applyPaymentReport } from '../db/outgoing-transfers.ts';
-import { asId, type IncomingTransferId, type OutgoingTransferId } from '../domain/ids.ts';
-import type { PaymentReport } from '../domain/payment-reports.ts';
+import { returnIncomingTransfer } from '../db/incoming-transfers/incoming-transfers.ts';
+import { advanceOutgoingTransfer, applyPaymentReport } from '../db/outgoing-transfers/outgoing-transfers.ts';
+import { asId, type IncomingTransferId, type OutgoingTransferId } from '../domain/frame/ids.ts';
+import type { PaymentReport } from '../domain/outgoing-transfers/reports.ts';
 import { type Called, type Json, startApi, type TestApi } from './harness/api.ts';
 import { auditOf, TESTER } from './harness/audit.ts';
 import { type BuiltInAccounts, builtInAccounts } from './harness/built-in-accounts.ts';

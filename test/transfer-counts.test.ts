@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createDatabase, type Database } from '../db/client.ts';
-import { type IncomingTransferFilter, listIncomingTransfers } from '../db/incoming-transfer-reads.ts';
-import { listOutgoingTransfers, type OutgoingTransferFilter } from '../db/outgoing-transfer-reads.ts';
-import { keepTransferCounts, type TransferDirection } from '../db/transfer-counts.ts';
+import { createDatabase, type Database } from '../db/driver/client.ts';
+import { type IncomingTransferFilter, listIncomingTransfers } from '../db/incoming-transfers/reads.ts';
+import { keepTransferCounts, type TransferDirection } from '../db/ledger/transfer-counts.ts';
+import { listOutgoingTransfers, type OutgoingTransferFilter } from '../db/outgoing-transfers/reads.ts';
 import { createTestDatabase, type TestDatabase } from './harness/postgres.ts';
 
 const CLIENTS = [1, 2].map((number) => `0190c8a0-0000-7000-8000-00000000000${number}`);

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createDatabase, type Transaction } from '../db/client.ts';
-import { createUserClientRelations } from '../db/user-client-relations.ts';
-import { inviteUser } from '../db/user-invitations.ts';
-import { asId, type ClientId, type UserId } from '../domain/ids.ts';
+import { createDatabase, type Transaction } from '../db/driver/client.ts';
+import { createUserClientRelations } from '../db/users/client-relations.ts';
+import { inviteUser } from '../db/users/invitations.ts';
+import { asId, type ClientId, type UserId } from '../domain/frame/ids.ts';
 import { type Called, type Json, startApi, type TestApi } from './harness/api.ts';
 import { createTestDatabase, type TestDatabase } from './harness/postgres.ts';
 import { until } from './harness/stage.ts';

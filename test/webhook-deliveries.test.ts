@@ -1,21 +1,21 @@
 import { sql } from 'drizzle-orm';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createDatabase, type Database } from '../db/client.ts';
-import { wakeOverdueShards } from '../db/event-sequencer.ts';
+import { createDatabase, type Database } from '../db/driver/client.ts';
 import {
   deleteOldWebhookDeliveries,
   listWebhookDeliveries,
   retryWebhookDelivery,
   type WebhookDelivery,
-} from '../db/webhook-deliveries.ts';
-import { claimDeliveries } from '../db/webhook-delivery-claims.ts';
+} from '../db/webhooks/deliveries.ts';
+import { claimDeliveries } from '../db/webhooks/delivery-claims.ts';
+import { wakeOverdueShards } from '../db/webhooks/event-sequencer.ts';
 import {
   changeWebhookSubscription,
   findWebhookSubscription,
   replayWebhooks,
   rotateWebhookSecret,
-} from '../db/webhook-subscriptions.ts';
+} from '../db/webhooks/subscriptions.ts';
 import { TEST_KEYRING } from './harness/keyring.ts';
 import { createTestDatabase, type TestDatabase } from './harness/postgres.ts';
 import {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { FURTHER_EVENT_TYPES, SPECIFIED_EVENT_TYPES } from '../domain/webhook-subscriptions.ts';
+import { FURTHER_EVENT_TYPES, SPECIFIED_EVENT_TYPES } from '../domain/webhooks/subscriptions.ts';
 import { type Json, startApi, type TestApi } from './harness/api.ts';
 import { type MoneyWorld, moneyWorld } from './harness/money.ts';
 import { createTestDatabase, type TestDatabase } from './harness/postgres.ts';

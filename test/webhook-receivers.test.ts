@@ -8,9 +8,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
-import { createNameResolver, type ResolveName } from '../activities/name-resolver.ts';
-import { createReceivers, type ReceiverOptions, type Receivers } from '../activities/webhook-receivers.ts';
-import type { AttemptOutcome } from '../domain/webhook-deliveries.ts';
+import { createNameResolver, type ResolveName } from '../activities/webhooks/name-resolver.ts';
+import { createReceivers, type ReceiverOptions, type Receivers } from '../activities/webhooks/receivers.ts';
+import type { AttemptOutcome } from '../domain/webhooks/deliveries.ts';
 import { startNameServer } from './harness/name-server.ts';
 import { LOOPBACK_POLICY, startReceiver } from './harness/webhooks.ts';
 

@@ -10,9 +10,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import { eventSequencer } from '../api/event-sequencer.ts';
 import type { PollingLoop } from '../api/polling.ts';
 import { localConfigurationFiles } from '../config/configuration.ts';
-import { retryWebhookDelivery } from '../db/webhook-deliveries.ts';
-import { changeWebhookSubscription } from '../db/webhook-subscriptions.ts';
-import { asId, type WebhookDeliveryId } from '../domain/ids.ts';
+import { retryWebhookDelivery } from '../db/webhooks/deliveries.ts';
+import { changeWebhookSubscription } from '../db/webhooks/subscriptions.ts';
+import { asId, type WebhookDeliveryId } from '../domain/frame/ids.ts';
 import { TEST_ENCRYPTION_KEY } from './harness/keyring.ts';
 import { type Stage, setStage, until } from './harness/stage.ts';
 import { startTemporalDevServer, type TestTemporal } from './harness/temporal.ts';

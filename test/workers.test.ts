@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { ProviderUnavailable } from '../activities/providers/port.ts';
-import { cancelOutgoingTransfer } from '../db/outgoing-transfers.ts';
-import type { OutgoingTransferId } from '../domain/ids.ts';
-import { TASK_QUEUES, workflowId } from '../workflows/messages.ts';
+import { cancelOutgoingTransfer } from '../db/outgoing-transfers/outgoing-transfers.ts';
+import type { OutgoingTransferId } from '../domain/frame/ids.ts';
+import { TASK_QUEUES, workflowId } from '../workflows/frame/messages.ts';
 import { TESTER } from './harness/audit.ts';
 import { countEvents } from './harness/histories.ts';
 import { completedPayment } from './harness/scripted-provider.ts';

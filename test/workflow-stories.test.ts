@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { TASK_QUEUES } from '../workflows/messages.ts';
+import { TASK_QUEUES } from '../workflows/frame/messages.ts';
 import { textOf } from './harness/histories.ts';
 import { type Stage, setStage } from './harness/stage.ts';
 import { STORIES } from './harness/stories.ts';

@@ -1,8 +1,8 @@
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { ProviderUnavailable } from '../activities/providers/port.ts';
-import type { OutgoingTransferId } from '../domain/ids.ts';
-import { workflowId } from '../workflows/messages.ts';
+import type { OutgoingTransferId } from '../domain/frame/ids.ts';
+import { workflowId } from '../workflows/frame/messages.ts';
 import { textOf, timersSeconds } from './harness/histories.ts';
 import { acceptedPayment, completedPayment } from './harness/scripted-provider.ts';
 import { type Stage, setStage, until } from './harness/stage.ts';

@@ -8,8 +8,8 @@ import { registry } from '../api/frame/metrics.ts';
 import type { PollingLoop } from '../api/polling.ts';
 import { lazyTemporalClient, type TemporalClient } from '../api/temporal.ts';
 import { type RelayOptions, workflowWakeupRelay } from '../api/workflow-wakeups.ts';
-import { createDatabase, type Database } from '../db/client.ts';
-import { WAKEUPS_CHANNEL } from '../db/wakeup-nudges.ts';
+import { createDatabase, type Database } from '../db/driver/client.ts';
+import { WAKEUPS_CHANNEL } from '../db/driver/wakeup-nudges.ts';
 import {
   type ClaimedWakeup,
   giveBackWakeup,
@@ -17,7 +17,7 @@ import {
   settleAndClaimWakeups,
   settleWakeup,
   wake,
-} from '../db/workflow-wakeups.ts';
+} from '../db/frame/workflow-wakeups.ts';
 import { createTestDatabase, type TestDatabase } from './harness/postgres.ts';
 import { until } from './harness/stage.ts';
 import { startTemporalDevServer, type TestTemporal } from './harness/temporal.ts';

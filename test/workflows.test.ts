@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ProviderUnavailable } from '../activities/providers/port.ts';
-import { applyPaymentReport, cancelOutgoingTransfer } from '../db/outgoing-transfers.ts';
-import { wake } from '../db/workflow-wakeups.ts';
-import { type AccountId, asId, type OutgoingTransferId } from '../domain/ids.ts';
-import { workflowId } from '../workflows/messages.ts';
+import { wake } from '../db/frame/workflow-wakeups.ts';
+import { applyPaymentReport, cancelOutgoingTransfer } from '../db/outgoing-transfers/outgoing-transfers.ts';
+import { type AccountId, asId, type OutgoingTransferId } from '../domain/frame/ids.ts';
+import { workflowId } from '../workflows/frame/messages.ts';
 import { TESTER } from './harness/audit.ts';
 import { countEvents, type History, textOf } from './harness/histories.ts';
 import { acceptedPayment, completedPayment } from './harness/scripted-provider.ts';

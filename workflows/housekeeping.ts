@@ -1,7 +1,7 @@
 import { ActivityFailure, log, patched, proxyActivities, setCurrentDetails } from '@temporalio/workflow';
 import type { HousekeepingActivities } from '../activities/housekeeping.ts';
-import { LEDGER_CHECK, UPKEEP } from './policies.ts';
-import { evenIfCancelled } from './waits.ts';
+import { LEDGER_CHECK, UPKEEP } from './frame/policies.ts';
+import { evenIfCancelled } from './frame/waits.ts';
 
 const upkeep = proxyActivities<HousekeepingActivities>(UPKEEP);
 const { checkLedger } = proxyActivities<HousekeepingActivities>(LEDGER_CHECK);

@@ -1,6 +1,6 @@
-import type { AccountReport } from '../../db/account-connections.ts';
-import type { AccountOutcome } from '../../domain/account-connections.ts';
-import { type AccountId, asId, isUuid } from '../../domain/ids.ts';
+import type { AccountReport } from '../../db/accounts/connections.ts';
+import type { AccountOutcome } from '../../domain/accounts/connections.ts';
+import { type AccountId, asId, isUuid } from '../../domain/frame/ids.ts';
 import {
   type AccountAnswer,
   type AccountChangeAnswer,

@@ -1,6 +1,6 @@
 import type { Configuration } from '../../config/configuration.ts';
 import type { Environment } from '../../config/environment.ts';
-import type { DirectoryCode } from '../../domain/beneficiary-verifications.ts';
+import type { DirectoryCode } from '../../domain/beneficiaries/verifications.ts';
 import type { NameDirectory } from './directory-port.ts';
 import { createSandboxDirectory } from './sandbox-directory.ts';
 

@@ -1,4 +1,4 @@
-import type { VerificationResult } from '../../domain/beneficiary-verifications.ts';
+import type { VerificationResult } from '../../domain/beneficiaries/verifications.ts';
 import type { CallOptions } from './port.ts';
 
 /**

@@ -1,5 +1,5 @@
-import type { ConnectionError } from '../../domain/accounts.ts';
-import type { PartyAccount } from '../../domain/incoming-transfers.ts';
+import type { ConnectionError } from '../../domain/accounts/accounts.ts';
+import type { PartyAccount } from '../../domain/incoming-transfers/incoming-transfers.ts';
 import type { MigrationSource } from './migration-port.ts';
 
 /**
@@ -18,7 +18,7 @@ import type { MigrationSource } from './migration-port.ts';
  * - `not-found` is the provider's own word that it does not know the reference; any other 404 leaves the outcome open.
  * - Look-ups and callbacks carry amount and currency as the provider has them, and of a return how much came back.
  *
- * Schemes and deposit information need no call: they are the provider's offers in the configuration (domain/providers.ts).
+ * Schemes and deposit information need no call: they are the provider's offers in the configuration (domain/providers/providers.ts).
  */
 export interface Provider extends MigrationSource {
   readonly name: string;

@@ -1,8 +1,8 @@
 import { LosslessNumber, parse, stringify } from 'lossless-json';
 import { Agent, request } from 'undici';
 import * as v from 'valibot';
-import { CONNECTION_ERROR_CATEGORIES, CONNECTION_ERROR_ORIGINS } from '../../domain/accounts.ts';
-import { isCurrency, parseAmountMinor } from '../../domain/money.ts';
+import { CONNECTION_ERROR_CATEGORIES, CONNECTION_ERROR_ORIGINS } from '../../domain/accounts/accounts.ts';
+import { isCurrency, parseAmountMinor } from '../../domain/frame/money.ts';
 import { type CallOptions, type NotFound, ProviderUnavailable } from './port.ts';
 
 /** The sandbox bank's words, and how they are asked for. */

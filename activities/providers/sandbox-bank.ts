@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { amountNumber } from '../../domain/money.ts';
+import { amountNumber } from '../../domain/frame/money.ts';
 import type {
   AccountAnswer,
   AccountChangeAnswer,

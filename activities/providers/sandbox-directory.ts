@@ -1,7 +1,7 @@
 import { Agent, request } from 'undici';
 import * as v from 'valibot';
-import { MATCHED, payUkResult, type VerificationResult } from '../../domain/beneficiary-verifications.ts';
-import { checkText } from '../../domain/names.ts';
+import { MATCHED, payUkResult, type VerificationResult } from '../../domain/beneficiaries/verifications.ts';
+import { checkText } from '../../domain/frame/parties/names.ts';
 import type { NameDirectory, NameVerificationRequest } from './directory-port.ts';
 import { type CallOptions, ProviderUnavailable } from './port.ts';
 

@@ -1,8 +1,8 @@
 import type { HttpBindings } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
-import { readOpenBody } from './body.ts';
 import { HttpRefusal } from './errors.ts';
 import { type Gate, handleRoute, servicesOf } from './handle.ts';
+import { readOpenBody } from './requests/body.ts';
 import { type FrameRequest, type FrameResponse, requestIdOf, respond } from './respond.ts';
 import type { OpenRoute, Route } from './route.ts';
 import type { Services } from './services.ts';

@@ -1,5 +1,5 @@
-import { stringify } from './json.ts';
-import type { ParsedBody, ParsedQuery } from './request.ts';
+import { stringify } from './requests/json.ts';
+import type { ParsedBody, ParsedQuery } from './requests/request.ts';
 import type { Answer, Contract, RenderedAnswer } from './route.ts';
 
 /** Puts an answer into its envelope: `workflow` and `connect` echo the request's, `metadata` has page and includes. */

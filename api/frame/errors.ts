@@ -1,5 +1,5 @@
-import { CallerGone, DatabaseUnavailable, LockTimeout } from '../../db/client.ts';
-import { DomainError, type ErrorCode, type Problem, refusal } from '../../domain/errors.ts';
+import { CallerGone, DatabaseUnavailable, LockTimeout } from '../../db/driver/client.ts';
+import { DomainError, type ErrorCode, type Problem, refusal } from '../../domain/frame/errors.ts';
 
 /** The HTTP status of every code. A new code does not compile until it has one. */
 export const ERROR_STATUS: Readonly<Record<ErrorCode, number>> = {

@@ -1,11 +1,11 @@
 import type * as v from 'valibot';
-import type { Initiator } from '../../db/audit-entries.ts';
-import type { Transaction } from '../../db/client.ts';
-import type { ErrorCode } from '../../domain/errors.ts';
-import type { MachineUserId } from '../../domain/ids.ts';
-import type { Role } from '../../domain/roles.ts';
-import type { JsonNumber } from './json.ts';
-import type { Schema } from './schemas.ts';
+import type { Transaction } from '../../db/driver/client.ts';
+import type { Initiator } from '../../db/frame/audit-entries.ts';
+import type { ErrorCode } from '../../domain/frame/errors.ts';
+import type { MachineUserId } from '../../domain/frame/ids.ts';
+import type { Role } from '../../domain/machine-users/roles.ts';
+import type { JsonNumber } from './requests/json.ts';
+import type { Schema } from './schemas/schemas.ts';
 import type { Services } from './services.ts';
 
 /**

@@ -3,8 +3,8 @@ import type { NameDirectories } from '../../activities/providers/directories.ts'
 import type { Provider } from '../../activities/providers/port.ts';
 import type { Configuration } from '../../config/configuration.ts';
 import type { Environment } from '../../config/environment.ts';
-import type { Database } from '../../db/client.ts';
-import type { Keyring } from '../../db/keyring.ts';
+import type { Database } from '../../db/driver/client.ts';
+import type { Keyring } from '../../db/frame/keyring.ts';
 
 /** What handlers reach the world with. */
 export interface Services {
@@ -17,7 +17,7 @@ export interface Services {
   readonly providers: ReadonlyMap<string, Provider>;
   /** The ways to name directories, by directory and provider. */
   readonly directories: NameDirectories;
-  /** The wall clock, for tokens and headers; business time comes from the database (db/clock.ts). */
+  /** The wall clock, for tokens and headers; business time comes from the database (db/frame/clock.ts). */
   readonly now: () => Date;
   /** Addresses and secrets of this process. */
   readonly environment: Environment;

@@ -1,4 +1,4 @@
-import type { PartyAccount } from '../../domain/incoming-transfers.ts';
+import type { PartyAccount } from '../../domain/incoming-transfers/incoming-transfers.ts';
 
 /** What the bank remembers: one row type per table. Every field whose name ends in `Minor` is a bigint. */
 export interface Books {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { checkBankAccount } from '../../domain/bank-accounts.ts';
+import { checkBankAccount } from '../../domain/accounts/bank-accounts.ts';
 import { drawIdentifiers } from './identifiers.ts';
 
 const PLACES = [

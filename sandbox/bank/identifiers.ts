@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { checkDigits97 } from '../../domain/check-digits.ts';
+import { checkDigits97 } from '../../domain/frame/check-digits.ts';
 import type { Identifiers } from './books.ts';
 
 /** Numbers of an invented bank. They are drawn at random, so that they differ also from those of an earlier sandbox. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
-import { amountNumber } from '../../domain/money.ts';
+import { amountNumber } from '../../domain/frame/money.ts';
 import { type Bank, callbackOf } from './bank.ts';
 import type { PaymentIn } from './books.ts';
 import {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
-import { amountNumber } from '../../domain/money.ts';
+import { amountNumber } from '../../domain/frame/money.ts';
 import { type Bank, callbackOf, type TimedAction, timerAfter } from './bank.ts';
 import type { Change, EntryKind, Payment, Refusal, Timer } from './books.ts';
 import {

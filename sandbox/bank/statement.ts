@@ -1,4 +1,4 @@
-import { amountNumber, isCurrency } from '../../domain/money.ts';
+import { amountNumber, isCurrency } from '../../domain/frame/money.ts';
 import type { Bank } from './bank.ts';
 import { type Entry, type EntryKind, isCredit } from './books.ts';
 import { BankError, invalid } from './wire.ts';

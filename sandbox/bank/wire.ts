@@ -3,9 +3,9 @@ import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
 import { LosslessNumber, parse, stringify } from 'lossless-json';
 import * as v from 'valibot';
-import { isIban } from '../../domain/bank-accounts.ts';
-import { isCountry } from '../../domain/countries.ts';
-import { type AmountProblem, isCurrency, parseAmountMinor } from '../../domain/money.ts';
+import { isIban } from '../../domain/accounts/bank-accounts.ts';
+import { type AmountProblem, isCurrency, parseAmountMinor } from '../../domain/frame/money.ts';
+import { isCountry } from '../../domain/frame/parties/countries.ts';
 import type { Refusal } from './books.ts';
 
 /** A request that the bank does not carry out; answered with its status and `{"error": …}`. */

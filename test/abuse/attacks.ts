@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { PAGE_NUMBER_MAX } from '../../api/frame/request.ts';
+import { PAGE_NUMBER_MAX } from '../../api/frame/requests/request.ts';
 
 /** What attackers know: the address, tokens of machine users who may little, and a link that somebody was sent. */
 export interface Target {

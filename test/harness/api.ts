@@ -16,11 +16,11 @@ import { type Configuration, loadConfiguration, localConfigurationFiles } from '
 import { readEnvironment } from '../../config/environment.ts';
 import { startMetricsServer } from '../../config/metrics-server.ts';
 import { reportSharedFailures } from '../../config/shared-failures.ts';
-import { createDatabase, type Database, type DatabaseOptions } from '../../db/client.ts';
-import type { Keyring } from '../../db/keyring.ts';
-import { createMachineUser } from '../../db/machine-users.ts';
-import type { MachineUserId } from '../../domain/ids.ts';
-import { ROLES, type Role } from '../../domain/roles.ts';
+import { createDatabase, type Database, type DatabaseOptions } from '../../db/driver/client.ts';
+import type { Keyring } from '../../db/frame/keyring.ts';
+import { createMachineUser } from '../../db/machine-users/machine-users.ts';
+import type { MachineUserId } from '../../domain/frame/ids.ts';
+import { ROLES, type Role } from '../../domain/machine-users/roles.ts';
 import { TESTER } from './audit.ts';
 import { TEST_KEYRING } from './keyring.ts';
 import type { TestDatabase } from './postgres.ts';

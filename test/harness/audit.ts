@@ -1,5 +1,5 @@
-import type { Initiator } from '../../db/audit-entries.ts';
-import type { Reader } from '../../db/client.ts';
+import type { Reader } from '../../db/driver/client.ts';
+import type { Initiator } from '../../db/frame/audit-entries.ts';
 import type { Json } from './api.ts';
 
 /** Who asks for changes that a test makes without HTTP. */

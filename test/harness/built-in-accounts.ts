@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
-import { applyAccountCallback } from '../../db/account-connections.ts';
-import { receivePayment } from '../../db/provisioned-account-credits.ts';
-import type { AccountOutcome } from '../../domain/account-connections.ts';
-import { type AccountId, asId } from '../../domain/ids.ts';
+import { applyAccountCallback } from '../../db/accounts/connections.ts';
+import { receivePayment } from '../../db/incoming-transfers/provisioned-account-credits.ts';
+import type { AccountOutcome } from '../../domain/accounts/connections.ts';
+import { type AccountId, asId } from '../../domain/frame/ids.ts';
 import type { Json, TestApi } from './api.ts';
 
 /** Accounts at a provider that is not there: what it says is told to the database. */

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { WEBHOOK_MODULES } from '../../domain/webhook-subscriptions.ts';
+import { WEBHOOK_MODULES } from '../../domain/webhooks/subscriptions.ts';
 import type { Json } from './api.ts';
 import { type FaultCounts, type FaultPlan, inflictFaults } from './faults.ts';
 import { type Footprints, footprintsOf, judgeFootprints } from './footprint.ts';

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import postgres from 'postgres';
-import { surviveDriverFault } from '../../db/driver-fault.ts';
+import { surviveDriverFault } from '../../db/driver/driver-fault.ts';
 
 /**
  * A process of its own for test/driver-fault.test.ts: brings about the driver's known fault, or another uncaught error, with or without
- * db/driver-fault.ts. Ends with 0 and `lived` when it is still alive afterwards.
+ * db/driver/driver-fault.ts. Ends with 0 and `lived` when it is still alive afterwards.
  */
 const [mode, url = ''] = process.argv.slice(2);
 

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import type { Database } from '../../db/client.ts';
+import type { Database } from '../../db/driver/client.ts';
 
 /** Every row of every table, one a line, as a thief of a backup reads it. */
 export async function dumpDatabase(database: Database): Promise<string> {

@@ -1,6 +1,6 @@
 import { stringify } from 'lossless-json';
-import { readEventLog } from '../../db/event-documents.ts';
-import { numberEvents } from '../../db/event-sequencer.ts';
+import { readEventLog } from '../../db/webhooks/event-documents.ts';
+import { numberEvents } from '../../db/webhooks/event-sequencer.ts';
 import type { Json, TestApi } from './api.ts';
 
 const ALL_EVENTS = 10_000;

@@ -15,12 +15,12 @@ import {
   picklist,
   text,
   uuid,
-} from '../../api/frame/schemas.ts';
-import { appendAuditEntry } from '../../db/audit-entries.ts';
-import { newId } from '../../db/ids.ts';
-import { refusal } from '../../domain/errors.ts';
-import type { Id } from '../../domain/ids.ts';
-import { amountNumber } from '../../domain/money.ts';
+} from '../../api/frame/schemas/schemas.ts';
+import { appendAuditEntry } from '../../db/frame/audit-entries.ts';
+import { newId } from '../../db/frame/ids.ts';
+import { refusal } from '../../domain/frame/errors.ts';
+import type { Id } from '../../domain/frame/ids.ts';
+import { amountNumber } from '../../domain/frame/money.ts';
 
 type ThingId = Id<'Thing'>;
 

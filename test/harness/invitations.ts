@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import { workflowId } from '../../workflows/messages.ts';
+import { workflowId } from '../../workflows/frame/messages.ts';
 import { type Called, type Json, startApi, type TestApi } from './api.ts';
 import { textOf } from './histories.ts';
 import { type RunningSandbox, startSandbox, temporaryDirectory } from './sandbox.ts';

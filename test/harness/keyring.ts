@@ -1,4 +1,4 @@
-import { createKeyring, type Keyring } from '../../db/keyring.ts';
+import { createKeyring, type Keyring } from '../../db/frame/keyring.ts';
 
 /** Of processes that tests start; only values of tests are ever encrypted under it. */
 export const TEST_ENCRYPTION_KEY = Buffer.alloc(32, 'a key of tests').toString('base64');

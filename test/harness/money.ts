@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { checkLedger } from '../../db/ledger-check.ts';
+import { checkLedger } from '../../db/ledger/check.ts';
 import type { Json, TestApi } from './api.ts';
 import { illegalMoves } from './state-history.ts';
 

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { parseJson } from '../../api/frame/json.ts';
-import { type JsonSchema, openApiDocument } from '../../api/frame/openapi.ts';
-import { check } from '../../api/frame/problems.ts';
-import { parseBody } from '../../api/frame/request.ts';
+import { type JsonSchema, openApiDocument } from '../../api/frame/openapi/openapi.ts';
+import { parseJson } from '../../api/frame/requests/json.ts';
+import { check } from '../../api/frame/requests/problems.ts';
+import { parseBody } from '../../api/frame/requests/request.ts';
 import type { Contract, Route } from '../../api/frame/route.ts';
-import { ROLES } from '../../domain/roles.ts';
+import { ROLES } from '../../domain/machine-users/roles.ts';
 import type { Called, Json, TestApi } from './api.ts';
 
 /** What stands in for a path parameter that is no id: the first that its schema accepts. */

@@ -3,7 +3,7 @@ import type { Client } from '@temporalio/client';
 import proto from '@temporalio/proto';
 import { lazyTemporalClient } from '../../api/temporal.ts';
 import { temporalSettings } from '../../config/temporal.ts';
-import type { Database } from '../../db/client.ts';
+import type { Database } from '../../db/driver/client.ts';
 import { findStuckWork } from '../../scripts/stuck-work.ts';
 import type { Json } from './api.ts';
 import type { WholeService } from './whole-service.ts';

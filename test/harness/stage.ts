@@ -10,22 +10,22 @@ import type { PollingLoop } from '../../api/polling.ts';
 import { lazyTemporalClient, type TemporalClient } from '../../api/temporal.ts';
 import { workflowWakeupRelay } from '../../api/workflow-wakeups.ts';
 import { type Configuration, loadConfiguration, localConfigurationFiles } from '../../config/configuration.ts';
-import { createDatabase, type Database } from '../../db/client.ts';
-import { newId } from '../../db/ids.ts';
-import { post } from '../../db/ledger.ts';
+import { createDatabase, type Database } from '../../db/driver/client.ts';
+import { newId } from '../../db/frame/ids.ts';
+import { outgoingTransfers } from '../../db/frame/schema.ts';
+import { post } from '../../db/ledger/ledger.ts';
 import {
   createOutgoingTransfer,
   type NewOutgoingTransfer,
   type OutgoingTransferRow,
-} from '../../db/outgoing-transfers.ts';
-import { outgoingTransfers } from '../../db/schema.ts';
+} from '../../db/outgoing-transfers/outgoing-transfers.ts';
 import type {
   AccountId,
   BeneficiaryBankAccountId,
   BeneficiaryId,
   ClientId,
   OutgoingTransferId,
-} from '../../domain/ids.ts';
+} from '../../domain/frame/ids.ts';
 import { TEST_KEYRING } from './keyring.ts';
 import { createTestDatabase, type TestDatabase } from './postgres.ts';
 import { type ScriptedProvider, scriptedProvider } from './scripted-provider.ts';

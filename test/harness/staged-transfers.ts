@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { loadEventBodies } from '../../db/event-documents.ts';
-import { numberEvents } from '../../db/event-sequencer.ts';
+import { loadEventBodies } from '../../db/webhooks/event-documents.ts';
+import { numberEvents } from '../../db/webhooks/event-sequencer.ts';
 import type { Called, Json, TestApi } from './api.ts';
 import type { Staged } from './transfer-cases.ts';
 

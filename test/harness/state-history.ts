@@ -1,4 +1,4 @@
-import type { Reader } from '../../db/client.ts';
+import type { Reader } from '../../db/driver/client.ts';
 import { STATE_TABLES } from './state-tables.ts';
 
 /** The resources whose statuses nothing but the service's own transitions moves, in tests too. */

@@ -1,10 +1,10 @@
-import { ACCOUNT_MOVES, CONNECTION_MOVES } from '../../domain/accounts.ts';
-import { CLIENT_MOVES } from '../../domain/clients.ts';
-import { INCOMING_TRANSFER_MOVES } from '../../domain/incoming-transfers.ts';
-import { OUTGOING_TRANSFER_MOVES } from '../../domain/outgoing-transfers.ts';
-import { USER_CLIENT_RELATION_MOVES } from '../../domain/user-client-relations.ts';
-import { USER_INVITATION_MOVES } from '../../domain/user-invitations.ts';
-import { USER_MOVES } from '../../domain/users.ts';
+import { ACCOUNT_MOVES, CONNECTION_MOVES } from '../../domain/accounts/accounts.ts';
+import { CLIENT_MOVES } from '../../domain/clients/clients.ts';
+import { INCOMING_TRANSFER_MOVES } from '../../domain/incoming-transfers/incoming-transfers.ts';
+import { OUTGOING_TRANSFER_MOVES } from '../../domain/outgoing-transfers/outgoing-transfers.ts';
+import { USER_CLIENT_RELATION_MOVES } from '../../domain/users/client-relations.ts';
+import { USER_INVITATION_MOVES } from '../../domain/users/invitations.ts';
+import { USER_MOVES } from '../../domain/users/users.ts';
 
 /** A resource with statuses that move. A status without moves is final. */
 export interface StateTable {

@@ -9,7 +9,7 @@ import { isAlive, logTail, spawnRecorded, stopProcess } from '../../scripts/proc
 import { type RunningTemporal, startTemporal } from '../../scripts/temporal-server.ts';
 import { timeSkippingServer } from '../../scripts/test-server.ts';
 import { findOnPath } from '../../scripts/user-cache.ts';
-import { SEARCH_ATTRIBUTES } from '../../workflows/messages.ts';
+import { SEARCH_ATTRIBUTES } from '../../workflows/frame/messages.ts';
 
 /** Temporal's number of this type of search attribute. */
 const KEYWORD = 2;

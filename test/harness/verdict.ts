@@ -1,6 +1,6 @@
 import { Webhook } from 'standardwebhooks';
 import { loadConfiguration } from '../../config/configuration.ts';
-import { checkLedger } from '../../db/ledger-check.ts';
+import { checkLedger } from '../../db/ledger/check.ts';
 import type { Json } from './api.ts';
 import type { Load } from './load.ts';
 import { stuckWorkOf } from './settled.ts';

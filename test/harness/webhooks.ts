@@ -3,19 +3,19 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { sql } from 'drizzle-orm';
 import { pino } from 'pino';
-import { type DrainOptions, ShardDrain } from '../../activities/webhook-drain.ts';
-import { createReceivers, type ReceiverOptions } from '../../activities/webhook-receivers.ts';
-import type { Database, Transaction } from '../../db/client.ts';
-import { numberEvents } from '../../db/event-sequencer.ts';
-import { appendEvents } from '../../db/events.ts';
-import { newId } from '../../db/ids.ts';
+import { type DrainOptions, ShardDrain } from '../../activities/webhooks/drain.ts';
+import { createReceivers, type ReceiverOptions } from '../../activities/webhooks/receivers.ts';
+import type { Database, Transaction } from '../../db/driver/client.ts';
+import { appendEvents } from '../../db/frame/events.ts';
+import { newId } from '../../db/frame/ids.ts';
+import { numberEvents } from '../../db/webhooks/event-sequencer.ts';
 import {
   createWebhookSubscription,
   type NewWebhookSubscription,
   type WebhookSubscription,
-} from '../../db/webhook-subscriptions.ts';
-import type { ClientId } from '../../domain/ids.ts';
-import type { WebhookAddressPolicy } from '../../domain/webhook-addresses.ts';
+} from '../../db/webhooks/subscriptions.ts';
+import type { ClientId } from '../../domain/frame/ids.ts';
+import type { WebhookAddressPolicy } from '../../domain/webhooks/addresses.ts';
 import type { Json } from './api.ts';
 import { TEST_KEYRING } from './keyring.ts';
 

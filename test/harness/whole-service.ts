@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createDatabase, type Database } from '../../db/client.ts';
+import { createDatabase, type Database } from '../../db/driver/client.ts';
 import { migrate } from '../../db/migrate.ts';
 import { freePort } from '../../scripts/ports.ts';
 import { type RunningPostgres, startPostgres } from '../../scripts/postgres.ts';

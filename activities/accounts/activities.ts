@@ -1,0 +1,127 @@
+import {
+  advanceAccountConnection,
+  findAccountForProvider,
+  recordAccountOutcome,
+} from '../../db/accounts/connections.ts';
+import { recordClientConnection } from '../../db/clients/connections.ts';
+import type { Transaction } from '../../db/driver/client.ts';
+import type { AccountConnectionStep } from '../../domain/accounts/accounts.ts';
+import type { AccountOutcome } from '../../domain/accounts/connections.ts';
+import { recordNotFound } from '../../domain/frame/errors.ts';
+import { type AccountId, asId } from '../../domain/frame/ids.ts';
+import type { WithWait } from '../../domain/frame/waits.ts';
+import { type ActivityDependencies, providerOf } from '../frame/dependencies.ts';
+import { whileHeartbeating } from '../frame/heartbeats.ts';
+import { endWhenGone, TRANSITION_LIMITS, withWait } from '../frame/open-work.ts';
+import { closingOutcome, closingReference, openingOutcome } from '../providers/account-reports.ts';
+import type { CallOptions, Provider } from '../providers/port.ts';
+
+export type AccountConnectionNext = WithWait<AccountConnectionStep>;
+
+export type AccountTransitions = ReturnType<typeof accountTransitions>;
+export type AccountProviderCalls = ReturnType<typeof accountProviderCalls>;
+
+export function accountTransitions({ database, logger }: ActivityDependencies) {
+  return {
+    async advanceAccountConnection(id: string): Promise<AccountConnectionNext> {
+      return endWhenGone(logger, id, () => database.transaction((tx) => nextStep(tx, id), TRANSITION_LIMITS));
+    },
+  };
+}
+
+async function nextStep(tx: Transaction, id: string): Promise<AccountConnectionNext> {
+  const step = await advanceAccountConnection(tx, asId<AccountId>(id));
+  return withWait(tx, 'account-connection', id, step);
+}
+
+/**
+ * Each asks the provider and records its answer before it returns what is next. Elsewhere these are two activities; here
+ * the answer holds account numbers and names, which must not enter the workflow's history. Both halves are safe to
+ * repeat: the provider knows our reference, and a transition that has happened does not happen again.
+ */
+export function accountProviderCalls(dependencies: ActivityDependencies) {
+  const { database, logger } = dependencies;
+
+  async function ask(
+    id: string,
+    call: (found: FoundAccount, provider: Provider, options: CallOptions) => Promise<Answered>,
+  ): Promise<AccountConnectionNext> {
+    return endWhenGone(logger, id, () =>
+      whileHeartbeating(async (signal) => {
+        const found = await findAccountForProvider(database.reader, asId<AccountId>(id));
+        if (found === null) throw recordNotFound('account', 'id', id);
+        const record = await call(found, providerOf(dependencies, found.account.provider), { signal });
+        return database.transaction(async (tx) => {
+          await record(tx);
+          return nextStep(tx, id);
+        });
+      }),
+    );
+  }
+
+  return {
+    async connectClient(id: string): Promise<AccountConnectionNext> {
+      return ask(id, async ({ client, account }, provider, options) => {
+        const { id: clientId, identityType, fullName, country } = client;
+        const outcome = await provider.connectClient({ clientId, identityType, fullName, country }, options);
+        return (tx) => recordClientConnection(tx, { clientId, provider: account.provider, outcome });
+      });
+    },
+    async openAccount(id: string, attempt: number): Promise<AccountConnectionNext> {
+      return ask(id, async (found, provider, options) => {
+        const answer = await provider.openAccount(accountRequest(found), options);
+        return recordingOf(found, 'open', attempt, openingOutcome(answer));
+      });
+    },
+    async closeAccount(id: string, attempt: number): Promise<AccountConnectionNext> {
+      return ask(id, async (found, provider, options) => {
+        const change = { ...closingOf(found, attempt), change: { kind: 'close' } } as const;
+        return recordingOf(found, 'close', attempt, closingOutcome(await provider.changeAccount(change, options)));
+      });
+    },
+    /** Asks about whichever request is under way by now; the count only tells one look-up from the next. */
+    async lookUpAccount(id: string, _count: number): Promise<AccountConnectionNext> {
+      return ask(id, async (found, provider, options) => {
+        const { id: accountId, requestedChange, changeAttempt } = found.account;
+        if (requestedChange === null) return async () => {};
+        const outcome =
+          requestedChange === 'open'
+            ? openingOutcome(await provider.lookUpAccount(accountId, options))
+            : closingOutcome(await provider.lookUpAccountChange(closingOf(found, changeAttempt), options));
+        return recordingOf(found, requestedChange, changeAttempt, outcome);
+      });
+    },
+  };
+}
+
+type FoundAccount = NonNullable<Awaited<ReturnType<typeof findAccountForProvider>>>;
+
+/** Records what was answered. */
+type Answered = (tx: Transaction) => Promise<void>;
+
+function recordingOf(
+  { account }: FoundAccount,
+  change: 'open' | 'close',
+  attempt: number,
+  outcome: AccountOutcome,
+): Answered {
+  return async (tx) => {
+    await recordAccountOutcome(tx, { accountId: account.id, change, attempt, outcome });
+  };
+}
+
+function accountRequest({ account, clientReference }: FoundAccount) {
+  if (clientReference === null) throw new Error(`the client of account ${account.id} is not connected`);
+  return {
+    accountId: account.id,
+    clientReference,
+    accountHolderName: account.accountHolderName,
+    alias: account.alias,
+    currency: account.currency,
+    country: account.country,
+  };
+}
+
+function closingOf({ account }: FoundAccount, attempt: number) {
+  return { accountId: account.id, changeReference: closingReference(account.id, attempt) };
+}

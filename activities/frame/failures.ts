@@ -1,0 +1,55 @@
+import { Context } from '@temporalio/activity';
+import { ApplicationFailure } from '@temporalio/common';
+import type { Logger } from 'pino';
+import { DatabaseUnavailable, LockTimeout } from '../../db/driver/client.ts';
+import { DomainError } from '../../domain/frame/errors.ts';
+
+type Activity = (...args: never[]) => Promise<unknown>;
+
+/**
+ * The same activities, whose failures enter workflow histories as a name alone: messages of databases and providers can
+ * quote what people typed, and a history is read by more people than the database. The log has the rest.
+ */
+export function discreet<Activities extends Readonly<Record<string, Activity>>>(
+  activities: Activities,
+  logger: Logger,
+): Activities {
+  const entries = Object.entries(activities).map(([name, activity]) => [name, guarded(name, activity, logger)]);
+  return Object.fromEntries(entries) as Activities;
+}
+
+function guarded(name: string, activity: Activity, logger: Logger): Activity {
+  return async (...args) => {
+    try {
+      return await activity(...args);
+    } catch (error) {
+      const { workflowExecution, attempt } = Context.current().info;
+      logger.warn(
+        {
+          activity: name,
+          workflowId: workflowExecution?.workflowId,
+          attempt,
+          reason: failureName(error),
+          ...(isFault(error) ? { stack: error.stack } : {}),
+        },
+        'activity failed',
+      );
+      const failure = ApplicationFailure.create({ type: failureName(error), message: failureName(error) });
+      // It would show the same few lines of the SDK each time, in every history.
+      failure.stack = '';
+      throw failure;
+    }
+  };
+}
+
+/** A fault of the program: its message quotes the program and nothing that a person typed. */
+function isFault(error: unknown): error is Error {
+  return error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError;
+}
+
+/** What a failure is called where its message may not go. */
+export function failureName(error: unknown): string {
+  if (error instanceof DomainError) return error.code;
+  if (error instanceof DatabaseUnavailable || error instanceof LockTimeout) return error.name;
+  return error instanceof Error ? error.name : 'UnknownError';
+}

@@ -1,0 +1,64 @@
+import type { Logger } from 'pino';
+import type { Database, Reader } from '../../db/driver/client.ts';
+import { describeOpenWork, type OpenWorkType } from '../../db/frame/open-work.ts';
+import { DomainError } from '../../domain/frame/errors.ts';
+import { jitterMsMax, type Wait, type WithWait } from '../../domain/frame/waits.ts';
+
+/** Under the two seconds that a workflow gives a transition, so that a slow one ends here and is rolled back. */
+export const TRANSITION_LIMITS = { deadlineMs: 1_900, lockTimeoutMs: 1_200 } as const;
+
+export type OpenWorkReads = ReturnType<typeof openWorkReads>;
+
+/** What workflows show of their rows. */
+export function openWorkReads({ database }: { readonly database: Database }) {
+  return {
+    async describeWait(type: OpenWorkType, id: string): Promise<Wait> {
+      return describeWait(database.reader, type, id, null);
+    },
+  };
+}
+
+/**
+ * A row that does not exist needs nothing more: a database was restored to a time before it. The workflow ends; what the
+ * provider did for it is found by comparing statements.
+ */
+export async function endWhenGone<Next>(
+  logger: Logger,
+  id: string,
+  step: () => Promise<Next>,
+): Promise<Next | { readonly do: 'end' }> {
+  try {
+    return await step();
+  } catch (error) {
+    if (!(error instanceof DomainError) || error.code !== 'common.coding.internal.record_not_found') throw error;
+    logger.error({ id }, 'a workflow stands for a row that does not exist; it ends');
+    return { do: 'end' };
+  }
+}
+
+type Step = { readonly do: string } | { readonly do: 'wait'; readonly for: string; readonly until: string | null };
+
+/** The step, and where it is a wait, its length by the database's clock and what an operator is shown of it. */
+export async function withWait<Decided extends Step>(
+  reader: Reader,
+  type: OpenWorkType,
+  id: string,
+  step: Decided,
+): Promise<WithWait<Decided>> {
+  if (!isWait(step)) return step as Exclude<Decided, { readonly do: 'wait' }>;
+  return describeWait(reader, type, id, step.until);
+}
+
+function isWait(step: Step): step is { readonly do: 'wait'; readonly for: string; readonly until: string | null } {
+  return step.do === 'wait';
+}
+
+async function describeWait(reader: Reader, type: OpenWorkType, id: string, until: string | null): Promise<Wait> {
+  const { work, cutOffAt, now } = await describeOpenWork(reader, type, id);
+  const shared = { do: 'wait', for: work.waitingFor, until, work } as const;
+  if (until === null) return { ...shared, waitMs: null };
+  const due = new Date(until);
+  const releases = work.waitingFor === 'date' || due.getTime() === cutOffAt?.getTime();
+  const jitterMs = releases ? Math.random() * jitterMsMax(due, cutOffAt) : 0;
+  return { ...shared, waitMs: Math.ceil(due.getTime() - now.getTime() + jitterMs) };
+}

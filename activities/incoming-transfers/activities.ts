@@ -1,0 +1,62 @@
+import type { Transaction } from '../../db/driver/client.ts';
+import { advanceIncomingTransfer, recordSendBack } from '../../db/incoming-transfers/incoming-transfers.ts';
+import { readSendBack } from '../../db/outgoing-transfers/payment-submissions.ts';
+import { asId, type IncomingTransferId } from '../../domain/frame/ids.ts';
+import type { WithWait } from '../../domain/frame/waits.ts';
+import type { IncomingTransferStep } from '../../domain/incoming-transfers/incoming-transfers.ts';
+import { type ActivityDependencies, providerOf } from '../frame/dependencies.ts';
+import { whileHeartbeating } from '../frame/heartbeats.ts';
+import { endWhenGone, TRANSITION_LIMITS, withWait } from '../frame/open-work.ts';
+import { requireOpenSubmissions } from '../frame/submissions.ts';
+
+export type IncomingTransferNext = WithWait<IncomingTransferStep>;
+
+export type IncomingTransferTransitions = ReturnType<typeof incomingTransferTransitions>;
+export type IncomingTransferProviderCalls = ReturnType<typeof incomingTransferProviderCalls>;
+
+export function incomingTransferTransitions({ database, logger }: ActivityDependencies) {
+  function next(id: string, step: (tx: Transaction) => Promise<IncomingTransferStep>): Promise<IncomingTransferNext> {
+    return endWhenGone(logger, id, () =>
+      database.transaction(async (tx) => withWait(tx, 'incoming-transfer', id, await step(tx)), TRANSITION_LIMITS),
+    );
+  }
+  return {
+    async advanceIncomingTransfer(id: string): Promise<IncomingTransferNext> {
+      return next(id, (tx) => advanceIncomingTransfer(tx, asId<IncomingTransferId>(id)));
+    },
+    async recordIncomingTransferSentBack(id: string): Promise<IncomingTransferNext> {
+      return next(id, (tx) => recordSendBack(tx, asId<IncomingTransferId>(id)));
+    },
+  };
+}
+
+/** "Closed account number": why a payment goes back that cannot be booked. */
+const SEND_BACK_CODE = 'AC04';
+
+export function incomingTransferProviderCalls(dependencies: ActivityDependencies) {
+  const { database } = dependencies;
+  return {
+    /** True once the provider has the money; a refusal is an operator's to solve, and throws until it is. */
+    async sendBackIncomingTransfer(id: string): Promise<boolean> {
+      await requireOpenSubmissions(database.reader);
+      const { provider, due, request } = await readSendBack(database.reader, asId<IncomingTransferId>(id));
+      if (!due) return true;
+      return whileHeartbeating(async (signal) => {
+        const answer = await providerOf(dependencies, provider).sendBack(
+          { ...request, code: SEND_BACK_CODE },
+          { signal },
+        );
+        if (answer.outcome === 'refused') throw new SendBackRefused(answer.error.code);
+        return true;
+      });
+    },
+  };
+}
+
+/** The provider will not take the money back: it stays in suspense and in sight. */
+export class SendBackRefused extends Error {
+  constructor(code: string) {
+    super(`the provider does not take the money back: ${code}`);
+    this.name = 'SendBackRefused';
+  }
+}

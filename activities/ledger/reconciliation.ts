@@ -1,0 +1,260 @@
+import { DatabaseUnavailable, type Reader } from '../../db/driver/client.ts';
+import { readClock } from '../../db/frame/clock.ts';
+import {
+  listBooked,
+  listCurrencies,
+  listOpenDifferences,
+  type Position,
+  readComparison,
+  readStandings,
+  recordDifference,
+  resolveDifference,
+  saveComparison,
+} from '../../db/ledger/reconciliation.ts';
+import {
+  amountsDiffer,
+  differenceOf,
+  type PaymentDifference,
+  type PaymentKey,
+  type Standing,
+} from '../../domain/ledger/reconciliation.ts';
+import type { ActivityDependencies } from '../frame/dependencies.ts';
+import { failureName } from '../frame/failures.ts';
+import { type CallOptions, type Provider, ProviderUnavailable, type StatementEntry } from '../providers/port.ts';
+
+type Dependencies = Pick<ActivityDependencies, 'database' | 'providers' | 'logger'>;
+
+/** Payments younger than this may still be on their way between the two books. */
+const SETTLED_AGE_MS = 5 * 60_000;
+/** How far back the first comparison of a position goes. */
+const FIRST_WINDOW_MS = 7 * 24 * 3_600_000;
+const PAGE = 500;
+const OPEN_DIFFERENCES_MAX = 1_000;
+
+export interface Compared {
+  readonly payments: number;
+  /** Not known before. */
+  readonly differences: number;
+  /** Known, and gone by now. */
+  readonly resolved: number;
+  /** Positions that could not be compared, and are the next time, from where they were. */
+  readonly failed: number;
+}
+
+const NOTHING: Compared = { payments: 0, differences: 0, resolved: 0, failed: 0 };
+
+/**
+ * Compares the statement of each provider and currency with our books, payment by payment, from where the last comparison
+ * ended. Differences are recorded once, for a person; nothing is posted. One that is gone by itself is resolved. Each
+ * position stands for itself: what stops one is logged and counted, and the others are compared.
+ */
+export async function compareStatements(
+  dependencies: Dependencies,
+  call: CallOptions,
+  settledAgeMs = SETTLED_AGE_MS,
+): Promise<Compared> {
+  const { reader } = dependencies.database;
+  let sum = NOTHING;
+  for (const [code, provider] of dependencies.providers) {
+    for (const currency of await listCurrencies(reader, code)) {
+      const position = { provider: code, currency };
+      const until = new Date((await readClock(reader)).getTime() - settledAgeMs);
+      const compared = await comparePosition(dependencies, provider, position, until, call).catch((error: unknown) =>
+        countFailure(dependencies, position, error, call),
+      );
+      sum = {
+        payments: sum.payments + compared.payments,
+        differences: sum.differences + compared.differences,
+        resolved: sum.resolved + compared.resolved,
+        failed: sum.failed + compared.failed,
+      };
+    }
+  }
+  return sum;
+}
+
+/** Without the database, or at shutdown, no other position can be compared either. */
+function countFailure({ logger }: Dependencies, position: Position, error: unknown, call: CallOptions): Compared {
+  if (error instanceof DatabaseUnavailable || call.signal?.aborted) throw error;
+  logger.error({ ...position, reason: failureName(error) }, 'a statement could not be compared');
+  return { ...NOTHING, failed: 1 };
+}
+
+async function comparePosition(
+  { database: { reader }, logger }: Dependencies,
+  provider: Provider,
+  position: Position,
+  until: Date,
+  call: CallOptions,
+): Promise<Compared> {
+  const last = await readComparison(reader, position);
+  const from = last?.comparedUntil ?? new Date(until.getTime() - FIRST_WINDOW_MS);
+  if (from >= until) return NOTHING;
+
+  const { told, unreadable } = await readStatement(provider, { currency: position.currency, from, to: until }, call);
+  const resolved = await resolveGone(reader, provider, position, call);
+  const suspects = await suspectsOfStatement(reader, position, told);
+  const booked = await suspectsOfBooks(reader, position, told, { after: last?.postingId ?? 0n, from, until });
+  let differences = 0;
+  for (const reference of unreadable) {
+    const entry = { direction: null, reference };
+    if (!(await recordDifference(reader, position, entry, 'statement-entry-unreadable'))) continue;
+    differences += 1;
+    logger.error({ ...position, reference }, 'an entry of the provider’s statement cannot be read');
+  }
+  for (const key of [...suspects, ...booked.suspects]) {
+    const difference = await lookAgain(reader, provider, position, key, told.get(textOf(key))?.standing ?? null, call);
+    if (difference === null || !(await recordDifference(reader, position, key, difference))) continue;
+    differences += 1;
+    logger.error({ ...position, ...key, difference }, 'the provider’s statement and our books differ');
+  }
+  await saveComparison(reader, position, { comparedUntil: until, postingId: booked.postingId });
+  const payments = told.size + booked.suspects.length;
+  if (payments + resolved > 0) logger.info({ ...position, payments, differences, resolved }, 'statement compared');
+  return { payments, differences, resolved, failed: 0 };
+}
+
+/** What a statement says of each payment, by `textOf` its key. */
+export type Told = ReadonlyMap<string, { readonly key: PaymentKey; readonly standing: Standing }>;
+
+export interface ReadStatement {
+  readonly told: Told;
+  /** What names the entries that could not be read. */
+  readonly unreadable: ReadonlySet<string>;
+}
+
+/** Reads a time of the statement to its end. Of several entries of one payment the last tells how it stands. */
+export async function readStatement(
+  provider: Provider,
+  range: { readonly currency: string; readonly from: Date; readonly to: Date },
+  call: CallOptions,
+): Promise<ReadStatement> {
+  const told = new Map<string, { key: PaymentKey; standing: Standing }>();
+  const unreadable = new Set<string>();
+  for (let after: string | undefined; ; ) {
+    const page = await provider.fetchStatement({ ...range, after }, call);
+    for (const entry of page.entries) {
+      const key = keyOf(entry);
+      told.set(textOf(key), { key, standing: standingAfter(told.get(textOf(key))?.standing, entry) });
+    }
+    for (const reference of page.unreadable) unreadable.add(reference);
+    if (page.next === null) return { told, unreadable };
+    after = page.next;
+  }
+}
+
+/** What undoes a payment has an amount of its own: a return may be of a part. */
+function standingAfter(before: Standing | undefined, { kind, amountMinor }: StatementEntry): Standing {
+  const moved = kind === 'payment-out' || kind === 'payment-in';
+  return moved
+    ? { amountMinor, moved, undoneMinor: null }
+    : { amountMinor: before?.amountMinor ?? null, moved, undoneMinor: amountMinor };
+}
+
+function keyOf({ kind, serviceProviderId, ourReference }: StatementEntry): PaymentKey {
+  if (kind === 'payment-in' || kind === 'payment-in-sent-back')
+    return { direction: 'in', reference: serviceProviderId };
+  return { direction: 'out', reference: ourReference ?? serviceProviderId };
+}
+
+function textOf({ direction, reference }: PaymentKey): string {
+  return `${direction} ${reference}`;
+}
+
+/** Payments of the statement that our books have otherwise, or not at all. */
+async function suspectsOfStatement(reader: Reader, position: Position, told: Told): Promise<PaymentKey[]> {
+  const suspects: PaymentKey[] = [];
+  for (const direction of ['in', 'out'] as const) {
+    const payments = [...told.values()].filter(({ key }) => key.direction === direction);
+    for (let start = 0; start < payments.length; start += PAGE) {
+      const page = payments.slice(start, start + PAGE);
+      const references = page.map(({ key }) => key.reference);
+      const ours = await readStandings(reader, position, direction, references);
+      for (const { key, standing } of page) {
+        if (differenceOf(standing, ours.get(key.reference) ?? null) !== null) suspects.push(key);
+      }
+    }
+  }
+  return suspects;
+}
+
+/** Payments that our books moved in the time, and the statement of that time does not show. */
+async function suspectsOfBooks(
+  reader: Reader,
+  position: Position,
+  told: Told,
+  range: { readonly after: bigint; readonly from: Date; readonly until: Date },
+): Promise<{ suspects: PaymentKey[]; postingId: bigint }> {
+  const suspects = new Map<string, PaymentKey>();
+  let postingId = range.after;
+  for (;;) {
+    const page = await listBooked(reader, position, { ...range, after: postingId, limit: PAGE });
+    for (const { direction, reference } of page) {
+      const key = { direction, reference };
+      if (reference !== '' && !told.has(textOf(key))) suspects.set(textOf(key), key);
+    }
+    postingId = page.at(-1)?.postingId ?? postingId;
+    if (page.length < PAGE) return { suspects: [...suspects.values()], postingId };
+  }
+}
+
+/**
+ * The two books of one payment as they are now: what was on its way may have arrived. Without an answer it stands as the
+ * statement says, and is looked up again with the next comparison. What the statement said of its amounts counts beside the
+ * look-up: a provider that says two things is one for a person.
+ */
+async function lookAgain(
+  reader: Reader,
+  provider: Provider,
+  position: Position,
+  key: PaymentKey,
+  told: Standing | null,
+  call: CallOptions,
+): Promise<PaymentDifference | null> {
+  const there = await lookUp(provider, key, call);
+  const ours = (await readStandings(reader, position, key.direction, [key.reference])).get(key.reference) ?? null;
+  const difference = differenceOf(there === undefined ? told : there, ours);
+  return difference ?? (amountsDiffer(told, ours) ? 'statement-amount-differs' : null);
+}
+
+/** Null where the provider does not know the payment, undefined where it does not answer. */
+async function lookUp(provider: Provider, key: PaymentKey, call: CallOptions): Promise<Standing | null | undefined> {
+  try {
+    return key.direction === 'in'
+      ? await lookUpIn(provider, key.reference, call)
+      : await lookUpOut(provider, key.reference, call);
+  } catch (error) {
+    if (error instanceof ProviderUnavailable && !call.signal?.aborted) return undefined;
+    throw error;
+  }
+}
+
+async function lookUpIn(provider: Provider, reference: string, call: CallOptions): Promise<Standing | null> {
+  const payment = await provider.lookUpPaymentIn(reference, call);
+  if (payment.outcome === 'not-found') return null;
+  const { amountMinor, sentBack } = payment;
+  return { amountMinor, moved: !sentBack, undoneMinor: sentBack ? amountMinor : null };
+}
+
+async function lookUpOut(provider: Provider, reference: string, call: CallOptions): Promise<Standing | null> {
+  const payment = await provider.lookUpPayment(reference, call);
+  if (payment.outcome === 'not-found') return null;
+  const { outcome, amountMinor } = payment;
+  const moved = outcome === 'accepted' || outcome === 'completed';
+  if (moved) return { amountMinor, moved, undoneMinor: null };
+  return { amountMinor, moved, undoneMinor: outcome === 'returned' ? payment.returnedMinor : amountMinor };
+}
+
+/** One that cannot be looked up stays open. */
+async function resolveGone(reader: Reader, provider: Provider, position: Position, call: CallOptions): Promise<number> {
+  let resolved = 0;
+  for (const { id, direction, reference } of await listOpenDifferences(reader, position, OPEN_DIFFERENCES_MAX)) {
+    const there = await lookUp(provider, { direction, reference }, call);
+    if (there === undefined) continue;
+    const ours = (await readStandings(reader, position, direction, [reference])).get(reference) ?? null;
+    if (differenceOf(there, ours) !== null) continue;
+    await resolveDifference(reader, id);
+    resolved += 1;
+  }
+  return resolved;
+}

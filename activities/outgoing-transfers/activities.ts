@@ -1,0 +1,134 @@
+import type { Transaction, TransactionOptions } from '../../db/driver/client.ts';
+import {
+  advanceOutgoingTransfer,
+  findDueSubmission,
+  type LookedUpPayment,
+  recordLookUp,
+} from '../../db/outgoing-transfers/outgoing-transfers.ts';
+import { readDueSubmission, readProviderOf } from '../../db/outgoing-transfers/payment-submissions.ts';
+import { recordSubmission, recordTakenSubmission } from '../../db/outgoing-transfers/submission-records.ts';
+import { asId, type OutgoingTransferId } from '../../domain/frame/ids.ts';
+import type { WithWait } from '../../domain/frame/waits.ts';
+import type { OutgoingTransferStep } from '../../domain/outgoing-transfers/outgoing-transfers.ts';
+import type { PaymentReport } from '../../domain/outgoing-transfers/reports.ts';
+import { type ActivityDependencies, providerOf } from '../frame/dependencies.ts';
+import { whileHeartbeating } from '../frame/heartbeats.ts';
+import { endWhenGone, TRANSITION_LIMITS, withWait } from '../frame/open-work.ts';
+import { SubmissionsClosed } from '../frame/submissions.ts';
+import type { PaymentAnswer, PaymentState } from '../providers/port.ts';
+
+/** What the transfer's workflow does next. Ids and codes only: workflow histories hold no personal data. */
+export type OutgoingTransferNext = WithWait<OutgoingTransferStep>;
+
+export type OutgoingTransferTransitions = ReturnType<typeof outgoingTransferTransitions>;
+export type OutgoingTransferProviderCalls = ReturnType<typeof outgoingTransferProviderCalls>;
+
+export function outgoingTransferTransitions({
+  database,
+  configuration: rules,
+  logger,
+}: Pick<ActivityDependencies, 'database' | 'configuration' | 'logger'>) {
+  function next(
+    id: string,
+    step: (tx: Transaction) => Promise<OutgoingTransferStep>,
+    limits: TransactionOptions = TRANSITION_LIMITS,
+  ): Promise<OutgoingTransferNext> {
+    return endWhenGone(logger, id, () =>
+      database.transaction(async (tx) => withWait(tx, 'outgoing-transfer', id, await step(tx)), limits),
+    );
+  }
+  return {
+    async advanceOutgoingTransfer(id: string): Promise<OutgoingTransferNext> {
+      const endsAt = performance.now() + TRANSITION_LIMITS.deadlineMs;
+      const attempt = await findDueSubmission(database.reader, idOf(id));
+      if (attempt !== null) return { do: 'submit', attempt };
+      return next(id, (tx) => advanceOutgoingTransfer(tx, idOf(id), rules), limitsUntil(endsAt));
+    },
+    /** Without a report nothing was submitted; the row says what is next. */
+    async recordOutgoingTransferSubmission(
+      id: string,
+      attempt: number,
+      report: PaymentReport | null,
+    ): Promise<OutgoingTransferNext> {
+      if (report === null) return next(id, (tx) => advanceOutgoingTransfer(tx, idOf(id), rules));
+      const endsAt = performance.now() + TRANSITION_LIMITS.deadlineMs;
+      const step = await recordTakenSubmission(database, idOf(id), attempt, report, rules);
+      if (step !== null) return withWait(database.reader, 'outgoing-transfer', id, step);
+      return next(id, (tx) => recordSubmission(tx, idOf(id), attempt, report, rules), limitsUntil(endsAt));
+    },
+    async recordOutgoingTransferLookUp(
+      id: string,
+      count: number,
+      report: PaymentReport | null,
+    ): Promise<OutgoingTransferNext> {
+      // One that was looked up under an earlier release says of no amount: the next look-up does.
+      const found = report?.claim === undefined ? null : { ...report, claim: report.claim };
+      return next(id, (tx) => recordLookUp(tx, idOf(id), count, found, rules));
+    },
+  };
+}
+
+export function outgoingTransferProviderCalls(dependencies: ActivityDependencies) {
+  const { database } = dependencies;
+  return {
+    /**
+     * Goes out with the same reference each time, so that the provider pays once. Null, and nothing goes out, unless the row
+     * still asks for this attempt: who schedules or repeats an activity decides nothing about money.
+     */
+    async submitOutgoingTransfer(id: string, attempt: number): Promise<PaymentReport | null> {
+      const due = await readDueSubmission(database.reader, idOf(id), attempt);
+      if (due === null) return null;
+      const { provider, payment, areSubmissionsClosed } = due;
+      if (areSubmissionsClosed) throw new SubmissionsClosed();
+      return whileHeartbeating(async (signal) =>
+        wordOf(await providerOf(dependencies, provider).submitPayment({ ...payment, attempt }, { signal })),
+      );
+    },
+    /** Null when the provider does not know the payment, which proves nothing. */
+    async lookUpOutgoingTransfer(id: string, _count: number): Promise<LookedUpPayment | null> {
+      const provider = await readProviderOf(database.reader, idOf(id));
+      return whileHeartbeating(async (signal) => {
+        const state = await providerOf(dependencies, provider).lookUpPayment(id, { signal });
+        return state.outcome === 'not-found' ? null : reportOf(state);
+      });
+    },
+  };
+}
+
+/** What is left of a transition's time after a first part of it. */
+function limitsUntil(endsAt: number): TransactionOptions {
+  return { ...TRANSITION_LIMITS, deadlineMs: Math.max(1, endsAt - performance.now()) };
+}
+
+function idOf(id: string): OutgoingTransferId {
+  return asId<OutgoingTransferId>(id);
+}
+
+const WORDS = {
+  accepted: 'released',
+  completed: 'completed',
+  failed: 'failed',
+  returned: 'returned',
+} as const;
+
+/** What a look-up says of the payment, in the words of the transition table. */
+export function reportOf(state: PaymentState): LookedUpPayment {
+  const { amountMinor, currency } = state;
+  const returned =
+    state.outcome === 'returned'
+      ? { reference: state.returnReference, amountMinor: state.returnedMinor.toString() }
+      : null;
+  return { ...wordOf(state), claim: { amountMinor: amountMinor.toString(), currency, returned } };
+}
+
+function wordOf(state: PaymentAnswer | PaymentState): PaymentReport {
+  if (state.outcome === 'refused') {
+    return { word: 'failed', serviceProviderId: null, serviceProviderReference: null, code: state.error.code };
+  }
+  return {
+    word: WORDS[state.outcome],
+    serviceProviderId: state.serviceProviderId,
+    serviceProviderReference: state.serviceProviderReference,
+    code: 'code' in state ? state.code : null,
+  };
+}

@@ -1,0 +1,63 @@
+import { createHash, randomBytes } from 'node:crypto';
+import type { Transaction } from '../../db/driver/client.ts';
+import { advanceUserInvitation, recordInvitationMailed } from '../../db/users/invitations.ts';
+import { createSignUpLink, deleteSignUpLink } from '../../db/users/sign-ups.ts';
+import { asId, type UserSignUpId } from '../../domain/frame/ids.ts';
+import type { WithWait } from '../../domain/frame/waits.ts';
+import type { UserInvitationStep } from '../../domain/users/invitations.ts';
+import type { ActivityDependencies } from '../frame/dependencies.ts';
+import { whileHeartbeating } from '../frame/heartbeats.ts';
+import { endWhenGone, TRANSITION_LIMITS, withWait } from '../frame/open-work.ts';
+import { invitationMail } from './invitation-mail.ts';
+import { MailNotTaken, sendMail } from './mail.ts';
+
+export type UserInvitationNext = WithWait<UserInvitationStep>;
+
+export type UserInvitationTransitions = ReturnType<typeof userInvitationTransitions>;
+export type UserInvitationMail = ReturnType<typeof userInvitationMail>;
+
+export function userInvitationTransitions({ database, logger }: ActivityDependencies) {
+  function next(id: string, step: (tx: Transaction) => Promise<UserInvitationStep>): Promise<UserInvitationNext> {
+    return endWhenGone(logger, id, () =>
+      database.transaction(async (tx) => withWait(tx, 'user-invitation', id, await step(tx)), TRANSITION_LIMITS),
+    );
+  }
+  return {
+    async advanceUserInvitation(id: string): Promise<UserInvitationNext> {
+      return next(id, (tx) => advanceUserInvitation(tx, asId<UserSignUpId>(id)));
+    },
+    async recordInvitationMailed(id: string): Promise<UserInvitationNext> {
+      return next(id, (tx) => recordInvitationMailed(tx, asId<UserSignUpId>(id)));
+    },
+  };
+}
+
+const TOKEN_BYTES = 32;
+
+export function userInvitationMail(dependencies: ActivityDependencies) {
+  const { database, mail, publicUrl } = dependencies;
+  return {
+    /**
+     * True once a mail server has the e-mail, or nobody needs it any more. Sent again after an unknown outcome it carries
+     * the same Message-ID, so that a mailbox shows it once, and the links of both are good.
+     */
+    async sendInvitationMail(id: string): Promise<boolean> {
+      const token = randomBytes(TOKEN_BYTES).toString('base64url');
+      const tokenHash = createHash('sha256').update(token).digest();
+      return whileHeartbeating(async (signal) => {
+        const signUp = await database.transaction((tx) => createSignUpLink(tx, asId<UserSignUpId>(id), tokenHash));
+        if (signUp === null) return true;
+        const letter = invitationMail(signUp, `${publicUrl}/sign-up/${token}`);
+        try {
+          await sendMail(mail, { ...letter, id, to: signUp.signUp.email, date: signUp.signUp.createdAt }, signal);
+        } catch (error) {
+          if (error instanceof MailNotTaken && error.forCertain) {
+            await database.transaction((tx) => deleteSignUpLink(tx, tokenHash));
+          }
+          throw error;
+        }
+        return true;
+      });
+    },
+  };
+}

@@ -1,0 +1,28 @@
+import { WEBHOOK_SHARDS } from '../../workflows/frame/messages.ts';
+import type { ActivityDependencies } from '../frame/dependencies.ts';
+import { whileHeartbeating } from '../frame/heartbeats.ts';
+import { ShardDrain } from './drain.ts';
+import { createReceivers } from './receivers.ts';
+
+export interface WebhookDeliveryActivities {
+  /** Delivers what is due of a shard. `waitMs`: until the next delivery is due (0: go on), null when none is pending. */
+  deliverWebhooks(shard: number): Promise<{ waitMs: number | null }>;
+}
+
+export function webhookDeliveryActivities(dependencies: ActivityDependencies): WebhookDeliveryActivities {
+  const { database, configuration, keyring, logger, publicUrl } = dependencies;
+  const { allowPlainHttp, allowLoopback, allowPrivate, timeoutMs, ...rest } = configuration.webhooks;
+  const policy = { allowPlainHttp, allowLoopback, allowPrivate, ownBaseUrl: publicUrl };
+  const receivers = createReceivers({ policy, timeoutMs });
+  const now = () => new Date();
+  const shared = { database, receivers, keyring, logger, now, random: Math.random };
+  const options = { ...shared, schedule: rest, timeoutMs, ...rest };
+  const drains = Array.from({ length: WEBHOOK_SHARDS }, (_, shard) => new ShardDrain(options, shard));
+  return {
+    deliverWebhooks: async (shard) => {
+      const drain = drains[shard];
+      if (drain === undefined) throw new Error(`there is no shard ${shard}`);
+      return whileHeartbeating((signal) => drain.run(signal));
+    },
+  };
+}

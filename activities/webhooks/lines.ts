@@ -1,0 +1,82 @@
+import type { Logger } from 'pino';
+import { type Database, DatabaseUnavailable } from '../../db/driver/client.ts';
+import type { Keyring } from '../../db/frame/keyring.ts';
+import type { ClaimedDelivery, DeliveryTarget } from '../../db/webhooks/delivery-claims.ts';
+import { loadEventBodies } from '../../db/webhooks/event-documents.ts';
+import { webhookSecretRow } from '../../db/webhooks/schema.ts';
+
+/** Where a subscription's deliveries go, and the secrets that sign them. */
+export interface ReadableTarget {
+  readonly subscriptionId: string;
+  readonly url: string;
+  readonly secrets: readonly string[];
+}
+
+/**
+ * Targets whose secrets can be decrypted. Deliveries of another wait until their claims end: nothing is lost while a key
+ * is missing.
+ */
+export function readableTargets(
+  { keyring, logger }: { readonly keyring: Keyring; readonly logger: Logger },
+  targets: readonly DeliveryTarget[],
+): ReadableTarget[] {
+  return targets.flatMap((target) => {
+    try {
+      const secrets = target.secrets.map(({ id, secret }) => keyring.decrypt(secret, webhookSecretRow(id)));
+      return secrets.length === 0 ? [] : [{ ...target, secrets }];
+    } catch (error) {
+      const { subscriptionId: webhookSubscriptionId } = target;
+      const reason = error instanceof Error ? error.message : 'unknown';
+      logger.error({ webhookSubscriptionId, reason }, 'the secret of a subscription cannot be decrypted');
+      return [];
+    }
+  });
+}
+
+/** A claimed delivery with all that sending it takes. */
+export interface Claimed {
+  readonly delivery: ClaimedDelivery;
+  readonly target: ReadableTarget;
+  readonly token: string;
+  /** Of performance.now(); no attempt begins that could outlast the claim. */
+  readonly claimEndsAt: number;
+  readonly body: string | null;
+}
+
+/** First attempts of one subscription and resource are one line, by position; every retry is a line of its own. */
+export function inLines(claimed: readonly Claimed[]): (readonly Claimed[])[] {
+  const lines = new Map<string, Claimed[]>();
+  const ordered = [...claimed].sort((one, other) => (one.delivery.position < other.delivery.position ? -1 : 1));
+  for (const one of ordered) {
+    const { id, subscriptionId, resourceId, attemptCount } = one.delivery;
+    const key = attemptCount === 0 ? `${subscriptionId} ${resourceId}` : id;
+    const line = lines.get(key);
+    if (line === undefined) lines.set(key, [one]);
+    else line.push(one);
+  }
+  return [...lines.values()];
+}
+
+/** The text of each event. One that cannot be shown must not hold up the others: then each is rendered by itself. */
+export async function renderBodies(
+  { database, logger }: { readonly database: Database; readonly logger: Logger },
+  deliveries: readonly ClaimedDelivery[],
+): Promise<ReadonlyMap<string, string>> {
+  const eventIds = [...new Set(deliveries.filter((one) => one.body === null).map((one) => one.eventId))];
+  if (eventIds.length === 0) return new Map();
+  try {
+    return await loadEventBodies(database.reader, eventIds);
+  } catch (error) {
+    if (error instanceof DatabaseUnavailable) throw error;
+    const bodies = new Map<string, string>();
+    for (const eventId of eventIds) {
+      try {
+        for (const [id, body] of await loadEventBodies(database.reader, [eventId])) bodies.set(id, body);
+      } catch (cause) {
+        if (cause instanceof DatabaseUnavailable) throw cause;
+        logger.error({ eventId, error: cause }, 'an event cannot be shown');
+      }
+    }
+    return bodies;
+  }
+}

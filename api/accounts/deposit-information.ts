@@ -1,0 +1,79 @@
+import { findAccount } from '../../db/accounts/reads.ts';
+import { depositInformation } from '../../domain/accounts/deposit-information.ts';
+import { recordNotFound } from '../../domain/frame/errors.ts';
+import type { AccountId } from '../../domain/frame/ids.ts';
+import { NAME_LENGTH_MAX } from '../../domain/frame/parties/names.ts';
+import { findOffer } from '../../domain/providers/providers.ts';
+import { route } from '../frame/route.ts';
+import { country, currency, fields, map, nullable, text, uuid } from '../frame/schemas/schemas.ts';
+import { ACCOUNT_NUMBER_LENGTH_MAX, IBAN_TEXT_LENGTH_MAX, ROUTING_CODE_KEY, routingCodesShown } from './schemas.ts';
+
+const BANK_ADDRESS_LENGTH_MAX = 350;
+const SCHEMES_MAX = 20;
+
+const details = {
+  accountHolderName: text(2 * NAME_LENGTH_MAX + 1),
+  country: country(),
+  currency: currency(),
+  routingCodes: routingCodesShown,
+  accountNumber: nullable(text(ACCOUNT_NUMBER_LENGTH_MAX)),
+  iban: nullable(text(IBAN_TEXT_LENGTH_MAX)),
+  ledgerNumber: nullable(text(20)),
+  reference: nullable(text(NAME_LENGTH_MAX)),
+  bankName: nullable(text(NAME_LENGTH_MAX)),
+  bankAddress: nullable(text(BANK_ADDRESS_LENGTH_MAX)),
+};
+
+const depositDetailsShown = fields({ ...details, intermediaryAccount: nullable(fields(details)) });
+
+const DETAILS_EXAMPLE = {
+  accountHolderName: 'Ada Lovelace',
+  country: 'GB',
+  currency: 'GBP',
+  routingCodes: null,
+  accountNumber: null,
+  iban: null,
+  ledgerNumber: null,
+  reference: null,
+  bankName: null,
+  bankAddress: null,
+  intermediaryAccount: null,
+};
+
+const getDepositInformation = route(
+  {
+    method: 'GET',
+    path: '/accounts/{id}/deposit-information',
+    summary: 'How an account is paid into',
+    description: 'One entry for each scheme by which the account can be paid into, and always one for `internal`.',
+    tag: 'Accounts',
+    params: { id: uuid<AccountId>() },
+    response: fields({ depositInformation: map(ROUTING_CODE_KEY, depositDetailsShown, SCHEMES_MAX) }),
+    errors: ['common.coding.internal.record_not_found'],
+    examples: {
+      response: {
+        depositInformation: {
+          'faster-payments': {
+            ...DETAILS_EXAMPLE,
+            routingCodes: { 'sort-code': '040668' },
+            accountNumber: '31926819',
+            bankName: 'Sandbox Bank plc',
+            bankAddress: '1 Sandbox Street, London EC2V 7AA, United Kingdom',
+          },
+          internal: { ...DETAILS_EXAMPLE, ledgerNumber: '000000000185' },
+        },
+      },
+    },
+  },
+  async ({ params, services }) => {
+    const { configuration, database } = services;
+    const account = await findAccount(database.reader, params.id);
+    if (account === null) throw recordNotFound('account', 'id', params.id);
+    const main = account.mainAccountId === null ? null : await findAccount(database.reader, account.mainAccountId);
+    const provider = configuration.providers.find(({ code }) => code === account.provider);
+    const offer = provider === undefined ? null : (findOffer(provider, account)?.offer ?? null);
+    return { data: { depositInformation: depositInformation(account, main, offer, configuration.schemes) } };
+  },
+);
+
+export const depositInformationRoutes = [getDepositInformation] as const;

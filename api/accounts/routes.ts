@@ -1,0 +1,218 @@
+import { createAccount, patchAccount } from '../../db/accounts/accounts.ts';
+import { type AccountFilter, findAccountWithClient, listAccounts } from '../../db/accounts/reads.ts';
+import { ACCOUNT_STATUSES, defaultAlias, presentAccount, presentConnection } from '../../domain/accounts/accounts.ts';
+import { normalIban, normalRoutingCode } from '../../domain/accounts/bank-accounts.ts';
+import { chooseProvider } from '../../domain/accounts/issuing.ts';
+import { presentClient } from '../../domain/clients/clients.ts';
+import { recordNotFound } from '../../domain/frame/errors.ts';
+import type { AccountId, ClientId } from '../../domain/frame/ids.ts';
+import { ALIAS_LENGTH_MAX, NAME_LENGTH_MAX } from '../../domain/frame/parties/names.ts';
+import { CLIENT_SUMMARY_EXAMPLE, clientSummaryShown } from '../clients/schemas.ts';
+import { route } from '../frame/route.ts';
+import {
+  amountText,
+  currency,
+  fields,
+  list,
+  optional,
+  pattern,
+  picklist,
+  text,
+  uuid,
+} from '../frame/schemas/schemas.ts';
+import {
+  ACCOUNT_EXAMPLE,
+  ACCOUNT_NUMBER_LENGTH_MAX,
+  accountShown,
+  CONNECTION_EXAMPLE,
+  connectionShown,
+  IBAN_TEXT_LENGTH_MAX,
+  issuingWorkflow,
+  PENDING_ACCOUNT_EXAMPLE,
+  PROVIDER_CODE_LENGTH_MAX,
+  patchWorkflow,
+  ROUTING_CODE_KEY,
+  ROUTING_CODE_VALUE_LENGTH_MAX,
+} from './schemas.ts';
+
+const TAG = 'Accounts';
+const CLIENT_EXPAND = 'data.account.clientId';
+/** The deprecated copy of `data.account.connection` (specification 9). */
+const CONNECTION_INCLUDE = 'connect.connection';
+
+const postAccount = route(
+  {
+    method: 'POST',
+    path: '/accounts',
+    summary: 'Open an account',
+    description:
+      'A built-in account is opened at its provider after the answer: it becomes active, or declined, by itself. A plug-in account is pending until the caller reports its connection with PATCH.',
+    tag: TAG,
+    roles: ['operator'],
+    workflows: { 'client.issuing': issuingWorkflow },
+    response: fields({ account: accountShown }),
+    errors: [
+      'common.coding.internal.record_not_found',
+      'client.status.not_active',
+      'connect.offer.unavailable',
+      'connect.method.type_mismatch',
+    ],
+    examples: {
+      requests: {
+        'client.issuing': {
+          data: { account: { clientId: ACCOUNT_EXAMPLE.clientId, currency: 'GBP', alias: 'GBP Account' } },
+          connect: { method: 'built-in', type: 'explicit', serviceProvider: 'sandbox-bank' },
+        },
+      },
+      response: { account: PENDING_ACCOUNT_EXAMPLE },
+    },
+  },
+  async ({ body, services, write }) => {
+    const { clientId, currency: code, country = null, alias } = body.data.account;
+    const chosen = chooseProvider(services.configuration.providers, body.connect, { currency: code, country });
+    return write(async (tx) => {
+      const account = await createAccount(tx, {
+        clientId,
+        method: chosen.provider.method,
+        provider: chosen.provider.code,
+        country: chosen.country,
+        currency: code,
+        alias: alias ?? defaultAlias(code),
+      });
+      return { data: { account: presentAccount(account) } };
+    });
+  },
+);
+
+const patchAccountRoute = route(
+  {
+    method: 'PATCH',
+    path: '/accounts/{accountId}',
+    summary: 'Rename or close an account; report what became of a plug-in account',
+    description:
+      'Of built-in accounts only `alias` and the status `closed` can be sent; closing goes through the provider. Callers of plug-in accounts report status, bank details and the connection. Closing needs an empty account: no balance, nothing reserved or receivable, no open transfer or sub-account.',
+    tag: TAG,
+    roles: ['operator'],
+    params: { accountId: uuid<AccountId>() },
+    workflows: { 'client.direct': patchWorkflow },
+    response: fields({ account: accountShown }),
+    errors: ['common.coding.internal.record_not_found', 'common.state.illegal_transition', 'account.close.not_empty'],
+    examples: {
+      requests: {
+        'client.direct': {
+          data: {
+            account: {
+              status: 'active',
+              iban: ACCOUNT_EXAMPLE.iban,
+              connection: { reference: 'CB-17', state: 'completed-up-to-date', status: 'active' },
+            },
+          },
+        },
+      },
+      response: {
+        account: {
+          ...ACCOUNT_EXAMPLE,
+          serviceProvider: 'custom-bank',
+          connection: { ...CONNECTION_EXAMPLE, method: 'plug-in', serviceProvider: 'custom-bank', reference: 'CB-17' },
+        },
+      },
+    },
+  },
+  async ({ params, body, write }) => {
+    const { connection, ...patch } = body.data.account;
+    const error = connection?.error;
+    return write(async (tx) => {
+      const account = await patchAccount(tx, params.accountId, {
+        ...patch,
+        connection:
+          connection === undefined
+            ? undefined
+            : { ...connection, error: error ? { ...error, attributes: error.attributes ?? {} } : error },
+      });
+      return { data: { account: presentAccount(account) } };
+    });
+  },
+);
+
+const getAccount = route(
+  {
+    method: 'GET',
+    path: '/accounts/{accountId}',
+    summary: 'An account',
+    tag: TAG,
+    params: { accountId: uuid<AccountId>() },
+    include: [CONNECTION_INCLUDE],
+    expand: [CLIENT_EXPAND],
+    deprecatedIncludes: { [CONNECTION_INCLUDE]: { since: '2023-06-01', sunset: '2024-05-31' } },
+    response: fields({ account: accountShown, client: optional(clientSummaryShown) }),
+    responseConnect: fields({ connection: optional(connectionShown) }),
+    errors: ['common.coding.internal.record_not_found'],
+    examples: { response: { account: ACCOUNT_EXAMPLE, client: CLIENT_SUMMARY_EXAMPLE } },
+  },
+  async ({ params, include, expand, services }) => {
+    const found = await findAccountWithClient(services.database.reader, params.accountId);
+    if (found === null) throw recordNotFound('account', 'id', params.accountId);
+    const { account } = found;
+    const { id, clientNumber, fullName, status, identity } = presentClient(found.client);
+    const client = expand.has(CLIENT_EXPAND) ? { client: { id, clientNumber, fullName, status, identity } } : {};
+    const connection = presentConnection(account);
+    return {
+      data: { account: presentAccount(account), ...client },
+      connect: include.has(CONNECTION_INCLUDE) && connection !== null ? { connection } : {},
+    };
+  },
+);
+
+const getAccounts = route(
+  {
+    method: 'GET',
+    path: '/accounts',
+    summary: 'Accounts, in the order of their creation',
+    tag: TAG,
+    paged: true,
+    query: {
+      'data.account.clientId': optional(uuid<ClientId>()),
+      'data.account.status': optional(picklist(ACCOUNT_STATUSES)),
+      'data.account.currency': optional(currency()),
+      'data.account.alias': optional(text(ALIAS_LENGTH_MAX)),
+      'data.account.routingCodeKey': optional(pattern(ROUTING_CODE_KEY, 'a kind of routing code')),
+      'data.account.routingCodeValue': optional(text(ROUTING_CODE_VALUE_LENGTH_MAX)),
+      'data.account.iban': optional(text(IBAN_TEXT_LENGTH_MAX)),
+      'data.account.accountNumber': optional(text(ACCOUNT_NUMBER_LENGTH_MAX)),
+      'data.account.ledgerNumber': optional(pattern(/^\d{1,20}$/, 'a ledger number')),
+      'data.account.availableBalanceFrom': optional(amountText()),
+      'data.account.availableBalanceTo': optional(amountText()),
+      'data.account.serviceProvider': optional(text(PROVIDER_CODE_LENGTH_MAX)),
+      'data.account.accountHolderName': optional(text(NAME_LENGTH_MAX)),
+      'data.account.mainAccountId': optional(uuid<AccountId>()),
+    },
+    response: fields({ accounts: list(accountShown, 0, 100) }),
+    examples: { response: { accounts: [ACCOUNT_EXAMPLE] } },
+  },
+  async ({ query, page, services }) => {
+    const key = query['data.account.routingCodeKey'];
+    const value = query['data.account.routingCodeValue'];
+    const iban = query['data.account.iban'];
+    const filter: AccountFilter = {
+      clientId: query['data.account.clientId'],
+      status: query['data.account.status'],
+      currency: query['data.account.currency'],
+      alias: query['data.account.alias'],
+      routingCodeKey: key,
+      // As it is stored: a sort code may be asked for with its dashes.
+      routingCodeValue: key === undefined || value === undefined ? value : (normalRoutingCode(key, value) ?? value),
+      iban: iban === undefined ? undefined : normalIban(iban),
+      accountNumber: query['data.account.accountNumber'],
+      ledgerNumber: query['data.account.ledgerNumber'],
+      availableBalanceFrom: query['data.account.availableBalanceFrom'],
+      availableBalanceTo: query['data.account.availableBalanceTo'],
+      serviceProvider: query['data.account.serviceProvider'],
+      accountHolderName: query['data.account.accountHolderName'],
+      mainAccountId: query['data.account.mainAccountId'],
+    };
+    const { rows, totalElements } = await listAccounts(services.database.reader, filter, page);
+    return { data: { accounts: rows.map(presentAccount) }, totalElements };
+  },
+);
+
+export const accountRoutes = [postAccount, patchAccountRoute, getAccount, getAccounts] as const;

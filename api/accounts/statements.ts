@@ -1,0 +1,96 @@
+import { findAccount } from '../../db/accounts/reads.ts';
+import { listStatementEntries } from '../../db/accounts/statements.ts';
+import { readClock } from '../../db/frame/clock.ts';
+import {
+  presentStatementEntry,
+  STATEMENT_ENTRY_TYPES,
+  STATEMENT_TRANSACTION_TYPES,
+  statementRange,
+} from '../../domain/accounts/statements.ts';
+import { recordNotFound } from '../../domain/frame/errors.ts';
+import type { AccountId } from '../../domain/frame/ids.ts';
+import { DESCRIPTION_LENGTH_MAX } from '../../domain/frame/parties/names.ts';
+import { route } from '../frame/route.ts';
+import {
+  amount,
+  currency,
+  dateTime,
+  fields,
+  list,
+  nullable,
+  optional,
+  pattern,
+  picklist,
+  text,
+  uuid,
+} from '../frame/schemas/schemas.ts';
+
+/** A return's narrative has its transfer's number and code before what a caller may write. */
+const NARRATIVE_LENGTH_MAX = 2 * DESCRIPTION_LENGTH_MAX;
+const TRANSACTION_NUMBER = /^\d{8}-[0-9A-Z]{6}$/;
+
+const statementEntryShown = fields({
+  accountId: uuid<AccountId>(),
+  transactionNumber: pattern(TRANSACTION_NUMBER, 'a transaction number'),
+  entryDateTime: pattern(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}$/, 'a date-time with milliseconds'),
+  direction: picklist(['debit', 'credit']),
+  amount: amount(),
+  transactionType: picklist(STATEMENT_TRANSACTION_TYPES),
+  entryType: picklist(STATEMENT_ENTRY_TYPES),
+  balance: amount(),
+  currency: currency(),
+  narrative: nullable(text(NARRATIVE_LENGTH_MAX)),
+});
+
+const getAccountStatements = route(
+  {
+    method: 'GET',
+    path: '/accounts/{accountId}/account-statements',
+    summary: "An account's statement",
+    description:
+      'Entries by time. Without bounds those of the current month in UTC; with one bound, those of its month from the first day or to the last.',
+    tag: 'Accounts',
+    params: { accountId: uuid<AccountId>() },
+    paged: true,
+    query: {
+      'data.accountStatement.transactionNumber': optional(pattern(TRANSACTION_NUMBER, 'a transaction number')),
+      'data.accountStatement.entryDateTimeFrom': optional(dateTime()),
+      'data.accountStatement.entryDateTimeTo': optional(dateTime()),
+    },
+    response: fields({ accountStatements: list(statementEntryShown, 0, 100) }),
+    errors: ['common.coding.internal.record_not_found'],
+    examples: {
+      response: {
+        accountStatements: [
+          {
+            accountId: '019a9f3c-6b1d-7a02-8a55-0c1a1e5b9f20',
+            transactionNumber: '20261121-M4K7QZ',
+            entryDateTime: '2026-11-21T09:30:12.417',
+            direction: 'credit',
+            amount: 250.5,
+            transactionType: 'incoming-transfer',
+            entryType: 'principal',
+            balance: 250.5,
+            currency: 'GBP',
+            narrative: 'Invoice 17',
+          },
+        ],
+      },
+    },
+  },
+  async ({ params, query, page, services }) => {
+    const { reader } = services.database;
+    const [account, now] = await Promise.all([findAccount(reader, params.accountId), readClock(reader)]);
+    if (account === null) throw recordNotFound('account', 'id', params.accountId);
+    const range = statementRange(
+      { from: query['data.accountStatement.entryDateTimeFrom'], to: query['data.accountStatement.entryDateTimeTo'] },
+      now,
+    );
+    const transactionNumber = query['data.accountStatement.transactionNumber'];
+    const asked = { accountId: account.id, range, transactionNumber };
+    const { rows, totalElements } = await listStatementEntries(reader, asked, page);
+    return { data: { accountStatements: rows.map(presentStatementEntry) }, totalElements };
+  },
+);
+
+export const accountStatementRoutes = [getAccountStatements] as const;

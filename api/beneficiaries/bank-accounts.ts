@@ -1,0 +1,258 @@
+import {
+  addBankAccount,
+  type BankAccountChange,
+  changeBankAccount,
+  findBankAccount,
+  listBankAccounts,
+} from '../../db/beneficiaries/bank-accounts.ts';
+import { findBeneficiary } from '../../db/beneficiaries/beneficiaries.ts';
+import {
+  type BankAccountDetails,
+  bankAccountRequirements,
+  checkBankAccount,
+  normalIban,
+  normalRoutingCode,
+} from '../../domain/accounts/bank-accounts.ts';
+import { BANK_ACCOUNT_STATUSES, presentBeneficiaryBankAccount } from '../../domain/beneficiaries/beneficiaries.ts';
+import { DomainError, recordNotFound } from '../../domain/frame/errors.ts';
+import type { BeneficiaryBankAccountId, BeneficiaryId } from '../../domain/frame/ids.ts';
+import { route } from '../frame/route.ts';
+import { partyName } from '../frame/schemas/parties.ts';
+import {
+  clearable,
+  country,
+  currency,
+  fields,
+  list,
+  map,
+  nullable,
+  optional,
+  pattern,
+  picklist,
+  text,
+  uuid,
+} from '../frame/schemas/schemas.ts';
+import {
+  BANK_ACCOUNT_EXAMPLE,
+  BANK_ACCOUNT_SENT_EXAMPLE,
+  bankAccountSent,
+  bankAccountShown,
+  holderType,
+  ROUTING_CODE_KIND,
+  routingCodesSent,
+} from './schemas.ts';
+import { modulusMetadata } from './uk-modulus-check.ts';
+
+const TAG = 'Beneficiary bank accounts';
+const ENTITY = 'beneficiaryBankAccount';
+const response = fields({ beneficiaryBankAccount: bankAccountShown });
+const example = { beneficiaryBankAccount: BANK_ACCOUNT_EXAMPLE };
+
+const postBankAccount = route(
+  {
+    method: 'POST',
+    path: '/beneficiaries/{beneficiaryId}/bank-accounts',
+    summary: 'Add a bank account to a beneficiary',
+    tag: TAG,
+    roles: ['operator'],
+    params: { beneficiaryId: uuid<BeneficiaryId>() },
+    workflows: { direct: { data: fields({ beneficiaryBankAccount: bankAccountSent }) } },
+    response,
+    errors: ['common.coding.internal.record_not_found', 'common.validation.limit_exceeded'],
+    examples: {
+      requests: { direct: { data: { beneficiaryBankAccount: BANK_ACCOUNT_SENT_EXAMPLE } } },
+      response: example,
+    },
+  },
+  async ({ params, body, services, write }) => {
+    const sent = body.data.beneficiaryBankAccount;
+    const metadata = modulusMetadata(services, [{ account: sent, entity: ENTITY, prefix: '' }]);
+    return write(async (tx) => {
+      const account = await addBankAccount(tx, params.beneficiaryId, sent);
+      return { data: { beneficiaryBankAccount: presentBeneficiaryBankAccount(account) }, metadata };
+    });
+  },
+);
+
+const bankAccountPatch = fields({
+  accountHolderName: optional(partyName()),
+  accountHolderType: clearable(holderType),
+  bankName: clearable(partyName()),
+  alias: clearable(text(30)),
+  accountNumber: clearable(text(42)),
+  iban: clearable(text(42)),
+  routingCodes: clearable(routingCodesSent),
+  status: optional(picklist(BANK_ACCOUNT_STATUSES)),
+});
+
+const patchBankAccount = route(
+  {
+    method: 'PATCH',
+    path: '/beneficiaries/{beneficiaryId}/bank-accounts/{id}',
+    summary: 'Change a bank account of a beneficiary',
+    tag: TAG,
+    roles: ['operator'],
+    params: { beneficiaryId: uuid<BeneficiaryId>(), id: uuid<BeneficiaryBankAccountId>() },
+    workflows: { direct: { data: fields({ beneficiaryBankAccount: bankAccountPatch }) } },
+    response,
+    errors: ['common.coding.internal.record_not_found', 'common.validation.limit_exceeded'],
+    examples: {
+      requests: { direct: { data: { beneficiaryBankAccount: { alias: 'Wages', status: 'active' } } } },
+      response: { beneficiaryBankAccount: { ...BANK_ACCOUNT_EXAMPLE, alias: 'Wages' } },
+    },
+  },
+  async ({ params, body, services, write }) => {
+    const patch = body.data.beneficiaryBankAccount;
+    const identified = [patch.accountNumber, patch.iban, patch.routingCodes].some((sent) => sent !== undefined);
+    return write(async (tx) => {
+      let metadata = {};
+      const { accountHolderName, accountHolderType, bankName, alias, status } = patch;
+      const described = {
+        ...(accountHolderName === undefined ? {} : { accountHolderName }),
+        ...(accountHolderType === undefined ? {} : { accountHolderType }),
+        ...(bankName === undefined ? {} : { bankName }),
+        ...(alias === undefined ? {} : { alias }),
+        ...(status === undefined ? {} : { status }),
+      };
+      const judge = (before: BankAccountDetails): BankAccountChange => {
+        // What was kept under an earlier rule or table can still be renamed and set inactive.
+        if (!identified) return described;
+        const checked = checkedDetails({
+          country: before.country,
+          currency: before.currency,
+          accountNumber: patch.accountNumber === undefined ? before.accountNumber : patch.accountNumber,
+          iban: patch.iban === undefined ? before.iban : patch.iban,
+          routingCodes: patch.routingCodes === undefined ? before.routingCodes : (patch.routingCodes ?? {}),
+        });
+        metadata = modulusMetadata(services, [{ account: checked, entity: ENTITY, prefix: '' }]);
+        const { accountNumber, iban, routingCodes } = checked;
+        return { ...described, accountNumber, iban, routingCodes };
+      };
+      const account = await changeBankAccount(tx, params.beneficiaryId, params.id, judge);
+      return { data: { beneficiaryBankAccount: presentBeneficiaryBankAccount(account) }, metadata };
+    });
+  },
+);
+
+/** The whole account as it would be, in the form that is stored; throws all that is wrong with it. */
+function checkedDetails(account: BankAccountDetails): BankAccountDetails {
+  const { details, problems } = checkBankAccount(account, { entity: ENTITY, prefix: '' });
+  const [first, ...rest] = problems;
+  if (first !== undefined) throw new DomainError([first, ...rest]);
+  return details;
+}
+
+const getBankAccount = route(
+  {
+    method: 'GET',
+    path: '/beneficiaries/{beneficiaryId}/bank-accounts/{id}',
+    summary: 'A bank account of a beneficiary',
+    tag: TAG,
+    params: { beneficiaryId: uuid<BeneficiaryId>(), id: uuid<BeneficiaryBankAccountId>() },
+    response,
+    errors: ['common.coding.internal.record_not_found'],
+    examples: { response: example },
+  },
+  async ({ params, services }) => {
+    const account = await findBankAccount(services.database.reader, params.beneficiaryId, params.id);
+    if (account === null) throw recordNotFound(ENTITY, 'id', params.id);
+    return { data: { beneficiaryBankAccount: presentBeneficiaryBankAccount(account) } };
+  },
+);
+
+const getBankAccounts = route(
+  {
+    method: 'GET',
+    path: '/beneficiaries/{beneficiaryId}/bank-accounts',
+    summary: 'The bank accounts of a beneficiary, in the order of their creation',
+    tag: TAG,
+    paged: true,
+    params: { beneficiaryId: uuid<BeneficiaryId>() },
+    query: {
+      'data.beneficiaryBankAccount.country': optional(country()),
+      'data.beneficiaryBankAccount.currency': optional(currency()),
+      'data.beneficiaryBankAccount.iban': optional(text(42)),
+      'data.beneficiaryBankAccount.accountNumber': optional(text(34)),
+      'data.beneficiaryBankAccount.routingCodeKey': optional(pattern(ROUTING_CODE_KIND, 'a kind of routing code')),
+      'data.beneficiaryBankAccount.routingCodeValue': optional(text(34)),
+    },
+    response: fields({ beneficiaryBankAccounts: list(bankAccountShown, 0, 100) }),
+    errors: ['common.coding.internal.record_not_found'],
+    examples: { response: { beneficiaryBankAccounts: [BANK_ACCOUNT_EXAMPLE] } },
+  },
+  async ({ params, query, page, services }) => {
+    const { reader } = services.database;
+    if ((await findBeneficiary(reader, params.beneficiaryId)) === null) {
+      throw recordNotFound('beneficiary', 'id', params.beneficiaryId);
+    }
+    const iban = query['data.beneficiaryBankAccount.iban'];
+    const key = query['data.beneficiaryBankAccount.routingCodeKey'];
+    const code = query['data.beneficiaryBankAccount.routingCodeValue'];
+    const filter = {
+      country: query['data.beneficiaryBankAccount.country'],
+      currency: query['data.beneficiaryBankAccount.currency'],
+      iban: iban === undefined ? undefined : normalIban(iban),
+      accountNumber: query['data.beneficiaryBankAccount.accountNumber'],
+      routingCodeKey: key,
+      // As it is stored: a sort code may be asked for with its dashes.
+      routingCodeValue: key === undefined || code === undefined ? code : (normalRoutingCode(key, code) ?? code),
+    };
+    const { rows, totalElements } = await listBankAccounts(reader, params.beneficiaryId, filter, page);
+    return { data: { beneficiaryBankAccounts: rows.map(presentBeneficiaryBankAccount) }, totalElements };
+  },
+);
+
+const requirementShown = fields({
+  requirement: picklist(['none', 'optional', 'required']),
+  pattern: nullable(text(200)),
+});
+
+const getRequirements = route(
+  {
+    method: 'GET',
+    path: '/beneficiary-bank-account-requirements',
+    summary: 'What a bank account of a currency in a country must carry',
+    description:
+      'By the table that creations are judged by. `none`: not asked for there, and kept where it is sent and well-formed. Patterns are of the stored form: spaces in IBANs and account numbers, and small letters in IBANs, are taken too. Beside the required fields, one of `alternatives` must be complete. An IBAN that contradicts the sort code or account number beside it is refused.',
+    tag: TAG,
+    query: {
+      'data.beneficiaryBankAccountRequirement.currency': currency(),
+      'data.beneficiaryBankAccountRequirement.country': country(),
+    },
+    response: fields({
+      beneficiaryBankAccountRequirement: fields({
+        currency: currency(),
+        country: country(),
+        fields: map(/^[A-Za-z.-]{1,60}$/, requirementShown, 40),
+        alternatives: list(list(text(60), 0, 10), 0, 10),
+      }),
+    }),
+    examples: {
+      response: {
+        beneficiaryBankAccountRequirement: {
+          currency: 'EUR',
+          country: 'DE',
+          fields: { iban: { requirement: 'required', pattern: '^[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30}$' } },
+          alternatives: [],
+        },
+      },
+    },
+  },
+  async ({ query }) => {
+    const place = {
+      currency: query['data.beneficiaryBankAccountRequirement.currency'],
+      country: query['data.beneficiaryBankAccountRequirement.country'],
+    };
+    const { alternatives, ...requirements } = bankAccountRequirements(place);
+    const sets = alternatives.map((set) => [...set]);
+    return { data: { beneficiaryBankAccountRequirement: { ...requirements, ...place, alternatives: sets } } };
+  },
+);
+
+export const beneficiaryBankAccountRoutes = [
+  postBankAccount,
+  patchBankAccount,
+  getBankAccount,
+  getBankAccounts,
+  getRequirements,
+];

@@ -1,0 +1,54 @@
+import { findMigratedBeneficiary, requireClientAtProvider } from '../../db/beneficiaries/migrations.ts';
+import { isHereAlready, type MigrationOrigin } from '../../db/clients/migrations.ts';
+import { DomainError, refusal } from '../../domain/frame/errors.ts';
+import type { ClientId } from '../../domain/frame/ids.ts';
+import type { RenderedAnswer } from '../frame/route.ts';
+import { judged, type LookUp, lookUp, migrationSource, refuseProblems } from '../providers/migrations.ts';
+import { type BeneficiarySent, beneficiarySent } from './schemas.ts';
+import { modulusMetadata, type PlacedBankAccount } from './uk-modulus-check.ts';
+
+export interface BeneficiaryToMigrate {
+  readonly beneficiary: BeneficiarySent;
+  readonly origin: MigrationOrigin;
+}
+
+/**
+ * `workflow.code` `migration` (specification 4.3): the beneficiary as its client's provider has it and as a direct creation
+ * would take it; or the stored answer of the same request. It must be that client's at the provider too.
+ */
+export async function findBeneficiaryToMigrate(
+  asked: Omit<LookUp, 'entity'>,
+  clientId: ClientId,
+  storedAnswer: () => Promise<RenderedAnswer | null>,
+): Promise<BeneficiaryToMigrate | RenderedAnswer> {
+  const { services, provider, sourceId } = asked;
+  const { reader } = services.database;
+  const here = await findMigratedBeneficiary(reader, asked);
+  // Read after that: of two requests with one key the second gets the first's answer, and not that it came too late.
+  const earlier = await storedAnswer();
+  if (earlier !== null) return earlier;
+  const source = migrationSource(services, provider);
+  const client = await requireClientAtProvider(reader, clientId, provider);
+  if (here !== null) throw isHereAlready('beneficiary', asked, here);
+  const of: LookUp = { ...asked, entity: 'beneficiary' };
+  const found = await lookUp(of, (call) => source.lookUpBeneficiary(sourceId, call));
+  if (found.clientReference !== client.reference) {
+    const message = `At ${provider} this beneficiary belongs to another client.`;
+    throw refusal('connect.client.mismatch', ['beneficiary', 'clientId', clientId], message);
+  }
+  return {
+    beneficiary: judged(of, beneficiarySent, { ...found.beneficiary, clientId }),
+    origin: { provider, sourceId, reference: found.reference },
+  };
+}
+
+/** As `modulusMetadata`; but a number that is refused is the provider's and not the caller's. */
+export function modulusMetadataOfMigration(asked: Omit<LookUp, 'entity'>, accounts: readonly PlacedBankAccount[]) {
+  try {
+    return modulusMetadata(asked.services, accounts);
+  } catch (error) {
+    if (error instanceof DomainError)
+      refuseProblems({ provider: asked.provider, entity: 'beneficiary' }, error.problems);
+    throw error;
+  }
+}

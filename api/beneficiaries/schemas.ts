@@ -1,0 +1,197 @@
+import * as v from 'valibot';
+import { checkBankAccount } from '../../domain/accounts/bank-accounts.ts';
+import { BANK_ACCOUNT_STATUSES } from '../../domain/beneficiaries/beneficiaries.ts';
+import type { ClientId } from '../../domain/frame/ids.ts';
+import { routingCodesShown } from '../accounts/schemas.ts';
+import { email } from '../clients/schemas.ts';
+import { oneOf } from '../frame/schemas/alternatives.ts';
+import { crossCheck, disagreement, isSent, type Sent } from '../frame/schemas/cross-checks.ts';
+import {
+  addressSent,
+  addressShown,
+  identificationsSent,
+  identificationsShown,
+  partyName,
+  phone,
+} from '../frame/schemas/parties.ts';
+import {
+  country,
+  currency,
+  date,
+  fields,
+  list,
+  map,
+  nullable,
+  optional,
+  picklist,
+  text,
+  uuid,
+} from '../frame/schemas/schemas.ts';
+
+/** Bank accounts of one creation (specification 8). */
+const BANK_ACCOUNTS_MIN = 1;
+const BANK_ACCOUNTS_MAX = 3;
+const IDENTIFIER_LENGTH_MAX = 42;
+export const ROUTING_CODE_KIND = /^[a-z0-9-]{1,40}$/;
+const ROUTING_CODES_MAX = 10;
+
+export const holderType = picklist(['individual', 'corporate']);
+
+export const routingCodesSent = map(ROUTING_CODE_KIND, text(IDENTIFIER_LENGTH_MAX), ROUTING_CODES_MAX);
+
+const bankAccountFields = {
+  accountHolderName: optional(partyName()),
+  accountHolderType: optional(holderType),
+  bankName: optional(partyName()),
+  alias: optional(text(30)),
+  country: country(),
+  currency: currency(),
+  accountNumber: optional(text(IDENTIFIER_LENGTH_MAX)),
+  iban: optional(text(IDENTIFIER_LENGTH_MAX)),
+  routingCodes: optional(routingCodesSent),
+};
+
+/** A bank account as it is sent; afterwards in the form that is stored. */
+export const bankAccountSent = v.pipe(
+  fields(bankAccountFields),
+  crossCheck((sent) => bankAccountProblems(sent)),
+  v.transform((sent) => ({
+    ...checkBankAccount(sent, NO_PLACE).details,
+    accountHolderName: sent.accountHolderName ?? null,
+    accountHolderType: sent.accountHolderType ?? null,
+    bankName: sent.bankName ?? null,
+    alias: sent.alias ?? null,
+  })),
+);
+
+const NO_PLACE = { entity: '', prefix: '' };
+
+/** What is wrong with the numbers and codes, also of an account that has other faults; those are told by the fields. */
+function bankAccountProblems({ country: place, currency: code, accountNumber, iban, routingCodes }: Sent) {
+  const codes = isSent(routingCodes) ? routingCodes : {};
+  const texts = Object.entries(codes).flatMap(([kind, value]) => (typeof value === 'string' ? [[kind, value]] : []));
+  const details = {
+    country: typeof place === 'string' ? place : '',
+    currency: typeof code === 'string' ? code : '',
+    accountNumber: typeof accountNumber === 'string' ? accountNumber : null,
+    iban: typeof iban === 'string' ? iban : null,
+    routingCodes: Object.fromEntries(texts),
+  };
+  return checkBankAccount(details, NO_PLACE).problems.map((problem) => {
+    const [, field, value] = problem.messageParameters;
+    const [first = field, ...rest] = field.split('.');
+    return disagreement(problem, [first, ...rest], value);
+  });
+}
+
+const identitySent = oneOf(
+  'type',
+  [
+    fields({
+      type: v.literal('individual'),
+      givenName: partyName(),
+      familyName: partyName(),
+      birthDate: optional(date()),
+      country: optional(country()),
+      identifications: optional(identificationsSent),
+    }),
+    fields({ type: v.literal('corporate'), legalName: partyName(), identifications: optional(identificationsSent) }),
+  ],
+  'type individual or corporate',
+);
+
+/** A beneficiary to create: with an identity, or known by its full name alone. */
+export const beneficiarySent = v.pipe(
+  fields({
+    clientId: uuid<ClientId>(),
+    identity: optional(identitySent),
+    fullName: optional(partyName()),
+    title: optional(text(35)),
+    contact: optional(fields({ phone: optional(phone()), email: optional(email()), address: optional(addressSent) })),
+    bankAccounts: list(bankAccountSent, BANK_ACCOUNTS_MIN, BANK_ACCOUNTS_MAX),
+  }),
+  crossCheck(({ identity, fullName }) => {
+    if ((identity === undefined) !== (fullName === undefined)) return [];
+    const message =
+      identity === undefined
+        ? 'common.validation.field_required: or identity is required'
+        : 'common.validation.mutually_exclusive: is made of the identity: send one of the two';
+    return [{ path: ['fullName'], value: fullName, message }];
+  }),
+);
+
+export type BeneficiarySent = v.InferOutput<typeof beneficiarySent>;
+
+const identityShown = v.variant('type', [
+  fields({
+    type: v.literal('individual'),
+    givenName: partyName(),
+    familyName: partyName(),
+    birthDate: nullable(date()),
+    country: nullable(country()),
+    identifications: identificationsShown,
+  }),
+  fields({ type: v.literal('corporate'), legalName: partyName(), identifications: identificationsShown }),
+]);
+
+export const bankAccountShown = fields({
+  id: uuid(),
+  beneficiaryId: uuid(),
+  accountHolderName: text(300),
+  accountHolderType: nullable(holderType),
+  bankName: nullable(text(140)),
+  alias: nullable(text(30)),
+  country: country(),
+  currency: currency(),
+  accountNumber: nullable(text(34)),
+  iban: nullable(text(34)),
+  routingCodes: routingCodesShown,
+  status: picklist(BANK_ACCOUNT_STATUSES),
+});
+
+export const beneficiaryShown = fields({
+  id: uuid(),
+  clientId: uuid(),
+  identity: nullable(identityShown),
+  fullName: text(300),
+  title: nullable(text(35)),
+  contact: nullable(fields({ phone: nullable(text(40)), email: nullable(text(254)), address: nullable(addressShown) })),
+  address: nullable(addressShown),
+  bankAccounts: optional(list(bankAccountShown, 0, 1_000)),
+});
+
+export const BANK_ACCOUNT_SENT_EXAMPLE = {
+  country: 'GB',
+  currency: 'GBP',
+  accountNumber: '31926819',
+  routingCodes: { 'sort-code': '601613' },
+};
+
+export const BANK_ACCOUNT_EXAMPLE = {
+  ...BANK_ACCOUNT_SENT_EXAMPLE,
+  id: '0199c4a0-5b1e-7c3a-9d42-0c2f6f3a1b03',
+  beneficiaryId: '0199c4a0-5b1e-7c3a-9d42-0c2f6f3a1b05',
+  accountHolderName: 'Brook Lane Bakery Ltd',
+  accountHolderType: 'corporate',
+  bankName: null,
+  alias: null,
+  iban: null,
+  status: 'active',
+};
+
+export const BENEFICIARY_SENT_EXAMPLE = {
+  clientId: '0199c4a0-5b1e-7c3a-9d42-0c2f6f3a1b01',
+  identity: { type: 'corporate', legalName: 'Brook Lane Bakery Ltd' },
+  bankAccounts: [BANK_ACCOUNT_SENT_EXAMPLE],
+};
+
+export const BENEFICIARY_EXAMPLE = {
+  id: '0199c4a0-5b1e-7c3a-9d42-0c2f6f3a1b05',
+  clientId: '0199c4a0-5b1e-7c3a-9d42-0c2f6f3a1b01',
+  identity: { type: 'corporate', legalName: 'Brook Lane Bakery Ltd', identifications: [] },
+  fullName: 'Brook Lane Bakery Ltd',
+  title: null,
+  contact: null,
+  address: null,
+  bankAccounts: [BANK_ACCOUNT_EXAMPLE],
+};

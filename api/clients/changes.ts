@@ -1,0 +1,183 @@
+import * as v from 'valibot';
+import { changeClient } from '../../db/clients/changes.ts';
+import { readClientRelations } from '../../db/clients/relations.ts';
+import type { ClientChange } from '../../domain/clients/changes.ts';
+import { CLIENT_STATUSES } from '../../domain/clients/clients.ts';
+import { presentClientWithRelations } from '../../domain/clients/relations.ts';
+import { refusal } from '../../domain/frame/errors.ts';
+import type { ClientId } from '../../domain/frame/ids.ts';
+import type { Role } from '../../domain/machine-users/roles.ts';
+import { route } from '../frame/route.ts';
+import { oneOf, only } from '../frame/schemas/alternatives.ts';
+import { crossCheck } from '../frame/schemas/cross-checks.ts';
+import {
+  addressSent,
+  historicDate,
+  identificationNumbersChange,
+  identificationsSent,
+  partyName,
+  phone,
+} from '../frame/schemas/parties.ts';
+import {
+  clearable,
+  country,
+  date,
+  deprecated,
+  fields,
+  optional,
+  picklist,
+  text,
+  uuid,
+} from '../frame/schemas/schemas.ts';
+import { CLIENT_EXAMPLE, clientShown, email, typeDisagreements } from './schemas.ts';
+
+const identityOfBoth = {
+  country: clearable(country()),
+  identifications: clearable(identificationsSent),
+  identificationNumbers: deprecated(clearable(identificationNumbersChange)),
+};
+
+const identityChange = oneOf(
+  'type',
+  [
+    fields({
+      type: only('individual'),
+      givenName: optional(partyName()),
+      familyName: optional(partyName()),
+      birthDate: clearable(date()),
+      ...identityOfBoth,
+    }),
+    fields({
+      type: only('corporate'),
+      legalName: optional(partyName()),
+      incorporationDate: clearable(historicDate()),
+      corporationType: clearable(text(40)),
+      ...identityOfBoth,
+    }),
+  ],
+  'type individual or corporate',
+);
+
+const contactChange = { phone: clearable(phone()), email: clearable(email()) };
+
+const profileChange = oneOf(
+  'identityType',
+  [
+    fields({
+      identityType: only('individual'),
+      residentialAddress: optional(addressSent),
+      ...contactChange,
+    }),
+    fields({
+      identityType: only('corporate'),
+      registrationAddress: optional(addressSent),
+      ...contactChange,
+    }),
+  ],
+  'identityType individual or corporate',
+);
+
+const clientChange = v.pipe(
+  fields({
+    identity: optional(identityChange),
+    profile: optional(profileChange),
+    status: optional(picklist(CLIENT_STATUSES)),
+  }),
+  crossCheck(typeDisagreements),
+);
+
+const EXAMPLE = {
+  id: CLIENT_EXAMPLE.id,
+  clientNumber: CLIENT_EXAMPLE.clientNumber,
+  status: 'active',
+  fullName: 'Brook Lane Bakery Limited',
+  identity: {
+    type: 'corporate',
+    legalName: 'Brook Lane Bakery Limited',
+    incorporationDate: '2012-02-29',
+    corporationType: 'ltd',
+    country: 'GB',
+    identifications: [
+      {
+        type: 'registration-number',
+        identificationNumber: '07654321',
+        issuingCountry: 'GB',
+        issueDate: null,
+        expirationDate: null,
+      },
+    ],
+    identificationNumbers: { 'registration-number': '07654321' },
+  },
+  profile: {
+    identityType: 'corporate',
+    registrationAddress: CLIENT_EXAMPLE.profile.residentialAddress,
+    phone: '+44 20 7946 0000',
+    email: null,
+  },
+  relations: [],
+};
+
+const patchClient = route(
+  {
+    method: 'PATCH',
+    path: '/clients/{clientId}',
+    summary: 'Change a client',
+    description:
+      'Any subset of identity and profile (role operator) and status (role compliance or admin). Identity and profile: their type says which client is meant and cannot change. Addresses and the list of identifications are replaced as a whole; the deprecated map is merged, and its null takes the identifications of a type away.',
+    tag: 'Clients',
+    roles: ['operator', 'compliance', 'admin'],
+    params: { clientId: uuid<ClientId>() },
+    workflows: { direct: { data: fields({ client: clientChange }) } },
+    response: fields({ client: clientShown }),
+    errors: [
+      'common.coding.internal.record_not_found',
+      'common.state.illegal_transition',
+      'common.security.access_denied',
+      'client.close.not_empty',
+    ],
+    examples: {
+      requests: {
+        direct: {
+          data: {
+            client: {
+              identity: {
+                type: 'corporate',
+                legalName: 'Brook Lane Bakery Limited',
+                identifications: [
+                  { type: 'registration-number', identificationNumber: '07654321', issuingCountry: 'GB' },
+                ],
+              },
+              profile: { identityType: 'corporate', phone: '+44 20 7946 0000', email: null },
+            },
+          },
+        },
+      },
+      response: { client: EXAMPLE },
+    },
+  },
+  async ({ params, body, caller, initiator, write }) => {
+    const change = body.data.client;
+    checkRoles(caller.roles, change);
+    return write(async (tx) => {
+      const client = await changeClient(tx, params.clientId, change, initiator);
+      const relations = await readClientRelations(tx, params.clientId);
+      return { data: { client: presentClientWithRelations(client, relations) } };
+    });
+  },
+);
+
+/** Who keeps a client's data does not decide whether it may do business, and the other way round. */
+function checkRoles(roles: readonly Role[], { identity, profile, status }: ClientChange): void {
+  if (status !== undefined && !roles.includes('compliance') && !roles.includes('admin')) {
+    throw denied('compliance or admin', 'status');
+  }
+  if (identity === undefined && profile === undefined) return;
+  if (!roles.includes('operator')) throw denied('operator', identity === undefined ? 'profile' : 'identity');
+}
+
+function denied(role: string, field: string): Error {
+  const message = `Changing this needs the role ${role}.`;
+  return refusal('common.security.access_denied', ['client', field, ''], message);
+}
+
+export const clientChangeRoutes = [patchClient];

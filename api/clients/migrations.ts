@@ -1,0 +1,32 @@
+import { findMigratedClient, isHereAlready, type MigrationOrigin } from '../../db/clients/migrations.ts';
+import type { RenderedAnswer } from '../frame/route.ts';
+import { judged, type LookUp, lookUp, migrationSource } from '../providers/migrations.ts';
+import { type ClientSent, clientSent } from './schemas.ts';
+
+export interface ClientToMigrate {
+  readonly client: ClientSent;
+  readonly origin: MigrationOrigin;
+}
+
+/**
+ * `workflow.code` `migration` (specification 4.1): the client as its provider has it and as a direct creation would take
+ * it; or the stored answer of the same request. Asks outside, so it stands before the transaction.
+ */
+export async function findClientToMigrate(
+  asked: Omit<LookUp, 'entity'>,
+  storedAnswer: () => Promise<RenderedAnswer | null>,
+): Promise<ClientToMigrate | RenderedAnswer> {
+  const { services, provider, sourceId } = asked;
+  const here = await findMigratedClient(services.database.reader, asked);
+  // Read after that: of two requests with one key the second gets the first's answer, and not that it came too late.
+  const earlier = await storedAnswer();
+  if (earlier !== null) return earlier;
+  const source = migrationSource(services, provider);
+  if (here !== null) throw isHereAlready('client', asked, here);
+  const of: LookUp = { ...asked, entity: 'client' };
+  const found = await lookUp(of, (call) => source.lookUpClient(sourceId, call));
+  return {
+    client: judged(of, clientSent, found.client),
+    origin: { provider, sourceId, reference: found.reference },
+  };
+}

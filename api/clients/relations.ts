@@ -1,0 +1,238 @@
+import * as v from 'valibot';
+import { findClient } from '../../db/clients/clients.ts';
+import {
+  addClientRelations,
+  changeClientRelation,
+  deleteClientRelation,
+  findClientRelation,
+  listClientRelations,
+  type NewClientRelation,
+} from '../../db/clients/relations.ts';
+import { CLIENT_RELATIONS } from '../../domain/clients/clients.ts';
+import {
+  CLIENT_RELATIONS_MAX,
+  CLIENT_RELATIONS_PER_CALL_MAX,
+  presentClientRelation,
+} from '../../domain/clients/relations.ts';
+import { recordNotFound } from '../../domain/frame/errors.ts';
+import type { ClientId, ClientRelationId } from '../../domain/frame/ids.ts';
+import { route } from '../frame/route.ts';
+import { only } from '../frame/schemas/alternatives.ts';
+import { crossCheck } from '../frame/schemas/cross-checks.ts';
+import { addressSent, partyName, phone } from '../frame/schemas/parties.ts';
+import { clearable, country, date, fields, list, optional, picklist, uuid } from '../frame/schemas/schemas.ts';
+import { CLIENT_EXAMPLE, type ClientRelationSent, email, relationSent, relationShown } from './schemas.ts';
+
+const TAG = 'Clients';
+
+const SENT_EXAMPLE = {
+  relation: 'director',
+  identity: { type: 'individual', givenName: 'Grace', familyName: 'Hopper', birthDate: '1976-12-09', country: 'GB' },
+  profile: {
+    identityType: 'individual',
+    residentialAddress: { country: 'GB', city: 'London', street: 'Baker Street', houseNumber: '7' },
+    email: 'grace@example.com',
+  },
+};
+
+const EXAMPLE = {
+  id: '0199c4a0-5b1e-7c3a-9d42-0c2f6f3a1b02',
+  clientId: CLIENT_EXAMPLE.id,
+  ...SENT_EXAMPLE,
+  profile: {
+    ...SENT_EXAMPLE.profile,
+    residentialAddress: {
+      ...SENT_EXAMPLE.profile.residentialAddress,
+      region: null,
+      postalCode: null,
+      refinement: null,
+      state: null,
+      firstLine: 'Baker Street 7',
+      secondLine: null,
+    },
+    phone: null,
+  },
+  fullName: 'Grace Hopper',
+};
+
+/** One or several: what was sent is what is answered. */
+const oneOrSeveral = v.pipe(
+  fields({
+    clientRelation: optional(relationSent),
+    clientRelations: optional(list(relationSent, 1, CLIENT_RELATIONS_PER_CALL_MAX)),
+  }),
+  crossCheck(({ clientRelation, clientRelations }) => {
+    if (clientRelation === undefined && clientRelations === undefined) {
+      const message = 'common.validation.field_required: is required, or data.clientRelations is';
+      return [{ path: ['clientRelation'], value: undefined, message }];
+    }
+    if (clientRelation === undefined || clientRelations === undefined) return [];
+    const message = 'common.validation.mutually_exclusive: cannot be sent together with data.clientRelation';
+    return [{ path: ['clientRelations'], value: clientRelations, message }];
+  }),
+);
+
+const postClientRelations = route(
+  {
+    method: 'POST',
+    path: '/clients/{clientId}/relations',
+    summary: 'Relate individuals to a corporate client',
+    description: `Either one as \`clientRelation\` or several as \`clientRelations\`; the answer has the same form. At most ${CLIENT_RELATIONS_PER_CALL_MAX} at once, and ${CLIENT_RELATIONS_MAX} of a client in all.`,
+    tag: TAG,
+    roles: ['operator'],
+    params: { clientId: uuid<ClientId>() },
+    workflows: { direct: { data: oneOrSeveral } },
+    response: fields({
+      clientRelation: optional(relationShown),
+      clientRelations: optional(list(relationShown, 1, CLIENT_RELATIONS_PER_CALL_MAX)),
+    }),
+    errors: ['common.coding.internal.record_not_found'],
+    examples: {
+      requests: { direct: { data: { clientRelation: SENT_EXAMPLE } } },
+      response: { clientRelation: EXAMPLE },
+    },
+  },
+  async ({ params, body, write }) => {
+    const { clientRelation: one, clientRelations: several } = body.data;
+    const wanted = several ?? (one === undefined ? [] : [one]);
+    return write(async (tx) => {
+      const rows = await addClientRelations(tx, params.clientId, wanted.map(newClientRelation));
+      const shown = rows.map(presentClientRelation);
+      return { data: several === undefined ? { clientRelation: shown[0] } : { clientRelations: shown } };
+    });
+  },
+);
+
+/** What was not sent is null. */
+export function newClientRelation({ relation, identity, profile }: ClientRelationSent): NewClientRelation {
+  const { birthDate = null, country: nationality = null } = identity;
+  const { residentialAddress = null, phone: number = null, email: address = null } = profile ?? {};
+  return {
+    relation,
+    identity: { ...identity, birthDate, country: nationality },
+    profile: { identityType: 'individual', residentialAddress, phone: number, email: address },
+  };
+}
+
+const one = { clientId: uuid<ClientId>(), clientRelationId: uuid<ClientRelationId>() };
+
+const clientRelationChange = fields({
+  relation: optional(picklist(CLIENT_RELATIONS)),
+  identity: optional(
+    fields({
+      type: optional(only('individual')),
+      givenName: optional(partyName()),
+      familyName: optional(partyName()),
+      birthDate: clearable(date()),
+      country: clearable(country()),
+    }),
+  ),
+  profile: clearable(
+    fields({
+      identityType: optional(only('individual')),
+      residentialAddress: clearable(addressSent),
+      phone: clearable(phone()),
+      email: clearable(email()),
+    }),
+  ),
+});
+
+const patchClientRelation = route(
+  {
+    method: 'PATCH',
+    path: '/clients/{clientId}/relations/{clientRelationId}',
+    summary: 'Change a relation of a corporate client',
+    tag: TAG,
+    roles: ['operator'],
+    params: one,
+    workflows: { direct: { data: fields({ clientRelation: clientRelationChange }) } },
+    response: fields({ clientRelation: relationShown }),
+    errors: ['common.coding.internal.record_not_found'],
+    examples: {
+      requests: {
+        direct: {
+          data: {
+            clientRelation: {
+              relation: 'director-and-shareholder',
+              identity: { type: 'individual', familyName: 'Murray Hopper' },
+              profile: { identityType: 'individual', phone: '+44 20 7946 0000' },
+            },
+          },
+        },
+      },
+      response: { clientRelation: { ...EXAMPLE, relation: 'director-and-shareholder' } },
+    },
+  },
+  async ({ params, body, write }) => {
+    const change = body.data.clientRelation;
+    return write(async (tx) => {
+      const changed = await changeClientRelation(tx, params.clientId, params.clientRelationId, change);
+      return { data: { clientRelation: presentClientRelation(changed) } };
+    });
+  },
+);
+
+const deleteClientRelationRoute = route(
+  {
+    method: 'DELETE',
+    path: '/clients/{clientId}/relations/{clientRelationId}',
+    summary: 'End a relation of a corporate client',
+    tag: TAG,
+    roles: ['operator'],
+    params: one,
+    response: fields({}),
+    errors: ['common.coding.internal.record_not_found'],
+    examples: { response: {} },
+  },
+  async ({ params, write }) =>
+    write(async (tx) => {
+      await deleteClientRelation(tx, params.clientId, params.clientRelationId);
+      return { data: {} };
+    }),
+);
+
+const getClientRelation = route(
+  {
+    method: 'GET',
+    path: '/clients/{clientId}/relations/{clientRelationId}',
+    summary: 'A relation of a corporate client',
+    tag: TAG,
+    params: one,
+    response: fields({ clientRelation: relationShown }),
+    errors: ['common.coding.internal.record_not_found'],
+    examples: { response: { clientRelation: EXAMPLE } },
+  },
+  async ({ params, services }) => {
+    const found = await findClientRelation(services.database.reader, params.clientId, params.clientRelationId);
+    if (found === null) throw recordNotFound('clientRelation', 'id', params.clientRelationId);
+    return { data: { clientRelation: presentClientRelation(found) } };
+  },
+);
+
+const getClientRelations = route(
+  {
+    method: 'GET',
+    path: '/clients/{clientId}/relations',
+    summary: 'The relations of a client, in the order of their creation',
+    tag: TAG,
+    paged: true,
+    params: { clientId: uuid<ClientId>() },
+    response: fields({ clientRelations: list(relationShown, 0, 100) }),
+    errors: ['common.coding.internal.record_not_found'],
+    examples: { response: { clientRelations: [EXAMPLE] } },
+  },
+  async ({ params, page, services }) => {
+    const { reader } = services.database;
+    if ((await findClient(reader, params.clientId)) === null) throw recordNotFound('client', 'id', params.clientId);
+    const { rows, totalElements } = await listClientRelations(reader, params.clientId, page);
+    return { data: { clientRelations: rows.map(presentClientRelation) }, totalElements };
+  },
+);
+
+export const clientRelationRoutes = [
+  postClientRelations,
+  patchClientRelation,
+  deleteClientRelationRoute,
+  getClientRelation,
+  getClientRelations,
+];

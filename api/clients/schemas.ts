@@ -1,0 +1,216 @@
+import * as v from 'valibot';
+import { CLIENT_RELATIONS, CLIENT_STATUSES } from '../../domain/clients/clients.ts';
+import { CLIENT_RELATIONS_MAX, CLIENT_RELATIONS_PER_CALL_MAX } from '../../domain/clients/relations.ts';
+import { isEmail } from '../../domain/frame/parties/emails.ts';
+import { ADDRESS_LINE_LENGTH_MAX, FULL_NAME_LENGTH_MAX } from '../../domain/frame/parties/names.ts';
+import { oneOf, only } from '../frame/schemas/alternatives.ts';
+import { crossCheck, type Disagreement, isSent, type Sent } from '../frame/schemas/cross-checks.ts';
+import {
+  addressSent,
+  addressShown,
+  historicDate,
+  identificationNumbers,
+  identificationsSent,
+  identificationsShown,
+  partyName,
+  phone,
+} from '../frame/schemas/parties.ts';
+import {
+  country,
+  date,
+  deprecated,
+  fields,
+  hint,
+  list,
+  nullable,
+  optional,
+  pattern,
+  picklist,
+  text,
+  uuid,
+} from '../frame/schemas/schemas.ts';
+
+export const email = () =>
+  v.pipe(
+    v.string('must be an e-mail address'),
+    hint<string>({ format: 'email', maxLength: 254 }),
+    v.check(isEmail, 'must be an e-mail address'),
+  );
+
+const individualNames = { type: only('individual'), givenName: partyName(), familyName: partyName() };
+const corporateNames = { type: only('corporate'), legalName: partyName() };
+const identificationViews = {
+  identifications: optional(identificationsSent),
+  identificationNumbers: deprecated(optional(identificationNumbers)),
+};
+
+const identitySent = oneOf(
+  'type',
+  [
+    fields({ ...individualNames, birthDate: optional(date()), country: optional(country()), ...identificationViews }),
+    fields({
+      ...corporateNames,
+      incorporationDate: optional(historicDate()),
+      corporationType: optional(text(40)),
+      country: optional(country()),
+      ...identificationViews,
+    }),
+  ],
+  'type individual or corporate',
+);
+
+const contactSent = { phone: optional(phone()), email: optional(email()) };
+
+const profileSent = oneOf(
+  'identityType',
+  [
+    fields({ identityType: only('individual'), residentialAddress: addressSent, ...contactSent }),
+    fields({ identityType: only('corporate'), registrationAddress: addressSent, ...contactSent }),
+  ],
+  'identityType individual or corporate',
+);
+
+export const relationSent = fields({
+  relation: picklist(CLIENT_RELATIONS),
+  identity: fields({ ...individualNames, birthDate: optional(date()), country: optional(country()) }),
+  profile: optional(
+    fields({ identityType: only('individual'), residentialAddress: optional(addressSent), ...contactSent }),
+  ),
+});
+
+/** A client to create: identity and profile agree on the type, and only corporates have relations. */
+export const clientSent = v.pipe(
+  fields({
+    identity: identitySent,
+    profile: profileSent,
+    relations: optional(list(relationSent, 0, CLIENT_RELATIONS_PER_CALL_MAX)),
+  }),
+  crossCheck(({ identity, profile, relations }) => {
+    const type = isSent(identity) ? identity.type : undefined;
+    const disagreements = typeDisagreements({ identity, profile });
+    if (type === 'individual' && Array.isArray(relations) && relations.length > 0) {
+      disagreements.push({ path: ['relations'], value: relations, message: 'belong to corporate clients only' });
+    }
+    return disagreements;
+  }),
+);
+
+/** Identity and profile are of one type. */
+export function typeDisagreements({ identity, profile }: Sent): Disagreement[] {
+  const type = isSent(identity) ? identity.type : undefined;
+  const profileType = isSent(profile) ? profile.identityType : undefined;
+  if (!isIdentityType(type) || !isIdentityType(profileType) || type === profileType) return [];
+  const message = 'must be the type of the identity';
+  return [{ path: ['profile', 'identityType'], value: profileType, message }];
+}
+
+function isIdentityType(type: unknown): boolean {
+  return type === 'individual' || type === 'corporate';
+}
+
+export type ClientRelationSent = v.InferOutput<typeof relationSent>;
+export type ClientSent = v.InferOutput<typeof clientSent>;
+
+const contactShown = { phone: nullable(text(40)), email: nullable(text(254)) };
+const identitiesShown = {
+  identifications: identificationsShown,
+  identificationNumbers: deprecated(identificationNumbers),
+};
+
+const identityShown = v.variant('type', [
+  fields({ ...individualNames, birthDate: nullable(date()), country: nullable(country()), ...identitiesShown }),
+  fields({
+    ...corporateNames,
+    incorporationDate: nullable(historicDate()),
+    corporationType: nullable(text(40)),
+    country: nullable(country()),
+    ...identitiesShown,
+  }),
+]);
+
+/** Both forms of specification 2.1. A first line is a street, a space and a house number. */
+const relationAddressShown = fields({
+  ...addressShown.entries,
+  state: addressShown.entries.region,
+  firstLine: nullable(text(2 * ADDRESS_LINE_LENGTH_MAX + 1)),
+  secondLine: addressShown.entries.refinement,
+});
+
+export const relationShown = fields({
+  id: uuid(),
+  clientId: uuid(),
+  relation: picklist(CLIENT_RELATIONS),
+  identity: fields({ ...individualNames, birthDate: nullable(date()), country: nullable(country()) }),
+  profile: fields({
+    identityType: only('individual'),
+    residentialAddress: nullable(relationAddressShown),
+    ...contactShown,
+  }),
+  fullName: text(FULL_NAME_LENGTH_MAX),
+});
+
+/** The client as it stands beside an account that was asked for with its client. */
+export const clientSummaryShown = fields({
+  id: uuid(),
+  clientNumber: pattern(/^\d+$/, 'a client number'),
+  status: picklist(CLIENT_STATUSES),
+  fullName: text(FULL_NAME_LENGTH_MAX),
+  identity: identityShown,
+});
+
+export const clientShown = fields({
+  ...clientSummaryShown.entries,
+  profile: optional(
+    fields({
+      identityType: picklist(['individual', 'corporate']),
+      primaryAddress: optional(nullable(addressShown)),
+      residentialAddress: optional(nullable(addressShown)),
+      registrationAddress: optional(nullable(addressShown)),
+      ...contactShown,
+    }),
+  ),
+  relations: optional(list(relationShown, 0, CLIENT_RELATIONS_MAX)),
+});
+
+export const CLIENT_SUMMARY_EXAMPLE = {
+  id: '0199c4a0-5b1e-7c3a-9d42-0c2f6f3a1b01',
+  clientNumber: '0000000195',
+  status: 'active',
+  fullName: 'Ada Lovelace',
+  identity: {
+    type: 'individual',
+    givenName: 'Ada',
+    familyName: 'Lovelace',
+    birthDate: '1990-12-10',
+    country: 'GB',
+    identifications: [],
+    identificationNumbers: {},
+  },
+};
+
+export const CLIENT_SENT_EXAMPLE = {
+  identity: { type: 'individual', givenName: 'Ada', familyName: 'Lovelace', birthDate: '1990-12-10', country: 'GB' },
+  profile: {
+    identityType: 'individual',
+    residentialAddress: { country: 'GB', city: 'London', street: 'St James Square', houseNumber: '12' },
+    email: 'ada@example.com',
+  },
+};
+
+export const CLIENT_EXAMPLE = {
+  ...CLIENT_SUMMARY_EXAMPLE,
+  profile: {
+    identityType: 'individual',
+    residentialAddress: {
+      country: 'GB',
+      region: null,
+      city: 'London',
+      street: 'St James Square',
+      houseNumber: '12',
+      postalCode: null,
+      refinement: null,
+    },
+    phone: null,
+    email: 'ada@example.com',
+  },
+};

@@ -1,0 +1,33 @@
+import type { NewClient } from '../../db/clients/clients.ts';
+import type { Transaction } from '../../db/driver/client.ts';
+import { createUser, type NewUser } from '../../db/users/users.ts';
+import { refusal } from '../../domain/frame/errors.ts';
+import { asId, type ClientId } from '../../domain/frame/ids.ts';
+import { presentUserClientRelation } from '../../domain/users/client-relations.ts';
+import { presentUser } from '../../domain/users/users.ts';
+
+/** `workflow.createUser` (specification 4.1): the user that a client is at the same time. Refuses what cannot be one. */
+export function userOfClient({ identity, profile }: NewClient): NewUser {
+  if (identity.type !== 'individual') {
+    const message = 'Only individual clients become users.';
+    throw refusal('common.validation.field_invalid', ['workflow', 'createUser', 'true'], message);
+  }
+  const { givenName, familyName, birthDate } = identity;
+  const { email, phone, residentialAddress = null } = profile;
+  if (email === null) {
+    const message = "The user's e-mail is that of the client's profile, which has none.";
+    throw refusal('common.validation.field_required', ['client', 'profile.email', ''], message);
+  }
+  return {
+    email,
+    identity: { type: 'individual', givenName, familyName, birthDate },
+    profile: { phone, residentialAddress },
+  };
+}
+
+export async function createUserOfClient(tx: Transaction, wanted: NewUser, clientId: string) {
+  const { user, relations } = await createUser(tx, wanted, [asId<ClientId>(clientId)]);
+  const [relation] = relations;
+  if (relation === undefined) throw new Error('a user was created without the relation to its client');
+  return { user: presentUser(user), userClientRelation: presentUserClientRelation(relation) };
+}

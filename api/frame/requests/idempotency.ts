@@ -1,0 +1,127 @@
+import { hash } from 'node:crypto';
+import { type Database, leaveToCommit, type Transaction, waitedForRowOf } from '../../../db/driver/client.ts';
+import {
+  claimIdempotencyKey,
+  findIdempotencyKey,
+  type IdempotencyRow,
+  storedAnswerRow,
+  storeIdempotentAnswer,
+} from '../../../db/frame/idempotency-keys.ts';
+import type { Keyring } from '../../../db/frame/keyring.ts';
+import { refusal } from '../../../domain/frame/errors.ts';
+import type { MachineUserId } from '../../../domain/frame/ids.ts';
+import type { IdempotencyClaim, RenderedAnswer } from '../route.ts';
+
+/** How long a second request waits for the first's answer (decisions, Idempotency). */
+const IN_PROGRESS_WAIT_MS = 5_000;
+
+const KEY_LENGTH_MAX = 255;
+
+/** Reads the key of a POST: from Idempotency-Key, or X-Idempotency-Key as the older name. Null without one. */
+export function readIdempotencyKey(header: (name: string) => string | undefined): string | null {
+  const key = header('idempotency-key');
+  const older = header('x-idempotency-key');
+  if (key !== undefined && older !== undefined && key !== older) {
+    throw refusal(
+      'common.validation.mutually_exclusive',
+      ['header', 'Idempotency-Key', ''],
+      'Idempotency-Key and X-Idempotency-Key differ: send one of them.',
+    );
+  }
+  const chosen = key ?? older;
+  if (chosen === undefined) return null;
+  if (chosen.length >= 1 && chosen.length <= KEY_LENGTH_MAX) return chosen;
+  throw refusal(
+    'common.validation.field_invalid',
+    ['header', 'Idempotency-Key', ''],
+    `Idempotency-Key must have 1 to ${KEY_LENGTH_MAX} characters.`,
+  );
+}
+
+export function idempotencyClaim(
+  machineUserId: MachineUserId,
+  request: { readonly method: string; readonly path: string; readonly body: Buffer },
+  key: string,
+): IdempotencyClaim {
+  const requestHash = hash('sha256', request.body, 'buffer');
+  return { machineUserId, method: request.method, path: request.path, key, requestHash };
+}
+
+/**
+ * Runs a write's one transaction under its claim. First statement: claim the key; then work and store the answer, or
+ * replay what is stored. A failure to store it is the commit's. With a keyring the stored answer is encrypted.
+ */
+export async function writeIdempotently(
+  database: Database,
+  claim: IdempotencyClaim | null,
+  work: (tx: Transaction) => Promise<RenderedAnswer>,
+  keyring: Keyring | null,
+): Promise<RenderedAnswer> {
+  const open = async (tx: Transaction) =>
+    claim === null || (await claimIdempotencyKey(tx, claim, claim.requestHash)) ? true : null;
+  return openIdempotently(database, claim, open, work, keyring);
+}
+
+/**
+ * The same for a write whose first statement claims the key and reads what the work needs as well. `open` answers null
+ * when the key is taken.
+ */
+export async function openIdempotently<Opened>(
+  database: Database,
+  claim: IdempotencyClaim | null,
+  open: (tx: Transaction) => Promise<Opened | null>,
+  work: (tx: Transaction, opened: Opened) => Promise<RenderedAnswer>,
+  keyring: Keyring | null = null,
+): Promise<RenderedAnswer> {
+  const options = claim === null ? {} : { lockTimeoutMs: IN_PROGRESS_WAIT_MS };
+  return database.transaction(async (tx) => {
+    const opened = await openOrRefuse(tx, claim, open);
+    if (opened !== null) {
+      const answer = await work(tx, opened);
+      if (claim !== null) leaveToCommit(storeIdempotentAnswer(tx, claim, stored(answer, claim, keyring)));
+      return answer;
+    }
+    if (claim === null) throw new Error('a write without a key found its key taken');
+    return replay(await findIdempotencyKey(tx, claim), claim, keyring);
+  }, options);
+}
+
+async function openOrRefuse<Opened>(
+  tx: Transaction,
+  claim: IdempotencyClaim | null,
+  open: (tx: Transaction) => Promise<Opened | null>,
+): Promise<Opened | null> {
+  try {
+    return await open(tx);
+  } catch (error) {
+    // The first request with this key holds its row; any other wait too long is told as the database's absence.
+    if (claim !== null && waitedForRowOf(error, 'idempotency_keys')) throw inProgress(claim);
+    throw error;
+  }
+}
+
+/** The stored answer as it was sent, or the refusal of a key that stands for another body. */
+export function replay(row: IdempotencyRow | null, claim: IdempotencyClaim, keyring: Keyring | null): RenderedAnswer {
+  if (row === null || row.responseStatus === null || row.responseBody === null) throw inProgress(claim);
+  if (!row.requestHash.equals(claim.requestHash)) {
+    throw refusal(
+      'common.idempotency.key_reused',
+      ['header', 'Idempotency-Key', claim.key.slice(0, 100)],
+      'This Idempotency-Key was used with another body.',
+    );
+  }
+  const body = keyring === null ? row.responseBody : keyring.decrypt(row.responseBody, storedAnswerRow(claim));
+  return { rendered: true, status: row.responseStatus, body, replayed: true };
+}
+
+function stored(answer: RenderedAnswer, claim: IdempotencyClaim, keyring: Keyring | null): RenderedAnswer {
+  return keyring === null ? answer : { ...answer, body: keyring.encrypt(answer.body, storedAnswerRow(claim)) };
+}
+
+export function inProgress(claim: IdempotencyClaim) {
+  return refusal(
+    'common.idempotency.in_progress',
+    ['header', 'Idempotency-Key', claim.key.slice(0, 100)],
+    'The first request with this Idempotency-Key is still under way.',
+  );
+}

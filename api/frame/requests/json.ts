@@ -1,0 +1,222 @@
+import { isLosslessNumber, LosslessNumber } from 'lossless-json';
+import { type MessageParameters, refusal } from '../../../domain/frame/errors.ts';
+import { checkText, type TextProblem } from '../../../domain/frame/parties/names.ts';
+import { endOfString, numberIn, parseMarkingNumbers } from './json-digits.ts';
+
+/** A body nested deeper than this is refused: no resource needs a tenth of it, and recursion must stay bounded. */
+const DEPTH_LIMIT = 64;
+
+/** A body with more keys and array items than this is refused; the largest legal body has a few hundred. */
+const NODE_LIMIT = 10_000;
+
+/** A number in a body, kept as the digits that stand there. Amounts are judged by them, and written out as them. */
+export type JsonNumber = LosslessNumber;
+
+export type JsonValue = string | boolean | null | JsonNumber | JsonValue[] | JsonObject;
+
+export interface JsonObject {
+  [key: string]: JsonValue;
+}
+
+export function isJsonNumber(value: unknown): value is JsonNumber {
+  return value instanceof LosslessNumber;
+}
+
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isLosslessNumber(value);
+}
+
+/** A whole number as it stands in an answer, for `bigint` columns. */
+export function jsonInteger(value: bigint | number): JsonNumber {
+  return new LosslessNumber(value.toString());
+}
+
+/**
+ * Parses a request's body, numbers kept as digits. Refuses what JSON.parse lets through: a key twice (whose last value
+ * would silently win), `__proto__` and its like, and text that no field may hold. `multilineFields` are dotted paths whose text may
+ * have line breaks (PEM keys).
+ */
+export function parseJson(text: string, multilineFields: readonly string[] = []): JsonValue {
+  const keyCount = refuseTooDeepOrLarge(text);
+  let value: unknown;
+  try {
+    value = parseMarkingNumbers(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) throw invalid(['body', 'body', ''], `The body is not JSON: ${error.message}.`);
+    throw error;
+  }
+  const walk: Walk = { keyCount: 0, multilineFields };
+  const checked = checkValue(value, '', walk);
+  // The parser keeps the last of a key's values.
+  if (walk.keyCount !== keyCount) refuseDuplicate(repeatedKey(text));
+  return checked;
+}
+
+function invalid(parameters: MessageParameters, message: string) {
+  return refusal('common.validation.field_invalid', parameters, message);
+}
+
+function refuseDuplicate(key: string): never {
+  throw invalid(['body', key.slice(0, 100), ''], `The body has the key ${key.slice(0, 100)} twice in one object.`);
+}
+
+/** The first key that stands twice in one object of a text that is JSON. */
+function repeatedKey(text: string): string {
+  const open: Set<string>[] = [];
+  let last = '';
+  for (let index = 0; index < text.length; index += 1) {
+    const code = text.charCodeAt(index);
+    if (code === 0x22) {
+      const end = endOfString(text, index);
+      last = String(JSON.parse(text.slice(index, end + 1)));
+      index = end;
+    } else if (code === 0x7b || code === 0x5b) {
+      open.push(new Set());
+    } else if (code === 0x7d || code === 0x5d) {
+      open.pop();
+    } else if (code === 0x3a) {
+      const keys = open.at(-1);
+      if (keys?.has(last)) return last;
+      keys?.add(last);
+    }
+  }
+  return '';
+}
+
+// One pass over the text before anything is built from it. Returns the number of keys.
+function refuseTooDeepOrLarge(text: string): number {
+  let depth = 0;
+  let keyCount = 0;
+  let nodeCount = 0;
+  for (let index = 0; index < text.length; index += 1) {
+    const code = text.charCodeAt(index);
+    if (code === 0x22) {
+      index = endOfString(text, index);
+    } else if (code === 0x7b || code === 0x5b) {
+      depth += 1;
+      if (depth > DEPTH_LIMIT) throw limitExceeded(`The body is nested deeper than ${DEPTH_LIMIT} levels.`);
+    } else if (code === 0x7d || code === 0x5d) {
+      depth -= 1;
+    } else if (code === 0x3a) {
+      keyCount += 1;
+    } else if (code === 0x2c) {
+      nodeCount += 1;
+      if (nodeCount > NODE_LIMIT) throw limitExceeded(`The body has more than ${NODE_LIMIT} fields and items.`);
+    }
+  }
+  return keyCount;
+}
+
+function limitExceeded(message: string) {
+  return refusal('common.validation.limit_exceeded', ['body', 'body', ''], message);
+}
+
+/** Keys that objects have of their own: validation would pass over them, and the caller never know. */
+const OBJECT_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
+
+interface Walk {
+  keyCount: number;
+  readonly multilineFields: readonly string[];
+}
+
+function checkValue(value: unknown, path: string, walk: Walk): JsonValue {
+  if (value === null || typeof value === 'boolean') return value;
+  if (typeof value === 'string') {
+    const number = numberIn(value);
+    if (number !== null) return number;
+    const problem = findForbiddenText(walk.multilineFields.includes(path) ? value.replace(/[\r\n]/g, '') : value);
+    if (problem !== null) throw forbidden(path, value, problem);
+    return value;
+  }
+  if (Array.isArray(value)) return value.map((item, index) => checkValue(item, `${path}.${index}`, walk));
+  if (!isJsonObject(value)) throw new TypeError('the JSON parser returned something that is not JSON');
+  for (const [key, item] of Object.entries(value)) {
+    walk.keyCount += 1;
+    const itemPath = path === '' ? key : `${path}.${key}`;
+    if (numberIn(key) !== null) throw invalid(['body', 'body', ''], 'The body is not JSON: a key must be text.');
+    if (OBJECT_KEYS.has(key)) throw invalid(['body', key, ''], 'The body has a key that no object may have.');
+    const problem = findForbiddenText(key);
+    if (problem !== null) throw forbidden(path === '' ? 'body' : path, key, problem);
+    value[key] = checkValue(item, itemPath, walk);
+  }
+  return value;
+}
+
+const FORBIDDEN: Readonly<Record<Exclude<TextProblem, 'empty' | 'too-long'>, string>> = {
+  'lone-surrogate': 'a lone surrogate, which is no character',
+  'control-character': 'a control character',
+  'bidirectional-character': 'a character that changes the direction of text',
+  'invisible-character': 'an invisible character',
+  'too-many-combining-marks': 'too many marks on one letter',
+};
+
+const PRINTABLE_ASCII = /^[\x20-\x7e]*$/;
+
+// What no field may hold, whatever its schema, in words; lengths and blanks are the schema's to judge.
+function findForbiddenText(text: string): string | null {
+  if (PRINTABLE_ASCII.test(text)) return null;
+  const checked = checkText(text, text.length);
+  if (typeof checked !== 'string' || checked === 'empty' || checked === 'too-long') return null;
+  return FORBIDDEN[checked];
+}
+
+function forbidden(path: string, value: string, problem: string) {
+  const [entity, field] = entityAndField(path.split('.'));
+  return invalid([entity, field, shownText(value)], `${path} has ${problem}.`);
+}
+
+/**
+ * The entity label and the field of a dotted path: `data.outgoingTransfer.amount` is about the entity
+ * `outgoingTransfer` and its field `amount`; a field that stands directly in `data` or `workflow` names the container.
+ */
+export function entityAndField(path: readonly string[]): [entity: string, field: string] {
+  const [first = 'body', ...rest] = path;
+  if (first === 'data' && rest.length > 1) return [rest[0] ?? 'data', rest.slice(1).join('.')];
+  return rest.length === 0 ? ['body', first] : [first, rest.join('.')];
+}
+
+/** Text as an error may show it: short, and without what a terminal or a page would act on. */
+export function shownText(value: string): string {
+  return value.slice(0, 100).replace(/[\p{Cs}\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu, '\uFFFD');
+}
+
+/** Text that stands in JSON as it is. */
+const PLAIN = /^[ !#-[\]-~]*$/;
+
+function quoted(text: string): string {
+  return PLAIN.test(text) ? `"${text}"` : JSON.stringify(text);
+}
+
+/** The keys of our answers, which are few, as they are written; those of maps that callers fill must not fill the memory. */
+const KEYS_REMEMBERED_MAX = 2_000;
+const REMEMBERED_LENGTH_MAX = 64;
+const writtenKeys = new Map<string, string>();
+
+function writtenKey(key: string): string {
+  let written = writtenKeys.get(key);
+  if (written === undefined) {
+    written = `${quoted(key)}:`;
+    if (writtenKeys.size < KEYS_REMEMBERED_MAX && key.length <= REMEMBERED_LENGTH_MAX) writtenKeys.set(key, written);
+  }
+  return written;
+}
+
+/** Renders an answer. Numbers of the type JsonNumber are written as their digits; `undefined` fields are left out. */
+export function stringify(value: unknown): string {
+  if (typeof value === 'string') return quoted(value);
+  if (value === null || value === undefined) return 'null';
+  if (typeof value === 'number' || typeof value === 'boolean') return JSON.stringify(value);
+  if (typeof value === 'bigint') return value.toString();
+  if (typeof value !== 'object') throw new TypeError(`a ${typeof value} has no place in an answer`);
+  if (isJsonNumber(value)) return value.value;
+  if (Array.isArray(value)) return `[${value.map(stringify).join(',')}]`;
+  if (value instanceof Date) throw new TypeError('an answer shows date-times as text: use formatDateTime');
+  let text = '';
+  // Half as dear as with Object.entries, and this is what an answer costs most.
+  for (const key in value) {
+    if (!Object.hasOwn(value, key)) continue;
+    const item: unknown = value[key as keyof typeof value];
+    if (item !== undefined) text += `${text === '' ? '' : ','}${writtenKey(key)}${stringify(item)}`;
+  }
+  return `{${text}}`;
+}

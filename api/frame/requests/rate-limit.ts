@@ -1,0 +1,34 @@
+import type { MachineUserId } from '../../../domain/frame/ids.ts';
+import { HttpRefusal } from '../errors.ts';
+
+export type CountRequest = (machineUserId: MachineUserId) => void;
+
+/**
+ * Makes the limit per machine user and process, a token bucket that holds one second's requests; null = no limit (the
+ * default configuration).
+ */
+export function createRateLimiter(requestsPerSecond: number | null, now: () => Date): CountRequest {
+  if (requestsPerSecond === null) return () => {};
+  const perSecond = requestsPerSecond;
+  const burst = Math.max(1, Math.ceil(requestsPerSecond));
+  const buckets = new Map<MachineUserId, { tokens: number; filledAtMs: number }>();
+  return (machineUserId) => {
+    const nowMs = now().getTime();
+    const bucket = buckets.get(machineUserId) ?? { tokens: burst, filledAtMs: nowMs };
+    const elapsedMs = Math.max(0, nowMs - bucket.filledAtMs);
+    bucket.tokens = Math.min(burst, bucket.tokens + (elapsedMs / 1000) * perSecond);
+    bucket.filledAtMs = nowMs;
+    buckets.set(machineUserId, bucket);
+    if (bucket.tokens < 1) throw limited(Math.ceil((1 - bucket.tokens) / perSecond));
+    bucket.tokens -= 1;
+  };
+}
+
+function limited(retryAfterSeconds: number): HttpRefusal {
+  const problem = {
+    code: 'common.rate.limited',
+    message: `Too many requests: ask again in ${retryAfterSeconds} s.`,
+    messageParameters: ['machineUser', 'requests', ''],
+  } as const;
+  return new HttpRefusal(429, problem, { 'retry-after': String(retryAfterSeconds) });
+}

@@ -1,0 +1,137 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { MachineUserId } from '../../../domain/frame/ids.ts';
+import { HttpRefusal } from '../errors.ts';
+
+/** A registered key with what decides whether its tokens count. */
+export interface RegisteredKey {
+  readonly machineUserId: MachineUserId;
+  readonly roles: readonly string[];
+  readonly algorithm: string;
+  readonly publicKey: unknown;
+  /** False as soon as the key or its user is revoked. */
+  readonly active: boolean;
+}
+
+/** One read of the database for several kids; unknown ones are missing in the answer. */
+export type FindKeys = (kids: readonly string[]) => Promise<ReadonlyMap<string, RegisteredKey>>;
+
+/** A revoked key or user stops within 5 s on every process; 1 s is left for the reading itself. */
+const KEY_AGE_LIMIT_MS = 4_000;
+/** Remembered kids, of registered keys and of none; beyond it the oldest go. Bounds the memory that strangers can fill. */
+const CACHE_SIZE_MAX = 10_000;
+/**
+ * Kids that this process has not seen are looked up together, with this pause after each read: whatever number of them
+ * strangers make up, they cost at most 20 reads a second, and a key that was registered a moment ago still counts at once.
+ */
+const STRANGERS_PAUSE_MS = 50;
+/** Kids that one such read looks up. More at a time are asked to come back; keys that are known are not affected. */
+const STRANGERS_MAX = 1_000;
+
+export interface LoadedKey {
+  readonly loadedAtMs: number;
+  readonly reading: Promise<RegisteredKey | null>;
+  /** Filled once read, so that the common request awaits nothing. */
+  key: RegisteredKey | null | undefined;
+}
+
+/** Finds the keys of tokens: each is read anew every few seconds, and known ones never wait for those that strangers name. */
+export function createTokenKeys(findKeys: FindKeys): (kid: string, nowMs: number) => LoadedKey {
+  const known = new Map<string, LoadedKey>();
+  const unknown = new Map<string, LoadedKey>();
+  const findStranger = gatherStrangers(findKeys);
+
+  return (kid, nowMs) => {
+    const before = known.get(kid) ?? unknown.get(kid);
+    if (before !== undefined && nowMs - before.loadedAtMs < KEY_AGE_LIMIT_MS && nowMs >= before.loadedAtMs)
+      return before;
+    const earlier = known.get(kid);
+    const reading = earlier === undefined ? findStranger(kid) : findKeys([kid]).then((found) => found.get(kid) ?? null);
+    const loaded: LoadedKey = { loadedAtMs: nowMs, reading, key: undefined };
+    remember(earlier === undefined ? unknown : known, kid, loaded);
+    reading.then(
+      (key) => {
+        loaded.key = key;
+        if (unknown.get(kid) !== loaded || key === null) return;
+        unknown.delete(kid);
+        remember(known, kid, loaded);
+      },
+      () => {
+        // The database was away: the next request reads again, of a known key still as such.
+        if (unknown.get(kid) === loaded) unknown.delete(kid);
+        if (known.get(kid) === loaded && earlier !== undefined) known.set(kid, earlier);
+      },
+    );
+    return loaded;
+  };
+}
+
+export function remember<Value>(cache: Map<string, Value>, name: string, value: Value): void {
+  cache.delete(name);
+  if (cache.size >= CACHE_SIZE_MAX) {
+    const oldest = cache.keys().next();
+    if (!oldest.done) cache.delete(oldest.value);
+  }
+  cache.set(name, value);
+}
+
+type Waiting = Map<string, PromiseWithResolvers<RegisteredKey | null>>;
+
+function gatherStrangers(findKeys: FindKeys): (kid: string) => Promise<RegisteredKey | null> {
+  let waiting: Waiting = new Map();
+  let isReading = false;
+
+  async function readAll(): Promise<void> {
+    isReading = true;
+    while (waiting.size > 0) {
+      const batch = waiting;
+      waiting = new Map();
+      await answer(batch, findKeys);
+      await sleep(STRANGERS_PAUSE_MS);
+    }
+    isReading = false;
+  }
+
+  return (kid) => {
+    const asked = waiting.get(kid);
+    if (asked !== undefined) return asked.promise;
+    if (waiting.size >= STRANGERS_MAX) return Promise.reject(tooManyStrangers());
+    const answered = withResolvers<RegisteredKey | null>();
+    waiting.set(kid, answered);
+    if (!isReading) void readAll();
+    return answered.promise;
+  };
+}
+
+async function answer(batch: Waiting, findKeys: FindKeys): Promise<void> {
+  try {
+    const found = await findKeys([...batch.keys()]);
+    for (const [kid, { resolve }] of batch) resolve(found.get(kid) ?? null);
+  } catch (error) {
+    for (const { reject } of batch.values()) reject(error);
+  }
+}
+
+interface PromiseWithResolvers<Value> {
+  readonly promise: Promise<Value>;
+  readonly resolve: (value: Value) => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+function withResolvers<Value>(): PromiseWithResolvers<Value> {
+  let resolve = (_: Value): void => {};
+  let reject = (_: unknown): void => {};
+  const promise = new Promise<Value>((resolvePromise, rejectPromise) => {
+    resolve = resolvePromise;
+    reject = rejectPromise;
+  });
+  return { promise, resolve, reject };
+}
+
+function tooManyStrangers(): HttpRefusal {
+  const problem = {
+    code: 'common.rate.limited',
+    message: 'Too many tokens of unknown keys are being sent: ask again in 1 s.',
+    messageParameters: ['header', 'Authorization', ''],
+  } as const;
+  return new HttpRefusal(429, problem, { 'retry-after': '1' });
+}

@@ -1,0 +1,53 @@
+import * as v from 'valibot';
+import { expect, test } from 'vitest';
+import { check } from '../requests/problems.ts';
+import { crossCheck, disagreement } from './cross-checks.ts';
+import { fields, integer, optional, text } from './schemas.ts';
+
+const range = v.pipe(
+  fields({ from: integer(0, 10), to: integer(0, 10), note: optional(text(5)) }),
+  crossCheck(({ from, to }) =>
+    typeof from === 'number' && typeof to === 'number' && from > to
+      ? [{ path: ['to'], value: to, message: 'must not be before from' }]
+      : [],
+  ),
+  v.transform(({ from, to }) => to - from),
+);
+
+function told(value: unknown): string[] {
+  return check(range, value, ['data', 'range']).problems.map(
+    ({ code, messageParameters }) =>
+      `${code.replace('common.validation.', '')} ${messageParameters.slice(1).join(' ')}`,
+  );
+}
+
+test('a sound object passes, in the form that follows', () => {
+  expect(check(range, { from: 1, to: 3 }, []).value).toBe(2);
+});
+
+test('what disagrees is told beside what is wrong with single fields', () => {
+  expect(told({ from: 3, to: 1 })).toEqual(['field_invalid to 1']);
+  expect(told({ from: 3, to: 1, note: 'longer than five', color: 1 })).toEqual([
+    'field_invalid note longer than five',
+    'field_unexpected color 1',
+    'field_invalid to 1',
+  ]);
+});
+
+test('a field that is wrong by itself is not blamed twice, and no object is no question', () => {
+  expect(told({ from: 11, to: 20 })).toEqual(['field_invalid from 11', 'field_invalid to 20']);
+  expect(told('a range')).toHaveLength(1);
+});
+
+test('a problem of the domain keeps its code and goes on from the path', () => {
+  const problem = {
+    code: 'common.validation.field_required',
+    message: 'An address in US needs its region.',
+    messageParameters: ['', '', ''],
+  } as const;
+  expect(disagreement(problem, ['region'], undefined)).toEqual({
+    path: ['region'],
+    value: undefined,
+    message: 'common.validation.field_required: is required: an address in US needs its region',
+  });
+});

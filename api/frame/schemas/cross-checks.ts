@@ -1,0 +1,45 @@
+import * as v from 'valibot';
+import type { Problem } from '../../../domain/frame/errors.ts';
+
+/** Something wrong between the fields of one object. The message may begin with its code, as in other schemas. */
+export interface Disagreement {
+  /** To the field that is to blame, from the object checked. */
+  readonly path: readonly [string, ...string[]];
+  readonly value: unknown;
+  readonly message: string;
+}
+
+export type Sent = Readonly<Record<string, unknown>>;
+
+/**
+ * A check between the fields of an object, for a pipe behind `fields`. It also looks at an object of which single fields
+ * are wrong, so that a caller hears of everything at once: `find` takes nothing for granted of what was sent.
+ */
+export function crossCheck<Value>(find: (sent: Sent) => readonly Disagreement[]) {
+  return v.rawCheck<Value>(({ dataset, addIssue }) => {
+    const sent: unknown = dataset.value;
+    if (!isSent(sent)) return;
+    const blamed = new Set((dataset.issues ?? []).map((issue) => v.getDotPath(issue)));
+    for (const { path, value, message } of find(sent)) {
+      if (blamed.has(path.join('.'))) continue;
+      const [first, ...rest] = path;
+      addIssue({ message, input: value ?? null, path: [item(sent, first), ...rest.map((key) => item(sent, key))] });
+    }
+  });
+}
+
+/** A problem that domain/ found, with its code and in words that go on from the field's path. */
+export function disagreement(problem: Problem, path: Disagreement['path'], value: unknown): Disagreement {
+  const begin = problem.code === 'common.validation.field_required' ? 'is required' : 'is refused';
+  const { message } = problem;
+  const sentence = `${message.charAt(0).toLowerCase()}${message.slice(1).replace(/\.$/, '')}`;
+  return { path, value, message: `${problem.code}: ${begin}: ${sentence}` };
+}
+
+function item(input: Sent, key: string): v.IssuePathItem {
+  return { type: 'object', origin: 'value', input: { ...input }, key, value: input[key] };
+}
+
+export function isSent(value: unknown): value is Sent {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,131 @@
+import * as v from 'valibot';
+import { checkAddress } from '../../../domain/frame/parties/addresses.ts';
+import { isCountry } from '../../../domain/frame/parties/countries.ts';
+import {
+  IDENTIFICATION_NUMBER_LENGTH_MAX,
+  IDENTIFICATION_TYPES,
+} from '../../../domain/frame/parties/identifications.ts';
+import { ADDRESS_LINE_LENGTH_MAX, NAME_LENGTH_MAX } from '../../../domain/frame/parties/names.ts';
+import { isDate, type LocalDate } from '../../../domain/frame/time/dates.ts';
+import { crossCheck, disagreement } from './cross-checks.ts';
+import { clearable, country, date, fields, hint, list, nullable, optional, picklist, text } from './schemas.ts';
+
+/** What every party has: clients, related entities, users, beneficiaries (specification 2.1). */
+const IDENTIFICATIONS_MAX = 20;
+
+const addressLine = () => clearable(text(ADDRESS_LINE_LENGTH_MAX));
+
+/**
+ * A date of what may be older than any payment: a company, an entry in a register. From the year 1000 on, `YYYY-MM-DD` of
+ * the calendar.
+ */
+export const historicDate = () =>
+  v.pipe(
+    v.string('must be a date'),
+    v.check((value) => isDate(value, 1000), 'must be a date of the calendar, as YYYY-MM-DD'),
+    hint<string>({ format: 'date', pattern: '^[1-9]\\d{3}-' }),
+    v.transform((value): LocalDate => value),
+  );
+
+/** An address as it is sent. Missing parts are stored as null, and null counts as missing: a change sends what was read. */
+export const addressSent = v.pipe(
+  fields({
+    country: country(),
+    region: addressLine(),
+    city: addressLine(),
+    street: addressLine(),
+    houseNumber: addressLine(),
+    postalCode: addressLine(),
+    refinement: addressLine(),
+  }),
+  crossCheck(({ country: code, region: sent }) => {
+    const region = sent ?? undefined;
+    if (typeof code !== 'string' || !isCountry(code) || (typeof region !== 'string' && region !== undefined)) return [];
+    const problems = checkAddress({ country: code, region }, { entity: '', field: '' });
+    return problems.map((problem) => disagreement(problem, ['region'], region));
+  }),
+  v.transform((address) => ({
+    country: address.country,
+    region: address.region ?? null,
+    city: address.city ?? null,
+    street: address.street ?? null,
+    houseNumber: address.houseNumber ?? null,
+    postalCode: address.postalCode ?? null,
+    refinement: address.refinement ?? null,
+  })),
+);
+
+const addressLineShown = () => nullable(text(ADDRESS_LINE_LENGTH_MAX));
+
+export const addressShown = fields({
+  country: country(),
+  region: addressLineShown(),
+  city: addressLineShown(),
+  street: addressLineShown(),
+  houseNumber: addressLineShown(),
+  postalCode: addressLineShown(),
+  refinement: addressLineShown(),
+});
+
+const identification = {
+  type: picklist(IDENTIFICATION_TYPES),
+  identificationNumber: text(IDENTIFICATION_NUMBER_LENGTH_MAX),
+};
+
+export const identificationsSent = list(
+  v.pipe(
+    fields({
+      ...identification,
+      issuingCountry: clearable(country()),
+      issueDate: clearable(historicDate()),
+      expirationDate: clearable(date()),
+    }),
+    v.transform((sent) => ({
+      type: sent.type,
+      identificationNumber: sent.identificationNumber,
+      issuingCountry: sent.issuingCountry ?? null,
+      issueDate: sent.issueDate ?? null,
+      expirationDate: sent.expirationDate ?? null,
+    })),
+  ),
+  0,
+  IDENTIFICATIONS_MAX,
+);
+
+export const identificationsShown = list(
+  fields({
+    ...identification,
+    issuingCountry: nullable(country()),
+    issueDate: nullable(historicDate()),
+    expirationDate: nullable(date()),
+  }),
+  0,
+  2 * IDENTIFICATIONS_MAX,
+);
+
+const byIdentificationType = <Value>(value: Value) => ({
+  'registration-number': value,
+  passport: value,
+  'identity-card': value,
+  'driving-licence': value,
+  'national-id-number': value,
+  'tax-identification-number': value,
+  'vat-number': value,
+  lei: value,
+  'residence-permit': value,
+  other: value,
+});
+
+/** The deprecated map of type to number: the same data as the list. */
+export const identificationNumbers = fields(byIdentificationType(optional(text(IDENTIFICATION_NUMBER_LENGTH_MAX))));
+
+/** The same in a change, where null takes the identifications of that type away. */
+export const identificationNumbersChange = fields(
+  byIdentificationType(clearable(text(IDENTIFICATION_NUMBER_LENGTH_MAX))),
+);
+
+export const partyName = () => text(NAME_LENGTH_MAX);
+
+/** Digits with an optional plus, and the marks that people put between them. */
+export const phone = () =>
+  v.pipe(v.string('must be text'), v.regex(/^\+?\(?[0-9][0-9 ().-]{3,29}$/, 'must be a telephone number'));

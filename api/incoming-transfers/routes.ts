@@ -1,0 +1,221 @@
+import type { Reader } from '../../db/driver/client.ts';
+import { assignIncomingTransfer, returnIncomingTransfer } from '../../db/incoming-transfers/incoming-transfers.ts';
+import { findIncomingTransfer, listIncomingTransfers } from '../../db/incoming-transfers/reads.ts';
+import { recordNotFound } from '../../domain/frame/errors.ts';
+import type { AccountId, ClientId, IncomingTransferId } from '../../domain/frame/ids.ts';
+import { INCOMING_TRANSFER_STATUSES } from '../../domain/incoming-transfers/incoming-transfers.ts';
+import { route } from '../frame/route.ts';
+import {
+  amount,
+  amountText,
+  currency,
+  date,
+  fields,
+  list,
+  nullable,
+  optional,
+  pattern,
+  picklist,
+  text,
+  uuid,
+} from '../frame/schemas/schemas.ts';
+import { partyAccountShown, statusReasonShown } from '../outgoing-transfers/schemas.ts';
+
+const TAG = 'Incoming transfers';
+
+const incomingTransferShown = fields({
+  id: uuid(),
+  clientId: nullable(uuid()),
+  accountId: nullable(uuid()),
+  transactionNumber: text(15),
+  status: picklist(INCOMING_TRANSFER_STATUSES),
+  statusReason: nullable(statusReasonShown),
+  currency: currency(),
+  amount: amount(),
+  feeAmount: amount(),
+  feeCurrency: currency(),
+  totalAmount: amount(),
+  scope: picklist(['internal', 'external']),
+  scheme: nullable(text(40)),
+  outgoingTransferId: nullable(uuid()),
+  provisionedAccountCreditId: nullable(uuid()),
+  serviceProvider: text(64),
+  serviceProviderId: nullable(text(140)),
+  serviceProviderReference: nullable(text(140)),
+  senderInformation: nullable(text(500)),
+  senderName: nullable(text(300)),
+  transferDate: nullable(date()),
+  senderAccount: nullable(partyAccountShown),
+  receiverAccount: nullable(partyAccountShown),
+});
+
+const INCOMING_TRANSFER_EXAMPLE = {
+  id: '0199c4a0-5b1e-7c3a-9d42-0c2f6f3a1b06',
+  clientId: '0199c4a0-5b1e-7c3a-9d42-0c2f6f3a1b01',
+  accountId: '0199c4a0-5b1e-7c3a-9d42-0c2f6f3a1b02',
+  transactionNumber: '20261121-M4T9RC',
+  status: 'completed',
+  statusReason: null,
+  currency: 'GBP',
+  amount: 250,
+  feeAmount: 0,
+  feeCurrency: 'GBP',
+  totalAmount: 250,
+  scope: 'external',
+  scheme: 'faster-payments',
+  outgoingTransferId: null,
+  provisionedAccountCreditId: '0199c4a0-5b1e-7c3a-9d42-0c2f6f3a1b07',
+  serviceProvider: 'sandbox-bank',
+  serviceProviderId: 'pin-000001',
+  serviceProviderReference: null,
+  senderInformation: 'Salary November',
+  senderName: 'Grace Hopper',
+  transferDate: '2026-11-21',
+  senderAccount: null,
+  receiverAccount: {
+    accountHolderName: 'Ada Lovelace',
+    alias: 'GBP Account',
+    ledgerNumber: '0000000000195',
+    accountNumber: '31926819',
+    iban: 'GB29NWBK60161331926819',
+    country: 'GB',
+    currency: 'GBP',
+    routingCodes: { 'sort-code': '601613' },
+  },
+};
+
+const getIncomingTransfer = route(
+  {
+    method: 'GET',
+    path: '/incoming-transfers/{id}',
+    summary: 'An incoming transfer',
+    tag: TAG,
+    params: { id: uuid<IncomingTransferId>() },
+    response: fields({ incomingTransfer: incomingTransferShown }),
+    errors: ['common.coding.internal.record_not_found'],
+    examples: { response: { incomingTransfer: INCOMING_TRANSFER_EXAMPLE } },
+  },
+  async ({ params, services }) => ({
+    data: { incomingTransfer: await readTransfer(services.database.reader, params.id) },
+  }),
+);
+
+async function readTransfer(reader: Reader, id: IncomingTransferId) {
+  const incomingTransfer = await findIncomingTransfer(reader, id);
+  if (incomingTransfer === null) throw recordNotFound('incomingTransfer', 'id', id);
+  return incomingTransfer;
+}
+
+const getIncomingTransfers = route(
+  {
+    method: 'GET',
+    path: '/incoming-transfers',
+    summary: 'Incoming transfers, in the order of their creation',
+    tag: TAG,
+    paged: true,
+    query: {
+      'data.incomingTransfer.status': optional(picklist(INCOMING_TRANSFER_STATUSES)),
+      'data.incomingTransfer.transactionNumber': optional(pattern(/^\d{8}-[0-9A-Z]{6}$/, 'a transaction number')),
+      'data.incomingTransfer.amountFrom': optional(amountText()),
+      'data.incomingTransfer.amountTo': optional(amountText()),
+      'data.incomingTransfer.currency': optional(currency()),
+      'data.incomingTransfer.serviceProvider': optional(text(64)),
+      'data.incomingTransfer.clientId': optional(uuid<ClientId>()),
+      'data.incomingTransfer.accountId': optional(uuid<AccountId>()),
+      'data.incomingTransfer.senderInformation': optional(text(140)),
+      'data.incomingTransfer.senderName': optional(text(140)),
+      'data.incomingTransfer.serviceProviderId': optional(text(140)),
+      'data.incomingTransfer.serviceProviderReference': optional(text(140)),
+      'data.incomingTransfer.transferDateFrom': optional(date()),
+      'data.incomingTransfer.transferDateTo': optional(date()),
+    },
+    response: fields({ incomingTransfers: list(incomingTransferShown, 0, 100) }),
+    examples: { response: { incomingTransfers: [INCOMING_TRANSFER_EXAMPLE] } },
+  },
+  async ({ query, page, services }) => {
+    const found = await listIncomingTransfers(
+      services.database.reader,
+      {
+        status: query['data.incomingTransfer.status'],
+        transactionNumber: query['data.incomingTransfer.transactionNumber'],
+        amountFrom: query['data.incomingTransfer.amountFrom'],
+        amountTo: query['data.incomingTransfer.amountTo'],
+        currency: query['data.incomingTransfer.currency'],
+        serviceProvider: query['data.incomingTransfer.serviceProvider'],
+        clientId: query['data.incomingTransfer.clientId'],
+        accountId: query['data.incomingTransfer.accountId'],
+        senderInformation: query['data.incomingTransfer.senderInformation'],
+        senderName: query['data.incomingTransfer.senderName'],
+        serviceProviderId: query['data.incomingTransfer.serviceProviderId'],
+        serviceProviderReference: query['data.incomingTransfer.serviceProviderReference'],
+        transferDateFrom: query['data.incomingTransfer.transferDateFrom'],
+        transferDateTo: query['data.incomingTransfer.transferDateTo'],
+      },
+      page,
+    );
+    return { data: { incomingTransfers: [...found.rows] }, totalElements: found.totalElements };
+  },
+);
+
+const assignTransfer = route(
+  {
+    method: 'POST',
+    path: '/incoming-transfers/{id}/assign',
+    summary: 'Assign held money to an account',
+    description:
+      'For a transfer that is `on-hold` without an account, as its payer named none or several: the account is of the same provider and currency, and active. Money that the provider holds is credited when the provider lets go of it.',
+    tag: TAG,
+    roles: ['operator'],
+    params: { id: uuid<IncomingTransferId>() },
+    workflows: { direct: { data: fields({ incomingTransfer: fields({ accountId: uuid<AccountId>() }) }) } },
+    status: 200,
+    response: fields({ incomingTransfer: incomingTransferShown }),
+    errors: [
+      'common.coding.internal.record_not_found',
+      'common.state.illegal_transition',
+      'account.method.mismatch',
+      'account.currency.mismatch',
+      'account.status.not_active',
+    ],
+    examples: {
+      requests: { direct: { data: { incomingTransfer: { accountId: INCOMING_TRANSFER_EXAMPLE.accountId } } } },
+      response: { incomingTransfer: INCOMING_TRANSFER_EXAMPLE },
+    },
+  },
+  async ({ params, body, initiator, write }) => {
+    const { accountId } = body.data.incomingTransfer;
+    return write(async (tx) => {
+      await assignIncomingTransfer(tx, params.id, accountId, initiator);
+      return { data: { incomingTransfer: await readTransfer(tx, params.id) } };
+    });
+  },
+);
+
+const returnTransfer = route(
+  {
+    method: 'POST',
+    path: '/incoming-transfers/{id}/return',
+    summary: 'Send held money back to its payer',
+    description:
+      'For a transfer that is `on-hold`. Of a built-in account the money goes back through the provider; callers of plug-in accounts send it back themselves.',
+    tag: TAG,
+    roles: ['operator'],
+    params: { id: uuid<IncomingTransferId>() },
+    workflows: { direct: { data: fields({}) } },
+    status: 200,
+    response: fields({ incomingTransfer: incomingTransferShown }),
+    errors: ['common.coding.internal.record_not_found', 'common.state.illegal_transition'],
+    examples: {
+      requests: { direct: { data: {} } },
+      response: { incomingTransfer: { ...INCOMING_TRANSFER_EXAMPLE, status: 'failed', transferDate: null } },
+    },
+  },
+  async ({ params, initiator, write }) => {
+    return write(async (tx) => {
+      await returnIncomingTransfer(tx, params.id, initiator);
+      return { data: { incomingTransfer: await readTransfer(tx, params.id) } };
+    });
+  },
+);
+
+export const incomingTransferRoutes = [getIncomingTransfer, getIncomingTransfers, assignTransfer, returnTransfer];

@@ -1,0 +1,96 @@
+import { createPublicKey, type KeyObject } from 'node:crypto';
+import { refusal } from '../../domain/frame/errors.ts';
+import { TOKEN_ALGORITHMS, type TokenAlgorithm } from '../../domain/machine-users/machine-users.ts';
+import { boolean, fields, list, optional, pattern, picklist, text } from '../frame/schemas/schemas.ts';
+
+/** A public key as its owner sends it: a JWK, or PEM with `algorithm` beside it. */
+export const keySent = fields({
+  kid: pattern(/^[A-Za-z0-9_-]{1,128}$/, '1 to 128 of letters, digits, _ and -'),
+  algorithm: picklist(TOKEN_ALGORITHMS),
+  jwk: optional(
+    fields({
+      kty: picklist(['RSA', 'EC', 'OKP']),
+      crv: optional(picklist(['P-256', 'Ed25519'])),
+      n: optional(base64Url(1_400)),
+      e: optional(base64Url(16)),
+      x: optional(base64Url(64)),
+      y: optional(base64Url(64)),
+      kid: optional(text(128)),
+      alg: optional(picklist(TOKEN_ALGORITHMS)),
+      use: optional(picklist(['sig'])),
+      key_ops: optional(list(picklist(['verify']), 0, 1)),
+      ext: optional(boolean()),
+    }),
+  ),
+  pem: optional(
+    pattern(/^-----BEGIN PUBLIC KEY-----[A-Za-z0-9+/=\s]{1,4000}-----END PUBLIC KEY-----\s*$/, 'a PEM public key'),
+  ),
+});
+
+function base64Url(lengthMax: number) {
+  return pattern(new RegExp(`^[A-Za-z0-9_-]{1,${lengthMax}}$`), 'base64url text');
+}
+
+const RSA_BITS_MIN = 2_048;
+const RSA_BITS_MAX = 8_192;
+
+/** The public parts; what else a JWK may carry decides nothing here. */
+type JwkParts = Readonly<Partial<Record<'kty' | 'crv' | 'n' | 'e' | 'x' | 'y', string | undefined>>>;
+
+interface KeySent {
+  readonly kid: string;
+  readonly algorithm: TokenAlgorithm;
+  readonly jwk?: JwkParts | undefined;
+  readonly pem?: string | undefined;
+}
+
+/** Reads the key and refuses what could not verify tokens safely. `entity` is the body's key, for the refusal. */
+export function readPublicKey(
+  sent: KeySent,
+  entity: string,
+): { kid: string; algorithm: TokenAlgorithm; publicKey: object } {
+  const field = sent.jwk === undefined ? 'pem' : 'jwk';
+  if ((sent.jwk === undefined) === (sent.pem === undefined)) {
+    throw refusal('common.validation.mutually_exclusive', [entity, 'jwk', ''], 'Send the key as either jwk or pem.');
+  }
+  const key = importKey(sent);
+  const problem = key === null ? 'is not a public key' : problemOf(key, sent.algorithm);
+  if (key === null || problem !== null) {
+    throw refusal(
+      'common.validation.field_invalid',
+      [entity, field, ''],
+      `${entity}.${field} ${problem ?? 'is not a public key'}.`,
+    );
+  }
+  return { kid: sent.kid, algorithm: sent.algorithm, publicKey: key.export({ format: 'jwk' }) };
+}
+
+function importKey(sent: KeySent): KeyObject | null {
+  try {
+    if (sent.pem !== undefined) return createPublicKey(sent.pem);
+    const { kty, crv, n, e, x, y } = sent.jwk ?? {};
+    const parts = Object.fromEntries(Object.entries({ kty, crv, n, e, x, y }).filter(([, part]) => part !== undefined));
+    return createPublicKey({ key: parts, format: 'jwk' });
+  } catch {
+    return null;
+  }
+}
+
+function problemOf(key: KeyObject, algorithm: TokenAlgorithm): string | null {
+  const { modulusLength = 0, namedCurve, publicExponent = 0n } = key.asymmetricKeyDetails ?? {};
+  switch (algorithm) {
+    case 'RS256':
+    case 'PS256':
+      if (key.asymmetricKeyType !== 'rsa') return `is no RSA key, which ${algorithm} needs`;
+      if (publicExponent < 3n) return 'has an exponent that signs nothing';
+      return modulusLength < RSA_BITS_MIN || modulusLength > RSA_BITS_MAX
+        ? `must have ${RSA_BITS_MIN} to ${RSA_BITS_MAX} bits`
+        : null;
+    case 'ES256':
+      return key.asymmetricKeyType === 'ec' && namedCurve === 'prime256v1'
+        ? null
+        : 'is no P-256 key, which ES256 needs';
+    case 'EdDSA':
+      return key.asymmetricKeyType === 'ed25519' ? null : 'is no Ed25519 key, which EdDSA needs';
+  }
+}

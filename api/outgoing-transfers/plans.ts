@@ -1,0 +1,216 @@
+import type { Configuration } from '../../config/configuration.ts';
+import { findClient } from '../../db/clients/clients.ts';
+import type { Reader, Transaction } from '../../db/driver/client.ts';
+import { newId } from '../../db/frame/ids.ts';
+import { createInternalIncoming } from '../../db/incoming-transfers/work.ts';
+import type { LockedAccount } from '../../db/ledger/ledger.ts';
+import { drawTransactionNumber } from '../../db/ledger/transaction-numbers.ts';
+import { createJudgedTransfer, readTransferFacts } from '../../db/outgoing-transfers/external-transfers.ts';
+import { createOutgoingTransfer } from '../../db/outgoing-transfers/outgoing-transfers.ts';
+import { newRow } from '../../db/outgoing-transfers/rows.ts';
+import {
+  type DestinationBankAccount,
+  openOutgoingTransfer,
+  type TransferFacts,
+} from '../../db/outgoing-transfers/transfer-facts.ts';
+import { DomainError } from '../../domain/frame/errors.ts';
+import type { AccountId, IncomingTransferId, OutgoingTransferId } from '../../domain/frame/ids.ts';
+import { presentOutgoingTransfer, presentPlannedTransfer } from '../../domain/outgoing-transfers/outgoing-transfers.ts';
+import { planOutgoingTransfer, type TransferPlan } from '../../domain/outgoing-transfers/plans.ts';
+import { transferReasons } from '../../domain/outgoing-transfers/transfer-reasons.ts';
+import { findOffer } from '../../domain/providers/providers.ts';
+import { openIdempotently } from '../frame/requests/idempotency.ts';
+import type { RenderedAnswer } from '../frame/route.ts';
+import { isReviewedOnArrival, type PostContext, startingRequirements } from './creation.ts';
+import type { PostedTransfer } from './schemas.ts';
+
+type PostAnswer = Parameters<PostContext['render']>[0];
+
+/** Makes a transfer that waits, goes outside or could not be settled at once, or answers a dry run. */
+export async function makeTransfer(context: PostContext, fee: bigint): Promise<RenderedAnswer> {
+  return (await makeWithoutLocks(context, fee)) ?? makeUnderLocks(context, fee);
+}
+
+/**
+ * Judges a transfer to the outside by what is read without locks, and creates it if that still holds: two statements, each
+ * shared with others of the same moment. Null when it must be made, refused or answered under locks.
+ */
+async function makeWithoutLocks(context: PostContext, fee: bigint): Promise<RenderedAnswer | null> {
+  const { services, idempotency, body } = context;
+  const { source, destination } = body.data.outgoingTransfer;
+  if (destination.type === 'client-account' || body.workflow.dryRun === true) return null;
+  const facts = await readTransferFacts(services.database, {
+    scope: idempotency,
+    sourceAccountId: source.accountId,
+    bankAccountId: destination.beneficiaryBankAccountId,
+  });
+  if (facts === null) return null;
+  const judged = await judge(services.database.reader, context, facts, fee).catch(ignoreRefusal);
+  if (judged === null) return null;
+  const row = newOutgoingTransfer(context, judged);
+  const answer = context.render({ data: { outgoingTransfer: presentOutgoingTransfer(newRow(row)) } });
+  const stored = idempotency === null ? null : { claim: idempotency, status: answer.status, body: answer.body };
+  const created = await createJudgedTransfer(services.database, row, services.configuration, judged.source, stored);
+  return created ? answer : null;
+}
+
+// Under the locks it is judged again, and refused if nothing has changed; a repeated key finds its answer there.
+function ignoreRefusal(error: unknown): null {
+  if (error instanceof DomainError) return null;
+  throw error;
+}
+
+/**
+ * Judges the request under the locks of its accounts. The transaction waits for Postgres twice: for the facts, and for the
+ * commit.
+ */
+async function makeUnderLocks(context: PostContext, fee: bigint): Promise<RenderedAnswer> {
+  const { services, idempotency, body } = context;
+  const { source, destination } = body.data.outgoingTransfer;
+  const ids = {
+    source: source.accountId,
+    destination: destination.type === 'client-account' ? destination.accountId : null,
+    bankAccount: destination.type === 'client-account' ? null : destination.beneficiaryBankAccountId,
+  };
+  return openIdempotently(
+    services.database,
+    idempotency,
+    (tx) => openOutgoingTransfer(tx, idempotency, ids),
+    async (tx, facts) => context.render(await createTransfer(tx, context, facts, fee)),
+  );
+}
+
+async function createTransfer(
+  tx: Transaction,
+  context: PostContext,
+  facts: TransferFacts,
+  fee: bigint,
+): Promise<PostAnswer> {
+  const { body, services } = context;
+  const judged = await judge(tx, context, facts, fee);
+  if (body.workflow.dryRun === true) {
+    const planned = presentPlannedTransfer(plannedTransfer(context, judged));
+    return { status: 200, data: { outgoingTransfer: planned } };
+  }
+  const { source, receiver, now } = judged;
+  const transfer = newOutgoingTransfer(context, judged);
+  if (receiver !== null && transfer.incomingTransferId !== null) {
+    const incoming = {
+      id: transfer.incomingTransferId,
+      transactionNumber: drawTransactionNumber('incoming-transfer', now),
+      outgoingTransferId: transfer.id,
+      sender: source,
+      receiver,
+      isReviewed: isReviewedOnArrival(context),
+      amountMinor: transfer.amountMinor,
+      description: transfer.description,
+    };
+    createInternalIncoming(tx, incoming, now);
+  }
+  const created = await createOutgoingTransfer(tx, transfer, services.configuration, judged.accounts);
+  return { data: { outgoingTransfer: presentOutgoingTransfer(created) } };
+}
+
+interface Judged {
+  readonly accounts: ReadonlyMap<AccountId, LockedAccount>;
+  readonly source: LockedAccount;
+  readonly receiver: LockedAccount | null;
+  readonly to: DestinationBankAccount | null;
+  readonly plan: TransferPlan;
+  readonly feeMinor: bigint;
+  readonly now: Date;
+}
+
+/** Judges the request; throws what is wrong with it. */
+async function judge(reader: Reader, context: PostContext, facts: TransferFacts, fee: bigint): Promise<Judged> {
+  const request = context.body.data.outgoingTransfer;
+  const { configuration } = context.services;
+  const { source: from, destination } = request;
+  const internalTo = destination.type === 'client-account' ? destination.accountId : null;
+  const { accounts, bankAccount: to, now } = facts;
+  const source = accounts.get(from.accountId) ?? null;
+  const receiver = internalTo === null ? null : (accounts.get(internalTo) ?? null);
+  const clientExists = source?.clientId === request.clientId || (await findClient(reader, request.clientId)) !== null;
+  const plan = planOutgoingTransfer(
+    {
+      ...request,
+      scheme: request.scheme ?? null,
+      transferDate: request.transferDate ?? null,
+      transferReasonId: request.transferReasonId ?? null,
+      transferCustomReason: request.transferCustomReason ?? null,
+      schemeAttributes: request.schemeAttributes ?? null,
+      sourceAccountId: from.accountId,
+      destinationId: internalTo ?? destinationBankAccountId(request),
+    },
+    {
+      clientExists,
+      source,
+      destination: receiver,
+      bankAccount: to?.judged ?? null,
+      offeredSchemes: source === null ? [] : offeredSchemes(configuration, source),
+      reasons: to === null ? [] : transferReasons(to.judged.country),
+      tradeNames: configuration.tradeNames,
+      schemes: configuration.schemes,
+      feeMinor: fee,
+      transferDateYearsMax: configuration.transferDateYearsMax,
+      now,
+    },
+  );
+  if (source === null) throw new Error('a plan without a source account');
+  return { accounts, source, receiver, to, plan, feeMinor: fee, now };
+}
+
+function newOutgoingTransfer(context: PostContext, judged: Judged) {
+  const { source, receiver, to, now } = judged;
+  return {
+    ...plannedTransfer(context, judged),
+    schemeAttributes: context.body.data.outgoingTransfer.schemeAttributes ?? null,
+    destinationPartyAccountId: receiver?.partyAccountId ?? null,
+    beneficiary: to?.beneficiary ?? null,
+    method: source.method,
+    provider: source.provider,
+    createdBy: context.caller.id,
+    createdAt: now,
+    updatedAt: now,
+  };
+}
+
+function destinationBankAccountId({ destination }: PostedTransfer): string {
+  return destination.type === 'beneficiary-bank-account' ? destination.beneficiaryBankAccountId : '';
+}
+
+/** The schemes that the account's provider offers for its currency and country. */
+function offeredSchemes({ providers }: Configuration, account: LockedAccount): readonly string[] {
+  const provider = providers.find(({ code }) => code === account.provider);
+  if (provider === undefined) return [];
+  return findOffer(provider, { currency: account.currency, country: account.country })?.offer.schemes ?? [];
+}
+
+function plannedTransfer(context: PostContext, { source, receiver, to, plan, feeMinor: fee, now }: Judged) {
+  const request = context.body.data.outgoingTransfer;
+  return {
+    id: newId<OutgoingTransferId>(),
+    transactionNumber: drawTransactionNumber('outgoing-transfer', now),
+    clientId: request.clientId,
+    accountId: source.id,
+    status: 'pending' as const,
+    scope: request.scope,
+    scheme: request.scheme ?? null,
+    currency: request.currency,
+    amountMinor: request.amountMinor,
+    feeMinor: fee,
+    transferDate: plan.transferDate,
+    originalTransferDate: plan.originalTransferDate,
+    rollCount: plan.rollCount,
+    cutOffAt: plan.cutOffAt,
+    description: request.description ?? null,
+    transferReasonId: request.transferReasonId ?? null,
+    transferCustomReason: request.transferCustomReason ?? null,
+    destinationAccountId: receiver?.id ?? null,
+    beneficiaryId: to?.judged.beneficiaryId ?? null,
+    beneficiaryBankAccountId: to?.judged.id ?? null,
+    returned: false,
+    incomingTransferId: receiver === null ? null : newId<IncomingTransferId>(),
+    ...startingRequirements(context),
+  };
+}

@@ -1,0 +1,172 @@
+import { findAccount } from '../../db/accounts/reads.ts';
+import type { Reader } from '../../db/driver/client.ts';
+import { readClock } from '../../db/frame/clock.ts';
+import type { Account } from '../../domain/accounts/accounts.ts';
+import { recordNotFound, refusal } from '../../domain/frame/errors.ts';
+import type { AccountId } from '../../domain/frame/ids.ts';
+import { formatDateTime } from '../../domain/frame/time/dates.ts';
+import { transferReasons } from '../../domain/outgoing-transfers/transfer-reasons.ts';
+import {
+  findOffer,
+  offersScheme,
+  outgoingSchemes,
+  type Provider,
+  type ProviderOffer,
+} from '../../domain/providers/providers.ts';
+import { INTERNAL_SCHEME } from '../../domain/providers/schemes.ts';
+import { route } from '../frame/route.ts';
+import { country, date, fields, list, nullable, pattern, picklist, text, uuid } from '../frame/schemas/schemas.ts';
+
+/** What a caller asks before it makes an outgoing transfer (specification 4.8). */
+const TAG = 'Outgoing transfers';
+const SCHEME_CODE = /^[a-z0-9-]{1,40}$/;
+const SCHEMES_MAX = 50;
+const REASONS_MAX = 100;
+const DAYS_MAX = 366;
+const accountId = uuid<AccountId>();
+
+async function requireAccount(reader: Reader, id: AccountId): Promise<Account> {
+  const account = await findAccount(reader, id);
+  if (account === null) throw recordNotFound('account', 'id', id);
+  return account;
+}
+
+/** What the account's provider offers for accounts like it; null where it no longer does. */
+function offerOf(account: Account, providers: readonly Provider[]): ProviderOffer | null {
+  const provider = providers.find(({ code }) => code === account.provider);
+  return provider === undefined ? null : (findOffer(provider, account)?.offer ?? null);
+}
+
+const getTransferSchemes = route(
+  {
+    method: 'GET',
+    path: '/accounts/{accountId}/outgoing-transfer-schemes/{destinationCountry}',
+    summary: 'Schemes that pay from an account to a country',
+    tag: TAG,
+    params: { accountId, destinationCountry: country() },
+    response: fields({ transferSchemes: list(pattern(SCHEME_CODE, 'a scheme code'), 0, SCHEMES_MAX) }),
+    errors: ['common.coding.internal.record_not_found'],
+    examples: { response: { transferSchemes: ['faster-payments', 'chaps', 'swift'] } },
+  },
+  async ({ params, services }) => {
+    const { configuration, database } = services;
+    const account = await requireAccount(database.reader, params.accountId);
+    const offer = offerOf(account, configuration.providers);
+    const payment = { currency: account.currency, destinationCountry: params.destinationCountry };
+    const transferSchemes = offer === null ? [] : outgoingSchemes(offer, payment, configuration.schemes);
+    return { data: { transferSchemes } };
+  },
+);
+
+const reasonsShown = fields({
+  transferReasons: list(fields({ id: uuid(), description: text(140) }), 0, REASONS_MAX),
+});
+const REASONS_EXAMPLE = {
+  transferReasons: [{ id: '22a44cc8-b2c6-555a-87be-ad49f61e0340', description: 'Trade Settlement for Goods' }],
+};
+
+function reasonsOf(of: string) {
+  return { data: { transferReasons: transferReasons(of).map(({ id, description }) => ({ id, description })) } };
+}
+
+const getAccountTransferReasons = route(
+  {
+    method: 'GET',
+    path: '/accounts/{accountId}/transfer-reasons/{country}',
+    summary: 'Reasons for transfers from an account to a country',
+    description: 'Empty where the country asks for none.',
+    tag: TAG,
+    params: { accountId, country: country() },
+    response: reasonsShown,
+    errors: ['common.coding.internal.record_not_found'],
+    examples: { response: REASONS_EXAMPLE },
+  },
+  async ({ params, services }) => {
+    await requireAccount(services.database.reader, params.accountId);
+    return reasonsOf(params.country);
+  },
+);
+
+const getTransferReasons = route(
+  {
+    method: 'GET',
+    path: '/transfer-reasons/{country}',
+    summary: 'Reasons for transfers to a country',
+    description: 'Use the reasons of an account instead.',
+    tag: TAG,
+    deprecated: { since: '2023-06-01' },
+    params: { country: country() },
+    response: reasonsShown,
+    examples: { response: REASONS_EXAMPLE },
+  },
+  async ({ params }) => reasonsOf(params.country),
+);
+
+const getTransferDateMetadata = route(
+  {
+    method: 'GET',
+    path: '/accounts/{accountId}/outgoing-transfer-date-metadata/{transferScope}/{transferScheme}',
+    summary: 'When a transfer can be released',
+    description:
+      'Dates are those of the scheme’s own zone, the cut-off is in UTC. A scheme that never closes has no cut-off and no unavailable dates. Internal transfers: `internal/internal`.',
+    tag: TAG,
+    params: {
+      accountId,
+      transferScope: picklist(['internal', 'external']),
+      transferScheme: pattern(SCHEME_CODE, 'a scheme code'),
+    },
+    response: fields({
+      nextAvailableDate: date(),
+      nextCutoffDateTime: nullable(pattern(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}$/, 'a date-time')),
+      unavailableDates: list(date(), 0, DAYS_MAX),
+    }),
+    errors: ['common.coding.internal.record_not_found', 'transfer.scheme.unavailable'],
+    examples: {
+      response: {
+        nextAvailableDate: '2026-11-23',
+        nextCutoffDateTime: '2026-11-23T17:00:00',
+        unavailableDates: ['2026-11-21', '2026-11-22'],
+      },
+    },
+  },
+  async ({ params, services }) => {
+    const { configuration, database } = services;
+    const [account, now] = await Promise.all([
+      requireAccount(database.reader, params.accountId),
+      readClock(database.reader),
+    ]);
+    const of = { scheme: params.transferScheme, currency: account.currency };
+    refuseScheme(params.transferScope, of.scheme);
+    const offer = offerOf(account, configuration.providers);
+    const { schemes } = configuration;
+    const internal = of.scheme === INTERNAL_SCHEME;
+    if (!internal && (offer === null || !offersScheme(offer, of) || !schemes.carries(of))) {
+      const message = `${account.provider} does not carry ${account.currency} by ${of.scheme}.`;
+      throw refusal('transfer.scheme.unavailable', ['outgoingTransfer', 'scheme', of.scheme], message);
+    }
+    return {
+      data: {
+        nextAvailableDate: schemes.nextAvailableDate(of, now),
+        nextCutoffDateTime: dateTimeOrNull(schemes.nextCutOff(of, now)),
+        unavailableDates: schemes.unavailableDates(of, now),
+      },
+    };
+  },
+);
+
+function refuseScheme(scope: 'internal' | 'external', scheme: string): void {
+  if ((scope === 'internal') === (scheme === INTERNAL_SCHEME)) return;
+  const message = `A transfer of scope ${scope} is not sent by ${scheme}.`;
+  throw refusal('common.validation.field_invalid', ['path', 'transferScheme', scheme], message);
+}
+
+function dateTimeOrNull(instant: Date | null): string | null {
+  return instant === null ? null : formatDateTime(instant);
+}
+
+export const outgoingTransferReferenceRoutes = [
+  getTransferSchemes,
+  getAccountTransferReasons,
+  getTransferReasons,
+  getTransferDateMetadata,
+] as const;

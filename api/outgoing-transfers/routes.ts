@@ -1,0 +1,177 @@
+import { findOutgoingTransfer, listOutgoingTransfers } from '../../db/outgoing-transfers/reads.ts';
+import { recordNotFound } from '../../domain/frame/errors.ts';
+import type { AccountId, ClientId, OutgoingTransferId } from '../../domain/frame/ids.ts';
+import { OUTGOING_TRANSFER_STATUSES } from '../../domain/outgoing-transfers/outgoing-transfers.ts';
+import { route } from '../frame/route.ts';
+import {
+  amountText,
+  currency,
+  date,
+  fields,
+  list,
+  optional,
+  pattern,
+  picklist,
+  text,
+  uuid,
+} from '../frame/schemas/schemas.ts';
+import { changeTransfer, patchTransferWorkflow } from './changes.ts';
+import { feeMinor, isStraightThrough, settleStraightThrough } from './creation.ts';
+import { makeTransfer } from './plans.ts';
+import {
+  OUTGOING_TRANSFER_EXAMPLE,
+  outgoingTransferShown,
+  PLANNED_TRANSFER_EXAMPLE,
+  postTransferWorkflow,
+  shownTransferWithBeneficiary,
+  TRANSFER_WITH_BENEFICIARY_EXAMPLE,
+} from './schemas.ts';
+
+const TAG = 'Outgoing transfers';
+
+const postOutgoingTransfer = route(
+  {
+    method: 'POST',
+    path: '/outgoing-transfers',
+    summary: 'Send money',
+    description:
+      'An internal transfer whose requirements all hold is settled before the answer, which shows it as created. Every other one is carried out by a workflow. With `workflow.dryRun` nothing is created: the request is judged and its fee calculated.',
+    tag: TAG,
+    roles: ['operator'],
+    workflows: { 'client.direct': postTransferWorkflow },
+    response: fields({ outgoingTransfer: outgoingTransferShown }),
+    errors: [
+      'common.coding.internal.record_not_found',
+      'account.balance.insufficient',
+      'account.status.not_active',
+      'account.currency.mismatch',
+      'account.client.mismatch',
+      'client.status.not_active',
+      'beneficiary.bank_account.not_active',
+      'transfer.client.mismatch',
+      'transfer.scheme.unavailable',
+      'transfer.amount.limit_exceeded',
+      'transfer.date.invalid',
+      'transfer.attribute.invalid',
+    ],
+    examples: {
+      requests: {
+        'client.direct': {
+          workflow: { dryRun: false, pricing: { sourcingMethod: 'implicit' } },
+          data: { outgoingTransfer: PLANNED_TRANSFER_EXAMPLE },
+        },
+      },
+      response: { outgoingTransfer: OUTGOING_TRANSFER_EXAMPLE },
+    },
+  },
+  async (context) => {
+    const fee = feeMinor(context);
+    const settled = isStraightThrough(context) ? await settleStraightThrough(context, fee) : null;
+    return settled ?? makeTransfer(context, fee);
+  },
+);
+
+const patchOutgoingTransfer = route(
+  {
+    method: 'PATCH',
+    path: '/outgoing-transfers/{id}',
+    summary: 'Cancel or authorize a transfer, or report how a plug-in payment went',
+    description:
+      'Exactly one of `status`, `requirementConfiguration` and `returned`. With `released` and `completed` go `serviceProviderId` and `serviceProviderReference`, with `failed` and `returned` goes `statusReason`. A report that says nothing new is answered with the present transfer, so it can be repeated; one that contradicts what is recorded is 409.',
+    tag: TAG,
+    roles: ['operator', 'approver'],
+    params: { id: uuid<OutgoingTransferId>() },
+    workflows: { 'client.direct': patchTransferWorkflow },
+    response: fields({ outgoingTransfer: shownTransferWithBeneficiary }),
+    errors: [
+      'common.coding.internal.record_not_found',
+      'common.state.illegal_transition',
+      'common.security.access_denied',
+    ],
+    examples: {
+      requests: { 'client.direct': { data: { outgoingTransfer: { status: 'cancelled' } } } },
+      response: { outgoingTransfer: { ...TRANSFER_WITH_BENEFICIARY_EXAMPLE, status: 'cancelled' } },
+    },
+  },
+  async (context) =>
+    context.write(async (tx) => {
+      await changeTransfer(tx, context);
+      const outgoingTransfer = await findOutgoingTransfer(tx, context.params.id);
+      if (outgoingTransfer === null) throw recordNotFound('outgoingTransfer', 'id', context.params.id);
+      return { data: { outgoingTransfer } };
+    }),
+);
+
+const getOutgoingTransfer = route(
+  {
+    method: 'GET',
+    path: '/outgoing-transfers/{id}',
+    summary: 'An outgoing transfer',
+    tag: TAG,
+    params: { id: uuid<OutgoingTransferId>() },
+    response: fields({ outgoingTransfer: shownTransferWithBeneficiary }),
+    errors: ['common.coding.internal.record_not_found'],
+    examples: { response: { outgoingTransfer: TRANSFER_WITH_BENEFICIARY_EXAMPLE } },
+  },
+  async ({ params, services }) => {
+    const outgoingTransfer = await findOutgoingTransfer(services.database.reader, params.id);
+    if (outgoingTransfer === null) throw recordNotFound('outgoingTransfer', 'id', params.id);
+    return { data: { outgoingTransfer } };
+  },
+);
+
+const getOutgoingTransfers = route(
+  {
+    method: 'GET',
+    path: '/outgoing-transfers',
+    summary: 'Outgoing transfers, in the order of their creation',
+    tag: TAG,
+    paged: true,
+    query: {
+      'data.outgoingTransfer.status': optional(picklist(OUTGOING_TRANSFER_STATUSES)),
+      'data.outgoingTransfer.transactionNumber': optional(pattern(/^\d{8}-[0-9A-Z]{6}$/, 'a transaction number')),
+      'data.outgoingTransfer.amountFrom': optional(amountText()),
+      'data.outgoingTransfer.amountTo': optional(amountText()),
+      'data.outgoingTransfer.currency': optional(currency()),
+      'data.outgoingTransfer.clientId': optional(uuid<ClientId>()),
+      'data.outgoingTransfer.accountId': optional(uuid<AccountId>()),
+      'data.outgoingTransfer.serviceProvider': optional(text(64)),
+      'data.outgoingTransfer.serviceProviderId': optional(text(140)),
+      'data.outgoingTransfer.serviceProviderReference': optional(text(140)),
+      'data.outgoingTransfer.transferDateFrom': optional(date()),
+      'data.outgoingTransfer.transferDateTo': optional(date()),
+      'data.outgoingTransfer.description': optional(text(140)),
+    },
+    response: fields({ outgoingTransfers: list(shownTransferWithBeneficiary, 0, 100) }),
+    examples: { response: { outgoingTransfers: [TRANSFER_WITH_BENEFICIARY_EXAMPLE] } },
+  },
+  async ({ query, page, services }) => {
+    const found = await listOutgoingTransfers(
+      services.database.reader,
+      {
+        status: query['data.outgoingTransfer.status'],
+        transactionNumber: query['data.outgoingTransfer.transactionNumber'],
+        amountFrom: query['data.outgoingTransfer.amountFrom'],
+        amountTo: query['data.outgoingTransfer.amountTo'],
+        currency: query['data.outgoingTransfer.currency'],
+        clientId: query['data.outgoingTransfer.clientId'],
+        accountId: query['data.outgoingTransfer.accountId'],
+        serviceProvider: query['data.outgoingTransfer.serviceProvider'],
+        serviceProviderId: query['data.outgoingTransfer.serviceProviderId'],
+        serviceProviderReference: query['data.outgoingTransfer.serviceProviderReference'],
+        transferDateFrom: query['data.outgoingTransfer.transferDateFrom'],
+        transferDateTo: query['data.outgoingTransfer.transferDateTo'],
+        description: query['data.outgoingTransfer.description'],
+      },
+      page,
+    );
+    return { data: { outgoingTransfers: [...found.rows] }, totalElements: found.totalElements };
+  },
+);
+
+export const outgoingTransferRoutes = [
+  postOutgoingTransfer,
+  patchOutgoingTransfer,
+  getOutgoingTransfer,
+  getOutgoingTransfers,
+];

@@ -1,0 +1,280 @@
+import * as v from 'valibot';
+import type { AccountId, BeneficiaryBankAccountId, ClientId, TransferReasonId } from '../../domain/frame/ids.ts';
+import { OUTGOING_TRANSFER_STATUSES } from '../../domain/outgoing-transfers/outgoing-transfers.ts';
+import { routingCodesShown } from '../accounts/schemas.ts';
+import { oneOf } from '../frame/schemas/alternatives.ts';
+import { crossCheck, type Disagreement, isSent, type Sent } from '../frame/schemas/cross-checks.ts';
+import {
+  amount,
+  boolean,
+  country,
+  currency,
+  date,
+  dateTime,
+  fields,
+  hint,
+  integer,
+  map,
+  moneyFields,
+  nullable,
+  optional,
+  pattern,
+  picklist,
+  text,
+  uuid,
+} from '../frame/schemas/schemas.ts';
+
+/** Free text that travels with a payment: what most schemes carry. */
+const DESCRIPTION_LENGTH_MAX = 140;
+const SCHEME_CODE = /^[a-z0-9-]{1,40}$/;
+/** Of the longest scheme attribute, with room for what a scheme may add. */
+const ATTRIBUTE_LENGTH_MAX = 128;
+const ATTRIBUTES_MAX = 20;
+
+const source = fields({ type: picklist(['client-account']), accountId: uuid<AccountId>() });
+
+const destination = oneOf(
+  'type',
+  [
+    fields({ type: v.literal('client-account'), accountId: uuid<AccountId>() }),
+    fields({
+      type: v.literal('beneficiary-bank-account'),
+      beneficiaryBankAccountId: uuid<BeneficiaryBankAccountId>(),
+    }),
+  ],
+  'type client-account or beneficiary-bank-account',
+);
+
+const requestedTransfer = v.pipe(
+  moneyFields({
+    clientId: uuid<ClientId>(),
+    transferDate: optional(date()),
+    currency: currency(),
+    amount: amount(),
+    scope: picklist(['internal', 'external']),
+    scheme: optional(pattern(SCHEME_CODE, 'a scheme code')),
+    description: optional(text(DESCRIPTION_LENGTH_MAX)),
+    transferReasonId: optional(uuid<TransferReasonId>()),
+    transferCustomReason: optional(text(DESCRIPTION_LENGTH_MAX)),
+    source,
+    destination,
+    schemeAttributes: optional(map(SCHEME_CODE, text(ATTRIBUTE_LENGTH_MAX), ATTRIBUTES_MAX)),
+  }),
+  crossCheck(disagreementsOf),
+);
+
+function disagreementsOf({ scope, scheme, schemeAttributes, source: from, destination: to }: Sent): Disagreement[] {
+  if (scope !== 'internal' && scope !== 'external') return [];
+  const internal = scope === 'internal';
+  const found: Disagreement[] = [];
+  if (internal && scheme !== undefined) found.push(blame('scheme', scheme, 'must be null for an internal transfer'));
+  if (!internal && scheme === undefined) {
+    found.push(blame('scheme', scheme, 'common.validation.field_required: is required for an external transfer'));
+  }
+  const type = isSent(to) ? to.type : undefined;
+  if (type === (internal ? 'beneficiary-bank-account' : 'client-account')) {
+    found.push(blame('destination', to, `must be a ${internal ? 'client-account' : 'beneficiary-bank-account'}`));
+  }
+  const isSame = isSent(to) && isSent(from) && typeof to.accountId === 'string' && to.accountId === from.accountId;
+  if (isSame) found.push(blame('destination', to, 'must be another account than the source'));
+  if (internal && schemeAttributes !== undefined) {
+    found.push(blame('schemeAttributes', schemeAttributes, 'belongs to external transfers'));
+  }
+  return found;
+}
+
+function blame(key: string, value: unknown, message: string): Disagreement {
+  return { path: [key], value, message };
+}
+
+/** `workflow.pricing` and `data.pricing` of specification 2.9. */
+const workflowPricing = v.pipe(
+  fields({
+    sourcingMethod: picklist(['explicit', 'implicit']),
+    enabled: optional(boolean()),
+    chargingType: optional(picklist(['fee'])),
+    chargingMethod: optional(picklist(['on-source'])),
+  }),
+  crossCheck(({ sourcingMethod, ...terms }) => {
+    if (sourcingMethod !== 'implicit') return [];
+    const sent = Object.entries(terms).filter(([, value]) => value !== undefined);
+    return sent.map(([key, value]) =>
+      blame(key, value, 'common.validation.field_unexpected: belongs to explicit pricing'),
+    );
+  }),
+);
+const dataPricing = fields({
+  type: picklist(['ratio']),
+  ratio: text(20),
+  boundaryCurrency: optional(currency()),
+  minimumAmount: optional(amount()),
+  maximumAmount: optional(amount()),
+});
+
+export const postTransferWorkflow = {
+  workflow: { dryRun: optional(boolean()), pricing: optional(workflowPricing) },
+  data: fields({ outgoingTransfer: requestedTransfer, pricing: optional(dataPricing) }),
+};
+
+export type PostedTransfer = v.InferOutput<typeof requestedTransfer>;
+
+const checked = ['not-checked', 'fulfilled', 'not-fulfilled'] as const;
+
+const plannedShown = {
+  clientId: uuid(),
+  transferDate: date(),
+  originalTransferDate: date(),
+  rollCount: integer(0, 1_000),
+  cutOffDateTime: nullable(dateTime()),
+  currency: currency(),
+  amount: amount(),
+  feeCurrency: currency(),
+  feeAmount: amount(),
+  totalAmount: amount(),
+  description: nullable(text(DESCRIPTION_LENGTH_MAX)),
+  transferReasonId: nullable(uuid()),
+  transferCustomReason: nullable(text(DESCRIPTION_LENGTH_MAX)),
+  scope: picklist(['internal', 'external']),
+  scheme: nullable(pattern(SCHEME_CODE, 'a scheme code')),
+  ownerType: picklist(['client']),
+  source,
+  destination: v.variant('type', [
+    fields({ type: v.literal('client-account'), accountId: uuid() }),
+    fields({
+      type: v.literal('beneficiary-bank-account'),
+      beneficiaryBankAccountId: nullable(uuid()),
+      beneficiaryId: nullable(uuid()),
+    }),
+  ]),
+};
+
+/** Why a transfer failed, was returned or is held. */
+export const statusReasonShown = fields({ code: text(140), message: text(200) });
+
+/** A transfer as a POST shows it; what a dry run does not have is absent there. */
+export const outgoingTransferShown = fields({
+  id: optional(uuid()),
+  transactionNumber: optional(text(15)),
+  status: optional(picklist(OUTGOING_TRANSFER_STATUSES)),
+  statusReason: optional(nullable(statusReasonShown)),
+  ...plannedShown,
+  returned: optional(boolean()),
+  incomingTransferId: optional(nullable(uuid())),
+  serviceProviderId: optional(nullable(text(140))),
+  serviceProviderReference: optional(nullable(text(140))),
+  requirementConfiguration: optional(
+    fields({
+      transferDateStatus: picklist(checked),
+      complianceCheckStatus: picklist([...checked, 'not-required']),
+      balanceCheckStatus: picklist(checked),
+      authorizationStatus: picklist([...checked, 'not-required']),
+    }),
+  ),
+});
+
+/** A bank account of a party (specification 2.1). */
+export const partyAccountShown = fields({
+  accountHolderName: nullable(text(140)),
+  alias: nullable(text(140)),
+  ledgerNumber: nullable(text(34)),
+  accountNumber: nullable(text(34)),
+  iban: nullable(text(34)),
+  country: nullable(country()),
+  currency: nullable(currency()),
+  routingCodes: routingCodesShown,
+});
+
+/** Objects of other resources that a transfer shows as they were kept. */
+const kept = v.pipe(
+  v.custom<Readonly<Record<string, unknown>>>(
+    (value) => typeof value === 'object' && value !== null,
+    'must be an object',
+  ),
+  hint<Readonly<Record<string, unknown>>>({ type: 'object' }),
+);
+
+export const shownTransferWithBeneficiary = fields({
+  ...outgoingTransferShown.entries,
+  beneficiary: nullable(
+    fields({
+      fullName: text(140),
+      identity: nullable(kept),
+      address: nullable(kept),
+      account: nullable(partyAccountShown),
+      title: nullable(text(140)),
+    }),
+  ),
+});
+
+export const PLANNED_TRANSFER_EXAMPLE = {
+  clientId: '0199c4a0-5b1e-7c3a-9d42-0c2f6f3a1b01',
+  currency: 'GBP',
+  amount: 125.5,
+  scope: 'external',
+  scheme: 'faster-payments',
+  description: 'Invoice 2026-117',
+  source: { type: 'client-account', accountId: '0199c4a0-5b1e-7c3a-9d42-0c2f6f3a1b02' },
+  destination: {
+    type: 'beneficiary-bank-account',
+    beneficiaryBankAccountId: '0199c4a0-5b1e-7c3a-9d42-0c2f6f3a1b03',
+  },
+};
+
+export const OUTGOING_TRANSFER_EXAMPLE = {
+  id: '0199c4a0-5b1e-7c3a-9d42-0c2f6f3a1b04',
+  transactionNumber: '20261121-A7K2QZ',
+  status: 'pending',
+  statusReason: null,
+  clientId: '0199c4a0-5b1e-7c3a-9d42-0c2f6f3a1b01',
+  transferDate: '2026-11-23',
+  originalTransferDate: '2026-11-23',
+  rollCount: 0,
+  cutOffDateTime: null,
+  currency: 'GBP',
+  amount: 125.5,
+  feeCurrency: 'GBP',
+  feeAmount: 0,
+  totalAmount: 125.5,
+  description: 'Invoice 2026-117',
+  transferReasonId: null,
+  transferCustomReason: null,
+  scope: 'external',
+  scheme: 'faster-payments',
+  ownerType: 'client',
+  source: { type: 'client-account', accountId: '0199c4a0-5b1e-7c3a-9d42-0c2f6f3a1b02' },
+  destination: {
+    type: 'beneficiary-bank-account',
+    beneficiaryBankAccountId: '0199c4a0-5b1e-7c3a-9d42-0c2f6f3a1b03',
+    beneficiaryId: '0199c4a0-5b1e-7c3a-9d42-0c2f6f3a1b05',
+  },
+  returned: false,
+  incomingTransferId: null,
+  serviceProviderId: null,
+  serviceProviderReference: null,
+  requirementConfiguration: {
+    transferDateStatus: 'not-checked',
+    complianceCheckStatus: 'not-required',
+    balanceCheckStatus: 'not-checked',
+    authorizationStatus: 'not-required',
+  },
+};
+
+export const TRANSFER_WITH_BENEFICIARY_EXAMPLE = {
+  ...OUTGOING_TRANSFER_EXAMPLE,
+  beneficiary: {
+    fullName: 'Brook Lane Bakery Ltd',
+    identity: { type: 'corporate', legalName: 'Brook Lane Bakery Ltd' },
+    address: null,
+    account: {
+      accountHolderName: 'Brook Lane Bakery Ltd',
+      alias: null,
+      ledgerNumber: null,
+      accountNumber: '31926819',
+      iban: null,
+      country: 'GB',
+      currency: 'GBP',
+      routingCodes: { 'sort-code': '601613' },
+    },
+    title: null,
+  },
+};

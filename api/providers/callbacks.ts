@@ -1,0 +1,148 @@
+import { type AccountEvent, accountReportOf } from '../../activities/providers/account-reports.ts';
+import { CallbackRefused, type PaymentClaim, type ProviderEvent } from '../../activities/providers/port.ts';
+import { applyAccountCallback } from '../../db/accounts/connections.ts';
+import type { Transaction } from '../../db/driver/client.ts';
+import { releaseHeldTransfer } from '../../db/incoming-transfers/holds.ts';
+import { receivePayment } from '../../db/incoming-transfers/provisioned-account-credits.ts';
+import { applyPaymentReport } from '../../db/outgoing-transfers/outgoing-transfers.ts';
+import {
+  applyCallbackOnce,
+  type CallbackOutcome,
+  recordCallbackBreak,
+  type StoredCallback,
+} from '../../db/providers/callbacks.ts';
+import { DomainError, refusal } from '../../domain/frame/errors.ts';
+import { asId, isUuid, type OutgoingTransferId } from '../../domain/frame/ids.ts';
+import type { PaymentReport } from '../../domain/outgoing-transfers/reports.ts';
+import { openRoute } from '../frame/route.ts';
+import type { Services } from '../frame/services.ts';
+
+/** Tens of events; one has about a kilobyte. */
+const CALLBACK_BYTES_MAX = 64 * 1024;
+
+/**
+ * Where built-in providers tell us what happened: no token, but signed. Each event is stored and applied in one
+ * transaction of its own; when one fails the provider repeats the callback, and those before it have no second effect.
+ */
+const postProviderCallback = openRoute(
+  {
+    method: 'POST',
+    path: '/provider-callbacks/{provider}',
+    summary: 'What a provider tells by itself; signed by the provider',
+    tag: 'Providers',
+    body: { mediaType: 'application/json', bytesMax: CALLBACK_BYTES_MAX },
+    responses: {
+      200: 'Every event is stored',
+      401: 'The signature is not the provider’s',
+      404: 'No such provider',
+    },
+  },
+  async ({ services, headers, params, readBody }) => {
+    const code = params.provider ?? '';
+    const provider = services.providers.get(code);
+    if (provider === undefined) {
+      throw refusal('common.coding.internal.record_not_found', ['provider', 'code', code], 'No such provider.');
+    }
+    const body = await readBody();
+    let events: ProviderEvent[];
+    try {
+      events = provider.verifyCallback(headers, body, services.now());
+    } catch (error) {
+      if (!(error instanceof CallbackRefused)) throw error;
+      services.logger.warn({ provider: code, reason: error.reason }, 'provider callback refused');
+      throw callbackRefusal(error);
+    }
+    for (const event of events) await applyEvent(services, code, event);
+    return { status: 200, body: '{}', contentType: 'application/json' };
+  },
+);
+
+function callbackRefusal(error: CallbackRefused): DomainError {
+  return error.reason === 'malformed'
+    ? refusal('common.validation.field_invalid', ['body', 'body', ''], 'The callback is not understood.')
+    : refusal(
+        'common.security.unauthenticated',
+        ['header', 'signature', ''],
+        'The callback is not signed by the provider.',
+      );
+}
+
+async function applyEvent(services: Services, provider: string, event: ProviderEvent): Promise<void> {
+  const callback: StoredCallback = {
+    provider,
+    providerEventId: event.providerEventId,
+    kind: event.type,
+    ourReference: referenceOf(event),
+    payload: JSON.stringify(event, (_, value: unknown) => (typeof value === 'bigint' ? value.toString() : value)),
+  };
+  const outcome = await services.database.transaction((tx) =>
+    applyCallbackOnce(tx, callback, async () => {
+      if ('accountId' in event) return applyToAccount(tx, provider, event);
+      const applied = await applyToPayment(tx, services, provider, event);
+      if (applied === 'break') await recordCallbackBreak(tx, callback);
+      return applied;
+    }),
+  );
+  if (outcome === 'break') {
+    const { providerEventId, kind, ourReference } = callback;
+    services.logger.error({ provider, providerEventId, kind, ourReference }, 'provider callback contradicts our books');
+  }
+}
+
+function referenceOf(event: ProviderEvent): string | null {
+  if ('accountId' in event) return event.accountId;
+  if (event.type === 'payment-in-released') return event.serviceProviderId;
+  return 'ourReference' in event ? event.ourReference : null;
+}
+
+/** Breaks of accounts are noted where they are found. */
+async function applyToAccount(tx: Transaction, provider: string, event: AccountEvent): Promise<CallbackOutcome> {
+  const report = accountReportOf(event);
+  return report === null ? 'waiting' : applyAccountCallback(tx, report, provider);
+}
+
+async function applyToPayment(
+  tx: Transaction,
+  { configuration }: Services,
+  provider: string,
+  event: Exclude<ProviderEvent, AccountEvent>,
+): Promise<CallbackOutcome> {
+  if (event.type === 'payment-received') return receivePayment(tx, { ...event, provider }, configuration.prices);
+  if (event.type === 'payment-in-released') return releaseHeldTransfer(tx, { ...event, provider });
+  if (!isUuid(event.ourReference)) return 'waiting';
+  const id = asId<OutgoingTransferId>(event.ourReference);
+  return known(() => applyPaymentReport(tx, { id, provider }, reportOf(event), configuration));
+}
+
+/** A callback about a transfer that we do not have waits. */
+async function known(apply: () => Promise<CallbackOutcome>): Promise<CallbackOutcome> {
+  try {
+    return await apply();
+  } catch (error) {
+    if (error instanceof DomainError && error.code === 'common.coding.internal.record_not_found') return 'waiting';
+    throw error;
+  }
+}
+
+type PaymentEvent = Extract<ProviderEvent, PaymentClaim>;
+
+const WORDS = {
+  'payment-released': 'released',
+  'payment-completed': 'completed',
+  'payment-refused': 'failed',
+  'payment-failed': 'failed',
+  'payment-returned': 'returned',
+} as const;
+
+function reportOf(event: PaymentEvent): PaymentReport {
+  const { serviceProviderId, serviceProviderReference, currency } = event;
+  const code = 'error' in event ? event.error.code : 'code' in event ? event.code : null;
+  const returned =
+    event.type === 'payment-returned'
+      ? { reference: event.returnReference, amountMinor: event.returnedMinor.toString() }
+      : null;
+  const claim = { amountMinor: event.amountMinor.toString(), currency, returned };
+  return { word: WORDS[event.type], serviceProviderId, serviceProviderReference, code, claim };
+}
+
+export const providerCallbackRoutes = [postProviderCallback] as const;

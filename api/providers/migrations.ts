@@ -1,0 +1,126 @@
+import * as v from 'valibot';
+import type { MigrationSource, Unchecked } from '../../activities/providers/migration-port.ts';
+import { type CallOptions, type NotFound, ProviderUnavailable, type Refused } from '../../activities/providers/port.ts';
+import { DomainError, type Problem, refusal } from '../../domain/frame/errors.ts';
+import { PROVIDER_CODE_LENGTH_MAX } from '../accounts/schemas.ts';
+import { check } from '../frame/requests/problems.ts';
+import { fields, nullable, optional, picklist, type Schema, text, uuid } from '../frame/schemas/schemas.ts';
+import type { Services } from '../frame/services.ts';
+
+/** What the workflows `migration` share: who is asked, how long, and what becomes of an answer that cannot be used. */
+const SOURCE_ID_LENGTH_MAX = 200;
+const REFERENCE_LENGTH_MAX = 255;
+
+/** The provider's id of what is to be taken over. */
+export const sourceId = text(SOURCE_ID_LENGTH_MAX);
+
+/** Nobody else can know the source id: the provider is always named. */
+export const namedProvider = fields({
+  type: picklist(['explicit']),
+  serviceProvider: text(PROVIDER_CODE_LENGTH_MAX),
+});
+
+/** The answer's `connect`: the echo, and of a migration the connection that stands from now on. */
+export const migrationConnectShown = v.looseObject({
+  connection: optional(
+    fields({
+      id: uuid(),
+      serviceProvider: text(PROVIDER_CODE_LENGTH_MAX),
+      reference: nullable(text(REFERENCE_LENGTH_MAX)),
+      state: picklist(['completed-up-to-date']),
+    }),
+  ),
+});
+
+/** What a migration can be refused with beyond what a direct creation can. */
+export const MIGRATION_ERRORS = [
+  'connect.resource.not_found',
+  'connect.resource.invalid',
+  'connect.method.type_mismatch',
+  'connect.provider.unavailable',
+] as const;
+
+export function showTakenOver(connection: {
+  readonly id: string;
+  readonly provider: string;
+  readonly reference: string | null;
+}) {
+  const { id, provider, reference } = connection;
+  return { id, serviceProvider: provider, reference, state: 'completed-up-to-date' };
+}
+
+/** A request that asks a provider; `entity` is the label of what is asked for. */
+export interface LookUp {
+  readonly services: Services;
+  readonly requestId: string;
+  readonly entity: 'client' | 'beneficiary';
+  readonly provider: string;
+  readonly sourceId: string;
+}
+
+/** The named provider's adapter, where it has clients of its own to tell of. */
+export function migrationSource({ configuration, providers }: Services, code: string): MigrationSource {
+  const configured = configuration.providers.find((provider) => provider.code === code);
+  const field = ['connect', 'serviceProvider', code] as const;
+  if (configured?.method === 'plug-in') {
+    const message = `${code} is the caller's own: the service cannot ask it. Create directly instead.`;
+    throw refusal('connect.method.type_mismatch', field, message);
+  }
+  const provider = providers.get(code);
+  if (configured === undefined || provider === undefined) {
+    throw refusal('common.validation.field_invalid', field, 'No such service provider is configured.');
+  }
+  return provider;
+}
+
+/**
+ * What the provider has under the source id; asked outside of any transaction, and within the configured time. Without an
+ * answer nobody knows: 503. Nothing there: 404. Something that the provider does not hand over: 422.
+ */
+export async function lookUp<Found extends { readonly outcome: 'found' }>(
+  { services, requestId, entity, provider, sourceId: id }: LookUp,
+  ask: (call: CallOptions) => Promise<Found | NotFound | Refused>,
+): Promise<Found> {
+  const answer = await ask({ deadlineMs: services.configuration.migrations.timeoutMs }).catch((error: unknown) => {
+    if (!(error instanceof ProviderUnavailable)) throw error;
+    services.logger.warn({ requestId, provider, entity, reason: error.reason }, 'provider gave no answer');
+    throw unavailable(provider);
+  });
+  if (answer.outcome === 'found') return answer;
+  if (answer.outcome === 'not-found') {
+    throw refusal('connect.resource.not_found', [entity, 'sourceId', id], `${provider} has no such ${entity}.`);
+  }
+  if (answer.error.category === 'technical') throw unavailable(provider);
+  const message = `${provider} does not hand this ${entity} over: ${answer.error.code}.`;
+  throw refusal('connect.resource.invalid', [entity, 'sourceId', id], message);
+}
+
+function unavailable(provider: string) {
+  return refusal(
+    'connect.provider.unavailable',
+    ['connect', 'serviceProvider', provider],
+    `${provider} gave no answer. Nothing was created: ask again.`,
+  );
+}
+
+/** What the provider told, judged by the rules of a direct creation. */
+export function judged<Output>(of: LookUp, schema: Schema<unknown, Output>, told: Unchecked): Output {
+  const { value, problems } = check(schema, told, ['data', of.entity]);
+  refuseProblems(of, problems);
+  return value;
+}
+
+/**
+ * The caller sent none of it, so it is no 400 but 422: the field and the rule are named, and what the provider has in the
+ * field stays out of the answer, where it would be a stranger's personal data in an error.
+ */
+export function refuseProblems(
+  { provider, entity }: Pick<LookUp, 'provider' | 'entity'>,
+  problems: readonly Problem[],
+) {
+  const [first, ...rest] = problems.map(({ message, messageParameters: [, field] }): Problem => {
+    const rule = `What ${provider} has cannot be taken over: ${message}`;
+    return { code: 'connect.resource.invalid', message: rule, messageParameters: [entity, field, ''] };
+  });
+  if (first !== undefined) throw new DomainError([first, ...rest]);
+}

@@ -1,0 +1,91 @@
+import { changeUserInvitation, findUserInvitation, listUserInvitations } from '../../db/users/invitations.ts';
+import { CLIENT_RELATIONS } from '../../domain/clients/clients.ts';
+import { recordNotFound } from '../../domain/frame/errors.ts';
+import type { UserInvitationId } from '../../domain/frame/ids.ts';
+import { presentUserInvitation, USER_INVITATION_STATUSES } from '../../domain/users/invitations.ts';
+import { email } from '../clients/schemas.ts';
+import { route } from '../frame/route.ts';
+import { fields, list, picklist, uuid } from '../frame/schemas/schemas.ts';
+
+const TAG = 'Users';
+
+export const userInvitationShown = fields({
+  id: uuid(),
+  clientId: uuid(),
+  userClientRelation: picklist(CLIENT_RELATIONS),
+  status: picklist(USER_INVITATION_STATUSES),
+});
+
+const EXAMPLE = {
+  id: '0199c4b3-7e02-7b41-a7c9-51d0f2b8e913',
+  clientId: '0199c4a0-5b1e-7c3a-9d42-0c2f6f3a1b01',
+  userClientRelation: 'director',
+  status: 'pending',
+};
+
+const getUserInvitations = route(
+  {
+    method: 'GET',
+    path: '/users/{userEmail}/invitations',
+    summary: 'The invitations of an e-mail address, in the order of their creation',
+    tag: TAG,
+    paged: true,
+    params: { userEmail: email() },
+    response: fields({ userInvitations: list(userInvitationShown, 0, 100) }),
+    examples: { response: { userInvitations: [EXAMPLE] } },
+  },
+  async ({ params, page, services }) => {
+    const { rows, totalElements } = await listUserInvitations(services.database.reader, params.userEmail, page);
+    return { data: { userInvitations: rows.map(presentUserInvitation) }, totalElements };
+  },
+);
+
+const one = { userEmail: email(), usersInvitationId: uuid<UserInvitationId>() };
+
+const getUserInvitation = route(
+  {
+    method: 'GET',
+    path: '/users/{userEmail}/invitations/{usersInvitationId}',
+    summary: 'An invitation',
+    tag: TAG,
+    params: one,
+    response: fields({ userInvitation: userInvitationShown }),
+    errors: ['common.coding.internal.record_not_found'],
+    examples: { response: { userInvitation: EXAMPLE } },
+  },
+  async ({ params: { userEmail, usersInvitationId }, services }) => {
+    const found = await findUserInvitation(services.database.reader, userEmail, usersInvitationId);
+    if (found === null) throw recordNotFound('userInvitation', 'id', usersInvitationId);
+    return { data: { userInvitation: presentUserInvitation(found) } };
+  },
+);
+
+const patchUserInvitation = route(
+  {
+    method: 'PATCH',
+    path: '/users/{userEmail}/invitations/{usersInvitationId}',
+    summary: 'Cancel an invitation',
+    description: 'Only the invited person accepts or rejects, behind the link of the e-mail.',
+    tag: TAG,
+    roles: ['operator'],
+    params: one,
+    workflows: {
+      direct: { data: fields({ userInvitation: fields({ status: picklist(USER_INVITATION_STATUSES) }) }) },
+    },
+    response: fields({ userInvitation: userInvitationShown }),
+    errors: ['common.coding.internal.record_not_found', 'common.state.illegal_transition'],
+    examples: {
+      requests: { direct: { data: { userInvitation: { status: 'cancelled' } } } },
+      response: { userInvitation: { ...EXAMPLE, status: 'cancelled' } },
+    },
+  },
+  async ({ params: { userEmail, usersInvitationId }, body, write }) => {
+    const { status } = body.data.userInvitation;
+    return write(async (tx) => {
+      const changed = await changeUserInvitation(tx, userEmail, usersInvitationId, status);
+      return { data: { userInvitation: presentUserInvitation(changed) } };
+    });
+  },
+);
+
+export const userInvitationRoutes = [getUserInvitations, getUserInvitation, patchUserInvitation];

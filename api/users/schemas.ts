@@ -1,0 +1,131 @@
+import * as v from 'valibot';
+import type { ClientId } from '../../domain/frame/ids.ts';
+import { USER_CLIENT_RELATION_STATUSES } from '../../domain/users/client-relations.ts';
+import { USER_STATUSES, type UserIdentity, type UserProfile } from '../../domain/users/users.ts';
+import { email } from '../clients/schemas.ts';
+import { addressSent, addressShown, partyName, phone } from '../frame/schemas/parties.ts';
+import { clearable, date, fields, list, nullable, optional, picklist, text, uuid } from '../frame/schemas/schemas.ts';
+
+/** Most clients that one request relates a user to, or invites a person for. */
+export const CLIENTS_MAX = 100;
+
+const type = () => picklist(['individual']);
+
+const identitySent = fields({
+  type: optional(type()),
+  givenName: partyName(),
+  familyName: partyName(),
+  birthDate: optional(date()),
+});
+
+/** A user to create who is not invited. */
+export const userSent = fields({
+  email: email(),
+  identity: identitySent,
+  profile: optional(fields({ phone: optional(phone()), residentialAddress: optional(addressSent) })),
+});
+
+/** A person to invite. */
+export const invitedUserSent = fields({ email: email(), identity: identitySent });
+
+export const userChangeSent = fields({
+  email: optional(email()),
+  identity: optional(
+    fields({
+      type: optional(type()),
+      givenName: optional(partyName()),
+      familyName: optional(partyName()),
+      birthDate: clearable(date()),
+    }),
+  ),
+  profile: clearable(fields({ phone: clearable(phone()), residentialAddress: clearable(addressSent) })),
+  status: optional(picklist(USER_STATUSES)),
+});
+
+export function newIdentity(sent: v.InferOutput<typeof identitySent>): UserIdentity {
+  const { givenName, familyName, birthDate = null } = sent;
+  return { type: 'individual', givenName, familyName, birthDate };
+}
+
+export function newProfile(sent: v.InferOutput<typeof userSent>['profile']): UserProfile {
+  return { phone: sent?.phone ?? null, residentialAddress: sent?.residentialAddress ?? null };
+}
+
+/** Items that each name a client, no client twice. */
+export function clientList<Item extends { readonly clientId: string }>(
+  item: v.GenericSchema<unknown, Item>,
+  lengthMin: number,
+) {
+  return v.pipe(
+    list(item, lengthMin, CLIENTS_MAX),
+    v.check(
+      (items) => new Set(items.map(({ clientId }) => clientId)).size === items.length,
+      'must not name a client twice',
+    ),
+  );
+}
+
+export const userClientRelationsSent = (lengthMin: number) =>
+  clientList(fields({ clientId: uuid<ClientId>() }), lengthMin);
+
+const identityShown = fields({
+  type: type(),
+  givenName: partyName(),
+  familyName: partyName(),
+  birthDate: nullable(date()),
+});
+const kindShown = { category: picklist(['external']), type: picklist(['human']) };
+
+export const userShown = fields({
+  id: uuid(),
+  email: text(254),
+  identity: identityShown,
+  profile: fields({ phone: nullable(text(40)), residentialAddress: nullable(addressShown) }),
+  ...kindShown,
+  status: picklist(USER_STATUSES),
+});
+
+/** A user, or somebody who was invited and has no id yet. */
+export const userOrInvitedShown = fields({
+  id: optional(uuid()),
+  email: text(254),
+  identity: identityShown,
+  profile: optional(userShown.entries.profile),
+  ...kindShown,
+  status: optional(picklist(USER_STATUSES)),
+});
+
+export const userClientRelationShown = fields({
+  id: uuid(),
+  userId: uuid(),
+  clientId: uuid(),
+  status: picklist(USER_CLIENT_RELATION_STATUSES),
+});
+
+export const CLIENT_ID_EXAMPLE = '0199c4a0-5b1e-7c3a-9d42-0c2f6f3a1b01';
+
+const IDENTITY_SENT_EXAMPLE = { type: 'individual', givenName: 'Grace', familyName: 'Hopper' };
+
+export const INVITED_USER_SENT_EXAMPLE = { email: 'grace@example.com', identity: IDENTITY_SENT_EXAMPLE };
+
+export const USER_SENT_EXAMPLE = {
+  ...INVITED_USER_SENT_EXAMPLE,
+  profile: { phone: '+44 20 7946 0000', residentialAddress: { country: 'GB', city: 'London' } },
+};
+
+export const USER_EXAMPLE = {
+  id: '0199c4b1-1d20-7f10-8b65-6a4f0e9b2c11',
+  email: 'grace@example.com',
+  identity: { ...IDENTITY_SENT_EXAMPLE, birthDate: null },
+  profile: { phone: null, residentialAddress: null },
+  category: 'external',
+  type: 'human',
+  status: 'active',
+};
+
+export const USER_CLIENT_RELATION_EXAMPLE = {
+  id: '0199c4b1-1d24-7a52-9c0d-2f1b7d3e4a12',
+  userId: USER_EXAMPLE.id,
+  clientId: CLIENT_ID_EXAMPLE,
+  status: 'allowed',
+};

@@ -1,0 +1,136 @@
+import { createHash } from 'node:crypto';
+import { DatabaseUnavailable, LockTimeout } from '../../db/driver/client.ts';
+import { acceptSignUp, findSignUp, rejectSignUp, type SignUp } from '../../db/users/sign-ups.ts';
+import { isExpired } from '../../domain/users/invitations.ts';
+import { checkPassword } from '../../domain/users/passwords.ts';
+import { type OpenAnswer, type OpenRequest, openRoute } from '../frame/route.ts';
+import type { Services } from '../frame/services.ts';
+import { hashPassword } from './password-hashes.ts';
+import { type NoticeName, noticePage, signUpPage } from './sign-up-pages.ts';
+import { type Language, preferredLanguage } from './sign-up-texts.ts';
+
+const TAG = 'Sign-up';
+const FORM = 'application/x-www-form-urlencoded';
+
+/** 32 bytes, as the e-mail writes them. */
+const TOKEN = /^[A-Za-z0-9_-]{43}$/;
+
+/** A password of the greatest length takes 6 kB in a form, when every character is escaped. */
+const FORM_BYTES_MAX = 8 * 1024;
+
+const RESPONSES = {
+  200: 'The page, in English, German or French by Accept-Language',
+  404: 'No e-mail had this link',
+  410: 'The invitation was answered, cancelled, or has expired',
+  503: 'The service cannot answer right now',
+} as const;
+
+/** Looking changes nothing: programs that check e-mails follow links. */
+const getSignUp = openRoute(
+  {
+    method: 'GET',
+    path: '/sign-up/{token}',
+    summary: 'The page behind the link of an invitation',
+    tag: TAG,
+    responses: RESPONSES,
+  },
+  async (request) =>
+    withSignUp(request, async (language, found) => {
+      const closed = closedAs(found);
+      return closed === null ? signUpPage(language, found, null) : noticePage(language, closed);
+    }),
+);
+
+/** The form of the page. Whoever knows the link may answer, so no other site can. */
+const postSignUp = openRoute(
+  {
+    method: 'POST',
+    path: '/sign-up/{token}',
+    summary: 'Accept an invitation, with a new password, or reject it',
+    tag: TAG,
+    body: { mediaType: FORM, bytesMax: FORM_BYTES_MAX },
+    responses: { ...RESPONSES, 400: 'The page again, with what is wrong' },
+  },
+  async (request) =>
+    withSignUp(request, async (language, found) => {
+      const closed = closedAs(found);
+      if (closed !== null) return noticePage(language, closed);
+      const form = await readForm(request);
+      switch (form.get('answer')) {
+        case 'accept':
+          return accept(request, language, found, form.get('password') ?? '');
+        case 'reject':
+          return reject(request, language, found);
+        default:
+          return signUpPage(language, found, 'choice');
+      }
+    }),
+);
+
+async function accept(request: OpenRequest, language: Language, found: SignUp, password: string): Promise<OpenAnswer> {
+  const { services } = request;
+  const { signUp, needsPassword } = found;
+  if (needsPassword) {
+    const { givenName, familyName } = signUp.identity;
+    const personal = [signUp.email, signUp.email.split('@')[0] ?? '', givenName, familyName, givenName + familyName];
+    const problem = checkPassword(password, personal);
+    if (problem !== null) return signUpPage(language, found, problem);
+  }
+  const passwordHash = needsPassword ? await hashPassword(password) : null;
+  const outcome = await services.database.transaction((tx) => acceptSignUp(tx, signUp.id, passwordHash));
+  // The page was made for somebody who had a password; now there is none, and the page asks for it.
+  if (outcome === 'password-needed') return signUpPage(language, { ...found, needsPassword: true }, 'too-short');
+  return answered(request, language, outcome, 'accepted');
+}
+
+async function reject(request: OpenRequest, language: Language, { signUp }: SignUp): Promise<OpenAnswer> {
+  const outcome = await request.services.database.transaction((tx) => rejectSignUp(tx, signUp.id));
+  return answered(request, language, outcome, 'rejected');
+}
+
+/** Of two answers at once the first counts; the other is told what became of the invitation. */
+async function answered(
+  { services, params }: OpenRequest,
+  language: Language,
+  outcome: 'done' | 'closed',
+  wanted: 'accepted' | 'rejected',
+): Promise<OpenAnswer> {
+  if (outcome === 'done') return noticePage(language, wanted);
+  const found = await findByToken(services, params.token ?? '');
+  return noticePage(language, (found && closedAs(found)) ?? 'unknown');
+}
+
+/** Finds the sign-up of the link in the path; answers by itself where there is none. */
+async function withSignUp(
+  request: OpenRequest,
+  show: (language: Language, found: SignUp) => Promise<OpenAnswer>,
+): Promise<OpenAnswer> {
+  const language = preferredLanguage(request.headers['accept-language']);
+  try {
+    const found = await findByToken(request.services, request.params.token ?? '');
+    return found === null ? noticePage(language, 'unknown') : await show(language, found);
+  } catch (error) {
+    if (error instanceof DatabaseUnavailable || error instanceof LockTimeout)
+      return noticePage(language, 'unavailable');
+    throw error;
+  }
+}
+
+async function findByToken(services: Services, token: string): Promise<SignUp | null> {
+  if (!TOKEN.test(token)) return null;
+  return findSignUp(services.database.reader, createHash('sha256').update(token).digest());
+}
+
+/** Why a link does not work any more; null while it does. */
+function closedAs({ signUp, now }: SignUp): NoticeName | null {
+  if (isExpired(signUp, now)) return 'expired';
+  if (signUp.status === 'accepted' || signUp.status === 'rejected') return 'used';
+  return signUp.status === 'cancelled' ? 'cancelled' : null;
+}
+
+async function readForm({ headers, readBody }: OpenRequest): Promise<URLSearchParams> {
+  const mediaType = (headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase();
+  return new URLSearchParams(mediaType === FORM ? (await readBody()).toString('utf8') : '');
+}
+
+export const signUpRoutes = [getSignUp, postSignUp];

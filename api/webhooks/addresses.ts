@@ -1,0 +1,40 @@
+import { createNameResolver } from '../../activities/webhooks/name-resolver.ts';
+import { type DomainError, refusal } from '../../domain/frame/errors.ts';
+import {
+  type AddressProblem,
+  hostOf,
+  isAddress,
+  isAllowedAddress,
+  type WebhookAddressPolicy,
+  webhookUrlProblem,
+} from '../../domain/webhooks/addresses.ts';
+import type { Services } from '../frame/services.ts';
+
+const resolve = createNameResolver({ deadlineMs: 2_000 });
+
+/**
+ * Refuses an address that webhooks would not be sent to, also by what its name resolves to now. A name that resolves to
+ * nothing yet is accepted: every connection is checked again.
+ */
+export async function requireWebhookUrl(services: Services, url: string): Promise<void> {
+  const { allowPlainHttp, allowLoopback, allowPrivate } = services.configuration.webhooks;
+  const { publicUrl } = services.environment;
+  const policy: WebhookAddressPolicy = { allowPlainHttp, allowLoopback, allowPrivate, ownBaseUrl: publicUrl };
+  const problem = webhookUrlProblem(url, policy);
+  if (problem !== null) throw refusedUrl(url, problem);
+  const host = hostOf(new URL(url));
+  if (isAddress(host)) return;
+  const addresses = await resolve(host).catch(() => []);
+  if (!addresses.every(({ address }) => isAllowedAddress(address, policy)))
+    throw refusedUrl(url, 'is not a public address');
+}
+
+/** Paths, queries and credentials of receivers can be secrets, so the answer repeats the host alone. */
+function refusedUrl(url: string, problem: AddressProblem): DomainError {
+  const shown = URL.canParse(url) ? new URL(url).host : '';
+  return refusal(
+    'common.validation.field_invalid',
+    ['webhookSubscription', 'url', shown],
+    `data.webhookSubscription.url ${problem}.`,
+  );
+}

@@ -1,0 +1,189 @@
+import {
+  findWebhookDelivery,
+  listWebhookDeliveries,
+  retryWebhookDelivery,
+  type WebhookDelivery,
+} from '../../db/webhooks/deliveries.ts';
+import { recordNotFound } from '../../domain/frame/errors.ts';
+import type { EventId, WebhookDeliveryId, WebhookSubscriptionId } from '../../domain/frame/ids.ts';
+import { formatDateTime, formatDateTimeMs } from '../../domain/frame/time/dates.ts';
+import { WEBHOOK_DELIVERY_STATUSES } from '../../domain/webhooks/subscriptions.ts';
+import { type Route, route } from '../frame/route.ts';
+import {
+  dateTime,
+  fields,
+  integer,
+  list,
+  nullable,
+  optional,
+  pattern,
+  picklist,
+  text,
+  uuid,
+} from '../frame/schemas/schemas.ts';
+
+const TAG = 'Webhooks';
+/** Ten for the schedule; each time that a delivery is asked for again adds ten. */
+const ATTEMPTS_SHOWN_MAX = 10_000;
+
+const NAME = /^[a-z]+(-[a-z]+)*$/;
+const module = pattern(NAME, 'a module');
+const type = pattern(NAME, 'an event type');
+
+export const deliveryShown = fields({
+  id: uuid<WebhookDeliveryId>(),
+  webhookSubscriptionId: uuid<WebhookSubscriptionId>(),
+  eventId: uuid<EventId>(),
+  resourceId: uuid(),
+  module,
+  type,
+  status: picklist(WEBHOOK_DELIVERY_STATUSES),
+  attemptCount: integer(0, ATTEMPTS_SHOWN_MAX),
+  nextAttemptDateTime: nullable(dateTime()),
+  createdDateTime: dateTime(),
+  completedDateTime: nullable(dateTime()),
+  attempts: list(
+    fields({
+      number: integer(1, ATTEMPTS_SHOWN_MAX),
+      attemptedDateTime: dateTime(),
+      durationMs: integer(0, 1e9),
+      responseCode: nullable(integer(100, 999)),
+      responseBody: nullable(pattern(/^/, 'text')),
+      error: nullable(text(100)),
+    }),
+    0,
+    ATTEMPTS_SHOWN_MAX,
+  ),
+});
+
+export const DELIVERY_EXAMPLE = {
+  id: '0197b2a4-7c1f-7a08-8a53-0c53b3c3f0a1',
+  webhookSubscriptionId: '0197b2a4-7c1e-7d10-9b1f-6d0a5f1c2b31',
+  eventId: '0197b2a4-7b01-7c3d-8e21-4d6b0a9c7e11',
+  resourceId: '0197b2a4-7b00-7f11-9d3e-2f4a6c8e0b13',
+  module: 'outgoing-transfers',
+  type: 'outgoing-transfer-completed',
+  status: 'succeeded',
+  attemptCount: 1,
+  nextAttemptDateTime: null,
+  createdDateTime: '2026-03-02T09:30:00',
+  completedDateTime: '2026-03-02T09:30:01',
+  attempts: [
+    {
+      number: 1,
+      attemptedDateTime: '2026-03-02T09:30:00.812',
+      durationMs: 41,
+      responseCode: 200,
+      responseBody: 'ok',
+      error: null,
+    },
+  ],
+};
+
+const getDelivery = route(
+  {
+    method: 'GET',
+    path: '/webhook-deliveries/{webhookDeliveryId}',
+    summary: 'A delivery with its attempts',
+    tag: TAG,
+    params: { webhookDeliveryId: uuid<WebhookDeliveryId>() },
+    response: fields({ webhookDelivery: deliveryShown }),
+    examples: { response: { webhookDelivery: DELIVERY_EXAMPLE } },
+  },
+  async ({ params, services }) => {
+    const found = await findWebhookDelivery(services.database.reader, params.webhookDeliveryId);
+    if (found === null) throw recordNotFound('webhookDelivery', 'id', params.webhookDeliveryId);
+    return { data: { webhookDelivery: showDelivery(found) } };
+  },
+);
+
+const getDeliveries = route(
+  {
+    method: 'GET',
+    path: '/webhook-deliveries',
+    summary: 'Deliveries with their attempts',
+    description: 'One for each event and subscriber, in the order of creation.',
+    tag: TAG,
+    paged: true,
+    query: {
+      'data.webhookDelivery.webhookSubscriptionId': optional(uuid<WebhookSubscriptionId>()),
+      'data.webhookDelivery.status': optional(picklist(WEBHOOK_DELIVERY_STATUSES)),
+      'data.webhookDelivery.eventId': optional(uuid<EventId>()),
+      'data.webhookDelivery.resourceId': optional(uuid()),
+      'data.webhookDelivery.type': optional(type),
+    },
+    response: fields({ webhookDeliveries: list(deliveryShown, 0, 100) }),
+    examples: { response: { webhookDeliveries: [DELIVERY_EXAMPLE] } },
+  },
+  async ({ query, page, services }) => {
+    const filter = {
+      subscriptionId: query['data.webhookDelivery.webhookSubscriptionId'],
+      status: query['data.webhookDelivery.status'],
+      eventId: query['data.webhookDelivery.eventId'],
+      resourceId: query['data.webhookDelivery.resourceId'],
+      type: query['data.webhookDelivery.type'],
+    };
+    const { rows, totalElements } = await listWebhookDeliveries(services.database.reader, filter, page);
+    return { data: { webhookDeliveries: rows.map(showDelivery) }, totalElements };
+  },
+);
+
+const retryDelivery = route(
+  {
+    method: 'POST',
+    path: '/webhook-deliveries/{webhookDeliveryId}/retry',
+    summary: 'Deliver at once',
+    description: 'A pending delivery goes on in its schedule afterwards; one that is over begins the schedule anew.',
+    tag: TAG,
+    roles: ['admin'],
+    params: { webhookDeliveryId: uuid<WebhookDeliveryId>() },
+    workflows: { direct: { data: fields({}) } },
+    status: 200,
+    response: fields({ webhookDelivery: deliveryShown }),
+    errors: ['common.state.illegal_transition'],
+    examples: {
+      requests: { direct: { data: {} } },
+      response: {
+        webhookDelivery: {
+          ...DELIVERY_EXAMPLE,
+          status: 'pending',
+          nextAttemptDateTime: '2026-03-02T09:31:00',
+          completedDateTime: null,
+        },
+      },
+    },
+  },
+  async ({ params, write }) => {
+    return write(async (tx) => {
+      const delivery = await retryWebhookDelivery(tx, params.webhookDeliveryId);
+      return { data: { webhookDelivery: showDelivery(delivery) } };
+    });
+  },
+);
+
+export const webhookDeliveryRoutes: readonly Route[] = [getDeliveries, getDelivery, retryDelivery];
+
+export function showDelivery(delivery: WebhookDelivery) {
+  const { nextAttemptAt, completedAt } = delivery;
+  return {
+    id: delivery.id,
+    webhookSubscriptionId: delivery.subscriptionId,
+    eventId: delivery.eventId,
+    resourceId: delivery.resourceId,
+    module: delivery.module,
+    type: delivery.type,
+    status: delivery.status,
+    attemptCount: delivery.attemptCount,
+    nextAttemptDateTime: delivery.status === 'pending' ? formatDateTime(nextAttemptAt) : null,
+    createdDateTime: formatDateTime(delivery.createdAt),
+    completedDateTime: completedAt === null ? null : formatDateTime(completedAt),
+    attempts: delivery.attempts.map(({ number, attemptedAt, durationMs, responseCode, responseBody, error }) => ({
+      number,
+      attemptedDateTime: formatDateTimeMs(attemptedAt),
+      durationMs,
+      responseCode,
+      responseBody,
+      error,
+    })),
+  };
+}

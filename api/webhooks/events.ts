@@ -1,0 +1,82 @@
+import * as v from 'valibot';
+import { readEventLog, type StoredEvent } from '../../db/webhooks/event-documents.ts';
+import type { EventId } from '../../domain/frame/ids.ts';
+import { WEBHOOK_MODULES } from '../../domain/webhooks/subscriptions.ts';
+import { jsonInteger } from '../frame/requests/json.ts';
+import { type Route, route } from '../frame/route.ts';
+import { dateTime, fields, hint, integer, list, optional, pattern, picklist, uuid } from '../frame/schemas/schemas.ts';
+
+const POSITION_MAX = Number.MAX_SAFE_INTEGER;
+const position = integer(0, 999_999_999_999_999);
+const type = pattern(/^[a-z]+(-[a-z]+)*$/, 'an event type');
+
+/** The resource as specification 6 words it, by module. */
+const resource = v.pipe(
+  v.custom<Readonly<Record<string, unknown>>>(
+    (value) => typeof value === 'object' && value !== null,
+    'must be an object',
+  ),
+  hint<Readonly<Record<string, unknown>>>({ type: 'object', additionalProperties: true }),
+);
+
+const eventShown = fields({
+  position,
+  resourceId: uuid(),
+  webhook: fields({ module: picklist(WEBHOOK_MODULES), type }),
+  data: resource,
+  connect: resource,
+  metadata: fields({ sequence: integer(1, POSITION_MAX), eventId: uuid<EventId>(), eventDateTime: dateTime() }),
+});
+
+const EXAMPLE = {
+  position: 41,
+  resourceId: '0197b2a4-7b00-7f11-9d3e-2f4a6c8e0b13',
+  webhook: { module: 'clients', type: 'created' },
+  data: { client: { id: '0197b2a4-7b00-7f11-9d3e-2f4a6c8e0b13', status: 'active' } },
+  connect: {},
+  metadata: { sequence: 1, eventId: '0197b2a4-7b01-7c3d-8e21-4d6b0a9c7e10', eventDateTime: '2026-03-02T09:30:00' },
+};
+
+/**
+ * The log by position. A reader keeps `metadata.nextPositionAfter` and asks from there: positions have no gaps that fill
+ * later, so nothing is ever missed.
+ */
+const getEvents = route(
+  {
+    method: 'GET',
+    path: '/events',
+    summary: 'The log of events, to poll',
+    description:
+      'Events after data.event.positionAfter (default 0), as webhooks show them. Go on with metadata.nextPositionAfter, also where a page is not full. Pages by number count positions.',
+    tag: 'Webhooks',
+    paged: true,
+    query: {
+      'data.event.positionAfter': optional(pattern(/^\d{1,15}$/, 'a position')),
+      'data.event.module': optional(picklist(WEBHOOK_MODULES)),
+      'data.event.type': optional(type),
+    },
+    response: fields({ events: list(eventShown, 0, 100) }),
+    examples: { response: { events: [EXAMPLE] } },
+  },
+  async ({ query, page, services }) => {
+    const start = BigInt(query['data.event.positionAfter'] ?? '0');
+    const { events, nextPosition, lastPosition } = await readEventLog(services.database.reader, {
+      after: start + BigInt(page.offset),
+      size: page.size,
+      module: query['data.event.module'],
+      type: query['data.event.type'],
+    });
+    const totalElements = Math.max(0, Number(lastPosition - start));
+    return {
+      data: { events: events.map(show) },
+      metadata: { nextPositionAfter: jsonInteger(nextPosition) },
+      totalElements,
+    };
+  },
+);
+
+export const eventRoutes: readonly Route[] = [getEvents];
+
+function show({ position: at, resourceId, document }: StoredEvent) {
+  return { position: Number(at), resourceId, ...document };
+}

@@ -1,0 +1,143 @@
+import * as v from 'valibot';
+import type { Transaction } from '../../db/driver/client.ts';
+import { readClock } from '../../db/frame/clock.ts';
+import { newId } from '../../db/frame/ids.ts';
+import { findWebhookDelivery } from '../../db/webhooks/deliveries.ts';
+import {
+  lockActiveSubscription,
+  pingWebhookSubscription,
+  replayWebhooks,
+  rotateWebhookSecret,
+  type WebhookSubscription,
+} from '../../db/webhooks/subscriptions.ts';
+import { refusal } from '../../domain/frame/errors.ts';
+import type { WebhookSubscriptionId } from '../../domain/frame/ids.ts';
+import { formatDateTime } from '../../domain/frame/time/dates.ts';
+import { stringify } from '../frame/requests/json.ts';
+import { type Route, route } from '../frame/route.ts';
+import { dateTime, fields, integer, optional, uuid } from '../frame/schemas/schemas.ts';
+import { DELIVERY_EXAMPLE, deliveryShown, showDelivery } from './deliveries.ts';
+import {
+  EXAMPLE,
+  newSecret,
+  SECRET_EXAMPLE,
+  show,
+  subscriptionShown,
+  subscriptionWithSecret,
+  TAG,
+  types,
+} from './subscription-schemas.ts';
+
+const rotateSecret = route(
+  {
+    method: 'POST',
+    path: '/webhook-subscriptions/{webhookSubscriptionId}/rotate-secret',
+    summary: 'Give a subscription a new secret',
+    description: 'For 24 hours deliveries are signed with the new secret and the one before it.',
+    tag: TAG,
+    roles: ['admin'],
+    params: { webhookSubscriptionId: uuid<WebhookSubscriptionId>() },
+    workflows: { direct: { data: fields({}) } },
+    status: 200,
+    confidential: true,
+    response: fields({ webhookSubscription: subscriptionWithSecret }),
+    examples: { requests: { direct: { data: {} } }, response: { webhookSubscription: SECRET_EXAMPLE } },
+  },
+  async ({ params, services, write }) =>
+    write(async (tx) => {
+      const secret = newSecret();
+      const subscription = await rotateWebhookSecret(tx, services.keyring, params.webhookSubscriptionId, secret);
+      return { data: { webhookSubscription: { ...show(subscription), secret } } };
+    }),
+);
+
+const ping = route(
+  {
+    method: 'POST',
+    path: '/webhook-subscriptions/{webhookSubscriptionId}/ping',
+    summary: 'Try a receiver',
+    description:
+      'Delivers a webhook of module webhook-subscriptions and type ping, which is no event and has sequence 0.',
+    tag: TAG,
+    roles: ['admin'],
+    params: { webhookSubscriptionId: uuid<WebhookSubscriptionId>() },
+    workflows: { direct: { data: fields({}) } },
+    response: fields({ webhookDelivery: deliveryShown }),
+    errors: ['common.state.illegal_transition'],
+    examples: {
+      requests: { direct: { data: {} } },
+      response: { webhookDelivery: { ...DELIVERY_EXAMPLE, module: 'webhook-subscriptions', type: 'ping' } },
+    },
+  },
+  async ({ params, write }) => {
+    return write(async (tx) => {
+      const subscription = await lockActiveSubscription(tx, params.webhookSubscriptionId);
+      const id = await pingWebhookSubscription(tx, subscription, await pingOf(tx, subscription));
+      const delivery = await findWebhookDelivery(tx, id);
+      if (delivery === null) throw new Error('a delivery went away in its own transaction');
+      return { data: { webhookDelivery: showDelivery(delivery) } };
+    });
+  },
+);
+
+async function pingOf(tx: Transaction, subscription: WebhookSubscription): Promise<{ eventId: string; body: string }> {
+  const eventId = newId();
+  const body = stringify({
+    webhook: { module: 'webhook-subscriptions', type: 'ping' },
+    data: { webhookSubscription: show(subscription) },
+    connect: {},
+    metadata: { sequence: 0, eventId, eventDateTime: formatDateTime(await readClock(tx)) },
+  });
+  return { eventId, body };
+}
+
+const replay = route(
+  {
+    method: 'POST',
+    path: '/webhook-subscriptions/{webhookSubscriptionId}/replay',
+    summary: 'Deliver once more what happened in a time',
+    description:
+      'Both ends are included; `to` is now by default, `types` all that the subscription is told. Ids are those of the first delivery.',
+    tag: TAG,
+    roles: ['admin'],
+    params: { webhookSubscriptionId: uuid<WebhookSubscriptionId>() },
+    workflows: {
+      direct: {
+        data: fields({
+          webhookSubscription: v.pipe(
+            fields({ from: dateTime(), to: optional(dateTime()), types: optional(types) }),
+            v.check(({ from, to }) => to === undefined || from <= to, 'must not end before it begins'),
+          ),
+        }),
+      },
+    },
+    status: 200,
+    response: fields({ webhookSubscription: subscriptionShown, deliveryCount: integer(0, 100_000) }),
+    errors: ['common.state.illegal_transition'],
+    examples: {
+      requests: {
+        direct: { data: { webhookSubscription: { from: '2026-03-02T00:00:00', to: '2026-03-02T12:00:00' } } },
+      },
+      response: { webhookSubscription: EXAMPLE, deliveryCount: 12 },
+    },
+  },
+  async ({ params, body, write }) => {
+    return write(async (tx) => {
+      const subscription = await lockActiveSubscription(tx, params.webhookSubscriptionId);
+      const { from, to = await readClock(tx), types: only = null } = body.data.webhookSubscription;
+      if (from > to) throw fromInTheFuture(from);
+      const deliveryCount = await replayWebhooks(tx, subscription, { from, to, types: only });
+      return { data: { webhookSubscription: show(subscription), deliveryCount } };
+    });
+  },
+);
+
+function fromInTheFuture(from: Date) {
+  return refusal(
+    'common.validation.field_invalid',
+    ['webhookSubscription', 'from', formatDateTime(from)],
+    'data.webhookSubscription.from must not be in the future.',
+  );
+}
+
+export const webhookSubscriptionActionRoutes: readonly Route[] = [rotateSecret, ping, replay];

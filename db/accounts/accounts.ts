@@ -1,0 +1,245 @@
+import { eq, getTableColumns, type SQL, sql } from 'drizzle-orm';
+import {
+  ACCOUNT_MOVES,
+  type Account,
+  type ChangedAccount,
+  CONNECTION_MOVES,
+  presentAccountInEvent,
+  tell,
+} from '../../domain/accounts/accounts.ts';
+import { type AccountPatch, type AccountTies, updateAccount } from '../../domain/accounts/updates.ts';
+import { recordNotFound, refusal } from '../../domain/frame/errors.ts';
+import type { AccountId, ClientId } from '../../domain/frame/ids.ts';
+import { requireMove } from '../../domain/frame/moves.ts';
+import { ledgerNumber } from '../../domain/frame/numbers.ts';
+import type { ConnectMethod } from '../../domain/providers/providers.ts';
+import { recordPlugInClient, requireClientConnection } from '../clients/connections.ts';
+import { type Transaction, uniqueViolation } from '../driver/client.ts';
+import { readClock } from '../frame/clock.ts';
+import { appendEvents } from '../frame/events.ts';
+import { newId } from '../frame/ids.ts';
+import { accounts, clients } from '../frame/schema.ts';
+import { wake, wakeEach } from '../frame/workflow-wakeups.ts';
+
+export type AccountRow = typeof accounts.$inferSelect;
+
+/** A sweep looks at a change under way this long after it was asked for, should its wake-up have been lost. */
+export const CHANGE_CHECK_MS = 60_000;
+
+/** What is kept of a change that is under way at the provider; nothing when it is over. */
+export interface ProviderChange {
+  readonly requestedChange: 'open' | 'close' | null;
+  readonly changeAttempt: number;
+  readonly changeSubmittedAt: Date | null;
+  readonly nextCheckAt: Date | null;
+}
+
+export const NO_CHANGE = { requestedChange: null, changeSubmittedAt: null, nextCheckAt: null } as const;
+
+export interface NewAccount {
+  readonly clientId: ClientId;
+  readonly method: ConnectMethod;
+  readonly provider: string;
+  readonly country: string;
+  readonly currency: string;
+  readonly alias: string;
+}
+
+/** The account as domain/ decides about it. */
+export function accountOf(row: AccountRow): Account {
+  const { connectionId, connectionState } = row;
+  return {
+    ...row,
+    connection:
+      connectionId === null || connectionState === null
+        ? null
+        : {
+            id: connectionId,
+            reference: row.connectionReference,
+            state: connectionState,
+            status: row.connectionStatus,
+            error: row.connectionError,
+          },
+  };
+}
+
+/** Issues an account (specification 4.5, `client.issuing`); a built-in one is then opened at its provider. */
+export async function createAccount(tx: Transaction, wanted: NewAccount): Promise<Account> {
+  // The share lock keeps the client's status as it is until this transaction ends.
+  const [client] = await tx.drizzle.select().from(clients).where(eq(clients.id, wanted.clientId)).for('share');
+  if (client === undefined) throw recordNotFound('account', 'clientId', wanted.clientId);
+  if (client.status !== 'active') {
+    const message = `The client is ${client.status} and opens no accounts.`;
+    throw refusal('client.status.not_active', ['account', 'clientId', wanted.clientId], message);
+  }
+  const now = await readClock(tx);
+  const builtIn = wanted.method === 'built-in';
+  const [row] = await tx.drizzle
+    .insert(accounts)
+    .values({
+      ...wanted,
+      id: newId<AccountId>(),
+      status: 'pending',
+      ledgerNumber: await drawLedgerNumber(tx),
+      accountHolderName: client.fullName,
+      accountHolderIdentityType: client.identityType,
+      connectionId: newId(),
+      connectionState: 'creation-in-progress',
+      requestedChange: builtIn ? 'open' : null,
+      changeAttempt: builtIn ? 1 : 0,
+      nextCheckAt: builtIn ? new Date(now.getTime() + CHANGE_CHECK_MS) : null,
+      createdAt: now,
+    })
+    .returning();
+  if (row === undefined) throw new Error('an insert returned no row');
+  const account = accountOf(row);
+  const { told } = tell({ account, told: [] }, 'connection-creation-instructed', {});
+  await appendAccountEvents(tx, account.id, told, now);
+  if (builtIn) {
+    await requireClientConnection(tx, wanted.clientId, wanted.provider, now);
+    await wakeAccountConnection(tx, account.id);
+  }
+  return account;
+}
+
+async function drawLedgerNumber(tx: Transaction): Promise<string> {
+  const [row] = await tx.execute<{ number: bigint }>(sql`SELECT nextval('ledger_numbers') AS number`);
+  if (row === undefined) throw new Error('nextval returned no row');
+  return ledgerNumber(row.number);
+}
+
+export interface LockedAccountRow {
+  readonly row: AccountRow;
+  readonly account: Account;
+  /** The service's time, read after the lock. */
+  readonly now: Date;
+}
+
+/** Locks the account until the transaction ends and reads it in a later statement, which sees what the lock waited for. */
+export async function lockAccount(tx: Transaction, id: AccountId): Promise<LockedAccountRow | null> {
+  const [, [row], now] = await Promise.all([
+    tx.execute(sql`SELECT id FROM accounts WHERE id = ${id} FOR UPDATE`),
+    tx.drizzle.select(getTableColumns(accounts)).from(accounts).where(eq(accounts.id, id)),
+    readClock(tx),
+  ]);
+  return row === undefined ? null : { row, account: accountOf(row), now };
+}
+
+/** `PATCH /accounts/{accountId}`. */
+export async function patchAccount(tx: Transaction, id: AccountId, patch: AccountPatch): Promise<Account> {
+  const locked = await lockAccount(tx, id);
+  if (locked === null) throw recordNotFound('account', 'id', id);
+  const { row, now } = locked;
+  const ties = patch.status === 'closed' ? await readTies(tx, id) : NO_TIES;
+  const updated = updateAccount(locked.account, patch, ties);
+  if (updated.request === null) return saveAccount(tx, locked, updated);
+  const saved = await saveAccount(tx, locked, updated, {
+    requestedChange: updated.request,
+    changeAttempt: row.changeAttempt + 1,
+    changeSubmittedAt: null,
+    nextCheckAt: new Date(now.getTime() + CHANGE_CHECK_MS),
+  });
+  await wakeAccountConnection(tx, id);
+  return saved;
+}
+
+const NO_TIES: AccountTies = { openTransfers: 0, openSubAccounts: 0 };
+
+/** What still hangs on an account; it is locked, so nothing is added meanwhile. */
+export async function readTies(tx: Transaction, id: AccountId): Promise<AccountTies> {
+  const [ties] = await tx.execute<AccountTies>(sql`
+    SELECT
+      (SELECT count(*)::integer FROM outgoing_transfers
+        WHERE account_id = ${id} AND status IN ('pending', 'processing', 'released'))
+      + (SELECT count(*)::integer FROM incoming_transfers WHERE account_id = ${id} AND status IN ('pending', 'on-hold'))
+        AS "openTransfers",
+      (SELECT count(*)::integer FROM accounts WHERE main_account_id = ${id} AND status NOT IN ('closed', 'declined'))
+        AS "openSubAccounts"`);
+  return ties ?? NO_TIES;
+}
+
+/**
+ * Writes a decided change of a locked account, what is under way at its provider, and its events. Balances are not
+ * touched: only the ledger moves them. Transfers that wait for the account look again when its status changes.
+ */
+export async function saveAccount(
+  tx: Transaction,
+  { row, account: before, now }: LockedAccountRow,
+  { account, told }: ChangedAccount,
+  change: Partial<ProviderChange> = {},
+): Promise<Account> {
+  if (account === before && Object.keys(change).length === 0) return account;
+  requireAccountMoves([before, ...told.map((step) => step.account), account]);
+  const { connection } = account;
+  try {
+    await tx.drizzle
+      .update(accounts)
+      .set({
+        status: account.status,
+        country: account.country,
+        alias: account.alias,
+        routingCodes: account.routingCodes,
+        iban: account.iban,
+        accountNumber: account.accountNumber,
+        connectionState: connection?.state ?? null,
+        connectionStatus: connection?.status ?? null,
+        connectionReference: connection?.reference ?? null,
+        connectionError: connection?.error ?? null,
+        ...change,
+        revision: row.revision + 1n,
+      })
+      .where(eq(accounts.id, row.id));
+  } catch (error) {
+    if (uniqueViolation(error) === 'accounts_by_iban') throw ibanTaken(account);
+    throw error;
+  }
+  await appendAccountEvents(tx, row.id, told, now);
+  if (account.method === 'plug-in' && told.some(({ type }) => type === 'connection-created')) {
+    await recordPlugInClient(tx, account.clientId, account.provider, now);
+  }
+  if (account.status !== before.status) await wakeTransfersOf(tx, sql`SELECT ${row.id}::uuid`);
+  return account;
+}
+
+/** Each step of a change, in order, is one that the tables of accounts and of their connections have. */
+function requireAccountMoves(steps: readonly Account[]): void {
+  for (const [index, after] of steps.slice(1).entries()) {
+    const before = steps[index] ?? after;
+    requireMove('account', ACCOUNT_MOVES, before.status, after.status);
+    if (before.connection === null || after.connection === null) continue;
+    requireMove('connection', CONNECTION_MOVES, before.connection.state, after.connection.state);
+  }
+}
+
+function ibanTaken(account: Account): Error {
+  const message = 'Another open account of this currency has this IBAN.';
+  return refusal('common.state.illegal_transition', ['account', 'iban', account.iban ?? ''], message);
+}
+
+async function appendAccountEvents(
+  tx: Transaction,
+  id: AccountId,
+  told: ChangedAccount['told'],
+  occurredAt: Date,
+): Promise<void> {
+  const entries = told.map(({ type, account }) => ({ type, data: { ...presentAccountInEvent(type, account) } }));
+  await appendEvents(tx, { module: 'accounts', resourceId: id, occurredAt, entries });
+}
+
+export async function wakeAccountConnection(tx: Transaction, id: AccountId): Promise<void> {
+  await wake(tx, 'account-connection', `account-connection/${id}`);
+}
+
+/** Payments out that wait until one of these accounts, or its client, is active, and money held because it is not. */
+export async function wakeTransfersOf(tx: Transaction, accountIds: SQL): Promise<void> {
+  const among = sql`ANY (ARRAY(${accountIds}))`;
+  await wakeEach(
+    tx,
+    sql`
+      SELECT 'outgoing-transfer' AS type, id FROM outgoing_transfers
+        WHERE waiting_for = 'account' AND status = 'pending' AND (account_id = ${among} OR destination_account_id = ${among})
+      UNION ALL
+      SELECT 'incoming-transfer', id FROM incoming_transfers
+        WHERE waiting_for = 'account' AND status = 'on-hold' AND account_id = ${among}`,
+  );
+}

@@ -1,0 +1,222 @@
+import { eq, sql } from 'drizzle-orm';
+import type { AccountConnectionStep, ChangedAccount } from '../../domain/accounts/accounts.ts';
+import {
+  type AccountOutcome,
+  CLIENT_CONNECTION_FAILED,
+  closeAtProvider,
+  nextLookUp,
+  openAtProvider,
+  refuseAtProvider,
+  refuseClosing,
+} from '../../domain/accounts/connections.ts';
+import { isEmpty } from '../../domain/accounts/updates.ts';
+import type { AccountId } from '../../domain/frame/ids.ts';
+import { findClientConnection } from '../clients/connections.ts';
+import { clientConnections } from '../clients/connections-schema.ts';
+import type { Reader, Transaction } from '../driver/client.ts';
+import { newId } from '../frame/ids.ts';
+import { accounts, clients } from '../frame/schema.ts';
+import type { CallbackOutcome } from '../providers/callbacks.ts';
+import {
+  type AccountRow,
+  CHANGE_CHECK_MS,
+  type LockedAccountRow,
+  lockAccount,
+  NO_CHANGE,
+  readTies,
+  saveAccount,
+  wakeAccountConnection,
+} from './accounts.ts';
+
+const BREAK_CHECK_MS = 3_600_000;
+
+/** Moves an account's change as far as its rows allow, and says what must be done or waited for outside. Safe to repeat. */
+export async function advanceAccountConnection(tx: Transaction, id: AccountId): Promise<AccountConnectionStep> {
+  const locked = await lockAccount(tx, id);
+  if (locked === null || locked.row.requestedChange === null) return { do: 'end' };
+  const { row } = locked;
+  if (row.requestedChange === 'open' && row.changeSubmittedAt === null) {
+    const client = await findClientConnection(tx, row.clientId, row.provider);
+    if (client?.state === 'creation-failed') {
+      const cause = client.error === null ? {} : { cause: client.error.code };
+      const error = {
+        ...CLIENT_CONNECTION_FAILED,
+        ...client.error,
+        code: CLIENT_CONNECTION_FAILED.code,
+        attributes: cause,
+      };
+      await saveAccount(tx, locked, refuseAtProvider(locked.account, 'dependency-failed', error), NO_CHANGE);
+      return { do: 'end' };
+    }
+    if (client?.state !== 'completed-up-to-date') {
+      await scheduleCheck(tx, locked, CHANGE_CHECK_MS);
+      return { do: 'connect-client', clientId: row.clientId };
+    }
+  }
+  return submitOrWait(tx, locked);
+}
+
+async function submitOrWait(tx: Transaction, locked: LockedAccountRow): Promise<AccountConnectionStep> {
+  const { row, now } = locked;
+  if (row.changeSubmittedAt === null) {
+    await update(tx, row, { changeSubmittedAt: now, nextCheckAt: nextLookUp(now, now).at });
+    return { do: row.requestedChange === 'open' ? 'open-account' : 'close-account', attempt: row.changeAttempt };
+  }
+  if (row.nextCheckAt !== null && row.nextCheckAt.getTime() > now.getTime()) {
+    return { do: 'wait', for: 'provider', until: row.nextCheckAt.toISOString() };
+  }
+  return { do: 'look-up', count: nextLookUp(row.changeSubmittedAt, now).count };
+}
+
+async function scheduleCheck(tx: Transaction, { row, now }: LockedAccountRow, inMs: number): Promise<void> {
+  await update(tx, row, { nextCheckAt: new Date(now.getTime() + inMs) });
+}
+
+async function update(tx: Transaction, row: AccountRow, change: Partial<typeof accounts.$inferInsert>): Promise<void> {
+  await tx.drizzle
+    .update(accounts)
+    .set({ ...change, revision: row.revision + 1n })
+    .where(eq(accounts.id, row.id));
+}
+
+/** What a provider said of one request: an answer, a look-up or a callback. `attempt` counts the requests of an account. */
+export interface AccountReport {
+  readonly accountId: AccountId;
+  readonly change: 'open' | 'close';
+  readonly attempt: number;
+  readonly outcome: AccountOutcome;
+}
+
+/**
+ * Applies what a provider said. A word about a request that is not under way changes nothing: it was told before, or is
+ * about an earlier request. An unknown outcome is never a failure.
+ */
+export async function recordAccountOutcome(tx: Transaction, report: AccountReport): Promise<CallbackOutcome> {
+  const locked = await lockAccount(tx, report.accountId);
+  if (locked === null) return 'waiting';
+  const { row, account, now } = locked;
+  const { outcome } = report;
+  if (row.requestedChange !== report.change || row.changeAttempt !== report.attempt) {
+    if (!contradicts(row, report)) return 'no-effect';
+    await insertBreak(tx, locked, 'account-outcome-contradicts', detailsOf(report));
+    return 'break';
+  }
+  switch (outcome.outcome) {
+    case 'unknown':
+      await scheduleLookUp(tx, locked);
+      return 'no-effect';
+    case 'not-found':
+      // The provider never got it: the same request goes out again, under the same reference.
+      await update(tx, row, { changeSubmittedAt: null, nextCheckAt: new Date(now.getTime() + CHANGE_CHECK_MS) });
+      return 'no-effect';
+    case 'accepted':
+      if (outcome.reference !== null) await update(tx, row, { connectionReference: outcome.reference });
+      if (row.nextCheckAt !== null && row.nextCheckAt.getTime() <= now.getTime()) await scheduleLookUp(tx, locked);
+      return 'applied';
+    case 'opened':
+      if (report.change !== 'open') return breakOff(tx, locked, report);
+      if (await isIbanTaken(tx, row, outcome.details.iban)) return breakOff(tx, locked, report);
+      return settle(tx, locked, openAtProvider(account, outcome.reference, outcome.details));
+    case 'closed':
+      if (report.change !== 'close') return breakOff(tx, locked, report);
+      return close(tx, locked);
+    case 'refused':
+      return settle(
+        tx,
+        locked,
+        report.change === 'open'
+          ? refuseAtProvider(account, 'creation-failed', outcome.error)
+          : refuseClosing(account, outcome.error),
+      );
+  }
+}
+
+/**
+ * A callback is applied with or without a running workflow; a running one looks again and ends. About an account that is
+ * not this provider's it is a break.
+ */
+export async function applyAccountCallback(
+  tx: Transaction,
+  report: AccountReport,
+  provider: string,
+): Promise<CallbackOutcome> {
+  const locked = await lockAccount(tx, report.accountId);
+  if (locked !== null && locked.row.provider !== provider) {
+    await insertBreak(tx, locked, 'account-of-another-provider', { ...detailsOf(report), toldBy: provider });
+    return 'break';
+  }
+  const outcome = await recordAccountOutcome(tx, report);
+  if (outcome === 'applied') await wakeAccountConnection(tx, report.accountId);
+  return outcome;
+}
+
+/** Whether a word about a request that is over says the opposite of how it ended. */
+function contradicts({ changeAttempt, connectionState, connectionStatus }: AccountRow, report: AccountReport): boolean {
+  const { outcome } = report.outcome;
+  if (report.change === 'open') {
+    const failed = connectionState === 'creation-failed' || connectionState === 'dependency-failed';
+    return failed ? outcome === 'opened' : outcome === 'refused';
+  }
+  if (changeAttempt !== report.attempt) return false;
+  return connectionStatus === 'closed' ? outcome === 'refused' : outcome === 'closed';
+}
+
+function detailsOf({ change, attempt, outcome }: AccountReport): Readonly<Record<string, unknown>> {
+  return { change, attempt, outcome: outcome.outcome };
+}
+
+async function settle(tx: Transaction, locked: LockedAccountRow, changed: ChangedAccount): Promise<CallbackOutcome> {
+  await saveAccount(tx, locked, changed, NO_CHANGE);
+  return 'applied';
+}
+
+async function close(tx: Transaction, locked: LockedAccountRow): Promise<CallbackOutcome> {
+  const empty = isEmpty(locked.account, await readTies(tx, locked.row.id));
+  await settle(tx, locked, closeAtProvider(locked.account, empty));
+  if (!empty) await insertBreak(tx, locked, 'account-closed-with-money', {});
+  return 'applied';
+}
+
+async function scheduleLookUp(tx: Transaction, { row, now }: LockedAccountRow): Promise<void> {
+  await update(tx, row, { nextCheckAt: nextLookUp(row.changeSubmittedAt ?? now, now).at });
+}
+
+async function isIbanTaken(tx: Transaction, row: AccountRow, iban: string | null): Promise<boolean> {
+  if (iban === null) return false;
+  const taken = await tx.execute(sql`
+    SELECT id FROM accounts WHERE iban = ${iban} AND currency = ${row.currency} AND id <> ${row.id}
+      AND main_account_id IS NULL AND status NOT IN ('closed', 'declined')`);
+  return taken.length > 0;
+}
+
+/** What the provider said cannot be: nothing changes, a person looks, and the provider is asked again much later. */
+async function breakOff(tx: Transaction, locked: LockedAccountRow, report: AccountReport): Promise<CallbackOutcome> {
+  await insertBreak(tx, locked, 'account-outcome-impossible', detailsOf(report));
+  await scheduleCheck(tx, locked, BREAK_CHECK_MS);
+  return 'break';
+}
+
+async function insertBreak(
+  tx: Transaction,
+  { row, now }: LockedAccountRow,
+  kind: string,
+  details: Readonly<Record<string, unknown>>,
+): Promise<void> {
+  await tx.execute(sql`
+    INSERT INTO reconciliation_breaks (id, provider, kind, our_reference, details, found_at)
+    VALUES (${newId()}, ${row.provider}, ${kind}, ${row.id}, ${JSON.stringify(details)}::jsonb, ${now})`);
+}
+
+/** What an adapter needs to know of an account and its client to ask the provider for something. */
+export async function findAccountForProvider(reader: Reader, id: AccountId) {
+  const [found] = await reader.drizzle
+    .select({ account: accounts, client: clients, clientReference: clientConnections.reference })
+    .from(accounts)
+    .innerJoin(clients, eq(clients.id, accounts.clientId))
+    .leftJoin(
+      clientConnections,
+      sql`${clientConnections.clientId} = ${accounts.clientId} AND ${clientConnections.provider} = ${accounts.provider}`,
+    )
+    .where(eq(accounts.id, id));
+  return found ?? null;
+}

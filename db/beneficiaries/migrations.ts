@@ -1,0 +1,71 @@
+import { and, eq } from 'drizzle-orm';
+import { recordNotFound, refusal } from '../../domain/frame/errors.ts';
+import type { BeneficiaryId, ClientId } from '../../domain/frame/ids.ts';
+import { beneficiaryConnections, clientConnections } from '../clients/connections-schema.ts';
+import { isHereAlready, type MigrationOrigin, type MigrationSourceId } from '../clients/migrations.ts';
+import type { Reader, Transaction } from '../driver/client.ts';
+import { readClock } from '../frame/clock.ts';
+import { newId } from '../frame/ids.ts';
+import { clients } from '../frame/schema.ts';
+import { createBeneficiary, type NewBeneficiary } from './beneficiaries.ts';
+
+/**
+ * The provider's own id of a client that can take over beneficiaries from there: it is active, and the provider knows it,
+ * migrated from there or created there with an account.
+ */
+export async function requireClientAtProvider(
+  reader: Reader,
+  clientId: ClientId,
+  provider: string,
+): Promise<{ readonly reference: string }> {
+  const [row] = await reader.drizzle
+    .select({ status: clients.status, state: clientConnections.state, reference: clientConnections.reference })
+    .from(clients)
+    .leftJoin(
+      clientConnections,
+      and(eq(clientConnections.clientId, clients.id), eq(clientConnections.provider, provider)),
+    )
+    .where(eq(clients.id, clientId));
+  if (row === undefined) throw recordNotFound('beneficiary', 'clientId', clientId);
+  if (row.status !== 'active') {
+    throw refusal('client.status.not_active', ['beneficiary', 'clientId', clientId], 'The client is not active.');
+  }
+  if (row.state === 'completed-up-to-date' && row.reference !== null) return { reference: row.reference };
+  const message = `${provider} does not know the client: migrate it first, or open an account there.`;
+  throw refusal('connect.client.not_connected', ['beneficiary', 'clientId', clientId], message);
+}
+
+/** The beneficiary that was taken over from the source id before. */
+export async function findMigratedBeneficiary(
+  reader: Reader,
+  { provider, sourceId }: MigrationSourceId,
+): Promise<BeneficiaryId | null> {
+  const t = beneficiaryConnections;
+  const [row] = await reader.drizzle
+    .select({ beneficiaryId: t.beneficiaryId })
+    .from(t)
+    .where(and(eq(t.provider, provider), eq(t.sourceId, sourceId)));
+  return row?.beneficiaryId ?? null;
+}
+
+/** Stores a beneficiary that its client's provider has had before. Of several at once for one source id one wins. */
+export async function migrateBeneficiary(tx: Transaction, beneficiary: NewBeneficiary, origin: MigrationOrigin) {
+  const before = await findMigratedBeneficiary(tx, origin);
+  if (before !== null) throw isHereAlready('beneficiary', origin, before);
+  const created = await createBeneficiary(tx, beneficiary);
+  const [connection] = await tx.drizzle
+    .insert(beneficiaryConnections)
+    .values({
+      ...origin,
+      id: newId(),
+      beneficiaryId: created.beneficiary.id,
+      state: 'completed-up-to-date',
+      createdAt: await readClock(tx),
+    })
+    .onConflictDoNothing()
+    .returning();
+  if (connection !== undefined) return { ...created, connection };
+  const winner = await findMigratedBeneficiary(tx, origin);
+  if (winner !== null) throw isHereAlready('beneficiary', origin, winner);
+  throw new Error(`the connection of beneficiary ${created.beneficiary.id} met another that is not there`);
+}

@@ -1,0 +1,51 @@
+import { eq } from 'drizzle-orm';
+import type { VerificationResult } from '../../domain/beneficiaries/verifications.ts';
+import { recordNotFound, refusal } from '../../domain/frame/errors.ts';
+import type { BeneficiaryVerificationId, ClientId } from '../../domain/frame/ids.ts';
+import type { Reader, Transaction } from '../driver/client.ts';
+import { readClock } from '../frame/clock.ts';
+import { newId } from '../frame/ids.ts';
+import type { Keyring } from '../frame/keyring.ts';
+import { clients } from '../frame/schema.ts';
+import { beneficiaryVerifications } from './verifications-schema.ts';
+
+type Row = typeof beneficiaryVerifications.$inferSelect;
+
+export type NewBeneficiaryVerification = Omit<Row, 'id' | 'createdAt' | keyof VerificationResult> & {
+  readonly result: VerificationResult;
+};
+
+/** Refuses a client that is to be charged and is not there, or not active. */
+export async function requireVerifyingClient(reader: Pick<Reader, 'drizzle'>, clientId: ClientId): Promise<void> {
+  const [client] = await reader.drizzle
+    .select({ status: clients.status })
+    .from(clients)
+    .where(eq(clients.id, clientId));
+  if (client === undefined) throw recordNotFound('beneficiary', 'clientId', clientId);
+  if (client.status !== 'active') {
+    throw refusal('client.status.not_active', ['beneficiary', 'clientId', clientId], 'The client is not active.');
+  }
+}
+
+/** What the keyring calls the name that a directory has given, which is stored encrypted. */
+export function accountHolderNameRow(id: string): string {
+  return `beneficiary_verifications.account_holder_name ${id}`;
+}
+
+/** Keeps a directory's answer. The row is also the record of what the client is charged for. */
+export async function createBeneficiaryVerification(
+  tx: Transaction,
+  keyring: Keyring,
+  { result, ...asked }: NewBeneficiaryVerification,
+): Promise<Row> {
+  const createdAt = await readClock(tx);
+  const id = newId<BeneficiaryVerificationId>();
+  const name = result.accountHolderName;
+  const accountHolderName = name === null ? null : keyring.encrypt(name, accountHolderNameRow(id));
+  const [row] = await tx.drizzle
+    .insert(beneficiaryVerifications)
+    .values({ id, ...asked, ...result, accountHolderName, createdAt })
+    .returning();
+  if (row === undefined) throw new Error('an insert returned no row');
+  return { ...row, accountHolderName: name };
+}

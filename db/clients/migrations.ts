@@ -1,0 +1,61 @@
+import { and, eq, or } from 'drizzle-orm';
+import { refusal } from '../../domain/frame/errors.ts';
+import { asId, type BeneficiaryId, type ClientId } from '../../domain/frame/ids.ts';
+import type { Reader, Transaction } from '../driver/client.ts';
+import { createClient, type NewClient } from './clients.ts';
+import { recordExistingClient } from './connections.ts';
+import { clientConnections } from './connections-schema.ts';
+
+/** Where a client or a beneficiary comes from: the id that it was asked for by, and the provider's own of it. */
+export interface MigrationOrigin {
+  readonly provider: string;
+  readonly sourceId: string;
+  readonly reference: string;
+}
+
+/** What a client or a beneficiary is asked for by. */
+export type MigrationSourceId = Omit<MigrationOrigin, 'reference'>;
+
+/** The client that was taken over from the source id before; with a reference also one that is known there by it. */
+export async function findMigratedClient(
+  reader: Reader,
+  { provider, sourceId, reference }: MigrationSourceId & { readonly reference?: string },
+): Promise<ClientId | null> {
+  const t = clientConnections;
+  const bySource = eq(t.sourceId, sourceId);
+  const known = reference === undefined ? bySource : or(bySource, eq(t.reference, reference));
+  const [row] = await reader.drizzle
+    .select({ clientId: t.clientId })
+    .from(t)
+    .where(and(eq(t.provider, provider), known))
+    .limit(1);
+  return row?.clientId ?? null;
+}
+
+/** The refusal of what was taken over before, as the record `id`. */
+export function isHereAlready(
+  kind: 'client' | 'beneficiary',
+  { provider, sourceId }: MigrationSourceId,
+  id: ClientId | BeneficiaryId,
+) {
+  return refusal(
+    'common.state.illegal_transition',
+    [kind, 'sourceId', sourceId],
+    `This ${kind} of ${provider} is here already: it is the ${kind} ${id}.`,
+  );
+}
+
+/**
+ * Stores a client that its provider has had before, with its connection there. Of several at once for one source id one
+ * wins; the others wait for it, and are refused with 409.
+ */
+export async function migrateClient(tx: Transaction, client: NewClient, origin: MigrationOrigin) {
+  const before = await findMigratedClient(tx, origin);
+  if (before !== null) throw isHereAlready('client', origin, before);
+  const created = await createClient(tx, client);
+  const connection = await recordExistingClient(tx, asId<ClientId>(created.client.id), origin);
+  if (connection !== null) return { ...created, connection };
+  const winner = await findMigratedClient(tx, origin);
+  if (winner !== null) throw isHereAlready('client', origin, winner);
+  throw new Error(`the connection of client ${created.client.id} met another that is not there`);
+}

@@ -1,0 +1,99 @@
+import { type SQL, type SQLWrapper, sql } from 'drizzle-orm';
+import { CURRENCIES, minorUnits } from '../../domain/frame/money.ts';
+import type { incomingTransfers, outgoingTransfers } from './schema.ts';
+
+/** One page of a list: `offset` rows are skipped. */
+export interface PageRequest {
+  readonly size: number;
+  readonly offset: number;
+}
+
+export interface PageOf<Row> {
+  readonly rows: readonly Row[];
+  readonly totalElements: number;
+}
+
+/** Text filters match a part, case-insensitively; `%`, `_` and `\` are plain characters. */
+export function contains(column: SQLWrapper, part: string): SQL {
+  return sql`${column} ILIKE ${`%${part.replace(/[\\%_]/g, '\\$&')}%`}`;
+}
+
+// Currencies without two decimals, by what one unit is worth in minor units.
+const UNUSUAL_FACTORS = [0, 3, 4].map((units) => ({
+  factor: 10 ** units,
+  codes: CURRENCIES.filter((currency) => minorUnits(currency) === units),
+}));
+
+/** Minor units in one unit of the row's own currency, for bounds that come without a currency. */
+function minorFactor(currencyColumn: SQLWrapper): SQL {
+  const cases = UNUSUAL_FACTORS.map(({ factor, codes }) => {
+    const list = sql.join(
+      codes.map((code) => sql.raw(`'${code}'`)),
+      sql`, `,
+    );
+    return sql`WHEN ${currencyColumn} IN (${list}) THEN ${sql.raw(String(factor))}`;
+  });
+  return sql`CASE ${sql.join(cases, sql` `)} ELSE 100 END`;
+}
+
+/** Bounds of an amount in minor units, given as decimal text in units of each row's own currency; both included. */
+export function amountBetween(
+  minorColumn: SQLWrapper,
+  currencyColumn: SQLWrapper,
+  from: string | undefined,
+  to: string | undefined,
+): SQL[] {
+  const bound = (digits: string) => sql`${digits}::numeric * ${minorFactor(currencyColumn)}`;
+  return [
+    ...(from === undefined ? [] : [sql`${minorColumn} >= ${bound(from)}`]),
+    ...(to === undefined ? [] : [sql`${minorColumn} <= ${bound(to)}`]),
+  ];
+}
+
+/** Exact filters: each column whose wanted value was given. */
+export function equalTo(pairs: readonly (readonly [column: SQLWrapper, wanted: string | undefined])[]): SQL[] {
+  return pairs.flatMap(([column, wanted]) => (wanted === undefined ? [] : [sql`${column} = ${wanted}`]));
+}
+
+/** What GET filters of both kinds of transfers have in common (specification 4.7, 4.9); dates included. */
+export interface TransferFilter<Status extends string> {
+  readonly status?: Status | undefined;
+  readonly transactionNumber?: string | undefined;
+  /** Decimal text in each transfer's own currency. */
+  readonly amountFrom?: string | undefined;
+  readonly amountTo?: string | undefined;
+  readonly currency?: string | undefined;
+  readonly clientId?: string | undefined;
+  readonly accountId?: string | undefined;
+  readonly serviceProvider?: string | undefined;
+  readonly serviceProviderId?: string | undefined;
+  readonly serviceProviderReference?: string | undefined;
+  readonly transferDateFrom?: string | undefined;
+  readonly transferDateTo?: string | undefined;
+}
+
+type TransferColumn = keyof typeof outgoingTransfers.$inferSelect & keyof typeof incomingTransfers.$inferSelect;
+
+/** The conditions that both kinds of transfers have in common. */
+export function transferConditions<Status extends string>(
+  columns: { readonly [Column in TransferColumn]: SQLWrapper },
+  filter: TransferFilter<Status>,
+): SQL[] {
+  const { status, transferDateFrom, transferDateTo } = filter;
+  return [
+    // As a literal (one of a closed list), so that the planner may use the index of transfers that are not completed.
+    ...(status === undefined ? [] : [sql`${columns.status} = ${sql.raw(`'${status}'`)}`]),
+    ...equalTo([
+      [columns.transactionNumber, filter.transactionNumber],
+      [columns.currency, filter.currency],
+      [columns.clientId, filter.clientId],
+      [columns.accountId, filter.accountId],
+      [columns.provider, filter.serviceProvider],
+      [columns.serviceProviderId, filter.serviceProviderId],
+      [columns.serviceProviderReference, filter.serviceProviderReference],
+    ]),
+    ...amountBetween(columns.amountMinor, columns.currency, filter.amountFrom, filter.amountTo),
+    ...(transferDateFrom === undefined ? [] : [sql`${columns.transferDate} >= ${transferDateFrom}`]),
+    ...(transferDateTo === undefined ? [] : [sql`${columns.transferDate} <= ${transferDateTo}`]),
+  ];
+}

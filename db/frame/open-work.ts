@@ -1,0 +1,117 @@
+import { type SQL, sql } from 'drizzle-orm';
+import { recordNotFound } from '../../domain/frame/errors.ts';
+import type { OpenWork } from '../../domain/frame/waits.ts';
+import type { Reader, Transaction } from '../driver/client.ts';
+import { wakeEach } from './workflow-wakeups.ts';
+
+/** The nouns whose open rows a workflow stands for; a row is open as long as it has a `next_check_at`. */
+export const OPEN_WORK_TYPES = [
+  'account-connection',
+  'incoming-transfer',
+  'outgoing-transfer',
+  'user-invitation',
+] as const;
+export type OpenWorkType = (typeof OPEN_WORK_TYPES)[number];
+
+const TABLES: Readonly<Record<OpenWorkType, SQL>> = {
+  'account-connection': sql`accounts`,
+  'incoming-transfer': sql`incoming_transfers`,
+  'outgoing-transfer': sql`outgoing_transfers`,
+  'user-invitation': sql`user_sign_ups`,
+};
+
+/** What an operator sees of each; accounts wait for nothing but their provider. */
+const DESCRIPTIONS: Readonly<Record<OpenWorkType, SQL>> = {
+  'account-connection': sql`
+    SELECT client_id AS "clientId", id AS "accountId", status, NULL AS scheme, currency, provider,
+      'provider' AS "waitingFor", NULL::timestamptz AS "cutOffAt" FROM accounts`,
+  'incoming-transfer': sql`
+    SELECT client_id AS "clientId", account_id AS "accountId", status, scheme, currency, provider,
+      coalesce(waiting_for, 'provider') AS "waitingFor", NULL::timestamptz AS "cutOffAt" FROM incoming_transfers`,
+  'outgoing-transfer': sql`
+    SELECT client_id AS "clientId", account_id AS "accountId", status, scheme, currency, provider,
+      coalesce(waiting_for, 'provider') AS "waitingFor", cut_off_at AS "cutOffAt" FROM outgoing_transfers`,
+  'user-invitation': sql`
+    SELECT NULL AS "clientId", NULL AS "accountId", status, NULL AS scheme, NULL AS currency, NULL AS provider,
+      CASE WHEN mailed_at IS NULL THEN 'mail' ELSE 'answer' END AS "waitingFor", NULL::timestamptz AS "cutOffAt" FROM user_sign_ups`,
+};
+
+/** What a row's workflow waits for, as an operator filters by it, with the clock by which its deadlines count. */
+export async function describeOpenWork(
+  reader: Reader,
+  type: OpenWorkType,
+  id: string,
+): Promise<{ work: OpenWork; cutOffAt: Date | null; now: Date }> {
+  const [row] = await reader.execute<OpenWork & { cutOffAt: Date | null; now: Date }>(
+    sql`SELECT described.*, service_now() AS now FROM (${DESCRIPTIONS[type]} WHERE id = ${id}::uuid) AS described`,
+  );
+  if (row === undefined) throw recordNotFound(type, 'id', id);
+  const { cutOffAt, now, ...work } = row;
+  return { work, cutOffAt, now };
+}
+
+/** A row that its workflow should have looked at long ago is woken again after this, until it does. */
+const CHECK_AGAIN = sql`interval '5 minutes'`;
+
+/**
+ * Wakes the workflows of rows whose check is overdue, oldest first, and puts their next check off. Several sweepers pass
+ * each other by; returns how many rows were woken.
+ */
+export async function wakeOverdue(tx: Transaction, type: OpenWorkType, limit: number): Promise<number> {
+  const rows = await tx.execute<{ id: string }>(sql`
+    WITH overdue AS (
+      SELECT id FROM ${TABLES[type]} WHERE next_check_at < (SELECT service_now())
+      ORDER BY next_check_at LIMIT ${limit} FOR UPDATE SKIP LOCKED
+    )
+    UPDATE ${TABLES[type]} AS checked SET next_check_at = service_now() + ${CHECK_AGAIN}
+    FROM overdue WHERE checked.id = overdue.id RETURNING checked.id`);
+  await wakeAll(
+    tx,
+    type,
+    rows.map((row) => row.id),
+  );
+  return rows.length;
+}
+
+/** Wakes the workflows of open rows in the order of ids, from the one after `after` on; returns the ids of this page. */
+export async function wakeOpen(
+  tx: Transaction,
+  type: OpenWorkType,
+  after: string | null,
+  limit: number,
+): Promise<string[]> {
+  const ids = await listOpen(tx, type, after, limit);
+  await wakeAll(tx, type, ids);
+  return ids;
+}
+
+/** The ids of open rows, in their order, from the one after `after` on. */
+export async function listOpen(
+  reader: Reader,
+  type: OpenWorkType,
+  after: string | null,
+  limit: number,
+): Promise<string[]> {
+  const rows = await reader.execute<{ id: string }>(sql`
+    SELECT id FROM ${TABLES[type]}
+    WHERE next_check_at IS NOT NULL AND (${after}::uuid IS NULL OR id > ${after}::uuid) ORDER BY id LIMIT ${limit}`);
+  return rows.map((row) => row.id);
+}
+
+/** Which of these rows are open. */
+export async function whichAreOpen(reader: Reader, type: OpenWorkType, ids: readonly string[]): Promise<Set<string>> {
+  if (ids.length === 0) return new Set();
+  const rows = await reader.execute<{ id: string }>(sql`
+    SELECT id FROM ${TABLES[type]} WHERE next_check_at IS NOT NULL AND id = ANY (${arrayOf(ids)}::uuid[])`);
+  return new Set(rows.map((row) => row.id));
+}
+
+async function wakeAll(tx: Transaction, type: OpenWorkType, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return;
+  await wakeEach(tx, sql`SELECT ${type}::text AS type, id FROM unnest(${arrayOf(ids)}::text[]) AS id`);
+}
+
+/** Ids as one array parameter: they hold no character that an array literal quotes. */
+function arrayOf(ids: readonly string[]): string {
+  return `{${ids.join(',')}}`;
+}

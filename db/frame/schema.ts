@@ -1,0 +1,361 @@
+import { sql } from 'drizzle-orm';
+import {
+  bigint,
+  boolean,
+  customType,
+  date,
+  integer,
+  jsonb,
+  pgTable,
+  primaryKey,
+  text,
+  timestamp,
+  uuid,
+} from 'drizzle-orm/pg-core';
+import type { ConnectionError } from '../../domain/accounts/accounts.ts';
+import type { BeneficiaryContact, BeneficiaryIdentity } from '../../domain/beneficiaries/beneficiaries.ts';
+import type { ClientIdentity, ClientProfile, ClientRelation } from '../../domain/clients/clients.ts';
+import type {
+  AccountId,
+  BeneficiaryBankAccountId,
+  BeneficiaryId,
+  ClientId,
+  IncomingTransferId,
+  MachineUserId,
+  OutgoingTransferId,
+  ProvisionedAccountCreditId,
+} from '../../domain/frame/ids.ts';
+import type { Address } from '../../domain/frame/parties/addresses.ts';
+import type { PartyAccount } from '../../domain/incoming-transfers/incoming-transfers.ts';
+import type { BeneficiaryShown } from '../../domain/outgoing-transfers/outgoing-transfers.ts';
+
+/** The tables as drizzle sees them. The migrations are what is true; test/schema.test.ts compares the two. */
+const bytea = customType<{ data: Uint8Array }>({ dataType: () => 'bytea' });
+
+export const machineUsers = pgTable('machine_users', {
+  id: uuid('id').$type<MachineUserId>().primaryKey(),
+  name: text('name').notNull(),
+  roles: text('roles').array().notNull(),
+  status: text('status', { enum: ['active', 'revoked'] }).notNull(),
+  createdAt: timestamp('created_at', { withTimezone: true, mode: 'date' }).notNull(),
+  revokedAt: timestamp('revoked_at', { withTimezone: true, mode: 'date' }),
+});
+
+export const idempotencyKeys = pgTable(
+  'idempotency_keys',
+  {
+    machineUserId: uuid('machine_user_id').$type<MachineUserId>().notNull(),
+    method: text('method').notNull(),
+    path: text('path').notNull(),
+    key: text('key').notNull(),
+    requestHash: bytea('request_hash').notNull(),
+    responseStatus: integer('response_status'),
+    responseBody: text('response_body'),
+    createdAt: timestamp('created_at', { withTimezone: true, mode: 'date' }).notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.machineUserId, table.method, table.path, table.key] })],
+);
+
+export const clients = pgTable('clients', {
+  id: uuid('id').$type<ClientId>().primaryKey(),
+  clientNumber: text('client_number').notNull(),
+  status: text('status', { enum: ['pending', 'active', 'inactive', 'suspended', 'closed', 'declined'] }).notNull(),
+  identityType: text('identity_type', { enum: ['individual', 'corporate'] }).notNull(),
+  identity: jsonb('identity').$type<ClientIdentity>().notNull(),
+  profile: jsonb('profile').$type<ClientProfile>().notNull(),
+  fullName: text('full_name').notNull(),
+  email: text('email'),
+  country: text('country'),
+  revision: bigint('revision', { mode: 'bigint' }).notNull().default(1n),
+  eventSequence: bigint('event_sequence', { mode: 'bigint' }).notNull().default(0n),
+  createdAt: timestamp('created_at', { withTimezone: true, mode: 'date' }).notNull(),
+});
+
+export const clientRelations = pgTable('client_relations', {
+  id: uuid('id').primaryKey(),
+  clientId: uuid('client_id').$type<ClientId>().notNull(),
+  relation: text('relation', {
+    enum: ['director', 'shareholder', 'director-and-shareholder', 'authorized-person'],
+  }).notNull(),
+  identity: jsonb('identity').$type<ClientRelation['identity']>().notNull(),
+  profile: jsonb('profile').$type<ClientProfile>().notNull(),
+  fullName: text('full_name').notNull(),
+  revision: bigint('revision', { mode: 'bigint' }).notNull().default(1n),
+  createdAt: timestamp('created_at', { withTimezone: true, mode: 'date' }).notNull(),
+});
+
+export const beneficiaries = pgTable('beneficiaries', {
+  id: uuid('id').$type<BeneficiaryId>().primaryKey(),
+  clientId: uuid('client_id').$type<ClientId>().notNull(),
+  identityType: text('identity_type', { enum: ['individual', 'corporate'] }),
+  identity: jsonb('identity').$type<BeneficiaryIdentity>(),
+  fullName: text('full_name').notNull(),
+  title: text('title'),
+  contact: jsonb('contact').$type<BeneficiaryContact>(),
+  revision: bigint('revision', { mode: 'bigint' }).notNull().default(1n),
+  eventSequence: bigint('event_sequence', { mode: 'bigint' }).notNull().default(0n),
+  createdAt: timestamp('created_at', { withTimezone: true, mode: 'date' }).notNull(),
+});
+
+export const beneficiaryBankAccounts = pgTable('beneficiary_bank_accounts', {
+  id: uuid('id').$type<BeneficiaryBankAccountId>().primaryKey(),
+  beneficiaryId: uuid('beneficiary_id').$type<BeneficiaryId>().notNull(),
+  status: text('status', { enum: ['active', 'inactive'] }).notNull(),
+  accountHolderName: text('account_holder_name').notNull(),
+  accountHolderType: text('account_holder_type', { enum: ['individual', 'corporate'] }),
+  bankName: text('bank_name'),
+  alias: text('alias'),
+  country: text('country').notNull(),
+  currency: text('currency').notNull(),
+  accountNumber: text('account_number'),
+  iban: text('iban'),
+  routingCodes: jsonb('routing_codes').$type<Readonly<Record<string, string>>>().notNull().default({}),
+  revision: bigint('revision', { mode: 'bigint' }).notNull().default(1n),
+  createdAt: timestamp('created_at', { withTimezone: true, mode: 'date' }).notNull(),
+});
+
+export const accounts = pgTable('accounts', {
+  id: uuid('id').$type<AccountId>().primaryKey(),
+  clientId: uuid('client_id').$type<ClientId>().notNull(),
+  mainAccountId: uuid('main_account_id').$type<AccountId>(),
+  status: text('status', { enum: ['pending', 'active', 'inactive', 'suspended', 'closed', 'declined'] }).notNull(),
+  method: text('method', { enum: ['built-in', 'plug-in'] }).notNull(),
+  provider: text('provider').notNull(),
+  country: text('country').notNull(),
+  currency: text('currency').notNull(),
+  alias: text('alias').notNull(),
+  routingCodes: jsonb('routing_codes').$type<Readonly<Record<string, string>>>(),
+  iban: text('iban'),
+  accountNumber: text('account_number'),
+  ledgerNumber: text('ledger_number').notNull(),
+  accountHolderName: text('account_holder_name').notNull(),
+  accountHolderIdentityType: text('account_holder_identity_type', { enum: ['individual', 'corporate'] }).notNull(),
+  connectionId: uuid('connection_id'),
+  connectionState: text('connection_state', {
+    enum: [
+      'creation-in-progress',
+      'creation-failed',
+      'dependency-failed',
+      'completed-up-to-date',
+      'update-in-progress',
+      'completed-outdated',
+    ],
+  }),
+  connectionStatus: text('connection_status', { enum: ['active', 'inactive', 'closed'] }),
+  connectionReference: text('connection_reference'),
+  connectionError: jsonb('connection_error').$type<ConnectionError>(),
+  requestedChange: text('requested_change', { enum: ['open', 'close'] }),
+  changeAttempt: integer('change_attempt').notNull().default(0),
+  changeSubmittedAt: timestamp('change_submitted_at', { withTimezone: true, mode: 'date' }),
+  nextCheckAt: timestamp('next_check_at', { withTimezone: true, mode: 'date' }),
+  postedMinor: bigint('posted_minor', { mode: 'bigint' }).notNull().default(0n),
+  reservedMinor: bigint('reserved_minor', { mode: 'bigint' }).notNull().default(0n),
+  receivableMinor: bigint('receivable_minor', { mode: 'bigint' }).notNull().default(0n),
+  version: bigint('version', { mode: 'bigint' }).notNull().default(0n),
+  lastEntryAt: timestamp('last_entry_at', { withTimezone: true, mode: 'date' }).notNull().default(sql`'-infinity'`),
+  hasWaiters: boolean('has_waiters').notNull().default(false),
+  admissionDue: boolean('admission_due').notNull().default(false),
+  partyAccountId: bigint('party_account_id', { mode: 'bigint' }),
+  revision: bigint('revision', { mode: 'bigint' }).notNull().default(1n),
+  eventSequence: bigint('event_sequence', { mode: 'bigint' }).notNull().default(0n),
+  createdAt: timestamp('created_at', { withTimezone: true, mode: 'date' }).notNull(),
+});
+
+export const systemAccounts = pgTable('system_accounts', {
+  id: uuid('id').primaryKey(),
+  provider: text('provider').notNull(),
+  currency: text('currency').notNull(),
+  kind: text('kind', { enum: ['settlement', 'fee-revenue', 'suspense', 'correction'] }).notNull(),
+});
+
+export const systemAccountCheckpoints = pgTable(
+  'system_account_checkpoints',
+  {
+    systemAccountId: uuid('system_account_id').notNull(),
+    postingId: bigint('posting_id', { mode: 'bigint' }).notNull(),
+    balanceMinor: bigint('balance_minor', { mode: 'bigint' }).notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.systemAccountId, table.postingId] })],
+);
+
+export const postings = pgTable('postings', {
+  id: bigint('id', { mode: 'bigint' }).generatedAlwaysAsIdentity().primaryKey(),
+  postedAt: timestamp('posted_at', { withTimezone: true, mode: 'date' }).notNull(),
+  debitAccountId: uuid('debit_account_id').notNull(),
+  creditAccountId: uuid('credit_account_id').notNull(),
+  amountMinor: bigint('amount_minor', { mode: 'bigint' }).notNull(),
+  debitVersion: bigint('debit_version', { mode: 'bigint' }),
+  debitBalanceAfterMinor: bigint('debit_balance_after_minor', { mode: 'bigint' }),
+  creditVersion: bigint('credit_version', { mode: 'bigint' }),
+  creditBalanceAfterMinor: bigint('credit_balance_after_minor', { mode: 'bigint' }),
+  outgoingTransferId: uuid('outgoing_transfer_id').$type<OutgoingTransferId>(),
+  incomingTransferId: uuid('incoming_transfer_id').$type<IncomingTransferId>(),
+  currency: text('currency').notNull(),
+  debitTransactionNumber: text('debit_transaction_number').notNull(),
+  creditTransactionNumber: text('credit_transaction_number').notNull(),
+  debitTransactionType: text('debit_transaction_type', {
+    enum: ['incoming-transfer', 'outgoing-transfer', 'exchange-transaction', 'balance-adjustment', 'fee-sweep'],
+  }).notNull(),
+  creditTransactionType: text('credit_transaction_type', {
+    enum: ['incoming-transfer', 'outgoing-transfer', 'exchange-transaction', 'balance-adjustment', 'fee-sweep'],
+  }).notNull(),
+  entryType: text('entry_type', {
+    enum: ['principal', 'fee', 'principal-sell', 'principal-buy', 'cancellation-fee'],
+  }).notNull(),
+  narrative: text('narrative'),
+});
+
+export const outgoingTransfers = pgTable('outgoing_transfers', {
+  id: uuid('id').$type<OutgoingTransferId>().primaryKey(),
+  transactionNumber: text('transaction_number').notNull(),
+  clientId: uuid('client_id').$type<ClientId>().notNull(),
+  accountId: uuid('account_id').$type<AccountId>().notNull(),
+  status: text('status', { enum: ['pending', 'processing', 'released', 'completed', 'cancelled', 'failed'] }).notNull(),
+  scope: text('scope', { enum: ['internal', 'external'] }).notNull(),
+  scheme: text('scheme'),
+  currency: text('currency').notNull(),
+  amountMinor: bigint('amount_minor', { mode: 'bigint' }).notNull(),
+  feeMinor: bigint('fee_minor', { mode: 'bigint' }).notNull().default(0n),
+  reservedMinor: bigint('reserved_minor', { mode: 'bigint' }).notNull().default(0n),
+  transferDate: date('transfer_date', { mode: 'string' }).notNull(),
+  originalTransferDate: date('original_transfer_date', { mode: 'string' }).notNull(),
+  rollCount: integer('roll_count').notNull().default(0),
+  cutOffAt: timestamp('cut_off_at', { withTimezone: true, mode: 'date' }),
+  description: text('description'),
+  transferReasonId: uuid('transfer_reason_id'),
+  transferCustomReason: text('transfer_custom_reason'),
+  schemeAttributes: jsonb('scheme_attributes'),
+  destinationAccountId: uuid('destination_account_id').$type<AccountId>(),
+  destinationPartyAccountId: bigint('destination_party_account_id', { mode: 'bigint' }),
+  beneficiaryId: uuid('beneficiary_id').$type<BeneficiaryId>(),
+  beneficiaryBankAccountId: uuid('beneficiary_bank_account_id').$type<BeneficiaryBankAccountId>(),
+  beneficiary: jsonb('beneficiary').$type<BeneficiaryShown>(),
+  returned: boolean('returned').notNull().default(false),
+  incomingTransferId: uuid('incoming_transfer_id').$type<IncomingTransferId>(),
+  authorizationStatus: text('authorization_status', {
+    enum: ['not-checked', 'fulfilled', 'not-fulfilled', 'not-required'],
+  }).notNull(),
+  complianceCheckStatus: text('compliance_check_status', {
+    enum: ['not-checked', 'fulfilled', 'not-fulfilled', 'not-required'],
+  }).notNull(),
+  transferDateStatus: text('transfer_date_status', { enum: ['not-checked', 'fulfilled', 'not-fulfilled'] }).notNull(),
+  balanceCheckStatus: text('balance_check_status', { enum: ['not-checked', 'fulfilled', 'not-fulfilled'] }).notNull(),
+  method: text('method', { enum: ['built-in', 'plug-in'] }).notNull(),
+  provider: text('provider').notNull(),
+  serviceProviderId: text('service_provider_id'),
+  serviceProviderReference: text('service_provider_reference'),
+  submissionAttempt: integer('submission_attempt').notNull().default(0),
+  submissionStatus: text('submission_status', { enum: ['none', 'unresolved', 'resolved'] })
+    .notNull()
+    .default('none'),
+  lookUpCount: integer('look_up_count').notNull().default(0),
+  nextLookUpAt: timestamp('next_look_up_at', { withTimezone: true, mode: 'date' }),
+  failureCode: text('failure_code'),
+  failureMessage: text('failure_message'),
+  waitingFor: text('waiting_for', {
+    enum: ['authorization', 'compliance', 'date', 'balance', 'account', 'provider', 'caller'],
+  }),
+  waitingSince: timestamp('waiting_since', { withTimezone: true, mode: 'date' }),
+  waitingUntil: timestamp('waiting_until', { withTimezone: true, mode: 'date' }),
+  nextCheckAt: timestamp('next_check_at', { withTimezone: true, mode: 'date' }),
+  createdBy: uuid('created_by'),
+  revision: bigint('revision', { mode: 'bigint' }).notNull().default(1n),
+  eventSequence: bigint('event_sequence', { mode: 'bigint' }).notNull().default(0n),
+  createdAt: timestamp('created_at', { withTimezone: true, mode: 'date' }).notNull(),
+  updatedAt: timestamp('updated_at', { withTimezone: true, mode: 'date' }).notNull(),
+});
+
+export const provisionedAccountCredits = pgTable('provisioned_account_credits', {
+  id: uuid('id').$type<ProvisionedAccountCreditId>().primaryKey(),
+  clientId: uuid('client_id').$type<ClientId>(),
+  accountId: uuid('account_id').$type<AccountId>(),
+  amountMinor: bigint('amount_minor', { mode: 'bigint' }).notNull(),
+  currency: text('currency').notNull(),
+  scope: text('scope', { enum: ['internal', 'external'] }).notNull(),
+  scheme: text('scheme'),
+  senderBankAccount: jsonb('sender_bank_account').$type<PartyAccount>(),
+  senderName: text('sender_name'),
+  senderAddress: jsonb('sender_address').$type<Address>(),
+  senderToReceiverInformation: text('sender_to_receiver_information'),
+  receiverAccount: jsonb('receiver_account').$type<PartyAccount>(),
+  serviceProviderId: text('service_provider_id'),
+  provider: text('provider').notNull(),
+  createdAt: timestamp('created_at', { withTimezone: true, mode: 'date' }).notNull(),
+});
+
+export const incomingTransfers = pgTable('incoming_transfers', {
+  id: uuid('id').$type<IncomingTransferId>().primaryKey(),
+  transactionNumber: text('transaction_number').notNull(),
+  clientId: uuid('client_id').$type<ClientId>(),
+  accountId: uuid('account_id').$type<AccountId>(),
+  status: text('status', { enum: ['pending', 'on-hold', 'completed', 'failed'] }).notNull(),
+  scope: text('scope', { enum: ['internal', 'external'] }).notNull(),
+  scheme: text('scheme'),
+  currency: text('currency').notNull(),
+  amountMinor: bigint('amount_minor', { mode: 'bigint' }).notNull(),
+  feeMinor: bigint('fee_minor', { mode: 'bigint' }).notNull().default(0n),
+  receivableMinor: bigint('receivable_minor', { mode: 'bigint' }).notNull().default(0n),
+  inSuspense: boolean('in_suspense').notNull().default(false),
+  transferDate: date('transfer_date', { mode: 'string' }),
+  outgoingTransferId: uuid('outgoing_transfer_id').$type<OutgoingTransferId>(),
+  senderAccountId: uuid('sender_account_id').$type<AccountId>(),
+  senderPartyAccountId: bigint('sender_party_account_id', { mode: 'bigint' }),
+  receiverPartyAccountId: bigint('receiver_party_account_id', { mode: 'bigint' }),
+  provisionedAccountCreditId: uuid('provisioned_account_credit_id').$type<ProvisionedAccountCreditId>(),
+  provider: text('provider').notNull(),
+  method: text('method', { enum: ['built-in', 'plug-in'] }).notNull(),
+  serviceProviderId: text('service_provider_id'),
+  serviceProviderReference: text('service_provider_reference'),
+  returnReference: text('return_reference'),
+  senderInformation: text('sender_information'),
+  senderName: text('sender_name'),
+  senderAccount: jsonb('sender_account').$type<PartyAccount>(),
+  receiverAccount: jsonb('receiver_account').$type<PartyAccount>(),
+  complianceCheckStatus: text('compliance_check_status', {
+    enum: ['not-checked', 'fulfilled', 'not-fulfilled', 'not-required'],
+  })
+    .notNull()
+    .default('not-required'),
+  holdReason: text('hold_reason', {
+    enum: ['account-not-active', 'client-not-active', 'no-match', 'ambiguous-match', 'held-by-provider'],
+  }),
+  failureCode: text('failure_code'),
+  sendBackStatus: text('send_back_status', { enum: ['none', 'due', 'done'] })
+    .notNull()
+    .default('none'),
+  waitingFor: text('waiting_for', { enum: ['compliance', 'account', 'match', 'outgoing-transfer', 'provider'] }),
+  waitingSince: timestamp('waiting_since', { withTimezone: true, mode: 'date' }),
+  waitingUntil: timestamp('waiting_until', { withTimezone: true, mode: 'date' }),
+  nextCheckAt: timestamp('next_check_at', { withTimezone: true, mode: 'date' }),
+  revision: bigint('revision', { mode: 'bigint' }).notNull().default(1n),
+  eventSequence: bigint('event_sequence', { mode: 'bigint' }).notNull().default(0n),
+  createdAt: timestamp('created_at', { withTimezone: true, mode: 'date' }).notNull(),
+  updatedAt: timestamp('updated_at', { withTimezone: true, mode: 'date' }).notNull(),
+});
+
+export const providerCallbacks = pgTable(
+  'provider_callbacks',
+  {
+    provider: text('provider').notNull(),
+    providerEventId: text('provider_event_id').notNull(),
+    kind: text('kind').notNull(),
+    ourReference: text('our_reference'),
+    payload: jsonb('payload').notNull(),
+    outcome: text('outcome', { enum: ['applied', 'no-effect', 'waiting', 'break'] }).notNull(),
+    receivedAt: timestamp('received_at', { withTimezone: true, mode: 'date' }).notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.provider, table.providerEventId] })],
+);
+
+export const workflowWakeups = pgTable('workflow_wakeups', {
+  workflowId: text('workflow_id').primaryKey(),
+  workflowType: text('workflow_type').notNull(),
+  generation: bigint('generation', { mode: 'bigint' }).notNull().default(1n),
+  attemptCount: integer('attempt_count').notNull().default(0),
+  nextAttemptAt: timestamp('next_attempt_at', { withTimezone: true, mode: 'date' }).notNull(),
+  claimToken: uuid('claim_token'),
+  claimedUntil: timestamp('claimed_until', { withTimezone: true, mode: 'date' }),
+  parkedAt: timestamp('parked_at', { withTimezone: true, mode: 'date' }),
+  lastError: text('last_error'),
+  createdAt: timestamp('created_at', { withTimezone: true, mode: 'date' }).notNull(),
+});

@@ -1,0 +1,164 @@
+import { type SQL, sql } from 'drizzle-orm';
+import type { Reader, Transaction } from '../driver/client.ts';
+
+const ASKED_AGAIN = `generation = workflow_wakeups.generation + 1,
+  next_attempt_at = least(workflow_wakeups.next_attempt_at, excluded.next_attempt_at), parked_at = NULL`;
+const WAKE = `INSERT INTO workflow_wakeups (workflow_id, workflow_type, next_attempt_at, created_at)
+  VALUES ($1, $2, service_now(), service_now()) ON CONFLICT (workflow_id) DO UPDATE SET ${ASKED_AGAIN}`;
+
+/**
+ * The text of an INSERT of the first wake-up of a resource whose row the same statement inserts, so that nobody has asked
+ * before; none when the parameter is null. One parameter, after `last`: the workflow's id.
+ */
+export function insertOfFirstWakeup(workflowType: string, last: number): string {
+  return `INSERT INTO workflow_wakeups (workflow_id, workflow_type, next_attempt_at, created_at)
+    SELECT $${last + 1}::text, '${workflowType}', service_now(), service_now() WHERE $${last + 1}::text IS NOT NULL`;
+}
+
+/**
+ * Notes, in the transaction that makes a change, that the change's workflow must look at its row. The relay hands it to
+ * Temporal; asking again before that only raises the generation, so that nothing that was asked later is deleted early.
+ */
+export async function wake(tx: Transaction, workflowType: string, workflowId: string): Promise<void> {
+  tx.noteWakeup();
+  await tx.statement(WAKE, [workflowId, workflowType]);
+}
+
+/** Wakes the workflow of each row of a query of `type` and `id`, in one statement and one order. */
+export async function wakeEach(tx: Transaction, rows: SQL): Promise<void> {
+  tx.noteWakeup();
+  await tx.execute(sql`
+    INSERT INTO workflow_wakeups (workflow_id, workflow_type, next_attempt_at, created_at)
+    SELECT type || '/' || id, type, service_now(), service_now() FROM (${rows}) AS row ORDER BY 1
+    ON CONFLICT (workflow_id) DO UPDATE SET ${sql.raw(ASKED_AGAIN)}`);
+}
+
+export interface ClaimedWakeup {
+  readonly workflowId: string;
+  readonly workflowType: string;
+  readonly generation: bigint;
+  readonly attemptCount: number;
+  readonly claimToken: string;
+}
+
+const CLAIMED = `wakeup.workflow_id AS "workflowId", wakeup.workflow_type AS "workflowType", wakeup.generation,
+  wakeup.attempt_count AS "attemptCount", wakeup.claim_token AS "claimToken"`;
+// Of those that were signalled, it passes over what somebody is asking for again at this moment.
+const SETTLE_AND_CLAIM = `
+  WITH settled AS (
+    DELETE FROM workflow_wakeups AS wakeup WHERE workflow_id IN (
+      SELECT workflow_id FROM workflow_wakeups
+        JOIN unnest($1::text[], $2::bigint[], $3::uuid[]) AS signalled (workflow_id, generation, claim_token)
+          USING (workflow_id, generation, claim_token)
+      FOR UPDATE OF workflow_wakeups SKIP LOCKED)
+    RETURNING ${CLAIMED}
+  ), claimed AS (
+    UPDATE workflow_wakeups AS wakeup SET claim_token = $4::uuid, claimed_until = service_now() + $5::interval
+    FROM (
+      SELECT workflow_id FROM workflow_wakeups
+      WHERE parked_at IS NULL AND next_attempt_at <= (SELECT service_now())
+        AND (claimed_until IS NULL OR claimed_until < (SELECT service_now()))
+      ORDER BY next_attempt_at LIMIT $6 FOR UPDATE SKIP LOCKED
+    ) AS due
+    WHERE wakeup.workflow_id = due.workflow_id
+    RETURNING ${CLAIMED}
+  )
+  SELECT true AS "isSettled", settled.* FROM settled UNION ALL SELECT false, claimed.* FROM claimed`;
+
+interface Claim {
+  readonly token: string;
+  readonly limit: number;
+  readonly leaseMs: number;
+}
+
+/**
+ * In one round trip: deletes what Temporal has the signals of, and claims due wake-ups, oldest first, for `leaseMs`. Whoever claims them
+ * tells Temporal outside of any transaction, and a relay that dies loses them to another when the lease ends. What is not among the
+ * settled was asked for again, is held by somebody who asks for it, or is another's or gone: `settleWakeup` finds out.
+ */
+export async function settleAndClaimWakeups(
+  reader: Reader,
+  signalled: readonly ClaimedWakeup[],
+  { token, limit, leaseMs }: Claim,
+): Promise<{ readonly settled: ReadonlySet<string>; readonly claimed: readonly ClaimedWakeup[] }> {
+  const rows = await reader.statement<ClaimedWakeup & { readonly isSettled: boolean }>(SETTLE_AND_CLAIM, [
+    signalled.map(({ workflowId }) => workflowId),
+    signalled.map(({ generation }) => generation),
+    signalled.map(({ claimToken }) => claimToken),
+    token,
+    `${leaseMs} milliseconds`,
+    limit,
+  ]);
+  return {
+    settled: new Set(rows.filter(({ isSettled }) => isSettled).map(({ workflowId }) => workflowId)),
+    claimed: rows.filter(({ isSettled }) => !isSettled),
+  };
+}
+
+/**
+ * Temporal has the signal: the wake-up goes, unless it was asked for again since it was read; then it is due again. Two
+ * statements, because the second must see what the first one waited for.
+ */
+export async function settleWakeup(reader: Reader, wakeup: ClaimedWakeup): Promise<void> {
+  const { workflowId, generation, claimToken } = wakeup;
+  const deleted = await reader.execute(sql`
+    DELETE FROM workflow_wakeups
+    WHERE workflow_id = ${workflowId} AND generation = ${generation} AND claim_token = ${claimToken}::uuid
+    RETURNING workflow_id`);
+  if (deleted.length === 0) await giveBackWakeup(reader, wakeup, 0);
+}
+
+/** Gives a claim back, to be tried again after `delayMs`; `reason` counts the attempt, and its absence does not. */
+export async function giveBackWakeup(
+  reader: Reader,
+  wakeup: ClaimedWakeup,
+  delayMs: number,
+  reason: string | null = null,
+): Promise<void> {
+  await reader.execute(sql`
+    UPDATE workflow_wakeups SET claim_token = NULL, claimed_until = NULL, last_error = ${reason},
+      attempt_count = attempt_count + ${reason === null ? 0 : 1},
+      next_attempt_at = service_now() + ${`${delayMs} milliseconds`}::interval
+    WHERE workflow_id = ${wakeup.workflowId} AND claim_token = ${wakeup.claimToken}::uuid`);
+}
+
+/** Temporal found the wake-up invalid: it stays for an operator to see, and is tried again only when asked for again. */
+export async function parkWakeup(reader: Reader, wakeup: ClaimedWakeup, reason: string): Promise<void> {
+  await reader.execute(sql`
+    UPDATE workflow_wakeups SET claim_token = NULL, claimed_until = NULL, last_error = ${reason},
+      attempt_count = attempt_count + 1, parked_at = service_now()
+    WHERE workflow_id = ${wakeup.workflowId} AND generation = ${wakeup.generation}
+      AND claim_token = ${wakeup.claimToken}::uuid`);
+}
+
+export interface ParkedWakeup {
+  readonly workflowId: string;
+  readonly workflowType: string;
+  readonly parkedAt: Date;
+  readonly attemptCount: number;
+  readonly lastError: string | null;
+}
+
+export async function listParkedWakeups(reader: Reader, limit: number): Promise<ParkedWakeup[]> {
+  return reader.execute<ParkedWakeup>(sql`
+    SELECT workflow_id AS "workflowId", workflow_type AS "workflowType", parked_at AS "parkedAt", attempt_count AS "attemptCount",
+      last_error AS "lastError" FROM workflow_wakeups WHERE parked_at IS NOT NULL ORDER BY parked_at LIMIT ${limit}`);
+}
+
+/** How far the relay is behind: the age in seconds of the oldest wake-up that is not parked, and how many are parked. */
+export async function readRelayBacklog(reader: Reader): Promise<{ lagSeconds: number; parked: number }> {
+  const [row] = await reader.execute<{ lagSeconds: number; parked: number }>(sql`
+    SELECT coalesce(extract(epoch FROM service_now() - min(created_at) FILTER (WHERE parked_at IS NULL)), 0)::float8
+      AS "lagSeconds", (count(*) FILTER (WHERE parked_at IS NOT NULL))::integer AS parked FROM workflow_wakeups`);
+  return row ?? { lagSeconds: 0, parked: 0 };
+}
+
+/** Which of these workflows are about to be woken. */
+export async function whichAreWaking(reader: Reader, workflowIds: readonly string[]): Promise<Set<string>> {
+  if (workflowIds.length === 0) return new Set();
+  const rows = await reader.statement<{ id: string }>(
+    `SELECT workflow_id AS id FROM workflow_wakeups WHERE parked_at IS NULL AND workflow_id = ANY ($1::text[])`,
+    [workflowIds],
+  );
+  return new Set(rows.map((row) => row.id));
+}

@@ -1,0 +1,186 @@
+import { and, eq } from 'drizzle-orm';
+import { recordNotFound, refusal } from '../../domain/frame/errors.ts';
+import type { AccountId, IncomingTransferId } from '../../domain/frame/ids.ts';
+import { dateInUtc } from '../../domain/frame/time/dates.ts';
+import {
+  type ArrivalDecision,
+  decideArrival,
+  type HoldReason,
+  type IncomingTransferStatus,
+} from '../../domain/incoming-transfers/incoming-transfers.ts';
+import type { Transaction } from '../driver/client.ts';
+import { readClock } from '../frame/clock.ts';
+import { incomingTransfers, provisionedAccountCredits } from '../frame/schema.ts';
+import { changeReceivable, type LockedAccount, lockAccounts, post } from '../ledger/ledger.ts';
+import { type CallbackOutcome, lockPaymentIn, type PaymentInKey } from '../providers/callbacks.ts';
+import { lockReceiver } from './payment-matching.ts';
+import { change, holdOf, type IncomingTransferRow, lockTransfer, NO_WAIT, postArrival, wakeIncoming } from './work.ts';
+
+const ENTITY = 'incomingTransfer';
+
+/** The transfer under its locks, with its account, or the one that it is about to get. */
+export async function begin(tx: Transaction, id: IncomingTransferId, assignTo: AccountId | null = null) {
+  const [ids] = await tx.drizzle
+    .select({ accountId: incomingTransfers.accountId })
+    .from(incomingTransfers)
+    .where(eq(incomingTransfers.id, id));
+  if (ids === undefined) throw recordNotFound(ENTITY, 'id', id);
+  const accountId = ids.accountId ?? assignTo;
+  const accounts = await lockAccounts(tx, accountId === null ? [] : [accountId]);
+  const transfer = await lockTransfer(tx, id);
+  // Its account is locked before it, so one that it has got since must be locked by another attempt.
+  if (transfer.accountId !== ids.accountId && transfer.accountId !== accountId) throw assignedMeanwhile(transfer);
+  const now = await readClock(tx);
+  return { transfer, account: accountId === null ? null : (accounts.get(accountId) ?? null), now };
+}
+
+function assignedMeanwhile({ id, accountId }: IncomingTransferRow): Error {
+  const message = `The incoming transfer ${id} has been assigned to an account at this moment; ask again.`;
+  return refusal('common.state.illegal_transition', [ENTITY, 'accountId', accountId ?? ''], message);
+}
+
+/** The columns that say whose the money is; one that had none before gets them with its account. */
+function ownedBy(transfer: IncomingTransferRow, account: LockedAccount | null) {
+  if (account === null) return {};
+  const { accountId, receiverPartyAccountId } = transfer;
+  return {
+    clientId: account.clientId,
+    accountId: account.id,
+    receiverPartyAccountId: accountId === null ? account.partyAccountId : receiverPartyAccountId,
+  };
+}
+
+/** Ends a hold: the money goes from suspense to the account, or is to be sent back (true). */
+export async function settleHeld(
+  tx: Transaction,
+  transfer: IncomingTransferRow,
+  account: LockedAccount,
+  status: Exclude<IncomingTransferStatus, 'on-hold' | 'pending'>,
+  now: Date,
+): Promise<boolean> {
+  if (transfer.receivableMinor > 0n) await changeReceivable(tx, account.id, -transfer.receivableMinor);
+  if (status === 'completed') {
+    const suspense = { provider: transfer.provider, kind: 'suspense' } as const;
+    await postArrival(tx, transfer, now, suspense, account.id);
+    const settled = { inSuspense: false, receivableMinor: 0n, holdReason: null, transferDate: dateInUtc(now) };
+    await change(tx, transfer, now, {
+      status,
+      ...ownedBy(transfer, account),
+      ...settled,
+      ...NO_WAIT,
+    });
+    return false;
+  }
+  await failHeld(tx, transfer, account, 'account.closed', now);
+  return transfer.method === 'built-in';
+}
+
+export async function failHeld(
+  tx: Transaction,
+  transfer: IncomingTransferRow,
+  account: LockedAccount | null,
+  failureCode: string,
+  now: Date,
+): Promise<void> {
+  const sendBack = transfer.method === 'built-in';
+  if (!sendBack) await postSentBack(tx, transfer, now);
+  await change(tx, transfer, now, {
+    status: 'failed',
+    ...ownedBy(transfer, account),
+    failureCode,
+    feeMinor: 0n,
+    receivableMinor: 0n,
+    holdReason: null,
+    inSuspense: sendBack,
+    sendBackStatus: sendBack ? 'due' : 'none',
+    ...NO_WAIT,
+    ...(sendBack
+      ? { waitingFor: 'provider' as const, waitingSince: now, nextCheckAt: new Date(now.getTime() + 60_000) }
+      : {}),
+  });
+}
+
+export async function postSentBack(tx: Transaction, transfer: IncomingTransferRow, now: Date): Promise<void> {
+  await post(tx, {
+    now,
+    debit: { provider: transfer.provider, kind: 'suspense' },
+    credit: { provider: transfer.provider, kind: 'settlement' },
+    amountMinor: transfer.amountMinor,
+    currency: transfer.currency,
+    debitNumber: transfer.transactionNumber,
+    debitType: 'incoming-transfer',
+    entryType: 'principal',
+    incomingTransferId: transfer.id,
+  });
+}
+
+/** Holds the money of a transfer, for the account where there is one: what comes to it is receivable until it may be booked. */
+export async function hold(
+  tx: Transaction,
+  transfer: IncomingTransferRow,
+  account: LockedAccount | null,
+  reason: HoldReason,
+  now: Date,
+): Promise<void> {
+  const receivableMinor = account === null ? 0n : transfer.amountMinor;
+  if (account !== null) await changeReceivable(tx, account.id, receivableMinor - transfer.receivableMinor);
+  await change(tx, transfer, now, { ...holdOf(reason, now), ...ownedBy(transfer, account), receivableMinor });
+}
+
+/** The provisioned credit of a transfer shows the account that the transfer has found. */
+export async function assignCredit(
+  tx: Transaction,
+  transfer: IncomingTransferRow,
+  account: LockedAccount,
+): Promise<void> {
+  if (transfer.provisionedAccountCreditId === null) return;
+  await tx.drizzle
+    .update(provisionedAccountCredits)
+    .set({ accountId: account.id, clientId: account.clientId })
+    .where(eq(provisionedAccountCredits.id, transfer.provisionedAccountCreditId));
+}
+
+/**
+ * The provider lets go of money that it held: the transfer is pending again, and in the same transaction what its account
+ * allows. `waiting`: the payment is not here yet. `break`: the provider names another amount.
+ */
+export async function releaseHeldTransfer(
+  tx: Transaction,
+  payment: PaymentInKey & { readonly amountMinor: bigint; readonly currency: string },
+): Promise<CallbackOutcome> {
+  await lockPaymentIn(tx, payment);
+  const t = incomingTransfers;
+  const [found] = await tx.drizzle
+    .select()
+    .from(t)
+    .where(and(eq(t.provider, payment.provider), eq(t.serviceProviderId, payment.serviceProviderId)));
+  if (found === undefined) return 'waiting';
+  if (found.amountMinor !== payment.amountMinor || found.currency !== payment.currency) return 'break';
+  // Looked for once more: its account may have been opened meanwhile.
+  const matched = found.accountId === null ? await lockReceiver(tx, namedReceiverOf(found)) : null;
+  const { transfer, account, now } = await begin(tx, found.id, matched?.account?.id ?? null);
+  if (transfer.status !== 'on-hold' || transfer.holdReason !== 'held-by-provider') return 'no-effect';
+  const pending = await change(tx, transfer, now, { status: 'pending', holdReason: null, ...NO_WAIT });
+  if (transfer.accountId === null && account !== null) await assignCredit(tx, transfer, account);
+  await carryOut(tx, pending, account, decideArrival(account, matched?.hold ?? null), now);
+  await wakeIncoming(tx, found.id);
+  return 'applied';
+}
+
+function namedReceiverOf({ provider, currency, receiverAccount, senderInformation }: IncomingTransferRow) {
+  const { iban = null, accountNumber = null, routingCodes = null } = receiverAccount ?? {};
+  const receiver = { iban, accountNumber, routingCodes: routingCodes ?? {} };
+  return { provider, currency, receiver, remittanceText: senderInformation };
+}
+
+async function carryOut(
+  tx: Transaction,
+  transfer: IncomingTransferRow,
+  account: LockedAccount | null,
+  decision: ArrivalDecision,
+  now: Date,
+): Promise<void> {
+  if (decision.status === 'on-hold') return hold(tx, transfer, account, decision.holdReason, now);
+  if (account === null) throw new Error(`incoming transfer ${transfer.id} is decided about without an account`);
+  await settleHeld(tx, transfer, account, decision.status, now);
+}

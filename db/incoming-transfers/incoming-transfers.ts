@@ -1,0 +1,137 @@
+import { eq } from 'drizzle-orm';
+import { recordNotFound, refusal } from '../../domain/frame/errors.ts';
+import type { AccountId, IncomingTransferId } from '../../domain/frame/ids.ts';
+import {
+  decideArrival,
+  type IncomingTransferStep,
+  waitOfHold,
+} from '../../domain/incoming-transfers/incoming-transfers.ts';
+import type { Transaction } from '../driver/client.ts';
+import { appendAuditEntry, type Initiator } from '../frame/audit-entries.ts';
+import { accounts } from '../frame/schema.ts';
+import { changeReceivable, type LockedAccount } from '../ledger/ledger.ts';
+import { assignCredit, begin, failHeld, hold, postSentBack, settleHeld } from './holds.ts';
+import { change, type IncomingTransferRow, NO_WAIT, nextHoldCheck, wakeIncoming } from './work.ts';
+
+const ENTITY = 'incomingTransfer';
+
+/** Moves a held transfer as far as its account allows, and says what must be done or waited for. Safe to repeat. */
+export async function advanceIncomingTransfer(tx: Transaction, id: IncomingTransferId): Promise<IncomingTransferStep> {
+  const { transfer, account, now } = await begin(tx, id);
+  if (transfer.status === 'pending') {
+    return { do: 'wait', for: transfer.waitingFor ?? 'outgoing-transfer', until: null };
+  }
+  if (transfer.status !== 'on-hold') return transfer.sendBackStatus === 'due' ? { do: 'send-back' } : { do: 'end' };
+  const decision = decideArrival(account, transfer.holdReason);
+  if (decision.status === 'on-hold') {
+    const { holdReason } = decision;
+    await change(tx, transfer, now, {
+      holdReason,
+      waitingFor: waitOfHold(holdReason),
+      nextCheckAt: nextHoldCheck(now),
+    });
+    return { do: 'wait', for: waitOfHold(holdReason), until: null };
+  }
+  if (account === null) throw new Error(`incoming transfer ${id} is decided about without an account`);
+  return (await settleHeld(tx, transfer, account, decision.status, now)) ? { do: 'send-back' } : { do: 'end' };
+}
+
+/** The provider has taken the money back. */
+export async function recordSendBack(tx: Transaction, id: IncomingTransferId): Promise<IncomingTransferStep> {
+  const { transfer, now } = await begin(tx, id);
+  if (transfer.sendBackStatus !== 'due') return { do: 'end' };
+  await postSentBack(tx, transfer, now);
+  await change(tx, transfer, now, { sendBackStatus: 'done', inSuspense: false, ...NO_WAIT });
+  return { do: 'end' };
+}
+
+/**
+ * An operator assigns a payment that matched no account, or several, to one of the same provider and currency. What the
+ * provider holds is credited when the provider lets go of it.
+ */
+export async function assignIncomingTransfer(
+  tx: Transaction,
+  id: IncomingTransferId,
+  accountId: AccountId,
+  initiator: Initiator,
+): Promise<void> {
+  const { transfer, account, now } = await begin(tx, id, accountId);
+  // `begin` locks the account that the transfer has, and not another one.
+  if (transfer.accountId !== null || account === null) {
+    await requireAccount(tx, accountId);
+    throw notOnHold(transfer);
+  }
+  if (transfer.status !== 'on-hold') throw notOnHold(transfer);
+  checkAssignable(transfer, account);
+  const held = transfer.holdReason === 'held-by-provider';
+  if (held) await hold(tx, transfer, account, 'held-by-provider', now);
+  else await settleHeld(tx, transfer, account, 'completed', now);
+  await assignCredit(tx, transfer, account);
+  appendAuditEntry(tx, {
+    initiator,
+    resource: 'incoming-transfer',
+    resourceId: id,
+    action: 'assigned',
+    before: { status: transfer.status, accountId: null },
+    after: { status: held ? transfer.status : 'completed', accountId },
+  });
+  await wakeIncoming(tx, id);
+}
+
+/** An unknown id is refused before anything else, also where the transfer can have no account any more. */
+async function requireAccount(tx: Transaction, id: AccountId): Promise<void> {
+  const [found] = await tx.drizzle.select({ id: accounts.id }).from(accounts).where(eq(accounts.id, id));
+  if (found === undefined) throw recordNotFound(ENTITY, 'accountId', id);
+}
+
+function checkAssignable(transfer: IncomingTransferRow, account: LockedAccount): void {
+  const names = [ENTITY, 'accountId', account.id] as const;
+  if (account.currency !== transfer.currency) {
+    const message = `The account holds ${account.currency}, the payment is in ${transfer.currency}.`;
+    throw refusal('account.currency.mismatch', names, message);
+  }
+  if (account.provider !== transfer.provider) {
+    const message = `The money is at ${transfer.provider}, the account at ${account.provider}.`;
+    throw refusal('account.method.mismatch', names, message);
+  }
+  if (decideArrival(account).status !== 'completed') {
+    throw refusal('account.status.not_active', names, 'The account or its client is not active.');
+  }
+}
+
+/**
+ * An operator sends held money back to where it came from. A payment of ours that came back has no payer to send it to: it
+ * can only be assigned.
+ */
+export async function returnIncomingTransfer(
+  tx: Transaction,
+  id: IncomingTransferId,
+  initiator: Initiator,
+): Promise<void> {
+  const { transfer, account, now } = await begin(tx, id);
+  if (transfer.status !== 'on-hold') throw notOnHold(transfer);
+  if (transfer.method === 'built-in' && transfer.serviceProviderId === null) {
+    const message =
+      'This is a payment of ours that came back: it has no payer to go back to, and can only be assigned.';
+    throw refusal('common.state.illegal_transition', [ENTITY, 'status', transfer.status], message);
+  }
+  if (account !== null) await changeReceivable(tx, account.id, -transfer.receivableMinor);
+  await failHeld(tx, transfer, account, 'operator.returned', now);
+  appendAuditEntry(tx, {
+    initiator,
+    resource: 'incoming-transfer',
+    resourceId: id,
+    action: 'returned',
+    before: { status: transfer.status },
+    after: { status: 'failed' },
+  });
+  await wakeIncoming(tx, id);
+}
+
+function notOnHold(transfer: IncomingTransferRow): Error {
+  return refusal(
+    'common.state.illegal_transition',
+    [ENTITY, 'status', transfer.status],
+    `The incoming transfer is ${transfer.status}${transfer.accountId === null ? '' : ' and has an account'}.`,
+  );
+}

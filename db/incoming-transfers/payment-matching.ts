@@ -1,0 +1,89 @@
+import { type SQL, sql } from 'drizzle-orm';
+import { normalIban, normalRoutingCode } from '../../domain/accounts/bank-accounts.ts';
+import type { AccountId } from '../../domain/frame/ids.ts';
+import { ledgerNumbersIn } from '../../domain/frame/numbers.ts';
+import {
+  chooseReceiver,
+  type HoldReason,
+  type PaymentMatch,
+  type ReceiverCandidate,
+} from '../../domain/incoming-transfers/incoming-transfers.ts';
+import type { Reader, Transaction } from '../driver/client.ts';
+import { type LockedAccount, lockAccounts } from '../ledger/ledger.ts';
+
+/** What a payer wrote of the receiver; any of it may be missing or wrong. */
+export interface NamedReceiver {
+  readonly provider: string;
+  readonly currency: string;
+  readonly receiver: {
+    readonly iban: string | null;
+    readonly accountNumber: string | null;
+    readonly routingCodes: Readonly<Record<string, string>>;
+  };
+  readonly remittanceText: string | null;
+}
+
+// An open account wins over a closed one that had the same number before.
+const OPEN_FIRST = sql`status IN ('closed', 'declined'), id DESC`;
+
+/**
+ * Finds the account that a payment is for: by IBAN, then by account number and routing code, then by a ledger number in
+ * the reference. A sub-account has the bank details of its main account, and is identified by its own ledger number.
+ */
+async function matchPayment(reader: Reader, payment: NamedReceiver): Promise<PaymentMatch> {
+  const main = await findByBankDetails(reader, payment);
+  const named = await listByLedgerNumbers(reader, payment);
+  return chooseReceiver(main, named);
+}
+
+async function findByBankDetails(reader: Reader, payment: NamedReceiver): Promise<AccountId | null> {
+  const { receiver } = payment;
+  const find = async (condition: SQL): Promise<AccountId | null> => {
+    const [row] = await reader.execute<{ id: AccountId }>(sql`
+      SELECT id FROM accounts WHERE provider = ${payment.provider} AND currency = ${payment.currency}
+        AND main_account_id IS NULL AND ${condition}
+      ORDER BY ${OPEN_FIRST} LIMIT 1`);
+    return row?.id ?? null;
+  };
+  const iban = receiver.iban === null ? null : normalIban(receiver.iban);
+  const byIban = iban === null ? null : await find(sql`iban = ${iban}`);
+  if (byIban !== null) return byIban;
+  // As accounts hold them: a bank may write a sort code with dashes.
+  const codes = Object.entries(receiver.routingCodes).map(([kind, code]) => [
+    kind,
+    normalRoutingCode(kind, code) ?? code,
+  ]);
+  if (receiver.accountNumber === null || codes.length === 0) return null;
+  const anyCode = sql.join(
+    codes.map(([kind, code]) => sql`routing_codes ->> ${kind} = ${code}`),
+    sql` OR `,
+  );
+  return find(sql`account_number = ${receiver.accountNumber} AND (${anyCode})`);
+}
+
+/** The accounts at the payment's provider, in its currency, whose ledger numbers stand in the reference. */
+async function listByLedgerNumbers(reader: Reader, payment: NamedReceiver): Promise<readonly ReceiverCandidate[]> {
+  const numbers = ledgerNumbersIn(payment.remittanceText ?? '');
+  if (numbers.length === 0) return [];
+  return reader.execute<ReceiverCandidate>(sql`
+    SELECT id, main_account_id AS "mainAccountId", status FROM accounts
+    WHERE provider = ${payment.provider} AND currency = ${payment.currency}
+      AND ledger_number = ANY (${sql.param(numbers)}::text[])`);
+}
+
+/** The account that a payment is for, locked; without one, why a person must find it. */
+export async function lockReceiver(
+  tx: Transaction,
+  payment: NamedReceiver,
+): Promise<{ readonly account: LockedAccount | null; readonly hold: HoldReason | null }> {
+  const found = await matchPayment(tx, payment);
+  if (found.match !== 'one') {
+    return { account: null, hold: found.match === 'none' ? 'no-match' : 'ambiguous-match' };
+  }
+  const { accountId, mainAccountId } = found;
+  const accounts = await lockAccounts(tx, mainAccountId === null ? [accountId] : [mainAccountId, accountId]);
+  const account = accounts.get(accountId) ?? null;
+  // A sub-account may have closed while this waited for its lock.
+  const closed = account?.status === 'closed' || account?.status === 'declined';
+  return { account: closed && mainAccountId !== null ? (accounts.get(mainAccountId) ?? null) : account, hold: null };
+}

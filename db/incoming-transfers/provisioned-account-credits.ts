@@ -1,0 +1,242 @@
+import { isDeepStrictEqual } from 'node:util';
+import { and, eq } from 'drizzle-orm';
+import { recordNotFound, refusal } from '../../domain/frame/errors.ts';
+import type { AccountId, ClientId, ProvisionedAccountCreditId } from '../../domain/frame/ids.ts';
+import type { Address } from '../../domain/frame/parties/addresses.ts';
+import type { HoldReason, PartyAccount } from '../../domain/incoming-transfers/incoming-transfers.ts';
+import { presentProvisionedAccountCredit } from '../../domain/incoming-transfers/provisioned-account-credits.ts';
+import { implicitFee, type PriceTable } from '../../domain/ledger/fees.ts';
+import { INTERNAL_SCHEME } from '../../domain/providers/schemes.ts';
+import { partyAccountOf } from '../accounts/party-accounts.ts';
+import { requireClient } from '../clients/clients.ts';
+import { type Transaction, uniqueViolation } from '../driver/client.ts';
+import { appendAuditEntry, type Initiator } from '../frame/audit-entries.ts';
+import { readClock } from '../frame/clock.ts';
+import { newId } from '../frame/ids.ts';
+import { accounts, provisionedAccountCredits } from '../frame/schema.ts';
+import { type LockedAccount, lockAccounts } from '../ledger/ledger.ts';
+import { hasEarlyRelease, lockPaymentIn } from '../providers/callbacks.ts';
+import { releaseHeldTransfer } from './holds.ts';
+import { lockReceiver, type NamedReceiver } from './payment-matching.ts';
+import { createIncomingTransfer } from './work.ts';
+
+type Row = typeof provisionedAccountCredits.$inferSelect;
+
+const ENTITY = 'provisionedAccountCredit';
+
+/** Money that a plug-in caller reports (specification 2.6). Amounts in minor units. */
+export interface ReportedCredit {
+  readonly clientId: ClientId | null;
+  readonly accountId: AccountId;
+  readonly amountMinor: bigint;
+  readonly currency: string;
+  readonly scope: 'internal' | 'external';
+  readonly scheme: string | null;
+  readonly senderBankAccount: PartyAccount | null;
+  readonly senderName: string | null;
+  readonly senderAddress: Address | null;
+  readonly senderToReceiverInformation: string | null;
+  readonly serviceProviderId: string | null;
+}
+
+/**
+ * Records what a plug-in caller reports, and the incoming transfer that follows from it. The same provider id with the
+ * same content answers the first credit (`repeated`); with other content it is refused.
+ */
+export async function reportCredit(
+  tx: Transaction,
+  reported: ReportedCredit,
+  initiator: Initiator,
+  prices: PriceTable,
+): Promise<{ credit: ReturnType<typeof presentProvisionedAccountCredit>; repeated: boolean }> {
+  const locked = await lockAccounts(tx, [reported.accountId]);
+  const account = locked.get(reported.accountId);
+  if (account === undefined) throw recordNotFound(ENTITY, 'accountId', reported.accountId);
+  if (reported.clientId !== null && reported.clientId !== account.clientId) {
+    await requireClient(tx, ENTITY, reported.clientId);
+  }
+  checkReported(reported, account);
+  const earlier = await findByProviderId(tx, account.provider, reported.serviceProviderId);
+  if (earlier !== null) {
+    if (!sameContent(earlier, reported)) throw otherContent(reported);
+    return { credit: presentProvisionedAccountCredit(earlier), repeated: true };
+  }
+  const receiverAccount = await readPartyAccount(tx, account.id);
+  const credit = { ...reported, clientId: account.clientId, provider: account.provider, receiverAccount };
+  try {
+    const shown = presentProvisionedAccountCredit(await storeCredit(tx, credit, { account, hold: null }, prices));
+    audit(tx, shown, initiator);
+    return { credit: shown, repeated: false };
+  } catch (error) {
+    // The account's lock keeps a repetition apart; so the same id arrived meanwhile for another account.
+    if (uniqueViolation(error) === 'provisioned_account_credits_by_provider_id') throw otherContent(reported);
+    throw error;
+  }
+}
+
+/** Without the sender, whose data the credit itself keeps. */
+function audit(
+  tx: Transaction,
+  credit: ReturnType<typeof presentProvisionedAccountCredit>,
+  initiator: Initiator,
+): void {
+  const { id, clientId, accountId, amount, currency, scope, scheme, serviceProvider, serviceProviderId } = credit;
+  appendAuditEntry(tx, {
+    initiator,
+    resource: 'provisioned-account-credit',
+    resourceId: id,
+    action: 'created',
+    after: { clientId, accountId, amount, currency, scope, scheme, serviceProvider, serviceProviderId },
+  });
+}
+
+function otherContent({ serviceProviderId }: ReportedCredit): Error {
+  const message = 'This serviceProviderId was reported before with other content.';
+  return refusal('common.idempotency.key_reused', [ENTITY, 'serviceProviderId', serviceProviderId ?? ''], message);
+}
+
+function checkReported(reported: ReportedCredit, account: LockedAccount): void {
+  if (reported.clientId !== null && reported.clientId !== account.clientId) {
+    const message = 'The account belongs to another client.';
+    throw refusal('account.client.mismatch', [ENTITY, 'clientId', reported.clientId], message);
+  }
+  if (account.method !== 'plug-in') {
+    const message = 'Money on a built-in account is reported by its provider.';
+    throw refusal('account.method.mismatch', [ENTITY, 'accountId', account.id], message);
+  }
+  if (account.currency !== reported.currency) {
+    const message = `The account holds ${account.currency}.`;
+    throw refusal('account.currency.mismatch', [ENTITY, 'currency', reported.currency], message);
+  }
+}
+
+function sameContent(row: Row, reported: ReportedCredit): boolean {
+  return (
+    row.accountId === reported.accountId &&
+    row.amountMinor === reported.amountMinor &&
+    row.currency === reported.currency &&
+    row.scope === reported.scope &&
+    row.scheme === reported.scheme &&
+    row.senderName === reported.senderName &&
+    row.senderToReceiverInformation === reported.senderToReceiverInformation &&
+    isDeepStrictEqual(row.senderBankAccount, reported.senderBankAccount) &&
+    isDeepStrictEqual(row.senderAddress, reported.senderAddress)
+  );
+}
+
+async function findByProviderId(tx: Transaction, provider: string, serviceProviderId: string | null) {
+  if (serviceProviderId === null) return null;
+  const t = provisionedAccountCredits;
+  const [row] = await tx.drizzle
+    .select()
+    .from(t)
+    .where(and(eq(t.provider, provider), eq(t.serviceProviderId, serviceProviderId)));
+  return row ?? null;
+}
+
+async function readPartyAccount(tx: Transaction, id: AccountId): Promise<PartyAccount | null> {
+  const [row] = await tx.drizzle.select().from(accounts).where(eq(accounts.id, id));
+  return row === undefined ? null : partyAccountOf(row);
+}
+
+type NewCredit = Omit<ReportedCredit, 'accountId' | 'clientId'> & {
+  readonly clientId: ClientId | null;
+  readonly provider: string;
+  readonly receiverAccount: PartyAccount | null;
+  readonly serviceProviderReference?: string | null;
+};
+
+async function storeCredit(
+  tx: Transaction,
+  { serviceProviderReference, ...credit }: NewCredit,
+  receiver: { readonly account: LockedAccount | null; readonly hold: HoldReason | null },
+  prices: PriceTable,
+): Promise<Row> {
+  const { account, hold } = receiver;
+  const now = await readClock(tx);
+  const [row] = await tx.drizzle
+    .insert(provisionedAccountCredits)
+    .values({ ...credit, id: newId<ProvisionedAccountCreditId>(), accountId: account?.id ?? null, createdAt: now })
+    .returning();
+  if (row === undefined) throw new Error('an insert returned no row');
+  const { amountMinor, currency, scheme } = row;
+  const fee = { direction: 'incoming', scheme: scheme ?? INTERNAL_SCHEME, currency, amountMinor } as const;
+  const arrival = {
+    provider: row.provider,
+    method: account?.method ?? ('built-in' as const),
+    account,
+    hold,
+    amountMinor,
+    feeMinor: implicitFee(fee, prices),
+    currency,
+    scope: row.scope,
+    scheme,
+    provisionedAccountCreditId: row.id,
+    serviceProviderId: row.serviceProviderId,
+    serviceProviderReference: serviceProviderReference ?? null,
+    senderInformation: row.senderToReceiverInformation,
+    senderName: row.senderName,
+    senderAccount: row.senderBankAccount,
+    receiverAccount: row.receiverAccount,
+  };
+  await createIncomingTransfer(tx, arrival, now);
+  return row;
+}
+
+/** A payment that a built-in provider reports. Whom the payer named may be missing or unknown. */
+export interface ReceivedPayment extends NamedReceiver {
+  readonly amountMinor: bigint;
+  readonly scheme: string;
+  readonly senderName: string | null;
+  readonly senderAccount: PartyAccount | null;
+  readonly serviceProviderId: string;
+  readonly serviceProviderReference: string | null;
+  /** The provider has the money and does not let go of it yet. */
+  readonly held: boolean;
+}
+
+/**
+ * Records a payment in once per provider id, for the account that it matches; what matches none, or several, or is held by
+ * its provider is on hold against suspense. The same again that is held no longer releases it. `break`: the same id with
+ * another amount.
+ */
+export async function receivePayment(
+  tx: Transaction,
+  payment: ReceivedPayment,
+  prices: PriceTable,
+): Promise<'applied' | 'no-effect' | 'break'> {
+  await lockPaymentIn(tx, payment);
+  const earlier = await findByProviderId(tx, payment.provider, payment.serviceProviderId);
+  if (earlier !== null) return repeated(tx, payment, earlier);
+  const held = payment.held && !(await hasEarlyRelease(tx, payment));
+  const { account, hold } = await lockReceiver(tx, payment);
+  const named = { accountHolderName: null, alias: null, ledgerNumber: null, country: null, ...payment.receiver };
+  const { receiver, remittanceText, senderAccount, held: _, ...own } = payment;
+  await storeCredit(
+    tx,
+    {
+      ...own,
+      clientId: account?.clientId ?? null,
+      scope: 'external',
+      senderBankAccount: senderAccount,
+      senderAddress: null,
+      senderToReceiverInformation: remittanceText,
+      receiverAccount:
+        account === null ? { ...named, currency: payment.currency } : await readPartyAccount(tx, account.id),
+    },
+    { account, hold: held ? 'held-by-provider' : hold },
+    prices,
+  );
+  return 'applied';
+}
+
+async function repeated(
+  tx: Transaction,
+  payment: ReceivedPayment,
+  earlier: Row,
+): Promise<'applied' | 'no-effect' | 'break'> {
+  if (earlier.amountMinor !== payment.amountMinor || earlier.currency !== payment.currency) return 'break';
+  if (payment.held) return 'no-effect';
+  const outcome = await releaseHeldTransfer(tx, payment);
+  return outcome === 'waiting' ? 'no-effect' : outcome;
+}

@@ -1,0 +1,108 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { Database, Reader, Transaction } from '../driver/client.ts';
+
+/** One thing that does not hold of the books. */
+export interface Violation {
+  readonly rule: string;
+  readonly subject: string;
+  readonly expected: string;
+  readonly actual: string;
+}
+
+/** More of one rule say nothing new, and are not kept in memory. */
+const VIOLATIONS_MAX = 1_000;
+
+const INVARIANTS = readSql('invariants.sql')
+  .split(/;\n/)
+  .filter((statement) => statement.trim() !== '')
+  .map((statement) => `SELECT * FROM (${statement}\n) AS violation LIMIT ${VIOLATIONS_MAX}`);
+const INVARIANTS_SINCE = `SELECT * FROM (${readSql('invariants-since.sql')}) AS violation LIMIT ${VIOLATIONS_MAX}`;
+
+const ALL_AT_ONCE = INVARIANTS.map((statement) => `(${statement})`).join('\nUNION ALL\n');
+
+/** Books of years take minutes; what takes longer hangs. */
+const FULL_CHECK_DEADLINE_MS = 6 * 3_600_000;
+/** The first check of books that were never checked looks at all of them. */
+const CHECK_SINCE_DEADLINE_MS = 3_600_000;
+
+/** For sorting and grouping millions of rows, one statement at a time. */
+const WORK_MEMORY = '256MB';
+
+/** Any number that nothing else in the database uses as an advisory lock. */
+const CHECK_LOCK = 7_423_019;
+
+function readSql(name: string): string {
+  return readFileSync(fileURLToPath(new URL(name, import.meta.url)), 'utf8');
+}
+
+/** Checks all books by one statement, so on one snapshot; an empty answer means that every invariant holds. For small books. */
+export async function checkLedger(reader: Reader): Promise<readonly Violation[]> {
+  return reader.statement<Violation>(ALL_AT_ONCE, []);
+}
+
+/** The same for books of any size: on a connection of its own and under a deadline of its own, which no other call shares. */
+export async function checkWholeLedger(
+  database: Database,
+  deadlineMs = FULL_CHECK_DEADLINE_MS,
+): Promise<readonly Violation[]> {
+  return onOneSnapshot(database, deadlineMs, async (tx) => {
+    const violations: Violation[] = [];
+    for (const statement of INVARIANTS) violations.push(...(await tx.statement<Violation>(statement, [])));
+    return violations;
+  });
+}
+
+/** What does not hold of all that came since the last check. */
+export async function findViolationsSince(reader: Reader): Promise<readonly Violation[]> {
+  return reader.statement<Violation>(INVARIANTS_SINCE, []);
+}
+
+/**
+ * Checks what came since the last check that found nothing, and notes how far it came. With violations nothing is noted:
+ * they are found again until a person has looked. Null: another process is checking.
+ */
+export async function checkLedgerSince(
+  database: Database,
+  deadlineMs = CHECK_SINCE_DEADLINE_MS,
+): Promise<readonly Violation[] | null> {
+  return onOneSnapshot(database, deadlineMs, async (tx) => {
+    const [lock] = await tx.statement<{ granted: boolean }>('SELECT pg_try_advisory_xact_lock($1) AS granted', [
+      CHECK_LOCK,
+    ]);
+    if (lock?.granted !== true) return null;
+    const violations = await findViolationsSince(tx);
+    if (violations.length > 0) return violations;
+    await tx.statement(NOTE_ACCOUNTS, []);
+    await tx.statement(NOTE_CHECK, []);
+    return violations;
+  });
+}
+
+const NOTE_ACCOUNTS = `
+  INSERT INTO ledger_checked_accounts (account_id, version, balance_minor, last_entry_at)
+  SELECT account.id, account.version, account.posted_minor, account.last_entry_at
+  FROM accounts AS account LEFT JOIN ledger_checked_accounts AS checked ON checked.account_id = account.id
+  WHERE account.version <> coalesce(checked.version, 0)
+  ON CONFLICT (account_id) DO UPDATE SET version = excluded.version, balance_minor = excluded.balance_minor, last_entry_at = excluded.last_entry_at`;
+
+const NOTE_CHECK = `
+  UPDATE ledger_checks SET checked_at = service_now(), event_position = (SELECT last_position FROM event_sequencer)`;
+
+/** A missed deadline ends this connection and says nothing of the service's own, which keep their pool. */
+async function onOneSnapshot<T>(
+  database: Database,
+  deadlineMs: number,
+  work: (tx: Transaction) => Promise<T>,
+): Promise<T> {
+  const apart = database.apart({ deadlineMs });
+  try {
+    return await apart.transaction(async (tx) => {
+      await tx.statement('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ', []);
+      await tx.statement(`SET LOCAL work_mem = '${WORK_MEMORY}'`, []);
+      return work(tx);
+    });
+  } finally {
+    await apart.close();
+  }
+}

@@ -1,0 +1,16 @@
+import { bigint, boolean, pgTable, timestamp, uuid } from 'drizzle-orm/pg-core';
+import type { AccountId } from '../../domain/frame/ids.ts';
+
+/** Tables of how far the books have been checked; made by a migration, described here for queries. */
+export const ledgerCheckedAccounts = pgTable('ledger_checked_accounts', {
+  accountId: uuid('account_id').$type<AccountId>().primaryKey(),
+  version: bigint('version', { mode: 'bigint' }).notNull(),
+  balanceMinor: bigint('balance_minor', { mode: 'bigint' }).notNull(),
+  lastEntryAt: timestamp('last_entry_at', { withTimezone: true, mode: 'date' }).notNull(),
+});
+
+export const ledgerChecks = pgTable('ledger_checks', {
+  single: boolean('single').primaryKey().default(true),
+  checkedAt: timestamp('checked_at', { withTimezone: true, mode: 'date' }).notNull(),
+  eventPosition: bigint('event_position', { mode: 'bigint' }).notNull(),
+});

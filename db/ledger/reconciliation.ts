@@ -1,0 +1,182 @@
+import { sql } from 'drizzle-orm';
+import { isUuid } from '../../domain/frame/ids.ts';
+import type { Difference, PaymentDifference, PaymentKey, Standing } from '../../domain/ledger/reconciliation.ts';
+import type { Reader } from '../driver/client.ts';
+import { newId } from '../frame/ids.ts';
+
+/** A provider's pooled position in one currency. */
+export interface Position {
+  readonly provider: string;
+  readonly currency: string;
+}
+
+/** The currencies in which we have, or may have, money at the provider. */
+export async function listCurrencies(reader: Reader, provider: string): Promise<string[]> {
+  const rows = await reader.execute<{ currency: string }>(sql`
+    SELECT currency FROM accounts WHERE provider = ${provider}
+    UNION SELECT currency FROM system_accounts WHERE provider = ${provider} ORDER BY currency`);
+  return rows.map(({ currency }) => currency);
+}
+
+interface StandingRow extends Standing {
+  readonly reference: string;
+}
+
+/** How our books have these payments; those that we do not know are absent. The keys are the references. */
+export async function readStandings(
+  reader: Reader,
+  { provider, currency }: Position,
+  direction: PaymentKey['direction'],
+  references: readonly string[],
+): Promise<ReadonlyMap<string, Standing>> {
+  const known = direction === 'out' ? references.filter((reference) => isUuid(reference)) : references;
+  const wanted = sql`(SELECT jsonb_array_elements_text(${JSON.stringify(known)}::jsonb))`;
+  const rows =
+    direction === 'out'
+      ? await reader.execute<StandingRow>(sql`
+          SELECT transfer.id::text AS reference, transfer.amount_minor AS "amountMinor",
+            transfer.status IN ('released', 'completed') AND NOT transfer.returned AS moved,
+            CASE WHEN transfer.returned THEN (
+              SELECT amount_minor FROM incoming_transfers WHERE incoming_transfers.id = transfer.incoming_transfer_id
+            ) WHEN transfer.status = 'failed' THEN transfer.amount_minor END AS "undoneMinor"
+          FROM outgoing_transfers transfer WHERE transfer.id IN (SELECT wanted::uuid FROM ${wanted} AS of (wanted))
+            AND transfer.provider = ${provider} AND transfer.currency = ${currency} AND transfer.scope = 'external'`)
+      : await reader.execute<StandingRow>(sql`
+          SELECT service_provider_id AS reference, amount_minor AS "amountMinor", send_back_status <> 'done' AS moved,
+            CASE WHEN send_back_status = 'done' THEN amount_minor END AS "undoneMinor"
+          FROM incoming_transfers
+          WHERE provider = ${provider} AND currency = ${currency} AND service_provider_id IN (SELECT wanted FROM ${wanted} AS of (wanted))`);
+  return new Map(rows.map(({ reference, ...standing }) => [reference, standing]));
+}
+
+export interface Comparison {
+  readonly comparedUntil: Date;
+  readonly postingId: bigint;
+}
+
+export async function readComparison(reader: Reader, { provider, currency }: Position): Promise<Comparison | null> {
+  const [row] = await reader.execute<Comparison>(sql`
+    SELECT compared_until AS "comparedUntil", posting_id AS "postingId" FROM statement_comparisons
+    WHERE provider = ${provider} AND currency = ${currency}`);
+  return row ?? null;
+}
+
+export async function saveComparison(
+  reader: Reader,
+  { provider, currency }: Position,
+  { comparedUntil, postingId }: Comparison,
+): Promise<void> {
+  await reader.execute(sql`
+    INSERT INTO statement_comparisons (provider, currency, compared_until, posting_id)
+    VALUES (${provider}, ${currency}, ${comparedUntil.toISOString()}::timestamptz, ${postingId.toString()}::bigint)
+    ON CONFLICT (provider, currency) DO UPDATE SET compared_until = excluded.compared_until, posting_id = excluded.posting_id`);
+}
+
+/** A payment that our own books moved, in the order of postings. */
+export interface BookedPayment extends PaymentKey {
+  readonly postingId: bigint;
+}
+
+/**
+ * Payments whose principal was posted between the position's settlement account and a client, after a posting and in a
+ * time, oldest first. A returned payment stands under its outgoing transfer.
+ */
+export async function listBooked(
+  reader: Reader,
+  { provider, currency }: Position,
+  range: { readonly after: bigint; readonly from: Date; readonly until: Date; readonly limit: number },
+): Promise<BookedPayment[]> {
+  return reader.execute<BookedPayment>(sql`
+    WITH settlement AS MATERIALIZED (
+      SELECT id FROM system_accounts WHERE provider = ${provider} AND currency = ${currency} AND kind = 'settlement'
+    ), page AS MATERIALIZED (
+      SELECT id, outgoing_transfer_id, incoming_transfer_id FROM (
+        SELECT * FROM postings WHERE credit_account_id = (SELECT id FROM settlement) AND credit_version IS NULL AND id > ${range.after.toString()}::bigint
+        UNION ALL
+        SELECT * FROM postings WHERE debit_account_id = (SELECT id FROM settlement) AND debit_version IS NULL AND id > ${range.after.toString()}::bigint
+      ) AS moved
+      WHERE posted_at >= ${range.from.toISOString()}::timestamptz AND posted_at < ${range.until.toISOString()}::timestamptz
+        AND entry_type = 'principal' AND num_nonnulls(outgoing_transfer_id, incoming_transfer_id) = 1
+      ORDER BY id LIMIT ${range.limit}
+    )
+    SELECT page.id AS "postingId",
+      CASE WHEN arrived.service_provider_id IS NULL THEN 'out' ELSE 'in' END AS direction,
+      coalesce(arrived.service_provider_id, page.outgoing_transfer_id::text, returned.id::text, '') AS reference
+    FROM page
+      LEFT JOIN incoming_transfers arrived ON arrived.id = page.incoming_transfer_id
+      LEFT JOIN outgoing_transfers returned
+        ON arrived.service_provider_id IS NULL AND returned.account_id = arrived.account_id AND returned.incoming_transfer_id = arrived.id
+    ORDER BY page.id`);
+}
+
+/**
+ * Records a difference for a person to look at. False where it is open already, or a person has resolved it. One that had gone
+ * by itself is open again.
+ */
+export async function recordDifference(
+  reader: Reader,
+  { provider, currency }: Position,
+  { direction, reference }: PaymentKey | { readonly direction: null; readonly reference: string },
+  difference: Difference,
+): Promise<boolean> {
+  const details = JSON.stringify({ currency, direction });
+  const rows = await reader.execute(sql`
+    INSERT INTO reconciliation_breaks AS known (id, provider, kind, our_reference, details, found_at)
+    VALUES (${newId()}, ${provider}, ${difference}, ${reference}, ${details}::jsonb, service_now())
+    ON CONFLICT (provider, kind, our_reference) WHERE kind LIKE 'statement-%'
+      DO UPDATE SET status = 'open', details = excluded.details, found_at = excluded.found_at, resolved_at = NULL
+      WHERE known.status = 'resolved' AND known.details ->> 'goneByItself' = 'true'
+    RETURNING id`);
+  return rows.length > 0;
+}
+
+export interface OpenDifference extends PaymentKey {
+  readonly id: string;
+  readonly difference: PaymentDifference;
+}
+
+/**
+ * Open differences of a position that may be gone by themselves, oldest first. An amount that differed and an entry that could
+ * not be read stay for a person: the statement that said so is not read again.
+ */
+export async function listOpenDifferences(
+  reader: Reader,
+  { provider, currency }: Position,
+  limit: number,
+): Promise<OpenDifference[]> {
+  return reader.execute<OpenDifference>(sql`
+    SELECT id, kind AS difference, our_reference AS reference, details ->> 'direction' AS direction
+    FROM reconciliation_breaks
+    WHERE status = 'open' AND provider = ${provider} AND kind LIKE 'statement-%' AND details ->> 'currency' = ${currency}
+      AND kind NOT IN ('statement-amount-differs', 'statement-entry-unreadable')
+    ORDER BY id LIMIT ${limit}`);
+}
+
+/** Resolves a difference that is gone by itself. */
+export async function resolveDifference(reader: Reader, id: string): Promise<void> {
+  await reader.execute(sql`
+    UPDATE reconciliation_breaks
+    SET status = 'resolved', resolved_at = service_now(), details = details || '{"goneByItself": true}'
+    WHERE id = ${id}::uuid AND status = 'open'`);
+}
+
+/** Of every kind, also those that callbacks showed. */
+export async function countOpenBreaks(reader: Reader): Promise<number> {
+  const [row] = await reader.execute<{ count: number }>(
+    sql`SELECT count(*)::integer AS count FROM reconciliation_breaks WHERE status = 'open'`,
+  );
+  return row?.count ?? 0;
+}
+
+export interface OpenBreak {
+  readonly kind: string;
+  readonly provider: string;
+  readonly reference: string | null;
+}
+
+/** Breaks of every kind that nobody has resolved, oldest first. */
+export async function listOpenBreaks(reader: Reader, limit: number): Promise<OpenBreak[]> {
+  return reader.execute<OpenBreak>(sql`
+    SELECT kind, provider, our_reference AS reference FROM reconciliation_breaks
+    WHERE status = 'open' ORDER BY id LIMIT ${limit}`);
+}

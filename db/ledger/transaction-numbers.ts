@@ -1,0 +1,8 @@
+import { TRANSACTION_NUMBER_BYTES, type TransactionKind, transactionNumber } from '../../domain/frame/numbers.ts';
+import { dateInUtc } from '../../domain/frame/time/dates.ts';
+import { drawRandomBytes } from '../frame/random-bytes.ts';
+
+/** Draws a transaction number of the day in UTC. Numbers are unique by an index; a taken one is drawn again. */
+export function drawTransactionNumber(kind: TransactionKind, now: Date): string {
+  return transactionNumber(kind, dateInUtc(now), drawRandomBytes(TRANSACTION_NUMBER_BYTES));
+}

@@ -1,0 +1,195 @@
+import { type SQL, sql } from 'drizzle-orm';
+import type { Database, Reader } from '../driver/client.ts';
+import type { PageOf, PageRequest } from '../frame/filters.ts';
+
+/**
+ * Pages of transfers and how many match in all, exactly, without looking at all of them: those that are final never change
+ * what they are counted by, so they are counted once, in the background, per account, per day, and per stretch of ids.
+ * What was not counted yet is looked at when asked.
+ */
+
+export type TransferDirection = 'outgoing' | 'incoming';
+
+export const TRANSFER_DIRECTIONS = ['outgoing', 'incoming'] as const satisfies readonly TransferDirection[];
+
+/** What is asked of a list; undefined fields do not restrict it. */
+interface Asked {
+  readonly direction: TransferDirection;
+  readonly filter: Readonly<Record<string, unknown>>;
+  /** The filter's condition on the table that is named like the direction, and what must be joined to judge it. */
+  readonly where: SQL;
+  readonly joined?: SQL | undefined;
+  readonly page: PageRequest;
+}
+
+/** The fields of a filter that counts are kept by, as conditions on a table of counts. */
+const KEPT_BY: Readonly<Record<string, string>> = {
+  status: 'status =',
+  currency: 'currency =',
+  serviceProvider: 'provider =',
+  clientId: 'client_id =',
+  accountId: 'account_id =',
+  transferDateFrom: 'transfer_date >=',
+  transferDateTo: 'transfer_date <=',
+};
+
+/**
+ * Reads a page in the order of creation, which is that of ids. `shown` selects what a page shows of the table that is named
+ * like the direction (`SELECT … FROM … JOIN …`).
+ */
+export async function readTransferPage<Row extends { readonly id: string }>(
+  reader: Reader,
+  asked: Asked,
+  shown: SQL,
+): Promise<PageOf<Row>> {
+  const names = Object.entries(asked.filter).flatMap(([name, value]) => (value === undefined ? [] : [name]));
+  const kept = names.every((name) => Object.hasOwn(KEPT_BY, name));
+  const ofAccounts = names.includes('clientId') || names.includes('accountId');
+  const ofDates = names.includes('transferDateFrom') || names.includes('transferDateTo');
+  if (ofAccounts && (ofDates || !kept)) return readInOneStatement(reader, asked, shown);
+  const byStretch = kept && !ofAccounts && (ofDates || names.includes('currency') || names.includes('serviceProvider'));
+  const limits = sql`LIMIT ${asked.page.size} OFFSET ${asked.page.offset}`;
+  for (;;) {
+    // Given as a value, so that the planner knows how few rows come after it; the count tells whether it was passed.
+    const lastId = lastIdSeen[asked.direction];
+    const page = byStretch ? idsByStretch(asked, names, ofDates, lastId) : ids(asked, limits);
+    const total = kept ? countKept(asked, names, { ofAccounts, ofDates }, lastId) : countRows(asked, lastId);
+    // Each looks at one state of the database.
+    const [rows, [counted]] = await Promise.all([
+      reader.execute<Row>(sql`${shown} WHERE ${table(asked)}.id = ANY (ARRAY(${page})) ORDER BY ${table(asked)}.id`),
+      reader.execute<{ total: number; lastId: string }>(total),
+    ]);
+    if (counted === undefined) throw new Error(`transfer_counting has no row of ${asked.direction}`);
+    if (counted.lastId === lastId) return { rows, totalElements: counted.total };
+    lastIdSeen[asked.direction] = counted.lastId;
+  }
+}
+
+/**
+ * The page and its total by one statement, which finds what the total looks at in memory when it comes to the page: every
+ * transfer of the account or client, in their index, which has what most of them are judged by.
+ */
+async function readInOneStatement<Row extends { readonly id: string }>(
+  reader: Reader,
+  asked: Asked,
+  shown: SQL,
+): Promise<PageOf<Row>> {
+  const { where, page } = asked;
+  // Behind sub-selects, so that one plan serves all pages: making it takes longer than executing it.
+  const limits = sql`LIMIT (SELECT ${page.size}::bigint) OFFSET (SELECT ${page.offset}::bigint)`;
+  const rows = await reader.execute<(Row | { readonly id: null }) & { readonly totalElements: number }>(sql`
+    WITH found AS (
+      SELECT (SELECT count(*)::integer FROM ${from(asked)} WHERE ${where}) AS total, ARRAY(${ids(asked, limits)}) AS ids)
+    SELECT found.total AS "totalElements", page.*
+    FROM found LEFT JOIN (${shown} WHERE ${table(asked)}.id = ANY ((SELECT ids FROM found)::uuid[])) AS page ON true
+    ORDER BY page.id`);
+  return { rows: rows.filter((row) => row.id !== null), totalElements: rows[0]?.totalElements ?? 0 };
+}
+
+const NO_ID = '00000000-0000-0000-0000-000000000000';
+/** Stands for the sums over all accounts. */
+const ALL_ACCOUNTS = NO_ID;
+const AFTER_ALL_IDS = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+
+/** How far the counting had come when it was last seen; only a guess, which each count checks. */
+const lastIdSeen: Record<TransferDirection, string> = { outgoing: NO_ID, incoming: NO_ID };
+
+function table({ direction }: Asked): SQL {
+  return sql.raw(`${direction}_transfers`);
+}
+
+function from(asked: Asked): SQL {
+  return sql`${table(asked)} ${asked.joined ?? sql``}`;
+}
+
+function literal(id: string): SQL {
+  return sql.raw(`'${id}'::uuid`);
+}
+
+/** The filter as conditions on a table of counts. */
+function keptConditions({ direction, filter }: Asked, names: readonly string[]): SQL {
+  const conditions = names.map((name) => sql`${sql.raw(KEPT_BY[name] ?? '')} ${filter[name]}`);
+  return sql.join([sql.raw(`direction = '${direction}'`), ...conditions], sql` AND `);
+}
+
+function countKept(
+  asked: Asked,
+  names: readonly string[],
+  { ofAccounts, ofDates }: { ofAccounts: boolean; ofDates: boolean },
+  lastId: string,
+): SQL {
+  const { direction, where } = asked;
+  const counts = ofDates ? sql`transfer_day_counts` : sql`transfer_counts`;
+  const rows = ofDates || ofAccounts ? sql`` : sql.raw(`AND account_id = '${ALL_ACCOUNTS}'`);
+  return sql`
+    SELECT ((
+        SELECT coalesce(sum(transfer_count), 0) FROM ${counts} WHERE ${keptConditions(asked, names)} ${rows}
+      ) + (
+        SELECT count(*) FROM ${table(asked)} WHERE id > ${literal(lastId)} AND ${where}
+      ) + (
+        SELECT count(*) FROM ${table(asked)} WHERE ${isNotCounted(asked)} AND ${where}
+      ))::integer AS total,
+      (SELECT last_id FROM transfer_counting WHERE direction = ${direction}) AS "lastId"`;
+}
+
+/** Filters by other fields have to look at every transfer that the indexed fields leave. */
+function countRows(asked: Asked, lastId: string): SQL {
+  return sql`
+    SELECT (SELECT count(*)::integer FROM ${from(asked)} WHERE ${asked.where}) AS total, ${literal(lastId)} AS "lastId"`;
+}
+
+function isNotCounted({ direction }: Asked): SQL {
+  return sql.raw(`id IN (SELECT id FROM transfers_not_counted WHERE direction = '${direction}')`);
+}
+
+function ids(asked: Asked, limits: SQL): SQL {
+  const id = sql`${table(asked)}.id`;
+  return sql`SELECT ${id} FROM ${from(asked)} WHERE ${asked.where} ORDER BY ${id} ${limits}`;
+}
+
+/**
+ * The page among the stretches that hold counted rows of the filter, in their order, and among what is not counted. Every
+ * such stretch has a row at least, so that more of them than rows are wanted need not be looked at.
+ */
+function idsByStretch(asked: Asked, names: readonly string[], ofDates: boolean, lastId: string): SQL {
+  const { direction, where, page } = asked;
+  const reach = page.offset + page.size;
+  const kept = keptConditions(asked, names);
+  const ofDirection = sql.raw(`direction = '${direction}'`);
+  const rows = (condition: SQL) =>
+    sql`SELECT id FROM ${table(asked)} WHERE ${condition} AND ${where} ORDER BY id LIMIT ${reach}`;
+  // Dates have no index of their own here; currencies and providers have.
+  const since = ofDates
+    ? sql`AND first_id >= (SELECT first_stretch FROM transfer_day_counts WHERE ${kept} ORDER BY first_stretch LIMIT 1)`
+    : sql``;
+  const nextStretch = sql`
+    SELECT first_id FROM transfer_stretches WHERE ${ofDirection} AND first_id > stretch.first_id ORDER BY first_id LIMIT 1`;
+  return sql`
+    SELECT id FROM (
+      (SELECT found.id FROM (
+          SELECT first_id FROM transfer_stretch_counts
+          WHERE ${kept} ${since}
+          GROUP BY first_id ORDER BY first_id LIMIT ${reach}) AS stretch
+        CROSS JOIN LATERAL (${rows(sql`
+          id >= stretch.first_id AND id < coalesce((${nextStretch}), ${literal(AFTER_ALL_IDS)})`)}) AS found
+        ORDER BY stretch.first_id, found.id LIMIT ${reach})
+      UNION (${rows(isNotCounted(asked))})
+      UNION (${rows(sql`id > ${literal(lastId)}`)})
+    ) AS candidates ORDER BY id LIMIT ${page.size} OFFSET ${page.offset}`;
+}
+
+/**
+ * Counts a batch of transfers that are older than any transaction can last; answers how many were looked at. Does
+ * nothing while another process is at it.
+ */
+export async function keepTransferCounts(
+  database: Database,
+  direction: TransferDirection,
+  limit: number,
+): Promise<number> {
+  const [row] = await database.statement<{ looked: number }>('SELECT count_transfers($1, $2::integer) AS looked', [
+    direction,
+    limit,
+  ]);
+  return row?.looked ?? 0;
+}

@@ -1,0 +1,110 @@
+import type { AccountId, OutgoingTransferId } from '../../domain/frame/ids.ts';
+import { leaveToCommit, type Reader, type Transaction } from '../driver/client.ts';
+import { everyColumn, LISTED_IDS } from '../driver/values.ts';
+import { readClock } from '../frame/clock.ts';
+import { outgoingTransfers } from '../frame/schema.ts';
+import { type LockedAccount, lockAccounts } from '../ledger/ledger.ts';
+import { wakeWorkflow } from './outgoing-transfers.ts';
+import { save } from './rows.ts';
+import { advance, type OutgoingTransferRow, posterOf, type TransferRules, totalMinor } from './work.ts';
+
+/** One transaction admits at most so many, so that none holds the account's lock for long. */
+const ADMISSION_BATCH = 100;
+
+const DUE = 'SELECT id FROM accounts WHERE admission_due AND ($1::uuid IS NULL OR id > $1::uuid) ORDER BY id LIMIT $2';
+
+/** Accounts that were credited while transfers wait there for money, in the order of their ids, after one of them. */
+export async function listAdmissionsDue(
+  reader: Reader,
+  limit: number,
+  after: AccountId | null = null,
+): Promise<AccountId[]> {
+  const rows = await reader.statement<{ id: AccountId }>(DUE, [after, limit]);
+  return rows.map(({ id }) => id);
+}
+
+// MATERIALIZED, because the order and the limit would make Postgres walk all waiting transfers by age instead of those that fit;
+// BETWEEN, because it takes a range with both ends for a small one, and reads it by the index of totals.
+const OLDEST_THAT_FIT = `
+  WITH fitting AS MATERIALIZED (
+    SELECT id, destination_account_id FROM outgoing_transfers
+    WHERE account_id = $1 AND waiting_for = 'balance'
+      AND amount_minor + fee_minor BETWEEN 1 AND (SELECT posted_minor - reserved_minor FROM accounts WHERE id = $1)
+  )
+  SELECT id, destination_account_id AS destination FROM fitting ORDER BY id LIMIT $2`;
+
+const LOCK_WAITING = `
+  SELECT ${everyColumn(outgoingTransfers)} FROM outgoing_transfers
+  WHERE id = ANY (${LISTED_IDS}) AND waiting_for = 'balance' ORDER BY id FOR UPDATE`;
+
+// Under the account's lock nothing is credited, spent or begins to wait there: the two flags say exactly what is so.
+const SETTLE_FLAGS = `
+  UPDATE accounts SET
+    has_waiters = EXISTS (SELECT FROM outgoing_transfers WHERE account_id = accounts.id AND waiting_for = 'balance'),
+    admission_due = EXISTS (SELECT FROM outgoing_transfers WHERE account_id = accounts.id AND waiting_for = 'balance'
+      AND amount_minor + fee_minor BETWEEN 1 AND accounts.posted_minor - accounts.reserved_minor)
+  WHERE id = $1 RETURNING admission_due AS more`;
+
+export interface Admission {
+  /** Transfers that no longer wait for money. */
+  readonly admitted: number;
+  /** Another waiting transfer fits what is available: the account is still due. */
+  readonly more: boolean;
+}
+
+/**
+ * Tries transfers that wait for money in an account, the oldest first among those that fit what is available. A small one
+ * may pass a large one. Wakes the workflows of those that moved.
+ */
+export async function admitWaitingTransfers(
+  tx: Transaction,
+  accountId: AccountId,
+  rules: TransferRules,
+  batchSize = ADMISSION_BATCH,
+): Promise<Admission> {
+  const fitting = await tx.statement<{ id: OutgoingTransferId; destination: AccountId | null }>(OLDEST_THAT_FIT, [
+    accountId,
+    batchSize,
+  ]);
+  // All accounts at once, in order. What is available may be less or more by then; each transfer is compared again.
+  const destinations = fitting.flatMap(({ destination }) => destination ?? []);
+  const accounts = new Map(await lockAccounts(tx, [accountId, ...destinations]));
+  const [waiting, now] = await Promise.all([
+    tx.statement<OutgoingTransferRow>(LOCK_WAITING, [fitting.map(({ id }) => id)]),
+    readClock(tx),
+  ]);
+  let admitted = 0;
+  for (const transfer of waiting) {
+    const account = accounts.get(accountId);
+    if (account === undefined || totalMinor(transfer) > availableMinor(account)) continue;
+    const work = {
+      tx,
+      post: posterOf(tx),
+      now,
+      rules,
+      before: transfer,
+      accounts,
+      transfer,
+      entries: [],
+      isNew: false,
+    };
+    await advance(work);
+    save(work);
+    const { status }: OutgoingTransferRow = work.transfer;
+    if (status === 'pending') continue;
+    admitted += 1;
+    if (status !== 'failed') accounts.set(accountId, withReserved(account, totalMinor(transfer)));
+    leaveToCommit(wakeWorkflow(tx, transfer.id));
+  }
+  const [account] = await tx.statement<{ more: boolean }>(SETTLE_FLAGS, [accountId]);
+  return { admitted, more: account?.more ?? false };
+}
+
+function availableMinor({ postedMinor, reservedMinor }: LockedAccount): bigint {
+  return postedMinor - reservedMinor;
+}
+
+/** The account as the next transfer of the batch finds it: one that is settled already leaves as little available as one that is reserved. */
+function withReserved(account: LockedAccount, totalMinor: bigint): LockedAccount {
+  return { ...account, reservedMinor: account.reservedMinor + totalMinor };
+}

@@ -1,0 +1,128 @@
+import { and, eq, getTableColumns, type SQL, sql } from 'drizzle-orm';
+import type { OutgoingTransferId } from '../../domain/frame/ids.ts';
+import type { HolderIdentity, PartyAccount } from '../../domain/incoming-transfers/incoming-transfers.ts';
+import {
+  type BeneficiaryShown,
+  type OutgoingTransferRecord,
+  type OutgoingTransferStatus,
+  presentBeneficiaryShown,
+  presentOutgoingTransfer,
+} from '../../domain/outgoing-transfers/outgoing-transfers.ts';
+import { partyAccountIdInSql, partyAccountOf } from '../accounts/party-accounts.ts';
+import { partyAccounts } from '../accounts/party-accounts-schema.ts';
+import type { Reader } from '../driver/client.ts';
+import { camelCase, LISTED_IDS } from '../driver/values.ts';
+import { contains, type PageOf, type PageRequest, type TransferFilter, transferConditions } from '../frame/filters.ts';
+import { outgoingTransfers } from '../frame/schema.ts';
+import { readTransferPage } from '../ledger/transfer-counts.ts';
+
+const DESTINATION_ID = partyAccountIdInSql(
+  'outgoing_transfers.destination_party_account_id',
+  'outgoing_transfers.destination_account_id',
+);
+
+/** For events, which show a transfer as it was: the rows with what an event tells laid over them. */
+export function transfersWithDestination(reader: Reader) {
+  return reader.drizzle
+    .select({ transfer: getTableColumns(outgoingTransfers), destination: getTableColumns(partyAccounts) })
+    .from(outgoingTransfers)
+    .leftJoin(partyAccounts, eq(partyAccounts.id, sql.raw(DESTINATION_ID)));
+}
+
+/** A transfer with what GET and lists show beside it. */
+interface Found {
+  readonly transfer: OutgoingTransferRecord & { readonly beneficiary: BeneficiaryShown | null };
+  readonly destination: (PartyAccount & { readonly holderIdentity: HolderIdentity | null }) | null;
+}
+
+/** The transfer as GET and lists show it, with its beneficiary; an internal one's is the receiving account's holder. */
+export function shown({ transfer, destination }: Found) {
+  const beneficiary: BeneficiaryShown | null =
+    destination === null
+      ? presentBeneficiaryShown(transfer.beneficiary)
+      : {
+          fullName: destination.accountHolderName ?? '',
+          identity: destination.holderIdentity === null ? null : { ...destination.holderIdentity },
+          address: null,
+          account: partyAccountOf(destination),
+          title: null,
+        };
+  return { ...presentOutgoingTransfer(transfer), beneficiary };
+}
+
+export type OutgoingTransferShown = ReturnType<typeof shown>;
+
+export async function findOutgoingTransfer(
+  reader: Reader,
+  id: OutgoingTransferId,
+): Promise<OutgoingTransferShown | null> {
+  const row = await reader.find<Row>(FIND, id);
+  return row === null ? null : showRow(row);
+}
+
+type Row = Found['transfer'] & {
+  readonly [Column in keyof PartyAccount as `destination_${Column}`]: PartyAccount[Column];
+} & { readonly destination_holderIdentity: HolderIdentity | null };
+
+// Columns by name and statements as text: GETs and lists are too frequent to have a query built, and rows mapped, each time.
+const SHOWN = [
+  'id, transaction_number, client_id, account_id, status, scope, scheme, currency, amount_minor, fee_minor, transfer_date',
+  'original_transfer_date, roll_count, cut_off_at, description, transfer_reason_id, transfer_custom_reason',
+  'destination_account_id, beneficiary_id, beneficiary_bank_account_id, beneficiary, returned, incoming_transfer_id',
+  'authorization_status, compliance_check_status, transfer_date_status, balance_check_status',
+  'service_provider_id, service_provider_reference, failure_code, failure_message',
+].flatMap((line) => line.split(', '));
+const DESTINATION_SHOWN = [
+  'account_holder_name, holder_identity, alias, ledger_number, account_number, iban, country, currency, routing_codes',
+].flatMap((line) => line.split(', '));
+
+const SELECT = `SELECT ${[
+  ...SHOWN.map((column) => `outgoing_transfers.${column} AS "${camelCase(column)}"`),
+  ...DESTINATION_SHOWN.map((column) => `destination.${column} AS "destination_${camelCase(column)}"`),
+].join(', ')}
+  FROM outgoing_transfers LEFT JOIN party_accounts destination ON destination.id = ${DESTINATION_ID}`;
+
+const FIND = `${SELECT} WHERE outgoing_transfers.id = ANY (${LISTED_IDS})`;
+
+function showRow(row: Row): OutgoingTransferShown {
+  const destination: Found['destination'] =
+    row.destinationAccountId === null
+      ? null
+      : {
+          accountHolderName: row.destination_accountHolderName,
+          holderIdentity: row.destination_holderIdentity,
+          alias: row.destination_alias,
+          ledgerNumber: row.destination_ledgerNumber,
+          accountNumber: row.destination_accountNumber,
+          iban: row.destination_iban,
+          country: row.destination_country,
+          currency: row.destination_currency,
+          routingCodes: row.destination_routingCodes,
+        };
+  return shown({ transfer: row, destination });
+}
+
+/** Filters of specification 4.9. */
+export interface OutgoingTransferFilter extends TransferFilter<OutgoingTransferStatus> {
+  readonly description?: string | undefined;
+}
+
+function conditions(filter: OutgoingTransferFilter): SQL | undefined {
+  const { description } = filter;
+  return and(
+    ...transferConditions(outgoingTransfers, filter),
+    ...(description === undefined ? [] : [contains(outgoingTransfers.description, description)]),
+  );
+}
+
+/** A page of transfers by creation (ids are made in its order), and how many there are in all. */
+export async function listOutgoingTransfers(
+  reader: Reader,
+  filter: OutgoingTransferFilter,
+  page: PageRequest,
+): Promise<PageOf<OutgoingTransferShown>> {
+  const where = conditions(filter) ?? sql`true`;
+  const asked = { direction: 'outgoing', filter: { ...filter }, where, page } as const;
+  const { rows, totalElements } = await readTransferPage<Row>(reader, asked, sql.raw(SELECT));
+  return { rows: rows.map(showRow), totalElements };
+}

@@ -1,0 +1,60 @@
+import { bigint, customType, jsonb, pgTable, text, timestamp, uuid } from 'drizzle-orm/pg-core';
+import type { ClientId, UserClientRelationId, UserId, UserInvitationId, UserSignUpId } from '../../domain/frame/ids.ts';
+import type { UserIdentity, UserProfile } from '../../domain/users/users.ts';
+
+/** The tables of users and invitations as drizzle sees them; db/migrations/0006_users.sql is what is true. */
+const instant = (name: string) => timestamp(name, { withTimezone: true, mode: 'date' });
+const bytea = customType<{ data: Uint8Array }>({ dataType: () => 'bytea' });
+const revision = () => bigint('revision', { mode: 'bigint' }).notNull().default(1n);
+
+export const users = pgTable('users', {
+  id: uuid('id').$type<UserId>().primaryKey(),
+  email: text('email').notNull(),
+  emailKey: text('email_key').notNull(),
+  status: text('status', { enum: ['active', 'inactive'] }).notNull(),
+  identity: jsonb('identity').$type<UserIdentity>().notNull(),
+  profile: jsonb('profile').$type<UserProfile>().notNull(),
+  passwordHash: text('password_hash'),
+  revision: revision(),
+  eventSequence: bigint('event_sequence', { mode: 'bigint' }).notNull().default(0n),
+  createdAt: instant('created_at').notNull(),
+});
+
+export const userClientRelations = pgTable('user_client_relations', {
+  id: uuid('id').$type<UserClientRelationId>().primaryKey(),
+  userId: uuid('user_id').$type<UserId>().notNull(),
+  clientId: uuid('client_id').$type<ClientId>().notNull(),
+  status: text('status', { enum: ['allowed', 'revoked'] }).notNull(),
+  revision: revision(),
+  createdAt: instant('created_at').notNull(),
+});
+
+export const userSignUps = pgTable('user_sign_ups', {
+  id: uuid('id').$type<UserSignUpId>().primaryKey(),
+  email: text('email').notNull(),
+  identity: jsonb('identity').$type<UserIdentity>().notNull(),
+  status: text('status', { enum: ['pending', 'accepted', 'rejected', 'cancelled', 'expired'] }).notNull(),
+  expiresAt: instant('expires_at').notNull(),
+  mailedAt: instant('mailed_at'),
+  nextCheckAt: instant('next_check_at'),
+  revision: revision(),
+  createdAt: instant('created_at').notNull(),
+});
+
+export const userInvitations = pgTable('user_invitations', {
+  id: uuid('id').$type<UserInvitationId>().primaryKey(),
+  signUpId: uuid('sign_up_id').$type<UserSignUpId>().notNull(),
+  emailKey: text('email_key').notNull(),
+  clientId: uuid('client_id').$type<ClientId>().notNull(),
+  userClientRelation: text('user_client_relation', {
+    enum: ['director', 'shareholder', 'director-and-shareholder', 'authorized-person'],
+  }).notNull(),
+  status: text('status', { enum: ['pending', 'accepted', 'rejected', 'cancelled'] }).notNull(),
+  createdAt: instant('created_at').notNull(),
+});
+
+export const userSignUpLinks = pgTable('user_sign_up_links', {
+  tokenHash: bytea('token_hash').primaryKey(),
+  signUpId: uuid('sign_up_id').$type<UserSignUpId>().notNull(),
+  createdAt: instant('created_at').notNull(),
+});

@@ -1,0 +1,23 @@
+import { sql } from 'drizzle-orm';
+import type { Reader } from '../driver/client.ts';
+
+export interface EventCount {
+  readonly module: string;
+  readonly type: string;
+  readonly count: number;
+}
+
+/** The position of the last event that the sequencer has numbered. */
+export async function readLastPosition(reader: Reader): Promise<bigint> {
+  const [row] = await reader.execute<{ position: bigint }>(sql`SELECT last_position AS position FROM event_sequencer`);
+  return row?.position ?? 0n;
+}
+
+/** How many events of each type stand between two positions, the first excluded. */
+export async function countEvents(reader: Reader, after: bigint, upTo: bigint): Promise<EventCount[]> {
+  return reader.execute<EventCount>(sql`
+    SELECT module, entry ->> 'type' AS type, count(*)::int AS count
+    FROM events, json_array_elements(entries) AS entry
+    WHERE first_position > ${after} AND first_position <= ${upTo}
+    GROUP BY module, type`);
+}

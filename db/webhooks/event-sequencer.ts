@@ -1,0 +1,77 @@
+import { WEBHOOK_DELIVERY_WORKFLOW } from '../../domain/webhooks/deliveries.ts';
+import type { Database } from '../driver/client.ts';
+import { wake } from '../frame/workflow-wakeups.ts';
+import { wakeShard } from './subscriptions.ts';
+
+export interface NumberedEvents {
+  /** Rows that were numbered; a full batch means that there may be more. */
+  readonly rowCount: number;
+  readonly deliveryCount: number;
+  /** Workflows of shards were noted in workflow_wakeups. */
+  readonly woken: boolean;
+}
+
+const NOTHING: NumberedEvents = { rowCount: 0, deliveryCount: 0, woken: false };
+
+/** The clocks of two processes differ by less than this, as the times in their ids show. */
+const CLOCK_SKEW_MAX = '60 seconds';
+
+const UNNUMBERED = 'SELECT EXISTS (SELECT FROM events WHERE first_position IS NULL AND id >= $1::uuid) AS "found"';
+
+const NUMBER = `SELECT row_count AS "rowCount", delivery_count AS "deliveryCount", wake_shards AS "wakeShards"
+  FROM number_events($1::integer, $2::uuid, $3::interval)`;
+
+const OVERDUE = `WITH moment AS MATERIALIZED (SELECT service_now() - interval '30 seconds' AS past)
+  SELECT DISTINCT s.shard FROM webhook_subscriptions s CROSS JOIN LATERAL (
+    SELECT FROM webhook_deliveries d WHERE d.subscription_id = s.id AND d.status = 'pending'
+      AND d.next_attempt_at < (SELECT past FROM moment)
+      AND (d.claimed_until IS NULL OR d.claimed_until < (SELECT past FROM moment))
+    ORDER BY d.next_attempt_at LIMIT 1) AS overdue
+  WHERE s.status = 'active' AND s.deleted_at IS NULL`;
+
+interface Numbered {
+  readonly rowCount: number;
+  readonly deliveryCount: number;
+  readonly wakeShards: number[];
+}
+
+/**
+ * Gives positions to committed events, makes the deliveries of those who subscribe and wakes their workflows, in one
+ * transaction. Only rows with an id from `since` on are looked at, which passes over the index entries of those that
+ * were numbered long ago; null looks at all. Does nothing while another process is at it.
+ */
+export async function numberEvents(database: Database, limit: number, since: Date | null): Promise<NumberedEvents> {
+  const floor = since === null ? LEAST_ID : leastIdOf(since);
+  const [unnumbered] = await database.statement<{ found: boolean }>(UNNUMBERED, [floor]);
+  if (unnumbered?.found !== true) return NOTHING;
+  return database.transaction(async (tx) => {
+    const [numbered] = await tx.statement<Numbered>(NUMBER, [limit, floor, CLOCK_SKEW_MAX]);
+    if (numbered === undefined) throw new Error('number_events returned no row');
+    const { rowCount, deliveryCount, wakeShards } = numbered;
+    for (const shard of wakeShards) {
+      await wake(tx, WEBHOOK_DELIVERY_WORKFLOW, `${WEBHOOK_DELIVERY_WORKFLOW}/${shard}`);
+    }
+    return { rowCount, deliveryCount, woken: wakeShards.length > 0 };
+  });
+}
+
+const LEAST_ID = '00000000-0000-0000-0000-000000000000';
+
+function leastIdOf(instant: Date): string {
+  const digits = instant.getTime().toString(16).padStart(12, '0');
+  return `${digits.slice(0, 8)}-${digits.slice(8)}-7000-8000-000000000000`;
+}
+
+/**
+ * Wakes the shards that have deliveries overdue and no workflow at work: it was lost, or Temporal's timer was. Returns
+ * whether any was.
+ */
+export async function wakeOverdueShards(database: Database): Promise<boolean> {
+  const overdue = await database.statement<{ shard: number }>(OVERDUE, []);
+  if (overdue.length === 0) return false;
+  return database.transaction(async (tx) => {
+    let woken = false;
+    for (const { shard } of overdue) woken = (await wakeShard(tx, shard)) || woken;
+    return woken;
+  });
+}

@@ -1,0 +1,270 @@
+import { and, asc, count, eq, isNull, sql } from 'drizzle-orm';
+import { recordNotFound, refusal } from '../../domain/frame/errors.ts';
+import { asId, type WebhookDeliveryId, type WebhookSubscriptionId } from '../../domain/frame/ids.ts';
+import { WEBHOOK_DELIVERY_WORKFLOW } from '../../domain/webhooks/deliveries.ts';
+import type { Reader, Transaction } from '../driver/client.ts';
+import { readClock } from '../frame/clock.ts';
+import type { PageOf, PageRequest } from '../frame/filters.ts';
+import { newId } from '../frame/ids.ts';
+import type { Keyring } from '../frame/keyring.ts';
+import { wake } from '../frame/workflow-wakeups.ts';
+import { webhookSecretRow, webhookSecrets, webhookSubscriptions } from './schema.ts';
+
+export type WebhookSubscription = typeof webhookSubscriptions.$inferSelect;
+
+/** Every event is compared with each subscription, in one transaction with others. */
+const SUBSCRIPTIONS_MAX = 100;
+/** Any number that nothing else in the database uses as an advisory lock. */
+const SUBSCRIPTIONS_LOCK = 7_423_020;
+
+/** How long the old secret of a rotation goes on signing beside the new one. */
+const ROTATION_HOURS = 24;
+/** Events that one replay may ask for; a longer time is asked for in parts. */
+const REPLAY_MAX = 100_000;
+
+export interface NewWebhookSubscription {
+  readonly url: string;
+  /** Null = all events of the four modules of the specification. */
+  readonly modules: readonly string[] | null;
+  readonly types: readonly string[] | null;
+  readonly status: WebhookSubscription['status'];
+  readonly description: string | null;
+}
+
+/** Events that are numbered from now on are delivered to it. */
+export async function createWebhookSubscription(
+  tx: Transaction,
+  keyring: Keyring,
+  subscription: NewWebhookSubscription,
+  secret: string,
+  shards: number,
+): Promise<WebhookSubscription> {
+  await requireRoom(tx);
+  const id = newId<WebhookSubscriptionId>();
+  const createdAt = await readClock(tx);
+  const [created] = await tx.drizzle
+    .insert(webhookSubscriptions)
+    .values({ id, ...columns(subscription), shard: Number(`0x${id.slice(-8)}`) % shards, createdAt })
+    .returning();
+  if (created === undefined) throw new Error('an insert returned no row');
+  await insertSecret(tx, keyring, { subscriptionId: id, secret, createdAt });
+  return created;
+}
+
+async function insertSecret(
+  tx: Transaction,
+  keyring: Keyring,
+  given: { readonly subscriptionId: WebhookSubscriptionId; readonly secret: string; readonly createdAt: Date },
+): Promise<void> {
+  const id = newId();
+  const secret = keyring.encrypt(given.secret, webhookSecretRow(id));
+  await tx.drizzle.insert(webhookSecrets).values({ ...given, id, secret });
+}
+
+/** Under a lock, so that two that come at once do not both take the last place. */
+async function requireRoom(tx: Transaction): Promise<void> {
+  await tx.statement('SELECT pg_advisory_xact_lock($1)', [SUBSCRIPTIONS_LOCK]);
+  const [row] = await tx.drizzle
+    .select({ present: count() })
+    .from(webhookSubscriptions)
+    .where(isNull(webhookSubscriptions.deletedAt));
+  if ((row?.present ?? 0) < SUBSCRIPTIONS_MAX) return;
+  throw refusal(
+    'common.validation.limit_exceeded',
+    ['webhookSubscription', 'url', String(SUBSCRIPTIONS_MAX)],
+    `There are ${SUBSCRIPTIONS_MAX} webhook subscriptions already: delete one first.`,
+  );
+}
+
+function columns<Given extends Partial<NewWebhookSubscription>>({ modules, types, ...rest }: Given) {
+  return {
+    ...rest,
+    ...(modules === undefined ? {} : { modules: modules === null ? null : [...modules] }),
+    ...(types === undefined ? {} : { types: types === null ? null : [...types] }),
+  };
+}
+
+export async function findWebhookSubscription(
+  reader: Reader,
+  id: WebhookSubscriptionId,
+): Promise<WebhookSubscription | null> {
+  const [found] = await reader.drizzle
+    .select()
+    .from(webhookSubscriptions)
+    .where(and(eq(webhookSubscriptions.id, id), isNull(webhookSubscriptions.deletedAt)));
+  return found ?? null;
+}
+
+export async function listWebhookSubscriptions(
+  reader: Reader,
+  filter: { readonly status?: WebhookSubscription['status'] | undefined },
+  page: PageRequest,
+): Promise<PageOf<WebhookSubscription>> {
+  const where = and(
+    isNull(webhookSubscriptions.deletedAt),
+    ...(filter.status === undefined ? [] : [eq(webhookSubscriptions.status, filter.status)]),
+  );
+  const [rows, [total]] = await Promise.all([
+    reader.drizzle
+      .select()
+      .from(webhookSubscriptions)
+      .where(where)
+      .orderBy(asc(webhookSubscriptions.createdAt), asc(webhookSubscriptions.id))
+      .limit(page.size)
+      .offset(page.offset),
+    reader.drizzle.select({ total: count() }).from(webhookSubscriptions).where(where),
+  ]);
+  return { rows, totalElements: total?.total ?? 0 };
+}
+
+async function lockSubscription(tx: Transaction, id: WebhookSubscriptionId): Promise<WebhookSubscription> {
+  const [found] = await tx.drizzle
+    .select()
+    .from(webhookSubscriptions)
+    .where(and(eq(webhookSubscriptions.id, id), isNull(webhookSubscriptions.deletedAt)))
+    .for('update');
+  if (found === undefined) throw recordNotFound('webhookSubscription', 'id', id);
+  return found;
+}
+
+/** Changes what is given. Active again, it forgets why it was disabled, and what it missed while paused is delivered. */
+export async function changeWebhookSubscription(
+  tx: Transaction,
+  id: WebhookSubscriptionId,
+  change: Partial<NewWebhookSubscription>,
+): Promise<WebhookSubscription> {
+  const before = await lockSubscription(tx, id);
+  const status = change.status ?? before.status;
+  const restarted = status === 'active' && before.status !== 'active';
+  const [after] = await tx.drizzle
+    .update(webhookSubscriptions)
+    .set({
+      ...columns(change),
+      statusReason: status === before.status ? before.statusReason : null,
+      failingSince: restarted ? null : before.failingSince,
+      revision: before.revision + 1n,
+    })
+    .where(eq(webhookSubscriptions.id, id))
+    .returning();
+  if (after === undefined) throw new Error(`webhook subscription ${id} went away under its lock`);
+  if (restarted) await wakeShard(tx, after.shard);
+  return after;
+}
+
+/** Nothing more is delivered to it; its secrets go, its deliveries stay readable. */
+export async function deleteWebhookSubscription(tx: Transaction, id: WebhookSubscriptionId): Promise<void> {
+  await lockSubscription(tx, id);
+  await tx.execute(sql`UPDATE webhook_subscriptions SET deleted_at = service_now() WHERE id = ${id}`);
+  await tx.drizzle.delete(webhookSecrets).where(eq(webhookSecrets.subscriptionId, id));
+}
+
+/** Both the new secret and the one before it sign for a day; older ones end at once. */
+export async function rotateWebhookSecret(
+  tx: Transaction,
+  keyring: Keyring,
+  id: WebhookSubscriptionId,
+  secret: string,
+): Promise<WebhookSubscription> {
+  const subscription = await lockSubscription(tx, id);
+  await tx.execute(sql`DELETE FROM webhook_secrets WHERE subscription_id = ${id} AND expires_at IS NOT NULL`);
+  await tx.execute(sql`
+    UPDATE webhook_secrets SET expires_at = service_now() + ${ROTATION_HOURS} * interval '1 hour'
+    WHERE subscription_id = ${id}`);
+  const createdAt = await readClock(tx);
+  await insertSecret(tx, keyring, { subscriptionId: id, secret, createdAt });
+  return subscription;
+}
+
+/** Lines up a delivery of no event, to try the receiver. `body` is its text. */
+export async function pingWebhookSubscription(
+  tx: Transaction,
+  subscription: WebhookSubscription,
+  ping: { readonly eventId: string; readonly body: string },
+): Promise<WebhookDeliveryId> {
+  const id = asId<WebhookDeliveryId>(newId());
+  await tx.execute(sql`
+    INSERT INTO webhook_deliveries (id, subscription_id, event_id, position, resource_id, module, type, body,
+      next_attempt_at, created_at)
+    VALUES (${id}, ${subscription.id}, ${ping.eventId}, 0, ${ping.eventId}, 'webhook-subscriptions', 'ping', ${ping.body},
+      service_now(), service_now())`);
+  await wakeShard(tx, subscription.shard);
+  return id;
+}
+
+/** The subscription under its lock, when it is active; what is asked for now would otherwise wait unseen. */
+export async function lockActiveSubscription(tx: Transaction, id: WebhookSubscriptionId): Promise<WebhookSubscription> {
+  const subscription = await lockSubscription(tx, id);
+  if (subscription.status === 'active') return subscription;
+  throw refusal(
+    'common.state.illegal_transition',
+    ['webhookSubscription', 'status', subscription.status],
+    `The subscription is ${subscription.status}; nothing is sent to it until it is active.`,
+  );
+}
+
+/**
+ * Delivers once more what happened in a time (both ends included) and the subscription is told of. Deliveries that are
+ * still pending stay as they are. Returns how many were lined up.
+ */
+export async function replayWebhooks(
+  tx: Transaction,
+  subscription: WebhookSubscription,
+  replay: { readonly from: Date; readonly to: Date; readonly types: readonly string[] | null },
+): Promise<number> {
+  const { from, to, types } = replay;
+  const [result] = await tx.execute<{ found: number; lined: number }>(sql`
+    WITH told AS (
+      SELECT event_id(event.id, entry.number - 1) AS event_id, event.first_position + entry.number - 1 AS position,
+        event.resource_id, event.module, entry.value ->> 'type' AS type
+      FROM events event CROSS JOIN LATERAL json_array_elements(event.entries) WITH ORDINALITY AS entry (value, number)
+        JOIN webhook_subscriptions subscription ON subscription.id = ${subscription.id}
+          AND subscribes(subscription.modules, subscription.types, event.module, entry.value ->> 'type')
+      WHERE event.occurred_at BETWEEN ${from} AND ${to} AND event.first_position IS NOT NULL
+        AND (${types === null} OR entry.value ->> 'type' = ANY (${sql.param(types ?? [])}::text[]))
+      ORDER BY 2 LIMIT ${REPLAY_MAX + 1}
+    ), lined AS (
+      INSERT INTO webhook_deliveries AS d (id, subscription_id, event_id, position, resource_id, module, type,
+        next_attempt_at, created_at)
+      SELECT uuidv7(), ${subscription.id}, event_id, position, resource_id, module, type, service_now(), service_now()
+      FROM told WHERE (SELECT count(*) FROM told) <= ${REPLAY_MAX}
+      ON CONFLICT ON CONSTRAINT webhook_deliveries_once DO UPDATE
+        SET status = 'pending', next_attempt_at = service_now(), round_start = d.attempt_count, completed_at = NULL
+        WHERE d.status <> 'pending'
+      RETURNING 1
+    )
+    SELECT (SELECT count(*) FROM told)::integer AS found, (SELECT count(*) FROM lined)::integer AS lined`);
+  const { found, lined } = result ?? { found: 0, lined: 0 };
+  if (found > REPLAY_MAX) {
+    throw refusal(
+      'common.validation.limit_exceeded',
+      ['webhookSubscription', 'to', to.toISOString()],
+      `More than ${REPLAY_MAX} events happened in this time: ask for a shorter one.`,
+    );
+  }
+  if (lined > 0) await wakeShard(tx, subscription.shard);
+  return lined;
+}
+
+/** Wakes the shard's workflow, unless it is at work and will look by itself. Returns whether it did. */
+export async function wakeShard(tx: Transaction, shard: number): Promise<boolean> {
+  const [row] = await tx.execute<{ idle: number[] }>(
+    sql`SELECT claim_idle_webhook_shards(ARRAY[${shard}::integer]) AS idle`,
+  );
+  if (row === undefined || row.idle.length === 0) return false;
+  await wake(tx, WEBHOOK_DELIVERY_WORKFLOW, `${WEBHOOK_DELIVERY_WORKFLOW}/${shard}`);
+  return true;
+}
+
+const BACKLOG_MAX = 10_000;
+
+/** For metrics: deliveries that are due (counted up to 10,000), and subscriptions that were disabled by the service. */
+export async function readWebhookBacklog(reader: Reader): Promise<{ due: number; disabled: number }> {
+  const [row] = await reader.execute<{ due: number; disabled: number }>(sql`
+    SELECT (SELECT count(*) FROM (
+        SELECT FROM webhook_subscriptions s JOIN webhook_deliveries d ON d.subscription_id = s.id
+        WHERE s.status = 'active' AND s.deleted_at IS NULL AND d.status = 'pending'
+          AND d.next_attempt_at <= (SELECT service_now()) LIMIT ${BACKLOG_MAX}) AS due)::integer AS due,
+      (SELECT count(*) FROM webhook_subscriptions
+        WHERE status = 'disabled' AND status_reason IS NOT NULL AND deleted_at IS NULL)::integer AS disabled`);
+  return row ?? { due: 0, disabled: 0 };
+}

@@ -1,0 +1,219 @@
+import type { LosslessNumber } from 'lossless-json';
+import type { AccountId, ClientId } from '../frame/ids.ts';
+import { amountNumber } from '../frame/money.ts';
+import type { ConnectMethod } from '../providers/providers.ts';
+import { presentRoutingCodes } from './routing-codes.ts';
+
+/** Accounts: the status table, and how an account is shown in answers and events (specification 2.5, 3, 6). */
+export const ACCOUNT_STATUSES = ['pending', 'active', 'inactive', 'suspended', 'closed', 'declined'] as const;
+export type AccountStatus = (typeof ACCOUNT_STATUSES)[number];
+
+/** `pending` → `closed` is for plug-in callers only: a provider's own answer opens or declines a built-in account. */
+export const ACCOUNT_MOVES: Readonly<Record<AccountStatus, readonly AccountStatus[]>> = {
+  pending: ['active', 'declined', 'closed'],
+  active: ['inactive', 'suspended', 'closed'],
+  inactive: ['active', 'suspended', 'closed'],
+  suspended: ['active', 'inactive', 'closed'],
+  closed: [],
+  declined: [],
+};
+
+export function isFinalAccountStatus(status: AccountStatus): boolean {
+  return ACCOUNT_MOVES[status].length === 0;
+}
+
+export const CONNECTION_STATES = [
+  'creation-in-progress',
+  'creation-failed',
+  'dependency-failed',
+  'completed-up-to-date',
+  'update-in-progress',
+  'completed-outdated',
+] as const;
+export type ConnectionState = (typeof CONNECTION_STATES)[number];
+
+/** `dependency-failed`: the client's own connection to the provider failed, so the account was never asked for. */
+export const CONNECTION_MOVES: Readonly<Record<ConnectionState, readonly ConnectionState[]>> = {
+  'creation-in-progress': ['completed-up-to-date', 'creation-failed', 'dependency-failed'],
+  'creation-failed': [],
+  'dependency-failed': [],
+  'completed-up-to-date': ['update-in-progress', 'completed-outdated'],
+  'update-in-progress': ['completed-up-to-date', 'completed-outdated'],
+  'completed-outdated': ['update-in-progress', 'completed-up-to-date'],
+};
+
+export const CONNECTION_STATUSES = ['active', 'inactive', 'closed'] as const;
+export type ConnectionStatus = (typeof CONNECTION_STATUSES)[number];
+
+export const CONNECT_METHODS = ['built-in', 'plug-in'] as const satisfies readonly ConnectMethod[];
+
+export const CONNECTION_ERROR_CATEGORIES = ['functional', 'technical'] as const;
+export const CONNECTION_ERROR_ORIGINS = ['customer', 'platform', 'provider'] as const;
+
+export interface ConnectionError {
+  readonly category: (typeof CONNECTION_ERROR_CATEGORIES)[number];
+  readonly origin: (typeof CONNECTION_ERROR_ORIGINS)[number];
+  readonly code: string;
+  readonly message: string;
+  readonly attributes: Readonly<Record<string, string>>;
+}
+
+/** The account as its provider holds it. */
+export interface Connection {
+  readonly id: string;
+  readonly reference: string | null;
+  readonly state: ConnectionState;
+  readonly status: ConnectionStatus | null;
+  readonly error: ConnectionError | null;
+}
+
+/** What an account is called when nobody has named it (specification 2.5). */
+export function defaultAlias(currency: string): string {
+  return `${currency} Account`;
+}
+
+/** What decides about an account, and what is shown of it. Amounts in minor units of its currency. */
+export interface Account {
+  readonly id: AccountId;
+  readonly clientId: ClientId;
+  readonly mainAccountId: AccountId | null;
+  readonly status: AccountStatus;
+  readonly method: ConnectMethod;
+  readonly provider: string;
+  readonly country: string;
+  readonly currency: string;
+  readonly alias: string;
+  readonly routingCodes: Readonly<Record<string, string>> | null;
+  readonly iban: string | null;
+  readonly accountNumber: string | null;
+  readonly ledgerNumber: string;
+  readonly accountHolderName: string;
+  readonly accountHolderIdentityType: 'individual' | 'corporate';
+  readonly connection: Connection | null;
+  readonly postedMinor: bigint;
+  readonly reservedMinor: bigint;
+  readonly receivableMinor: bigint;
+}
+
+/** `data.account.connection` of specification 2.5. */
+export interface ConnectionView {
+  readonly id: string;
+  readonly method: ConnectMethod;
+  readonly serviceProvider: string;
+  readonly reference: string | null;
+  readonly state: ConnectionState;
+  readonly status: ConnectionStatus | null;
+  readonly error: ConnectionError | null;
+}
+
+/** `data.account` of specification 2.5. */
+export interface AccountView {
+  readonly id: AccountId;
+  readonly clientId: ClientId;
+  readonly mainAccountId: AccountId | null;
+  readonly status: AccountStatus;
+  readonly country: string;
+  readonly currency: string;
+  readonly alias: string;
+  readonly routingCodes: Readonly<Record<string, string>> | null;
+  readonly iban: string | null;
+  readonly accountNumber: string | null;
+  readonly ledgerNumber: string;
+  readonly availableBalance: LosslessNumber;
+  readonly receivableBalance: LosslessNumber;
+  readonly serviceProvider: string;
+  readonly accountHolderName: string;
+  readonly accountHolderIdentityType: 'individual' | 'corporate';
+  readonly connection: ConnectionView | null;
+}
+
+export function presentConnection(account: Account): ConnectionView | null {
+  const { connection, method, provider } = account;
+  if (connection === null) return null;
+  const { id, reference, state, status, error } = connection;
+  return { id, method, serviceProvider: provider, reference, state, status, error };
+}
+
+/** The account as answers show it. `availableBalance` is what is posted and not reserved. */
+export function presentAccount(account: Account): AccountView {
+  return {
+    id: account.id,
+    clientId: account.clientId,
+    mainAccountId: account.mainAccountId,
+    status: account.status,
+    country: account.country,
+    currency: account.currency,
+    alias: account.alias,
+    routingCodes: presentRoutingCodes(account.routingCodes),
+    iban: account.iban,
+    accountNumber: account.accountNumber,
+    ledgerNumber: account.ledgerNumber,
+    availableBalance: amountNumber(account.postedMinor - account.reservedMinor, account.currency),
+    receivableBalance: amountNumber(account.receivableMinor, account.currency),
+    serviceProvider: account.provider,
+    accountHolderName: account.accountHolderName,
+    accountHolderIdentityType: account.accountHolderIdentityType,
+    connection: presentConnection(account),
+  };
+}
+
+export const ACCOUNT_STATUS_EVENTS = {
+  active: 'account-activated',
+  inactive: 'account-inactivated',
+  suspended: 'account-suspended',
+  closed: 'account-closed',
+  declined: 'account-declined',
+} as const satisfies Record<Exclude<AccountStatus, 'pending'>, string>;
+
+export type AccountEventType =
+  | (typeof ACCOUNT_STATUS_EVENTS)[keyof typeof ACCOUNT_STATUS_EVENTS]
+  | 'account-information-updated'
+  | 'connection-creation-instructed'
+  | 'connection-created'
+  | 'connection-creation-failed'
+  | 'connection-update-instructed'
+  | 'connection-updated'
+  | 'connection-update-failed';
+
+/**
+ * The account as an event shows it. Events about the account itself show its connection only where the account was
+ * made at a provider (specification 6); events about the connection always do.
+ */
+export function presentAccountInEvent(type: AccountEventType, account: Account): AccountView {
+  const view = presentAccount(account);
+  const made = account.connection !== null && isMadeAtProvider(account.connection.state);
+  return type.startsWith('connection-') || made ? view : { ...view, connection: null };
+}
+
+function isMadeAtProvider(state: ConnectionState): boolean {
+  return state === 'completed-up-to-date' || state === 'update-in-progress' || state === 'completed-outdated';
+}
+
+/** An account and what has been told of it, in order, on the way to its present form. */
+export interface ChangedAccount {
+  readonly account: Account;
+  readonly told: readonly ToldOfAccount[];
+}
+
+export interface ToldOfAccount {
+  readonly type: AccountEventType;
+  /** The account as it was when the event happened. */
+  readonly account: Account;
+}
+
+/** Applies `change` to the account and tells of it by `type`. */
+export function tell(before: ChangedAccount, type: AccountEventType, change: Partial<Account>): ChangedAccount {
+  const account = { ...before.account, ...change };
+  return { account, told: [...before.told, { type, account }] };
+}
+
+/** What the workflow of an account's connection does next. `until` is an ISO instant; null waits for a signal alone. */
+export type AccountConnectionStep =
+  | { readonly do: 'end' }
+  | { readonly do: 'wait'; readonly for: AccountConnectionWait; readonly until: string | null }
+  | { readonly do: 'connect-client'; readonly clientId: ClientId }
+  | { readonly do: 'open-account'; readonly attempt: number }
+  | { readonly do: 'close-account'; readonly attempt: number }
+  | { readonly do: 'look-up'; readonly count: number };
+
+export type AccountConnectionWait = 'provider';

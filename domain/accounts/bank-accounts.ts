@@ -1,0 +1,298 @@
+import { countrySpecs } from 'ibantools';
+import { remainder97, weightedSum } from '../frame/check-digits.ts';
+import type { Problem } from '../frame/errors.ts';
+import { isCurrency } from '../frame/money.ts';
+import { isCountry } from '../frame/parties/countries.ts';
+import { checkText } from '../frame/parties/names.ts';
+
+/** How a bank account is named to a bank (specification 2.1). Stored in the form that `checkBankAccount` returns. */
+export interface BankAccountDetails {
+  readonly country: string;
+  readonly currency: string;
+  readonly accountNumber: string | null;
+  readonly iban: string | null;
+  readonly routingCodes: Readonly<Record<string, string>>;
+}
+
+export type RoutingCodes = Readonly<Record<string, string>>;
+
+export const ROUTING_CODES_MAX = 10;
+export const BENEFICIARY_BANK_ACCOUNTS_MAX = 3;
+
+const OTHER_ROUTING_CODE_KIND = /^[a-z0-9-]{1,40}$/;
+const OTHER_ROUTING_CODE_LENGTH_MAX = 34;
+
+const IBAN_PATTERN = '^[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30}$';
+/** Sterling in Britain is paid by sort code and number: only a British IBAN holds them. */
+const UK_IBAN_PATTERN = '^GB[0-9]{2}[A-Z]{4}[0-9]{14}$';
+const ACCOUNT_NUMBER_PATTERN = '^[A-Za-z0-9][A-Za-z0-9/-]{0,33}$';
+const UK_ACCOUNT_NUMBER_PATTERN = '^[0-9]{7,8}$';
+
+interface RoutingCodeRule {
+  readonly pattern: string;
+  /** What the pattern cannot say: a check digit, a country that exists. Sees the normal form. */
+  readonly holds?: (code: string) => boolean;
+}
+
+/** The kinds that are checked. Another kind is kept as the caller wrote it. */
+const ROUTING_CODE_RULES: ReadonlyMap<string, RoutingCodeRule> = new Map<string, RoutingCodeRule>([
+  ['bic', { pattern: '^[A-Z]{6}[A-Z0-9]{2}([A-Z0-9]{3})?$', holds: (code) => isBicCountry(code.slice(4, 6)) }],
+  ['sort-code', { pattern: '^[0-9]{2}-?[0-9]{2}-?[0-9]{2}$' }],
+  ['aba', { pattern: '^[0-9]{9}$', holds: (code) => weightedSum(code, [3, 7, 1]) % 10 === 0 && Number(code) > 0 }],
+  ['bsb-code', { pattern: '^[0-9]{3}-?[0-9]{3}$' }],
+  ['ifsc', { pattern: '^[A-Z]{4}0[A-Z0-9]{6}$' }],
+  ['cnaps', { pattern: '^[0-9]{12}$' }],
+  [
+    'clabe',
+    { pattern: '^[0-9]{18}$', holds: (code) => weightedSum(code, [3, 7, 1], (product) => product % 10) % 10 === 0 },
+  ],
+  ['bank-code', { pattern: '^[A-Za-z0-9]{1,11}$' }],
+  ['branch-code', { pattern: '^[A-Za-z0-9]{1,11}$' }],
+]);
+
+export type Requirement = 'none' | 'optional' | 'required';
+
+export interface FieldRequirement {
+  readonly requirement: Requirement;
+  readonly pattern: string | null;
+}
+
+/**
+ * What a bank account of this currency in this country must carry. Fields are `accountNumber`, `iban` and
+ * `routingCodes.<kind>`; `alternatives` are the sets of fields of which one must be complete, beside the required ones.
+ */
+export interface BankAccountRequirements {
+  readonly currency: string;
+  readonly country: string;
+  readonly fields: Readonly<Record<string, FieldRequirement>>;
+  readonly alternatives: readonly (readonly string[])[];
+}
+
+/** National codes that banks of these countries are found by, beside the BIC. */
+const LOCAL_ROUTING_CODE_KINDS: Readonly<Record<string, readonly string[]>> = {
+  AU: ['bsb-code'],
+  CA: ['bank-code', 'branch-code'],
+  CN: ['cnaps'],
+  GB: ['sort-code'],
+  IN: ['ifsc'],
+  MX: ['clabe'],
+  US: ['aba'],
+};
+
+export function isSterlingInBritain(place: { readonly currency: string; readonly country: string }): boolean {
+  return place.currency === 'GBP' && place.country === 'GB';
+}
+
+/** The table that the validator and the requirements endpoint share. */
+export function bankAccountRequirements(place: {
+  readonly currency: string;
+  readonly country: string;
+}): BankAccountRequirements {
+  const sterling = isSterlingInBritain(place);
+  const euro = place.currency === 'EUR';
+  const local = LOCAL_ROUTING_CODE_KINDS[place.country] ?? [];
+  const fields: Record<string, FieldRequirement> = {
+    accountNumber: {
+      requirement: 'optional',
+      pattern: sterling ? UK_ACCOUNT_NUMBER_PATTERN : ACCOUNT_NUMBER_PATTERN,
+    },
+    iban: { requirement: euro ? 'required' : 'optional', pattern: sterling ? UK_IBAN_PATTERN : IBAN_PATTERN },
+  };
+  for (const [kind, { pattern }] of ROUTING_CODE_RULES) {
+    const requirement = kind === 'bic' ? (sterling || euro ? 'optional' : 'required') : 'optional';
+    fields[`routingCodes.${kind}`] =
+      kind === 'bic' || local.includes(kind) ? { requirement, pattern } : { requirement: 'none', pattern: null };
+  }
+  if (euro) return { ...place, fields, alternatives: [] };
+  const alternatives = sterling
+    ? [['routingCodes.sort-code', 'accountNumber'], ['iban']]
+    : [['accountNumber'], ['iban']];
+  return { ...place, fields, alternatives };
+}
+
+/** Where the details stand in the request: the entity's label, and what comes before the field's own name. */
+export interface Place {
+  readonly entity: string;
+  readonly prefix: string;
+}
+
+/**
+ * The details in the form that is stored (IBAN without spaces and in upper case, sort code as six digits, UK account
+ * number as eight), and all that is wrong with them at once.
+ */
+export function checkBankAccount(
+  details: {
+    readonly country: string;
+    readonly currency: string;
+    readonly accountNumber?: string | null | undefined;
+    readonly iban?: string | null | undefined;
+    readonly routingCodes?: RoutingCodes | null | undefined;
+  },
+  place: Place,
+): { readonly details: BankAccountDetails; readonly problems: readonly Problem[] } {
+  const problems: Problem[] = [];
+  if (!isCountry(details.country)) {
+    problems.push(invalid(place, 'country', details.country, 'The country must be an ISO 3166-1 alpha-2 code.'));
+  }
+  if (!isCurrency(details.currency)) {
+    problems.push(invalid(place, 'currency', details.currency, 'The currency must be an active ISO 4217 code.'));
+  }
+  const formats = checkAccountFormats(details, place);
+  problems.push(...formats.problems);
+  const checked = { country: details.country, currency: details.currency, ...formats.details };
+  if (problems.length === 0) problems.push(...missingFields(checked, place), ...ibanProblems(checked, place));
+  return { details: checked, problems };
+}
+
+/** The formats alone, without asking whether enough is given: what a change of some of the fields needs. */
+export function checkAccountFormats(
+  details: {
+    readonly country: string;
+    readonly currency: string;
+    readonly accountNumber?: string | null | undefined;
+    readonly iban?: string | null | undefined;
+    readonly routingCodes?: RoutingCodes | null | undefined;
+  },
+  place: Place,
+): {
+  readonly details: Pick<BankAccountDetails, 'accountNumber' | 'iban' | 'routingCodes'>;
+  readonly problems: readonly Problem[];
+} {
+  const problems: Problem[] = [];
+  const iban = typeof details.iban === 'string' ? normalIban(details.iban) : null;
+  if (iban !== null && !isIban(iban)) {
+    problems.push(invalid(place, 'iban', details.iban ?? '', 'The IBAN has the wrong length or check digits.'));
+  }
+  const written = details.accountNumber ?? null;
+  const accountNumber = written === null ? null : normalAccountNumber(written, details);
+  if (written !== null && accountNumber === null) {
+    problems.push(invalid(place, 'accountNumber', written, 'The account number has the wrong format.'));
+  }
+  const codes = checkRoutingCodes(details.routingCodes ?? {}, place);
+  problems.push(...codes.problems);
+  return { details: { accountNumber, iban, routingCodes: codes.routingCodes }, problems };
+}
+
+function missingFields(details: BankAccountDetails, place: Place): Problem[] {
+  const { fields, alternatives } = bankAccountRequirements(details);
+  const given = (field: string) => fieldOf(details, field) !== null;
+  const required = Object.keys(fields).filter((field) => fields[field]?.requirement === 'required');
+  const missing = required.filter((field) => !given(field));
+  if (alternatives.length > 0 && !alternatives.some((set) => set.every(given))) {
+    // The caller who began one set is told what that set still needs; who began none, the first.
+    const begun = alternatives.find((set) => set.some(given)) ?? alternatives[0] ?? [];
+    missing.push(...begun.filter((field) => !given(field)));
+  }
+  return missing.map((field) => ({
+    code: 'common.validation.field_required',
+    message: `A ${details.currency} bank account in ${details.country} needs ${field}${orElse(alternatives)}.`,
+    messageParameters: [place.entity, place.prefix + field, ''],
+  }));
+}
+
+/** An IBAN that the other fields contradict: whoever checks the one and pays the other would pay somebody else. */
+function ibanProblems({ iban, accountNumber, routingCodes, ...where }: BankAccountDetails, place: Place): Problem[] {
+  if (iban === null) return [];
+  if (isSterlingInBritain(where) && !new RegExp(UK_IBAN_PATTERN).test(iban)) {
+    return [invalid(place, 'iban', iban, 'A sterling account in Britain has a British IBAN.')];
+  }
+  const sortCode = routingCodes['sort-code'];
+  const isOther =
+    iban.startsWith('GB') &&
+    ((sortCode !== undefined && sortCode !== iban.slice(8, 14)) ||
+      (where.country === 'GB' && accountNumber !== null && accountNumber !== iban.slice(14)));
+  if (!isOther) return [];
+  return [invalid(place, 'iban', iban, 'The IBAN names another account than sort code and account number do.')];
+}
+
+function orElse(alternatives: readonly (readonly string[])[]): string {
+  return alternatives.length === 0 ? '' : ` (${alternatives.map((set) => set.join(' and ')).join(', or ')})`;
+}
+
+function fieldOf(details: BankAccountDetails, field: string): string | null {
+  if (field === 'iban') return details.iban;
+  if (field === 'accountNumber') return details.accountNumber;
+  const kind = field.replace('routingCodes.', '');
+  return Object.hasOwn(details.routingCodes, kind) ? (details.routingCodes[kind] ?? null) : null;
+}
+
+export function checkRoutingCodes(
+  routingCodes: RoutingCodes,
+  place: Place,
+): { readonly routingCodes: RoutingCodes; readonly problems: readonly Problem[] } {
+  const problems: Problem[] = [];
+  const checked: [string, string][] = [];
+  const entries = Object.entries(routingCodes);
+  if (entries.length > ROUTING_CODES_MAX) {
+    problems.push({
+      code: 'common.validation.limit_exceeded',
+      message: `At most ${ROUTING_CODES_MAX} routing codes are kept.`,
+      messageParameters: [place.entity, `${place.prefix}routingCodes`, String(entries.length)],
+    });
+    return { routingCodes: {}, problems };
+  }
+  for (const [kind, code] of entries) {
+    const normal = normalRoutingCode(kind, code);
+    if (normal === null) {
+      problems.push(
+        invalid(place, `routingCodes.${kind}`, code, 'The routing code has the wrong format or check digit.'),
+      );
+    } else checked.push([kind, normal]);
+  }
+  return { routingCodes: Object.fromEntries(checked), problems };
+}
+
+/** The code as it is stored, or null where kind or code is refused. */
+export function normalRoutingCode(kind: string, code: string): string | null {
+  const rule = ROUTING_CODE_RULES.get(kind);
+  if (rule === undefined) {
+    const text = checkText(code, OTHER_ROUTING_CODE_LENGTH_MAX);
+    return OTHER_ROUTING_CODE_KIND.test(kind) && typeof text !== 'string' ? text.value : null;
+  }
+  if (!new RegExp(rule.pattern).test(code)) return null;
+  const normal = code.replaceAll('-', '');
+  return rule.holds === undefined || rule.holds(normal) ? normal : null;
+}
+
+/** Without the spaces that people write it with, in upper case. Not yet checked. */
+export function normalIban(iban: string): string {
+  // Only a to z: toUpperCase alone would turn letters outside of ASCII into letters inside.
+  return iban.replaceAll(' ', '').replace(/[a-z]/g, (letter) => letter.toUpperCase());
+}
+
+/**
+ * Structure and length by country, and mod 97. National check digits inside an IBAN are not looked at: banks issue
+ * exceptions to them, and mod 97 has found the typing errors already.
+ */
+export function isIban(iban: string): boolean {
+  const country = iban.slice(0, 2);
+  const rule = Object.hasOwn(countrySpecs, country) ? countrySpecs[country] : undefined;
+  if (!rule?.chars || !rule.bban_regexp || iban.length !== rule.chars) return false;
+  if (!/^[A-Z]{2}[0-9]{2}/.test(iban) || !new RegExp(rule.bban_regexp).test(iban.slice(4))) return false;
+  const digits = (iban.slice(4) + iban.slice(0, 4)).replace(/[A-Z]/g, (letter) => String(letter.charCodeAt(0) - 55));
+  const check = Number(iban.slice(2, 4));
+  // 00, 01 and 99 leave the right remainder too, but are never issued: check digits are 02 to 98.
+  return check >= 2 && check <= 98 && remainder97(digits) === 1;
+}
+
+function normalAccountNumber(
+  accountNumber: string,
+  place: { readonly currency: string; readonly country: string },
+): string | null {
+  const compact = accountNumber.replaceAll(' ', '');
+  if (!isSterlingInBritain(place)) return new RegExp(ACCOUNT_NUMBER_PATTERN).test(compact) ? compact : null;
+  return new RegExp(UK_ACCOUNT_NUMBER_PATTERN).test(compact) ? compact.padStart(8, '0') : null;
+}
+
+/** Kosovo has no ISO code; banks there use XK. */
+function isBicCountry(code: string): boolean {
+  return isCountry(code) || code === 'XK';
+}
+
+function invalid(place: Place, field: string, value: string, message: string): Problem {
+  return {
+    code: 'common.validation.field_invalid',
+    message,
+    messageParameters: [place.entity, place.prefix + field, value],
+  };
+}

@@ -1,0 +1,160 @@
+import { refusal } from '../frame/errors.ts';
+import {
+  ACCOUNT_STATUS_EVENTS,
+  type Account,
+  type AccountEventType,
+  type ChangedAccount,
+  CONNECTION_MOVES,
+  type Connection,
+  type ConnectionError,
+  type ConnectionState,
+  type ConnectionStatus,
+  tell,
+} from './accounts.ts';
+
+/** What a provider says of opening or closing an account: its answer, a look-up or a callback. */
+export type AccountOutcome =
+  | { readonly outcome: 'opened'; readonly reference: string; readonly details: AccountDetails }
+  | { readonly outcome: 'closed' }
+  | { readonly outcome: 'refused'; readonly error: ConnectionError }
+  /** The provider has the request and tells the result later. */
+  | { readonly outcome: 'accepted'; readonly reference: string | null }
+  /** The provider has never heard of it, or nobody knows what it did: the same request goes out again. */
+  | { readonly outcome: 'not-found' }
+  | { readonly outcome: 'unknown' };
+
+/** The identifiers that a provider gives an account. */
+export interface AccountDetails {
+  readonly country: string;
+  readonly iban: string | null;
+  readonly accountNumber: string | null;
+  readonly routingCodes: Readonly<Record<string, string>> | null;
+}
+
+/** What a provider says of connecting a client. An unknown outcome is not one: the same request goes out again. */
+export type ClientConnectionOutcome =
+  | { readonly outcome: 'connected'; readonly reference: string }
+  | { readonly outcome: 'refused'; readonly error: ConnectionError };
+
+/** A part of a connection that has been reported; absent fields stay as they are. */
+export interface ConnectionReport {
+  readonly id?: string | undefined;
+  readonly reference?: string | null | undefined;
+  readonly state?: ConnectionState | undefined;
+  readonly status?: ConnectionStatus | null | undefined;
+  readonly error?: ConnectionError | null | undefined;
+}
+
+export const CLIENT_CONNECTION_FAILED: ConnectionError = {
+  category: 'functional',
+  origin: 'provider',
+  code: 'client-connection-failed',
+  message: "The account's client could not be created at the provider.",
+  attributes: {},
+};
+
+/** Moves the connection as reported and tells of it. Refuses moves that the table of states does not have (409). */
+export function reportConnection(before: ChangedAccount, report: ConnectionReport): ChangedAccount {
+  const { connection } = before.account;
+  if (connection === null) return before;
+  const state = report.state ?? connection.state;
+  if (state !== connection.state && !CONNECTION_MOVES[connection.state].includes(state)) {
+    throw refusal(
+      'common.state.illegal_transition',
+      ['account', 'connection.state', state],
+      `The connection is ${connection.state} and cannot become ${state}.`,
+    );
+  }
+  const next: Connection = {
+    id: connection.id,
+    reference: report.reference === undefined ? connection.reference : report.reference,
+    state,
+    status: report.status === undefined ? impliedStatus(connection, state) : report.status,
+    error: isFailed(state) ? (report.error ?? (state === connection.state ? connection.error : null)) : null,
+  };
+  const type = connectionEvent(connection, next);
+  return type === null
+    ? { ...before, account: { ...before.account, connection: next } }
+    : tell(before, type, { connection: next });
+}
+
+export function isFailed(state: ConnectionState): boolean {
+  return state === 'creation-failed' || state === 'dependency-failed' || state === 'completed-outdated';
+}
+
+function impliedStatus(before: Connection, state: ConnectionState): ConnectionStatus | null {
+  const created = before.state === 'creation-in-progress' && state === 'completed-up-to-date';
+  return created ? (before.status ?? 'active') : before.status;
+}
+
+/** The event that tells of a connection's change; null where there is none to tell. */
+function connectionEvent(before: Connection, after: Connection): AccountEventType | null {
+  const moved = before.state !== after.state;
+  const differs = before.status !== after.status || before.reference !== after.reference;
+  switch (after.state) {
+    case 'creation-in-progress':
+      return null;
+    case 'creation-failed':
+    case 'dependency-failed':
+      return moved ? 'connection-creation-failed' : null;
+    case 'completed-up-to-date':
+      if (before.state === 'creation-in-progress') return 'connection-created';
+      return moved || differs ? 'connection-updated' : null;
+    case 'update-in-progress':
+      return moved ? 'connection-update-instructed' : null;
+    case 'completed-outdated':
+      return moved || JSON.stringify(before.error) !== JSON.stringify(after.error) ? 'connection-update-failed' : null;
+  }
+}
+
+/** The provider has opened the account: its identifiers show from the activation on, not before. */
+export function openAtProvider(account: Account, reference: string, details: AccountDetails): ChangedAccount {
+  const connected = reportConnection(
+    { account, told: [] },
+    { state: 'completed-up-to-date', status: 'active', reference },
+  );
+  return tell(connected, ACCOUNT_STATUS_EVENTS.active, { ...details, status: 'active' });
+}
+
+/** The provider, or before it the client's own connection, has refused the account for good. */
+export function refuseAtProvider(
+  account: Account,
+  state: 'creation-failed' | 'dependency-failed',
+  error: ConnectionError,
+): ChangedAccount {
+  const failed = reportConnection({ account, told: [] }, { state, error });
+  return tell(failed, ACCOUNT_STATUS_EVENTS.declined, { status: 'declined' });
+}
+
+/**
+ * The provider has closed its account. An account that has got money in the meantime cannot close: it is suspended, so
+ * that nothing more arrives, and closes when a caller asks again after emptying it.
+ */
+export function closeAtProvider(account: Account, empty: boolean): ChangedAccount {
+  const updated = reportConnection({ account, told: [] }, { state: 'completed-up-to-date', status: 'closed' });
+  if (empty) return tell(updated, ACCOUNT_STATUS_EVENTS.closed, { status: 'closed' });
+  return account.status === 'suspended'
+    ? updated
+    : tell(updated, ACCOUNT_STATUS_EVENTS.suspended, { status: 'suspended' });
+}
+
+/** The provider refuses to close: the account stays as it is and may be asked to close again. */
+export function refuseClosing(account: Account, error: ConnectionError): ChangedAccount {
+  return reportConnection({ account, told: [] }, { state: 'completed-outdated', error });
+}
+
+// Seconds after the submission at which a provider that has not called back is asked; from the last on, hourly.
+const LOOK_UP_OFFSETS_S = [10, 20, 40, 80, 160, 320, 640, 1280, 2560] as const;
+const LOOK_UP_INTERVAL_S = 3600;
+
+/** When a request that was submitted at `submittedAt` is next looked up, and how many look-ups are due before that. */
+export function nextLookUp(submittedAt: Date, now: Date): { readonly at: Date; readonly count: number } {
+  const elapsedS = (now.getTime() - submittedAt.getTime()) / 1000;
+  const index = LOOK_UP_OFFSETS_S.findIndex((offset) => offset > elapsedS);
+  const offset = LOOK_UP_OFFSETS_S[index];
+  if (offset !== undefined) return { at: new Date(submittedAt.getTime() + offset * 1000), count: index };
+  const last = LOOK_UP_OFFSETS_S[LOOK_UP_OFFSETS_S.length - 1] ?? 0;
+  const hours = Math.floor((elapsedS - last) / LOOK_UP_INTERVAL_S) + 1;
+  const atMs = submittedAt.getTime() + (last + hours * LOOK_UP_INTERVAL_S) * 1000;
+  return { at: new Date(atMs), count: LOOK_UP_OFFSETS_S.length + hours - 1 };
+}

@@ -1,0 +1,160 @@
+import { DomainError, type Problem } from '../frame/errors.ts';
+import type { Address } from '../frame/parties/addresses.ts';
+import type { Identification } from '../frame/parties/identifications.ts';
+import { fullNameOf } from '../frame/parties/names.ts';
+import type { Beneficiary, BeneficiaryContact, BeneficiaryIdentity } from './beneficiaries.ts';
+
+/** A change of a beneficiary: what is absent stays, null clears. Address and identifications are replaced as a whole. */
+export interface BeneficiaryChange {
+  readonly identity?: BeneficiaryIdentityChange | undefined;
+  readonly fullName?: string | undefined;
+  readonly title?: string | null | undefined;
+  readonly contact?: BeneficiaryContactChange | null | undefined;
+}
+
+export interface BeneficiaryIdentityChange {
+  readonly type?: 'individual' | 'corporate' | undefined;
+  readonly givenName?: string | undefined;
+  readonly familyName?: string | undefined;
+  readonly birthDate?: string | null | undefined;
+  readonly country?: string | null | undefined;
+  readonly legalName?: string | undefined;
+  readonly identifications?: readonly Identification[] | null | undefined;
+}
+
+export interface BeneficiaryContactChange {
+  readonly phone?: string | null | undefined;
+  readonly email?: string | null | undefined;
+  readonly address?: Address | null | undefined;
+}
+
+/** Where the identity of a change stands in the request: the entity's label, and what comes before its fields. */
+export interface IdentityPlace {
+  readonly entity: string;
+  readonly prefix: string;
+}
+
+const FOREIGN_FIELDS = {
+  individual: ['legalName'],
+  corporate: ['givenName', 'familyName', 'birthDate', 'country'],
+} as const satisfies Record<string, readonly (keyof BeneficiaryIdentityChange)[]>;
+
+/**
+ * The beneficiary as the change makes it; throws all that is wrong with it. A type never changes: who turns out to be of
+ * the other type is another beneficiary. One known by its full name alone may be given an identity, whole, and has its
+ * full name from it from then on.
+ */
+export function applyBeneficiaryChange(
+  before: Beneficiary,
+  change: BeneficiaryChange,
+  place: IdentityPlace,
+): Pick<Beneficiary, 'identity' | 'fullName' | 'title' | 'contact'> {
+  const { identity, problems } = changedIdentity(before.identity, change.identity, place);
+  const [first, ...rest] = [...problems, ...fullNameProblems(before, change)];
+  if (first !== undefined) throw new DomainError([first, ...rest]);
+  return {
+    identity,
+    fullName: identity === null ? (change.fullName ?? before.fullName) : fullNameOf(identity),
+    title: change.title === undefined ? before.title : change.title,
+    contact: changedContact(before.contact, change.contact),
+  };
+}
+
+/** With problems the identity is the one before. */
+interface ChangedIdentity {
+  readonly identity: BeneficiaryIdentity | null;
+  readonly problems: readonly Problem[];
+}
+
+function changedIdentity(
+  before: BeneficiaryIdentity | null,
+  change: BeneficiaryIdentityChange | undefined,
+  place: IdentityPlace,
+): ChangedIdentity {
+  if (change === undefined) return { identity: before, problems: [] };
+  const type = before?.type ?? change.type;
+  if (type === undefined) {
+    return {
+      identity: before,
+      problems: [problem('field_required', place, 'type', '', 'A new identity needs a type.')],
+    };
+  }
+  const problems: Problem[] = [];
+  if (change.type !== undefined && change.type !== type) {
+    problems.push(problem('field_invalid', place, 'type', change.type, 'The type of an identity cannot change.'));
+  }
+  for (const field of FOREIGN_FIELDS[type]) {
+    const value = change[field];
+    if (value === undefined) continue;
+    problems.push(
+      problem('field_unexpected', place, field, value ?? '', `An identity of type ${type} has no ${field}.`),
+    );
+  }
+  const { identity, missing } = type === 'individual' ? individual(before, change) : corporate(before, change);
+  problems.push(
+    ...missing.map((field) =>
+      problem('field_required', place, field, '', `A new identity of type ${type} needs ${field}.`),
+    ),
+  );
+  return problems.length > 0 ? { identity: before, problems } : { identity, problems };
+}
+
+/** With something missing, which only a new identity can have, the identity is the one before. */
+interface Merged {
+  readonly identity: BeneficiaryIdentity | null;
+  readonly missing: readonly string[];
+}
+
+function individual(before: BeneficiaryIdentity | null, change: BeneficiaryIdentityChange): Merged {
+  const known = before?.type === 'individual' ? before : null;
+  const givenName = change.givenName ?? known?.givenName;
+  const familyName = change.familyName ?? known?.familyName;
+  if (givenName === undefined || familyName === undefined) {
+    const missing = Object.entries({ givenName, familyName }).filter(([, name]) => name === undefined);
+    return { identity: before, missing: missing.map(([field]) => field) };
+  }
+  const birthDate = change.birthDate === undefined ? (known?.birthDate ?? null) : change.birthDate;
+  const country = change.country === undefined ? (known?.country ?? null) : change.country;
+  const identifications = changedIdentifications(known, change);
+  return { identity: { type: 'individual', givenName, familyName, birthDate, country, identifications }, missing: [] };
+}
+
+function corporate(before: BeneficiaryIdentity | null, change: BeneficiaryIdentityChange): Merged {
+  const known = before?.type === 'corporate' ? before : null;
+  const legalName = change.legalName ?? known?.legalName;
+  if (legalName === undefined) return { identity: before, missing: ['legalName'] };
+  return {
+    identity: { type: 'corporate', legalName, identifications: changedIdentifications(known, change) },
+    missing: [],
+  };
+}
+
+function changedIdentifications(known: BeneficiaryIdentity | null, { identifications }: BeneficiaryIdentityChange) {
+  return identifications === undefined ? (known?.identifications ?? []) : (identifications ?? []);
+}
+
+/** A full name is sent only where there is no identity that it is made of (specification 2.4). */
+function fullNameProblems(before: Beneficiary, { identity, fullName }: BeneficiaryChange): Problem[] {
+  if (fullName === undefined || (before.identity === null && identity === undefined)) return [];
+  const message = 'The full name is made of the identity: change that instead.';
+  return [problem('mutually_exclusive', { entity: 'beneficiary', prefix: '' }, 'fullName', fullName, message)];
+}
+
+function changedContact(
+  before: BeneficiaryContact | null,
+  change: BeneficiaryContactChange | null | undefined,
+): BeneficiaryContact | null {
+  if (change === undefined || change === null) return change === null ? null : before;
+  const { phone = before?.phone ?? null, email = before?.email ?? null, address = before?.address ?? null } = change;
+  return { phone, email, address };
+}
+
+function problem(
+  code: 'field_required' | 'field_invalid' | 'field_unexpected' | 'mutually_exclusive',
+  { entity, prefix }: IdentityPlace,
+  field: string,
+  value: string,
+  message: string,
+): Problem {
+  return { code: `common.validation.${code}`, message, messageParameters: [entity, `${prefix}${field}`, value] };
+}

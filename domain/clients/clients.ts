@@ -1,0 +1,88 @@
+import { ACCOUNT_MOVES } from '../accounts/accounts.ts';
+import type { Moves } from '../frame/moves.ts';
+import type { Address } from '../frame/parties/addresses.ts';
+import { type Identification, identificationNumbersOf } from '../frame/parties/identifications.ts';
+
+/** Clients and what is shown of them (specification 2.2). A client that is not active opens nothing and sends nothing. */
+export const CLIENT_STATUSES = ['pending', 'active', 'inactive', 'suspended', 'closed', 'declined'] as const;
+export type ClientStatus = (typeof CLIENT_STATUSES)[number];
+
+/** As accounts move; a client is created active, and closes only when each of its accounts is closed or declined. */
+export const CLIENT_MOVES: Moves<ClientStatus> = ACCOUNT_MOVES;
+
+export interface IndividualIdentity {
+  readonly type: 'individual';
+  readonly givenName: string;
+  readonly familyName: string;
+  readonly birthDate: string | null;
+  /** Nationality. */
+  readonly country: string | null;
+  readonly identifications: readonly Identification[];
+}
+
+export interface CorporateIdentity {
+  readonly type: 'corporate';
+  readonly legalName: string;
+  readonly incorporationDate: string | null;
+  readonly corporationType: string | null;
+  /** Where it is registered. */
+  readonly country: string | null;
+  readonly identifications: readonly Identification[];
+}
+
+export type ClientIdentity = IndividualIdentity | CorporateIdentity;
+
+export interface ClientProfile {
+  readonly identityType: 'individual' | 'corporate';
+  /** Of individuals. */
+  readonly residentialAddress?: Address | null;
+  /** Of corporates. */
+  readonly registrationAddress?: Address | null;
+  readonly phone: string | null;
+  readonly email: string | null;
+}
+
+export const CLIENT_RELATIONS = ['director', 'shareholder', 'director-and-shareholder', 'authorized-person'] as const;
+export type ClientRelationKind = (typeof CLIENT_RELATIONS)[number];
+
+/** A legal entity related to a corporate client: individuals only. */
+export interface ClientRelation {
+  readonly id: string;
+  readonly clientId: string;
+  readonly relation: ClientRelationKind;
+  readonly identity: Omit<IndividualIdentity, 'identifications'>;
+  readonly profile: ClientProfile;
+  readonly fullName: string;
+}
+
+export interface Client {
+  readonly id: string;
+  readonly clientNumber: string;
+  readonly fullName: string;
+  readonly status: ClientStatus;
+  readonly identity: ClientIdentity;
+  readonly profile: ClientProfile;
+}
+
+/** The deprecated map stands beside the list that it is a view of. */
+export function presentIdentity<Identity extends { readonly identifications: readonly Identification[] }>(
+  identity: Identity,
+) {
+  return { ...identity, identificationNumbers: identificationNumbersOf(identity.identifications) };
+}
+
+export function presentClient(client: Client) {
+  return {
+    id: client.id,
+    clientNumber: client.clientNumber,
+    status: client.status,
+    fullName: client.fullName,
+    identity: presentIdentity(client.identity),
+    profile: client.profile,
+  };
+}
+
+/** The primary address: where an individual lives, where a corporate is registered. */
+export function primaryAddress(profile: ClientProfile): Address | null {
+  return (profile.identityType === 'individual' ? profile.residentialAddress : profile.registrationAddress) ?? null;
+}

@@ -1,0 +1,202 @@
+import { type AccountStatus, isFinalAccountStatus } from '../accounts/accounts.ts';
+import { presentRoutingCodes } from '../accounts/routing-codes.ts';
+import type { AccountId } from '../frame/ids.ts';
+import { amountNumber } from '../frame/money.ts';
+import type { Moves } from '../frame/moves.ts';
+import { statusReason } from '../ledger/status-reasons.ts';
+
+/** Incoming transfers: the status table, and what becomes of money that has arrived. */
+export const INCOMING_TRANSFER_STATUSES = ['pending', 'on-hold', 'completed', 'failed'] as const;
+export type IncomingTransferStatus = (typeof INCOMING_TRANSFER_STATUSES)[number];
+
+export const INCOMING_TRANSFER_MOVES: Moves<IncomingTransferStatus> = {
+  pending: ['completed', 'failed', 'on-hold'],
+  'on-hold': ['pending', 'completed', 'failed'],
+  completed: [],
+  failed: [],
+};
+
+export const HOLD_REASONS = [
+  'account-not-active',
+  'client-not-active',
+  'no-match',
+  'ambiguous-match',
+  'held-by-provider',
+] as const;
+export type HoldReason = (typeof HOLD_REASONS)[number];
+
+/** Why money is held, as the code that callers read. */
+const HOLD_REASON_CODES: Readonly<Record<HoldReason, string>> = {
+  'account-not-active': 'account.status.not_active',
+  'client-not-active': 'account.status.not_active',
+  'no-match': 'incoming.match.none',
+  'ambiguous-match': 'incoming.match.ambiguous',
+  'held-by-provider': 'provider.held',
+};
+
+export type IncomingTransferWait = 'compliance' | 'account' | 'match' | 'outgoing-transfer' | 'provider';
+
+/** What the transfer's workflow does next. `until` is an ISO instant; null waits for a signal alone. */
+export type IncomingTransferStep =
+  | { readonly do: 'end' }
+  | { readonly do: 'wait'; readonly for: IncomingTransferWait; readonly until: string | null }
+  | { readonly do: 'send-back' };
+
+export type ArrivalDecision =
+  | { readonly status: 'completed' }
+  | { readonly status: 'failed'; readonly failureCode: string }
+  | { readonly status: 'on-hold'; readonly holdReason: HoldReason };
+
+/**
+ * Decides about money for the matched account, by the statuses of it and of its client. Without an account, or while the
+ * provider holds the money, it is held for the reason that `hold` names.
+ */
+export function decideArrival(
+  account: { status: string; clientStatus: string } | null,
+  hold: HoldReason | null = null,
+): ArrivalDecision {
+  if (hold === 'held-by-provider') return { status: 'on-hold', holdReason: hold };
+  if (account === null) return { status: 'on-hold', holdReason: hold ?? 'no-match' };
+  if (account.status === 'closed' || account.status === 'declined') {
+    return { status: 'failed', failureCode: 'account.closed' };
+  }
+  if (account.status !== 'active') return { status: 'on-hold', holdReason: 'account-not-active' };
+  if (account.clientStatus !== 'active') return { status: 'on-hold', holdReason: 'client-not-active' };
+  return { status: 'completed' };
+}
+
+/** Whom or what held money waits for. */
+export function waitOfHold(reason: HoldReason): IncomingTransferWait {
+  switch (reason) {
+    case 'account-not-active':
+    case 'client-not-active':
+      return 'account';
+    case 'no-match':
+    case 'ambiguous-match':
+      return 'match';
+    case 'held-by-provider':
+      return 'provider';
+  }
+}
+
+/** An account whose ledger number stands in a payment's reference. */
+export interface ReceiverCandidate {
+  readonly id: AccountId;
+  readonly mainAccountId: AccountId | null;
+  readonly status: AccountStatus;
+}
+
+/** The account that a payment is for. `mainAccountId` is set where that is a sub-account. */
+export type PaymentMatch =
+  | { readonly match: 'one'; readonly accountId: AccountId; readonly mainAccountId: AccountId | null }
+  | { readonly match: 'none' | 'ambiguous' };
+
+/**
+ * Chooses the receiver among the account that the bank details name (null: none) and those whose ledger numbers stand in
+ * the reference. Beside bank details only that account and its sub-accounts count. Money for a closed sub-account belongs to
+ * its main account. Between two receivers a person decides.
+ */
+export function chooseReceiver(main: AccountId | null, named: readonly ReceiverCandidate[]): PaymentMatch {
+  const receivers = new Map<AccountId, AccountId | null>();
+  for (const { id, mainAccountId, status } of named) {
+    if (main !== null && id !== main && mainAccountId !== main) continue;
+    if (mainAccountId === null || isFinalAccountStatus(status)) receivers.set(mainAccountId ?? id, null);
+    else receivers.set(id, mainAccountId);
+  }
+  const [first, second] = receivers;
+  if (second !== undefined) return { match: 'ambiguous' };
+  if (first !== undefined) return { match: 'one', accountId: first[0], mainAccountId: first[1] };
+  return main === null ? { match: 'none' } : { match: 'one', accountId: main, mainAccountId: null };
+}
+
+/** The event of a status. `incoming-transfer-on-hold` is beyond the specification. */
+export function incomingTransferEventType(status: IncomingTransferStatus): string {
+  return `incoming-transfer-${status}`;
+}
+
+/** A transfer as its row holds it, with the accounts that it names. Amounts in minor units; fee in `currency`. */
+export interface IncomingTransferRecord {
+  readonly id: string;
+  readonly clientId: string | null;
+  readonly accountId: string | null;
+  readonly transactionNumber: string;
+  readonly status: IncomingTransferStatus;
+  readonly currency: string;
+  readonly amountMinor: bigint;
+  readonly feeMinor: bigint;
+  readonly scope: 'internal' | 'external';
+  readonly scheme: string | null;
+  readonly outgoingTransferId: string | null;
+  readonly provisionedAccountCreditId: string | null;
+  readonly provider: string;
+  readonly serviceProviderId: string | null;
+  readonly serviceProviderReference: string | null;
+  readonly senderInformation: string | null;
+  readonly senderName: string | null;
+  readonly transferDate: string | null;
+  readonly holdReason: HoldReason | null;
+  readonly failureCode: string | null;
+}
+
+/** A bank account as transfers show it (specification 2.1); every field may be null. */
+export interface PartyAccount {
+  readonly accountHolderName: string | null;
+  readonly alias: string | null;
+  readonly ledgerNumber: string | null;
+  readonly accountNumber: string | null;
+  readonly iban: string | null;
+  readonly country: string | null;
+  readonly currency: string | null;
+  readonly routingCodes: Readonly<Record<string, string>> | null;
+}
+
+function reasonCodeOf({ failureCode, holdReason }: IncomingTransferRecord): string | null {
+  return failureCode ?? (holdReason === null ? null : HOLD_REASON_CODES[holdReason]);
+}
+
+/** What one party of an internal transfer learns of the other beside its account: type and names, no birth date, documents or nationality. */
+export interface HolderIdentity {
+  readonly type: 'individual' | 'corporate';
+  readonly givenName?: string;
+  readonly familyName?: string;
+  readonly legalName?: string;
+}
+
+/** A bank account as its row or its reporter has it, in the form in which transfers show it. */
+export function presentPartyAccount<Account extends Pick<PartyAccount, 'routingCodes'>>(account: Account): Account {
+  return { ...account, routingCodes: presentRoutingCodes(account.routingCodes) };
+}
+
+/** A transfer as answers and events show it (specification 2.7). */
+export function presentIncomingTransfer(
+  transfer: IncomingTransferRecord,
+  senderAccount: PartyAccount | null,
+  receiverAccount: PartyAccount | null,
+) {
+  const { currency, amountMinor, feeMinor } = transfer;
+  return {
+    id: transfer.id,
+    clientId: transfer.clientId,
+    accountId: transfer.accountId,
+    transactionNumber: transfer.transactionNumber,
+    status: transfer.status,
+    statusReason: statusReason(reasonCodeOf(transfer), null),
+    currency,
+    amount: amountNumber(amountMinor, currency),
+    feeAmount: amountNumber(feeMinor, currency),
+    feeCurrency: currency,
+    totalAmount: amountNumber(amountMinor - feeMinor, currency),
+    scope: transfer.scope,
+    scheme: transfer.scheme,
+    outgoingTransferId: transfer.outgoingTransferId,
+    provisionedAccountCreditId: transfer.provisionedAccountCreditId,
+    serviceProvider: transfer.provider,
+    serviceProviderId: transfer.serviceProviderId,
+    serviceProviderReference: transfer.serviceProviderReference,
+    senderInformation: transfer.senderInformation,
+    senderName: transfer.senderName ?? senderAccount?.accountHolderName ?? null,
+    transferDate: transfer.transferDate,
+    senderAccount: senderAccount === null ? null : presentPartyAccount(senderAccount),
+    receiverAccount: receiverAccount === null ? null : presentPartyAccount(receiverAccount),
+  };
+}

@@ -1,0 +1,141 @@
+import type { Problem } from '../frame/errors.ts';
+import { type AmountProblem, isCurrency, parseAmountMinor } from '../frame/money.ts';
+
+/** An exact fraction of an amount, between 0 and 1: 0.0025 is { numerator: 25n, denominator: 10000n }. */
+export interface Ratio {
+  readonly numerator: bigint;
+  readonly denominator: bigint;
+}
+
+/** A ratio of the amount within bounds, all in the transfer's currency (specification 2.9). */
+export interface RatioPricing {
+  readonly ratio: Ratio;
+  readonly minimumMinor: bigint | null;
+  readonly maximumMinor: bigint | null;
+}
+
+const RATIO = /^(0|1)(?:\.(\d{1,10}))?$/;
+
+/** Plain decimal text from 0 to 1 with at most ten decimals; null for all else (`1e9`, `NaN`, `-1`, `1.5`). */
+export function parseRatio(text: string): Ratio | null {
+  const match = RATIO.exec(text);
+  if (match === null) return null;
+  const decimals = match[2] ?? '';
+  const ratio = { numerator: BigInt(`${match[1]}${decimals}`), denominator: 10n ** BigInt(decimals.length) };
+  return ratio.numerator <= ratio.denominator ? ratio : null;
+}
+
+/** Rounded half up to the minor unit, then brought within the bounds. */
+export function ratioFee(amountMinor: bigint, pricing: RatioPricing): bigint {
+  const { numerator, denominator } = pricing.ratio;
+  const fee = (2n * amountMinor * numerator + denominator) / (2n * denominator);
+  if (pricing.minimumMinor !== null && fee < pricing.minimumMinor) return pricing.minimumMinor;
+  if (pricing.maximumMinor !== null && fee > pricing.maximumMinor) return pricing.maximumMinor;
+  return fee;
+}
+
+/** One line of the price table. A null selector matches everything. */
+export interface Price {
+  readonly direction: TransferDirection | null;
+  /** `internal` for transfers without a scheme. */
+  readonly scheme: string | null;
+  /** Never null where there is a fixed part or a bound: they are amounts. */
+  readonly currency: string | null;
+  readonly fixedMinor: bigint;
+  readonly pricing: RatioPricing | null;
+}
+
+export type TransferDirection = 'incoming' | 'outgoing';
+
+/** The first matching line counts; without one there is no fee. */
+export type PriceTable = readonly Price[];
+
+/**
+ * The fee by the configured table (`implicit`): the fixed part and the ratio's part together. An incoming transfer is
+ * never charged more than it brings.
+ */
+export function implicitFee(
+  transfer: {
+    readonly direction: TransferDirection;
+    readonly scheme: string;
+    readonly currency: string;
+    readonly amountMinor: bigint;
+  },
+  table: PriceTable,
+): bigint {
+  const price = table.find(
+    ({ direction, scheme, currency }) =>
+      (direction === null || direction === transfer.direction) &&
+      (scheme === null || scheme === transfer.scheme) &&
+      (currency === null || currency === transfer.currency),
+  );
+  if (price === undefined) return 0n;
+  const fee = price.fixedMinor + (price.pricing === null ? 0n : ratioFee(transfer.amountMinor, price.pricing));
+  return transfer.direction === 'incoming' && fee > transfer.amountMinor ? transfer.amountMinor : fee;
+}
+
+/** `data.pricing` as it was sent; amounts are the digits of the JSON numbers. */
+export interface RatioPricingRequest {
+  readonly ratio: string;
+  readonly boundaryCurrency?: string | null | undefined;
+  readonly minimumAmount?: string | null | undefined;
+  readonly maximumAmount?: string | null | undefined;
+}
+
+/**
+ * The pricing that a caller sends with a transfer (`explicit`), or all that is wrong with it. Bounds may be absent; the
+ * boundary currency, required with a bound, must be the transfer's.
+ */
+export function parseRatioPricing(
+  request: RatioPricingRequest,
+  currency: string,
+): RatioPricing | readonly [Problem, ...Problem[]] {
+  const problems: Problem[] = [];
+  const ratio = parseRatio(request.ratio);
+  if (ratio === null) problems.push(invalid('ratio', request.ratio, 'The ratio must be decimal text from 0 to 1.'));
+  const minimumMinor = bound(request.minimumAmount, 'minimumAmount', currency, problems);
+  const maximumMinor = bound(request.maximumAmount, 'maximumAmount', currency, problems);
+  const boundaryCurrency = request.boundaryCurrency ?? null;
+  if (boundaryCurrency === null && (minimumMinor !== null || maximumMinor !== null)) {
+    problems.push({
+      code: 'common.validation.field_required',
+      message: 'Bounds of a fee need their currency.',
+      messageParameters: ['pricing', 'boundaryCurrency', ''],
+    });
+  } else if (boundaryCurrency !== null && boundaryCurrency !== currency) {
+    problems.push(
+      invalid('boundaryCurrency', boundaryCurrency, `The bounds must be in the transfer's currency, ${currency}.`),
+    );
+  }
+  if (minimumMinor !== null && maximumMinor !== null && minimumMinor > maximumMinor) {
+    problems.push(invalid('minimumAmount', request.minimumAmount ?? '', 'The minimum must not be above the maximum.'));
+  }
+  const [first, ...rest] = problems;
+  if (first !== undefined) return [first, ...rest];
+  return { ratio: ratio ?? { numerator: 0n, denominator: 1n }, minimumMinor, maximumMinor };
+}
+
+const BOUND_MESSAGES: Readonly<Record<AmountProblem, string>> = {
+  'not-a-number': 'A bound must be a number.',
+  'too-many-decimals': 'A bound must not have more decimals than its currency.',
+  'too-large': 'A bound must be below 10^15 minor units.',
+  'not-positive': 'A bound must not be negative.',
+};
+
+function bound(
+  digits: string | null | undefined,
+  field: 'minimumAmount' | 'maximumAmount',
+  currency: string,
+  problems: Problem[],
+): bigint | null {
+  // An unknown currency is the transfer's own problem, told with the transfer.
+  if (digits === null || digits === undefined || !isCurrency(currency)) return null;
+  const amount = parseAmountMinor(digits, currency, { positive: false });
+  if (typeof amount === 'bigint' && amount >= 0n) return amount;
+  problems.push(invalid(field, digits, BOUND_MESSAGES[typeof amount === 'bigint' ? 'not-positive' : amount]));
+  return null;
+}
+
+function invalid(field: string, value: string, message: string): Problem {
+  return { code: 'common.validation.field_invalid', message, messageParameters: ['pricing', field, value] };
+}

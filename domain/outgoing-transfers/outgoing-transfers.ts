@@ -1,0 +1,255 @@
+import { amountNumber } from '../frame/money.ts';
+import { formatDateTime } from '../frame/time/dates.ts';
+import { type PartyAccount, presentPartyAccount } from '../incoming-transfers/incoming-transfers.ts';
+import { statusReason } from '../ledger/status-reasons.ts';
+import type { SchemeOf, Schemes } from '../providers/schemes.ts';
+
+/**
+ * Outgoing transfers: the status table and the one decision that moves a pending transfer (design: authorization,
+ * compliance, date, then balance, last). Everything is an argument; db/outgoing-transfers/outgoing-transfers.ts carries the decision out.
+ */
+export const OUTGOING_TRANSFER_STATUSES = [
+  'pending',
+  'processing',
+  'released',
+  'completed',
+  'cancelled',
+  'failed',
+] as const;
+export type OutgoingTransferStatus = (typeof OUTGOING_TRANSFER_STATUSES)[number];
+
+/** `processing` = money reserved, `released` = accepted by the provider and posted, `completed` = settled. */
+export const OUTGOING_TRANSFER_MOVES: Readonly<Record<OutgoingTransferStatus, readonly OutgoingTransferStatus[]>> = {
+  pending: ['processing', 'cancelled', 'failed'],
+  processing: ['released', 'failed'],
+  released: ['completed', 'failed'],
+  completed: [],
+  cancelled: [],
+  failed: [],
+};
+
+export function isFinalOutgoingTransferStatus(status: OutgoingTransferStatus): boolean {
+  return OUTGOING_TRANSFER_MOVES[status].length === 0;
+}
+
+export type RequirementStatus = 'not-checked' | 'fulfilled' | 'not-fulfilled' | 'not-required';
+export type CheckedStatus = Exclude<RequirementStatus, 'not-required'>;
+
+export interface Requirements {
+  readonly authorizationStatus: RequirementStatus;
+  readonly complianceCheckStatus: RequirementStatus;
+  readonly transferDateStatus: CheckedStatus;
+  readonly balanceCheckStatus: CheckedStatus;
+}
+
+/** What an open transfer waits for, as an operator reads it. */
+export type OutgoingTransferWait =
+  | 'authorization'
+  | 'compliance'
+  | 'date'
+  | 'balance'
+  | 'account'
+  | 'provider'
+  | 'caller';
+
+/** What the transfer's workflow does next. `until` is an ISO instant; null waits for a signal alone. */
+export type OutgoingTransferStep =
+  | { readonly do: 'end' }
+  | { readonly do: 'wait'; readonly for: OutgoingTransferWait; readonly until: string | null }
+  | { readonly do: 'submit'; readonly attempt: number }
+  | { readonly do: 'look-up'; readonly count: number };
+
+export interface PendingTransfer extends Requirements, SchemeOf {
+  readonly transferDate: string;
+  readonly rollCount: number;
+  readonly totalMinor: bigint;
+}
+
+export interface Surroundings {
+  readonly now: Date;
+  readonly schemes: Schemes;
+  /** Rolls allowed before the transfer fails. */
+  readonly rollLimit: number;
+  /** Source account, its client and, for internal transfers, the receiving account and its client are all active. */
+  readonly accountsActive: boolean;
+  /** The receiving account of an internal transfer is closed or declined: it can never be paid. */
+  readonly destinationGone: boolean;
+  readonly availableMinor: bigint;
+}
+
+export type PendingDecision =
+  | { readonly decision: 'fail'; readonly failureCode: string; readonly requirements: Requirements }
+  | { readonly decision: 'roll'; readonly transferDate: string; readonly cutOffAt: Date | null }
+  | { readonly decision: 'process'; readonly requirements: Requirements }
+  | {
+      readonly decision: 'wait';
+      readonly for: OutgoingTransferWait;
+      readonly until: Date;
+      readonly requirements: Requirements;
+    };
+
+/** Decides what becomes of a pending transfer now. A roll is decided alone; the caller then decides again. */
+export function decidePendingTransfer(transfer: PendingTransfer, around: Surroundings): PendingDecision {
+  const { now, schemes } = around;
+  const requirements: Requirements = {
+    authorizationStatus: transfer.authorizationStatus,
+    complianceCheckStatus: transfer.complianceCheckStatus,
+    transferDateStatus: transfer.transferDateStatus,
+    balanceCheckStatus: transfer.balanceCheckStatus,
+  };
+  if (requirements.complianceCheckStatus === 'not-fulfilled') {
+    return { decision: 'fail', failureCode: 'compliance.rejected', requirements };
+  }
+  if (around.destinationGone) return { decision: 'fail', failureCode: 'account.closed', requirements };
+
+  const schedule = schemes.roll(transfer, transfer.transferDate, now);
+  if (schedule.rolls > 0) {
+    if (transfer.rollCount >= around.rollLimit) {
+      return { decision: 'fail', failureCode: 'transfer.roll.limit_exceeded', requirements };
+    }
+    return { decision: 'roll', transferDate: schedule.transferDate, cutOffAt: schedule.cutOff };
+  }
+
+  // Asked only where it waits: most transfers do not.
+  const rollsAt = () => schemes.rollsAt(transfer, transfer.transferDate);
+  if (requirements.authorizationStatus === 'not-checked') {
+    return { decision: 'wait', for: 'authorization', until: rollsAt(), requirements };
+  }
+  if (requirements.complianceCheckStatus === 'not-checked') {
+    return { decision: 'wait', for: 'compliance', until: rollsAt(), requirements };
+  }
+  const opensAt = schemes.opensAt(transfer, transfer.transferDate);
+  if (now.getTime() < opensAt.getTime()) {
+    return { decision: 'wait', for: 'date', until: opensAt, requirements };
+  }
+  const dated: Requirements = { ...requirements, transferDateStatus: 'fulfilled' };
+  if (!around.accountsActive) return { decision: 'wait', for: 'account', until: rollsAt(), requirements: dated };
+  if (around.availableMinor < transfer.totalMinor) {
+    const short: Requirements = { ...dated, balanceCheckStatus: 'not-fulfilled' };
+    return { decision: 'wait', for: 'balance', until: rollsAt(), requirements: short };
+  }
+  return { decision: 'process', requirements: { ...dated, balanceCheckStatus: 'fulfilled' } };
+}
+
+const LOOK_UP_DELAYS_MS = [10_000, 30_000, 60_000, 300_000, 900_000, 3_600_000] as const;
+const LOOK_UP_DELAY_MAX_MS = 3_600_000;
+
+/** How long after the last word a released transfer is looked up at its provider, for the count of look-ups so far. */
+export function lookUpDelayMs(count: number): number {
+  return LOOK_UP_DELAYS_MS[count] ?? LOOK_UP_DELAY_MAX_MS;
+}
+
+/** The event that tells of a status; every status has one. */
+export function outgoingTransferEventType(status: OutgoingTransferStatus): string {
+  return status === 'pending' ? 'outgoing-transfer-created' : `outgoing-transfer-${status}`;
+}
+
+/** Who is paid, as a GET shows it (specification 2.8). */
+export interface BeneficiaryShown {
+  readonly fullName: string;
+  readonly identity: Readonly<Record<string, unknown>> | null;
+  readonly address: Readonly<Record<string, unknown>> | null;
+  readonly account: PartyAccount | null;
+  readonly title: string | null;
+}
+
+/** Who is paid, as it was kept with the transfer. */
+export function presentBeneficiaryShown(beneficiary: BeneficiaryShown | null): BeneficiaryShown | null {
+  if (beneficiary === null || beneficiary.account === null) return beneficiary;
+  return { ...beneficiary, account: presentPartyAccount(beneficiary.account) };
+}
+
+/** A transfer as its row holds it, with the parts of it that are shown. Amounts in minor units; fee in `currency`. */
+export interface OutgoingTransferRecord extends Requirements {
+  readonly id: string;
+  readonly transactionNumber: string;
+  readonly clientId: string;
+  readonly accountId: string;
+  readonly status: OutgoingTransferStatus;
+  readonly scope: 'internal' | 'external';
+  readonly scheme: string | null;
+  readonly currency: string;
+  readonly amountMinor: bigint;
+  readonly feeMinor: bigint;
+  readonly transferDate: string;
+  readonly originalTransferDate: string;
+  readonly rollCount: number;
+  readonly cutOffAt: Date | null;
+  readonly description: string | null;
+  readonly transferReasonId: string | null;
+  readonly transferCustomReason: string | null;
+  readonly destinationAccountId: string | null;
+  readonly beneficiaryId: string | null;
+  readonly beneficiaryBankAccountId: string | null;
+  readonly returned: boolean;
+  readonly incomingTransferId: string | null;
+  readonly serviceProviderId: string | null;
+  readonly serviceProviderReference: string | null;
+  /** Why it failed or came back; the message only where the caller gave its own. */
+  readonly failureCode: string | null;
+  readonly failureMessage: string | null;
+}
+
+type PlannedTransfer = Omit<
+  OutgoingTransferRecord,
+  | 'id'
+  | 'status'
+  | 'transactionNumber'
+  | 'serviceProviderId'
+  | 'serviceProviderReference'
+  | 'failureCode'
+  | 'failureMessage'
+>;
+
+/** The fields that a transfer has before it exists; a dry run answers with these alone (specification 4.9). */
+export function presentPlannedTransfer(transfer: PlannedTransfer) {
+  const { currency, amountMinor, feeMinor } = transfer;
+  return {
+    clientId: transfer.clientId,
+    transferDate: transfer.transferDate,
+    originalTransferDate: transfer.originalTransferDate,
+    rollCount: transfer.rollCount,
+    cutOffDateTime: transfer.cutOffAt === null ? null : formatDateTime(transfer.cutOffAt),
+    currency,
+    amount: amountNumber(amountMinor, currency),
+    feeCurrency: currency,
+    feeAmount: amountNumber(feeMinor, currency),
+    totalAmount: amountNumber(amountMinor + feeMinor, currency),
+    description: transfer.description,
+    transferReasonId: transfer.transferReasonId,
+    transferCustomReason: transfer.transferCustomReason,
+    scope: transfer.scope,
+    scheme: transfer.scheme,
+    ownerType: 'client' as const,
+    source: { type: 'client-account' as const, accountId: transfer.accountId },
+    destination:
+      transfer.destinationAccountId === null
+        ? {
+            type: 'beneficiary-bank-account' as const,
+            beneficiaryBankAccountId: transfer.beneficiaryBankAccountId,
+            beneficiaryId: transfer.beneficiaryId,
+          }
+        : { type: 'client-account' as const, accountId: transfer.destinationAccountId },
+  };
+}
+
+/** A transfer as answers and events show it (specification 2.8); `beneficiary` is added where it is shown. */
+export function presentOutgoingTransfer(transfer: OutgoingTransferRecord) {
+  return {
+    id: transfer.id,
+    transactionNumber: transfer.transactionNumber,
+    status: transfer.status,
+    statusReason: statusReason(transfer.failureCode, transfer.failureMessage),
+    ...presentPlannedTransfer(transfer),
+    returned: transfer.returned,
+    incomingTransferId: transfer.incomingTransferId,
+    serviceProviderId: transfer.serviceProviderId,
+    serviceProviderReference: transfer.serviceProviderReference,
+    requirementConfiguration: {
+      transferDateStatus: transfer.transferDateStatus,
+      complianceCheckStatus: transfer.complianceCheckStatus,
+      balanceCheckStatus: transfer.balanceCheckStatus,
+      authorizationStatus: transfer.authorizationStatus,
+    },
+  };
+}

@@ -1,0 +1,59 @@
+import { DomainError, type Problem, refusal } from '../frame/errors.ts';
+import type { PlanBankAccount, PlanFacts, TransferRequest } from './plans.ts';
+import { checkSchemeAttributes } from './scheme-attributes.ts';
+
+const ENTITY = 'outgoingTransfer';
+
+/** Whether the scheme carries the payment to the bank account; throws what it cannot do. */
+export function checkScheme(request: TransferRequest, bankAccount: PlanBankAccount, facts: PlanFacts): void {
+  const scheme = request.scheme ?? '';
+  const { schemes } = facts;
+  if (!schemes.knows(scheme) || !facts.offeredSchemes.includes(scheme) || !schemes.carries(request)) {
+    throw unavailable('scheme', scheme, `The scheme does not carry ${request.currency} from this account.`);
+  }
+  checkBankData(request, bankAccount, facts);
+  const limitMinor = schemes.amountLimitMinor(request);
+  if (limitMinor !== null && request.amountMinor > limitMinor) {
+    const message = 'The amount is above the limit of the scheme.';
+    throw refusal('transfer.amount.limit_exceeded', [ENTITY, 'amount', scheme], message);
+  }
+  const [first, ...rest] = reasonProblems(request, facts);
+  if (first !== undefined) throw new DomainError([first, ...rest]);
+}
+
+/** A scheme that finds accounts by IBAN goes where the IBAN says, whatever country the record names. */
+function checkBankData(request: TransferRequest, bankAccount: PlanBankAccount, { schemes }: PlanFacts): void {
+  const { id, iban, routingCodes, country } = bankAccount;
+  const scheme = request.scheme ?? '';
+  const needed = schemes.accountsAreNamedBy(request);
+  const field = 'destination.beneficiaryBankAccountId';
+  if (needed === 'iban') {
+    if (iban === null) throw unavailable(field, id, `${scheme} pays to an IBAN, which the bank account has not.`);
+    const ibanCountry = iban.slice(0, 2);
+    if (schemes.reaches(request, ibanCountry)) return;
+    throw unavailable(field, id, `${scheme} does not reach an IBAN of ${ibanCountry}.`);
+  }
+  if (!schemes.reaches(request, country)) {
+    throw unavailable('scheme', scheme, `The scheme does not carry ${request.currency} to ${country}.`);
+  }
+  if (needed === 'bic' && routingCodes?.bic === undefined) {
+    throw unavailable(field, id, `${scheme} pays to a bank by its BIC, which the bank account has not.`);
+  }
+}
+
+function unavailable(field: string, value: string, message: string): Error {
+  return refusal('transfer.scheme.unavailable', [ENTITY, field, value], message);
+}
+
+function reasonProblems(request: TransferRequest, { reasons, tradeNames }: PlanFacts): Problem[] {
+  const { transferReasonId, transferCustomReason } = request;
+  if (reasons.length > 0 && transferReasonId === null && transferCustomReason === null) {
+    const message = 'Transfers to this country need transferReasonId or transferCustomReason.';
+    return [{ code: 'common.validation.field_required', message, messageParameters: [ENTITY, 'transferReasonId', ''] }];
+  }
+  return checkSchemeAttributes(request.schemeAttributes ?? {}, {
+    currency: request.currency,
+    reasonCode: reasons.find(({ id }) => id === transferReasonId)?.code ?? null,
+    tradeNames,
+  });
+}

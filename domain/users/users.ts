@@ -1,0 +1,88 @@
+import type { Address } from '../frame/parties/addresses.ts';
+
+/** External human users (specification 2.3) and the clients that they may act for. */
+export const USER_STATUSES = ['active', 'inactive'] as const;
+export type UserStatus = (typeof USER_STATUSES)[number];
+
+export const USER_MOVES: Readonly<Record<UserStatus, readonly UserStatus[]>> = {
+  active: ['inactive'],
+  inactive: ['active'],
+};
+
+/** What users tell of, beside the specification's events. */
+export const USER_EVENT_TYPES = ['user-created', 'user-updated'] as const;
+
+export interface UserIdentity {
+  readonly type: 'individual';
+  readonly givenName: string;
+  readonly familyName: string;
+  readonly birthDate: string | null;
+}
+
+export interface UserProfile {
+  readonly phone: string | null;
+  readonly residentialAddress: Address | null;
+}
+
+export const NO_PROFILE: UserProfile = { phone: null, residentialAddress: null };
+
+export interface User {
+  readonly id: string;
+  readonly email: string;
+  readonly identity: UserIdentity;
+  readonly profile: UserProfile;
+  readonly status: UserStatus;
+}
+
+/** What every user of these endpoints is. */
+const KIND = { category: 'external', type: 'human' } as const;
+
+export function presentUser({ id, email, identity, profile, status }: User) {
+  return { id, email, identity, profile, ...KIND, status };
+}
+
+/** Who was invited and is no user yet: without id, profile and status (specification 4.2). */
+export function presentInvitedUser({ email, identity }: Pick<User, 'email' | 'identity'>) {
+  return { email, identity, ...KIND };
+}
+
+/** A change of a user: what is absent stays, null clears. The address is replaced as a whole. */
+export interface UserChange {
+  readonly email?: string | undefined;
+  readonly identity?:
+    | {
+        readonly givenName?: string | undefined;
+        readonly familyName?: string | undefined;
+        readonly birthDate?: string | null | undefined;
+      }
+    | undefined;
+  readonly profile?:
+    | {
+        readonly phone?: string | null | undefined;
+        readonly residentialAddress?: Address | null | undefined;
+      }
+    | null
+    | undefined;
+  readonly status?: UserStatus | undefined;
+}
+
+export function applyUserChange(user: User, change: UserChange): User {
+  const { identity = {} } = change;
+  const profile = change.profile === null ? NO_PROFILE : (change.profile ?? {});
+  return {
+    id: user.id,
+    email: change.email ?? user.email,
+    identity: {
+      type: 'individual',
+      givenName: identity.givenName ?? user.identity.givenName,
+      familyName: identity.familyName ?? user.identity.familyName,
+      birthDate: identity.birthDate === undefined ? user.identity.birthDate : identity.birthDate,
+    },
+    profile: {
+      phone: profile.phone === undefined ? user.profile.phone : profile.phone,
+      residentialAddress:
+        profile.residentialAddress === undefined ? user.profile.residentialAddress : profile.residentialAddress,
+    },
+    status: change.status ?? user.status,
+  };
+}

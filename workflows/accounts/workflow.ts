@@ -1,0 +1,44 @@
+import { proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
+import type { AccountProviderCalls, AccountTransitions } from '../../activities/accounts/activities.ts';
+import { PROVIDER_CALL, TRANSITION } from '../frame/policies.ts';
+import { followRow } from '../frame/waits.ts';
+
+const { advanceAccountConnection } = proxyLocalActivities<AccountTransitions>({
+  ...TRANSITION,
+  summary: "Move the account's change as far as its row allows",
+});
+const { connectClient } = proxyActivities<AccountProviderCalls>({
+  ...PROVIDER_CALL,
+  summary: 'Make the client known to the provider',
+});
+const { openAccount } = proxyActivities<AccountProviderCalls>({
+  ...PROVIDER_CALL,
+  summary: 'Open the account at the provider',
+});
+const { closeAccount } = proxyActivities<AccountProviderCalls>({
+  ...PROVIDER_CALL,
+  summary: 'Close the account at the provider',
+});
+const { lookUpAccount } = proxyActivities<AccountProviderCalls>({
+  ...PROVIDER_CALL,
+  summary: 'Ask the provider what became of the request',
+});
+
+/** An account is opened or closed at its provider: first the client is made known there, then the request goes out. */
+export function accountConnection(): Promise<void> {
+  return followRow('account-connection', advanceAccountConnection, (next, id, { lookByAsking }) => {
+    switch (next.do) {
+      case 'connect-client':
+        return lookByAsking(() => connectClient(id));
+
+      case 'open-account':
+        return lookByAsking(() => openAccount(id, next.attempt));
+
+      case 'close-account':
+        return lookByAsking(() => closeAccount(id, next.attempt));
+
+      case 'look-up':
+        return lookByAsking(() => lookUpAccount(id, next.count));
+    }
+  });
+}

@@ -1,0 +1,33 @@
+import { proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
+import type {
+  IncomingTransferProviderCalls,
+  IncomingTransferTransitions,
+} from '../../activities/incoming-transfers/activities.ts';
+import { PROVIDER_CALL, TRANSITION } from '../frame/policies.ts';
+import { followRow } from '../frame/waits.ts';
+
+const { advanceIncomingTransfer } = proxyLocalActivities<IncomingTransferTransitions>({
+  ...TRANSITION,
+  summary: 'Move the transfer as far as its row allows',
+});
+const { recordIncomingTransferSentBack } = proxyLocalActivities<IncomingTransferTransitions>({
+  ...TRANSITION,
+  summary: 'Record that the money went back',
+});
+const { sendBackIncomingTransfer } = proxyActivities<IncomingTransferProviderCalls>({
+  ...PROVIDER_CALL,
+  summary: 'Send the money back through the provider',
+});
+
+/** Money that arrived and cannot be booked at once: waits while it is held or reviewed, and sends it back if it must. */
+export function incomingTransfer(): Promise<void> {
+  return followRow('incoming-transfer', advanceIncomingTransfer, (next, id, { ask }) => {
+    switch (next.do) {
+      case 'send-back':
+        return ask(
+          () => sendBackIncomingTransfer(id),
+          () => recordIncomingTransferSentBack(id),
+        );
+    }
+  });
+}

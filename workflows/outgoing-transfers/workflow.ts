@@ -1,0 +1,44 @@
+import { proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
+import type {
+  OutgoingTransferProviderCalls,
+  OutgoingTransferTransitions,
+} from '../../activities/outgoing-transfers/activities.ts';
+import { PROVIDER_CALL, TRANSITION } from '../frame/policies.ts';
+import { followRow } from '../frame/waits.ts';
+
+const { advanceOutgoingTransfer } = proxyLocalActivities<OutgoingTransferTransitions>({
+  ...TRANSITION,
+  summary: 'Move the transfer as far as its row allows',
+});
+const { recordOutgoingTransferSubmission, recordOutgoingTransferLookUp } =
+  proxyLocalActivities<OutgoingTransferTransitions>({ ...TRANSITION, summary: 'Record what the provider said' });
+const { submitOutgoingTransfer } = proxyActivities<OutgoingTransferProviderCalls>({
+  ...PROVIDER_CALL,
+  summary: 'Submit the payment to the provider',
+});
+const { lookUpOutgoingTransfer } = proxyActivities<OutgoingTransferProviderCalls>({
+  ...PROVIDER_CALL,
+  summary: 'Ask the provider how the payment went',
+});
+
+/**
+ * From acceptance to its end, as far as a transfer must wait or be carried out outside: waits for its authorization, its
+ * review, its date and its money, submits it to the provider, and waits for the provider's result.
+ */
+export function outgoingTransfer(): Promise<void> {
+  return followRow('outgoing-transfer', advanceOutgoingTransfer, (next, id, { ask }) => {
+    switch (next.do) {
+      case 'submit':
+        return ask(
+          () => submitOutgoingTransfer(id, next.attempt),
+          (report) => recordOutgoingTransferSubmission(id, next.attempt, report),
+        );
+
+      case 'look-up':
+        return ask(
+          () => lookUpOutgoingTransfer(id, next.count),
+          (report) => recordOutgoingTransferLookUp(id, next.count, report),
+        );
+    }
+  });
+}

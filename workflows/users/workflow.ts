@@ -1,0 +1,30 @@
+import { proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
+import type { UserInvitationMail, UserInvitationTransitions } from '../../activities/users/activities.ts';
+import { MAIL, TRANSITION } from '../frame/policies.ts';
+import { followRow } from '../frame/waits.ts';
+
+const { advanceUserInvitation } = proxyLocalActivities<UserInvitationTransitions>({
+  ...TRANSITION,
+  summary: 'Move the invitation as far as its row allows',
+});
+const { recordInvitationMailed } = proxyLocalActivities<UserInvitationTransitions>({
+  ...TRANSITION,
+  summary: 'Record that a mail server has the e-mail',
+});
+const { sendInvitationMail } = proxyActivities<UserInvitationMail>({
+  ...MAIL,
+  summary: 'Hand the e-mail to the mail server',
+});
+
+/** A person was invited: the e-mail goes out, then the answer is waited for, for seven days. */
+export function userInvitation(): Promise<void> {
+  return followRow('user-invitation', advanceUserInvitation, (next, id, { ask }) => {
+    switch (next.do) {
+      case 'send-mail':
+        return ask(
+          () => sendInvitationMail(id),
+          () => recordInvitationMailed(id),
+        );
+    }
+  });
+}

@@ -1,0 +1,44 @@
+import {
+  condition,
+  continueAsNew,
+  defineSignal,
+  proxyActivities,
+  setCurrentDetails,
+  setHandler,
+  workflowInfo,
+} from '@temporalio/workflow';
+import type { WebhookDeliveryActivities } from '../../activities/webhooks/activities.ts';
+import { CHANGED_SIGNAL, resourceIdOf } from '../frame/messages.ts';
+import { WEBHOOK_DELIVERY } from '../frame/policies.ts';
+
+const { deliverWebhooks } = proxyActivities<WebhookDeliveryActivities>({
+  ...WEBHOOK_DELIVERY,
+  summary: 'Deliver what is due',
+});
+
+/** A deadline that has just passed, or that two clocks read differently, must not become a busy loop. */
+const WAIT_MS_MIN = 1_000;
+
+/** One shard of the webhook deliveries: delivers what is due, and waits for the next event or the next retry. */
+export async function webhookDelivery(): Promise<void> {
+  let changed = false;
+  setHandler(defineSignal(CHANGED_SIGNAL), () => {
+    changed = true;
+  });
+  const shard = Number(resourceIdOf(workflowInfo().workflowId));
+
+  while (!workflowInfo().continueAsNewSuggested) {
+    changed = false;
+    setCurrentDetails('Delivering.');
+    const { waitMs } = await deliverWebhooks(shard);
+    if (waitMs === 0) continue;
+    if (waitMs === null) {
+      setCurrentDetails('Waiting for events.');
+      await condition(() => changed);
+    } else {
+      setCurrentDetails('Waiting for events, or for the next retry.');
+      await condition(() => changed, Math.max(WAIT_MS_MIN, Math.ceil(waitMs)), { summary: 'Until the next retry' });
+    }
+  }
+  await continueAsNew();
+}
