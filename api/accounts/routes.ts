@@ -20,6 +20,7 @@ import {
   text,
   uuid,
 } from '../frame/schemas/schemas.ts';
+import { PROVIDER_CODE_LENGTH_MAX } from '../providers/schemas.ts';
 import {
   ACCOUNT_EXAMPLE,
   ACCOUNT_NUMBER_LENGTH_MAX,
@@ -29,7 +30,6 @@ import {
   IBAN_TEXT_LENGTH_MAX,
   issuingWorkflow,
   PENDING_ACCOUNT_EXAMPLE,
-  PROVIDER_CODE_LENGTH_MAX,
   patchWorkflow,
   ROUTING_CODE_KEY,
   ROUTING_CODE_VALUE_LENGTH_MAX,

@@ -22,6 +22,7 @@ import {
   text,
   uuid,
 } from '../frame/schemas/schemas.ts';
+import { PROVIDER_CODE_LENGTH_MAX } from '../providers/schemas.ts';
 
 export const ROUTING_CODE_KEY = /^[a-z0-9-]{1,40}$/;
 export const ROUTING_CODE_VALUE_LENGTH_MAX = 34;
@@ -29,7 +30,6 @@ const ROUTING_CODES_MAX = 10;
 /** An IBAN as people write it, in groups of four. */
 export const IBAN_TEXT_LENGTH_MAX = 42;
 export const ACCOUNT_NUMBER_LENGTH_MAX = 34;
-export const PROVIDER_CODE_LENGTH_MAX = 64;
 const ERROR_CODE_LENGTH_MAX = 100;
 const ERROR_TEXT_LENGTH_MAX = 1000;
 const ERROR_ATTRIBUTES_MAX = 20;

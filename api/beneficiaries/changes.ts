@@ -2,10 +2,9 @@ import * as v from 'valibot';
 import { changeBeneficiary } from '../../db/beneficiaries/beneficiaries.ts';
 import { presentBeneficiary } from '../../domain/beneficiaries/beneficiaries.ts';
 import type { BeneficiaryId } from '../../domain/frame/ids.ts';
-import { email } from '../clients/schemas.ts';
 import { route } from '../frame/route.ts';
 import { crossCheck, isSent } from '../frame/schemas/cross-checks.ts';
-import { addressSent, identificationsSent, partyName, phone } from '../frame/schemas/parties.ts';
+import { addressSent, email, identificationsSent, partyName, phone } from '../frame/schemas/parties.ts';
 import { clearable, country, date, fields, hint, optional, type Schema, text, uuid } from '../frame/schemas/schemas.ts';
 import { BENEFICIARY_EXAMPLE, beneficiaryShown, holderType } from './schemas.ts';
 

@@ -3,12 +3,12 @@ import { checkBankAccount } from '../../domain/accounts/bank-accounts.ts';
 import { BANK_ACCOUNT_STATUSES } from '../../domain/beneficiaries/beneficiaries.ts';
 import type { ClientId } from '../../domain/frame/ids.ts';
 import { routingCodesShown } from '../accounts/schemas.ts';
-import { email } from '../clients/schemas.ts';
 import { oneOf } from '../frame/schemas/alternatives.ts';
 import { crossCheck, disagreement, isSent, type Sent } from '../frame/schemas/cross-checks.ts';
 import {
   addressSent,
   addressShown,
+  email,
   identificationsSent,
   identificationsShown,
   partyName,

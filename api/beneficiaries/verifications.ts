@@ -15,13 +15,13 @@ import {
 import { refusal } from '../../domain/frame/errors.ts';
 import type { ClientId } from '../../domain/frame/ids.ts';
 import { FULL_NAME_LENGTH_MAX, fullNameOf } from '../../domain/frame/parties/names.ts';
-import { PROVIDER_CODE_LENGTH_MAX } from '../accounts/schemas.ts';
 import { route } from '../frame/route.ts';
 import { oneOf } from '../frame/schemas/alternatives.ts';
 import { crossCheck, disagreement, isSent, type Sent } from '../frame/schemas/cross-checks.ts';
 import { partyName } from '../frame/schemas/parties.ts';
 import { boolean, fields, map, nullable, optional, picklist, text, uuid } from '../frame/schemas/schemas.ts';
 import type { Services } from '../frame/services.ts';
+import { PROVIDER_CODE_LENGTH_MAX } from '../providers/schemas.ts';
 import { ROUTING_CODE_KIND, routingCodesSent } from './schemas.ts';
 
 const DIRECTORY = 'pay-uk';

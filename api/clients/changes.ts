@@ -12,6 +12,7 @@ import { oneOf, only } from '../frame/schemas/alternatives.ts';
 import { crossCheck } from '../frame/schemas/cross-checks.ts';
 import {
   addressSent,
+  email,
   historicDate,
   identificationNumbersChange,
   identificationsSent,
@@ -29,7 +30,7 @@ import {
   text,
   uuid,
 } from '../frame/schemas/schemas.ts';
-import { CLIENT_EXAMPLE, clientShown, email, typeDisagreements } from './schemas.ts';
+import { CLIENT_EXAMPLE, clientShown, typeDisagreements } from './schemas.ts';
 
 const identityOfBoth = {
   country: clearable(country()),

@@ -19,9 +19,9 @@ import type { ClientId, ClientRelationId } from '../../domain/frame/ids.ts';
 import { route } from '../frame/route.ts';
 import { only } from '../frame/schemas/alternatives.ts';
 import { crossCheck } from '../frame/schemas/cross-checks.ts';
-import { addressSent, partyName, phone } from '../frame/schemas/parties.ts';
+import { addressSent, email, partyName, phone } from '../frame/schemas/parties.ts';
 import { clearable, country, date, fields, list, optional, picklist, uuid } from '../frame/schemas/schemas.ts';
-import { CLIENT_EXAMPLE, type ClientRelationSent, email, relationSent, relationShown } from './schemas.ts';
+import { CLIENT_EXAMPLE, type ClientRelationSent, relationSent, relationShown } from './schemas.ts';
 
 const TAG = 'Clients';
 

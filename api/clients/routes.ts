@@ -14,6 +14,7 @@ import type { ClientId } from '../../domain/frame/ids.ts';
 import { identificationsOf } from '../../domain/frame/parties/identifications.ts';
 import { FULL_NAME_LENGTH_MAX } from '../../domain/frame/parties/names.ts';
 import { route } from '../frame/route.ts';
+import { email } from '../frame/schemas/parties.ts';
 import {
   boolean,
   booleanText,
@@ -36,7 +37,7 @@ import {
 import { userClientRelationShown, userShown } from '../users/schemas.ts';
 import { findClientToMigrate } from './migrations.ts';
 import { newClientRelation } from './relations.ts';
-import { CLIENT_EXAMPLE, CLIENT_SENT_EXAMPLE, type ClientSent, clientSent, clientShown, email } from './schemas.ts';
+import { CLIENT_EXAMPLE, CLIENT_SENT_EXAMPLE, type ClientSent, clientSent, clientShown } from './schemas.ts';
 import { createUserOfClient, userOfClient } from './users.ts';
 
 const TAG = 'Clients';

@@ -1,13 +1,13 @@
 import * as v from 'valibot';
 import { CLIENT_RELATIONS, CLIENT_STATUSES } from '../../domain/clients/clients.ts';
 import { CLIENT_RELATIONS_MAX, CLIENT_RELATIONS_PER_CALL_MAX } from '../../domain/clients/relations.ts';
-import { isEmail } from '../../domain/frame/parties/emails.ts';
 import { ADDRESS_LINE_LENGTH_MAX, FULL_NAME_LENGTH_MAX } from '../../domain/frame/parties/names.ts';
 import { oneOf, only } from '../frame/schemas/alternatives.ts';
 import { crossCheck, type Disagreement, isSent, type Sent } from '../frame/schemas/cross-checks.ts';
 import {
   addressSent,
   addressShown,
+  email,
   historicDate,
   identificationNumbers,
   identificationsSent,
@@ -20,7 +20,6 @@ import {
   date,
   deprecated,
   fields,
-  hint,
   list,
   nullable,
   optional,
@@ -29,13 +28,6 @@ import {
   text,
   uuid,
 } from '../frame/schemas/schemas.ts';
-
-export const email = () =>
-  v.pipe(
-    v.string('must be an e-mail address'),
-    hint<string>({ format: 'email', maxLength: 254 }),
-    v.check(isEmail, 'must be an e-mail address'),
-  );
 
 const individualNames = { type: only('individual'), givenName: partyName(), familyName: partyName() };
 const corporateNames = { type: only('corporate'), legalName: partyName() };

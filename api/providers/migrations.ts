@@ -2,10 +2,10 @@ import * as v from 'valibot';
 import type { MigrationSource, Unchecked } from '../../activities/providers/migration-port.ts';
 import { type CallOptions, type NotFound, ProviderUnavailable, type Refused } from '../../activities/providers/port.ts';
 import { DomainError, type Problem, refusal } from '../../domain/frame/errors.ts';
-import { PROVIDER_CODE_LENGTH_MAX } from '../accounts/schemas.ts';
 import { check } from '../frame/requests/problems.ts';
 import { fields, nullable, optional, picklist, type Schema, text, uuid } from '../frame/schemas/schemas.ts';
 import type { Services } from '../frame/services.ts';
+import { PROVIDER_CODE_LENGTH_MAX } from './schemas.ts';
 
 /** What the workflows `migration` share: who is asked, how long, and what becomes of an answer that cannot be used. */
 const SOURCE_ID_LENGTH_MAX = 200;

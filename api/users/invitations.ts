@@ -3,8 +3,8 @@ import { CLIENT_RELATIONS } from '../../domain/clients/clients.ts';
 import { recordNotFound } from '../../domain/frame/errors.ts';
 import type { UserInvitationId } from '../../domain/frame/ids.ts';
 import { presentUserInvitation, USER_INVITATION_STATUSES } from '../../domain/users/invitations.ts';
-import { email } from '../clients/schemas.ts';
 import { route } from '../frame/route.ts';
+import { email } from '../frame/schemas/parties.ts';
 import { fields, list, picklist, uuid } from '../frame/schemas/schemas.ts';
 
 const TAG = 'Users';

@@ -6,8 +6,8 @@ import type { ClientId, UserId } from '../../domain/frame/ids.ts';
 import { presentUserClientRelation } from '../../domain/users/client-relations.ts';
 import { presentUserInvitation } from '../../domain/users/invitations.ts';
 import { presentInvitedUser, presentUser } from '../../domain/users/users.ts';
-import { email } from '../clients/schemas.ts';
 import { route } from '../frame/route.ts';
+import { email } from '../frame/schemas/parties.ts';
 import { fields, list, optional, picklist, uuid } from '../frame/schemas/schemas.ts';
 import { userInvitationShown } from './invitations.ts';
 import {

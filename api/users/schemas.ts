@@ -2,8 +2,7 @@ import * as v from 'valibot';
 import type { ClientId } from '../../domain/frame/ids.ts';
 import { USER_CLIENT_RELATION_STATUSES } from '../../domain/users/client-relations.ts';
 import { USER_STATUSES, type UserIdentity, type UserProfile } from '../../domain/users/users.ts';
-import { email } from '../clients/schemas.ts';
-import { addressSent, addressShown, partyName, phone } from '../frame/schemas/parties.ts';
+import { addressSent, addressShown, email, partyName, phone } from '../frame/schemas/parties.ts';
 import { clearable, date, fields, list, nullable, optional, picklist, text, uuid } from '../frame/schemas/schemas.ts';
 
 /** Most clients that one request relates a user to, or invites a person for. */

@@ -1,4 +1,4 @@
-import { eq, getTableColumns, type SQL, sql } from 'drizzle-orm';
+import { eq, getTableColumns, sql } from 'drizzle-orm';
 import {
   ACCOUNT_MOVES,
   type Account,
@@ -19,7 +19,8 @@ import { readClock } from '../frame/clock.ts';
 import { appendEvents } from '../frame/events.ts';
 import { newId } from '../frame/ids.ts';
 import { accounts, clients } from '../frame/schema.ts';
-import { wake, wakeEach } from '../frame/workflow-wakeups.ts';
+import { wake } from '../frame/workflow-wakeups.ts';
+import { wakeTransfersOf } from '../ledger/waiting-transfers.ts';
 
 export type AccountRow = typeof accounts.$inferSelect;
 
@@ -228,18 +229,4 @@ async function appendAccountEvents(
 
 export async function wakeAccountConnection(tx: Transaction, id: AccountId): Promise<void> {
   await wake(tx, 'account-connection', `account-connection/${id}`);
-}
-
-/** Payments out that wait until one of these accounts, or its client, is active, and money held because it is not. */
-export async function wakeTransfersOf(tx: Transaction, accountIds: SQL): Promise<void> {
-  const among = sql`ANY (ARRAY(${accountIds}))`;
-  await wakeEach(
-    tx,
-    sql`
-      SELECT 'outgoing-transfer' AS type, id FROM outgoing_transfers
-        WHERE waiting_for = 'account' AND status = 'pending' AND (account_id = ${among} OR destination_account_id = ${among})
-      UNION ALL
-      SELECT 'incoming-transfer', id FROM incoming_transfers
-        WHERE waiting_for = 'account' AND status = 'on-hold' AND account_id = ${among}`,
-  );
 }

@@ -4,12 +4,12 @@ import { CLIENT_MOVES, type Client, presentClient } from '../../domain/clients/c
 import { recordNotFound } from '../../domain/frame/errors.ts';
 import type { ClientId } from '../../domain/frame/ids.ts';
 import { requireMove } from '../../domain/frame/moves.ts';
-import { wakeTransfersOf } from '../accounts/accounts.ts';
 import type { Transaction } from '../driver/client.ts';
 import { appendAuditEntry, type Initiator } from '../frame/audit-entries.ts';
 import { readClock } from '../frame/clock.ts';
 import { appendEvents } from '../frame/events.ts';
 import { clients } from '../frame/schema.ts';
+import { wakeTransfersOf } from '../ledger/waiting-transfers.ts';
 
 /**
  * Changes what is given of a client, under its lock, so that two changes of different fields both hold, and no account is

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { checkAddress } from '../../../domain/frame/parties/addresses.ts';
 import { isCountry } from '../../../domain/frame/parties/countries.ts';
+import { isEmail } from '../../../domain/frame/parties/emails.ts';
 import {
   IDENTIFICATION_NUMBER_LENGTH_MAX,
   IDENTIFICATION_TYPES,
@@ -129,3 +130,10 @@ export const partyName = () => text(NAME_LENGTH_MAX);
 /** Digits with an optional plus, and the marks that people put between them. */
 export const phone = () =>
   v.pipe(v.string('must be text'), v.regex(/^\+?\(?[0-9][0-9 ().-]{3,29}$/, 'must be a telephone number'));
+
+export const email = () =>
+  v.pipe(
+    v.string('must be an e-mail address'),
+    hint<string>({ format: 'email', maxLength: 254 }),
+    v.check(isEmail, 'must be an e-mail address'),
+  );

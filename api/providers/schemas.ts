@@ -1,0 +1,1 @@
+export const PROVIDER_CODE_LENGTH_MAX = 64;

@@ -1,0 +1,17 @@
+import { type SQL, sql } from 'drizzle-orm';
+import type { Transaction } from '../driver/client.ts';
+import { wakeEach } from '../frame/workflow-wakeups.ts';
+
+/** Payments out that wait until one of these accounts, or its client, is active, and money held because it is not. */
+export async function wakeTransfersOf(tx: Transaction, accountIds: SQL): Promise<void> {
+  const among = sql`ANY (ARRAY(${accountIds}))`;
+  await wakeEach(
+    tx,
+    sql`
+      SELECT 'outgoing-transfer' AS type, id FROM outgoing_transfers
+        WHERE waiting_for = 'account' AND status = 'pending' AND (account_id = ${among} OR destination_account_id = ${among})
+      UNION ALL
+      SELECT 'incoming-transfer', id FROM incoming_transfers
+        WHERE waiting_for = 'account' AND status = 'on-hold' AND account_id = ${among}`,
+  );
+}
