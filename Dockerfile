@@ -15,6 +15,7 @@ COPY domain ./domain
 COPY db ./db
 COPY activities ./activities
 COPY workflows ./workflows
+COPY loops ./loops
 COPY api ./api
 COPY sandbox ./sandbox
 COPY scripts ./scripts

@@ -14,7 +14,7 @@ export default defineConfig({
       {
         test: {
           name: 'unit',
-          include: ['{domain,config,workflows,activities,api,db,sandbox,scripts,bench}/**/*.test.ts'],
+          include: ['{domain,config,workflows,activities,api,loops,db,sandbox,scripts,bench}/**/*.test.ts'],
           testTimeout: UNIT_TIMEOUT_MS,
         },
       },

@@ -9,13 +9,14 @@ import { reportSharedFailures } from '../config/shared-failures.ts';
 import { temporalSettings } from '../config/temporal.ts';
 import { createDatabase } from '../db/driver/client.ts';
 import { createKeyring } from '../db/frame/keyring.ts';
+import { backgroundLoops } from '../loops/loops.ts';
+import { loopMetrics } from '../loops/metrics.ts';
+import { lazyTemporalClient } from '../loops/temporal.ts';
 import { createApi } from './app.ts';
-import { backgroundLoops } from './background-loops.ts';
 import { sharedStatementFailures } from './frame/metrics.ts';
 import { startServer } from './frame/server.ts';
 import type { Services } from './frame/services.ts';
 import { metricsText } from './metrics-text.ts';
-import { lazyTemporalClient } from './temporal.ts';
 
 /** A drain that hangs must not keep the process: the start kills what is left after 20 s. */
 const STOP_LIMIT_MS = 15_000;
@@ -41,7 +42,9 @@ async function main(): Promise<void> {
     onSharedFailure: reportSharedFailures(logger, sharedStatementFailures),
   });
   const temporal = lazyTemporalClient(temporalSettings(process.env));
-  const loops = backgroundLoops({ database, configuration, logger, keyring }, temporal.client);
+  const loops = environment.apiRunsLoops
+    ? backgroundLoops({ database, client: temporal.client, configuration, keyring, logger })
+    : [];
   const services: Services = {
     database,
     configuration,
@@ -56,7 +59,10 @@ async function main(): Promise<void> {
       return true;
     },
   };
-  const metrics = await startMetricsServer(metricsAddress, metricsText(services));
+  const metrics = await startMetricsServer(
+    metricsAddress,
+    metricsText(services, environment.apiRunsLoops ? loopMetrics : null),
+  );
   const server = await startServer(createApi(services), environment);
   for (const loop of loops) loop.start();
   logger.info({ metricsPort: metrics.port, port: server.port }, 'api ready');

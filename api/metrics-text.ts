@@ -1,3 +1,4 @@
+import type { Registry } from 'prom-client';
 import type { MetricsText } from '../config/metrics-server.ts';
 import { countOpenBreaks } from '../db/ledger/reconciliation.ts';
 import { reconciliationBreaksOpen, registry } from './frame/metrics.ts';
@@ -5,8 +6,8 @@ import type { Services } from './frame/services.ts';
 import { within } from './frame/within.ts';
 import { transitionCounter } from './transition-counts.ts';
 
-/** Makes what Prometheus reads of the API: two figures come from the database at each scrape. */
-export function metricsText(services: Pick<Services, 'database'>): () => Promise<MetricsText> {
+/** Makes what Prometheus reads of the API, and of the loops that run in its process: two figures come from the database at each scrape. */
+export function metricsText(services: Pick<Services, 'database'>, loops: Registry | null): () => Promise<MetricsText> {
   const countTransitions = transitionCounter(services);
   const showOpenBreaks = async () => {
     reconciliationBreaksOpen.set(await countOpenBreaks(services.database.reader));
@@ -14,6 +15,7 @@ export function metricsText(services: Pick<Services, 'database'>): () => Promise
   return async () => {
     // Without Postgres the other metrics are still shown.
     await within(Promise.all([countTransitions(), showOpenBreaks()]).then(() => true));
-    return { text: await registry.metrics(), contentType: registry.contentType };
+    const texts = await Promise.all([registry, ...(loops === null ? [] : [loops])].map((of) => of.metrics()));
+    return { text: texts.join(''), contentType: registry.contentType };
   };
 }

@@ -11,13 +11,17 @@ test('what is unset or blank has its default', () => {
     sandboxUrl: 'http://127.0.0.1:3100',
     sandboxBankSecret: null,
     logLevel: 'info',
+    apiRunsLoops: true,
     host: null,
   });
-  expect(readEnvironment({ DATABASE_URL, PORT: '8080', SANDBOX_PORT: '0', LOG_LEVEL: 'warn' })).toMatchObject({
+  expect(
+    readEnvironment({ DATABASE_URL, PORT: '8080', SANDBOX_PORT: '0', LOG_LEVEL: 'warn', API_LOOPS: 'off' }),
+  ).toMatchObject({
     port: 8080,
     sandboxPort: 0,
     publicUrl: 'http://127.0.0.1:8080',
     logLevel: 'warn',
+    apiRunsLoops: false,
   });
 });
 

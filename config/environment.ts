@@ -85,6 +85,8 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 /** What the processes of the service share; Temporal's settings are in temporal.ts. */
 export interface Environment {
   readonly port: number;
+  /** Whether the API process runs the loops too, or leaves them to processes of their own. */
+  readonly apiRunsLoops: boolean;
   /** The address that the API listens on; null is every address of the machine. */
   readonly host: string | null;
   readonly databaseUrl: string;
@@ -116,6 +118,7 @@ export function readEnvironment(env: NodeJS.ProcessEnv): Environment {
   return {
     port,
     host: given(env, 'API_HOST') ?? null,
+    apiRunsLoops: readChoice(env, 'API_LOOPS', ['on', 'off'], 'on') === 'on',
     databaseUrl: readDatabaseUrl(env),
     dataDirectory: resolve(readText(env, 'DATA_DIR', '.data')),
     publicUrl: readHttpUrl(env, 'PUBLIC_URL', `http://127.0.0.1:${port}`),

@@ -52,6 +52,13 @@ const accountHolderNames: EncryptedPlace & Named = {
   },
 };
 
+/** Of the routes whose contract says that their answers are confidential. */
+export const CONFIDENTIAL_PATHS = [
+  '/beneficiary-verifications',
+  '/webhook-subscriptions',
+  '/webhook-subscriptions/{webhookSubscriptionId}/rotate-secret',
+] as const;
+
 /** The stored answers of confidential routes. `paths` are those of the contracts; `{webhookSubscriptionId}` stands for all ids. */
 function storedAnswers(paths: readonly string[]): EncryptedPlace & Named {
   const all = sql`ARRAY(

@@ -1,7 +1,7 @@
-import { lazyTemporalClient } from '../api/temporal.ts';
 import { temporalSettings } from '../config/temporal.ts';
 import { createDatabase } from '../db/driver/client.ts';
 import { DomainError } from '../domain/frame/errors.ts';
+import { lazyTemporalClient } from '../loops/temporal.ts';
 import { readEndpoints } from './endpoints.ts';
 import { commandInitiator } from './initiator.ts';
 import { OPERATIONS } from './operations.ts';

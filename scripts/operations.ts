@@ -1,12 +1,12 @@
 import { parseArgs } from 'node:util';
 import { prepareNamespace } from '../activities/temporal-namespace.ts';
-import type { TemporalClient } from '../api/temporal.ts';
 import type { Database } from '../db/driver/client.ts';
 import type { Initiator } from '../db/frame/audit-entries.ts';
 import { OPEN_WORK_TYPES, wakeOpen } from '../db/frame/open-work.ts';
 import { listParkedWakeups, wake } from '../db/frame/workflow-wakeups.ts';
 import { assignIncomingTransfer, returnIncomingTransfer } from '../db/incoming-transfers/incoming-transfers.ts';
 import { type AccountId, asId, type Id, type IncomingTransferId, isUuid } from '../domain/frame/ids.ts';
+import type { TemporalClient } from '../loops/temporal.ts';
 import { WEBHOOK_SHARDS, workflowId } from '../workflows/frame/messages.ts';
 import { catchUpAfterRestore } from './after-restore.ts';
 import { operateMachineUsers } from './machine-user-operation.ts';

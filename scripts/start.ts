@@ -192,6 +192,8 @@ async function startOwnProcesses(
     TEMPORAL_NAMESPACE: endpoints.temporalNamespace,
     PORT: String(environment.port),
     API_HOST: environment.apiHost,
+    // No process of loops alone is started.
+    API_LOOPS: 'on',
     AUDIENCE: endpoints.audience,
     CONFIG_FILE: localConfigurationFiles(process.env),
     PUBLIC_URL: endpoints.publicUrl,

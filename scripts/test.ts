@@ -14,7 +14,7 @@ import { timeSkippingServer } from './test-server.ts';
 
 const PROJECT_DIRECTORY = fileURLToPath(new URL('..', import.meta.url));
 /** Tests through the public document, and attacks beside paying callers; run after vitest. Each ends with a line of the form of ours. */
-const FURTHER_TESTS = ['scripts/contract-test.ts', 'scripts/abuse-test.ts'];
+const FURTHER_TESTS = ['scripts/contract-test.ts', 'test/abuse/main.ts'];
 
 /** The main guarantees, on the Node of the image too: everything else runs on the Node that runs this. */
 const MAIN_GUARANTEES = [

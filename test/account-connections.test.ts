@@ -5,10 +5,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Provider } from '../activities/providers/port.ts';
 import { createSandboxBank } from '../activities/providers/sandbox-bank.ts';
 import { type RunningWorkers, startWorkers } from '../activities/worker.ts';
-import type { PollingLoop } from '../api/polling.ts';
-import { lazyTemporalClient, type TemporalClient } from '../api/temporal.ts';
-import { workflowWakeupRelay } from '../api/workflow-wakeups.ts';
 import { newId } from '../db/frame/ids.ts';
+import type { PollingLoop } from '../loops/polling.ts';
+import { lazyTemporalClient, type TemporalClient } from '../loops/temporal.ts';
+import { workflowWakeupRelay } from '../loops/workflow-wakeups.ts';
 import { type Json, startApi, type TestApi } from './harness/api.ts';
 import { createTestDatabase, type TestDatabase } from './harness/postgres.ts';
 import {

@@ -3,9 +3,10 @@ import { sql } from 'drizzle-orm';
 import { pino } from 'pino';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { confidentialPaths, reEncryption } from '../api/re-encryption.ts';
 import { ROUTES } from '../api/routes.ts';
 import { createKeyring, type Keyring } from '../db/frame/keyring.ts';
+import { CONFIDENTIAL_PATHS } from '../db/re-encryption.ts';
+import { reEncryption } from '../loops/re-encryption.ts';
 import { type Called, type Json, startApi, type TestApi } from './harness/api.ts';
 import { type ScriptedDirectory, startScriptedDirectory } from './harness/directory.ts';
 import { dumpDatabase } from './harness/dump.ts';
@@ -231,8 +232,10 @@ describe('every route whose answer holds a secret stores it encrypted', () => {
     expect(contract.confidential === true).toBe(holdsSecret || askedStranger);
   });
 
-  test('at paths that the background work can find', () => {
-    const parameters = confidentialPaths().flatMap((path) => path.match(/\{\w+\}/g) ?? []);
+  test('at paths that the background work knows and can find', () => {
+    const confidential = answers.flatMap((contract) => (contract.confidential === true ? [contract.path] : []));
+    expect([...CONFIDENTIAL_PATHS].sort()).toEqual(confidential.sort());
+    const parameters = CONFIDENTIAL_PATHS.flatMap((path) => path.match(/\{\w+\}/g) ?? []);
     expect(new Set(parameters)).toEqual(new Set(['{webhookSubscriptionId}']));
   });
 });

@@ -1,11 +1,11 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { housekeepingActivities } from '../activities/housekeeping.ts';
-import { lazyTemporalClient, type TemporalClient } from '../api/temporal.ts';
 import { checkLedger, checkLedgerSince } from '../db/ledger/check.ts';
 import { sweepFeesByHand } from '../db/ledger/fee-sweeps.ts';
 import { post } from '../db/ledger/ledger.ts';
 import { asId } from '../domain/frame/ids.ts';
+import { lazyTemporalClient, type TemporalClient } from '../loops/temporal.ts';
 import { OPERATIONS } from '../scripts/operations.ts';
 import { startApi, type TestApi } from './harness/api.ts';
 import { auditOf, TESTER } from './harness/audit.ts';

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { lazyTemporalClient, type TemporalClient } from '../api/temporal.ts';
 import { applyAccountCallback } from '../db/accounts/connections.ts';
 import type { Transaction } from '../db/driver/client.ts';
 import { advanceIncomingTransfer, recordSendBack } from '../db/incoming-transfers/incoming-transfers.ts';
 import { type ReceivedPayment, receivePayment } from '../db/incoming-transfers/provisioned-account-credits.ts';
 import { type AccountId, asId, type IncomingTransferId } from '../domain/frame/ids.ts';
 import { isTransactionNumber } from '../domain/frame/numbers.ts';
+import { lazyTemporalClient, type TemporalClient } from '../loops/temporal.ts';
 import { OPERATIONS } from '../scripts/operations.ts';
 import { type Called, type Json, startApi, type TestApi } from './harness/api.ts';
 import { auditOf, TESTER } from './harness/audit.ts';

@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import {
+  circleBreaches,
+  crowdedBreaches,
   determinismBreaches,
   extensionBreaches,
   FOLDERS,
@@ -10,11 +12,12 @@ import {
   nameBreaches,
   oversized,
   ratchetBreaches,
+  roomBreaches,
   sqlBreaches,
   topLevelBreaches,
   unfinishedBreaches,
 } from './layout/rules.ts';
-import { readSource, readSources } from './layout/source.ts';
+import { filesBelow, readSource, readSources } from './layout/source.ts';
 import { oversizedSqlFunctions, readMigrations } from './layout/sql.ts';
 
 /** Longer than the limits when the ratchet was set. The list can only shrink: shorten the code, then its figure. */
@@ -49,8 +52,18 @@ describe('the project', () => {
     expect(ratchetBreaches(sizes, KNOWN_SIZES)).toEqual([]);
   });
 
-  test('files are named in kebab case, the same noun the same in every layer', () => {
+  test('files are named in kebab case', () => {
     expect(nameBreaches(sources.map(({ path }) => path))).toEqual([]);
+  });
+
+  test('every layer has a room for each noun, named by the one list, and no room is crowded', () => {
+    const paths = FOLDERS.flatMap((folder) => filesBelow(root, folder));
+    expect(roomBreaches(paths)).toEqual([]);
+    expect(crowdedBreaches(paths)).toEqual([]);
+  });
+
+  test('no room imports another that imports it', () => {
+    expect(circleBreaches(sources)).toEqual([]);
   });
 
   test('the top level holds the known folders alone', () => {
@@ -94,6 +107,9 @@ describe('the rules see what they look for', () => {
     ['api/a.ts', "const x = await import('../activities/main.ts');"],
     ['api/a.ts', "import { sql } from 'drizzle-orm';"],
     ['api/a.ts', 'export const query = (sql: any) => sql`SELECT 1`;'],
+    ['loops/a.ts', "import { x } from '../api/frame/metrics.ts';"],
+    ['loops/a.ts', "import { x } from '../activities/providers/port.ts';"],
+    ['api/a.ts', "import { x } from '../loops/admissions.ts';"],
     ['sandbox/a.ts', "import { x } from '../db/a.ts';"],
     ['config/a.ts', "import { x } from '../db/a.ts';"],
   ])('%s: %s', (path, text) => {
@@ -150,10 +166,44 @@ describe('the rules see what they look for', () => {
   });
 
   test('names', () => {
-    expect(nameBreaches(['db/accounts.ts', 'api/accounts.ts', 'db/ledger.ts'])).toEqual([]);
-    expect(nameBreaches(['db/account.ts', 'api/accounts.ts'])).toHaveLength(1);
-    expect(nameBreaches(['db/beneficiary.ts', 'api/beneficiaries.ts'])).toHaveLength(1);
-    expect(nameBreaches(['db/outgoingTransfers.ts', 'api/utils/a.ts'])).toHaveLength(2);
+    expect(nameBreaches(['db/accounts/reads.ts', 'db/outgoingTransfers.ts', 'api/utils/a.ts'])).toHaveLength(2);
+  });
+
+  test('a room of another name, a file in none', () => {
+    const good = ['db/accounts/reads.ts', 'db/driver/client.ts', 'api/main.ts', 'api/frame/openapi/a.ts', 'loops/a.ts'];
+    expect(roomBreaches(good)).toEqual([]);
+    expect(roomBreaches(['db/account/reads.ts', 'api/driver/client.ts', 'domain/fees.ts'])).toEqual([
+      'db/account/reads.ts: db/ has no room named account',
+      'api/driver/client.ts: api/ has no room named driver',
+      'domain/fees.ts stands in no room',
+    ]);
+  });
+
+  test('a crowded folder, files and folders counted', () => {
+    const files = (folder: string, count: number) =>
+      Array.from({ length: count }, (_, index) => `${folder}/a${index}.ts`);
+    const full = [...files('db/accounts', 14), 'db/accounts/further/a.ts', 'db/accounts/further/b.ts'];
+    expect(crowdedBreaches([...full, ...files('db/migrations', 40), ...files('test', 40)])).toEqual([]);
+    expect(crowdedBreaches([...full, 'db/accounts/more.ts', ...files('loops', 16)])).toEqual([
+      'db/accounts/ has 16 entries: give it rooms',
+      'loops/ has 16 entries: give it rooms',
+    ]);
+  });
+
+  test('a circle of rooms, however long, types alone too; none within a room', () => {
+    const file = (path: string, ...imports: string[]) =>
+      readSource(path, imports.map((from) => `import type { X } from '${from}';`).join('\n'));
+    const chain = [
+      file('db/clients/a.ts', '../accounts/a.ts', './b.ts'),
+      file('db/clients/b.ts', './a.ts'),
+      file('db/accounts/a.ts', '../../domain/accounts/a.ts', '../frame/a/b.ts'),
+      file('db/frame/a/b.ts', '../b.ts'),
+      file('db/frame/b.ts', './a/b.ts'),
+    ];
+    expect(circleBreaches(chain)).toEqual([]);
+    expect(circleBreaches([...chain, file('db/frame/c.ts', '../clients/b.ts')])).toEqual([
+      'db/accounts, db/clients, db/frame import each other: what they share stands apart',
+    ]);
   });
 
   test('strangers at the top level, and promises in comments', () => {

@@ -1,9 +1,9 @@
 import { sql } from 'drizzle-orm';
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { eventSequencer } from '../api/event-sequencer.ts';
 import { createDatabase, type Database, type Transaction } from '../db/driver/client.ts';
 import { numberEvents } from '../db/webhooks/event-sequencer.ts';
+import { eventSequencer } from '../loops/event-sequencer.ts';
 import { createTestDatabase, type TestDatabase } from './harness/postgres.ts';
 import { until } from './harness/stage.ts';
 import { insertClient, sequence, subscribe, tell, tellIn } from './harness/webhooks.ts';

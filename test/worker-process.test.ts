@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { lazyTemporalClient, type TemporalClient } from '../api/temporal.ts';
+import { lazyTemporalClient, type TemporalClient } from '../loops/temporal.ts';
 import { workflowId } from '../workflows/frame/messages.ts';
 import { TEST_ENCRYPTION_KEY } from './harness/keyring.ts';
 import { createTestDatabase, type TestDatabase } from './harness/postgres.ts';

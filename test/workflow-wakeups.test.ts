@@ -4,10 +4,6 @@ import { Client } from '@temporalio/client';
 import { sql } from 'drizzle-orm';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { registry } from '../api/frame/metrics.ts';
-import type { PollingLoop } from '../api/polling.ts';
-import { lazyTemporalClient, type TemporalClient } from '../api/temporal.ts';
-import { type RelayOptions, workflowWakeupRelay } from '../api/workflow-wakeups.ts';
 import { createDatabase, type Database } from '../db/driver/client.ts';
 import { WAKEUPS_CHANNEL } from '../db/driver/wakeup-nudges.ts';
 import {
@@ -18,6 +14,10 @@ import {
   settleWakeup,
   wake,
 } from '../db/frame/workflow-wakeups.ts';
+import { loopMetrics } from '../loops/metrics.ts';
+import type { PollingLoop } from '../loops/polling.ts';
+import { lazyTemporalClient, type TemporalClient } from '../loops/temporal.ts';
+import { type RelayOptions, workflowWakeupRelay } from '../loops/workflow-wakeups.ts';
 import { createTestDatabase, type TestDatabase } from './harness/postgres.ts';
 import { until } from './harness/stage.ts';
 import { startTemporalDevServer, type TestTemporal } from './harness/temporal.ts';
@@ -380,7 +380,7 @@ describe('calls to Temporal', () => {
     expect(await listParkedWakeups(database.reader, 10)).toMatchObject([{ workflowId: invalid, attemptCount: 1 }]);
     expect(await signalsOf(valid)).toBe(1);
     await until(
-      () => registry.getSingleMetricAsString('relay_parked_wakeups'),
+      () => loopMetrics.getSingleMetricAsString('relay_parked_wakeups'),
       (metric) => metric.includes('relay_parked_wakeups 1'),
     );
     await wakeOnce(invalid);

@@ -2,7 +2,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import { sharedFailureCounter } from '../../config/shared-failures.ts';
 
 /**
- * What the service tells Prometheus, all in one place. Labels are routes, statuses and kinds: never ids.
+ * What the API tells Prometheus; what the loops beside it tell stands with them. Labels are routes, statuses and kinds: never ids.
  */
 export const registry = new Registry();
 
@@ -25,30 +25,6 @@ export const transitionsTotal = new Counter({
 });
 
 export const sharedStatementFailures = sharedFailureCounter(registry);
-
-export const relayLagSeconds = new Gauge({
-  name: 'relay_lag_seconds',
-  help: 'Age of the oldest wake-up that Temporal has not got.',
-  registers: [registry],
-});
-
-export const relayParkedWakeups = new Gauge({
-  name: 'relay_parked_wakeups',
-  help: 'Wake-ups that Temporal found invalid and that wait for an operator.',
-  registers: [registry],
-});
-
-export const webhookBacklog = new Gauge({
-  name: 'webhook_backlog',
-  help: 'Deliveries that are due and not yet made.',
-  registers: [registry],
-});
-
-export const webhookSubscriptionsDisabled = new Gauge({
-  name: 'webhook_subscriptions_disabled',
-  help: 'Subscriptions that the service disabled: the receiver is gone, or failed for days.',
-  registers: [registry],
-});
 
 export const reconciliationBreaksOpen = new Gauge({
   name: 'reconciliation_breaks_open',

@@ -24,11 +24,3 @@ export interface Services {
   /** Whether Temporal answers, as information: no request waits for it. */
   readonly isTemporalReachable: () => Promise<boolean>;
 }
-
-/** Work that the API process does beside answering: the relay, the sequencer, admissions, the sweep. */
-export interface BackgroundLoop {
-  readonly name: string;
-  start(): void;
-  /** Finishes the step under way, gives claims back, and resolves. */
-  stop(): Promise<void>;
-}

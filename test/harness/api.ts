@@ -21,6 +21,7 @@ import type { Keyring } from '../../db/frame/keyring.ts';
 import { createMachineUser } from '../../db/machine-users/machine-users.ts';
 import type { MachineUserId } from '../../domain/frame/ids.ts';
 import { ROLES, type Role } from '../../domain/machine-users/roles.ts';
+import { loopMetrics } from '../../loops/metrics.ts';
 import { TESTER } from './audit.ts';
 import { TEST_KEYRING } from './keyring.ts';
 import type { TestDatabase } from './postgres.ts';
@@ -135,7 +136,7 @@ export async function startApi(testDatabase: TestDatabase, options: TestApiOptio
   };
   const extraRoutes = options.routes ?? [];
   const server = await startServer(createApi(services, extraRoutes), { port: 0, host: null }, options.timeouts);
-  const metrics = await startMetricsServer({ host: '127.0.0.1', port: 0 }, metricsText(services));
+  const metrics = await startMetricsServer({ host: '127.0.0.1', port: 0 }, metricsText(services, loopMetrics));
   const url = `http://127.0.0.1:${server.port}`;
   const users = options.users ?? (await createUsers(database, TEST_AUDIENCE));
   return {

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import proto from '@temporalio/proto';
-import { lazyTemporalClient } from '../../api/temporal.ts';
 import { temporalSettings } from '../../config/temporal.ts';
 import type { Database } from '../../db/driver/client.ts';
+import { lazyTemporalClient } from '../../loops/temporal.ts';
 import { findStuckWork } from '../../scripts/stuck-work.ts';
 import type { Json } from './api.ts';
 import type { WholeService } from './whole-service.ts';

@@ -4,11 +4,6 @@ import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { sql } from 'drizzle-orm';
 import { type Logger, pino } from 'pino';
 import { type RunningWorkers, startWorkers } from '../../activities/worker.ts';
-import { admissions } from '../../api/admissions.ts';
-import { openWorkSweep } from '../../api/open-work.ts';
-import type { PollingLoop } from '../../api/polling.ts';
-import { lazyTemporalClient, type TemporalClient } from '../../api/temporal.ts';
-import { workflowWakeupRelay } from '../../api/workflow-wakeups.ts';
 import { type Configuration, loadConfiguration, localConfigurationFiles } from '../../config/configuration.ts';
 import { createDatabase, type Database } from '../../db/driver/client.ts';
 import { newId } from '../../db/frame/ids.ts';
@@ -26,6 +21,11 @@ import type {
   ClientId,
   OutgoingTransferId,
 } from '../../domain/frame/ids.ts';
+import { admissions } from '../../loops/admissions.ts';
+import { openWorkSweep } from '../../loops/open-work.ts';
+import type { PollingLoop } from '../../loops/polling.ts';
+import { lazyTemporalClient, type TemporalClient } from '../../loops/temporal.ts';
+import { workflowWakeupRelay } from '../../loops/workflow-wakeups.ts';
 import { TEST_KEYRING } from './keyring.ts';
 import { createTestDatabase, type TestDatabase } from './postgres.ts';
 import { type ScriptedProvider, scriptedProvider } from './scripted-provider.ts';

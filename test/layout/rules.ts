@@ -10,14 +10,40 @@ export const FOLDERS = [
   'db',
   'docs',
   'domain',
+  'loops',
   'sandbox',
   'scripts',
   'test',
   'workflows',
 ] as const;
 
-/** The five layers, in which the same noun has the same file name. */
-export const LAYERS = ['activities', 'api', 'db', 'domain', 'workflows'] as const;
+/** The rooms of the five layers: one for each noun, spelled the same in every layer. A layer lacks those of which it knows nothing. */
+export const NOUNS = [
+  'accounts',
+  'beneficiaries',
+  'clients',
+  'compliance',
+  'consents',
+  'incoming-transfers',
+  'ledger',
+  'machine-users',
+  'outgoing-transfers',
+  'providers',
+  'users',
+  'webhooks',
+] as const;
+
+/** The five layers: beside the nouns' rooms the one of what all share, the layer's own ones, and the files that stand above all rooms. */
+const LAYERS: Readonly<Record<string, { readonly rooms: readonly string[]; readonly files: readonly string[] }>> = {
+  activities: {
+    rooms: ['frame'],
+    files: ['housekeeping', 'index', 'main', 'restores', 'temporal-namespace', 'worker', 'workflow-bundle'],
+  },
+  api: { rooms: ['frame'], files: ['app', 'main', 'metrics-text', 'routes', 'system', 'transition-counts'] },
+  db: { rooms: ['driver', 'frame', 'migrations'], files: ['migrate', 're-encryption'] },
+  domain: { rooms: ['frame'], files: [] },
+  workflows: { rooms: ['frame'], files: ['housekeeping', 'index'] },
+};
 
 /** What a folder may import: folders, or single files, of ours. `types:` allows types alone. */
 const ALLOWED_IMPORTS: Readonly<Record<string, readonly string[]>> = {
@@ -26,14 +52,19 @@ const ALLOWED_IMPORTS: Readonly<Record<string, readonly string[]>> = {
   config: ['domain/'],
   workflows: ['domain/', 'types:activities/'],
   activities: ['db/', 'domain/', 'config/', 'workflows/frame/messages.ts'],
-  // What must be asked outside before an answer: the providers, and whether a receiver's name leads to the outside.
+  loops: ['db/', 'domain/', 'config/', 'workflows/frame/messages.ts'],
   api: [
     'db/',
     'domain/',
     'config/',
     'workflows/frame/messages.ts',
+    // What must be asked outside before an answer: the providers, and whether a receiver's name leads to the outside.
     'activities/providers/',
     'activities/webhooks/name-resolver.ts',
+    // The loops run beside the API; whether Temporal answers is shown.
+    'loops/loops.ts',
+    'loops/metrics.ts',
+    'loops/temporal.ts',
   ],
   // A stand-in for the outside world: it knows banking and the environment, and nothing of the service's insides.
   sandbox: ['domain/', 'config/environment.ts'],
@@ -182,12 +213,9 @@ export function ratchetBreaches(sizes: ReadonlyMap<string, number>, known: Reado
   return breaches;
 }
 
-/** The connection to Postgres, not one of `clients`: the same word for another thing. */
-const HOMONYMS = ['db/driver/client.ts'];
-
 const FORBIDDEN_FOLDERS = ['controllers', 'helpers', 'lib', 'repositories', 'services', 'types', 'utils'];
 
-/** Files are named in kebab case, by a noun that is spelled the same in every layer: never singular here, plural there. */
+/** Files are named in kebab case, and no folder hides what belongs into it. */
 export function nameBreaches(paths: readonly string[]): string[] {
   const breaches: string[] = [];
   for (const path of paths) {
@@ -197,19 +225,75 @@ export function nameBreaches(paths: readonly string[]): string[] {
     if (!/^[a-z0-9]+(-[a-z0-9]+)*(\.test)?\.ts$/.test(parts.at(-1) ?? ''))
       breaches.push(`${path} is not in kebab case`);
   }
-  const nouns = new Map<string, string>();
+  return breaches;
+}
+
+/** Every file of a layer stands in the room of its noun, but for those above all rooms. */
+export function roomBreaches(paths: readonly string[]): string[] {
+  return paths.flatMap((path) => {
+    const [folder = '', room = '', ...rest] = path.split('/');
+    const layer = Object.hasOwn(LAYERS, folder) ? LAYERS[folder] : undefined;
+    if (layer === undefined) return [];
+    if (rest.length === 0) {
+      const stands = layer.files.includes(room.replace(/(\.test)?\.ts$/, ''));
+      return stands ? [] : [`${path} stands in no room`];
+    }
+    return [...NOUNS, ...layer.rooms].includes(room) ? [] : [`${path}: ${folder}/ has no room named ${room}`];
+  });
+}
+
+export const FOLDER_ENTRIES_MAX = 15;
+
+/** Folders with more entries than one looks through. The rooms of a layer are counted by their list, and migrations only grow. */
+export function crowdedBreaches(paths: readonly string[]): string[] {
+  const entries = new Map<string, Set<string>>();
   for (const path of paths) {
-    const [layer = '', file = ''] = path.split('/');
-    const isNounFile = path.split('/').length === 2 && LAYERS.some((known) => known === layer) && !isTest(path);
-    if (isNounFile && !HOMONYMS.includes(path)) nouns.set(file.replace(/\.ts$/, ''), path);
-  }
-  for (const [noun, path] of nouns) {
-    for (const plural of [`${noun}s`, `${noun}es`, noun.replace(/y$/, 'ies')]) {
-      const other = nouns.get(plural);
-      if (plural !== noun && other !== undefined) breaches.push(`${path} and ${other} name the same thing differently`);
+    const parts = path.split('/');
+    const [folder = ''] = parts;
+    if ((folder !== 'loops' && !Object.hasOwn(LAYERS, folder)) || path.startsWith('db/migrations/')) continue;
+    for (let depth = 1; depth < parts.length; depth += 1) {
+      if (depth === 1 && parts.length > 2) continue;
+      const of = parts.slice(0, depth).join('/');
+      entries.set(of, (entries.get(of) ?? new Set()).add(parts[depth] ?? ''));
     }
   }
-  return breaches;
+  return [...entries]
+    .filter(([, { size }]) => size > FOLDER_ENTRIES_MAX)
+    .map(([folder, { size }]) => `${folder}/ has ${size} entries: give it rooms`);
+}
+
+/** Rooms that import each other, directly or by way of others: each circle once. Within a room files may. */
+export function circleBreaches(sources: readonly Source[]): string[] {
+  const imported = new Map<string, Set<string>>();
+  for (const { path, imports } of sources.filter((source) => !isTest(source.path))) {
+    const room = roomOf(path);
+    const targets = imports.filter(({ from }) => from.startsWith('.')).map(({ from }) => resolveImport(path, from));
+    const others = targets.map(roomOf).filter((other) => other !== room);
+    imported.set(room, new Set([...(imported.get(room) ?? []), ...others]));
+  }
+  const circles = new Set<string>();
+  for (const start of imported.keys()) {
+    const circle = [...reachable(start, imported)].filter((room) => reachable(room, imported).has(start));
+    if (circle.length > 0) circles.add(circle.sort().join(', '));
+  }
+  return [...circles].map((circle) => `${circle} import each other: what they share stands apart`);
+}
+
+/** `db/accounts`, whatever folders are below; a layer's own files are one room. */
+function roomOf(path: string): string {
+  const parts = path.split('/');
+  return Object.hasOwn(LAYERS, parts[0] ?? '') && parts.length > 2 ? parts.slice(0, 2).join('/') : (parts[0] ?? '');
+}
+
+function reachable(start: string, imported: ReadonlyMap<string, ReadonlySet<string>>): Set<string> {
+  const seen = new Set<string>();
+  const open = [...(imported.get(start) ?? [])];
+  for (let room = open.pop(); room !== undefined; room = open.pop()) {
+    if (seen.has(room)) continue;
+    seen.add(room);
+    open.push(...(imported.get(room) ?? []));
+  }
+  return seen;
 }
 
 const ALLOWED_FILES =

@@ -2,9 +2,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { sqlState } from '../db/driver/client.ts';
 import { DomainError } from '../domain/frame/errors.ts';
-import type { BackgroundLoop } from './frame/services.ts';
 
 const PAUSE_MS_MAX = 5_000;
+
+/** Work that goes on beside answering: the relay, the sequencer, admissions, the sweep. */
+export interface BackgroundLoop {
+  readonly name: string;
+  start(): void;
+  /** Finishes the step under way, gives claims back, and resolves. */
+  stop(): Promise<void>;
+}
 
 export interface PollingLoop extends BackgroundLoop {
   /** Looks now instead of at the next interval. Cheap, and as often as one likes: calls in between are one. */

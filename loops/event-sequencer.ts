@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { Database } from '../db/driver/client.ts';
 import { type NumberedEvents, numberEvents, wakeOverdueShards } from '../db/webhooks/event-sequencer.ts';
 import { readWebhookBacklog } from '../db/webhooks/subscriptions.ts';
-import { webhookBacklog, webhookSubscriptionsDisabled } from './frame/metrics.ts';
+import { webhookBacklog, webhookSubscriptionsDisabled } from './metrics.ts';
 import { type PollingLoop, pollingLoop } from './polling.ts';
 
 /** What a subscriber waits at most before its event can be sent; each look costs one statement. */

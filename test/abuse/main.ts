@@ -6,23 +6,23 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import postgres from 'postgres';
-import { createAccounts } from '../bench/accounts.ts';
-import { Callers, type LoadCommand } from '../bench/callers.ts';
-import { median } from '../bench/measure.ts';
-import { residentBytes } from '../bench/processor-time.ts';
-import { internalTransfer, pairs } from '../bench/transfers.ts';
-import { checkLedger } from '../db/ledger/check.ts';
-import { createSignUpLink } from '../db/users/sign-ups.ts';
-import { asId, type UserSignUpId } from '../domain/frame/ids.ts';
-import type { AttackCommand, AttackReport } from '../test/abuse/attacker.ts';
-import { ATTACKS, type Target } from '../test/abuse/attacks.ts';
-import { createTestMachineUser, startApi, TEST_AUDIENCE, type TestApi } from '../test/harness/api.ts';
-import { TEST_ENCRYPTION_KEY } from '../test/harness/keyring.ts';
-import { createTestDatabase } from '../test/harness/postgres.ts';
-import { freePort } from './ports.ts';
-import { isAlive, logTail, type RunningProcess, stopProcess } from './processes.ts';
-import { describeFailure } from './remedy.ts';
-import { childProcess } from './start-children.ts';
+import { createAccounts } from '../../bench/accounts.ts';
+import { Callers, type LoadCommand } from '../../bench/callers.ts';
+import { median } from '../../bench/measure.ts';
+import { residentBytes } from '../../bench/processor-time.ts';
+import { internalTransfer, pairs } from '../../bench/transfers.ts';
+import { checkLedger } from '../../db/ledger/check.ts';
+import { createSignUpLink } from '../../db/users/sign-ups.ts';
+import { asId, type UserSignUpId } from '../../domain/frame/ids.ts';
+import { freePort } from '../../scripts/ports.ts';
+import { isAlive, logTail, type RunningProcess, stopProcess } from '../../scripts/processes.ts';
+import { describeFailure } from '../../scripts/remedy.ts';
+import { childProcess } from '../../scripts/start-children.ts';
+import { createTestMachineUser, startApi, TEST_AUDIENCE, type TestApi } from '../harness/api.ts';
+import { TEST_ENCRYPTION_KEY } from '../harness/keyring.ts';
+import { createTestDatabase } from '../harness/postgres.ts';
+import type { AttackCommand, AttackReport } from './attacker.ts';
+import { ATTACKS, type Target } from './attacks.ts';
 
 /**
  * Attacks the API while others pay, and by turns lets as many harmless requests in: payments must not suffer, memory must
@@ -156,7 +156,7 @@ async function newSignUp(api: TestApi): Promise<string> {
 async function attackByTurns(stage: Stage, closers: (() => Promise<unknown> | unknown)[]) {
   const callers = new Callers();
   closers.push(() => callers.close());
-  const attacker = fork(fileURLToPath(new URL('../test/abuse/attacker.ts', import.meta.url)), {
+  const attacker = fork(fileURLToPath(new URL('./attacker.ts', import.meta.url)), {
     execArgv: ['--import', import.meta.resolve('tsx')],
   });
   closers.push(() => attacker.disconnect());

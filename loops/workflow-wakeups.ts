@@ -12,14 +12,14 @@ import {
   settleWakeup,
 } from '../db/frame/workflow-wakeups.ts';
 import { CHANGED_SIGNAL, staticSummary, TASK_QUEUES } from '../workflows/frame/messages.ts';
-import { relayLagSeconds, relayParkedWakeups } from './frame/metrics.ts';
+import { relayLagSeconds, relayParkedWakeups } from './metrics.ts';
 import { type PollingLoop, pollingLoop } from './polling.ts';
 
 /** The guarantee: a committed wake-up is seen this soon, whether or not anybody hurried. */
 const POLL_INTERVAL_MS = 500;
 /** Temporal answers a start within milliseconds; more at once only moves the queue into its process. */
 const CALLS_MAX = 8;
-/** Longer than a call (its deadline: api/temporal.ts) and its record can take, so that no other relay makes it meanwhile. */
+/** Longer than a call (its deadline: loops/temporal.ts) and its record can take, so that no other relay makes it meanwhile. */
 const LEASE_MS = 30_000;
 const BACKOFF_MS_MIN = 500;
 /** Of a wake-up that Temporal refuses for a reason of its own. */

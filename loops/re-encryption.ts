@@ -1,20 +1,12 @@
 import type { Logger } from 'pino';
 import type { Database } from '../db/driver/client.ts';
 import type { Keyring } from '../db/frame/keyring.ts';
-import { encryptedPlaces, reEncryptBatch } from '../db/re-encryption.ts';
+import { CONFIDENTIAL_PATHS, encryptedPlaces, reEncryptBatch } from '../db/re-encryption.ts';
 import { type PollingLoop, pollingLoop } from './polling.ts';
-import { ROUTES } from './routes.ts';
 
 /** After a start with a new key everything is walked through at once; later only what a process of an earlier release wrote. */
 const INTERVAL_MS = 6 * 3_600_000;
 const VALUES_AT_ONCE = 500;
-
-/** Routes whose stored answers are encrypted. */
-export function confidentialPaths(): string[] {
-  return ROUTES.flatMap((route) =>
-    route.kind === 'route' && route.contract.confidential === true ? [route.contract.path] : [],
-  );
-}
 
 /** Encrypts under the newest key whatever is not: values in clear of an earlier release, and those of an older key. */
 export function reEncryption(options: {
@@ -23,7 +15,7 @@ export function reEncryption(options: {
   readonly logger: Logger;
 }): PollingLoop {
   const { database, keyring, logger } = options;
-  const places = encryptedPlaces(confidentialPaths());
+  const places = encryptedPlaces(CONFIDENTIAL_PATHS);
   let index = 0;
   let after: readonly string[] | null = null;
   return pollingLoop({

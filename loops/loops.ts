@@ -1,0 +1,40 @@
+import type { Client } from '@temporalio/client';
+import type { Logger } from 'pino';
+import type { Database } from '../db/driver/client.ts';
+import type { Keyring } from '../db/frame/keyring.ts';
+import type { TransferRules } from '../db/outgoing-transfers/work.ts';
+import { admissions } from './admissions.ts';
+import { eventSequencer } from './event-sequencer.ts';
+import { openWorkSweep } from './open-work.ts';
+import type { BackgroundLoop } from './polling.ts';
+import { reEncryption } from './re-encryption.ts';
+import { transferCounting } from './transfer-counts.ts';
+import { workflowWakeupRelay } from './workflow-wakeups.ts';
+
+/**
+ * Every loop, in the order in which they start; they stop in the opposite one. Each looks for its own work, so that any
+ * number of processes may run them: each API process does, unless `API_LOOPS` is off there, and each process of loops alone
+ * (main.ts). docs/architecture.md, "What runs where", has the rest.
+ */
+export function backgroundLoops({
+  database,
+  client,
+  configuration: rules,
+  keyring,
+  logger,
+}: {
+  readonly database: Database;
+  readonly client: Client;
+  readonly configuration: TransferRules;
+  readonly keyring: Keyring;
+  readonly logger: Logger;
+}): readonly BackgroundLoop[] {
+  return [
+    workflowWakeupRelay({ database, client, logger }),
+    eventSequencer({ database, logger, now: () => new Date() }),
+    admissions({ database, rules, logger }),
+    openWorkSweep({ database, logger }),
+    transferCounting({ database, logger }),
+    reEncryption({ database, keyring, logger }),
+  ];
+}

@@ -1,0 +1,69 @@
+import { pino } from 'pino';
+import { collectDefaultMetrics, Registry } from 'prom-client';
+import { loadConfiguration } from '../config/configuration.ts';
+import { readEncryptionKeys } from '../config/encryption-keys.ts';
+import { readEnvironment } from '../config/environment.ts';
+import { readMetricsAddress, startMetricsServer } from '../config/metrics-server.ts';
+import { reportSharedFailures, sharedFailureCounter } from '../config/shared-failures.ts';
+import { temporalSettings } from '../config/temporal.ts';
+import { createDatabase } from '../db/driver/client.ts';
+import { createKeyring } from '../db/frame/keyring.ts';
+import { backgroundLoops } from './loops.ts';
+import { loopMetrics } from './metrics.ts';
+import { lazyTemporalClient } from './temporal.ts';
+
+/** The loops alone, for APIs that run none (`API_LOOPS=off`). */
+
+/** A step that hangs must not keep the process. */
+const STOP_LIMIT_MS = 15_000;
+/** Admissions take four at most, every other loop one; one listens. */
+const DATABASE_CONNECTIONS = 10;
+
+async function main(): Promise<void> {
+  const environment = readEnvironment(process.env);
+  const keyring = createKeyring(readEncryptionKeys(process.env));
+  const configuration = loadConfiguration(process.env);
+  const logger = pino({ level: environment.logLevel, base: { process: 'loops', pid: process.pid } });
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const database = createDatabase({
+    url: environment.databaseUrl,
+    maxConnections: DATABASE_CONNECTIONS,
+    applicationName: 'loops',
+    onSharedFailure: reportSharedFailures(logger, sharedFailureCounter(registry)),
+  });
+  const temporal = lazyTemporalClient(temporalSettings(process.env));
+  const loops = backgroundLoops({ database, client: temporal.client, configuration, keyring, logger });
+  const metrics = await startMetricsServer(readMetricsAddress(process.env), async () => ({
+    text: (await registry.metrics()) + (await loopMetrics.metrics()),
+    contentType: registry.contentType,
+  }));
+  for (const loop of loops) loop.start();
+  logger.info({ metricsPort: metrics.port }, 'loops ready');
+
+  let stopping = false;
+  const stop = async (signal: string): Promise<void> => {
+    if (stopping) return;
+    stopping = true;
+    setTimeout(() => process.exit(1), STOP_LIMIT_MS).unref();
+    logger.info({ signal }, 'loops stop');
+    for (const loop of [...loops].reverse()) await loop.stop();
+    await temporal.close();
+    await database.close();
+    await metrics.close();
+    process.exit(0);
+  };
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.on(signal, () => {
+      stop(signal).catch((error: unknown) => {
+        logger.error({ error: error instanceof Error ? error.name : 'unknown' }, 'loops did not stop in order');
+        process.exit(1);
+      });
+    });
+  }
+}
+
+main().catch((error: unknown) => {
+  console.error(`The loops cannot start: ${error instanceof Error ? error.message : String(error)}`);
+  process.exit(1);
+});
