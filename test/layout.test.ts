@@ -9,6 +9,7 @@ import {
   extensionBreaches,
   FOLDERS,
   importBreaches,
+  NOUNS,
   nameBreaches,
   oversized,
   ratchetBreaches,
@@ -64,6 +65,13 @@ describe('the project', () => {
 
   test('no room imports another that imports it', () => {
     expect(circleBreaches(sources)).toEqual([]);
+  });
+
+  test('the map in the README names the folders and rooms that are there, and no other', () => {
+    const map = /^## The map of the code\n(.*?)^## /ms.exec(readFileSync(join(root, 'README.md'), 'utf8'))?.[1] ?? '';
+    const isThere = (noun: string) => sources.some(({ path }) => path.split('/')[1] === noun);
+    expect(NOUNS.filter((noun) => map.includes(`\`${noun}\``))).toEqual(NOUNS.filter(isThere));
+    expect(FOLDERS.filter((folder) => map.includes(`\`${folder}/\``))).toEqual(FOLDERS);
   });
 
   test('the top level holds the known folders alone', () => {

@@ -3,7 +3,7 @@ import { depositInformation } from '../../domain/accounts/deposit-information.ts
 import { recordNotFound } from '../../domain/frame/errors.ts';
 import type { AccountId } from '../../domain/frame/ids.ts';
 import { NAME_LENGTH_MAX } from '../../domain/frame/parties/names.ts';
-import { findOffer } from '../../domain/providers/providers.ts';
+import { offerOf } from '../../domain/providers/providers.ts';
 import { route } from '../frame/route.ts';
 import { country, currency, fields, map, nullable, text, uuid } from '../frame/schemas/schemas.ts';
 import { ACCOUNT_NUMBER_LENGTH_MAX, IBAN_TEXT_LENGTH_MAX, ROUTING_CODE_KEY, routingCodesShown } from './schemas.ts';
@@ -70,8 +70,7 @@ const getDepositInformation = route(
     const account = await findAccount(database.reader, params.id);
     if (account === null) throw recordNotFound('account', 'id', params.id);
     const main = account.mainAccountId === null ? null : await findAccount(database.reader, account.mainAccountId);
-    const provider = configuration.providers.find(({ code }) => code === account.provider);
-    const offer = provider === undefined ? null : (findOffer(provider, account)?.offer ?? null);
+    const offer = offerOf(account, configuration.providers);
     return { data: { depositInformation: depositInformation(account, main, offer, configuration.schemes) } };
   },
 );

@@ -2,14 +2,16 @@ import { findAccount } from '../../db/accounts/reads.ts';
 import { listStatementEntries } from '../../db/accounts/statements.ts';
 import { readClock } from '../../db/frame/clock.ts';
 import {
-  presentStatementEntry,
   STATEMENT_ENTRY_TYPES,
   STATEMENT_TRANSACTION_TYPES,
+  type StatementEntry,
   statementRange,
 } from '../../domain/accounts/statements.ts';
 import { recordNotFound } from '../../domain/frame/errors.ts';
 import type { AccountId } from '../../domain/frame/ids.ts';
+import { amountNumber } from '../../domain/frame/money.ts';
 import { DESCRIPTION_LENGTH_MAX } from '../../domain/frame/parties/names.ts';
+import { formatDateTimeMs } from '../../domain/frame/time/dates.ts';
 import { route } from '../frame/route.ts';
 import {
   amount,
@@ -41,6 +43,17 @@ const statementEntryShown = fields({
   currency: currency(),
   narrative: nullable(text(NARRATIVE_LENGTH_MAX)),
 });
+
+/** `data.accountStatements` of specification 2.5. */
+function presentStatementEntry(entry: StatementEntry) {
+  const { postedAt, amountMinor, balanceMinor, ...shown } = entry;
+  return {
+    ...shown,
+    entryDateTime: formatDateTimeMs(postedAt),
+    amount: amountNumber(amountMinor, entry.currency),
+    balance: amountNumber(balanceMinor, entry.currency),
+  };
+}
 
 const getAccountStatements = route(
   {

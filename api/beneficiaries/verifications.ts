@@ -8,8 +8,8 @@ import { ProviderUnavailable } from '../../activities/providers/port.ts';
 import { createBeneficiaryVerification, requireVerifyingClient } from '../../db/beneficiaries/verifications.ts';
 import { checkAccountFormats } from '../../domain/accounts/bank-accounts.ts';
 import {
+  type BeneficiaryVerification,
   DIRECTORIES,
-  presentBeneficiaryVerification,
   VERIFICATION_REASONS,
 } from '../../domain/beneficiaries/verifications.ts';
 import { refusal } from '../../domain/frame/errors.ts';
@@ -84,6 +84,24 @@ const verificationShown = fields({
     accountHolderName: nullable(text(FULL_NAME_LENGTH_MAX)),
   }),
 });
+
+/** Both names of identity and bank account that the specification's samples have (2.11). */
+function presentBeneficiaryVerification(verification: BeneficiaryVerification) {
+  const { id, clientId, directory, provider, identity, bankAccount } = verification;
+  const { secondaryIdentification, schemeReasonCode, matched, reason, accountHolderName } = verification;
+  return {
+    id,
+    clientId,
+    directory,
+    serviceProvider: provider,
+    beneficiaryIdentity: identity,
+    identity,
+    beneficiaryBankAccount: bankAccount,
+    bankAccount,
+    attributes: { secondaryIdentification, schemeReasonCode },
+    result: { matched, reason, accountHolderName },
+  };
+}
 
 const BENEFICIARY_SENT_EXAMPLE = {
   clientId: '0199c4a0-5b1e-7c3a-9d42-0c2f6f3a1b01',

@@ -3,8 +3,8 @@ import type { Transaction } from '../../db/driver/client.ts';
 import { createUser, type NewUser } from '../../db/users/users.ts';
 import { refusal } from '../../domain/frame/errors.ts';
 import { asId, type ClientId } from '../../domain/frame/ids.ts';
-import { presentUserClientRelation } from '../../domain/users/client-relations.ts';
 import { presentUser } from '../../domain/users/users.ts';
+import { presentUserClientRelation } from '../users/schemas.ts';
 
 /** `workflow.createUser` (specification 4.1): the user that a client is at the same time. Refuses what cannot be one. */
 export function userOfClient({ identity, profile }: NewClient): NewUser {

@@ -2,18 +2,14 @@ import { isTakenNumber, waitedForRowOf } from '../../db/driver/client.ts';
 import { newId } from '../../db/frame/ids.ts';
 import { drawTransactionNumber } from '../../db/ledger/transaction-numbers.ts';
 import { type InternalTransfer, settleInternalTransfer } from '../../db/outgoing-transfers/internal-transfers.ts';
-import { DomainError, type Problem } from '../../domain/frame/errors.ts';
 import type { IncomingTransferId, OutgoingTransferId } from '../../domain/frame/ids.ts';
 import { dateInUtc } from '../../domain/frame/time/dates.ts';
-import { implicitFee, parseRatioPricing, ratioFee } from '../../domain/ledger/fees.ts';
 import {
   type OutgoingTransferRecord,
   presentOutgoingTransfer,
   type Requirements,
 } from '../../domain/outgoing-transfers/outgoing-transfers.ts';
-import { requiresAuthorization, ruleFor } from '../../domain/outgoing-transfers/requirement-rules.ts';
-import { findTransferReason } from '../../domain/outgoing-transfers/transfer-reasons.ts';
-import { INTERNAL_SCHEME } from '../../domain/providers/schemes.ts';
+import { startingRequirements } from '../../domain/outgoing-transfers/requirement-rules.ts';
 import { inProgress } from '../frame/requests/idempotency.ts';
 import type { RenderedAnswer, RouteContext } from '../frame/route.ts';
 import type { fields } from '../frame/schemas/schemas.ts';
@@ -26,63 +22,6 @@ export type PostContext = RouteContext<Record<never, never>, Record<never, never
 // A drawn transaction number that is taken is drawn again, so often (36^6 a day: a repeat is likely at 55,000 a day).
 const DRAWS_MAX = 5;
 
-/** The fee in minor units: by the caller's own pricing, or by the configured table. Throws on pricing that contradicts itself. */
-export function feeMinor({ body, services }: PostContext): bigint {
-  const { outgoingTransfer, pricing: terms } = body.data;
-  const { currency, amountMinor } = outgoingTransfer;
-  const pricing = body.workflow.pricing;
-  if (pricing?.sourcingMethod !== 'explicit') {
-    if (terms !== undefined) throw invalidPricing('data.pricing', 'belongs to explicit pricing');
-    const scheme = outgoingTransfer.scheme ?? INTERNAL_SCHEME;
-    return implicitFee({ direction: 'outgoing', scheme, currency, amountMinor }, services.configuration.prices);
-  }
-  if (pricing.enabled === false) return 0n;
-  if (terms === undefined) throw invalidPricing('data.pricing', 'is required with explicit pricing that is enabled');
-  const parsed = parseRatioPricing(terms, currency);
-  if ('ratio' in parsed) return ratioFee(amountMinor, parsed);
-  throw new DomainError(parsed);
-}
-
-function invalidPricing(path: string, rule: string): DomainError {
-  const problem: Problem = {
-    code: rule.startsWith('is required') ? 'common.validation.field_required' : 'common.validation.field_invalid',
-    message: `${path} ${rule}.`,
-    messageParameters: ['data', 'pricing', ''],
-  };
-  return new DomainError([problem]);
-}
-
-/** The requirements that a transfer starts with: what the configuration asks nobody for is not required. */
-export function startingRequirements({ body, services }: PostContext): Requirements {
-  const { authorization, compliance } = services.configuration;
-  const { currency, amountMinor } = body.data.outgoingTransfer;
-  const authorize = requiresAuthorization(ruleFor(authorization, currency), { amountMinor, currency });
-  // A review of the receiver's side is not the sender's: it begins when the transfer is reserved.
-  const reviewed = ruleFor(compliance.outgoing, currency) !== 'none';
-  return {
-    authorizationStatus: authorize ? 'not-checked' : 'not-required',
-    complianceCheckStatus: reviewed ? 'not-checked' : 'not-required',
-    transferDateStatus: 'not-checked',
-    balanceCheckStatus: 'not-checked',
-  };
-}
-
-/** Whether the incoming transfer of an internal one is reviewed before its money is the receiver's. */
-export function isReviewedOnArrival({ body, services }: PostContext): boolean {
-  return ruleFor(services.configuration.compliance.incoming, body.data.outgoingTransfer.currency) !== 'none';
-}
-
-/** Nothing has to be waited for, and nothing looked up: an internal transfer for now, without review or authorization. */
-export function isStraightThrough(context: PostContext): boolean {
-  const { scope, transferDate, transferReasonId } = context.body.data.outgoingTransfer;
-  if (scope !== 'internal' || context.body.workflow.dryRun === true || transferDate !== undefined) return false;
-  if (transferReasonId !== undefined && findTransferReason(transferReasonId) === null) return false;
-  const requirements = startingRequirements(context);
-  const isFree =
-    requirements.authorizationStatus === 'not-required' && requirements.complianceCheckStatus === 'not-required';
-  return isFree && !isReviewedOnArrival(context);
-}
-
 /**
  * Settles the transfer in one statement, whose idempotency row holds the very text of the answer. Null: something does not
  * hold, nothing was done, and it is to be made or refused under its locks.
@@ -91,7 +30,7 @@ export async function settleStraightThrough(context: PostContext, fee: bigint): 
   const { body, caller, services, idempotency } = context;
   const request = body.data.outgoingTransfer;
   if (request.destination.type !== 'client-account') throw new Error('an internal transfer goes to a client account');
-  const requirements = startingRequirements(context);
+  const requirements = startingRequirements(services.configuration, request);
   let transferDate = dateInUtc(services.now());
   for (let draw = 1; draw <= DRAWS_MAX; draw += 1) {
     const now = services.now();

@@ -1,4 +1,3 @@
-import type { Configuration } from '../../config/configuration.ts';
 import { findClient } from '../../db/clients/clients.ts';
 import type { Reader, Transaction } from '../../db/driver/client.ts';
 import { newId } from '../../db/frame/ids.ts';
@@ -17,11 +16,12 @@ import { DomainError } from '../../domain/frame/errors.ts';
 import type { AccountId, IncomingTransferId, OutgoingTransferId } from '../../domain/frame/ids.ts';
 import { presentOutgoingTransfer, presentPlannedTransfer } from '../../domain/outgoing-transfers/outgoing-transfers.ts';
 import { planOutgoingTransfer, type TransferPlan } from '../../domain/outgoing-transfers/plans.ts';
+import { isReviewedOnArrival, startingRequirements } from '../../domain/outgoing-transfers/requirement-rules.ts';
 import { transferReasons } from '../../domain/outgoing-transfers/transfer-reasons.ts';
-import { findOffer } from '../../domain/providers/providers.ts';
+import { offerOf } from '../../domain/providers/providers.ts';
 import { openIdempotently } from '../frame/requests/idempotency.ts';
 import type { RenderedAnswer } from '../frame/route.ts';
-import { isReviewedOnArrival, type PostContext, startingRequirements } from './creation.ts';
+import type { PostContext } from './creation.ts';
 import type { PostedTransfer } from './schemas.ts';
 
 type PostAnswer = Parameters<PostContext['render']>[0];
@@ -101,7 +101,7 @@ async function createTransfer(
       outgoingTransferId: transfer.id,
       sender: source,
       receiver,
-      isReviewed: isReviewedOnArrival(context),
+      isReviewed: isReviewedOnArrival(services.configuration, body.data.outgoingTransfer.currency),
       amountMinor: transfer.amountMinor,
       description: transfer.description,
     };
@@ -147,7 +147,7 @@ async function judge(reader: Reader, context: PostContext, facts: TransferFacts,
       source,
       destination: receiver,
       bankAccount: to?.judged ?? null,
-      offeredSchemes: source === null ? [] : offeredSchemes(configuration, source),
+      offeredSchemes: source === null ? [] : (offerOf(source, configuration.providers)?.schemes ?? []),
       reasons: to === null ? [] : transferReasons(to.judged.country),
       tradeNames: configuration.tradeNames,
       schemes: configuration.schemes,
@@ -179,13 +179,6 @@ function destinationBankAccountId({ destination }: PostedTransfer): string {
   return destination.type === 'beneficiary-bank-account' ? destination.beneficiaryBankAccountId : '';
 }
 
-/** The schemes that the account's provider offers for its currency and country. */
-function offeredSchemes({ providers }: Configuration, account: LockedAccount): readonly string[] {
-  const provider = providers.find(({ code }) => code === account.provider);
-  if (provider === undefined) return [];
-  return findOffer(provider, { currency: account.currency, country: account.country })?.offer.schemes ?? [];
-}
-
 function plannedTransfer(context: PostContext, { source, receiver, to, plan, feeMinor: fee, now }: Judged) {
   const request = context.body.data.outgoingTransfer;
   return {
@@ -211,6 +204,6 @@ function plannedTransfer(context: PostContext, { source, receiver, to, plan, fee
     beneficiaryBankAccountId: to?.judged.id ?? null,
     returned: false,
     incomingTransferId: receiver === null ? null : newId<IncomingTransferId>(),
-    ...startingRequirements(context),
+    ...startingRequirements(context.services.configuration, request),
   };
 }

@@ -6,13 +6,7 @@ import { recordNotFound, refusal } from '../../domain/frame/errors.ts';
 import type { AccountId } from '../../domain/frame/ids.ts';
 import { formatDateTime } from '../../domain/frame/time/dates.ts';
 import { transferReasons } from '../../domain/outgoing-transfers/transfer-reasons.ts';
-import {
-  findOffer,
-  offersScheme,
-  outgoingSchemes,
-  type Provider,
-  type ProviderOffer,
-} from '../../domain/providers/providers.ts';
+import { offerOf, offersScheme, outgoingSchemes } from '../../domain/providers/providers.ts';
 import { INTERNAL_SCHEME } from '../../domain/providers/schemes.ts';
 import { route } from '../frame/route.ts';
 import { country, date, fields, list, nullable, pattern, picklist, text, uuid } from '../frame/schemas/schemas.ts';
@@ -29,12 +23,6 @@ async function requireAccount(reader: Reader, id: AccountId): Promise<Account> {
   const account = await findAccount(reader, id);
   if (account === null) throw recordNotFound('account', 'id', id);
   return account;
-}
-
-/** What the account's provider offers for accounts like it; null where it no longer does. */
-function offerOf(account: Account, providers: readonly Provider[]): ProviderOffer | null {
-  const provider = providers.find(({ code }) => code === account.provider);
-  return provider === undefined ? null : (findOffer(provider, account)?.offer ?? null);
 }
 
 const getTransferSchemes = route(

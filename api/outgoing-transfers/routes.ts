@@ -1,7 +1,9 @@
 import { findOutgoingTransfer, listOutgoingTransfers } from '../../db/outgoing-transfers/reads.ts';
 import { recordNotFound } from '../../domain/frame/errors.ts';
 import type { AccountId, ClientId, OutgoingTransferId } from '../../domain/frame/ids.ts';
+import { feeMinor } from '../../domain/ledger/fees.ts';
 import { OUTGOING_TRANSFER_STATUSES } from '../../domain/outgoing-transfers/outgoing-transfers.ts';
+import { isStraightThrough } from '../../domain/outgoing-transfers/requirement-rules.ts';
 import { route } from '../frame/route.ts';
 import {
   amountText,
@@ -16,7 +18,7 @@ import {
   uuid,
 } from '../frame/schemas/schemas.ts';
 import { changeTransfer, patchTransferWorkflow } from './changes.ts';
-import { feeMinor, isStraightThrough, settleStraightThrough } from './creation.ts';
+import { settleStraightThrough } from './creation.ts';
 import { makeTransfer } from './plans.ts';
 import {
   OUTGOING_TRANSFER_EXAMPLE,
@@ -65,8 +67,12 @@ const postOutgoingTransfer = route(
     },
   },
   async (context) => {
-    const fee = feeMinor(context);
-    const settled = isStraightThrough(context) ? await settleStraightThrough(context, fee) : null;
+    const { outgoingTransfer, pricing: terms } = context.body.data;
+    const { dryRun, pricing } = context.body.workflow;
+    const { configuration } = context.services;
+    const fee = feeMinor(outgoingTransfer, { pricing, terms }, configuration.prices);
+    const isSettledAtOnce = dryRun !== true && isStraightThrough(configuration, outgoingTransfer);
+    const settled = isSettledAtOnce ? await settleStraightThrough(context, fee) : null;
     return settled ?? makeTransfer(context, fee);
   },
 );

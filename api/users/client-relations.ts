@@ -7,12 +7,13 @@ import {
 import { findUser } from '../../db/users/users.ts';
 import { recordNotFound } from '../../domain/frame/errors.ts';
 import type { ClientId, UserClientRelationId, UserId } from '../../domain/frame/ids.ts';
-import { presentUserClientRelation, USER_CLIENT_RELATION_STATUSES } from '../../domain/users/client-relations.ts';
+import { USER_CLIENT_RELATION_STATUSES } from '../../domain/users/client-relations.ts';
 import { route } from '../frame/route.ts';
 import { fields, list, optional, picklist, uuid } from '../frame/schemas/schemas.ts';
 import {
   CLIENT_ID_EXAMPLE,
   CLIENTS_MAX,
+  presentUserClientRelation,
   USER_CLIENT_RELATION_EXAMPLE,
   userClientRelationShown,
   userClientRelationsSent,

@@ -2,7 +2,7 @@ import { changeUserInvitation, findUserInvitation, listUserInvitations } from '.
 import { CLIENT_RELATIONS } from '../../domain/clients/clients.ts';
 import { recordNotFound } from '../../domain/frame/errors.ts';
 import type { UserInvitationId } from '../../domain/frame/ids.ts';
-import { presentUserInvitation, USER_INVITATION_STATUSES } from '../../domain/users/invitations.ts';
+import { USER_INVITATION_STATUSES, type UserInvitation } from '../../domain/users/invitations.ts';
 import { route } from '../frame/route.ts';
 import { email } from '../frame/schemas/parties.ts';
 import { fields, list, picklist, uuid } from '../frame/schemas/schemas.ts';
@@ -15,6 +15,10 @@ export const userInvitationShown = fields({
   userClientRelation: picklist(CLIENT_RELATIONS),
   status: picklist(USER_INVITATION_STATUSES),
 });
+
+export function presentUserInvitation({ id, clientId, userClientRelation, status }: UserInvitation) {
+  return { id, clientId, userClientRelation, status };
+}
 
 const EXAMPLE = {
   id: '0199c4b3-7e02-7b41-a7c9-51d0f2b8e913',

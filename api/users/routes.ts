@@ -3,13 +3,11 @@ import { changeUser, createUser, findUser, listUsers } from '../../db/users/user
 import { CLIENT_RELATIONS } from '../../domain/clients/clients.ts';
 import { recordNotFound } from '../../domain/frame/errors.ts';
 import type { ClientId, UserId } from '../../domain/frame/ids.ts';
-import { presentUserClientRelation } from '../../domain/users/client-relations.ts';
-import { presentUserInvitation } from '../../domain/users/invitations.ts';
 import { presentInvitedUser, presentUser } from '../../domain/users/users.ts';
 import { route } from '../frame/route.ts';
 import { email } from '../frame/schemas/parties.ts';
 import { fields, list, optional, picklist, uuid } from '../frame/schemas/schemas.ts';
-import { userInvitationShown } from './invitations.ts';
+import { presentUserInvitation, userInvitationShown } from './invitations.ts';
 import {
   CLIENT_ID_EXAMPLE,
   CLIENTS_MAX,
@@ -18,6 +16,7 @@ import {
   invitedUserSent,
   newIdentity,
   newProfile,
+  presentUserClientRelation,
   USER_CLIENT_RELATION_EXAMPLE,
   USER_EXAMPLE,
   USER_SENT_EXAMPLE,

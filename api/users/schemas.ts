@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import type { ClientId } from '../../domain/frame/ids.ts';
-import { USER_CLIENT_RELATION_STATUSES } from '../../domain/users/client-relations.ts';
+import { USER_CLIENT_RELATION_STATUSES, type UserClientRelation } from '../../domain/users/client-relations.ts';
 import { USER_STATUSES, type UserIdentity, type UserProfile } from '../../domain/users/users.ts';
 import { addressSent, addressShown, email, partyName, phone } from '../frame/schemas/parties.ts';
 import { clearable, date, fields, list, nullable, optional, picklist, text, uuid } from '../frame/schemas/schemas.ts';
@@ -100,6 +100,10 @@ export const userClientRelationShown = fields({
   clientId: uuid(),
   status: picklist(USER_CLIENT_RELATION_STATUSES),
 });
+
+export function presentUserClientRelation({ id, userId, clientId, status }: UserClientRelation) {
+  return { id, userId, clientId, status };
+}
 
 export const CLIENT_ID_EXAMPLE = '0199c4a0-5b1e-7c3a-9d42-0c2f6f3a1b01';
 

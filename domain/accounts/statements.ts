@@ -1,5 +1,4 @@
 import { refusal } from '../frame/errors.ts';
-import { amountNumber } from '../frame/money.ts';
 import { formatDateTimeMs } from '../frame/time/dates.ts';
 
 export const STATEMENT_TRANSACTION_TYPES = [
@@ -32,17 +31,6 @@ export interface StatementEntry {
   readonly balanceMinor: bigint;
   readonly currency: string;
   readonly narrative: string | null;
-}
-
-/** `data.accountStatements` of specification 2.5. */
-export function presentStatementEntry(entry: StatementEntry) {
-  const { postedAt, amountMinor, balanceMinor, ...shown } = entry;
-  return {
-    ...shown,
-    entryDateTime: formatDateTimeMs(postedAt),
-    amount: amountNumber(amountMinor, entry.currency),
-    balance: amountNumber(balanceMinor, entry.currency),
-  };
 }
 
 /** Both ends belong to the range; `to` is a whole millisecond and means all of it. */

@@ -89,21 +89,3 @@ export interface BeneficiaryVerification extends VerificationResult {
   readonly bankAccount: VerificationBankAccount;
   readonly secondaryIdentification: string | null;
 }
-
-/** Both names of identity and bank account that the specification's samples have (2.11). */
-export function presentBeneficiaryVerification(verification: BeneficiaryVerification) {
-  const { id, clientId, directory, provider, identity, bankAccount } = verification;
-  const { secondaryIdentification, schemeReasonCode, matched, reason, accountHolderName } = verification;
-  return {
-    id,
-    clientId,
-    directory,
-    serviceProvider: provider,
-    beneficiaryIdentity: identity,
-    identity,
-    beneficiaryBankAccount: bankAccount,
-    bankAccount,
-    attributes: { secondaryIdentification, schemeReasonCode },
-    result: { matched, reason, accountHolderName },
-  };
-}

@@ -1,6 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { implicitFee, type PriceTable, parseRatio, parseRatioPricing, type RatioPricing, ratioFee } from './fees.ts';
+import {
+  feeMinor,
+  implicitFee,
+  type PriceTable,
+  parseRatio,
+  parseRatioPricing,
+  type RatioPricing,
+  ratioFee,
+} from './fees.ts';
 
 function pricing(ratio: string, minimumMinor: bigint | null = null, maximumMinor: bigint | null = null): RatioPricing {
   const parsed = parseRatio(ratio);
@@ -118,5 +126,32 @@ describe('explicit pricing', () => {
   test('all problems are told at once', () => {
     const request = { ratio: 'x', boundaryCurrency: 'USD', minimumAmount: 'y', maximumAmount: 'z' };
     expect(parseRatioPricing(request, 'EUR')).toHaveLength(4);
+  });
+});
+
+describe('the fee of an outgoing transfer', () => {
+  const prices: PriceTable = [
+    { direction: 'outgoing', scheme: 'internal', currency: 'GBP', fixedMinor: 7n, pricing: null },
+    { direction: 'outgoing', scheme: 'chaps', currency: 'GBP', fixedMinor: 25n, pricing: null },
+  ];
+  const transfer = { currency: 'GBP', amountMinor: 10_000n };
+  const explicit = { sourcingMethod: 'explicit' } as const;
+
+  test('is that of the table, where an internal one has a line of its own', () => {
+    expect(feeMinor(transfer, {}, prices)).toBe(7n);
+    expect(feeMinor({ ...transfer, scheme: 'chaps' }, { pricing: { sourcingMethod: 'implicit' } }, prices)).toBe(25n);
+  });
+
+  test('is the caller’s own with explicit pricing, or none', () => {
+    expect(feeMinor(transfer, { pricing: explicit, terms: { ratio: '0.01' } }, prices)).toBe(100n);
+    expect(feeMinor(transfer, { pricing: { ...explicit, enabled: false } }, prices)).toBe(0n);
+  });
+
+  test.each([
+    [{ terms: { ratio: '0.01' } }, 'data.pricing belongs to explicit pricing.'],
+    [{ pricing: explicit }, 'data.pricing is required with explicit pricing that is enabled.'],
+    [{ pricing: explicit, terms: { ratio: '2' } }, 'The ratio must be decimal text from 0 to 1.'],
+  ])('%j is refused', (request, message) => {
+    expect(() => feeMinor(transfer, request, prices)).toThrow(message);
   });
 });

@@ -1,5 +1,6 @@
-import type { Problem } from '../frame/errors.ts';
+import { DomainError, type Problem } from '../frame/errors.ts';
 import { type AmountProblem, isCurrency, parseAmountMinor } from '../frame/money.ts';
+import { INTERNAL_SCHEME } from '../providers/schemes.ts';
 
 /** An exact fraction of an amount, between 0 and 1: 0.0025 is { numerator: 25n, denominator: 10000n }. */
 export interface Ratio {
@@ -113,6 +114,42 @@ export function parseRatioPricing(
   const [first, ...rest] = problems;
   if (first !== undefined) return [first, ...rest];
   return { ratio: ratio ?? { numerator: 0n, denominator: 1n }, minimumMinor, maximumMinor };
+}
+
+/** How a caller wants an outgoing transfer priced, as it was sent: `workflow.pricing`, and `data.pricing` as its terms. */
+export interface PricingRequest {
+  readonly pricing?:
+    | { readonly sourcingMethod: 'explicit' | 'implicit'; readonly enabled?: boolean | undefined }
+    | undefined;
+  readonly terms?: RatioPricingRequest | undefined;
+}
+
+/** The fee in minor units: by the caller's own pricing, or by the configured table. Throws on pricing that contradicts itself. */
+export function feeMinor(
+  transfer: { readonly scheme?: string | undefined; readonly currency: string; readonly amountMinor: bigint },
+  { pricing, terms }: PricingRequest,
+  prices: PriceTable,
+): bigint {
+  const { currency, amountMinor } = transfer;
+  if (pricing?.sourcingMethod !== 'explicit') {
+    if (terms !== undefined) throw invalidPricing('data.pricing', 'belongs to explicit pricing');
+    const scheme = transfer.scheme ?? INTERNAL_SCHEME;
+    return implicitFee({ direction: 'outgoing', scheme, currency, amountMinor }, prices);
+  }
+  if (pricing.enabled === false) return 0n;
+  if (terms === undefined) throw invalidPricing('data.pricing', 'is required with explicit pricing that is enabled');
+  const parsed = parseRatioPricing(terms, currency);
+  if ('ratio' in parsed) return ratioFee(amountMinor, parsed);
+  throw new DomainError(parsed);
+}
+
+function invalidPricing(path: string, rule: string): DomainError {
+  const problem: Problem = {
+    code: rule.startsWith('is required') ? 'common.validation.field_required' : 'common.validation.field_invalid',
+    message: `${path} ${rule}.`,
+    messageParameters: ['data', 'pricing', ''],
+  };
+  return new DomainError([problem]);
 }
 
 const BOUND_MESSAGES: Readonly<Record<AmountProblem, string>> = {

@@ -1,5 +1,12 @@
 import { expect, test } from 'vitest';
-import { parseAuthorizationRule, requiresAuthorization, ruleFor } from './requirement-rules.ts';
+import {
+  isStraightThrough,
+  parseAuthorizationRule,
+  type RequirementRules,
+  requiresAuthorization,
+  ruleFor,
+  startingRequirements,
+} from './requirement-rules.ts';
 
 test('an amount counts in every currency, whatever its minor unit', () => {
   const rule = parseAuthorizationRule('1000.5');
@@ -26,4 +33,40 @@ test('a currency with a rule of its own does not follow the general one', () => 
   expect(ruleFor(rules, 'USD')).toBe('external');
   expect(ruleFor(rules, 'EUR')).toBe('none');
   expect(ruleFor(rules, 'constructor')).toBe('none');
+});
+
+const free: RequirementRules = {
+  authorization: { rule: 'never', byCurrency: {} },
+  compliance: { incoming: { rule: 'none', byCurrency: {} }, outgoing: { rule: 'none', byCurrency: {} } },
+};
+const authorized: RequirementRules = { ...free, authorization: { rule: 'never', byCurrency: { EUR: 'always' } } };
+const reviewed = (side: 'incoming' | 'outgoing'): RequirementRules => ({
+  ...free,
+  compliance: { ...free.compliance, [side]: { rule: 'external', byCurrency: {} } },
+});
+const internal = { scope: 'internal', currency: 'EUR', amountMinor: 100n } as const;
+
+test.each([
+  ['nobody asks for', free, 'not-required', 'not-required'],
+  ['an approver is asked for', authorized, 'not-checked', 'not-required'],
+  ['are reviewed on leaving', reviewed('outgoing'), 'not-required', 'not-checked'],
+  ['are reviewed on arrival', reviewed('incoming'), 'not-required', 'not-required'],
+])('transfers that %s start with what is asked for alone', (_, rules, authorizationStatus, complianceCheckStatus) => {
+  expect(startingRequirements(rules, internal)).toEqual({
+    authorizationStatus,
+    complianceCheckStatus,
+    transferDateStatus: 'not-checked',
+    balanceCheckStatus: 'not-checked',
+  });
+});
+
+test('only an internal transfer for now, of a known reason, that nobody authorizes or reviews goes straight through', () => {
+  expect(isStraightThrough(free, internal)).toBe(true);
+  expect(isStraightThrough(authorized, { ...internal, currency: 'GBP' })).toBe(true);
+  expect(isStraightThrough(free, { ...internal, scope: 'external' })).toBe(false);
+  expect(isStraightThrough(free, { ...internal, transferDate: '2027-03-01' })).toBe(false);
+  expect(isStraightThrough(free, { ...internal, transferReasonId: 'unknown' })).toBe(false);
+  for (const rules of [authorized, reviewed('outgoing'), reviewed('incoming')]) {
+    expect(isStraightThrough(rules, internal)).toBe(false);
+  }
 });

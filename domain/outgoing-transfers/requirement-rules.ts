@@ -1,4 +1,6 @@
 import { minorUnits } from '../frame/money.ts';
+import type { Requirements } from './outgoing-transfers.ts';
+import { findTransferReason } from './transfer-reasons.ts';
 
 /** Who decides whether a transfer may go: nobody asks, the caller, or the service's own rules. */
 export const COMPLIANCE_MODES = ['none', 'external', 'built-in'] as const;
@@ -36,4 +38,57 @@ export function requiresAuthorization(
   if (rule === 'never' || rule === 'always') return rule === 'always';
   const tenThousandths = transfer.amountMinor * 10n ** BigInt(RULE_DECIMALS - minorUnits(transfer.currency));
   return tenThousandths >= rule.fromTenThousandths;
+}
+
+/** What is configured of the requirements of transfers. */
+export interface RequirementRules {
+  readonly authorization: RuleByCurrency<AuthorizationRule>;
+  readonly compliance: {
+    readonly incoming: RuleByCurrency<ComplianceMode>;
+    readonly outgoing: RuleByCurrency<ComplianceMode>;
+  };
+}
+
+interface Amount {
+  readonly currency: string;
+  readonly amountMinor: bigint;
+}
+
+/** The requirements that a transfer starts with: what the configuration asks nobody for is not required. */
+export function startingRequirements(
+  { authorization, compliance }: RequirementRules,
+  { currency, amountMinor }: Amount,
+): Requirements {
+  const authorize = requiresAuthorization(ruleFor(authorization, currency), { amountMinor, currency });
+  // A review of the receiver's side is not the sender's: it begins when the transfer is reserved.
+  const reviewed = ruleFor(compliance.outgoing, currency) !== 'none';
+  return {
+    authorizationStatus: authorize ? 'not-checked' : 'not-required',
+    complianceCheckStatus: reviewed ? 'not-checked' : 'not-required',
+    transferDateStatus: 'not-checked',
+    balanceCheckStatus: 'not-checked',
+  };
+}
+
+/** Whether the incoming transfer of an internal one is reviewed before its money is the receiver's. */
+export function isReviewedOnArrival({ compliance }: RequirementRules, currency: string): boolean {
+  return ruleFor(compliance.incoming, currency) !== 'none';
+}
+
+/** Nothing has to be waited for, and nothing looked up: an internal transfer for now, without review or authorization. */
+export function isStraightThrough(
+  rules: RequirementRules,
+  transfer: Amount & {
+    readonly scope: 'internal' | 'external';
+    readonly transferDate?: string | undefined;
+    readonly transferReasonId?: string | undefined;
+  },
+): boolean {
+  const { scope, transferDate, transferReasonId } = transfer;
+  if (scope !== 'internal' || transferDate !== undefined) return false;
+  if (transferReasonId !== undefined && findTransferReason(transferReasonId) === null) return false;
+  const requirements = startingRequirements(rules, transfer);
+  const isFree =
+    requirements.authorizationStatus === 'not-required' && requirements.complianceCheckStatus === 'not-required';
+  return isFree && !isReviewedOnArrival(rules, transfer.currency);
 }

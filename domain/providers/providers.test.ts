@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { chooseOffer, findOffer, offersScheme, type Provider, type ProviderOffer } from './providers.ts';
+import { chooseOffer, findOffer, offerOf, offersScheme, type Provider, type ProviderOffer } from './providers.ts';
 
 const offer: ProviderOffer = {
   currencies: ['GBP'],
@@ -29,4 +29,11 @@ test('internal transfers need no offer of a scheme', () => {
   expect(offersScheme(offer, { scheme: null, currency: 'GBP' })).toBe(true);
   expect(offersScheme(offer, { scheme: 'chaps', currency: 'GBP' })).toBe(true);
   expect(offersScheme(offer, { scheme: 'swift', currency: 'GBP' })).toBe(false);
+});
+
+test('an account is offered what its own provider offers, and nothing once that is gone', () => {
+  const account = { provider: 'second', currency: 'JPY', country: 'JP' };
+  expect(offerOf(account, [plugIn, first, second])).toBe(anyOther);
+  expect(offerOf({ ...account, currency: 'GBP' }, [plugIn, first, second])).toBeNull();
+  expect(offerOf(account, [plugIn, first])).toBeNull();
 });

@@ -50,6 +50,15 @@ export function findOffer(
   return offer === undefined ? null : { provider, offer, country: wanted.country ?? offer.defaultCountry };
 }
 
+/** What the account's provider offers for accounts like it; null where it no longer does. */
+export function offerOf(
+  account: { readonly provider: string; readonly currency: string; readonly country: string | null },
+  providers: readonly Provider[],
+): ProviderOffer | null {
+  const provider = providers.find(({ code }) => code === account.provider);
+  return provider === undefined ? null : (findOffer(provider, account)?.offer ?? null);
+}
+
 /** The first configured built-in provider that offers currency and country: what `connect.type` `implicit` means. */
 export function chooseOffer(
   providers: readonly Provider[],

@@ -15,7 +15,3 @@ export interface UserClientRelation {
   readonly clientId: string;
   readonly status: UserClientRelationStatus;
 }
-
-export function presentUserClientRelation({ id, userId, clientId, status }: UserClientRelation) {
-  return { id, userId, clientId, status };
-}

@@ -31,10 +31,6 @@ export interface UserInvitation {
   readonly status: UserInvitationStatus;
 }
 
-export function presentUserInvitation({ id, clientId, userClientRelation, status }: UserInvitation) {
-  return { id, clientId, userClientRelation, status };
-}
-
 export interface UserSignUp {
   readonly status: UserSignUpStatus;
   readonly expiresAt: Date;
