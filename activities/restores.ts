@@ -3,7 +3,7 @@ import { releaseHeldTransfer } from '../db/incoming-transfers/holds.ts';
 import { recordSendBack, returnIncomingTransfer } from '../db/incoming-transfers/incoming-transfers.ts';
 import { receivePayment } from '../db/incoming-transfers/provisioned-account-credits.ts';
 import { listCurrencies, type Position, readStandings } from '../db/ledger/reconciliation.ts';
-import { adoptPayment } from '../db/outgoing-transfers/adoption.ts';
+import { adoptPayment } from '../db/outgoing-transfers/outgoing-transfers.ts';
 import { findArrival, listHeldByProvider, listUnsettledPayments } from '../db/providers/restores.ts';
 import { DomainError } from '../domain/frame/errors.ts';
 import { asId, type IncomingTransferId, isUuid, type OutgoingTransferId } from '../domain/frame/ids.ts';

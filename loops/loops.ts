@@ -2,7 +2,7 @@ import type { Client } from '@temporalio/client';
 import type { Logger } from 'pino';
 import type { Database } from '../db/driver/client.ts';
 import type { Keyring } from '../db/frame/keyring.ts';
-import type { TransferRules } from '../db/outgoing-transfers/work.ts';
+import type { TransferRules } from '../domain/outgoing-transfers/drafts.ts';
 import { admissions } from './admissions.ts';
 import { eventSequencer } from './event-sequencer.ts';
 import { openWorkSweep } from './open-work.ts';

@@ -428,7 +428,7 @@ describe('the worker, killed in the middle of what it does', () => {
     );
     refused = await accepted(external(52 + REFUSED));
     // One is recorded by a statement of its own, which is committed when it is over; the other in a transaction.
-    workerToPostgres.holdAfter(`"id":"${unreported}","account_id"`, 'now');
+    workerToPostgres.holdAfter(`"outgoing_id":"${unreported}","outgoing_from"`, 'now');
     workerToPostgres.holdAfter(refused, 'commit');
     workerToBank.letGo();
     const resolved = `SELECT FROM outgoing_transfers WHERE id = ANY ($1::uuid[]) AND submission_status = 'resolved'`;

@@ -18,7 +18,7 @@ import { readClock } from '../db/frame/clock.ts';
 import { newId } from '../db/frame/ids.ts';
 import { machineUsers } from '../db/frame/schema.ts';
 import { lockAccounts, lockAccountsOf } from '../db/ledger/ledger.ts';
-import { readTransferFacts } from '../db/outgoing-transfers/external-transfers.ts';
+import { readTransferFacts } from '../db/outgoing-transfers/creation.ts';
 import { findDueSubmission } from '../db/outgoing-transfers/outgoing-transfers.ts';
 import { readDueSubmission } from '../db/outgoing-transfers/payment-submissions.ts';
 import { findOutgoingTransfer } from '../db/outgoing-transfers/reads.ts';
@@ -247,7 +247,7 @@ test('a statement of a caller that writes without its deadline is refused', asyn
     'delete from counters',
     'INSERT INTO counters',
     'select * from settle_straight_through_transfers()',
-    'select create_judged_transfers()',
+    'select apply_transfer_changes()',
     'select ledger_post()',
   ]) {
     await expect(caller.statement(text, [])).rejects.toThrow('without a deadline');

@@ -12,7 +12,7 @@ import {
   findDueSubmission,
 } from '../db/outgoing-transfers/outgoing-transfers.ts';
 import { type AccountId, asId, type OutgoingTransferId } from '../domain/frame/ids.ts';
-import type { PaymentWord } from '../domain/outgoing-transfers/reports.ts';
+import type { PaymentOutcome } from '../domain/outgoing-transfers/reports.ts';
 import { type Json, startApi, type TestApi } from './harness/api.ts';
 import { TESTER } from './harness/audit.ts';
 import { type BuiltInAccounts, builtInAccounts, OPENED } from './harness/built-in-accounts.ts';
@@ -86,7 +86,7 @@ async function statusOf(id: string): Promise<string> {
   return (await api.call('GET', `/outgoing-transfers/${id}`)).body.data.outgoingTransfer.status;
 }
 
-function tell(provider: string, id: string, word: PaymentWord, amountMinor: bigint) {
+function tell(provider: string, id: string, word: PaymentOutcome, amountMinor: bigint) {
   const claim = { amountMinor: amountMinor.toString(), currency: 'GBP', returned: null };
   const report = { word, serviceProviderId: 'pay-1', serviceProviderReference: null, code: null, claim };
   return api.database.transaction((tx) =>

@@ -4,10 +4,13 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { outgoingTransferTransitions } from '../activities/outgoing-transfers/activities.ts';
 import type { CallLimits, Database } from '../db/driver/client.ts';
 import { lockAccounts } from '../db/ledger/ledger.ts';
-import { applyPaymentReport } from '../db/outgoing-transfers/outgoing-transfers.ts';
-import { recordSubmission, recordTakenSubmission } from '../db/outgoing-transfers/submission-records.ts';
+import {
+  applyPaymentReport,
+  recordSubmission,
+  recordTakenSubmission,
+} from '../db/outgoing-transfers/outgoing-transfers.ts';
 import { type AccountId, asId, type OutgoingTransferId } from '../domain/frame/ids.ts';
-import type { PaymentReport, PaymentWord } from '../domain/outgoing-transfers/reports.ts';
+import type { PaymentOutcome, PaymentReport } from '../domain/outgoing-transfers/reports.ts';
 import { type Json, startApi, type TestApi } from './harness/api.ts';
 import { type BuiltInAccounts, builtInAccounts } from './harness/built-in-accounts.ts';
 import { type MoneyWorld, moneyWorld } from './harness/money.ts';
@@ -83,19 +86,19 @@ async function submitted(source: string, change: Json = {}): Promise<OutgoingTra
   return id;
 }
 
-function report(word: PaymentWord): PaymentReport {
+function report(word: PaymentOutcome): PaymentReport {
   return { word, serviceProviderId: 'pay-1', serviceProviderReference: 'SBO1', code: null };
 }
 
-function recordTogether(id: OutgoingTransferId, word: PaymentWord, attempt = 1) {
+function recordTogether(id: OutgoingTransferId, word: PaymentOutcome, attempt = 1) {
   return recordTakenSubmission(api.database, id, attempt, report(word), api.services.configuration);
 }
 
-function recordAlone(id: OutgoingTransferId, word: PaymentWord) {
+function recordAlone(id: OutgoingTransferId, word: PaymentOutcome) {
   return api.database.transaction((tx) => recordSubmission(tx, id, 1, report(word), api.services.configuration));
 }
 
-function callback(id: OutgoingTransferId, word: PaymentWord) {
+function callback(id: OutgoingTransferId, word: PaymentOutcome) {
   const told = { id, provider: 'sandbox-bank' };
   return api.database.transaction((tx) => applyPaymentReport(tx, told, report(word), api.services.configuration));
 }
@@ -104,7 +107,7 @@ function callback(id: OutgoingTransferId, word: PaymentWord) {
 const ATTEMPTS_MAX = 5;
 
 /** The activity of the transfer's workflow, which takes one way or the other. */
-async function record(id: OutgoingTransferId, word: PaymentWord) {
+async function record(id: OutgoingTransferId, word: PaymentOutcome) {
   const { services } = api;
   const { recordOutgoingTransferSubmission } = outgoingTransferTransitions({
     database: api.database,

@@ -2,13 +2,14 @@ import type { Transaction, TransactionOptions } from '../../db/driver/client.ts'
 import {
   advanceOutgoingTransfer,
   findDueSubmission,
-  type LookedUpPayment,
   recordLookUp,
+  recordSubmission,
+  recordTakenSubmission,
 } from '../../db/outgoing-transfers/outgoing-transfers.ts';
 import { readDueSubmission, readProviderOf } from '../../db/outgoing-transfers/payment-submissions.ts';
-import { recordSubmission, recordTakenSubmission } from '../../db/outgoing-transfers/submission-records.ts';
 import { asId, type OutgoingTransferId } from '../../domain/frame/ids.ts';
 import type { WithWait } from '../../domain/frame/waits.ts';
+import type { LookedUpPayment } from '../../domain/outgoing-transfers/changes.ts';
 import type { OutgoingTransferStep } from '../../domain/outgoing-transfers/outgoing-transfers.ts';
 import type { PaymentReport } from '../../domain/outgoing-transfers/reports.ts';
 import { type ActivityDependencies, providerOf } from '../frame/dependencies.ts';

@@ -1,7 +1,7 @@
-import { isTakenNumber, waitedForRowOf } from '../../db/driver/client.ts';
+import { waitedForRowOf } from '../../db/driver/client.ts';
 import { newId } from '../../db/frame/ids.ts';
 import { drawTransactionNumber } from '../../db/ledger/transaction-numbers.ts';
-import { type InternalTransfer, settleInternalTransfer } from '../../db/outgoing-transfers/internal-transfers.ts';
+import { applyStraightThrough, type StraightThrough } from '../../db/outgoing-transfers/straight-through.ts';
 import type { IncomingTransferId, OutgoingTransferId } from '../../domain/frame/ids.ts';
 import { dateInUtc } from '../../domain/frame/time/dates.ts';
 import {
@@ -19,9 +19,6 @@ type Workflows = { 'client.direct': typeof postTransferWorkflow };
 type Shown = ReturnType<typeof fields<{ outgoingTransfer: typeof outgoingTransferShown }>>;
 export type PostContext = RouteContext<Record<never, never>, Record<never, never>, Workflows, Shown>;
 
-// A drawn transaction number that is taken is drawn again, so often (36^6 a day: a repeat is likely at 55,000 a day).
-const DRAWS_MAX = 5;
-
 /**
  * Settles the transfer in one statement, whose idempotency row holds the very text of the answer. Null: something does not
  * hold, nothing was done, and it is to be made or refused under its locks.
@@ -30,51 +27,43 @@ export async function settleStraightThrough(context: PostContext, fee: bigint): 
   const { body, caller, services, idempotency } = context;
   const request = body.data.outgoingTransfer;
   if (request.destination.type !== 'client-account') throw new Error('an internal transfer goes to a client account');
+  const now = services.now();
+  const transfer = {
+    machineUserId: caller.id,
+    idempotency,
+    outgoingTransferId: newId<OutgoingTransferId>(),
+    incomingTransferId: newId<IncomingTransferId>(),
+    outgoingNumber: drawTransactionNumber('outgoing-transfer', now),
+    incomingNumber: drawTransactionNumber('incoming-transfer', now),
+    clientId: request.clientId,
+    sourceAccountId: request.source.accountId,
+    destinationAccountId: request.destination.accountId,
+    currency: request.currency,
+    amountMinor: request.amountMinor,
+    feeMinor: fee,
+    // The day by this process's clock; where the database's has another, it is decided under locks, by that one.
+    transferDate: dateInUtc(now),
+    description: request.description ?? null,
+    transferReasonId: request.transferReasonId ?? null,
+    transferCustomReason: request.transferCustomReason ?? null,
+  };
   const requirements = startingRequirements(services.configuration, request);
-  let transferDate = dateInUtc(services.now());
-  for (let draw = 1; draw <= DRAWS_MAX; draw += 1) {
-    const now = services.now();
-    const transfer = {
-      machineUserId: caller.id,
-      idempotency,
-      outgoingTransferId: newId<OutgoingTransferId>(),
-      incomingTransferId: newId<IncomingTransferId>(),
-      outgoingNumber: drawTransactionNumber('outgoing-transfer', now),
-      incomingNumber: drawTransactionNumber('incoming-transfer', now),
-      clientId: request.clientId,
-      sourceAccountId: request.source.accountId,
-      destinationAccountId: request.destination.accountId,
-      currency: request.currency,
-      amountMinor: request.amountMinor,
-      feeMinor: fee,
-      transferDate,
-      description: request.description ?? null,
-      transferReasonId: request.transferReasonId ?? null,
-      transferCustomReason: request.transferCustomReason ?? null,
-    };
-    const answer = context.render({
-      data: { outgoingTransfer: presentOutgoingTransfer(recordOf(transfer, requirements)) },
-    });
-    try {
-      const settled = await settleInternalTransfer(services.database, { ...transfer, responseBody: answer.body });
-      if (settled.outcome === 'settled') return answer;
-      if (settled.outcome === 'undecided') return null;
-      if (settled.outcome === 'replayed') return { ...answer, body: settled.responseBody, replayed: true };
-      transferDate = settled.transferDate;
-    } catch (error) {
-      // The first request with this key holds its row; any other wait too long is told as the database's absence.
-      if (idempotency !== null && waitedForRowOf(error, 'idempotency_keys')) throw inProgress(idempotency);
-      if (!isTakenNumber(error)) throw error;
-    }
+  const answer = context.render({
+    data: { outgoingTransfer: presentOutgoingTransfer(recordOf(transfer, requirements)) },
+  });
+  try {
+    const applied = await applyStraightThrough(services.database, { ...transfer, responseBody: answer.body });
+    if (applied.outcome === 'replayed') return { ...answer, body: applied.responseBody, replayed: true };
+    return applied.outcome === 'applied' ? answer : null;
+  } catch (error) {
+    // The first request with this key holds its row; any other wait that is too long is answered as an absent database.
+    if (idempotency !== null && waitedForRowOf(error, 'idempotency_keys')) throw inProgress(idempotency);
+    throw error;
   }
-  throw new Error(`no free transaction number was drawn in ${DRAWS_MAX} attempts`);
 }
 
 // Field by field: an object that is spread and then gets a dozen fields more costs a tenth of all that the API does for a transfer.
-function recordOf(
-  transfer: Omit<InternalTransfer, 'responseBody'>,
-  requirements: Requirements,
-): OutgoingTransferRecord {
+function recordOf(transfer: Omit<StraightThrough, 'responseBody'>, requirements: Requirements): OutgoingTransferRecord {
   return {
     id: transfer.outgoingTransferId,
     transactionNumber: transfer.outgoingNumber,

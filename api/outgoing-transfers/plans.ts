@@ -1,12 +1,8 @@
 import { findClient } from '../../db/clients/clients.ts';
 import type { Reader, Transaction } from '../../db/driver/client.ts';
 import { newId } from '../../db/frame/ids.ts';
-import { createInternalIncoming } from '../../db/incoming-transfers/work.ts';
-import type { LockedAccount } from '../../db/ledger/ledger.ts';
 import { drawTransactionNumber } from '../../db/ledger/transaction-numbers.ts';
-import { createJudgedTransfer, readTransferFacts } from '../../db/outgoing-transfers/external-transfers.ts';
-import { createOutgoingTransfer } from '../../db/outgoing-transfers/outgoing-transfers.ts';
-import { newRow } from '../../db/outgoing-transfers/rows.ts';
+import { createOutgoingTransfer, createWithoutLocks, readTransferFacts } from '../../db/outgoing-transfers/creation.ts';
 import {
   type DestinationBankAccount,
   openOutgoingTransfer,
@@ -14,9 +10,11 @@ import {
 } from '../../db/outgoing-transfers/transfer-facts.ts';
 import { DomainError } from '../../domain/frame/errors.ts';
 import type { AccountId, IncomingTransferId, OutgoingTransferId } from '../../domain/frame/ids.ts';
+import type { LockedAccount } from '../../domain/ledger/ledger.ts';
 import { presentOutgoingTransfer, presentPlannedTransfer } from '../../domain/outgoing-transfers/outgoing-transfers.ts';
 import { planOutgoingTransfer, type TransferPlan } from '../../domain/outgoing-transfers/plans.ts';
 import { isReviewedOnArrival, startingRequirements } from '../../domain/outgoing-transfers/requirement-rules.ts';
+import { newOutgoingTransfer } from '../../domain/outgoing-transfers/rows.ts';
 import { transferReasons } from '../../domain/outgoing-transfers/transfer-reasons.ts';
 import { offerOf } from '../../domain/providers/providers.ts';
 import { openIdempotently } from '../frame/requests/idempotency.ts';
@@ -47,10 +45,10 @@ async function makeWithoutLocks(context: PostContext, fee: bigint): Promise<Rend
   if (facts === null) return null;
   const judged = await judge(services.database.reader, context, facts, fee).catch(ignoreRefusal);
   if (judged === null) return null;
-  const row = newOutgoingTransfer(context, judged);
-  const answer = context.render({ data: { outgoingTransfer: presentOutgoingTransfer(newRow(row)) } });
-  const stored = idempotency === null ? null : { claim: idempotency, status: answer.status, body: answer.body };
-  const created = await createJudgedTransfer(services.database, row, services.configuration, judged.source, stored);
+  const row = requestedTransfer(context, judged);
+  const answer = context.render({ data: { outgoingTransfer: presentOutgoingTransfer(newOutgoingTransfer(row)) } });
+  const key = idempotency === null ? null : { ...idempotency, status: answer.status, body: answer.body };
+  const created = await createWithoutLocks(services.database, row, judged.source, services.configuration, key);
   return created ? answer : null;
 }
 
@@ -92,22 +90,10 @@ async function createTransfer(
     const planned = presentPlannedTransfer(plannedTransfer(context, judged));
     return { status: 200, data: { outgoingTransfer: planned } };
   }
-  const { source, receiver, now } = judged;
-  const transfer = newOutgoingTransfer(context, judged);
-  if (receiver !== null && transfer.incomingTransferId !== null) {
-    const incoming = {
-      id: transfer.incomingTransferId,
-      transactionNumber: drawTransactionNumber('incoming-transfer', now),
-      outgoingTransferId: transfer.id,
-      sender: source,
-      receiver,
-      isReviewed: isReviewedOnArrival(services.configuration, body.data.outgoingTransfer.currency),
-      amountMinor: transfer.amountMinor,
-      description: transfer.description,
-    };
-    createInternalIncoming(tx, incoming, now);
-  }
-  const created = await createOutgoingTransfer(tx, transfer, services.configuration, judged.accounts);
+  const transfer = requestedTransfer(context, judged);
+  const isReviewed = isReviewedOnArrival(services.configuration, body.data.outgoingTransfer.currency);
+  const receiver = judged.receiver === null ? null : { account: judged.receiver, isReviewed };
+  const created = createOutgoingTransfer(tx, transfer, receiver, judged.accounts, services.configuration);
   return { data: { outgoingTransfer: presentOutgoingTransfer(created) } };
 }
 
@@ -160,7 +146,7 @@ async function judge(reader: Reader, context: PostContext, facts: TransferFacts,
   return { accounts, source, receiver, to, plan, feeMinor: fee, now };
 }
 
-function newOutgoingTransfer(context: PostContext, judged: Judged) {
+function requestedTransfer(context: PostContext, judged: Judged) {
   const { source, receiver, to, now } = judged;
   return {
     ...plannedTransfer(context, judged),

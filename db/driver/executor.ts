@@ -30,7 +30,7 @@ export class SecondConnectionGuard {
 }
 
 const WRITE =
-  /\b(insert\s+into|update\s+\S+\s+(as\s+\S+\s+)?set|delete\s+from|settle_straight_through_transfers|create_judged_transfers|ledger_post)\b/i;
+  /\b(insert\s+into|update\s+\S+\s+(as\s+\S+\s+)?set|delete\s+from|settle_straight_through_transfers|apply_transfer_changes|ledger_post)\b/i;
 
 /** What a caller has written goes by `write` or in a transaction, which carry its deadline. Where tests run, all else is refused. */
 export function refuseWrite(text: string): void {

@@ -1,4 +1,5 @@
 import { stringify } from 'lossless-json';
+import type { EventEntry } from '../../domain/frame/events.ts';
 import type { Transaction } from '../driver/client.ts';
 import { newId } from './ids.ts';
 
@@ -11,20 +12,9 @@ export type EventModule =
   | 'users'
   | 'beneficiaries';
 
-/** What one event shows differently from the unchanging fields of its resource's row (for accounts and clients: all). */
-export interface EventEntry {
-  readonly type: string;
-  readonly data: Readonly<Record<string, unknown>>;
-}
-
 /** An id whose last hexadecimal digit is 0: entry k of the row is the event `id + k`. */
 export function newEventRowId(): string {
   return `${newId().slice(0, -1)}0`;
-}
-
-/** What an event says of fields that most resources never have: nothing of those that are null. */
-export function presentOnly(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
 }
 
 interface Event {
@@ -66,12 +56,6 @@ function insertOfEvents(module: EventModule, last: number, firstSequence: string
   const [id, count, resource, at, entries] = [1, 2, 3, 4, 5].map((number) => `$${last + number}`);
   return `INSERT INTO events (${COLUMNS})
     SELECT ${id}::uuid, ${count}::smallint, '${module}', ${resource}::uuid, ${firstSequence}, ${at}::timestamptz, ${entries}::json`;
-}
-
-/** The text of an INSERT of the events of the rows of `told`: `event_id`, `entries`, the resource's `id`, `first_sequence`, `updated_at`. */
-export function insertOfEventsOf(module: EventModule, told: string): string {
-  return `INSERT INTO events (${COLUMNS})
-    SELECT event_id, json_array_length(entries), '${module}', id, first_sequence, updated_at, entries FROM ${told}`;
 }
 
 /**

@@ -2,19 +2,22 @@ import { and, eq } from 'drizzle-orm';
 import { recordNotFound, refusal } from '../../domain/frame/errors.ts';
 import type { AccountId, IncomingTransferId } from '../../domain/frame/ids.ts';
 import { dateInUtc } from '../../domain/frame/time/dates.ts';
+import { holdOf, NO_WAIT, sendBackWait } from '../../domain/incoming-transfers/changes.ts';
 import {
   type ArrivalDecision,
   decideArrival,
   type HoldReason,
+  type IncomingTransfer,
   type IncomingTransferStatus,
 } from '../../domain/incoming-transfers/incoming-transfers.ts';
+import type { LockedAccount } from '../../domain/ledger/ledger.ts';
 import type { Transaction } from '../driver/client.ts';
 import { readClock } from '../frame/clock.ts';
 import { incomingTransfers, provisionedAccountCredits } from '../frame/schema.ts';
-import { changeReceivable, type LockedAccount, lockAccounts, post } from '../ledger/ledger.ts';
+import { changeReceivable, lockAccounts, post } from '../ledger/ledger.ts';
 import { type CallbackOutcome, lockPaymentIn, type PaymentInKey } from '../providers/callbacks.ts';
 import { lockReceiver } from './payment-matching.ts';
-import { change, holdOf, type IncomingTransferRow, lockTransfer, NO_WAIT, postArrival, wakeIncoming } from './work.ts';
+import { change, lockTransfer, postArrival, wakeIncoming } from './work.ts';
 
 const ENTITY = 'incomingTransfer';
 
@@ -34,13 +37,13 @@ export async function begin(tx: Transaction, id: IncomingTransferId, assignTo: A
   return { transfer, account: accountId === null ? null : (accounts.get(accountId) ?? null), now };
 }
 
-function assignedMeanwhile({ id, accountId }: IncomingTransferRow): Error {
+function assignedMeanwhile({ id, accountId }: IncomingTransfer): Error {
   const message = `The incoming transfer ${id} has been assigned to an account at this moment; ask again.`;
   return refusal('common.state.illegal_transition', [ENTITY, 'accountId', accountId ?? ''], message);
 }
 
 /** The columns that say whose the money is; one that had none before gets them with its account. */
-function ownedBy(transfer: IncomingTransferRow, account: LockedAccount | null) {
+function ownedBy(transfer: IncomingTransfer, account: LockedAccount | null) {
   if (account === null) return {};
   const { accountId, receiverPartyAccountId } = transfer;
   return {
@@ -53,7 +56,7 @@ function ownedBy(transfer: IncomingTransferRow, account: LockedAccount | null) {
 /** Ends a hold: the money goes from suspense to the account, or is to be sent back (true). */
 export async function settleHeld(
   tx: Transaction,
-  transfer: IncomingTransferRow,
+  transfer: IncomingTransfer,
   account: LockedAccount,
   status: Exclude<IncomingTransferStatus, 'on-hold' | 'pending'>,
   now: Date,
@@ -63,7 +66,7 @@ export async function settleHeld(
     const suspense = { provider: transfer.provider, kind: 'suspense' } as const;
     await postArrival(tx, transfer, now, suspense, account.id);
     const settled = { inSuspense: false, receivableMinor: 0n, holdReason: null, transferDate: dateInUtc(now) };
-    await change(tx, transfer, now, {
+    change(tx, transfer, now, {
       status,
       ...ownedBy(transfer, account),
       ...settled,
@@ -77,14 +80,14 @@ export async function settleHeld(
 
 export async function failHeld(
   tx: Transaction,
-  transfer: IncomingTransferRow,
+  transfer: IncomingTransfer,
   account: LockedAccount | null,
   failureCode: string,
   now: Date,
 ): Promise<void> {
   const sendBack = transfer.method === 'built-in';
   if (!sendBack) await postSentBack(tx, transfer, now);
-  await change(tx, transfer, now, {
+  change(tx, transfer, now, {
     status: 'failed',
     ...ownedBy(transfer, account),
     failureCode,
@@ -94,13 +97,11 @@ export async function failHeld(
     inSuspense: sendBack,
     sendBackStatus: sendBack ? 'due' : 'none',
     ...NO_WAIT,
-    ...(sendBack
-      ? { waitingFor: 'provider' as const, waitingSince: now, nextCheckAt: new Date(now.getTime() + 60_000) }
-      : {}),
+    ...(sendBack ? sendBackWait(now) : {}),
   });
 }
 
-export async function postSentBack(tx: Transaction, transfer: IncomingTransferRow, now: Date): Promise<void> {
+export async function postSentBack(tx: Transaction, transfer: IncomingTransfer, now: Date): Promise<void> {
   await post(tx, {
     now,
     debit: { provider: transfer.provider, kind: 'suspense' },
@@ -117,22 +118,18 @@ export async function postSentBack(tx: Transaction, transfer: IncomingTransferRo
 /** Holds the money of a transfer, for the account where there is one: what comes to it is receivable until it may be booked. */
 export async function hold(
   tx: Transaction,
-  transfer: IncomingTransferRow,
+  transfer: IncomingTransfer,
   account: LockedAccount | null,
   reason: HoldReason,
   now: Date,
 ): Promise<void> {
   const receivableMinor = account === null ? 0n : transfer.amountMinor;
   if (account !== null) await changeReceivable(tx, account.id, receivableMinor - transfer.receivableMinor);
-  await change(tx, transfer, now, { ...holdOf(reason, now), ...ownedBy(transfer, account), receivableMinor });
+  change(tx, transfer, now, { ...holdOf(reason, now), ...ownedBy(transfer, account), receivableMinor });
 }
 
 /** The provisioned credit of a transfer shows the account that the transfer has found. */
-export async function assignCredit(
-  tx: Transaction,
-  transfer: IncomingTransferRow,
-  account: LockedAccount,
-): Promise<void> {
+export async function assignCredit(tx: Transaction, transfer: IncomingTransfer, account: LockedAccount): Promise<void> {
   if (transfer.provisionedAccountCreditId === null) return;
   await tx.drizzle
     .update(provisionedAccountCredits)
@@ -160,14 +157,14 @@ export async function releaseHeldTransfer(
   const matched = found.accountId === null ? await lockReceiver(tx, namedReceiverOf(found)) : null;
   const { transfer, account, now } = await begin(tx, found.id, matched?.account?.id ?? null);
   if (transfer.status !== 'on-hold' || transfer.holdReason !== 'held-by-provider') return 'no-effect';
-  const pending = await change(tx, transfer, now, { status: 'pending', holdReason: null, ...NO_WAIT });
+  const pending = change(tx, transfer, now, { status: 'pending', holdReason: null, ...NO_WAIT });
   if (transfer.accountId === null && account !== null) await assignCredit(tx, transfer, account);
   await carryOut(tx, pending, account, decideArrival(account, matched?.hold ?? null), now);
   await wakeIncoming(tx, found.id);
   return 'applied';
 }
 
-function namedReceiverOf({ provider, currency, receiverAccount, senderInformation }: IncomingTransferRow) {
+function namedReceiverOf({ provider, currency, receiverAccount, senderInformation }: IncomingTransfer) {
   const { iban = null, accountNumber = null, routingCodes = null } = receiverAccount ?? {};
   const receiver = { iban, accountNumber, routingCodes: routingCodes ?? {} };
   return { provider, currency, receiver, remittanceText: senderInformation };
@@ -175,7 +172,7 @@ function namedReceiverOf({ provider, currency, receiverAccount, senderInformatio
 
 async function carryOut(
   tx: Transaction,
-  transfer: IncomingTransferRow,
+  transfer: IncomingTransfer,
   account: LockedAccount | null,
   decision: ArrivalDecision,
   now: Date,

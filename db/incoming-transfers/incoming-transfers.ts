@@ -1,17 +1,20 @@
 import { eq } from 'drizzle-orm';
 import { recordNotFound, refusal } from '../../domain/frame/errors.ts';
 import type { AccountId, IncomingTransferId } from '../../domain/frame/ids.ts';
+import { NO_WAIT, nextHoldCheck } from '../../domain/incoming-transfers/changes.ts';
 import {
   decideArrival,
+  type IncomingTransfer,
   type IncomingTransferStep,
   waitOfHold,
 } from '../../domain/incoming-transfers/incoming-transfers.ts';
+import type { LockedAccount } from '../../domain/ledger/ledger.ts';
 import type { Transaction } from '../driver/client.ts';
 import { appendAuditEntry, type Initiator } from '../frame/audit-entries.ts';
 import { accounts } from '../frame/schema.ts';
-import { changeReceivable, type LockedAccount } from '../ledger/ledger.ts';
+import { changeReceivable } from '../ledger/ledger.ts';
 import { assignCredit, begin, failHeld, hold, postSentBack, settleHeld } from './holds.ts';
-import { change, type IncomingTransferRow, NO_WAIT, nextHoldCheck, wakeIncoming } from './work.ts';
+import { change, wakeIncoming } from './work.ts';
 
 const ENTITY = 'incomingTransfer';
 
@@ -25,7 +28,7 @@ export async function advanceIncomingTransfer(tx: Transaction, id: IncomingTrans
   const decision = decideArrival(account, transfer.holdReason);
   if (decision.status === 'on-hold') {
     const { holdReason } = decision;
-    await change(tx, transfer, now, {
+    change(tx, transfer, now, {
       holdReason,
       waitingFor: waitOfHold(holdReason),
       nextCheckAt: nextHoldCheck(now),
@@ -41,7 +44,7 @@ export async function recordSendBack(tx: Transaction, id: IncomingTransferId): P
   const { transfer, now } = await begin(tx, id);
   if (transfer.sendBackStatus !== 'due') return { do: 'end' };
   await postSentBack(tx, transfer, now);
-  await change(tx, transfer, now, { sendBackStatus: 'done', inSuspense: false, ...NO_WAIT });
+  change(tx, transfer, now, { sendBackStatus: 'done', inSuspense: false, ...NO_WAIT });
   return { do: 'end' };
 }
 
@@ -84,7 +87,7 @@ async function requireAccount(tx: Transaction, id: AccountId): Promise<void> {
   if (found === undefined) throw recordNotFound(ENTITY, 'accountId', id);
 }
 
-function checkAssignable(transfer: IncomingTransferRow, account: LockedAccount): void {
+function checkAssignable(transfer: IncomingTransfer, account: LockedAccount): void {
   const names = [ENTITY, 'accountId', account.id] as const;
   if (account.currency !== transfer.currency) {
     const message = `The account holds ${account.currency}, the payment is in ${transfer.currency}.`;
@@ -128,7 +131,7 @@ export async function returnIncomingTransfer(
   await wakeIncoming(tx, id);
 }
 
-function notOnHold(transfer: IncomingTransferRow): Error {
+function notOnHold(transfer: IncomingTransfer): Error {
   return refusal(
     'common.state.illegal_transition',
     [ENTITY, 'status', transfer.status],

@@ -8,8 +8,9 @@ import {
   type PaymentMatch,
   type ReceiverCandidate,
 } from '../../domain/incoming-transfers/incoming-transfers.ts';
+import type { LockedAccount } from '../../domain/ledger/ledger.ts';
 import type { Reader, Transaction } from '../driver/client.ts';
-import { type LockedAccount, lockAccounts } from '../ledger/ledger.ts';
+import { lockAccounts } from '../ledger/ledger.ts';
 
 /** What a payer wrote of the receiver; any of it may be missing or wrong. */
 export interface NamedReceiver {

@@ -6,6 +6,7 @@ import type { Address } from '../../domain/frame/parties/addresses.ts';
 import type { HoldReason, PartyAccount } from '../../domain/incoming-transfers/incoming-transfers.ts';
 import { presentProvisionedAccountCredit } from '../../domain/incoming-transfers/provisioned-account-credits.ts';
 import { implicitFee, type PriceTable } from '../../domain/ledger/fees.ts';
+import type { LockedAccount } from '../../domain/ledger/ledger.ts';
 import { INTERNAL_SCHEME } from '../../domain/providers/schemes.ts';
 import { partyAccountOf } from '../accounts/party-accounts.ts';
 import { requireClient } from '../clients/clients.ts';
@@ -14,7 +15,7 @@ import { appendAuditEntry, type Initiator } from '../frame/audit-entries.ts';
 import { readClock } from '../frame/clock.ts';
 import { newId } from '../frame/ids.ts';
 import { accounts, provisionedAccountCredits } from '../frame/schema.ts';
-import { type LockedAccount, lockAccounts } from '../ledger/ledger.ts';
+import { lockAccounts } from '../ledger/ledger.ts';
 import { hasEarlyRelease, lockPaymentIn } from '../providers/callbacks.ts';
 import { releaseHeldTransfer } from './holds.ts';
 import { lockReceiver, type NamedReceiver } from './payment-matching.ts';
@@ -179,7 +180,7 @@ async function storeCredit(
     senderAccount: row.senderBankAccount,
     receiverAccount: row.receiverAccount,
   };
-  await createIncomingTransfer(tx, arrival, now);
+  createIncomingTransfer(tx, arrival, now);
   return row;
 }
 

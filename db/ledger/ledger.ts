@@ -1,25 +1,8 @@
 import { sql } from 'drizzle-orm';
-import type { AccountId, ClientId, OutgoingTransferId } from '../../domain/frame/ids.ts';
+import type { AccountId, OutgoingTransferId } from '../../domain/frame/ids.ts';
+import type { LedgerSide, LockedAccount, Posting } from '../../domain/ledger/ledger.ts';
 import type { Transaction } from '../driver/client.ts';
 import { LISTED_IDS } from '../driver/values.ts';
-
-/** A client account whose row is locked until the transaction ends, as it is after the lock. Amounts in minor units. */
-export interface LockedAccount {
-  readonly id: AccountId;
-  readonly clientId: ClientId;
-  readonly clientStatus: string;
-  readonly status: string;
-  readonly currency: string;
-  readonly country: string;
-  readonly provider: string;
-  readonly method: 'built-in' | 'plug-in';
-  /** Its provider is closing it: it sends and receives nothing new, but money on its way still arrives. */
-  readonly closing: boolean;
-  readonly postedMinor: bigint;
-  readonly reservedMinor: bigint;
-  /** The row by which a transfer that is made now shows the account; null while it has only ever had its first. */
-  readonly partyAccountId: bigint | null;
-}
 
 /** The fields of `LockedAccount`, of an account `a` and its client `c`. */
 export const ACCOUNT_FIELDS = `
@@ -67,37 +50,6 @@ async function lock(
     tx.statement<LockedAccount>(statements.read, [which]),
   ]);
   return new Map(rows.map((row) => [row.id, row]));
-}
-
-/** Money and its account are active, and so is the client that owns it. */
-export function isUsable(account: LockedAccount): boolean {
-  return account.status === 'active' && account.clientStatus === 'active' && !account.closing;
-}
-
-export type SystemAccountKind = 'settlement' | 'fee-revenue' | 'suspense' | 'correction';
-
-/** One side of a posting: a client account, or the provider's system account of a kind. */
-export type LedgerSide = AccountId | { readonly provider: string; readonly kind: SystemAccountKind };
-
-export type TransactionType = 'incoming-transfer' | 'outgoing-transfer' | 'balance-adjustment' | 'fee-sweep';
-
-export interface Posting {
-  readonly now: Date;
-  readonly debit: LedgerSide;
-  readonly credit: LedgerSide;
-  readonly amountMinor: bigint;
-  readonly currency: string;
-  /** The transaction number and type that each side's statement shows; one value serves both where they agree. */
-  readonly debitNumber: string;
-  readonly creditNumber?: string;
-  readonly debitType: TransactionType;
-  readonly creditType?: TransactionType;
-  readonly entryType: 'principal' | 'fee';
-  readonly outgoingTransferId?: string | null;
-  readonly incomingTransferId?: string | null;
-  readonly narrative?: string | null;
-  /** The part of the debited account's reservation that this posting uses up. */
-  readonly releaseMinor?: bigint;
 }
 
 // Of the values of `postingValues`, in their order.

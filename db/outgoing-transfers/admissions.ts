@@ -1,12 +1,17 @@
 import type { AccountId, OutgoingTransferId } from '../../domain/frame/ids.ts';
-import { leaveToCommit, type Reader, type Transaction } from '../driver/client.ts';
+import type { IncomingTransfer } from '../../domain/incoming-transfers/incoming-transfers.ts';
+import { availableMinor, type LockedAccount } from '../../domain/ledger/ledger.ts';
+import { decideAdmission } from '../../domain/outgoing-transfers/changes.ts';
+import type { TransferRules } from '../../domain/outgoing-transfers/drafts.ts';
+import { type OutgoingTransfer, totalMinor } from '../../domain/outgoing-transfers/rows.ts';
+import type { TransferChange } from '../../domain/outgoing-transfers/transfer-changes.ts';
+import type { Reader, Transaction } from '../driver/client.ts';
 import { everyColumn, LISTED_IDS } from '../driver/values.ts';
 import { readClock } from '../frame/clock.ts';
-import { outgoingTransfers } from '../frame/schema.ts';
-import { type LockedAccount, lockAccounts } from '../ledger/ledger.ts';
-import { wakeWorkflow } from './outgoing-transfers.ts';
-import { save } from './rows.ts';
-import { advance, type OutgoingTransferRow, posterOf, type TransferRules, totalMinor } from './work.ts';
+import { incomingTransfers, outgoingTransfers } from '../frame/schema.ts';
+import { lockAccounts } from '../ledger/ledger.ts';
+import { applyUnderLocks } from '../ledger/transfer-changes.ts';
+import { situationOf } from './outgoing-transfers.ts';
 
 /** One transaction admits at most so many, so that none holds the account's lock for long. */
 const ADMISSION_BATCH = 100;
@@ -36,6 +41,10 @@ const OLDEST_THAT_FIT = `
 const LOCK_WAITING = `
   SELECT ${everyColumn(outgoingTransfers)} FROM outgoing_transfers
   WHERE id = ANY (${LISTED_IDS}) AND waiting_for = 'balance' ORDER BY id FOR UPDATE`;
+
+const LOCK_INCOMING = `
+  SELECT ${everyColumn(incomingTransfers)} FROM incoming_transfers
+  WHERE outgoing_transfer_id = ANY (${LISTED_IDS}) ORDER BY id FOR UPDATE`;
 
 // Under the account's lock nothing is credited, spent or begins to wait there: the two flags say exactly what is so.
 const SETTLE_FLAGS = `
@@ -69,39 +78,28 @@ export async function admitWaitingTransfers(
   // All accounts at once, in order. What is available may be less or more by then; each transfer is compared again.
   const destinations = fitting.flatMap(({ destination }) => destination ?? []);
   const accounts = new Map(await lockAccounts(tx, [accountId, ...destinations]));
-  const [waiting, now] = await Promise.all([
-    tx.statement<OutgoingTransferRow>(LOCK_WAITING, [fitting.map(({ id }) => id)]),
+  const ids = fitting.map(({ id }) => id);
+  const [waiting, incoming, now] = await Promise.all([
+    tx.statement<OutgoingTransfer>(LOCK_WAITING, [ids]),
+    tx.statement<IncomingTransfer>(LOCK_INCOMING, [ids]),
     readClock(tx),
   ]);
+  const incomingOf = new Map(incoming.map((transfer) => [transfer.outgoingTransferId, transfer]));
+  const changes: (TransferChange | null)[] = [];
   let admitted = 0;
   for (const transfer of waiting) {
     const account = accounts.get(accountId);
     if (account === undefined || totalMinor(transfer) > availableMinor(account)) continue;
-    const work = {
-      tx,
-      post: posterOf(tx),
-      now,
-      rules,
-      before: transfer,
-      accounts,
-      transfer,
-      entries: [],
-      isNew: false,
-    };
-    await advance(work);
-    save(work);
-    const { status }: OutgoingTransferRow = work.transfer;
+    const situation = situationOf(transfer, incomingOf.get(transfer.id) ?? null, accounts, now, rules);
+    const { change, status } = decideAdmission(situation);
+    changes.push(change);
     if (status === 'pending') continue;
     admitted += 1;
     if (status !== 'failed') accounts.set(accountId, withReserved(account, totalMinor(transfer)));
-    leaveToCommit(wakeWorkflow(tx, transfer.id));
   }
+  applyUnderLocks(tx, changes);
   const [account] = await tx.statement<{ more: boolean }>(SETTLE_FLAGS, [accountId]);
   return { admitted, more: account?.more ?? false };
-}
-
-function availableMinor({ postedMinor, reservedMinor }: LockedAccount): bigint {
-  return postedMinor - reservedMinor;
 }
 
 /** The account as the next transfer of the batch finds it: one that is settled already leaves as little available as one that is reserved. */

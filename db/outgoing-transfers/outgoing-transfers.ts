@@ -1,32 +1,35 @@
-import { refusal } from '../../domain/frame/errors.ts';
+import { recordNotFound } from '../../domain/frame/errors.ts';
 import type { AccountId, OutgoingTransferId } from '../../domain/frame/ids.ts';
-import type { PaymentClaim } from '../../domain/outgoing-transfers/claims.ts';
-import { lookUpDelayMs, type OutgoingTransferStep } from '../../domain/outgoing-transfers/outgoing-transfers.ts';
-import type { PaymentReport } from '../../domain/outgoing-transfers/reports.ts';
-import type { Reader, Transaction } from '../driver/client.ts';
-import { LISTED_IDS } from '../driver/values.ts';
-import type { Initiator } from '../frame/audit-entries.ts';
-import { wake } from '../frame/workflow-wakeups.ts';
-import { failInternalIncoming } from '../incoming-transfers/work.ts';
-import { type LockedAccount, lockAccounts } from '../ledger/ledger.ts';
-import { recordDifference } from '../ledger/reconciliation.ts';
-import { outgoingTransferEventData } from '../ledger/transfer-event-data.ts';
-import { audit } from './audit.ts';
-import { insert, type NewOutgoingTransfer, newRow, save } from './rows.ts';
+import type { IncomingTransferName } from '../../domain/incoming-transfers/changes.ts';
+import type { IncomingTransfer } from '../../domain/incoming-transfers/incoming-transfers.ts';
+import type { LockedAccount } from '../../domain/ledger/ledger.ts';
 import {
-  advance,
-  applyWord,
-  begin,
-  incomingOf,
-  moveTo,
-  type OutgoingTransferRow,
-  posterOf,
-  type TransferRules,
-  type Work,
-} from './work.ts';
-
-export type { NewOutgoingTransfer } from './rows.ts';
-export type { OutgoingTransferRow, TransferRules } from './work.ts';
+  decideAdoption,
+  decideAdvance,
+  decideAuthorization,
+  decideCallback,
+  decideCancellation,
+  decideLookUp,
+  decidePluginReport,
+  decideSubmission,
+  type LookedUpPayment,
+  type ReportOutcome,
+} from '../../domain/outgoing-transfers/changes.ts';
+import type { TransferRules, TransferSituation } from '../../domain/outgoing-transfers/drafts.ts';
+import type { OutgoingTransferStep } from '../../domain/outgoing-transfers/outgoing-transfers.ts';
+import type { PaymentReport } from '../../domain/outgoing-transfers/reports.ts';
+import type { OutgoingTransfer } from '../../domain/outgoing-transfers/rows.ts';
+import type { TransferChange } from '../../domain/outgoing-transfers/transfer-changes.ts';
+import type { Database, Reader, Transaction } from '../driver/client.ts';
+import { everyColumn, LISTED_IDS } from '../driver/values.ts';
+import { type AuditedFields, appendAuditEntry, type Initiator } from '../frame/audit-entries.ts';
+import { readClock } from '../frame/clock.ts';
+import { newId } from '../frame/ids.ts';
+import { incomingTransfers, outgoingTransfers } from '../frame/schema.ts';
+import { lockAccountsOf } from '../ledger/ledger.ts';
+import { recordDifference } from '../ledger/reconciliation.ts';
+import { drawTransactionNumber } from '../ledger/transaction-numbers.ts';
+import { applyTogether, applyUnderLocks } from '../ledger/transfer-changes.ts';
 
 const FIND_DUE_SUBMISSION = `
   SELECT id, submission_attempt AS attempt FROM outgoing_transfers
@@ -34,13 +37,47 @@ const FIND_DUE_SUBMISSION = `
     AND submission_status = 'unresolved' AND waiting_for = 'provider' AND next_check_at > service_now() + interval '30 minutes'`;
 
 /**
- * Which attempt at submitting the payment is due, as the transfer was last left; null where that is not what it waits for,
- * and when its next check comes near, which `advanceOutgoingTransfer` then puts off. Else that would decide the same and
- * change nothing: this asks without a lock.
+ * Which attempt at submitting the payment is due, as the transfer was last left; null where that is not what it waits for.
+ * `advanceOutgoingTransfer` would decide the same and change nothing, but takes locks; near the row's next check it is asked
+ * all the same, because it puts the check off.
  */
 export async function findDueSubmission(reader: Reader, id: OutgoingTransferId): Promise<number | null> {
   const due = await reader.find<{ id: string; attempt: number }>(FIND_DUE_SUBMISSION, id);
   return due?.attempt ?? null;
+}
+
+// As text, made once: every transition under locks begins with these.
+const LOCK = `SELECT ${everyColumn(outgoingTransfers)} FROM outgoing_transfers WHERE id = $1 FOR UPDATE`;
+const LOCK_INCOMING = `SELECT ${everyColumn(incomingTransfers)} FROM incoming_transfers
+  WHERE id = (SELECT incoming_transfer_id FROM outgoing_transfers WHERE id = $1) FOR UPDATE`;
+
+/** Locks the transfer's accounts, then the transfer and its incoming one, and reads what is decided from. */
+async function lock(tx: Transaction, id: OutgoingTransferId, rules: TransferRules): Promise<TransferSituation> {
+  const [accounts, [transfer], [incoming], now] = await Promise.all([
+    lockAccountsOf(tx, id),
+    tx.statement<OutgoingTransfer>(LOCK, [id]),
+    tx.statement<IncomingTransfer>(LOCK_INCOMING, [id]),
+    readClock(tx),
+  ]);
+  if (transfer === undefined) throw recordNotFound('outgoingTransfer', 'id', id);
+  return situationOf(transfer, incoming ?? null, accounts, now, rules);
+}
+
+export function situationOf(
+  transfer: OutgoingTransfer,
+  incoming: IncomingTransfer | null,
+  accounts: ReadonlyMap<AccountId, LockedAccount>,
+  now: Date,
+  rules: TransferRules,
+): TransferSituation {
+  const unmoved = incoming === null ? null : { before: incoming, after: incoming, events: [] };
+  return { before: transfer, transfer, incoming: unmoved, accounts, now, rules };
+}
+
+function nameOfReturn({ word }: PaymentReport, now: Date): IncomingTransferName | null {
+  return word === 'returned'
+    ? { id: newId(), transactionNumber: drawTransactionNumber('incoming-transfer', now) }
+    : null;
 }
 
 /** Moves a transfer as far as its row allows, and says what must be done or waited for outside. Safe to repeat. */
@@ -49,27 +86,50 @@ export async function advanceOutgoingTransfer(
   id: OutgoingTransferId,
   rules: TransferRules,
 ): Promise<OutgoingTransferStep> {
-  const work = await begin(tx, id, rules);
-  const step = await advance(work);
-  save(work);
+  const { change, step } = decideAdvance(await lock(tx, id, rules));
+  applyUnderLocks(tx, [change]);
   return step;
 }
 
-export async function wakeWorkflow(tx: Transaction, id: OutgoingTransferId): Promise<void> {
-  await wake(tx, 'outgoing-transfer', workflowIdOf(id));
+/** Records the outcome of a submission, once per attempt; a later or repeated record only says what is next. */
+export async function recordSubmission(
+  tx: Transaction,
+  id: OutgoingTransferId,
+  attempt: number,
+  report: PaymentReport,
+  rules: TransferRules,
+): Promise<OutgoingTransferStep> {
+  const situation = await lock(tx, id, rules);
+  const { change, step } = decideSubmission(situation, attempt, report, nameOfReturn(report, situation.now));
+  applyUnderLocks(tx, [change]);
+  return step;
 }
 
-export function workflowIdOf(id: OutgoingTransferId): string {
-  return `outgoing-transfer/${id}`;
-}
-
-/** What a look-up found: a provider's word, which always says of how much. */
-export type LookedUpPayment = PaymentReport & { readonly claim: PaymentClaim };
+const FIND = `SELECT ${everyColumn(outgoingTransfers)}, service_now() AS now FROM outgoing_transfers WHERE id = ANY (${LISTED_IDS})`;
 
 /**
- * Records a look-up, once per count; null = the provider knows nothing new. The next one waits longer. A payment of other
- * money is a break for a person to look at: nothing moves.
+ * As `recordSubmission`, of a payment that was taken or completed, which nearly every submission is: decided from what is read
+ * without locks, and applied together with others of the same moment if the transfer still has its revision. Null: nothing
+ * was done, and it must be recorded under locks.
  */
+export async function recordTakenSubmission(
+  database: Database,
+  id: OutgoingTransferId,
+  attempt: number,
+  report: PaymentReport,
+  rules: TransferRules,
+): Promise<OutgoingTransferStep | null> {
+  if (report.word !== 'released' && report.word !== 'completed') return null;
+  const found = await database.reader.find<OutgoingTransfer & { readonly now: Date }>(FIND, id);
+  if (found?.status !== 'processing' || found.scope !== 'external') return null;
+  const situation = situationOf(found, null, new Map(), found.now, rules);
+  const { change, step } = decideSubmission(situation, attempt, report, null);
+  // Without a posting nothing was released: it was another attempt's answer, or one that is known.
+  if (change === null || change.postings.length === 0) return null;
+  return (await applyTogether(database, change)).outcome === 'applied' ? step : null;
+}
+
+/** Records a look-up, once per count; a payment of other money is a break for a person to look at. */
 export async function recordLookUp(
   tx: Transaction,
   id: OutgoingTransferId,
@@ -77,24 +137,19 @@ export async function recordLookUp(
   found: LookedUpPayment | null,
   rules: TransferRules,
 ): Promise<OutgoingTransferStep> {
-  const work = await begin(tx, id, rules);
-  const { provider, currency } = work.transfer;
-  if (work.transfer.status === 'released' && work.transfer.lookUpCount === count) {
-    const lookUpCount = count + 1;
-    const nextLookUpAt = new Date(work.now.getTime() + lookUpDelayMs(lookUpCount));
-    work.transfer = { ...work.transfer, lookUpCount, nextLookUpAt };
-    if (found !== null && (await applyWord(work, found)) === 'break') {
-      const payment = { direction: 'out', reference: id } as const;
-      await recordDifference(tx, { provider, currency }, payment, 'statement-amount-differs');
-    }
+  const situation = await lock(tx, id, rules);
+  const name = found === null ? null : nameOfReturn(found, situation.now);
+  const { change, step, outcome } = decideLookUp(situation, count, found, name);
+  if (outcome === 'break') {
+    const { provider, currency } = situation.transfer;
+    await recordDifference(tx, { provider, currency }, { direction: 'out', reference: id }, 'statement-amount-differs');
   }
-  const step = await advance(work);
-  save(work);
+  applyUnderLocks(tx, [change]);
   return step;
 }
 
-/** Which payment a callback is about, and who says so. */
-export interface ToldPayment {
+/** Which payment a callback is about, and whose callback it is. */
+export interface PaymentNotification {
   readonly id: OutgoingTransferId;
   readonly provider: string;
 }
@@ -105,23 +160,30 @@ export interface ToldPayment {
  */
 export async function applyPaymentReport(
   tx: Transaction,
-  { id, provider }: ToldPayment,
+  { id, provider }: PaymentNotification,
   report: PaymentReport,
   rules: TransferRules,
-): Promise<'applied' | 'no-effect' | 'break'> {
-  const work = await begin(tx, id, rules);
-  const { transfer } = work;
-  if (transfer.scope === 'internal' || transfer.provider !== provider) return 'break';
-  const outcome = await applyWord(work, report);
-  save(work);
-  if (outcome === 'applied') await wakeWorkflow(tx, id);
+): Promise<ReportOutcome> {
+  const situation = await lock(tx, id, rules);
+  const { change, outcome } = decideCallback(situation, provider, report, nameOfReturn(report, situation.now));
+  applyUnderLocks(tx, [change]);
   return outcome;
 }
 
-/**
- * A caller of a plug-in account reports how its payment went. What the row already says, or implies, changes nothing, so that
- * a report can be repeated; what contradicts it is an illegal transition.
- */
+/** After a restore: applies what the provider did with a transfer before our row was set back. */
+export async function adoptPayment(
+  tx: Transaction,
+  { id, provider }: PaymentNotification,
+  found: LookedUpPayment,
+  rules: TransferRules,
+): Promise<ReportOutcome> {
+  const situation = await lock(tx, id, rules);
+  const { change, outcome } = decideAdoption(situation, provider, found, nameOfReturn(found, situation.now));
+  applyUnderLocks(tx, [change]);
+  return outcome;
+}
+
+/** A caller of a plug-in account reports how its payment went; throws what contradicts the row. */
 export async function reportPluginPayment(
   tx: Transaction,
   id: OutgoingTransferId,
@@ -129,53 +191,9 @@ export async function reportPluginPayment(
   initiator: Initiator,
   rules: TransferRules,
 ): Promise<void> {
-  const work = await begin(tx, id, rules);
-  const { word } = report;
-  const { method, scope, status } = work.transfer;
-  const legal = method === 'plug-in' && scope === 'external' && (word !== 'returned' || status === 'completed');
-  if (legal) refuseOtherPayment(work.transfer, report);
-  const outcome = legal && fitsRecorded(work.transfer, report) ? await applyWord(work, report) : 'break';
-  if (outcome === 'break') throw illegal(work.transfer, word);
-  if (outcome === 'no-effect') return refuseNewNames(work.transfer, report);
-  audit(work, 'reported', initiator);
-  save(work);
-  await wakeWorkflow(tx, id);
-}
-
-/** The provider's names of a payment stay what they were reported as first. */
-function refuseOtherPayment(transfer: OutgoingTransferRow, report: PaymentReport): void {
-  refuseNames(transfer, report, (known) => known !== null);
-}
-
-/** A report that changes nothing cannot add a name either: dropping it silently would mislead its caller. */
-function refuseNewNames(transfer: OutgoingTransferRow, report: PaymentReport): void {
-  refuseNames(transfer, report, () => true);
-}
-
-function refuseNames(
-  transfer: OutgoingTransferRow,
-  report: PaymentReport,
-  applies: (known: string | null) => boolean,
-): void {
-  for (const field of ['serviceProviderId', 'serviceProviderReference'] as const) {
-    const [known, reported] = [transfer[field], report[field]];
-    if (reported === null || known === reported || !applies(known)) continue;
-    const message = `The payment was reported with another ${field}, or with none.`;
-    throw refusal('common.state.illegal_transition', ['outgoingTransfer', field, reported], message);
-  }
-}
-
-/** Whether the report can have come before what is recorded: a payment that failed without a release was never released. */
-function fitsRecorded(transfer: OutgoingTransferRow, { word }: PaymentReport): boolean {
-  return !(word === 'released' && transfer.status === 'failed' && transfer.submissionStatus !== 'resolved');
-}
-
-function illegal(transfer: OutgoingTransferRow, to: string): Error {
-  return refusal(
-    'common.state.illegal_transition',
-    ['outgoingTransfer', 'status', to],
-    `An outgoing transfer that is ${transfer.status} cannot become ${to}.`,
-  );
+  const situation = await lock(tx, id, rules);
+  const change = decidePluginReport(situation, report, nameOfReturn(report, situation.now));
+  applyAudited(tx, change, 'reported', initiator);
 }
 
 /** Cancels a pending transfer; later it is an illegal transition. */
@@ -185,14 +203,7 @@ export async function cancelOutgoingTransfer(
   initiator: Initiator,
   rules: TransferRules,
 ): Promise<void> {
-  const work = await begin(tx, id, rules);
-  if (work.transfer.status !== 'pending') throw illegal(work.transfer, 'cancelled');
-  if (work.transfer.scope === 'internal')
-    await failInternalIncoming(tx, incomingOf(work.transfer), work.now, 'transfer.cancelled');
-  moveTo(work, 'cancelled');
-  audit(work, 'cancelled', initiator);
-  save(work);
-  await wakeWorkflow(tx, id);
+  applyAudited(tx, decideCancellation(await lock(tx, id, rules)), 'cancelled', initiator);
 }
 
 /** Fulfils the authorization of a pending transfer; never by the machine user that made it. */
@@ -202,62 +213,26 @@ export async function authorizeOutgoingTransfer(
   initiator: Initiator,
   rules: TransferRules,
 ): Promise<void> {
-  const work = await begin(tx, id, rules);
-  if (work.transfer.createdBy === initiator.actor) {
-    throw refusal(
-      'common.security.access_denied',
-      ['outgoingTransfer', 'requirementConfiguration.authorizationStatus', 'fulfilled'],
-      'A machine user never authorizes its own transfer.',
-    );
-  }
-  if (work.transfer.status !== 'pending' || work.transfer.authorizationStatus !== 'not-checked') {
-    throw illegal(work.transfer, 'authorized');
-  }
-  work.transfer = { ...work.transfer, authorizationStatus: 'fulfilled' };
-  await advance(work);
-  audit(work, 'authorized', initiator);
-  save(work);
-  await wakeWorkflow(tx, id);
+  const change = decideAuthorization(await lock(tx, id, rules), initiator.actor);
+  applyAudited(tx, change, 'authorized', initiator);
 }
 
-/**
- * Stores a transfer that waits or goes outside, tells of its creation, and moves it as far as it goes at once. `accounts`
- * are its accounts as the caller has locked them. Returns the row as created, which is what the answer shows; that it is
- * written is known when the transaction commits.
- */
-export async function createOutgoingTransfer(
-  tx: Transaction,
-  transfer: NewOutgoingTransfer,
-  rules: TransferRules,
-  accounts?: ReadonlyMap<AccountId, LockedAccount>,
-): Promise<OutgoingTransferRow> {
-  const created = newRow(transfer);
-  const work = workOfNew(tx, created, rules, accounts ?? (await lockAccounts(tx, accountIdsOf(created))));
-  const step = await advance(work);
-  insert(work, step.do === 'end' ? null : workflowIdOf(created.id));
-  return created;
+/** Applies what somebody asked for, and records who. */
+function applyAudited(tx: Transaction, change: TransferChange | null, action: string, initiator: Initiator): void {
+  if (change === null || change.outgoing === null) return;
+  const { before, after } = change.outgoing;
+  const entry = { resource: 'outgoing-transfer', resourceId: after.id, action, initiator } as const;
+  appendAuditEntry(tx, {
+    ...entry,
+    ...(before === null ? {} : { before: auditedFields(before) }),
+    after: auditedFields(after),
+  });
+  applyUnderLocks(tx, [change]);
 }
 
-/** Its row is its maker's alone until the commit: it is written once, with what has become of it. */
-export function workOfNew(
-  tx: Transaction,
-  created: OutgoingTransferRow,
-  rules: TransferRules,
-  accounts: ReadonlyMap<AccountId, LockedAccount>,
-): Work {
-  return {
-    tx,
-    post: posterOf(tx),
-    now: created.createdAt,
-    rules,
-    before: created,
-    accounts,
-    transfer: created,
-    entries: [{ type: 'outgoing-transfer-created', data: outgoingTransferEventData(created) }],
-    isNew: true,
-  };
-}
-
-function accountIdsOf({ accountId, destinationAccountId }: OutgoingTransferRow): AccountId[] {
-  return destinationAccountId === null ? [accountId] : [accountId, destinationAccountId];
+function auditedFields(transfer: OutgoingTransfer): AuditedFields {
+  const { status, failureCode: statusReasonCode, authorizationStatus, returned, incomingTransferId } = transfer;
+  const { serviceProviderId, serviceProviderReference } = transfer;
+  const provider = { serviceProviderId, serviceProviderReference };
+  return { status, statusReasonCode, authorizationStatus, returned, incomingTransferId, ...provider };
 }

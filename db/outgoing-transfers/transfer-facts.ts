@@ -1,9 +1,9 @@
 import type { AccountId, BeneficiaryBankAccountId } from '../../domain/frame/ids.ts';
+import type { LockedAccount } from '../../domain/ledger/ledger.ts';
 import type { BeneficiaryShown } from '../../domain/outgoing-transfers/outgoing-transfers.ts';
 import type { PlanBankAccount } from '../../domain/outgoing-transfers/plans.ts';
 import type { Transaction } from '../driver/client.ts';
 import type { IdempotencyScope } from '../frame/idempotency-keys.ts';
-import type { LockedAccount } from '../ledger/ledger.ts';
 
 /** Where an external transfer goes: what is judged, and the beneficiary as it is kept with the transfer. */
 export interface DestinationBankAccount {

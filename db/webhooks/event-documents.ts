@@ -10,12 +10,13 @@ import {
   type OutgoingTransferId,
 } from '../../domain/frame/ids.ts';
 import { formatDateTime } from '../../domain/frame/time/dates.ts';
+import type { ChangingIncomingField } from '../../domain/incoming-transfers/events.ts';
 import { HOLD_REASONS, INCOMING_TRANSFER_STATUSES } from '../../domain/incoming-transfers/incoming-transfers.ts';
 import { OUTGOING_TRANSFER_STATUSES } from '../../domain/outgoing-transfers/outgoing-transfers.ts';
+import type { ChangingOutgoingField } from '../../domain/outgoing-transfers/rows.ts';
 import type { Reader } from '../driver/client.ts';
 import { incomingTransfers, outgoingTransfers } from '../frame/schema.ts';
 import { shown as showIncoming, transfersWithAccounts } from '../incoming-transfers/reads.ts';
-import type { ChangingIncomingField, ChangingOutgoingField } from '../ledger/transfer-event-data.ts';
 import { shown as showOutgoing, transfersWithDestination } from '../outgoing-transfers/reads.ts';
 
 /** An event as subscribers and the log show it (specification 6). Amounts are exact: stringify with lossless-json. */

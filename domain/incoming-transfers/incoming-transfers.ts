@@ -1,6 +1,12 @@
 import { type AccountStatus, isFinalAccountStatus } from '../accounts/accounts.ts';
 import { presentRoutingCodes } from '../accounts/routing-codes.ts';
-import type { AccountId } from '../frame/ids.ts';
+import type {
+  AccountId,
+  ClientId,
+  IncomingTransferId,
+  OutgoingTransferId,
+  ProvisionedAccountCreditId,
+} from '../frame/ids.ts';
 import { amountNumber } from '../frame/money.ts';
 import type { Moves } from '../frame/moves.ts';
 import { statusReason } from '../ledger/status-reasons.ts';
@@ -136,6 +142,93 @@ export interface IncomingTransferRecord {
   readonly transferDate: string | null;
   readonly holdReason: HoldReason | null;
   readonly failureCode: string | null;
+}
+
+/** A transfer's whole row. */
+export interface IncomingTransfer extends IncomingTransferRecord {
+  readonly id: IncomingTransferId;
+  readonly clientId: ClientId | null;
+  readonly accountId: AccountId | null;
+  readonly outgoingTransferId: OutgoingTransferId | null;
+  readonly provisionedAccountCreditId: ProvisionedAccountCreditId | null;
+  /** On its way to the account and not there yet, in minor units. */
+  readonly receivableMinor: bigint;
+  readonly inSuspense: boolean;
+  readonly senderAccountId: AccountId | null;
+  /** The rows by which it shows the accounts of an internal transfer. */
+  readonly senderPartyAccountId: bigint | null;
+  readonly receiverPartyAccountId: bigint | null;
+  readonly method: 'built-in' | 'plug-in';
+  /** Of a payment that came back: the provider's id of the return. */
+  readonly returnReference: string | null;
+  readonly senderAccount: PartyAccount | null;
+  readonly receiverAccount: PartyAccount | null;
+  readonly complianceCheckStatus: 'not-checked' | 'fulfilled' | 'not-fulfilled' | 'not-required';
+  readonly sendBackStatus: 'none' | 'due' | 'done';
+  readonly waitingFor: IncomingTransferWait | null;
+  readonly waitingSince: Date | null;
+  readonly waitingUntil: Date | null;
+  readonly nextCheckAt: Date | null;
+  readonly revision: bigint;
+  readonly eventSequence: bigint;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+/** What a new transfer has where its maker says nothing. */
+const UNTOUCHED = {
+  clientId: null,
+  accountId: null,
+  scheme: null,
+  feeMinor: 0n,
+  receivableMinor: 0n,
+  inSuspense: false,
+  transferDate: null,
+  outgoingTransferId: null,
+  senderAccountId: null,
+  senderPartyAccountId: null,
+  receiverPartyAccountId: null,
+  provisionedAccountCreditId: null,
+  serviceProviderId: null,
+  serviceProviderReference: null,
+  returnReference: null,
+  senderInformation: null,
+  senderName: null,
+  senderAccount: null,
+  receiverAccount: null,
+  complianceCheckStatus: 'not-required',
+  holdReason: null,
+  failureCode: null,
+  sendBackStatus: 'none',
+  waitingFor: null,
+  waitingSince: null,
+  waitingUntil: null,
+  nextCheckAt: null,
+  revision: 1n,
+  eventSequence: 0n,
+} as const satisfies Partial<IncomingTransfer>;
+
+type Untouched = keyof typeof UNTOUCHED;
+
+export type NewIncomingTransfer = Omit<IncomingTransfer, Untouched> & Partial<Pick<IncomingTransfer, Untouched>>;
+
+// Every field has its place from the start: an object that grows by so many after it was spread takes V8 100 us to make.
+const TEMPLATE: Readonly<Record<keyof IncomingTransfer, unknown>> = {
+  ...UNTOUCHED,
+  id: null,
+  transactionNumber: null,
+  status: null,
+  scope: null,
+  currency: null,
+  amountMinor: null,
+  provider: null,
+  method: null,
+  createdAt: null,
+  updatedAt: null,
+};
+
+export function newIncomingTransfer(transfer: NewIncomingTransfer): IncomingTransfer {
+  return Object.assign({ ...TEMPLATE }, UNTOUCHED, transfer);
 }
 
 /** A bank account as transfers show it (specification 2.1); every field may be null. */

@@ -1,16 +1,35 @@
-import type { PaymentClaim } from './claims.ts';
 import type { OutgoingTransferStatus } from './outgoing-transfers.ts';
 
+/**
+ * How much a payment is of, as its provider says. In minor units as decimal text: what a look-up found passes through a
+ * workflow's history, which holds no bigint.
+ */
+export interface PaymentClaim {
+  readonly amountMinor: string;
+  readonly currency: string;
+  /** What came back of it, under the provider's id of the return. */
+  readonly returned: { readonly reference: string; readonly amountMinor: string } | null;
+}
+
+/** Whether a claim is of other money than the transfer, or says that more came back than went out. */
+export function isOfOtherMoney(
+  { currency, returned, ...claim }: PaymentClaim,
+  transfer: { readonly amountMinor: bigint; readonly currency: string },
+): boolean {
+  if (currency !== transfer.currency || BigInt(claim.amountMinor) !== transfer.amountMinor) return true;
+  return returned !== null && BigInt(returned.amountMinor) > transfer.amountMinor;
+}
+
 /** What a provider, or a plug-in caller, says of a payment. A later word implies the earlier ones. */
-export type PaymentWord = 'released' | 'completed' | 'failed' | 'returned';
+export type PaymentOutcome = 'released' | 'completed' | 'failed' | 'returned';
 
 /**
  * The statuses that a word moves a transfer through, in order; empty when it says nothing new, null when it contradicts
  * what is settled (a break, for a person to look at).
  */
-export function statusesAfterWord(
+export function statusesAfterReport(
   status: OutgoingTransferStatus,
-  word: PaymentWord,
+  word: PaymentOutcome,
 ): readonly OutgoingTransferStatus[] | null {
   switch (word) {
     case 'released':
@@ -29,7 +48,7 @@ export function statusesAfterWord(
 
 /** What a provider's answer, look-up or callback, or a plug-in caller's report, says of a payment. */
 export interface PaymentReport {
-  readonly word: PaymentWord;
+  readonly word: PaymentOutcome;
   /** The provider's own id and reference of the payment, where it gives them. */
   readonly serviceProviderId: string | null;
   readonly serviceProviderReference: string | null;

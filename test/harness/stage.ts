@@ -8,12 +8,8 @@ import { type Configuration, loadConfiguration, localConfigurationFiles } from '
 import { createDatabase, type Database } from '../../db/driver/client.ts';
 import { newId } from '../../db/frame/ids.ts';
 import { outgoingTransfers } from '../../db/frame/schema.ts';
-import { post } from '../../db/ledger/ledger.ts';
-import {
-  createOutgoingTransfer,
-  type NewOutgoingTransfer,
-  type OutgoingTransferRow,
-} from '../../db/outgoing-transfers/outgoing-transfers.ts';
+import { lockAccounts, post } from '../../db/ledger/ledger.ts';
+import { createOutgoingTransfer } from '../../db/outgoing-transfers/creation.ts';
 import type {
   AccountId,
   BeneficiaryBankAccountId,
@@ -21,6 +17,7 @@ import type {
   ClientId,
   OutgoingTransferId,
 } from '../../domain/frame/ids.ts';
+import type { NewOutgoingTransfer, OutgoingTransfer } from '../../domain/outgoing-transfers/rows.ts';
 import { admissions } from '../../loops/admissions.ts';
 import { openWorkSweep } from '../../loops/open-work.ts';
 import type { PollingLoop } from '../../loops/polling.ts';
@@ -51,7 +48,7 @@ export interface Stage {
     account: { id: AccountId; clientId: ClientId },
     change?: Partial<NewOutgoingTransfer>,
   ): Promise<OutgoingTransferId>;
-  find(id: OutgoingTransferId): Promise<OutgoingTransferRow>;
+  find(id: OutgoingTransferId): Promise<OutgoingTransfer>;
   close(): Promise<void>;
 }
 
@@ -265,7 +262,7 @@ async function insertTransfer(
       updatedAt: now,
       ...change,
     };
-    await createOutgoingTransfer(tx, transfer, configuration);
+    createOutgoingTransfer(tx, transfer, null, await lockAccounts(tx, [account.id]), configuration);
   });
   return id;
 }

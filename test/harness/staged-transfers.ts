@@ -233,7 +233,17 @@ export async function withoutFastPaths(
   const name = `under_locks_${randomUUID().replaceAll('-', '')}`;
   await api.database.statement(`CREATE SCHEMA ${name}`, []);
   await api.database.statement(
-    `CREATE FUNCTION ${name}.create_judged_transfers(json, json) RETURNS SETOF uuid LANGUAGE sql AS 'SELECT NULL::uuid WHERE false'`,
+    `CREATE FUNCTION ${name}.apply_transfer_changes(changes json, waits boolean, OUT outcome text, OUT response_body text)
+      RETURNS SETOF record LANGUAGE plpgsql AS $$ BEGIN
+        IF waits THEN RETURN QUERY SELECT * FROM public.apply_transfer_changes(changes, waits);
+        ELSE RETURN QUERY SELECT 'not-applied', NULL FROM json_array_elements(changes); END IF;
+      END $$`,
+    [],
+  );
+  await api.database.statement(
+    `CREATE FUNCTION ${name}.settle_straight_through_transfers(transfers json, boolean, json, json)
+      RETURNS TABLE (outcome text, transfer_date date, response_body text) LANGUAGE sql
+      AS $$ SELECT 'undecided', NULL::date, NULL FROM json_array_elements(transfers) $$`,
     [],
   );
   await api.database.statement(`CREATE ROLE ${name} SUPERUSER LOGIN PASSWORD 'test'`, []);

@@ -1,16 +1,77 @@
-import { stringify } from 'lossless-json';
-import type { AccountId, BeneficiaryBankAccountId, OutgoingTransferId } from '../../domain/frame/ids.ts';
-import { batchedPerDatabase, fallBackToSingle } from '../driver/batcher.ts';
-import type { CallLimits, Database } from '../driver/client.ts';
-import { toWire } from '../driver/values.ts';
-import { newEventRowId } from '../frame/events.ts';
+import type { AccountId, BeneficiaryBankAccountId } from '../../domain/frame/ids.ts';
+import { openInternalIncoming } from '../../domain/incoming-transfers/changes.ts';
+import type { ClaimedKey } from '../../domain/ledger/changes.ts';
+import type { LockedAccount } from '../../domain/ledger/ledger.ts';
+import { decideCreation } from '../../domain/outgoing-transfers/changes.ts';
+import type { TransferRules, TransferSituation } from '../../domain/outgoing-transfers/drafts.ts';
+import {
+  type NewOutgoingTransfer,
+  newOutgoingTransfer,
+  type OutgoingTransfer,
+} from '../../domain/outgoing-transfers/rows.ts';
+import { batchedPerDatabase } from '../driver/batcher.ts';
+import type { Database, Transaction } from '../driver/client.ts';
 import type { IdempotencyScope } from '../frame/idempotency-keys.ts';
-import { ACCOUNT_FIELDS, type LockedAccount } from '../ledger/ledger.ts';
-import { workflowIdOf, workOfNew } from './outgoing-transfers.ts';
-import { type NewOutgoingTransfer, newRow, rowOf } from './rows.ts';
+import { ACCOUNT_FIELDS } from '../ledger/ledger.ts';
+import { drawTransactionNumber } from '../ledger/transaction-numbers.ts';
+import { applyTogether, applyUnderLocks } from '../ledger/transfer-changes.ts';
 import { type BankAccountText, destinationOf, type TransferFacts } from './transfer-facts.ts';
-import { withoutTransaction } from './without-transaction.ts';
-import { advance, type OutgoingTransferRow, type TransferRules } from './work.ts';
+
+/** The receiver's side of an internal transfer that is made. */
+export interface Receiver {
+  readonly account: LockedAccount;
+  /** Incoming transfers are reviewed before they reach it. */
+  readonly isReviewed: boolean;
+}
+
+export function situationOfNew(
+  transfer: NewOutgoingTransfer,
+  receiver: Receiver | null,
+  accounts: ReadonlyMap<AccountId, LockedAccount>,
+  rules: TransferRules,
+): TransferSituation {
+  const made = newOutgoingTransfer(transfer);
+  return {
+    before: null,
+    transfer: made,
+    incoming: incomingOf(made, receiver, accounts),
+    accounts,
+    now: made.createdAt,
+    rules,
+  };
+}
+
+function incomingOf(
+  made: OutgoingTransfer,
+  receiver: Receiver | null,
+  accounts: ReadonlyMap<AccountId, LockedAccount>,
+): TransferSituation['incoming'] {
+  const sender = accounts.get(made.accountId);
+  if (receiver === null || sender === undefined) return null;
+  const transactionNumber = drawTransactionNumber('incoming-transfer', made.createdAt);
+  return openInternalIncoming(made, {
+    transactionNumber,
+    sender,
+    receiver: receiver.account,
+    isReviewed: receiver.isReviewed,
+  });
+}
+
+/**
+ * Makes a transfer and moves it as far as it goes at once. `accounts` are its accounts, locked by this transaction. Answers the
+ * row as it was made, which is what the caller is shown; that it is written is known when the transaction commits.
+ */
+export function createOutgoingTransfer(
+  tx: Transaction,
+  transfer: NewOutgoingTransfer,
+  receiver: Receiver | null,
+  accounts: ReadonlyMap<AccountId, LockedAccount>,
+  rules: TransferRules,
+): OutgoingTransfer {
+  const situation = situationOfNew(transfer, receiver, accounts, rules);
+  applyUnderLocks(tx, [decideCreation(situation).change]);
+  return situation.transfer;
+}
 
 /**
  * Transfers to the outside in two statements, which they share with others of the same moment: one reads what a request is
@@ -95,80 +156,20 @@ function accountOf(row: FactsRow): LockedAccount | null {
   return { id, clientId, clientStatus, currency, country, provider, method, ...state };
 }
 
-/** The answer to a transfer's request, which is stored with it under the request's key. */
-export interface StoredAnswer {
-  readonly claim: IdempotencyScope & { readonly requestHash: Buffer };
-  readonly status: number;
-  readonly body: string;
-}
-
-interface Judged {
-  readonly accountId: AccountId;
-  readonly judged: Readonly<Record<string, unknown>>;
-  readonly row: Readonly<Record<string, unknown>>;
-}
-
-const CREATE = `SELECT id FROM create_judged_transfers(before_deadline($3, $1::json), $2::json) AS id WHERE before_deadline($3)`;
-
 /**
- * Stores a transfer to the outside with what has become of it at once, if that still holds under its account's lock and its
- * key is free. False: nothing was done, and it must be made in a transaction of its own.
+ * Makes a transfer to the outside and moves it as far as it goes at once, if what it was decided from still holds under its
+ * account's lock and its key is free. False: nothing was done, and it must be made under locks.
  */
-export async function createJudgedTransfer(
+export async function createWithoutLocks(
   database: Database,
   transfer: NewOutgoingTransfer,
-  rules: TransferRules,
   account: LockedAccount,
-  answer: StoredAnswer | null,
+  rules: TransferRules,
+  key: ClaimedKey | null,
 ): Promise<boolean> {
-  const decided = await withoutTransaction(async (tx) => {
-    const work = workOfNew(tx, newRow(transfer), rules, new Map([[account.id, account]]));
-    return { work, step: await advance(work) };
-  });
-  if (decided === null) return false;
-  const { work, step } = decided;
-  // Who waits for money must be seen by the next credit, and marks the account.
-  if (work.transfer.waitingFor === 'balance' || work.transfer.status === 'failed') return false;
-  const workflowId = step.do === 'end' ? null : workflowIdOf(work.transfer.id);
-  const created = await createTogether(database, {
-    accountId: account.id,
-    judged: {
-      ...answerInSql(work.transfer, answer),
-      event_id: newEventRowId(),
-      entries: work.entries,
-      workflow_id: workflowId,
-      account_status: account.status,
-      reserved_minor: work.transfer.reservedMinor.toString(),
-    },
-    row: rowOf(work),
-  });
-  if (created && workflowId !== null) database.noteWakeup();
-  return created;
-}
-
-function answerInSql({ id, accountId, createdBy, createdAt }: OutgoingTransferRow, answer: StoredAnswer | null) {
-  return {
-    id,
-    account_id: accountId,
-    machine_user_id: createdBy,
-    created_at: createdAt,
-    path: answer?.claim.path,
-    key: answer?.claim.key,
-    request_hash: toWire(answer?.claim.requestHash),
-    response_status: answer?.status,
-    response_body: answer?.body,
-  };
-}
-
-const createTogether = batchedPerDatabase<Judged, boolean>(
-  (database, all, limits) =>
-    fallBackToSingle(database, 'create_judged_transfers', all, () => create(database, all, limits), false),
-  ({ accountId }) => [accountId],
-);
-
-async function create(database: Database, all: readonly Judged[], limits: CallLimits): Promise<readonly boolean[]> {
-  const judgedRows = [stringify(all.map(({ judged }) => judged)), JSON.stringify(all.map(({ row }) => row))];
-  const rows = await database.write<{ id: OutgoingTransferId }>(CREATE, judgedRows, limits);
-  const created = new Set<unknown>(rows.map(({ id }) => id));
-  return all.map(({ judged }) => created.has(judged.id));
+  const { change } = decideCreation(situationOfNew(transfer, null, new Map([[account.id, account]]), rules));
+  const { waitingFor, status } = change.outgoing?.after ?? {};
+  // What waits for money must be seen by the next credit: it marks the account under its lock.
+  if (waitingFor === 'balance' || status === 'failed') return false;
+  return (await applyTogether(database, change, key)).outcome === 'applied';
 }

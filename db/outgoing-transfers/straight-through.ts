@@ -6,12 +6,13 @@ import type {
   OutgoingTransferId,
 } from '../../domain/frame/ids.ts';
 import { batchedPerDatabase, fallBackToSingle } from '../driver/batcher.ts';
-import type { CallLimits, Database } from '../driver/client.ts';
+import { type CallLimits, type Database, isTakenNumber } from '../driver/client.ts';
 import { toWire } from '../driver/values.ts';
 import { newEventRowId } from '../frame/events.ts';
+import type { AppliedChange } from '../ledger/transfer-changes.ts';
 
 /** Everything that is stored; the answer's text was rendered beforehand. Amounts in minor units. */
-export interface InternalTransfer {
+export interface StraightThrough {
   readonly machineUserId: MachineUserId;
   readonly idempotency: { readonly path: string; readonly key: string; readonly requestHash: Buffer } | null;
   readonly responseBody: string;
@@ -46,51 +47,32 @@ const INCOMING_ENTRIES = JSON.stringify([
 ]);
 
 // Its deadline is looked at before the function begins, and in the rows that it answers when it is done.
-const SETTLE = `SELECT outcome, transfer_date AS "transferDate", response_body AS "responseBody"
+const SETTLE = `SELECT outcome, response_body AS "responseBody"
   FROM settle_straight_through_transfers(before_deadline($5, $1::json), $2::boolean, $3::json, $4::json) WHERE before_deadline($5)`;
 
 /** How one transfer ended, in the words of settle_straight_through_transfers. */
-type Settlement = {
+interface Settlement {
   readonly outcome: 'settled' | 'replayed' | 'undecided' | 'other-day' | 'alone';
-  readonly transferDate: string;
   readonly responseBody: string | null;
-};
-
-/**
- * What became of a transfer: settled; or its key was used before, and this is the first answer; or the day asked for is over; or
- * something does not hold, nothing was done, and it is to be decided under its locks.
- */
-export type SettledTransfer =
-  | { readonly outcome: 'settled' }
-  | { readonly outcome: 'undecided' }
-  | { readonly outcome: 'replayed'; readonly responseBody: string }
-  | { readonly outcome: 'other-day'; readonly transferDate: string };
-
-/**
- * Settles an internal transfer whose requirements all hold, in one statement and one round trip, which it may share with
- * others.
- */
-export async function settleInternalTransfer(database: Database, transfer: InternalTransfer): Promise<SettledTransfer> {
-  let settlement = await settleTogether(database, transfer);
-  if (settlement.outcome === 'alone') settlement = await settleAlone(database, transfer);
-  const { outcome, transferDate, responseBody } = settlement;
-  switch (outcome) {
-    case 'settled':
-    case 'undecided':
-      return { outcome };
-    case 'replayed':
-      return { outcome, responseBody: responseBody ?? '' };
-    case 'other-day':
-      return { outcome, transferDate };
-    case 'alone':
-      throw new Error('a transfer that was settled alone was asked to be alone');
-  }
 }
 
-const ALONE: Settlement = { outcome: 'alone', transferDate: '', responseBody: null };
+/**
+ * Applies an internal transfer that settles at once, by one statement and in one round trip, which it may share with others. It
+ * needs no read before it: the request states what must hold, and what only the locked accounts know the statement fills in.
+ * `not-applied`: something does not hold, and it is to be decided under locks, as every other transfer is.
+ */
+export async function applyStraightThrough(database: Database, transfer: StraightThrough): Promise<AppliedChange> {
+  const { outcome, responseBody } = await settleTogether(database, transfer).then((settlement) =>
+    settlement.outcome === 'alone' ? settleAlone(database, transfer) : settlement,
+  );
+  if (outcome === 'replayed') return { outcome, responseBody: responseBody ?? '' };
+  return { outcome: outcome === 'settled' ? 'applied' : 'not-applied', responseBody: null };
+}
+
+const ALONE: Settlement = { outcome: 'alone', responseBody: null };
 
 // Two statements that lock the same account would wait for each other in the database, with a connection each.
-const settleTogether = batchedPerDatabase<InternalTransfer, Settlement>(
+const settleTogether = batchedPerDatabase<StraightThrough, Settlement>(
   (database, transfers, limits) =>
     fallBackToSingle(
       database,
@@ -102,15 +84,21 @@ const settleTogether = batchedPerDatabase<InternalTransfer, Settlement>(
   ({ sourceAccountId, destinationAccountId }) => [sourceAccountId, destinationAccountId],
 );
 
-async function settleAlone(database: Database, transfer: InternalTransfer): Promise<Settlement> {
-  const [settlement] = await settle(database, [transfer], true, database.limits());
-  if (settlement === undefined) throw new Error('settle_straight_through_transfers answered no row');
-  return settlement;
+/** Waits for the locks that it met. A number that is taken is drawn anew under locks. */
+async function settleAlone(database: Database, transfer: StraightThrough): Promise<Settlement> {
+  try {
+    const [settlement] = await settle(database, [transfer], true, database.limits());
+    if (settlement === undefined) throw new Error('settle_straight_through_transfers answered no row');
+    return settlement;
+  } catch (error) {
+    if (isTakenNumber(error)) return { outcome: 'undecided', responseBody: null };
+    throw error;
+  }
 }
 
 function settle(
   database: Database,
-  transfers: readonly InternalTransfer[],
+  transfers: readonly StraightThrough[],
   waits: boolean,
   limits: CallLimits,
 ): Promise<Settlement[]> {
@@ -119,7 +107,7 @@ function settle(
 }
 
 // In the words of the SQL type internal_transfer.
-function toRow(transfer: InternalTransfer) {
+function toRow(transfer: StraightThrough) {
   const { idempotency } = transfer;
   return {
     machine_user_id: transfer.machineUserId,

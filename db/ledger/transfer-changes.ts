@@ -1,0 +1,216 @@
+import { isDeepStrictEqual } from 'node:util';
+import { getTableColumns, type Table } from 'drizzle-orm';
+import { stringify } from 'lossless-json';
+import { UNCHANGING_INCOMING_FIELDS } from '../../domain/incoming-transfers/events.ts';
+import type { IncomingTransfer } from '../../domain/incoming-transfers/incoming-transfers.ts';
+import type { ClaimedKey, RowChange } from '../../domain/ledger/changes.ts';
+import type { LedgerSide, Posting } from '../../domain/ledger/ledger.ts';
+import type { OutgoingTransfer } from '../../domain/outgoing-transfers/rows.ts';
+import { UNCHANGING_OUTGOING_FIELDS } from '../../domain/outgoing-transfers/rows.ts';
+import type { TransferChange } from '../../domain/outgoing-transfers/transfer-changes.ts';
+import { batchedPerDatabase, fallBackToSingle } from '../driver/batcher.ts';
+import { type CallLimits, type Database, leaveToCommit, type Transaction } from '../driver/client.ts';
+import { toWire } from '../driver/values.ts';
+import { newEventRowId } from '../frame/events.ts';
+import { incomingTransfers, outgoingTransfers } from '../frame/schema.ts';
+
+/**
+ * The one writer of transfers: it applies changes as they were decided, and decides nothing. `apply_transfer_changes`
+ * (db/migrations/0023_transfer_changes.sql) says what it does with each.
+ */
+
+/** How a change ended; of `not-applied` nothing was written: it is to be decided again, under locks. */
+export type AppliedChange =
+  | { readonly outcome: 'applied' | 'not-applied'; readonly responseBody: null }
+  | { readonly outcome: 'replayed'; readonly responseBody: string };
+
+interface RequestedChange {
+  readonly change: TransferChange;
+  readonly key: ClaimedKey | null;
+}
+
+const APPLY_LOCKED = 'SELECT FROM apply_transfer_changes($1::json, true)';
+const APPLY = `SELECT outcome, response_body AS "responseBody"
+  FROM apply_transfer_changes(before_deadline($2, $1::json), false) WHERE before_deadline($2)`;
+
+/**
+ * Sends changes that were decided under locks of this transaction, in their order. That they are written is known when it
+ * commits; a change that does not hold fails it.
+ */
+export function applyUnderLocks(tx: Transaction, changes: readonly (TransferChange | null)[]): void {
+  const written = changes.filter((change) => change !== null);
+  if (written.length === 0) return;
+  if (written.some(({ wakes }) => wakes.length > 0)) tx.noteWakeup();
+  leaveToCommit(tx.statement(APPLY_LOCKED, [wireOf(written.map((change) => ({ change, key: null })))]));
+}
+
+/**
+ * Applies a change that was decided without locks, in one statement that it shares with others of the same moment, and that
+ * waits for nobody's lock.
+ */
+export async function applyTogether(
+  database: Database,
+  change: TransferChange,
+  key: ClaimedKey | null = null,
+): Promise<AppliedChange> {
+  const applied = await applyBatched(database, { change, key });
+  if (applied.outcome === 'applied' && change.wakes.length > 0) database.noteWakeup();
+  return applied;
+}
+
+const NOT_APPLIED: AppliedChange = { outcome: 'not-applied', responseBody: null };
+
+const applyBatched = batchedPerDatabase<RequestedChange, AppliedChange>(
+  (database, requested, limits) =>
+    fallBackToSingle(
+      database,
+      'apply_transfer_changes',
+      requested,
+      () => apply(database, requested, limits),
+      NOT_APPLIED,
+    ),
+  ({ change }) => accountsOf(change),
+);
+
+function apply(
+  database: Database,
+  requested: readonly RequestedChange[],
+  limits: CallLimits,
+): Promise<readonly AppliedChange[]> {
+  return database.write<AppliedChange>(APPLY, [wireOf(requested)], limits);
+}
+
+/** The client accounts that a change touches, or relies on. */
+function accountsOf({ guards, accounts, postings }: TransferChange): readonly string[] {
+  const touched = new Set<string>([...guards, ...accounts].map(({ accountId }) => accountId));
+  for (const side of postings.flatMap(({ debit, credit }) => [debit, credit])) {
+    if (typeof side === 'string') touched.add(side);
+  }
+  return [...touched];
+}
+
+// In the words of the SQL type transfer_change.
+function wireOf(requested: readonly RequestedChange[]): string {
+  const rows = requested.map(({ change, key }) => ({
+    at: change.now,
+    ...(key === null ? {} : keyOnWire(key)),
+    account_ids: accountsOf(change),
+    guards: change.guards.map((guard) => ({
+      account_id: guard.accountId,
+      status: guard.status,
+      client_status: guard.clientStatus,
+      closing: guard.closing,
+      available_minor: guard.availableMinor,
+    })),
+    moves: change.accounts.map(({ accountId, reservedMinor, receivableMinor, waits }) => ({
+      account_id: accountId,
+      reserved_minor: reservedMinor,
+      receivable_minor: receivableMinor,
+      waits,
+    })),
+    ...rowOnWire('outgoing', OUTGOING, change.outgoing),
+    ...rowOnWire('incoming', INCOMING, change.incoming),
+    postings: change.postings.map(postingOnWire),
+    wakes: change.wakes,
+  }));
+  return stringify(rows) ?? '[]';
+}
+
+function keyOnWire({ machineUserId, path, key, requestHash, status, body }: ClaimedKey) {
+  return {
+    machine_user_id: machineUserId,
+    path,
+    key,
+    request_hash: toWire(requestHash),
+    response_status: status,
+    response_body: body,
+  };
+}
+
+interface TransferTable {
+  readonly columns: readonly (readonly [field: string, column: string])[];
+  readonly unchanging: ReadonlySet<string>;
+}
+
+const OUTGOING = tableOf(outgoingTransfers, UNCHANGING_OUTGOING_FIELDS);
+const INCOMING = tableOf(incomingTransfers, UNCHANGING_INCOMING_FIELDS);
+/** What the writer itself counts. */
+const COUNTED: ReadonlySet<string> = new Set(['revision', 'eventSequence']);
+
+function tableOf(table: Table, unchanging: readonly string[]): TransferTable {
+  const columns = Object.entries(getTableColumns(table)).map(([field, { name }]) => [field, name] as const);
+  return { columns, unchanging: new Set(unchanging) };
+}
+
+type Same<One, Other> = [One] extends [Other] ? ([Other] extends [One] ? true : false) : false;
+
+// What the domain decides about is the table's row: a column that only one of them has does not compile.
+true satisfies Same<OutgoingTransfer, typeof outgoingTransfers.$inferSelect>;
+true satisfies Same<IncomingTransfer, typeof incomingTransfers.$inferSelect>;
+
+interface Revised {
+  readonly id: string;
+  readonly revision: bigint;
+}
+
+function rowOnWire(side: 'outgoing' | 'incoming', table: TransferTable, row: RowChange<Revised> | null) {
+  if (row === null) return {};
+  const { before, after, events } = row;
+  return {
+    [`${side}_id`]: after.id,
+    [`${side}_from`]: before?.revision,
+    [side]: before === null ? newRowOnWire(table, after, events.length) : changesOnWire(table, before, after),
+    ...(events.length === 0 ? {} : { [`${side}_event_id`]: newEventRowId(), [`${side}_entries`]: events }),
+  };
+}
+
+function newRowOnWire({ columns }: TransferTable, row: Revised, eventCount: number): Record<string, unknown> {
+  const values: Readonly<Record<string, unknown>> = { ...row };
+  const fields: Record<string, unknown> = {};
+  for (const [field, column] of columns) {
+    const value = values[field];
+    if (value !== null && value !== undefined) fields[column] = value;
+  }
+  return { ...fields, event_sequence: eventCount };
+}
+
+function changesOnWire(
+  { columns, unchanging }: TransferTable,
+  before: Revised,
+  after: Revised,
+): Record<string, unknown> {
+  const old: Readonly<Record<string, unknown>> = { ...before };
+  const present: Readonly<Record<string, unknown>> = { ...after };
+  const fields: Record<string, unknown> = {};
+  for (const [field, column] of columns) {
+    const value = present[field];
+    if (value === old[field] || COUNTED.has(field) || isDeepStrictEqual(value, old[field])) continue;
+    if (unchanging.has(field)) throw new Error(`a change of a transfer may not touch its ${field}`);
+    fields[column] = value ?? null;
+  }
+  return fields;
+}
+
+function postingOnWire(posting: Posting) {
+  return {
+    at: posting.now,
+    ...sideOnWire('debit', posting.debit),
+    ...sideOnWire('credit', posting.credit),
+    amount_minor: posting.amountMinor,
+    currency: posting.currency,
+    debit_number: posting.debitNumber,
+    credit_number: posting.creditNumber ?? posting.debitNumber,
+    debit_type: posting.debitType,
+    credit_type: posting.creditType ?? posting.debitType,
+    entry_type: posting.entryType,
+    outgoing_transfer_id: posting.outgoingTransferId,
+    incoming_transfer_id: posting.incomingTransferId,
+    narrative: posting.narrative,
+    release_minor: posting.releaseMinor ?? 0n,
+  };
+}
+
+function sideOnWire(side: 'debit' | 'credit', of: LedgerSide) {
+  if (typeof of === 'string') return { [side]: of };
+  return { [`${side}_provider`]: of.provider, [`${side}_kind`]: of.kind };
+}

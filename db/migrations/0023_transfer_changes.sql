@@ -1,0 +1,212 @@
+-- The one writer of changes of transfers. A change was decided by the rules in TypeScript; it is applied here whole or not at all.
+
+-- One change: the rows that it makes or moves, and what must still hold. `*_from` is the revision that a row was moved from, and
+-- null for a row that is made; a row that is moved carries only the columns that change.
+CREATE TYPE transfer_change AS (
+  at timestamptz,
+  machine_user_id uuid, path text, key text, request_hash bytea, response_status integer, response_body text,
+  account_ids uuid[], guards json, moves json,
+  outgoing_id uuid, outgoing_from bigint, outgoing json, outgoing_event_id uuid, outgoing_entries json,
+  incoming_id uuid, incoming_from bigint, incoming json, incoming_event_id uuid, incoming_entries json,
+  postings json, wakes text[]
+);
+
+-- Makes the function that writes the rows of changes into a table: `<table>_write(rows)`, made and moved ones. It lists the
+-- table's columns by itself: a migration that adds a column calls this again.
+CREATE FUNCTION make_row_writer(p_table regclass) RETURNS void LANGUAGE plpgsql AS $make$
+DECLARE
+  v_columns text := (SELECT string_agg(quote_ident(attname), ', ' ORDER BY attnum) FROM pg_attribute
+    WHERE attrelid = p_table AND attnum > 0 AND NOT attisdropped AND attname NOT IN ('id', 'revision', 'event_sequence'));
+BEGIN
+  EXECUTE format($writer$
+    CREATE OR REPLACE FUNCTION %1$I(p_ids uuid[], p_from bigint[], p_rows json[], p_entries json[]) RETURNS void LANGUAGE plpgsql AS $$
+    BEGIN
+      INSERT INTO %2$s SELECT made.* FROM unnest(p_from, p_rows) AS change (decided_from, fields),
+          json_populate_record(NULL::%2$s, change.fields) AS made
+        WHERE change.decided_from IS NULL AND change.fields IS NOT NULL;
+      IF EXISTS (SELECT FROM unnest(p_from) AS decided_from WHERE decided_from IS NOT NULL) THEN
+        UPDATE %2$s AS moved SET revision = moved.revision + 1,
+            event_sequence = moved.event_sequence + coalesce(json_array_length(change.entries), 0),
+            (%3$s) = (SELECT %3$s FROM json_populate_record(moved, change.fields))
+          FROM unnest(p_ids, p_from, p_rows, p_entries) AS change (id, decided_from, fields, entries)
+          WHERE moved.id = change.id AND moved.revision = change.decided_from;
+      END IF;
+    END $$ $writer$, p_table || '_write', p_table, v_columns);
+END $make$;
+SELECT make_row_writer('outgoing_transfers'), make_row_writer('incoming_transfers');
+
+-- Claims the keys of changes, in the order of the keys, so that two calls with the same keys cannot wait for each other. Answers
+-- of each change what its key says already: null, its key is its own or it has none; `replayed`, it was used before by the same
+-- request, and this is the first answer; `not-applied`, anything else.
+CREATE FUNCTION claim_keys_of_changes(p_changes transfer_change[], OUT outcomes text[], OUT response_bodies text[])
+LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+  v_claims integer;
+BEGIN
+  outcomes := array_fill(NULL::text, ARRAY[cardinality(p_changes)]);
+  response_bodies := outcomes;
+  INSERT INTO idempotency_keys (machine_user_id, method, path, key, request_hash, response_status, response_body, created_at)
+    SELECT machine_user_id, 'POST', path, key, request_hash, response_status, response_body, service_now() FROM unnest(p_changes)
+    WHERE key IS NOT NULL ORDER BY machine_user_id, path, key
+    ON CONFLICT DO NOTHING;
+  GET DIAGNOSTICS v_claims = ROW_COUNT;
+  IF v_claims = (SELECT count(key) FROM unnest(p_changes)) THEN
+    RETURN;
+  END IF;
+  -- A key that another change of this very call has just claimed is no earlier one: that change may come to nothing.
+  SELECT array_agg(CASE WHEN present.key IS NULL THEN NULL
+        WHEN present.is_new OR present.request_hash <> change.request_hash OR present.response_body IS NULL THEN 'not-applied'
+        ELSE 'replayed' END ORDER BY ordinality),
+      array_agg(present.response_body ORDER BY ordinality)
+    INTO outcomes, response_bodies
+    FROM unnest(p_changes) WITH ORDINALITY AS change
+      LEFT JOIN LATERAL (SELECT kept.key, kept.request_hash, kept.response_body, kept.xmin = pg_current_xact_id()::xid AS is_new
+        FROM idempotency_keys kept
+        WHERE kept.machine_user_id = change.machine_user_id AND kept.method = 'POST' AND kept.path = change.path
+          AND kept.key = change.key AND kept.response_body IS DISTINCT FROM change.response_body) AS present ON true;
+END $$;
+
+-- Locks accounts, then transfers, each in the order of their ids; without waiting those that no other session holds. Answers the
+-- ids of those that are locked now, of all three tables together.
+CREATE FUNCTION lock_rows_of_changes(p_changes transfer_change[], p_waits boolean) RETURNS uuid[] LANGUAGE plpgsql AS $$
+DECLARE
+  v_accounts uuid[] := ARRAY(SELECT DISTINCT id FROM unnest(p_changes) AS change, unnest(change.account_ids) AS id);
+  v_outgoing uuid[] := ARRAY(SELECT outgoing_id FROM unnest(p_changes) WHERE outgoing_from IS NOT NULL);
+  v_incoming uuid[] := ARRAY(SELECT incoming_id FROM unnest(p_changes) WHERE incoming_from IS NOT NULL);
+BEGIN
+  IF p_waits THEN
+    PERFORM FROM accounts WHERE id = ANY (v_accounts) ORDER BY id FOR UPDATE;
+    PERFORM FROM outgoing_transfers WHERE id = ANY (v_outgoing) ORDER BY id FOR UPDATE;
+    PERFORM FROM incoming_transfers WHERE id = ANY (v_incoming) ORDER BY id FOR UPDATE;
+    RETURN v_accounts || v_outgoing || v_incoming;
+  END IF;
+  v_accounts := ARRAY(SELECT id FROM accounts WHERE id = ANY (v_accounts) ORDER BY id FOR UPDATE SKIP LOCKED);
+  IF cardinality(v_outgoing) > 0 THEN
+    v_outgoing := ARRAY(SELECT id FROM outgoing_transfers WHERE id = ANY (v_outgoing) ORDER BY id FOR UPDATE SKIP LOCKED);
+  END IF;
+  IF cardinality(v_incoming) > 0 THEN
+    v_incoming := ARRAY(SELECT id FROM incoming_transfers WHERE id = ANY (v_incoming) ORDER BY id FOR UPDATE SKIP LOCKED);
+  END IF;
+  RETURN v_accounts || v_outgoing || v_incoming;
+END $$;
+
+-- Which of the changes still hold, one after the other, under the locks: all that they touch is locked, their rows have the
+-- revision that they were decided from, and their guards hold after those before them.
+CREATE FUNCTION changes_that_hold(p_changes transfer_change[], p_outcomes text[], p_locked uuid[]) RETURNS boolean[]
+LANGUAGE plpgsql AS $$
+DECLARE
+  v_holds boolean[] := array_fill(false, ARRAY[cardinality(p_changes)]);
+  v_change transfer_change;
+  v_revised uuid[];
+  v_touched uuid[] := '{}';
+  v_spent jsonb := '{}';
+  v_guard record;
+BEGIN
+  v_revised := ARRAY(
+    SELECT row.id FROM unnest(p_changes) AS change JOIN outgoing_transfers AS row ON row.id = change.outgoing_id AND row.revision = change.outgoing_from
+    UNION ALL
+    SELECT row.id FROM unnest(p_changes) AS change JOIN incoming_transfers AS row ON row.id = change.incoming_id AND row.revision = change.incoming_from);
+  <<changes>> FOR v_index IN 1 .. cardinality(p_changes) LOOP
+    v_change := p_changes[v_index];
+    CONTINUE WHEN p_outcomes[v_index] IS NOT NULL OR NOT v_change.account_ids <@ p_locked;
+    CONTINUE WHEN v_change.outgoing_from IS NOT NULL
+      AND (v_change.outgoing_id <> ALL (v_revised) OR v_change.outgoing_id <> ALL (p_locked) OR v_change.outgoing_id = ANY (v_touched));
+    CONTINUE WHEN v_change.incoming_from IS NOT NULL
+      AND (v_change.incoming_id <> ALL (v_revised) OR v_change.incoming_id <> ALL (p_locked) OR v_change.incoming_id = ANY (v_touched));
+    FOR v_guard IN SELECT guard.account_id, guard.available_minor, account.status = guard.status AND client.status = guard.client_status
+          AND (account.requested_change IS NOT DISTINCT FROM 'close') = guard.closing
+          AND account.posted_minor - account.reserved_minor - coalesce((v_spent ->> guard.account_id::text)::bigint, 0) >= guard.available_minor AS holds
+        FROM json_to_recordset(v_change.guards)
+            AS guard (account_id uuid, status text, client_status text, closing boolean, available_minor bigint)
+          JOIN accounts AS account ON account.id = guard.account_id JOIN clients AS client ON client.id = account.client_id LOOP
+      CONTINUE changes WHEN NOT v_guard.holds;
+      v_spent := jsonb_set(v_spent, ARRAY[v_guard.account_id::text],
+        to_jsonb(coalesce((v_spent ->> v_guard.account_id::text)::bigint, 0) + v_guard.available_minor));
+    END LOOP;
+    v_touched := v_touched || v_change.outgoing_id || v_change.incoming_id;
+    v_holds[v_index] := true;
+  END LOOP;
+  RETURN v_holds;
+END $$;
+
+-- Writes changes that hold, in their order, on rows that are locked: what they reserve, the transfers on both sides, postings,
+-- events and wake-ups.
+CREATE FUNCTION write_changes(p_changes transfer_change[]) RETURNS void LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+  v_posting record;
+BEGIN
+  -- What a change frees is for those who wait there.
+  UPDATE accounts SET reserved_minor = accounts.reserved_minor + moved.reserved_minor,
+      receivable_minor = accounts.receivable_minor + moved.receivable_minor, has_waiters = has_waiters OR moved.waits,
+      admission_due = admission_due OR (has_waiters AND moved.frees)
+    FROM (
+      SELECT account_id, coalesce(sum(reserved_minor), 0)::bigint AS reserved_minor, coalesce(sum(receivable_minor), 0)::bigint AS receivable_minor,
+        coalesce(bool_or(waits), false) AS waits, coalesce(bool_or(reserved_minor < 0), false) AS frees
+      FROM unnest(p_changes) AS change,
+        json_to_recordset(change.moves) AS move (account_id uuid, reserved_minor bigint, receivable_minor bigint, waits boolean)
+      GROUP BY account_id) AS moved
+    WHERE accounts.id = moved.account_id
+      AND (moved.reserved_minor <> 0 OR moved.receivable_minor <> 0 OR moved.frees OR (moved.waits AND NOT has_waiters));
+  PERFORM outgoing_transfers_write(array_agg(outgoing_id), array_agg(outgoing_from), array_agg(outgoing), array_agg(outgoing_entries))
+    FROM unnest(p_changes) WHERE outgoing_id IS NOT NULL HAVING count(*) > 0;
+  PERFORM incoming_transfers_write(array_agg(incoming_id), array_agg(incoming_from), array_agg(incoming), array_agg(incoming_entries))
+    FROM unnest(p_changes) WHERE incoming_id IS NOT NULL HAVING count(*) > 0;
+  FOR v_posting IN SELECT posting.* FROM unnest(p_changes) WITH ORDINALITY AS change,
+      ROWS FROM (json_to_recordset(change.postings) AS (at timestamptz, debit uuid, debit_provider text, debit_kind text, credit uuid,
+        credit_provider text, credit_kind text, amount_minor bigint, currency text, debit_number text, credit_number text, debit_type text,
+        credit_type text, entry_type text, outgoing_transfer_id uuid, incoming_transfer_id uuid, narrative text, release_minor bigint))
+      WITH ORDINALITY AS posting ORDER BY change.ordinality, posting.ordinality LOOP
+    PERFORM ledger_post(v_posting.at, coalesce(v_posting.debit, system_account(v_posting.debit_provider, v_posting.currency, v_posting.debit_kind)),
+      coalesce(v_posting.credit, system_account(v_posting.credit_provider, v_posting.currency, v_posting.credit_kind)),
+      v_posting.amount_minor, v_posting.currency, v_posting.debit_number, v_posting.credit_number, v_posting.debit_type,
+      v_posting.credit_type, v_posting.entry_type, v_posting.outgoing_transfer_id, v_posting.incoming_transfer_id,
+      v_posting.narrative, v_posting.release_minor);
+  END LOOP;
+  INSERT INTO events (id, entry_count, module, resource_id, first_sequence, occurred_at, entries)
+    SELECT outgoing_event_id, json_array_length(outgoing_entries), 'outgoing-transfers', outgoing_id,
+      transfer.event_sequence - json_array_length(outgoing_entries) + 1, at, outgoing_entries
+    FROM unnest(p_changes) JOIN outgoing_transfers AS transfer ON transfer.id = outgoing_id WHERE outgoing_event_id IS NOT NULL
+    UNION ALL SELECT incoming_event_id, json_array_length(incoming_entries), 'incoming-transfers', incoming_id,
+      transfer.event_sequence - json_array_length(incoming_entries) + 1, at, incoming_entries
+    FROM unnest(p_changes) JOIN incoming_transfers AS transfer ON transfer.id = incoming_id WHERE incoming_event_id IS NOT NULL;
+  INSERT INTO workflow_wakeups (workflow_id, workflow_type, next_attempt_at, created_at)
+    SELECT wake, split_part(wake, '/', 1), service_now(), service_now()
+    FROM (SELECT DISTINCT unnest(wakes) AS wake FROM unnest(p_changes)) AS woken ORDER BY wake
+    ON CONFLICT (workflow_id) DO UPDATE SET generation = workflow_wakeups.generation + 1,
+      next_attempt_at = least(workflow_wakeups.next_attempt_at, excluded.next_attempt_at), parked_at = NULL;
+END $$;
+
+-- Applies those of the changes that still hold, in their order, in one commit. Answers one row for each, in order:
+--   applied       it is written, and its answer is stored under its key
+--   replayed      its key was used before by the same request: response_body is the first answer
+--   not-applied   something does not hold, or, with p_waits false, somebody else holds one of its rows; nothing of it is written
+-- With p_waits, all must be applied: what was decided under locks that this transaction holds cannot fail to hold.
+CREATE FUNCTION apply_transfer_changes(p_changes json, p_waits boolean) RETURNS TABLE (outcome text, response_body text)
+LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+  v_changes transfer_change[] := ARRAY(SELECT change FROM json_populate_recordset(NULL::transfer_change, p_changes) change);
+  v_outcomes text[];
+  v_bodies text[];
+  v_holds boolean[];
+BEGIN
+  IF NOT p_waits THEN
+    PERFORM set_config('lock_timeout', '100ms', true);
+  END IF;
+  SELECT outcomes, response_bodies INTO v_outcomes, v_bodies FROM claim_keys_of_changes(v_changes);
+  v_holds := changes_that_hold(v_changes, v_outcomes, lock_rows_of_changes(v_changes, p_waits));
+  IF p_waits AND false = ANY (v_holds) THEN
+    RAISE EXCEPTION 'a change that was decided under locks does not hold';
+  END IF;
+  PERFORM write_changes(ARRAY(SELECT v_changes[place] FROM generate_subscripts(v_changes, 1) AS place WHERE v_holds[place] ORDER BY place));
+  IF false = ANY (v_holds) THEN
+    DELETE FROM idempotency_keys kept USING generate_subscripts(v_changes, 1) AS place
+      WHERE NOT v_holds[place] AND v_outcomes[place] IS NULL AND kept.machine_user_id = (v_changes[place]).machine_user_id
+        AND kept.method = 'POST' AND kept.path = (v_changes[place]).path AND kept.key = (v_changes[place]).key
+        AND kept.response_body = (v_changes[place]).response_body;
+  END IF;
+  RETURN QUERY SELECT CASE WHEN holds THEN 'applied' ELSE coalesce(outcome, 'not-applied') END, CASE WHEN outcome = 'replayed' THEN body END
+    FROM unnest(v_outcomes, v_bodies, v_holds) AS decided (outcome, body, holds);
+END $$;

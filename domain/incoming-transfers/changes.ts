@@ -1,0 +1,213 @@
+import type { EventEntry } from '../frame/events.ts';
+import type { AccountId, IncomingTransferId, OutgoingTransferId } from '../frame/ids.ts';
+import { requireMove } from '../frame/moves.ts';
+import { dateInUtc } from '../frame/time/dates.ts';
+import type { AccountMove, LedgerChange, RowChange } from '../ledger/changes.ts';
+import type { LedgerSide, LockedAccount, Posting } from '../ledger/ledger.ts';
+import { incomingTransferEventData } from './events.ts';
+import {
+  decideArrival,
+  type HoldReason,
+  INCOMING_TRANSFER_MOVES,
+  type IncomingTransfer,
+  incomingTransferEventType,
+  newIncomingTransfer,
+  type PartyAccount,
+  waitOfHold,
+} from './incoming-transfers.ts';
+
+// A transfer on hold is looked at again at least so often, should the wake of its account's activation be lost.
+const HOLD_CHECK_MS = 3_600_000;
+const SEND_BACK_CHECK_MS = 60_000;
+
+export function nextHoldCheck(now: Date): Date {
+  return new Date(now.getTime() + HOLD_CHECK_MS);
+}
+
+/** The fields of a transfer whose money is held. */
+export function holdOf(reason: HoldReason, now: Date) {
+  return {
+    status: 'on-hold' as const,
+    holdReason: reason,
+    waitingFor: waitOfHold(reason),
+    waitingSince: now,
+    nextCheckAt: nextHoldCheck(now),
+  };
+}
+
+/** The fields of a transfer whose money its provider is to take back. */
+export function sendBackWait(now: Date) {
+  const nextCheckAt = new Date(now.getTime() + SEND_BACK_CHECK_MS);
+  return { waitingFor: 'provider' as const, waitingSince: now, nextCheckAt };
+}
+
+export const NO_WAIT = { waitingFor: null, waitingSince: null, waitingUntil: null, nextCheckAt: null } as const;
+
+export function incomingEntry(transfer: IncomingTransfer): EventEntry {
+  return { type: incomingTransferEventType(transfer.status), data: incomingTransferEventData(transfer) };
+}
+
+/** Moves a transfer, with the event of its new status. */
+export function moveIncoming(
+  { before, after, events }: RowChange<IncomingTransfer>,
+  now: Date,
+  fields: Partial<IncomingTransfer>,
+): RowChange<IncomingTransfer> {
+  const moved = { ...after, ...fields, updatedAt: now };
+  requireMove('incoming transfer', INCOMING_TRANSFER_MOVES, after.status, moved.status);
+  return { before, after: moved, events: moved.status === after.status ? events : [...events, incomingEntry(moved)] };
+}
+
+/** The receiver's side of an internal transfer that is made: pending, and not yet receivable. */
+export function openInternalIncoming(
+  outgoing: {
+    readonly id: OutgoingTransferId;
+    readonly incomingTransferId: IncomingTransferId | null;
+    readonly amountMinor: bigint;
+    readonly description: string | null;
+    readonly createdAt: Date;
+  },
+  sides: {
+    readonly transactionNumber: string;
+    readonly sender: LockedAccount;
+    readonly receiver: LockedAccount;
+    /** Incoming transfers are reviewed: so is this one, once the outgoing one is reserved. */
+    readonly isReviewed: boolean;
+  },
+): RowChange<IncomingTransfer> {
+  const { sender, receiver } = sides;
+  const { incomingTransferId: id, createdAt: now } = outgoing;
+  if (id === null) throw new Error(`outgoing transfer ${outgoing.id} has no incoming transfer`);
+  const after = newIncomingTransfer({
+    id,
+    transactionNumber: sides.transactionNumber,
+    clientId: receiver.clientId,
+    accountId: receiver.id,
+    receiverPartyAccountId: receiver.partyAccountId,
+    status: 'pending',
+    scope: 'internal',
+    currency: receiver.currency,
+    amountMinor: outgoing.amountMinor,
+    outgoingTransferId: outgoing.id,
+    senderAccountId: sender.id,
+    senderPartyAccountId: sender.partyAccountId,
+    provider: receiver.provider,
+    method: receiver.method,
+    senderInformation: outgoing.description,
+    complianceCheckStatus: sides.isReviewed ? 'not-checked' : 'not-required',
+    waitingFor: 'outgoing-transfer',
+    waitingSince: now,
+    createdAt: now,
+    updatedAt: now,
+  });
+  return { before: null, after, events: [incomingEntry(after)] };
+}
+
+/** Money that has arrived, matched to an account or to nobody. Amounts in minor units. */
+export interface Arrival {
+  readonly provider: string;
+  readonly method: 'built-in' | 'plug-in';
+  readonly account: LockedAccount | null;
+  /** Why the money is held whatever its account allows: no account, or several, matched; or its provider holds it. */
+  readonly hold: HoldReason | null;
+  readonly amountMinor: bigint;
+  readonly feeMinor: bigint;
+  readonly currency: string;
+  readonly scope: 'internal' | 'external';
+  readonly scheme: string | null;
+  readonly provisionedAccountCreditId: IncomingTransfer['provisionedAccountCreditId'];
+  readonly serviceProviderId: string | null;
+  readonly serviceProviderReference: string | null;
+  /** Of a payment that came back: the provider's id of the return. */
+  readonly returnReference?: string | null;
+  readonly senderInformation: string | null;
+  readonly senderName: string | null;
+  readonly senderAccount: PartyAccount | null;
+  readonly receiverAccount: PartyAccount | null;
+}
+
+/** What a transfer that is about to be made is called; drawn by its maker. */
+export interface IncomingTransferName {
+  readonly id: IncomingTransferId;
+  readonly transactionNumber: string;
+}
+
+export type IncomingChange = Pick<LedgerChange, 'accounts' | 'postings' | 'wakes'> & {
+  readonly incoming: RowChange<IncomingTransfer>;
+};
+
+/**
+ * Money that has arrived becomes a transfer, in one step with its postings. What is not the client's yet (on hold, unmatched,
+ * to be sent back) stands in the provider's suspense account.
+ */
+export function receiveMoney(name: IncomingTransferName, arrival: Arrival, now: Date): IncomingChange {
+  const { account, feeMinor, hold, ...own } = arrival;
+  const decision = decideArrival(account, hold);
+  const completed = decision.status === 'completed';
+  const held = decision.status === 'on-hold';
+  const sendBack = decision.status === 'failed' && arrival.method === 'built-in';
+  const inSuspense = held || sendBack;
+  const after = newIncomingTransfer({
+    ...own,
+    ...name,
+    clientId: account?.clientId ?? null,
+    accountId: account?.id ?? null,
+    receiverPartyAccountId: account?.partyAccountId ?? null,
+    status: decision.status,
+    // Of held money the fee is known, and charged when it reaches the account.
+    feeMinor: completed || held ? feeMinor : 0n,
+    transferDate: completed ? dateInUtc(now) : null,
+    receivableMinor: held && account !== null ? arrival.amountMinor : 0n,
+    inSuspense,
+    failureCode: decision.status === 'failed' ? decision.failureCode : null,
+    sendBackStatus: sendBack ? 'due' : 'none',
+    ...(decision.status === 'on-hold' ? holdOf(decision.holdReason, now) : {}),
+    ...(sendBack ? sendBackWait(now) : {}),
+    createdAt: now,
+    updatedAt: now,
+  });
+  const receivable: AccountMove[] =
+    held && account !== null ? [{ accountId: account.id, receivableMinor: arrival.amountMinor }] : [];
+  const settlement = { provider: after.provider, kind: 'settlement' } as const;
+  const arrivesAt = completed ? (account?.id ?? null) : null;
+  return {
+    incoming: { before: null, after, events: entriesOfArrival(after) },
+    accounts: receivable,
+    postings: completed || inSuspense ? arrivalPostings(after, now, settlement, arrivesAt) : [],
+    wakes: inSuspense ? [`incoming-transfer/${after.id}`] : [],
+  };
+}
+
+/** Every transfer begins as pending, also where its money settles, is held or fails in the same step. */
+function entriesOfArrival(after: IncomingTransfer): EventEntry[] {
+  requireMove('incoming transfer', INCOMING_TRANSFER_MOVES, 'pending', after.status);
+  const pending = { ...after, status: 'pending', transferDate: null, holdReason: null, failureCode: null } as const;
+  return [incomingEntry(pending), incomingEntry(after)];
+}
+
+/** The principal goes to the account (null: to suspense), and the fee after it. */
+export function arrivalPostings(
+  transfer: IncomingTransfer,
+  now: Date,
+  debit: LedgerSide,
+  credit: AccountId | null,
+): Posting[] {
+  const shared = {
+    now,
+    currency: transfer.currency,
+    debitNumber: transfer.transactionNumber,
+    debitType: 'incoming-transfer',
+    incomingTransferId: transfer.id,
+  } as const;
+  const principal: Posting = {
+    ...shared,
+    debit,
+    credit: credit ?? { provider: transfer.provider, kind: 'suspense' },
+    amountMinor: transfer.amountMinor,
+    entryType: 'principal',
+    narrative: transfer.senderInformation,
+  };
+  if (credit === null || transfer.feeMinor === 0n) return [principal];
+  const fees = { provider: transfer.provider, kind: 'fee-revenue' } as const;
+  return [principal, { ...shared, debit: credit, credit: fees, amountMinor: transfer.feeMinor, entryType: 'fee' }];
+}

@@ -1,0 +1,266 @@
+import { recordNotFound } from '../frame/errors.ts';
+import type { EventEntry } from '../frame/events.ts';
+import type { AccountId } from '../frame/ids.ts';
+import { requireMove } from '../frame/moves.ts';
+import { dateInUtc } from '../frame/time/dates.ts';
+import { type IncomingTransferName, moveIncoming, NO_WAIT } from '../incoming-transfers/changes.ts';
+import type { IncomingTransfer } from '../incoming-transfers/incoming-transfers.ts';
+import type { AccountGuard, AccountMove, RowChange } from '../ledger/changes.ts';
+import { availableMinor, isUsable, type LockedAccount, type Posting } from '../ledger/ledger.ts';
+import type { Schemes } from '../providers/schemes.ts';
+import {
+  decidePendingTransfer,
+  isFinalOutgoingTransferStatus,
+  lookUpDelayMs,
+  OUTGOING_TRANSFER_MOVES,
+  type OutgoingTransferStatus,
+  type OutgoingTransferStep,
+  type OutgoingTransferWait,
+  outgoingTransferEventType,
+  type Requirements,
+} from './outgoing-transfers.ts';
+import { isBookedReturn, receiveReturn, releasePostings, reversalPostings } from './postings.ts';
+import { isOfOtherMoney, type PaymentReport, reasonCodeOf, statusesAfterReport } from './reports.ts';
+import { type OutgoingTransfer, outgoingTransferEventData, totalMinor } from './rows.ts';
+import type { TransferChange } from './transfer-changes.ts';
+
+// A sweep looks at an open transfer again this long after the instant that it waits for, or without one.
+const CHECK_MARGIN_MS = 60_000;
+const CHECK_WITHOUT_DEADLINE_MS = 3_600_000;
+
+/** The configured rules that decide about pending transfers. */
+export interface TransferRules {
+  readonly rollLimit: number;
+  readonly schemes: Schemes;
+}
+
+/** What one transfer is decided from, as it was read: under locks, or before them. */
+export interface TransferSituation {
+  /** Null for one that is made. */
+  readonly before: OutgoingTransfer | null;
+  readonly transfer: OutgoingTransfer;
+  /** Of an internal transfer the receiver's side; of one that came back, its return. */
+  readonly incoming: RowChange<IncomingTransfer> | null;
+  readonly accounts: ReadonlyMap<AccountId, LockedAccount>;
+  readonly now: Date;
+  readonly rules: TransferRules;
+}
+
+/** A decision in the making: what becomes of one transfer, step by step. Nothing outside of it changes. */
+export class TransferDraft {
+  readonly situation: TransferSituation;
+  transfer: OutgoingTransfer;
+  incoming: RowChange<IncomingTransfer> | null;
+  readonly events: EventEntry[] = [];
+  readonly postings: Posting[] = [];
+  readonly moves: AccountMove[] = [];
+  readonly wakes: TransferChange['wakes'][number][] = [];
+
+  constructor(situation: TransferSituation) {
+    this.situation = situation;
+    this.transfer = situation.transfer;
+    this.incoming = situation.incoming;
+    if (situation.before === null) this.#addEvent('outgoing-transfer-created');
+  }
+
+  get source(): LockedAccount {
+    const { accountId } = this.transfer;
+    const account = this.situation.accounts.get(accountId);
+    if (account === undefined) throw recordNotFound('account', 'id', accountId);
+    return account;
+  }
+
+  set(fields: Partial<OutgoingTransfer>): void {
+    this.transfer = { ...this.transfer, ...fields };
+  }
+
+  moveTo(status: OutgoingTransferStatus, fields: Partial<OutgoingTransfer> = {}): void {
+    requireMove('outgoing transfer', OUTGOING_TRANSFER_MOVES, this.transfer.status, status);
+    this.set({ ...fields, status, waitingFor: null, waitingSince: null, waitingUntil: null });
+    this.#addEvent(outgoingTransferEventType(status));
+  }
+
+  wake(): void {
+    this.wakes.push(`outgoing-transfer/${this.transfer.id}`);
+  }
+
+  /** Moves the transfer as far as it goes by itself, and says what must be done or waited for outside. */
+  advance(): OutgoingTransferStep {
+    while (this.transfer.status === 'pending') {
+      const { transfer, source } = this;
+      const { now, rules, accounts } = this.situation;
+      const destination = transfer.destinationAccountId === null ? null : accounts.get(transfer.destinationAccountId);
+      const decision = decidePendingTransfer(
+        { ...transfer, totalMinor: totalMinor(transfer) },
+        {
+          now,
+          schemes: rules.schemes,
+          rollLimit: rules.rollLimit,
+          accountsActive: isUsable(source) && (destination == null || isUsable(destination)),
+          destinationGone: destination?.status === 'closed' || destination?.status === 'declined',
+          availableMinor: availableMinor(source),
+        },
+      );
+      switch (decision.decision) {
+        case 'roll':
+          this.set({
+            transferDate: decision.transferDate,
+            cutOffAt: decision.cutOffAt,
+            rollCount: transfer.rollCount + 1,
+            // What was found of the day before says nothing of the new one.
+            transferDateStatus: 'not-checked',
+          });
+          break;
+        case 'fail':
+          this.set(decision.requirements);
+          this.fail(decision.failureCode);
+          break;
+        case 'wait':
+          this.set(decision.requirements);
+          if (decision.for === 'balance') this.moves.push({ accountId: transfer.accountId, waits: true });
+          return this.#wait(decision.for, decision.until);
+        case 'process':
+          this.startProcessing(decision.requirements);
+      }
+    }
+    return this.#stepOfOpenPayment();
+  }
+
+  /** Reserves the money; an internal transfer is settled in the same step, unless its receiver's side is to be reviewed. */
+  startProcessing(requirements: Requirements): void {
+    const { accountId, scope } = this.transfer;
+    const reservedMinor = totalMinor(this.transfer);
+    this.moves.push({ accountId, reservedMinor });
+    this.moveTo('processing', { ...requirements, reservedMinor });
+    if (scope === 'external') return;
+    const { now } = this.situation;
+    const incoming = this.#receiversSide();
+    const { complianceCheckStatus, amountMinor, accountId: receiverId } = incoming.after;
+    if (receiverId === null) throw new Error(`incoming transfer ${incoming.after.id} has no account`);
+    if (complianceCheckStatus === 'not-checked' || complianceCheckStatus === 'not-fulfilled') {
+      this.moves.push({ accountId: receiverId, receivableMinor: amountMinor });
+      const review = { waitingFor: 'compliance', waitingSince: now } as const;
+      this.incoming = moveIncoming(incoming, now, { receivableMinor: amountMinor, ...review });
+      return;
+    }
+    this.#release({});
+    this.incoming = moveIncoming(incoming, now, { status: 'completed', transferDate: dateInUtc(now), ...NO_WAIT });
+    this.moveTo('completed');
+  }
+
+  /** Ends a transfer that will not be paid: the reservation goes, or, after release, both entries are reversed. */
+  fail(failureCode: string, failureMessage: string | null = null): void {
+    const { transfer } = this;
+    if (transfer.status === 'processing') {
+      this.moves.push({ accountId: transfer.accountId, reservedMinor: -transfer.reservedMinor });
+    }
+    if (transfer.status === 'released') this.postings.push(...reversalPostings(transfer, this.situation.now));
+    if (transfer.scope === 'internal') this.failReceiversSide(failureCode);
+    this.moveTo('failed', { reservedMinor: 0n, failureCode, failureMessage });
+  }
+
+  failReceiversSide(failureCode: string): void {
+    const incoming = this.#receiversSide();
+    const { accountId, receivableMinor } = incoming.after;
+    if (accountId !== null && receivableMinor > 0n) this.moves.push({ accountId, receivableMinor: -receivableMinor });
+    const failed = { status: 'failed', failureCode, receivableMinor: 0n } as const;
+    this.incoming = moveIncoming(incoming, this.situation.now, { ...failed, ...NO_WAIT });
+  }
+
+  /**
+   * Carries out what the provider or the plug-in caller reports. `break`: it contradicts what is settled, or is of other money;
+   * nothing moves. `nameOfReturn` is what the money that came back is called.
+   */
+  apply(report: PaymentReport, nameOfReturn: IncomingTransferName | null): 'applied' | 'no-effect' | 'break' {
+    if (report.claim !== undefined && isOfOtherMoney(report.claim, this.transfer)) return 'break';
+    const statuses = statusesAfterReport(this.transfer.status, report.word);
+    if (statuses === null) return 'break';
+    const { transfer } = this;
+    const provider = {
+      submissionStatus: 'resolved',
+      serviceProviderId: transfer.serviceProviderId ?? report.serviceProviderId,
+      serviceProviderReference: transfer.serviceProviderReference ?? report.serviceProviderReference,
+    } as const;
+    const failureCode = reasonCodeOf(report, transfer.method);
+    const failureMessage = report.message ?? null;
+    for (const status of statuses) {
+      if (status === 'released') this.#release(provider);
+      else if (status === 'failed') this.fail(failureCode, failureMessage);
+      else this.moveTo(status, provider);
+    }
+    if (report.word !== 'returned') return statuses.length > 0 ? 'applied' : 'no-effect';
+    if (transfer.returned) return isBookedReturn(this.incoming?.after ?? null, report) ? 'no-effect' : 'break';
+    if (nameOfReturn === null) throw new Error('a return needs a name for the money that came back');
+    const returned = receiveReturn(nameOfReturn, this.transfer, this.source, report, this.situation.now);
+    this.incoming = returned.incoming;
+    this.moves.push(...returned.accounts);
+    this.postings.push(...returned.postings);
+    this.wakes.push(...returned.wakes);
+    this.set({ returned: true, incomingTransferId: returned.incoming.after.id, failureCode, failureMessage });
+    this.#addEvent('outgoing-transfer-returned');
+    return 'applied';
+  }
+
+  /** The change as it stands; null where nothing is to be written. `guards`: what it needs of accounts that are not locked yet. */
+  change(guards: readonly AccountGuard[] = []): TransferChange | null {
+    const { before, transfer, now } = { ...this.situation, transfer: this.transfer };
+    if (before !== null && transfer === before && this.events.length === 0) return null;
+    const final = isFinalOutgoingTransferStatus(transfer.status);
+    const checkAfter = transfer.waitingUntil?.getTime() ?? now.getTime() + CHECK_WITHOUT_DEADLINE_MS;
+    const nextCheckAt = final ? null : new Date(checkAfter + CHECK_MARGIN_MS);
+    const isIncomingChanged = this.incoming !== null && this.incoming.after !== this.incoming.before;
+    return {
+      now,
+      outgoing: { before, after: { ...transfer, nextCheckAt, updatedAt: now }, events: this.events },
+      incoming: isIncomingChanged ? this.incoming : null,
+      accounts: this.moves,
+      postings: this.postings,
+      guards,
+      wakes: this.wakes,
+    };
+  }
+
+  #addEvent(type: string): void {
+    this.events.push({ type, data: outgoingTransferEventData(this.transfer) });
+  }
+
+  #wait(waitingFor: OutgoingTransferWait, until: Date | null): OutgoingTransferStep {
+    const { now } = this.situation;
+    const waitingSince = this.transfer.waitingFor === waitingFor ? (this.transfer.waitingSince ?? now) : now;
+    this.set({ waitingFor, waitingSince, waitingUntil: until });
+    return { do: 'wait', for: waitingFor, until: until?.toISOString() ?? null };
+  }
+
+  /** What a transfer that is on its way needs next: to be submitted, looked up, or waited for. */
+  #stepOfOpenPayment(): OutgoingTransferStep {
+    const { transfer } = this;
+    const { now } = this.situation;
+    if (isFinalOutgoingTransferStatus(transfer.status)) return { do: 'end' };
+    if (transfer.scope === 'internal') return this.#wait('compliance', null);
+    if (transfer.method === 'plug-in') return this.#wait('caller', null);
+    if (transfer.status === 'processing') {
+      const attempt = Math.max(1, transfer.submissionAttempt);
+      this.set({ submissionAttempt: attempt, submissionStatus: 'unresolved' });
+      this.#wait('provider', null);
+      return { do: 'submit', attempt };
+    }
+    const nextLookUpAt = transfer.nextLookUpAt ?? new Date(now.getTime() + lookUpDelayMs(transfer.lookUpCount));
+    this.set({ nextLookUpAt });
+    if (nextLookUpAt.getTime() <= now.getTime()) return { do: 'look-up', count: transfer.lookUpCount };
+    return this.#wait('provider', nextLookUpAt);
+  }
+
+  #release(fields: Partial<OutgoingTransfer>): void {
+    const receiver = this.transfer.scope === 'internal' ? this.#receiversSide().after : null;
+    this.postings.push(...releasePostings(this.transfer, receiver, this.situation.now));
+    this.moveTo('released', { ...fields, reservedMinor: 0n });
+  }
+
+  #receiversSide(): RowChange<IncomingTransfer> {
+    const { id, incomingTransferId } = this.transfer;
+    if (this.incoming === null || this.incoming.after.id !== incomingTransferId) {
+      throw new Error(`outgoing transfer ${id} was read without its incoming transfer`);
+    }
+    return this.incoming;
+  }
+}
