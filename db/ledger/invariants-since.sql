@@ -75,7 +75,7 @@ incoming AS MATERIALIZED (
 -- What had been posted for them before the last check, by a clock that was not set back since they were created.
 outgoing_before AS MATERIALIZED (
   SELECT transfer.id AS transfer_id, transfer.account_id, posting.entry_type, posting.amount_minor
-  FROM outgoing AS transfer JOIN ledger_checked_accounts AS checked ON checked.account_id = transfer.account_id
+  FROM outgoing AS transfer JOIN ledger_checked_accounts AS checked ON checked.account_id = transfer.account_id AND checked.last_entry_at >= transfer.created_at
   CROSS JOIN LATERAL (
     SELECT entry_type, amount_minor FROM postings
       WHERE debit_account_id = transfer.account_id AND debit_version IS NOT NULL AND debit_version <= checked.version
@@ -89,7 +89,7 @@ outgoing_before AS MATERIALIZED (
 ),
 incoming_before AS MATERIALIZED (
   SELECT transfer.id AS transfer_id, transfer.account_id, posting.amount_minor
-  FROM incoming AS transfer JOIN ledger_checked_accounts AS checked ON checked.account_id = transfer.account_id
+  FROM incoming AS transfer JOIN ledger_checked_accounts AS checked ON checked.account_id = transfer.account_id AND checked.last_entry_at >= transfer.created_at
   CROSS JOIN LATERAL (
     SELECT amount_minor FROM postings
     WHERE credit_account_id = transfer.account_id AND credit_version IS NOT NULL AND credit_version <= checked.version
