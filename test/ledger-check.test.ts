@@ -178,6 +178,26 @@ describe('after a check that found nothing', () => {
   });
 });
 
+test('the check of large books, whose statements are shared by two connections, finds all that the one of small books finds', async () => {
+  const id = await sent();
+  const spoilt = (by: number) =>
+    `WITH moved AS (UPDATE accounts SET version = version + ${by}, receivable_minor = receivable_minor + ${by},
+        event_sequence = event_sequence + ${by} WHERE id = '${destination}'),
+      client AS (UPDATE clients SET event_sequence = event_sequence + ${by} WHERE id = '${payer}'),
+      sent AS (UPDATE outgoing_transfers SET event_sequence = event_sequence + ${by} WHERE id = '${id}')
+    UPDATE incoming_transfers SET event_sequence = event_sequence + ${by} WHERE outgoing_transfer_id = '${id}'`;
+  const found = (violations: readonly Violation[]) =>
+    violations.map((violation) => Object.values(violation).join('; '));
+  await api.database.statement(spoilt(1), []);
+  try {
+    const all = found(await checkLedger(api.database.reader));
+    expect(all).toHaveLength(6);
+    expect(found(await checkWholeLedger(api.database)).sort()).toEqual(all.sort());
+  } finally {
+    await api.database.statement(spoilt(-1), []);
+  }
+});
+
 test.each([
   ['the whole check', checkWholeLedger],
   ['the check of what is new', checkLedgerSince],

@@ -323,7 +323,9 @@ const DEFECTS: Readonly<Record<string, readonly string[]>> = {
 
 function rulesOf(file: string): string[] {
   const text = readFileSync(new URL(`../db/ledger/${file}`, import.meta.url), 'utf8');
-  return [...text.matchAll(/^SELECT '((?:[^']|'')+)'/gm)].map(([, rule = '']) => rule.replaceAll("''", "'"));
+  const rules = [...text.matchAll(/^SELECT '((?:[^']|'')+)'/gm)].map(([, rule = '']) => rule.replaceAll("''", "'"));
+  // A rule may need several statements.
+  return [...new Set(rules)];
 }
 
 const RULES = rulesOf('invariants.sql');

@@ -26,7 +26,7 @@ const FULL_CHECK_DEADLINE_MS = 6 * 3_600_000;
 /** The first check of books that were never checked looks at all of them. */
 const CHECK_SINCE_DEADLINE_MS = 3_600_000;
 
-/** For sorting and grouping millions of rows, one statement at a time. */
+/** For sorting and grouping millions of rows; Postgres takes twice of it for each statement that runs. */
 const WORK_MEMORY = '256MB';
 
 /** Any number that nothing else in the database uses as an advisory lock. */
@@ -41,16 +41,40 @@ export async function checkLedger(reader: Reader): Promise<readonly Violation[]>
   return reader.statement<Violation>(ALL_AT_ONCE, []);
 }
 
-/** The same for books of any size: on a connection of its own and under a deadline of its own, which no other call shares. */
+/**
+ * The same for books of any size: on two connections of its own, which share the statements and one snapshot, and under a
+ * deadline of its own, which no other call shares.
+ */
 export async function checkWholeLedger(
   database: Database,
   deadlineMs = FULL_CHECK_DEADLINE_MS,
 ): Promise<readonly Violation[]> {
-  return onOneSnapshot(database, deadlineMs, async (tx) => {
-    const violations: Violation[] = [];
-    for (const statement of INVARIANTS) violations.push(...(await tx.statement<Violation>(statement, [])));
-    return violations;
-  });
+  const [one, other] = [database.apart({ deadlineMs }), database.apart({ deadlineMs })];
+  try {
+    return await onOneSnapshot(one, async (tx) => {
+      const [exported] = await tx.statement<{ snapshot: string }>('SELECT pg_export_snapshot() AS snapshot', []);
+      if (exported === undefined) throw new Error('Postgres exported no snapshot');
+      const waiting = [...INVARIANTS];
+      const violations: Violation[] = [];
+      const takeTurns = async (turn: Transaction): Promise<void> => {
+        // Two connections are busy enough; each worker would make a hash table of its own, of nearly all groups.
+        await turn.statement('SET LOCAL max_parallel_workers_per_gather = 0', []);
+        for (let statement = waiting.shift(); statement !== undefined; statement = waiting.shift()) {
+          try {
+            violations.push(...(await turn.statement<Violation>(statement, [])));
+          } catch (error) {
+            // Its transaction may be tried again, which must leave no statement out.
+            waiting.unshift(statement);
+            throw error;
+          }
+        }
+      };
+      await Promise.all([takeTurns(tx), onOneSnapshot(other, takeTurns, exported.snapshot)]);
+      return violations;
+    });
+  } finally {
+    await Promise.all([one.close(), other.close()]);
+  }
 }
 
 /** What does not hold of all that came since the last check. */
@@ -66,7 +90,8 @@ export async function checkLedgerSince(
   database: Database,
   deadlineMs = CHECK_SINCE_DEADLINE_MS,
 ): Promise<readonly Violation[] | null> {
-  return onOneSnapshot(database, deadlineMs, async (tx) => {
+  const apart = database.apart({ deadlineMs });
+  const check = async (tx: Transaction): Promise<readonly Violation[] | null> => {
     const [lock] = await tx.statement<{ granted: boolean }>('SELECT pg_try_advisory_xact_lock($1) AS granted', [
       CHECK_LOCK,
     ]);
@@ -76,7 +101,12 @@ export async function checkLedgerSince(
     await tx.statement(NOTE_ACCOUNTS, []);
     await tx.statement(NOTE_CHECK, []);
     return violations;
-  });
+  };
+  try {
+    return await onOneSnapshot(apart, check);
+  } finally {
+    await apart.close();
+  }
 }
 
 const NOTE_ACCOUNTS = `
@@ -89,20 +119,15 @@ const NOTE_ACCOUNTS = `
 const NOTE_CHECK = `
   UPDATE ledger_checks SET checked_at = service_now(), event_position = (SELECT last_position FROM event_sequencer)`;
 
-/** A missed deadline ends this connection and says nothing of the service's own, which keep their pool. */
-async function onOneSnapshot<T>(
-  database: Database,
-  deadlineMs: number,
-  work: (tx: Transaction) => Promise<T>,
-): Promise<T> {
-  const apart = database.apart({ deadlineMs });
-  try {
-    return await apart.transaction(async (tx) => {
-      await tx.statement('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ', []);
-      await tx.statement(`SET LOCAL work_mem = '${WORK_MEMORY}'`, []);
-      return work(tx);
-    });
-  } finally {
-    await apart.close();
-  }
+/**
+ * On one connection, and on a snapshot that another has exported where one is named. A missed deadline ends connections of
+ * `apart`, and says nothing of the service's own, which keep their pool.
+ */
+async function onOneSnapshot<T>(apart: Database, work: (tx: Transaction) => Promise<T>, snapshot?: string): Promise<T> {
+  return apart.transaction(async (tx) => {
+    await tx.statement('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ', []);
+    if (snapshot !== undefined) await tx.statement(`SET TRANSACTION SNAPSHOT '${snapshot}'`, []);
+    await tx.statement(`SET LOCAL work_mem = '${WORK_MEMORY}'`, []);
+    return work(tx);
+  });
 }
