@@ -137,6 +137,43 @@ test('an account that takes long holds up no other: those are admitted while it 
   }
 });
 
+test('accounts are worked on side by side', async () => {
+  const accounts: Waiting[] = [];
+  for (let count = 0; count < 6; count += 1) accounts.push(await waiting([1n]));
+  for (const { id } of accounts) await credit(stage.database, id, 1n);
+  const steps = new EventEmitter();
+  const locked = once(steps, 'locked');
+  const holding = stage.database.transaction(
+    async (tx) => {
+      await lockAccounts(
+        tx,
+        accounts.map(({ id }) => id),
+      );
+      steps.emit('locked');
+      await once(steps, 'seen');
+    },
+    { deadlineMs: 100_000 },
+  );
+  await locked;
+  const loop = stage.createAdmissions();
+  loop.start();
+  const atWork = async () => {
+    const rows = await stage.database.reader.execute(sql`
+      SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`);
+    return rows.length;
+  };
+  try {
+    await until(atWork, (sessions) => sessions === 4);
+  } finally {
+    steps.emit('seen');
+    await holding;
+    await until(
+      async () => (await Promise.all(accounts.map(pendingOf))).reduce((sum, pending) => sum + pending, 0),
+      (pending) => pending === 0,
+    ).finally(() => loop.stop());
+  }
+});
+
 test('accounts where many wait take turns with the others, also when they are more than the lanes', async () => {
   const many: Waiting[] = [];
   for (let count = 0; count < 6; count += 1) many.push(await waiting(Array.from({ length: 210 }, () => 1n)));

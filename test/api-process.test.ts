@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { startApi, TEST_AUDIENCE, type TestApi } from './harness/api.ts';
 import { TEST_ENCRYPTION_KEY } from './harness/keyring.ts';
+import { moneyWorld } from './harness/money.ts';
 import { createTestDatabase, type TestDatabase } from './harness/postgres.ts';
 
 const MAIN = fileURLToPath(new URL('../api/main.ts', import.meta.url));
@@ -79,11 +80,59 @@ test('starts without Temporal, is ready, answers, and ends with 0 on SIGTERM, al
   expect(await ready.json()).toMatchObject({ postgres: 'reachable', temporal: 'unreachable' });
   const headers = { authorization: `Bearer ${api.users.admin.token}` };
   expect((await fetch(`${url}/machine-users`, { headers })).status).toBe(200);
+  // The list had a connection of its own.
+  expect(await sessionsOf('api-lists')).toBeGreaterThan(0);
   running.child.kill('SIGTERM');
   running.child.kill('SIGTERM');
   expect(await running.ended).toBe(0);
   expect(running.output()).toContain('"msg":"api stops"');
   expect(running.output()).not.toMatch(/canary|eyJ/);
+});
+
+async function sessionsOf(name: string): Promise<number> {
+  const rows = await api.database.reader.statement(
+    'SELECT FROM pg_stat_activity WHERE application_name = $1 AND datname = current_database()',
+    [name],
+  );
+  return rows.length;
+}
+
+test('a shared statement that fails shows in the metrics of the process and in its log', async () => {
+  const world = moneyWorld(api);
+  const clientId = await world.client();
+  const [from, to] = await Promise.all([0, 1].map(() => world.account(clientId, { amount: 10 })));
+  // Only a shared statement waits for locks as briefly as that.
+  await api.database.reader.statement(
+    `CREATE FUNCTION fail_shared() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'no'; END $$`,
+    [],
+  );
+  await api.database.reader.statement(
+    `CREATE TRIGGER shared BEFORE INSERT ON outgoing_transfers FOR EACH ROW
+       WHEN (current_setting('lock_timeout') = '100ms') EXECUTE FUNCTION fail_shared()`,
+    [],
+  );
+  const running = spawnApi();
+  const url = await readyUrl(running);
+  const outgoingTransfer = {
+    clientId,
+    currency: 'GBP',
+    amount: 1,
+    scope: 'internal',
+    source: { type: 'client-account', accountId: from },
+    destination: { type: 'client-account', accountId: to },
+  };
+  const paid = await fetch(`${url}/outgoing-transfers`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${api.users.operator.token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ workflow: { code: 'client.direct' }, data: { outgoingTransfer } }),
+  });
+  expect(paid.status).toBe(201);
+  const port = /"metricsPort":(\d+)/.exec(running.output())?.[1];
+  const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+  expect(metrics).toMatch(/^shared_statement_failures_total\{statement="settle_straight_through_transfers".*\} 1$/m);
+  running.child.kill('SIGTERM');
+  expect(await running.ended).toBe(0);
+  expect(running.output()).toContain('a shared statement failed');
 });
 
 test('a port in use ends the start with one clear line', async () => {

@@ -14,6 +14,7 @@ import {
   type Transaction,
   uniqueViolation,
 } from '../db/driver/client.ts';
+import { QUEUE_LENGTH_MAX } from '../db/driver/deadlines.ts';
 import { readClock } from '../db/frame/clock.ts';
 import { newId } from '../db/frame/ids.ts';
 import { machineUsers } from '../db/frame/schema.ts';
@@ -303,6 +304,18 @@ test('a missed deadline is DatabaseUnavailable, gives up its locks in Postgres, 
   await impatient.transaction((tx) => addOne(tx, 'b'));
 });
 
+test('a transaction that says so may take longer than others', async () => {
+  const hasty = openDatabase({ applicationName: 'hasty', deadlineMs: 500 });
+  const longer = hasty.transaction(
+    async (tx) => {
+      await tx.execute(sql`select pg_sleep(2)`);
+      return 'done';
+    },
+    { deadlineMs: 60_000 },
+  );
+  expect(await longer).toBe('done');
+});
+
 test('waiting for a free connection is under the deadline, too', async () => {
   const small = openDatabase({ applicationName: 'small', maxConnections: 1 });
   let release = () => {};
@@ -314,6 +327,26 @@ test('waiting for a free connection is under the deadline, too', async () => {
   release();
   await holder;
   await small.statement('select 1', []);
+});
+
+test('where too many wait for a connection, who comes is refused at once, and those who wait are served', async () => {
+  const small = openDatabase({ applicationName: 'crowded', maxConnections: 1 });
+  // Its one connection is open, and idle until the next line that asks for one.
+  await small.statement('select 1', []);
+  let release = () => {};
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const holder = small.transaction(async () => held);
+  const waiting = Array.from({ length: QUEUE_LENGTH_MAX }, () => small.transaction(async () => 'served'));
+  const refused = await Promise.race([
+    small.transaction(async () => 'served').catch((error: unknown) => error),
+    sleep(5_000, 'still waiting', { ref: false }),
+  ]);
+  release();
+  await holder;
+  expect(new Set(await Promise.all(waiting))).toEqual(new Set(['served']));
+  expect(refused).toMatchObject({ name: 'DatabaseUnavailable', outcome: 'nothing-done' });
 });
 
 /** Forwards to Postgres; `freeze` makes the connections of that moment fall silent without closing them. */

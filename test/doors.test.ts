@@ -185,6 +185,8 @@ describe('a password', () => {
         body: `answer=accept&password=${password}`,
       });
     expect((await send('\uFDFA'.repeat(349_000))).status).toBe(413);
+    // Beyond 8 kB a form holds nothing that a person typed.
+    expect((await send('a'.repeat(8 * 1024))).status).toBe(413);
     const page = await send('\uFDFA'.repeat(2_700));
     expect(page.status).toBe(400);
     expect(await page.text()).toContain('at most 128 characters');

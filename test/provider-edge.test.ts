@@ -413,6 +413,15 @@ describe('a payment leaves only when its row asks for it at that moment', () => 
       },
     ],
     [
+      'whose attempt is answered',
+      async () => {
+        const id = await created(payment(10.5));
+        const answered = `UPDATE outgoing_transfers SET submission_status = 'resolved' WHERE id = $1`;
+        await api.database.reader.statement(answered, [id]);
+        return [id, 1];
+      },
+    ],
+    [
       'from an account whose caller carries it out',
       async () => {
         const accountId = await world.account(client, { amount: 20 });

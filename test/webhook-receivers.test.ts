@@ -256,6 +256,14 @@ describe('a name server', () => {
     expect(await post(made, url)).toMatchObject({ error: 'address_refused' });
   });
 
+  test('of the system is asked by a resolver of our own, which knows every name below localhost', async () => {
+    const receiver = await startReceiver();
+    closers.push(() => receiver.close());
+    const url = `http://hooks.localhost:${receiver.port}/hook`;
+    expect((await post(receivers(), url)).responseCode).toBe(200);
+    expect((await post(receivers({ policy: STRICT }), url)).error).toBe('address_refused');
+  });
+
   test('that is silent about IPv6 alone does not keep a receiver from being reached', async () => {
     const { server, made } = await throughServer(({ type }) => (type === 'A' ? ['127.0.0.1'] : null));
     const outcome = await post(made, 'http://receiver.example.org:8080/hook');

@@ -189,6 +189,8 @@ async function setClockOffset(connection: Connection, offset: string): Promise<v
 function beginStatement(deadlineMs: number | null, lockTimeoutMs: number | null): string {
   const settings: string[] = [];
   if (deadlineMs !== null) {
+    // The transaction has begun under the session's own limit: Postgres takes another one only after that is off.
+    settings.push('set local transaction_timeout = 0');
     for (const name of SERVER_TIMEOUTS) settings.push(`set local ${name} = ${serverTimeoutMs(deadlineMs)}`);
   }
   if (lockTimeoutMs !== null) settings.push(`set local lock_timeout = ${Math.ceil(lockTimeoutMs)}`);
