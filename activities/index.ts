@@ -1,12 +1,12 @@
 import { TASK_QUEUES } from '../workflows/frame/messages.ts';
 import { accountProviderCalls, accountTransitions } from './accounts/activities.ts';
 import type { ActivityDependencies } from './frame/dependencies.ts';
-import { discreet } from './frame/failures.ts';
+import { redactFailures } from './frame/failures.ts';
 import { openWorkReads } from './frame/open-work.ts';
 import { housekeepingActivities } from './housekeeping.ts';
 import { incomingTransferProviderCalls, incomingTransferTransitions } from './incoming-transfers/activities.ts';
 import { outgoingTransferProviderCalls, outgoingTransferTransitions } from './outgoing-transfers/activities.ts';
-import { userInvitationMail, userInvitationTransitions } from './users/activities.ts';
+import { signUpMail, signUpTransitions } from './users/activities.ts';
 import { webhookDeliveryActivities } from './webhooks/activities.ts';
 
 /**
@@ -16,17 +16,17 @@ import { webhookDeliveryActivities } from './webhooks/activities.ts';
 export function activitiesByTaskQueue(dependencies: ActivityDependencies) {
   const { logger } = dependencies;
   return {
-    [TASK_QUEUES.workflows]: discreet(
+    [TASK_QUEUES.workflows]: redactFailures(
       {
         ...accountTransitions(dependencies),
         ...incomingTransferTransitions(dependencies),
         ...outgoingTransferTransitions(dependencies),
-        ...userInvitationTransitions(dependencies),
+        ...signUpTransitions(dependencies),
         ...openWorkReads(dependencies),
       },
       logger,
     ),
-    [TASK_QUEUES.providers]: discreet(
+    [TASK_QUEUES.providers]: redactFailures(
       {
         ...accountProviderCalls(dependencies),
         ...incomingTransferProviderCalls(dependencies),
@@ -35,8 +35,8 @@ export function activitiesByTaskQueue(dependencies: ActivityDependencies) {
       },
       logger,
     ),
-    [TASK_QUEUES.webhooks]: discreet(
-      { ...webhookDeliveryActivities(dependencies), ...userInvitationMail(dependencies) },
+    [TASK_QUEUES.webhooks]: redactFailures(
+      { ...webhookDeliveryActivities(dependencies), ...signUpMail(dependencies) },
       logger,
     ),
   };

@@ -80,12 +80,12 @@ async function main(): Promise<void> {
 const LEVELS = { TRACE: 'trace', DEBUG: 'debug', INFO: 'info', WARN: 'warn', ERROR: 'error' } as const;
 
 /** Failed activities are logged where they fail, with more; and workers without workflows are meant to be so. */
-const TOLD_OTHERWISE = new Set(['Activity failed', 'No workflows registered, not polling for workflow tasks']);
+const LOGGED_ELSEWHERE = new Set(['Activity failed', 'No workflows registered, not polling for workflow tasks']);
 
 /** What the SDK logs becomes lines like our own. Its routine news are not worth one. */
 function sdkLogger(logger: Logger): DefaultLogger {
   return new DefaultLogger('WARN', ({ level, message, meta }: LogEntry) => {
-    if (!TOLD_OTHERWISE.has(message)) logger[LEVELS[level]]({ sdk: meta }, message);
+    if (!LOGGED_ELSEWHERE.has(message)) logger[LEVELS[level]]({ sdk: meta }, message);
   });
 }
 

@@ -1,6 +1,6 @@
 import type { Initiator } from '../db/frame/audit-entries.ts';
 import { releaseHeldTransfer } from '../db/incoming-transfers/holds.ts';
-import { recordSendBack, returnIncomingTransfer } from '../db/incoming-transfers/incoming-transfers.ts';
+import { recordReturn, returnIncomingTransfer } from '../db/incoming-transfers/incoming-transfers.ts';
 import { receivePayment } from '../db/incoming-transfers/provisioned-account-credits.ts';
 import { listCurrencies, type Position, readStandings } from '../db/ledger/reconciliation.ts';
 import { adoptPayment } from '../db/outgoing-transfers/outgoing-transfers.ts';
@@ -10,7 +10,7 @@ import { asId, type IncomingTransferId, isUuid, type OutgoingTransferId } from '
 import { CURRENCIES } from '../domain/frame/money.ts';
 import { findOffer } from '../domain/providers/providers.ts';
 import type { ActivityDependencies } from './frame/dependencies.ts';
-import { readStatement, type Told } from './ledger/reconciliation.ts';
+import { type ReportedPayments, readStatement } from './ledger/reconciliation.ts';
 import { reportOf } from './outgoing-transfers/activities.ts';
 import type { Provider } from './providers/port.ts';
 
@@ -42,9 +42,9 @@ export async function catchUpWithProviders(
   for (const [code, provider] of dependencies.providers) {
     const paidOut = new Set<string>();
     for (const currency of await currenciesOf(dependencies, code)) {
-      const { told } = await readStatement(provider, { currency, from, to }, {});
-      received += await receiveAgain(dependencies, provider, { provider: code, currency }, told);
-      for (const { key } of told.values()) if (key.direction === 'out') paidOut.add(key.reference);
+      const { reported } = await readStatement(provider, { currency, from, to }, {});
+      received += await receiveAgain(dependencies, provider, { provider: code, currency }, reported);
+      for (const { key } of reported.values()) if (key.direction === 'out') paidOut.add(key.reference);
     }
     await releaseAgain(dependencies, provider, code);
     for await (const ids of unsettledPages(dependencies, code)) for (const id of ids) paidOut.add(id);
@@ -67,10 +67,10 @@ async function receiveAgain(
   { database, configuration, initiator }: Dependencies,
   provider: Provider,
   position: Position,
-  told: Told,
+  reported: ReportedPayments,
 ): Promise<number> {
   let received = 0;
-  const payments = [...told.values()].filter(({ key }) => key.direction === 'in');
+  const payments = [...reported.values()].filter(({ key }) => key.direction === 'in');
   for (let start = 0; start < payments.length; start += PAGE) {
     const page = payments.slice(start, start + PAGE);
     const references = page.map(({ key }) => key.reference);
@@ -79,12 +79,12 @@ async function receiveAgain(
       if (ours.get(key.reference)?.moved === standing.moved) continue;
       const payment = await provider.lookUpPaymentIn(key.reference, {});
       if (payment.outcome === 'not-found') continue;
-      const { outcome: _, sentBack, ...told } = payment;
+      const { outcome: _, returned, ...incoming } = payment;
       const outcome = await database.transaction((tx) =>
-        receivePayment(tx, { ...told, provider: position.provider }, configuration.prices),
+        receivePayment(tx, { ...incoming, provider: position.provider }, configuration.prices),
       );
       if (outcome === 'applied') received += 1;
-      if (sentBack) await settleSentBack(database, position.provider, key.reference, initiator);
+      if (returned) await settleReturn(database, position.provider, key.reference, initiator);
     }
   }
   return received;
@@ -94,13 +94,13 @@ async function receiveAgain(
 async function releaseAgain({ database }: Dependencies, provider: Provider, code: string): Promise<void> {
   for (const serviceProviderId of await listHeldByProvider(database.reader, code)) {
     const payment = await provider.lookUpPaymentIn(serviceProviderId, {});
-    if (payment.outcome === 'not-found' || payment.held || payment.sentBack) continue;
+    if (payment.outcome === 'not-found' || payment.held || payment.returned) continue;
     await database.transaction((tx) => releaseHeldTransfer(tx, { ...payment, provider: code }));
   }
 }
 
 /** The money went back to its payer in the lost window, under the id of a row that is gone: it does not go again. */
-async function settleSentBack(
+async function settleReturn(
   database: Dependencies['database'],
   provider: string,
   reference: string,
@@ -111,7 +111,7 @@ async function settleSentBack(
     if (arrival === null) return;
     const id = asId<IncomingTransferId>(arrival.id);
     if (arrival.status === 'on-hold') await returnIncomingTransfer(tx, id, initiator);
-    await recordSendBack(tx, id);
+    await recordReturn(tx, id);
   });
 }
 

@@ -33,7 +33,7 @@ export function admissions(options: {
       const { more } = await database.transaction((tx) => admitWaitingTransfers(tx, accountId, rules), {
         lockTimeoutMs: LOCK_TIMEOUT_MS,
       });
-      if (more) loop.hurry();
+      if (more) loop.nudge();
       failing.delete(accountId);
     } catch (error) {
       if (error instanceof DatabaseUnavailable) failure = { error };

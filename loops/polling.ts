@@ -15,11 +15,11 @@ export interface BackgroundLoop {
 
 export interface PollingLoop extends BackgroundLoop {
   /** Looks now instead of at the next interval. Cheap, and as often as one likes: calls in between are one. */
-  hurry(): void;
+  nudge(): void;
 }
 
 /**
- * Work that is found by looking: at least every `intervalMs`, at once after a `hurry()` or while `poll` says that there
+ * Work that is found by looking: at least every `intervalMs`, at once after a `nudge()` or while `poll` says that there
  * is more. A failing poll is tried again after a growing pause; the first failure in a row is
  * logged, and its end.
  */
@@ -32,14 +32,14 @@ export function pollingLoop(options: {
 }): PollingLoop {
   const { name, intervalMs, logger, poll } = options;
   let stopping = false;
-  let hurried = false;
+  let nudged = false;
   let failures = 0;
   let resting = new AbortController();
   let running: Promise<void> = Promise.resolve();
 
   async function rest(): Promise<void> {
     // Hurrying does not shorten the pause after a failure: what failed would only fail again.
-    if (stopping || (hurried && failures === 0)) return;
+    if (stopping || (nudged && failures === 0)) return;
     const pauseMs = failures === 0 ? intervalMs : Math.min(PAUSE_MS_MAX, intervalMs * 2 ** failures) * jitter();
     resting = new AbortController();
     await sleep(pauseMs, undefined, { signal: resting.signal }).catch(() => {});
@@ -47,7 +47,7 @@ export function pollingLoop(options: {
 
   async function run(): Promise<void> {
     while (!stopping) {
-      hurried = false;
+      nudged = false;
       let more = false;
       try {
         more = await poll();
@@ -72,8 +72,8 @@ export function pollingLoop(options: {
       resting.abort();
       await running;
     },
-    hurry: () => {
-      hurried = true;
+    nudge: () => {
+      nudged = true;
       if (failures === 0) resting.abort();
     },
   };

@@ -15,7 +15,7 @@ import { CHANGED_SIGNAL, staticSummary, TASK_QUEUES } from '../workflows/frame/m
 import { relayLagSeconds, relayParkedWakeups } from './metrics.ts';
 import { type PollingLoop, pollingLoop } from './polling.ts';
 
-/** The guarantee: a committed wake-up is seen this soon, whether or not anybody hurried. */
+/** The guarantee: a committed wake-up is seen this soon, whether or not anybody nudged. */
 const POLL_INTERVAL_MS = 500;
 /** Temporal answers a start within milliseconds; more at once only moves the queue into its process. */
 const CALLS_MAX = 8;
@@ -41,7 +41,7 @@ export interface RelayOptions {
 /** Hands wake-ups to Temporal. Its only call is signalWithStart, so that duplicates and restarts do no harm. */
 export function workflowWakeupRelay(options: RelayOptions): PollingLoop {
   const { database, logger } = options;
-  const relay = new Relay(options, () => loop.hurry());
+  const relay = new Relay(options, () => loop.nudge());
   const loop = pollingLoop({
     name: 'workflow-wakeups',
     intervalMs: options.pollIntervalMs ?? POLL_INTERVAL_MS,
@@ -55,8 +55,8 @@ export function workflowWakeupRelay(options: RelayOptions): PollingLoop {
     start: () => {
       loop.start();
       if (options.listen === false) return;
-      nudges = database.onWakeup(() => loop.hurry());
-      listening = database.listen(WAKEUPS_CHANNEL, () => loop.hurry());
+      nudges = database.onWakeup(() => loop.nudge());
+      listening = database.listen(WAKEUPS_CHANNEL, () => loop.nudge());
       listening.catch((error: unknown) => logger.warn({ error }, 'the relay polls only, it cannot listen'));
     },
     stop: async () => {
@@ -70,7 +70,7 @@ export function workflowWakeupRelay(options: RelayOptions): PollingLoop {
 
 class Relay {
   readonly #options: RelayOptions;
-  readonly #hurry: () => void;
+  readonly #nudge: () => void;
   readonly #calls = new Set<Promise<void>>();
   /** Temporal has their signals; they go with the next claim. */
   #signalled: ClaimedWakeup[] = [];
@@ -79,9 +79,9 @@ class Relay {
   #absentUntil = 0;
   #backlogReadAt = 0;
 
-  constructor(options: RelayOptions, hurry: () => void) {
+  constructor(options: RelayOptions, nudge: () => void) {
     this.#options = options;
-    this.#hurry = hurry;
+    this.#nudge = nudge;
   }
 
   /** Claims as many wake-ups as calls are free, and makes the calls beside the loop: a slow one holds up no other. */
@@ -120,7 +120,7 @@ class Relay {
       })
       .finally(() => {
         this.#calls.delete(call);
-        if (this.#absences === 0) this.#hurry();
+        if (this.#absences === 0) this.#nudge();
       });
     this.#calls.add(call);
   }

@@ -55,7 +55,7 @@ async function main(): Promise<void> {
       const configFile = join(directory, 'schemathesis.toml');
       writeFileSync(configFile, CONFIGURATION);
       const exitCode = await run(command, configFile, documentFile, { url: api.url, token: user.token, directory });
-      finish(judge(join(directory, 'report.xml'), exitCode));
+      finish(readCounts(join(directory, 'report.xml'), exitCode));
     } finally {
       await api.stop();
     }
@@ -151,7 +151,7 @@ function run(
 }
 
 /** One test for every operation of the document and one for the sequences of calls, as the report counts them. */
-function judge(reportFile: string, exitCode: number): Counts {
+function readCounts(reportFile: string, exitCode: number): Counts {
   if (!existsSync(reportFile)) throw new Error(`Schemathesis ended with exit code ${exitCode} and left no report.`);
   const report = readFileSync(reportFile, 'utf8');
   const whole = /<testsuites[^>]*>/.exec(report)?.[0] ?? '';

@@ -191,10 +191,10 @@ export function logTail(logFile: string, lines: number): string {
  * Runs the work while no other process of this machine does the same; waits for its turn. The lock of a process that died is taken over.
  */
 export async function underFileLock<T>(lockFile: string, work: () => Promise<T>, onWait?: () => void): Promise<T> {
-  let told = false;
+  let announced = false;
   while (takeFileLock(lockFile) !== undefined) {
-    if (!told) onWait?.();
-    told = true;
+    if (!announced) onWait?.();
+    announced = true;
     await sleep(250);
   }
   try {

@@ -67,7 +67,7 @@ async function main(): Promise<void> {
 /** One start per data directory. One that is being stopped is waited for: npm has often ended before the start below it. */
 async function takeDataDirectory(directory: string, files: FileNames): Promise<void> {
   const deadline = performance.now() + STOP_TAKES_AT_MOST_MS;
-  let told = false;
+  let announced = false;
   for (;;) {
     const holder = takeFileLock(files.lock);
     if (holder === undefined) break;
@@ -76,8 +76,8 @@ async function takeDataDirectory(directory: string, files: FileNames): Promise<v
         `A service already runs on ${directory} (process ${holder.pid}). Stop it, or set DATA_DIR and the ports for a second one.`,
       );
     }
-    if (!told) say('Waiting for the earlier start to end …');
-    told = true;
+    if (!announced) say('Waiting for the earlier start to end …');
+    announced = true;
     await sleep(200);
   }
   rmSync(files.stopping, { force: true });

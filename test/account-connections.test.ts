@@ -297,12 +297,12 @@ describe('provider callbacks', () => {
     const event = opened(newId());
     expect((await callback(event, { secret: 'guessed' })).status).toBe(401);
     expect(await outcomeOf(event)).toBeUndefined();
-    const nobody = await fetch(`${api.url}/provider-callbacks/nobody`, {
+    const unknownProvider = await fetch(`${api.url}/provider-callbacks/unknown-bank`, {
       method: 'POST',
       body: '{}',
       headers: { 'content-type': 'application/json' },
     });
-    expect(nobody.status).toBe(404);
+    expect(unknownProvider.status).toBe(404);
   });
 
   test('of an unknown account waits, and of an account that is open already has no effect', async () => {

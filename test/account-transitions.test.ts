@@ -152,7 +152,7 @@ test('what the provider never got goes out again as the same request', async () 
 test('a word told twice, or after another, changes nothing', async () => {
   const { id } = await active();
   const before = await row(id);
-  const told = await eventTypes(id);
+  const events = await eventTypes(id);
   for (const outcome of [OPENED, { outcome: 'not-found' }, { outcome: 'unknown' }] as const) {
     expect(await say(id, outcome)).toBe('no-effect');
   }
@@ -161,7 +161,7 @@ test('a word told twice, or after another, changes nothing', async () => {
   const breaks = await database.reader.execute(sql`SELECT kind FROM reconciliation_breaks WHERE our_reference = ${id}`);
   expect(breaks).toEqual([{ kind: 'account-outcome-contradicts' }]);
   expect(await row(id)).toEqual(before);
-  expect(await eventTypes(id)).toEqual(told);
+  expect(await eventTypes(id)).toEqual(events);
 });
 
 test('of many who tell the same at once one is heard', async () => {

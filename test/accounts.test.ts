@@ -251,8 +251,8 @@ describe('PATCH /accounts/{accountId} of plug-in accounts', () => {
     expect((await patch(account.id, { status: 'suspended' })).status).toBe(200);
     const closed = await patch(account.id, { status: 'closed', connection: { status: 'closed' } });
     expect(closed.body.data.account).toMatchObject({ status: 'closed', connection: { status: 'closed' } });
-    const told = await events(account.id);
-    expect(told.map(({ type }) => type)).toEqual([
+    const recorded = await events(account.id);
+    expect(recorded.map(({ type }) => type)).toEqual([
       'connection-creation-instructed',
       'connection-created',
       'account-activated',
@@ -261,14 +261,14 @@ describe('PATCH /accounts/{accountId} of plug-in accounts', () => {
       'connection-updated',
       'account-closed',
     ]);
-    expect(told[0]?.data).toMatchObject({ status: 'pending', connection: { state: 'creation-in-progress' } });
-    expect(told[1]?.data).toMatchObject({
+    expect(recorded[0]?.data).toMatchObject({ status: 'pending', connection: { state: 'creation-in-progress' } });
+    expect(recorded[1]?.data).toMatchObject({
       status: 'pending',
       iban: null,
       connection: { state: 'completed-up-to-date' },
     });
-    expect(told[2]?.data).toMatchObject({ status: 'active', iban: 'GB29NWBK60161331926819', availableBalance: 0 });
-    expect(told[5]?.data).toMatchObject({ connection: { status: 'closed' } });
+    expect(recorded[2]?.data).toMatchObject({ status: 'active', iban: 'GB29NWBK60161331926819', availableBalance: 0 });
+    expect(recorded[5]?.data).toMatchObject({ connection: { status: 'closed' } });
   });
 
   test('the first account at a provider connects its client, once', async () => {
@@ -296,10 +296,10 @@ describe('PATCH /accounts/{accountId} of plug-in accounts', () => {
       status: 'declined',
       connection: { state: 'creation-failed', error },
     });
-    const told = await events(account.id);
-    expect(told.slice(1).map(({ type }) => type)).toEqual(['connection-creation-failed', 'account-declined']);
-    expect(told[1]?.data.connection.error).toEqual(error);
-    expect(told[2]?.data.connection).toBeNull();
+    const recorded = await events(account.id);
+    expect(recorded.slice(1).map(({ type }) => type)).toEqual(['connection-creation-failed', 'account-declined']);
+    expect(recorded[1]?.data.connection.error).toEqual(error);
+    expect(recorded[2]?.data.connection).toBeNull();
   });
 
   // The way to each status, from pending.

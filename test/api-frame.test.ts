@@ -61,8 +61,11 @@ describe('the envelope', () => {
       surplus: {},
     });
     expect(status).toBe(400);
-    const told = [body, ...body.errors].map((problem) => [problem.code.split('.')[2], ...problem.messageParameters]);
-    expect(told).toEqual(
+    const reported = [body, ...body.errors].map((problem) => [
+      problem.code.split('.')[2],
+      ...problem.messageParameters,
+    ]);
+    expect(reported).toEqual(
       expect.arrayContaining([
         ['field_unexpected', 'body', 'surplus', '{…}'],
         ['field_invalid', 'workflow', 'dryRun', 'yes'],
@@ -74,7 +77,7 @@ describe('the envelope', () => {
         ['field_unexpected', 'data', 'other', '{…}'],
       ]),
     );
-    expect(told).toHaveLength(8);
+    expect(reported).toHaveLength(8);
   });
 
   test('missing containers and fields are named', async () => {

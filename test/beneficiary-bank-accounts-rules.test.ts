@@ -345,9 +345,9 @@ describe('/beneficiaries/{beneficiaryId}/bank-accounts', () => {
       expect((await api.call('GET', path)).status).toBe(404);
       expect((await api.call('PATCH', path, body({ alias: 'mine' }))).status).toBe(404);
     }
-    const nobody = `/beneficiaries/${randomUUID()}/bank-accounts`;
-    expect((await api.call('GET', nobody)).status).toBe(404);
-    const posted = await api.call('POST', nobody, body(EURO));
+    const unknownBeneficiary = `/beneficiaries/${randomUUID()}/bank-accounts`;
+    expect((await api.call('GET', unknownBeneficiary)).status).toBe(404);
+    const posted = await api.call('POST', unknownBeneficiary, body(EURO));
     expect([posted.status, posted.body.messageParameters[0]]).toEqual([404, 'beneficiary']);
   });
 });

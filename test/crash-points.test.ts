@@ -392,7 +392,7 @@ describe('the worker, killed in the middle of what it does', () => {
   let unrecorded: string;
   let unreported: string;
   let refused: string;
-  let toldEvent: Json;
+  let deliveredEvent: Json;
   let subscriptionId: string;
 
   beforeAll(async () => {
@@ -410,7 +410,7 @@ describe('the worker, killed in the middle of what it does', () => {
     // The receiver has an event, and its answer does not arrive.
     service.receiver.answer(() => {});
     await payIn(destination, 1.23, 'told and killed');
-    toldEvent = await until(
+    deliveredEvent = await until(
       async () => service.receiver.received[0]?.body,
       (body) => body !== undefined,
     );
@@ -458,7 +458,7 @@ describe('the worker, killed in the middle of what it does', () => {
   });
 
   test('a webhook whose answer was lost comes again under its id', async () => {
-    const { eventId } = toldEvent.metadata;
+    const { eventId } = deliveredEvent.metadata;
     const arrivals = () => service.receiver.received.filter(({ body }) => body.metadata.eventId === eventId);
     await until(
       async () => arrivals().length,

@@ -9,7 +9,7 @@ import {
   type DatabaseOptions,
   DatabaseUnavailable,
   LockTimeout,
-  leaveToCommit,
+  sendWithCommit,
   sqlState,
   type Transaction,
   uniqueViolation,
@@ -126,7 +126,7 @@ test('a statement that is left to the commit and cannot even be sent fails the t
   const before = await counterValue('a');
   const work = database.transaction(async (tx) => {
     await addOne(tx, 'a');
-    leaveToCommit(tx.statement('SELECT $1::timestamptz', [new Date(Number.NaN)]));
+    sendWithCommit(tx.statement('SELECT $1::timestamptz', [new Date(Number.NaN)]));
   });
   await expect(work).rejects.toThrow(RangeError);
   expect(await counterValue('a')).toBe(before);

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { applyAccountCallback } from '../db/accounts/connections.ts';
 import type { Transaction } from '../db/driver/client.ts';
-import { advanceIncomingTransfer, recordSendBack } from '../db/incoming-transfers/incoming-transfers.ts';
+import { advanceIncomingTransfer, recordReturn } from '../db/incoming-transfers/incoming-transfers.ts';
 import { type ReceivedPayment, receivePayment } from '../db/incoming-transfers/provisioned-account-credits.ts';
 import { type AccountId, asId, type IncomingTransferId } from '../domain/frame/ids.ts';
 import { isTransactionNumber } from '../domain/frame/numbers.ts';
@@ -113,7 +113,7 @@ function ibanOf(accountNumber: number): string {
   return `GB${String(98n - (BigInt(digits) % 97n)).padStart(2, '0')}${account}`;
 }
 
-const NOBODY = { iban: null, accountNumber: null, routingCodes: {} };
+const NO_RECEIVER = { iban: null, accountNumber: null, routingCodes: {} };
 
 async function receive(payment: Partial<ReceivedPayment>): Promise<{ outcome: string; id: string }> {
   const id = `in-${randomUUID()}`;
@@ -127,7 +127,7 @@ async function receive(payment: Partial<ReceivedPayment>): Promise<{ outcome: st
         scheme: 'faster-payments',
         senderName: 'Grace Hopper',
         senderAccount: null,
-        receiver: NOBODY,
+        receiver: NO_RECEIVER,
         remittanceText: null,
         serviceProviderId: id,
         serviceProviderReference: 'ref-1',
@@ -169,8 +169,8 @@ function advance(id: string) {
   return api.database.transaction((tx) => advanceIncomingTransfer(tx, asId<IncomingTransferId>(id)));
 }
 
-function sentBack(id: string) {
-  return api.database.transaction((tx) => recordSendBack(tx, asId<IncomingTransferId>(id)));
+function recordReturned(id: string) {
+  return api.database.transaction((tx) => recordReturn(tx, asId<IncomingTransferId>(id)));
 }
 
 async function isWoken(id: string): Promise<boolean> {
@@ -429,10 +429,13 @@ describe('a payment that a provider reports', () => {
 
   test.each<[string, (account: Json) => Partial<ReceivedPayment>]>([
     ['nobody', () => ({})],
-    ['an account number without its routing code', ({ accountNumber }) => ({ receiver: { ...NOBODY, accountNumber } })],
+    [
+      'an account number without its routing code',
+      ({ accountNumber }) => ({ receiver: { ...NO_RECEIVER, accountNumber } }),
+    ],
     [
       'an account number with another bank’s routing code',
-      ({ accountNumber }) => ({ receiver: { ...NOBODY, accountNumber, routingCodes: { 'sort-code': '200000' } } }),
+      ({ accountNumber }) => ({ receiver: { ...NO_RECEIVER, accountNumber, routingCodes: { 'sort-code': '200000' } } }),
     ],
     [
       'a ledger number with a digit changed',
@@ -440,7 +443,7 @@ describe('a payment that a provider reports', () => {
         remittanceText: `${ledgerNumber.slice(0, -1)}${(Number(ledgerNumber.slice(-1)) + 1) % 10}`,
       }),
     ],
-    ['an account of another currency', ({ iban }) => ({ currency: 'EUR', receiver: { ...NOBODY, iban } })],
+    ['an account of another currency', ({ iban }) => ({ currency: 'EUR', receiver: { ...NO_RECEIVER, iban } })],
   ])('that names %s is on hold against suspense', async (_, payment) => {
     const before = await suspense();
     const transfer = await unmatched(payment(await builtIn()));
@@ -472,7 +475,7 @@ describe('a payment that a provider reports', () => {
     const close = (account: Json) =>
       api.database.reader.statement(`UPDATE accounts SET status = 'closed' WHERE id = $1`, [account.id]);
 
-    const byIban = ({ iban }: Json) => ({ ...NOBODY, iban });
+    const byIban = ({ iban }: Json) => ({ ...NO_RECEIVER, iban });
     const byNumber = ({ accountNumber, routingCodes }: Json) => ({ iban: null, accountNumber, routingCodes });
 
     test.each([
@@ -505,7 +508,7 @@ describe('a payment that a provider reports', () => {
     test('money for a closed one belongs to its main account, with and without the bank details', async () => {
       const { main, subs } = await withSubAccounts(1);
       await close(subs[0]);
-      for (const receiver of [byIban(main), NOBODY]) {
+      for (const receiver of [byIban(main), NO_RECEIVER]) {
         const { id } = await receive({ receiver, remittanceText: subs[0]?.ledgerNumber });
         expect(await transferOf(id)).toMatchObject({ status: 'completed', accountId: main.id });
       }
@@ -524,7 +527,8 @@ describe('a payment that a provider reports', () => {
       const { main, subs } = await withSubAccounts(2);
       for (const numbers of [subs, [main, subs[0]]]) {
         const remittanceText = numbers.map((account) => account?.ledgerNumber).join(' ');
-        for (const receiver of [byIban(main), NOBODY]) await isAmbiguous(await unmatched({ receiver, remittanceText }));
+        for (const receiver of [byIban(main), NO_RECEIVER])
+          await isAmbiguous(await unmatched({ receiver, remittanceText }));
       }
     });
 
@@ -579,7 +583,7 @@ describe('a payment that a provider reports', () => {
 
   test('that is told twice counts once; with another amount it is a break', async () => {
     const account = await builtIn();
-    const payment = { receiver: { ...NOBODY, iban: account.iban }, serviceProviderId: randomUUID() };
+    const payment = { receiver: { ...NO_RECEIVER, iban: account.iban }, serviceProviderId: randomUUID() };
     expect((await receive(payment)).outcome).toBe('applied');
     expect((await receive(payment)).outcome).toBe('no-effect');
     expect((await receive({ ...payment, amountMinor: 10_001n })).outcome).toBe('break');
@@ -652,7 +656,7 @@ describe('money for an account that cannot take it', () => {
     const set = (status: string) =>
       api.database.transaction((tx) => tx.statement('UPDATE clients SET status = $2 WHERE id = $1', [owner, status]));
     await set('suspended');
-    const { id } = await receive({ receiver: { ...NOBODY, iban: account.iban } });
+    const { id } = await receive({ receiver: { ...NO_RECEIVER, iban: account.iban } });
     const held = await transferOf(id);
     expect(held.status).toBe('on-hold');
     await set('active');
@@ -676,15 +680,15 @@ describe('money for an account that cannot take it', () => {
     );
     expect(closed).toBe('applied');
     const before = await suspense();
-    const { id } = await receive({ receiver: { ...NOBODY, iban: account.iban } });
+    const { id } = await receive({ receiver: { ...NO_RECEIVER, iban: account.iban } });
     const failed = await transferOf(id);
     expect(failed).toMatchObject({ status: 'failed', accountId: account.id, feeAmount: 0, transferDate: null });
     expect(await suspense()).toBe(before + 10_000n);
     expect(await isWoken(failed.id)).toBe(true);
     expect(await advance(failed.id)).toEqual({ do: 'send-back' });
     await world.invariantsHold();
-    expect(await sentBack(failed.id)).toEqual({ do: 'end' });
-    expect(await sentBack(failed.id)).toEqual({ do: 'end' });
+    expect(await recordReturned(failed.id)).toEqual({ do: 'end' });
+    expect(await recordReturned(failed.id)).toEqual({ do: 'end' });
     expect(await advance(failed.id)).toEqual({ do: 'end' });
     expect(await suspense()).toBe(before);
     expect(await world.events(failed.id)).toEqual(['incoming-transfer-pending', 'incoming-transfer-failed']);
@@ -756,12 +760,12 @@ describe('an operator', () => {
 
   test('returns held money: a provider’s through the provider, a plug-in caller’s at once', async () => {
     const before = await suspense();
-    const nobodys = await unmatched();
-    await operate('return-incoming', nobodys.id);
-    expect(await read(nobodys.id)).toMatchObject({ status: 'failed', feeAmount: 0, accountId: null });
-    expect(await isWoken(nobodys.id)).toBe(true);
-    expect(await advance(nobodys.id)).toEqual({ do: 'send-back' });
-    await sentBack(nobodys.id);
+    const unmatchedTransfer = await unmatched();
+    await operate('return-incoming', unmatchedTransfer.id);
+    expect(await read(unmatchedTransfer.id)).toMatchObject({ status: 'failed', feeAmount: 0, accountId: null });
+    expect(await isWoken(unmatchedTransfer.id)).toBe(true);
+    expect(await advance(unmatchedTransfer.id)).toEqual({ do: 'send-back' });
+    await recordReturned(unmatchedTransfer.id);
     expect(await suspense()).toBe(before);
 
     const account = await world.account(clientId);

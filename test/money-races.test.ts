@@ -86,7 +86,7 @@ async function statusOf(id: string): Promise<string> {
   return (await api.call('GET', `/outgoing-transfers/${id}`)).body.data.outgoingTransfer.status;
 }
 
-function tell(provider: string, id: string, word: PaymentOutcome, amountMinor: bigint) {
+function reportPayment(provider: string, id: string, word: PaymentOutcome, amountMinor: bigint) {
   const claim = { amountMinor: amountMinor.toString(), currency: 'GBP', returned: null };
   const report = { word, serviceProviderId: 'pay-1', serviceProviderReference: null, code: null, claim };
   return api.database.transaction((tx) =>
@@ -97,16 +97,16 @@ function tell(provider: string, id: string, word: PaymentOutcome, amountMinor: b
 test('a provider’s word about an internal transfer is a break: nothing is returned that never left', async () => {
   const { id } = await sent(internal());
   const before = await world.balance(source);
-  expect(await tell('custom-bank', id, 'returned', 1000n)).toBe('break');
+  expect(await reportPayment('custom-bank', id, 'returned', 1000n)).toBe('break');
   expect(await world.balance(source)).toEqual(before);
 });
 
 test('a provider’s word about another provider’s payment or account is a break and moves nothing', async () => {
   const { id } = await sent(external());
-  expect(await tell('sandbox-bank', id, 'completed', 1000n)).toBe('break');
+  expect(await reportPayment('sandbox-bank', id, 'completed', 1000n)).toBe('break');
   expect(await statusOf(id)).toBe('processing');
   const account = await builtIn.issued(payer);
-  expect(await builtIn.tell(account.id, 'open', 1, OPENED, 'another-bank')).toBe('break');
+  expect(await builtIn.report(account.id, 'open', 1, OPENED, 'another-bank')).toBe('break');
   expect((await api.call('GET', `/accounts/${account.id}`)).body.data.account.status).toBe('pending');
 });
 
@@ -241,7 +241,7 @@ test('a payment that is due at the provider is found without waiting for its loc
     clock = '2027-06-16T12:00:00Z';
   }
 
-  expect(await tell('sandbox-bank', id, 'completed', 400n)).toBe('applied');
+  expect(await reportPayment('sandbox-bank', id, 'completed', 400n)).toBe('applied');
   expect(await due(id)).toBeNull();
 });
 
@@ -375,14 +375,14 @@ test('money that came back to an account that is gone cannot be sent back to nob
   const account = await builtIn.opened(payer);
   await builtIn.payIn(account, 'pay-in-1', 1000n);
   const { id } = await sent(external({ source: { type: 'client-account', accountId: account.id } }));
-  expect(await tell('sandbox-bank', id, 'completed', 1000n)).toBe('applied');
+  expect(await reportPayment('sandbox-bank', id, 'completed', 1000n)).toBe('applied');
   const closing = await api.call('PATCH', `/accounts/${account.id}`, {
     workflow: { code: 'client.direct' },
     data: { account: { status: 'closed' } },
   });
   expect(closing.status, closing.text).toBe(200);
-  expect(await builtIn.tell(account.id, 'close', 2, { outcome: 'closed' })).toBe('applied');
-  expect(await tell('sandbox-bank', id, 'returned', 1000n)).toBe('applied');
+  expect(await builtIn.report(account.id, 'close', 2, { outcome: 'closed' })).toBe('applied');
+  expect(await reportPayment('sandbox-bank', id, 'returned', 1000n)).toBe('applied');
   const { body } = await api.call('GET', `/outgoing-transfers/${id}`);
   const incoming = body.data.outgoingTransfer.incomingTransferId;
   await expect(api.database.transaction((tx) => returnIncomingTransfer(tx, incoming, TESTER))).rejects.toMatchObject({

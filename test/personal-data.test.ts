@@ -314,7 +314,7 @@ async function takeOver(): Promise<void> {
   });
   await refused(422, '/clients', 'migration', { sourceId: `${sourceId} wrong` }, fromBank);
   await refused(409, '/clients', 'migration', { sourceId }, fromBank);
-  await refused(404, '/clients', 'migration', { sourceId: `${sourceId} nobody` }, fromBank);
+  await refused(404, '/clients', 'migration', { sourceId: `${sourceId} unknownBankAccount` }, fromBank);
   await refused(503, '/clients', 'migration', { sourceId: `unavailable ${sourceId}` }, fromBank);
 }
 
@@ -448,8 +448,8 @@ async function beRefused(): Promise<void> {
   await refused(400, '/outgoing-transfers', 'client.direct', {
     outgoingTransfer: { ...outgoingTransfer, amount: mark('amount') },
   });
-  const nobody = { type: 'beneficiary-bank-account', beneficiaryBankAccountId: made.unknown };
-  await refused(404, '/outgoing-transfers', 'client.direct', external(10, { destination: nobody }));
+  const unknownBankAccount = { type: 'beneficiary-bank-account', beneficiaryBankAccountId: made.unknown };
+  await refused(404, '/outgoing-transfers', 'client.direct', external(10, { destination: unknownBankAccount }));
   await refused(
     422,
     '/outgoing-transfers',

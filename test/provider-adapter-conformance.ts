@@ -127,7 +127,7 @@ const CALLS: readonly PortCall[] = [
     },
   },
   {
-    name: 'sendBack',
+    name: 'returnPayment',
     kind: 'instruction',
     prepare: async (adapter) => ({ call: await sendingBack(adapter), other: await sendingBack(adapter) }),
   },
@@ -238,7 +238,7 @@ async function sendingBack({ port, payIn }: AdapterUnderTest) {
     currency: 'GBP',
     code: 'AC04',
   };
-  return (options: CallOptions) => port.sendBack(request, options);
+  return (options: CallOptions) => port.returnPayment(request, options);
 }
 
 async function until<Value>(look: () => Promise<Value>, good: (value: Value) => boolean): Promise<Value> {
@@ -398,7 +398,7 @@ function paymentsOf(running: () => AdapterUnderTest): void {
     for (const currency of ['GBP', 'JPY', 'KWD']) {
       const id = await payIn(7_770n, currency);
       const money = { amountMinor: 7_770n, currency };
-      expect(await port.lookUpPaymentIn(id, PATIENT)).toMatchObject({ outcome: 'received', sentBack: false, ...money });
+      expect(await port.lookUpPaymentIn(id, PATIENT)).toMatchObject({ outcome: 'received', returned: false, ...money });
     }
   });
 }

@@ -58,13 +58,13 @@ async function send(body: string, options: { id: string; secret?: string; ageSec
   return answer.status;
 }
 
-function tell(told: Json): Promise<number> {
-  return send(JSON.stringify(told), { id: told.id });
+function post(callback: Json): Promise<number> {
+  return send(JSON.stringify(callback), { id: callback.id });
 }
 
-async function outcomeOf(told: Json): Promise<string | undefined> {
+async function outcomeOf(callback: Json): Promise<string | undefined> {
   const [row] = await api.database.reader.execute<{ outcome: string }>(
-    sql`SELECT outcome FROM provider_callbacks WHERE provider_event_id = ${told.id}`,
+    sql`SELECT outcome FROM provider_callbacks WHERE provider_event_id = ${callback.id}`,
   );
   return row?.outcome;
 }
@@ -93,7 +93,7 @@ async function openedAccount(): Promise<Json> {
     country: 'GB',
     ...details,
   });
-  expect(await tell(opened)).toBe(200);
+  expect(await post(opened)).toBe(200);
   return read(id);
 }
 
@@ -119,47 +119,47 @@ function paymentIn(reference: string, amount = 12.5, paymentId = `pay-${newId()}
 
 test('forged, stale and garbled callbacks are refused and leave nothing behind', async () => {
   const account = await openedAccount();
-  const told = paymentIn(account.ledgerNumber);
-  const body = JSON.stringify(told);
-  expect(await send(body, { id: told.id, secret: 'guessed' })).toBe(401);
-  expect(await send(body, { id: told.id, ageSeconds: 3_600 })).toBe(401);
-  expect(await send('{"type":', { id: told.id })).toBe(400);
-  expect(await send('{"type":"something-else"}', { id: told.id })).toBe(400);
-  expect(await outcomeOf(told)).toBeUndefined();
+  const callback = paymentIn(account.ledgerNumber);
+  const body = JSON.stringify(callback);
+  expect(await send(body, { id: callback.id, secret: 'guessed' })).toBe(401);
+  expect(await send(body, { id: callback.id, ageSeconds: 3_600 })).toBe(401);
+  expect(await send('{"type":', { id: callback.id })).toBe(400);
+  expect(await send('{"type":"something-else"}', { id: callback.id })).toBe(400);
+  expect(await outcomeOf(callback)).toBeUndefined();
   expect((await read(account.id)).availableBalance).toBe(0);
 });
 
 test('money in is booked once however often and from however many connections it is told', async () => {
   const account = await openedAccount();
-  const told = paymentIn(account.ledgerNumber);
-  const statuses = await Promise.all(Array.from({ length: 8 }, () => tell(told)));
+  const callback = paymentIn(account.ledgerNumber);
+  const statuses = await Promise.all(Array.from({ length: 8 }, () => post(callback)));
   expect(new Set(statuses)).toEqual(new Set([200]));
   // The same payment under another event id has no effect either.
-  const again = { ...told, id: `evt-${newId()}` };
-  expect(await tell(again)).toBe(200);
-  expect([await outcomeOf(told), await outcomeOf(again)]).toEqual(['applied', 'no-effect']);
+  const again = { ...callback, id: `evt-${newId()}` };
+  expect(await post(again)).toBe(200);
+  expect([await outcomeOf(callback), await outcomeOf(again)]).toEqual(['applied', 'no-effect']);
   expect((await read(account.id)).availableBalance).toBe(12.5);
 });
 
 test('the same payment with another amount is a break: nothing is posted and a person is told', async () => {
   const account = await openedAccount();
-  const told = paymentIn(account.ledgerNumber);
-  await tell(told);
+  const callback = paymentIn(account.ledgerNumber);
+  await post(callback);
   const before = await breaks();
-  const other = paymentIn(account.ledgerNumber, 99, told.data.paymentId);
-  expect(await tell(other)).toBe(200);
+  const other = paymentIn(account.ledgerNumber, 99, callback.data.paymentId);
+  expect(await post(other)).toBe(200);
   expect(await outcomeOf(other)).toBe('break');
   expect(await breaks()).toBe(before + 1);
   expect((await read(account.id)).availableBalance).toBe(12.5);
 });
 
 test('money that names nobody is on hold, not lost', async () => {
-  const told = paymentIn('no ledger number in here');
-  expect(await tell(told)).toBe(200);
-  expect(await outcomeOf(told)).toBe('applied');
+  const callback = paymentIn('no ledger number in here');
+  expect(await post(callback)).toBe(200);
+  expect(await outcomeOf(callback)).toBe('applied');
   const { body } = await api.call(
     'GET',
-    `/incoming-transfers?data.incomingTransfer.serviceProviderId=${told.data.paymentId}`,
+    `/incoming-transfers?data.incomingTransfer.serviceProviderId=${callback.data.paymentId}`,
   );
   expect(body.data.incomingTransfers).toMatchObject([{ status: 'on-hold', accountId: null, amount: 12.5 }]);
 });
@@ -178,18 +178,18 @@ describe('money that the bank holds and lets go of', () => {
   test('is completed whichever callback comes first, also both at once, and once however often', async () => {
     const account = await openedAccount();
     const orders: ((held: Json, release: Json) => Promise<unknown>)[] = [
-      async (held, release) => [await tell(held), await tell(release)],
-      async (held, release) => [await tell(release), await tell(held)],
-      ...Array.from({ length: 4 }, () => (held: Json, release: Json) => Promise.all([tell(held), tell(release)])),
-      (held, release) => Promise.all([release, held, release, held].map(tell)),
+      async (held, release) => [await post(held), await post(release)],
+      async (held, release) => [await post(release), await post(held)],
+      ...Array.from({ length: 4 }, () => (held: Json, release: Json) => Promise.all([post(held), post(release)])),
+      (held, release) => Promise.all([release, held, release, held].map(post)),
     ];
     for (const inOrder of orders) {
       const held = heldIn(account.ledgerNumber);
       const release = releaseOf(held);
       await inOrder(held, release);
       expect((await transferOf(held)).status).toBe('completed');
-      await tell(release);
-      await tell({ ...release, id: `evt-${newId()}` });
+      await post(release);
+      await post({ ...release, id: `evt-${newId()}` });
     }
     expect((await read(account.id)).availableBalance).toBe(12.5 * orders.length);
   });
@@ -197,15 +197,15 @@ describe('money that the bank holds and lets go of', () => {
   test('waits for its release, which must be of the same amount', async () => {
     const account = await openedAccount();
     const held = heldIn(account.ledgerNumber);
-    await tell(held);
+    await post(held);
     const wrong = releaseOf(held, { amount: 99 });
     const before = await breaks();
-    await tell(wrong);
+    await post(wrong);
     expect([await outcomeOf(wrong), await breaks()]).toEqual(['break', before + 1]);
     expect(await transferOf(held)).toMatchObject({ status: 'on-hold', accountId: account.id });
     expect(await read(account.id)).toMatchObject({ availableBalance: 0, receivableBalance: 12.5 });
     const release = releaseOf(held);
-    await tell(release);
+    await post(release);
     expect(await outcomeOf(release)).toBe('applied');
     expect(await read(account.id)).toMatchObject({ availableBalance: 12.5, receivableBalance: 0 });
   });
@@ -216,18 +216,18 @@ describe('money that the bank holds and lets go of', () => {
     const provider = (name: string) =>
       api.database.reader.execute(sql`UPDATE accounts SET provider = ${name} WHERE id = ${account.id}`);
     await provider('elsewhere');
-    await tell(held);
+    await post(held);
     expect((await transferOf(held)).accountId).toBeNull();
     await provider('sandbox-bank');
-    await tell(releaseOf(held));
+    await post(releaseOf(held));
     expect(await transferOf(held)).toMatchObject({ status: 'completed', accountId: account.id });
   });
 
   test('is released too when the payment is reported again as no longer held', async () => {
     const account = await openedAccount();
     const held = heldIn(account.ledgerNumber);
-    await tell(held);
-    await tell(paymentIn(account.ledgerNumber, 12.5, held.data.paymentId));
+    await post(held);
+    await post(paymentIn(account.ledgerNumber, 12.5, held.data.paymentId));
     expect((await transferOf(held)).status).toBe('completed');
   });
 });
@@ -236,7 +236,7 @@ test('a word about a payment that we do not have waits', async () => {
   const claim = { paymentId: 'pay-1', paymentReference: null, amount: 5, currency: 'GBP' };
   const unknown = event('payment-completed', { ourReference: newId(), ...claim });
   const foreign = event('payment-completed', { ourReference: 'somebody else’s', ...claim });
-  expect([await tell(unknown), await tell(foreign)]).toEqual([200, 200]);
+  expect([await post(unknown), await post(foreign)]).toEqual([200, 200]);
   expect([await outcomeOf(unknown), await outcomeOf(foreign)]).toEqual(['waiting', 'waiting']);
 });
 

@@ -246,7 +246,7 @@ test('an older Postgres comes back, catches up with the bank, and nobody is paid
   // The window that will be lost.
   await bank('DELETE', '/faults');
   await fund(poor, 75);
-  const nobody = await payIn({ reference: 'for whom it may concern' }, 12.34);
+  const unmatched = await payIn({ reference: 'for whom it may concern' }, 12.34);
   const tooLate = await payIn(receiverOf(closed), 9.99);
   await until(
     () => arrival(tooLate.paymentId),
@@ -292,7 +292,7 @@ test('an older Postgres comes back, catches up with the bank, and nobody is paid
   for (const id of [waiting, processing, released, completed]) await reaches(id, 'completed');
   expect((await transfer(completed)).returned).toBe(true);
   expect(await transfer(lost)).toBeUndefined();
-  expect(await arrival(nobody.paymentId)).toMatchObject({ status: 'on-hold', account: null });
+  expect(await arrival(unmatched.paymentId)).toMatchObject({ status: 'on-hold', account: null });
   expect(await arrival(tooLate.paymentId)).toMatchObject({ status: 'failed', sendBack: 'done' });
   // 75 less the fee of its arrival, less 50.50 and the fee of a payment out.
   expect((await account(poor.id)).availableBalance).toBeCloseTo(75 - 0.05 - 50.5 - 0.25, 10);
@@ -318,13 +318,13 @@ test('an older Postgres comes back, catches up with the bank, and nobody is paid
   expect((await settlementPence()) - position).toBe(pence(60.5));
   expect(await checkLedger(service.database.reader)).toEqual([]);
 
-  const told = new Map(numberedBefore.map(({ id, position: at }) => [id, at]));
+  const positions = new Map(numberedBefore.map(({ id, position: at }) => [id, at]));
   let highest = 0n;
   for (const { position: at } of numberedBefore) {
     if (at > highest) highest = at;
   }
   for (const { id, position: at } of await numberedEvents()) {
-    if (told.get(id) !== at) expect(at).toBeGreaterThan(highest);
+    if (positions.get(id) !== at) expect(at).toBeGreaterThan(highest);
   }
 });
 

@@ -95,10 +95,10 @@ describe('opening an account', () => {
       routingCodes: { 'sort-code': '040075', bic: 'SBNKGB2L' },
     });
     if (event.type !== 'account-opened') throw new Error(event.type);
-    const { type: _, providerEventId, occurredAt, accountId, ...told } = event;
-    expect(await bank.lookUpAccount(account.accountId, {})).toEqual({ outcome: 'opened', ...told });
+    const { type: _, providerEventId, occurredAt, accountId, ...opened } = event;
+    expect(await bank.lookUpAccount(account.accountId, {})).toEqual({ outcome: 'opened', ...opened });
     // The same request again gets the result, not another account.
-    expect(await bank.openAccount(account, {})).toEqual({ outcome: 'opened', ...told });
+    expect(await bank.openAccount(account, {})).toEqual({ outcome: 'opened', ...opened });
     await expect(bank.openAccount({ ...account, currency: 'USD' }, {})).rejects.toMatchObject({ reason: 'status 409' });
   });
 

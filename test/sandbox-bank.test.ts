@@ -406,15 +406,15 @@ describe('payments in', () => {
       currency: 'GBP',
       code: 'AC04',
     };
-    const first = await bank.sendBack(request, {});
-    expect(first).toMatchObject({ outcome: 'sent-back' });
-    expect(await bank.sendBack(request, {})).toEqual(first);
+    const first = await bank.returnPayment(request, {});
+    expect(first).toMatchObject({ outcome: 'returned' });
+    expect(await bank.returnPayment(request, {})).toEqual(first);
     expect(await entriesOf(request.incomingTransferId)).toEqual([
       { kind: 'payment-in-sent-back', amountMinor: 2_550n },
     ]);
-    expect(await bank.sendBack({ ...request, amountMinor: 1n }, {})).toMatchObject({ outcome: 'refused' });
+    expect(await bank.returnPayment({ ...request, amountMinor: 1n }, {})).toMatchObject({ outcome: 'refused' });
     const other = { ...request, incomingTransferId: randomUUID() };
-    await expect(bank.sendBack(other, {})).rejects.toMatchObject({ reason: 'status 409' });
+    await expect(bank.returnPayment(other, {})).rejects.toMatchObject({ reason: 'status 409' });
   });
 });
 

@@ -99,8 +99,8 @@ function recordAlone(id: OutgoingTransferId, word: PaymentOutcome) {
 }
 
 function callback(id: OutgoingTransferId, word: PaymentOutcome) {
-  const told = { id, provider: 'sandbox-bank' };
-  return api.database.transaction((tx) => applyPaymentReport(tx, told, report(word), api.services.configuration));
+  const transfer = { id, provider: 'sandbox-bank' };
+  return api.database.transaction((tx) => applyPaymentReport(tx, transfer, report(word), api.services.configuration));
 }
 
 /** So often Temporal tries a transition that missed its two seconds; here there is no need to wait in between. */

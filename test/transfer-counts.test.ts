@@ -190,9 +190,9 @@ test('several processes that count at once count each transfer once', async () =
 });
 
 test('few transfers at a time fill a stretch before the next one begins', async () => {
-  const stretches = async () => {
-    const [row] = await database.statement<{ stretches: number; rows: number }>(
-      `SELECT (SELECT count(*)::integer FROM transfer_stretches WHERE direction = 'outgoing') AS stretches,
+  const idRanges = async () => {
+    const [row] = await database.statement<{ idRanges: number; rows: number }>(
+      `SELECT (SELECT count(*)::integer FROM transfer_stretches WHERE direction = 'outgoing') AS "idRanges",
         (SELECT count(*)::integer FROM outgoing_transfers WHERE id <= last_id) AS rows
       FROM transfer_counting WHERE direction = 'outgoing'`,
       [],
@@ -201,7 +201,7 @@ test('few transfers at a time fill a stretch before the next one begins', async 
   };
   await makeTransfers(1_100, 200);
   while ((await keepCounts(33)) > 0) {}
-  const counted = await stretches();
-  expect(counted?.stretches).toBe(Math.ceil((counted?.rows ?? 0) / 128));
+  const counted = await idRanges();
+  expect(counted?.idRanges).toBe(Math.ceil((counted?.rows ?? 0) / 128));
   await listsAreExact();
 });

@@ -24,11 +24,11 @@ import {
   newSecret,
   type Received,
   type Receiver,
+  recordEvents,
   SCHEDULE,
   sequence,
   startReceiver,
   subscribe,
-  tell,
 } from './harness/webhooks.ts';
 
 /** A guard against hanging. */
@@ -97,7 +97,7 @@ describe('a delivery', () => {
     const secret = newSecret();
     await subscribe(database, receiver.url, {}, secret);
     const id = await insertClient(database);
-    await tell(database, id);
+    await recordEvents(database, id);
     await sequence(database);
     expect(await drains.drain()).toBeNull();
 
@@ -123,7 +123,7 @@ describe('a delivery', () => {
   test('keeps the order of one resource, and goes on past a failing event without reordering', async () => {
     await subscribe(database, receiver.url);
     const ids = [await insertClient(database), await insertClient(database)];
-    for (let turn = 0; turn < 5; turn += 1) for (const id of ids) await tell(database, id, 3);
+    for (let turn = 0; turn < 5; turn += 1) for (const id of ids) await recordEvents(database, id, 3);
     await sequence(database);
     receiver.answer((message, response) => {
       const fails = Number(message.body.metadata.sequence) === 2;
@@ -145,7 +145,7 @@ describe('a delivery', () => {
 
   test('is tried ten times by the schedule, then failed; asked for again, ten times more', async () => {
     const subscription = await subscribe(database, receiver.url);
-    await tell(database, await insertClient(database));
+    await recordEvents(database, await insertClient(database));
     await sequence(database);
     receiver.answer((_message, response) => response.writeHead(500).end('no'));
     // Failing for 75 hours is less than five days.
@@ -178,7 +178,7 @@ describe('a delivery', () => {
     [503, {}],
   ])('answered with %i is made again, and a redirect is not followed', async (code, headers) => {
     await subscribe(database, receiver.url);
-    await tell(database, await insertClient(database));
+    await recordEvents(database, await insertClient(database));
     await sequence(database);
     receiver.answer((_message, response) => response.writeHead(code, headers).end('moved'));
     expect(await drains.drain()).not.toBeNull();
@@ -195,7 +195,7 @@ describe('a delivery', () => {
       INSERT INTO events (id, entry_count, module, resource_id, first_sequence, occurred_at, entries)
       VALUES (overlay(uuidv7()::text placing '0' from 36)::uuid, 1, 'outgoing-transfers', uuidv7(), 1, service_now(),
         '[{"type":"outgoing-transfer-created","data":{"status":"pending"}}]')`);
-    await tell(database, await insertClient(database), 2);
+    await recordEvents(database, await insertClient(database), 2);
     await sequence(database);
     await drains.drain();
     expect(receiver.received).toHaveLength(2);
@@ -208,7 +208,7 @@ describe('a delivery', () => {
 
   test('waits as long as Retry-After asks', async () => {
     await subscribe(database, receiver.url);
-    await tell(database, await insertClient(database));
+    await recordEvents(database, await insertClient(database));
     await sequence(database);
     receiver.answer((_message, response) => response.writeHead(429, { 'retry-after': '120' }).end());
     const waitMs = (await drains.drain()) ?? 0;
@@ -218,7 +218,7 @@ describe('a delivery', () => {
 
   test('is forgotten thirty days after it was over, and not before', async () => {
     await subscribe(database, receiver.url);
-    await tell(database, await insertClient(database));
+    await recordEvents(database, await insertClient(database));
     await sequence(database);
     await drains.drain();
     const forget = () => database.transaction((tx) => deleteOldWebhookDeliveries(tx, 100));
@@ -231,7 +231,7 @@ describe('a delivery', () => {
 
   test('keeps only the first KiB of a long answer, and what Postgres cannot store is replaced', async () => {
     await subscribe(database, receiver.url);
-    await tell(database, await insertClient(database));
+    await recordEvents(database, await insertClient(database));
     await sequence(database);
     receiver.answer((_message, response) => response.writeHead(200).end(`\0${'a'.repeat(5_000)}`));
     await drains.drain();
@@ -244,13 +244,13 @@ describe('a subscription', () => {
   test('is disabled by 410, says why, and is told nothing more until it is active again', async () => {
     const subscription = await subscribe(database, receiver.url);
     const id = await insertClient(database);
-    await tell(database, id);
+    await recordEvents(database, id);
     await sequence(database);
     receiver.answer((_message, response) => response.writeHead(410).end());
     expect(await drains.drain()).toBeNull();
     const disabled = await findWebhookSubscription(database.reader, subscription.id);
     expect(disabled).toMatchObject({ status: 'disabled', statusReason: 'gone' });
-    await tell(database, id);
+    await recordEvents(database, id);
     await sequence(database);
     await drains.drain();
     expect(receiver.received).toHaveLength(1);
@@ -274,7 +274,7 @@ describe('a subscription', () => {
 
   test('that answers 410 gets nothing more of what was claimed together', async () => {
     await subscribe(database, receiver.url);
-    for (let index = 0; index < 30; index += 1) await tell(database, await insertClient(database));
+    for (let index = 0; index < 30; index += 1) await recordEvents(database, await insertClient(database));
     await sequence(database);
     receiver.answer((_message, response) => response.writeHead(410).end());
     await drains.drain();
@@ -291,7 +291,7 @@ describe('a subscription', () => {
     const attemptAfterHours = async (hours: number, code: number) => {
       offsetMs = hours * 3_600_000;
       receiver.answer((_message, response) => response.writeHead(code).end());
-      await tell(database, id);
+      await recordEvents(database, id);
       await sequence(database);
       await drains.drain();
       return (await findWebhookSubscription(database.reader, subscription.id))?.status;
@@ -307,7 +307,7 @@ describe('a subscription', () => {
 
   test('that is paused misses nothing', async () => {
     const subscription = await subscribe(database, receiver.url, { status: 'paused' });
-    await tell(database, await insertClient(database), 3);
+    await recordEvents(database, await insertClient(database), 3);
     await sequence(database);
     expect(await drains.drain()).toBeNull();
     expect(receiver.received).toHaveLength(0);
@@ -321,7 +321,7 @@ describe('a subscription', () => {
     const subscription = await subscribe(database, receiver.url, {}, first);
     const id = await insertClient(database);
     const send = async () => {
-      await tell(database, id);
+      await recordEvents(database, id);
       await sequence(database);
       await drains.drain();
       const message = receiver.received.at(-1);
@@ -343,7 +343,7 @@ describe('a subscription', () => {
     slow.answer(() => {});
     for (let index = 0; index < 4; index += 1) await subscribe(database, slow.url);
     for (let index = 0; index < 4; index += 1) await subscribe(database, receiver.url);
-    for (let index = 0; index < 10; index += 1) await tell(database, await insertClient(database), 2);
+    for (let index = 0; index < 10; index += 1) await recordEvents(database, await insertClient(database), 2);
     await sequence(database);
     const patient = createDrains(database, { timeoutMs: 120_000 });
     const draining = patient.drain();
@@ -359,7 +359,7 @@ describe('a subscription', () => {
 describe('a crash', () => {
   test('between sending and recording delivers again under the same id, and records once', async () => {
     await subscribe(database, receiver.url);
-    await tell(database, await insertClient(database));
+    await recordEvents(database, await insertClient(database));
     await sequence(database);
     // A drainer claims and sends, and its process dies: nothing is recorded, and its claim ends by time.
     const [shard] = await database.reader.execute<{ shard: number }>(sql`SELECT shard FROM webhook_subscriptions`);
@@ -379,7 +379,7 @@ describe('a crash', () => {
 
   test('of a drain that is cut off gives its claims back, and what was cut off is delivered again', async () => {
     await subscribe(database, receiver.url);
-    await tell(database, await insertClient(database), 2);
+    await recordEvents(database, await insertClient(database), 2);
     await sequence(database);
     receiver.answer(() => {});
     const stop = new AbortController();
@@ -398,7 +398,7 @@ describe('a crash', () => {
 
   test('of a workflow and its timer is mended: a shard with overdue deliveries is woken', async () => {
     const subscription = await subscribe(database, receiver.url);
-    await tell(database, await insertClient(database));
+    await recordEvents(database, await insertClient(database));
     await sequence(database);
     await database.reader.execute(sql`DELETE FROM workflow_wakeups`);
     await database.reader.execute(sql`UPDATE webhook_shards SET busy_until = '-infinity'`);
@@ -414,7 +414,7 @@ describe('a crash', () => {
     await subscribe(database, receiver.url);
     const other = createDrains(database);
     const ids = await Promise.all([1, 2, 3].map(() => insertClient(database)));
-    for (let turn = 0; turn < 10; turn += 1) for (const id of ids) await tell(database, id, 2);
+    for (let turn = 0; turn < 10; turn += 1) for (const id of ids) await recordEvents(database, id, 2);
     await sequence(database);
     await Promise.all([drains.drain(), other.drain()]);
     await drains.drain();

@@ -22,13 +22,13 @@ afterAll(async () => {
   await database?.drop();
 });
 
-interface Told {
+interface RecordedEvents {
   readonly id: string;
   /** What the resource is in the order of its events. */
   readonly shown: readonly Json[];
 }
 
-async function changedBeneficiary(): Promise<Told> {
+async function changedBeneficiary(): Promise<RecordedEvents> {
   const beneficiaries = beneficiariesOf(api, clientId);
   const { bankAccounts: _, ...created } = await beneficiaries.created();
   const { body } = await beneficiaries.patch(created.id, { identity: { legalName: 'Mill Lane Bakery Ltd' } });
@@ -48,15 +48,15 @@ test('a bank account that is added or changed is told with its beneficiary, one 
   await send('PATCH', `${path}/${added.id}`, { alias: null });
   await sequence(api.database);
   const { body } = await api.call('GET', '/events?metadata.page.size=100', undefined, { as: 'admin' });
-  const told = body.data.events.filter(({ resourceId }: Json) => resourceId === beneficiary.id);
-  expect(told.map(({ webhook, data }: Json) => [webhook.type, data.beneficiary])).toEqual([
+  const recorded = body.data.events.filter(({ resourceId }: Json) => resourceId === beneficiary.id);
+  expect(recorded.map(({ webhook, data }: Json) => [webhook.type, data.beneficiary])).toEqual([
     ['beneficiary-created', beneficiary],
     ['beneficiary-bank-account-created', { ...beneficiary, bankAccounts: [added] }],
     ['beneficiary-bank-account-updated', { ...beneficiary, bankAccounts: [changed] }],
   ]);
 });
 
-async function changedUser(): Promise<Told> {
+async function changedUser(): Promise<RecordedEvents> {
   const workflow = { code: 'human.external.direct' };
   const sent = { email: 'grace@example.com', identity: PERSON };
   const created = (await api.call('POST', '/users', { workflow, data: { user: sent } })).body.data.user;
@@ -65,7 +65,7 @@ async function changedUser(): Promise<Told> {
   return { id: created.id, shown: [created, changed.body.data.user] };
 }
 
-test.each<[module: string, resource: string, types: [string, string], happen: () => Promise<Told>]>([
+test.each<[module: string, resource: string, types: [string, string], happen: () => Promise<RecordedEvents>]>([
   ['users', 'user', ['user-created', 'user-updated'], changedUser],
   ['beneficiaries', 'beneficiary', ['beneficiary-created', 'beneficiary-updated'], changedBeneficiary],
 ])('%s reach those who name the module or a type, and nobody else; the log shows them', async (...row) => {
@@ -85,10 +85,10 @@ test.each<[module: string, resource: string, types: [string, string], happen: ()
     await drains.drain();
     const first = { webhook: { module, type: types[0] }, data: { [resource]: shown[0] } };
     const second = { webhook: { module, type: types[1] }, data: { [resource]: shown[1] } };
-    const told = receiver.received.map(({ body: { webhook, data } }) => ({ webhook, data }));
-    expect(told).toHaveLength(3);
-    expect(told).toEqual(expect.arrayContaining([first, second]));
-    expect(told.filter(({ webhook }) => webhook.type === types[1])).toEqual([second, second]);
+    const delivered = receiver.received.map(({ body: { webhook, data } }) => ({ webhook, data }));
+    expect(delivered).toHaveLength(3);
+    expect(delivered).toEqual(expect.arrayContaining([first, second]));
+    expect(delivered.filter(({ webhook }) => webhook.type === types[1])).toEqual([second, second]);
     const logged = async (filter: string) => {
       const answer = await api.call('GET', `/events?metadata.page.size=100&${filter}`, undefined, { as: 'admin' });
       expect(answer.status, answer.text).toBe(200);

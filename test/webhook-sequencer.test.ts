@@ -6,7 +6,7 @@ import { numberEvents } from '../db/webhooks/event-sequencer.ts';
 import { eventSequencer } from '../loops/event-sequencer.ts';
 import { createTestDatabase, type TestDatabase } from './harness/postgres.ts';
 import { until } from './harness/stage.ts';
-import { insertClient, sequence, subscribe, tell, tellIn } from './harness/webhooks.ts';
+import { appendClientEvents, insertClient, recordEvents, sequence, subscribe } from './harness/webhooks.ts';
 
 let testDatabase: TestDatabase;
 let database: Database;
@@ -58,7 +58,7 @@ async function expectNoGaps(events: number): Promise<void> {
 async function openTransaction(work: (tx: Transaction) => Promise<void>) {
   let commit = (): void => {};
   let ready = (): void => {};
-  const told = new Promise<void>((resolve) => {
+  const notified = new Promise<void>((resolve) => {
     commit = resolve;
   });
   const appended = new Promise<void>((resolve) => {
@@ -67,7 +67,7 @@ async function openTransaction(work: (tx: Transaction) => Promise<void>) {
   const done = database.transaction(async (tx) => {
     await work(tx);
     ready();
-    await told;
+    await notified;
   });
   await Promise.race([appended, done]);
   return {
@@ -82,7 +82,7 @@ describe('positions', () => {
   test('have no gaps and no duplicates when transactions commit in another order than they began', async () => {
     const clients = await Promise.all(Array.from({ length: 12 }, () => insertClient(database)));
     const open = await Promise.all(
-      clients.map((id, index) => openTransaction((tx) => tellIn(tx, id, 1 + (index % 4)))),
+      clients.map((id, index) => openTransaction((tx) => appendClientEvents(tx, id, 1 + (index % 4)))),
     );
     const events = clients.reduce((sum, _id, index) => sum + 1 + (index % 4), 0);
     for (const index of [7, 0, 11, 3, 4, 10, 1, 2, 9, 8, 5, 6]) {
@@ -94,8 +94,8 @@ describe('positions', () => {
 
   test('an event that commits late comes after those that were numbered, and is not skipped', async () => {
     const [early, late] = await Promise.all([insertClient(database), insertClient(database)]);
-    const open = await openTransaction((tx) => tellIn(tx, late));
-    await tell(database, early);
+    const open = await openTransaction((tx) => appendClientEvents(tx, late));
+    await recordEvents(database, early);
     expect(await sequence(database)).toBe(1);
     await open.commit();
     expect(await sequence(database)).toBe(1);
@@ -111,7 +111,7 @@ describe('positions', () => {
     const writers = Array.from({ length: 10 }, async (_writer, index) => {
       for (let turn = 0; turn < 20; turn += 1) {
         const id = clients[(index + turn) % clients.length];
-        if (id !== undefined) await tell(database, id, 1 + (turn % 3));
+        if (id !== undefined) await recordEvents(database, id, 1 + (turn % 3));
       }
     });
     await Promise.all(writers);
@@ -124,9 +124,9 @@ describe('positions', () => {
   test("keep one resource's order though the clock of the later writer is behind, also across full batches", async () => {
     const id = await insertClient(database);
     const others = await Promise.all(Array.from({ length: 6 }, () => insertClient(database)));
-    for (const other of others) await tell(database, other);
-    await tell(database, id);
-    await tell(database, id);
+    for (const other of others) await recordEvents(database, other);
+    await recordEvents(database, id);
+    await recordEvents(database, id);
     // The second row of the resource gets an id from 30 s before all others, as a process with a slow clock makes it, so
     // that a batch of three has the second row and not the first.
     await database.reader.execute(sql`
@@ -141,15 +141,15 @@ describe('positions', () => {
   test('jump ahead by a gap where the last position was raised, and go on from there', async () => {
     const id = await insertClient(database);
     await database.reader.execute(sql`UPDATE event_sequencer SET last_position = 1000`);
-    await tell(database, id, 2);
-    await tell(database, id);
+    await recordEvents(database, id, 2);
+    await recordEvents(database, id);
     await sequence(database);
     expect((await numbered()).map((row) => row.from)).toEqual([1001, 1003]);
   });
 
   test('are not given to rows with ids from before the look, until all are looked at', async () => {
     const id = await insertClient(database);
-    await tell(database, id);
+    await recordEvents(database, id);
     expect((await numberEvents(database, 10, new Date(Date.now() + 60_000))).rowCount).toBe(0);
     expect((await numberEvents(database, 10, new Date(Date.now() - 60_000))).rowCount).toBe(1);
   });
@@ -165,7 +165,7 @@ describe('deliveries', () => {
   test('are made once for each event and subscriber, in the transaction that numbers the event', async () => {
     const subscription = await subscribe(database, 'http://127.0.0.1:9/hook');
     const id = await insertClient(database);
-    await tell(database, id, 3);
+    await recordEvents(database, id, 3);
     await sequence(database);
     await sequence(database);
     const made = await deliveries();
@@ -186,7 +186,7 @@ describe('deliveries', () => {
     [{ status: 'disabled' as const }, 0],
   ])('follow what was subscribed to: %j', async (change, count) => {
     await subscribe(database, 'http://127.0.0.1:9/hook', change);
-    await tell(database, await insertClient(database));
+    await recordEvents(database, await insertClient(database));
     await sequence(database);
     expect(await deliveries()).toHaveLength(count);
   });
@@ -211,12 +211,12 @@ describe('deliveries', () => {
     const id = await insertClient(database);
     const woken: boolean[] = [];
     for (let turn = 0; turn < 3; turn += 1) {
-      await tell(database, id);
+      await recordEvents(database, id);
       woken.push((await numberEvents(database, 100, null)).woken);
     }
     expect(woken).toEqual([true, false, false]);
     await database.reader.execute(sql`UPDATE webhook_shards SET busy_until = '-infinity'`);
-    await tell(database, id);
+    await recordEvents(database, id);
     expect((await numberEvents(database, 100, null)).woken).toBe(true);
   });
 });

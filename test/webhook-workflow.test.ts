@@ -16,7 +16,7 @@ import type { PollingLoop } from '../loops/polling.ts';
 import { TEST_ENCRYPTION_KEY } from './harness/keyring.ts';
 import { type Stage, setStage, until } from './harness/stage.ts';
 import { startTemporalDevServer, type TestTemporal } from './harness/temporal.ts';
-import { insertClient, type Receiver, startReceiver, subscribe, tell } from './harness/webhooks.ts';
+import { insertClient, type Receiver, recordEvents, startReceiver, subscribe } from './harness/webhooks.ts';
 
 let temporal: TestTemporal;
 let stage: Stage;
@@ -63,7 +63,7 @@ test('events reach their subscriber through a workflow that is woken once for ma
   await stage.startWorkers().ready;
   const subscription = await subscribe(stage.database, receiver.url);
   const ids = await Promise.all(Array.from({ length: 10 }, () => insertClient(stage.database)));
-  for (let turn = 0; turn < 20; turn += 1) await Promise.all(ids.map((id) => tell(stage.database, id, 2)));
+  for (let turn = 0; turn < 20; turn += 1) await Promise.all(ids.map((id) => recordEvents(stage.database, id, 2)));
   await allReceived(400);
   for (const id of ids) {
     const own = receiver.received.filter((message) => message.body.data.client.id === id);
@@ -81,7 +81,7 @@ test('a workflow that sleeps until a retry is woken by a new event, and by a per
   await subscribe(stage.database, receiver.url);
   receiver.answer((_message, response) => response.writeHead(503, { 'retry-after': '3600' }).end());
   const id = await insertClient(stage.database);
-  await tell(stage.database, id);
+  await recordEvents(stage.database, id);
   await allReceived(1);
   await until(
     () =>
@@ -91,7 +91,7 @@ test('a workflow that sleeps until a retry is woken by a new event, and by a per
     (busy) => busy.length === 0,
   );
   receiver.answer((_message, response) => response.writeHead(200).end());
-  await tell(stage.database, id);
+  await recordEvents(stage.database, id);
   await allReceived(2);
   const [pending] = await stage.database.reader.execute<{ id: string }>(
     sql`SELECT id FROM webhook_deliveries WHERE status = 'pending' AND attempt_count = 1`,
@@ -106,7 +106,7 @@ test('what failed is delivered again by the timer of the workflow alone', async 
   await stage.startWorkers().ready;
   await subscribe(stage.database, receiver.url);
   receiver.answer((_message, response) => response.writeHead(500).end());
-  await tell(stage.database, await insertClient(stage.database));
+  await recordEvents(stage.database, await insertClient(stage.database));
   await allReceived(1);
   receiver.answer((_message, response) => response.writeHead(200).end());
   await allReceived(2);
@@ -117,7 +117,7 @@ test('events that happen while no worker and no Temporal is there are delivered 
   const subscription = await subscribe(stage.database, receiver.url);
   const id = await insertClient(stage.database);
   await temporal.kill();
-  await tell(stage.database, id, 3);
+  await recordEvents(stage.database, id, 3);
   await until(
     () => stage.database.reader.execute(sql`SELECT FROM webhook_deliveries`),
     (rows) => rows.length === 3,
@@ -128,7 +128,7 @@ test('events that happen while no worker and no Temporal is there are delivered 
   expect(receiver.received.map((message) => message.body.metadata.sequence)).toEqual([1, 2, 3]);
 
   await stage.database.transaction((tx) => changeWebhookSubscription(tx, subscription.id, { status: 'paused' }));
-  await tell(stage.database, id);
+  await recordEvents(stage.database, id);
   await until(
     () => stage.database.reader.execute(sql`SELECT FROM webhook_deliveries`),
     (rows) => rows.length === 4,
@@ -142,7 +142,7 @@ test('a worker that stops gives its claims back, and the next one goes on where 
   await first.ready;
   await subscribe(stage.database, receiver.url);
   receiver.answer(() => {});
-  await tell(stage.database, await insertClient(stage.database), 2);
+  await recordEvents(stage.database, await insertClient(stage.database), 2);
   await allReceived(1);
   await first.stop();
   const claims = await stage.database.reader.execute(
@@ -182,7 +182,7 @@ test('a worker killed while an attempt is under way: the next one delivers again
   }
   const ended = new Promise((resolve) => child.once('exit', resolve));
   receiver.answer(() => child.kill('SIGKILL'));
-  await tell(stage.database, await insertClient(stage.database), 2);
+  await recordEvents(stage.database, await insertClient(stage.database), 2);
   await until(
     async () => {
       if (child.exitCode !== null) throw new Error(`the worker ended by itself: ${output}`);

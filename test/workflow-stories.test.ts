@@ -57,7 +57,7 @@ describe('the workflow of an incoming transfer', () => {
   test('sends money for a closed account back, once', async () => {
     const id = await lives('incoming-transfer-sent-back');
     expect(await statusOf('incoming_transfers', id)).toBe('failed');
-    expect(stage.provider.sentBack).toEqual([id]);
+    expect(stage.provider.returned).toEqual([id]);
   });
 });
 

@@ -248,8 +248,8 @@ describe('a wake-up that is asked for again while Temporal is being told', () =>
 
 describe('wake-ups that are settled together', () => {
   test('go, but for one that was asked for again and one that is being asked for: nobody waits for these', async () => {
-    const [told, again, being] = [newId(), newId(), newId()];
-    for (const id of [told, again, being]) await wakeOnce(id);
+    const [signalled, again, being] = [newId(), newId(), newId()];
+    for (const id of [signalled, again, being]) await wakeOnce(id);
     const claimed = await claim();
     expect(claimed).toHaveLength(3);
     await wakeOnce(again);
@@ -265,7 +265,7 @@ describe('wake-ups that are settled together', () => {
     await wakeOnce(other);
     const asked = { token: crypto.randomUUID(), limit: 8, leaseMs: 30_000 };
     const { settled, claimed: next } = await settleAndClaimWakeups(database.reader, claimed, asked);
-    expect(settled).toEqual(new Set([told]));
+    expect(settled).toEqual(new Set([signalled]));
     expect(next).toMatchObject([{ workflowId: other }]);
     release.open();
     await asking;

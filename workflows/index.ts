@@ -3,5 +3,5 @@ export { accountConnection as 'account-connection' } from './accounts/workflow.t
 export { housekeeping } from './housekeeping.ts';
 export { incomingTransfer as 'incoming-transfer' } from './incoming-transfers/workflow.ts';
 export { outgoingTransfer as 'outgoing-transfer' } from './outgoing-transfers/workflow.ts';
-export { userInvitation as 'user-invitation' } from './users/workflow.ts';
+export { signUp as 'user-invitation' } from './users/workflow.ts';
 export { webhookDelivery as 'webhook-delivery' } from './webhooks/workflow.ts';

@@ -10,7 +10,7 @@ type Activity = (...args: never[]) => Promise<unknown>;
  * The same activities, whose failures enter workflow histories as a name alone: messages of databases and providers can
  * quote what people typed, and a history is read by more people than the database. The log has the rest.
  */
-export function discreet<Activities extends Readonly<Record<string, Activity>>>(
+export function redactFailures<Activities extends Readonly<Record<string, Activity>>>(
   activities: Activities,
   logger: Logger,
 ): Activities {

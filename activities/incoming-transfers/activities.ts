@@ -1,6 +1,6 @@
 import type { Transaction } from '../../db/driver/client.ts';
-import { advanceIncomingTransfer, recordSendBack } from '../../db/incoming-transfers/incoming-transfers.ts';
-import { readSendBack } from '../../db/outgoing-transfers/payment-submissions.ts';
+import { advanceIncomingTransfer, recordReturn } from '../../db/incoming-transfers/incoming-transfers.ts';
+import { readReturn } from '../../db/outgoing-transfers/payment-submissions.ts';
 import { asId, type IncomingTransferId } from '../../domain/frame/ids.ts';
 import type { WithWait } from '../../domain/frame/waits.ts';
 import type { IncomingTransferStep } from '../../domain/incoming-transfers/incoming-transfers.ts';
@@ -25,13 +25,13 @@ export function incomingTransferTransitions({ database, logger }: ActivityDepend
       return next(id, (tx) => advanceIncomingTransfer(tx, asId<IncomingTransferId>(id)));
     },
     async recordIncomingTransferSentBack(id: string): Promise<IncomingTransferNext> {
-      return next(id, (tx) => recordSendBack(tx, asId<IncomingTransferId>(id)));
+      return next(id, (tx) => recordReturn(tx, asId<IncomingTransferId>(id)));
     },
   };
 }
 
 /** "Closed account number": why a payment goes back that cannot be booked. */
-const SEND_BACK_CODE = 'AC04';
+const RETURN_CODE = 'AC04';
 
 export function incomingTransferProviderCalls(dependencies: ActivityDependencies) {
   const { database } = dependencies;
@@ -39,14 +39,14 @@ export function incomingTransferProviderCalls(dependencies: ActivityDependencies
     /** True once the provider has the money; a refusal is an operator's to solve, and throws until it is. */
     async sendBackIncomingTransfer(id: string): Promise<boolean> {
       await requireOpenSubmissions(database.reader);
-      const { provider, due, request } = await readSendBack(database.reader, asId<IncomingTransferId>(id));
+      const { provider, due, request } = await readReturn(database.reader, asId<IncomingTransferId>(id));
       if (!due) return true;
       return whileHeartbeating(async (signal) => {
-        const answer = await providerOf(dependencies, provider).sendBack(
-          { ...request, code: SEND_BACK_CODE },
+        const answer = await providerOf(dependencies, provider).returnPayment(
+          { ...request, code: RETURN_CODE },
           { signal },
         );
-        if (answer.outcome === 'refused') throw new SendBackRefused(answer.error.code);
+        if (answer.outcome === 'refused') throw new ReturnRefused(answer.error.code);
         return true;
       });
     },
@@ -54,9 +54,10 @@ export function incomingTransferProviderCalls(dependencies: ActivityDependencies
 }
 
 /** The provider will not take the money back: it stays in suspense and in sight. */
-export class SendBackRefused extends Error {
+export class ReturnRefused extends Error {
   constructor(code: string) {
     super(`the provider does not take the money back: ${code}`);
+    // The failure type in histories that are already written.
     this.name = 'SendBackRefused';
   }
 }

@@ -91,10 +91,14 @@ async function comparePosition(
   const from = last?.comparedUntil ?? new Date(until.getTime() - FIRST_WINDOW_MS);
   if (from >= until) return NOTHING;
 
-  const { told, unreadable } = await readStatement(provider, { currency: position.currency, from, to: until }, call);
+  const { reported, unreadable } = await readStatement(
+    provider,
+    { currency: position.currency, from, to: until },
+    call,
+  );
   const resolved = await resolveGone(reader, provider, position, call);
-  const suspects = await suspectsOfStatement(reader, position, told);
-  const booked = await suspectsOfBooks(reader, position, told, { after: last?.postingId ?? 0n, from, until });
+  const suspects = await suspectsOfStatement(reader, position, reported);
+  const booked = await suspectsOfBooks(reader, position, reported, { after: last?.postingId ?? 0n, from, until });
   let differences = 0;
   for (const reference of unreadable) {
     const entry = { direction: null, reference };
@@ -103,22 +107,29 @@ async function comparePosition(
     logger.error({ ...position, reference }, 'an entry of the provider’s statement cannot be read');
   }
   for (const key of [...suspects, ...booked.suspects]) {
-    const difference = await lookAgain(reader, provider, position, key, told.get(textOf(key))?.standing ?? null, call);
+    const difference = await lookAgain(
+      reader,
+      provider,
+      position,
+      key,
+      reported.get(textOf(key))?.standing ?? null,
+      call,
+    );
     if (difference === null || !(await recordDifference(reader, position, key, difference))) continue;
     differences += 1;
     logger.error({ ...position, ...key, difference }, 'the provider’s statement and our books differ');
   }
   await saveComparison(reader, position, { comparedUntil: until, postingId: booked.postingId });
-  const payments = told.size + booked.suspects.length;
+  const payments = reported.size + booked.suspects.length;
   if (payments + resolved > 0) logger.info({ ...position, payments, differences, resolved }, 'statement compared');
   return { payments, differences, resolved, failed: 0 };
 }
 
 /** What a statement says of each payment, by `textOf` its key. */
-export type Told = ReadonlyMap<string, { readonly key: PaymentKey; readonly standing: Standing }>;
+export type ReportedPayments = ReadonlyMap<string, { readonly key: PaymentKey; readonly standing: Standing }>;
 
 export interface ReadStatement {
-  readonly told: Told;
+  readonly reported: ReportedPayments;
   /** What names the entries that could not be read. */
   readonly unreadable: ReadonlySet<string>;
 }
@@ -129,16 +140,16 @@ export async function readStatement(
   range: { readonly currency: string; readonly from: Date; readonly to: Date },
   call: CallOptions,
 ): Promise<ReadStatement> {
-  const told = new Map<string, { key: PaymentKey; standing: Standing }>();
+  const reported = new Map<string, { key: PaymentKey; standing: Standing }>();
   const unreadable = new Set<string>();
   for (let after: string | undefined; ; ) {
     const page = await provider.fetchStatement({ ...range, after }, call);
     for (const entry of page.entries) {
       const key = keyOf(entry);
-      told.set(textOf(key), { key, standing: standingAfter(told.get(textOf(key))?.standing, entry) });
+      reported.set(textOf(key), { key, standing: standingAfter(reported.get(textOf(key))?.standing, entry) });
     }
     for (const reference of page.unreadable) unreadable.add(reference);
-    if (page.next === null) return { told, unreadable };
+    if (page.next === null) return { reported, unreadable };
     after = page.next;
   }
 }
@@ -162,10 +173,14 @@ function textOf({ direction, reference }: PaymentKey): string {
 }
 
 /** Payments of the statement that our books have otherwise, or not at all. */
-async function suspectsOfStatement(reader: Reader, position: Position, told: Told): Promise<PaymentKey[]> {
+async function suspectsOfStatement(
+  reader: Reader,
+  position: Position,
+  reported: ReportedPayments,
+): Promise<PaymentKey[]> {
   const suspects: PaymentKey[] = [];
   for (const direction of ['in', 'out'] as const) {
-    const payments = [...told.values()].filter(({ key }) => key.direction === direction);
+    const payments = [...reported.values()].filter(({ key }) => key.direction === direction);
     for (let start = 0; start < payments.length; start += PAGE) {
       const page = payments.slice(start, start + PAGE);
       const references = page.map(({ key }) => key.reference);
@@ -182,7 +197,7 @@ async function suspectsOfStatement(reader: Reader, position: Position, told: Tol
 async function suspectsOfBooks(
   reader: Reader,
   position: Position,
-  told: Told,
+  reported: ReportedPayments,
   range: { readonly after: bigint; readonly from: Date; readonly until: Date },
 ): Promise<{ suspects: PaymentKey[]; postingId: bigint }> {
   const suspects = new Map<string, PaymentKey>();
@@ -191,7 +206,7 @@ async function suspectsOfBooks(
     const page = await listBooked(reader, position, { ...range, after: postingId, limit: PAGE });
     for (const { direction, reference } of page) {
       const key = { direction, reference };
-      if (reference !== '' && !told.has(textOf(key))) suspects.set(textOf(key), key);
+      if (reference !== '' && !reported.has(textOf(key))) suspects.set(textOf(key), key);
     }
     postingId = page.at(-1)?.postingId ?? postingId;
     if (page.length < PAGE) return { suspects: [...suspects.values()], postingId };
@@ -208,13 +223,13 @@ async function lookAgain(
   provider: Provider,
   position: Position,
   key: PaymentKey,
-  told: Standing | null,
+  reported: Standing | null,
   call: CallOptions,
 ): Promise<PaymentDifference | null> {
   const there = await lookUp(provider, key, call);
   const ours = (await readStandings(reader, position, key.direction, [key.reference])).get(key.reference) ?? null;
-  const difference = differenceOf(there === undefined ? told : there, ours);
-  return difference ?? (amountsDiffer(told, ours) ? 'statement-amount-differs' : null);
+  const difference = differenceOf(there === undefined ? reported : there, ours);
+  return difference ?? (amountsDiffer(reported, ours) ? 'statement-amount-differs' : null);
 }
 
 /** Null where the provider does not know the payment, undefined where it does not answer. */
@@ -232,8 +247,8 @@ async function lookUp(provider: Provider, key: PaymentKey, call: CallOptions): P
 async function lookUpIn(provider: Provider, reference: string, call: CallOptions): Promise<Standing | null> {
   const payment = await provider.lookUpPaymentIn(reference, call);
   if (payment.outcome === 'not-found') return null;
-  const { amountMinor, sentBack } = payment;
-  return { amountMinor, moved: !sentBack, undoneMinor: sentBack ? amountMinor : null };
+  const { amountMinor, returned } = payment;
+  return { amountMinor, moved: !returned, undoneMinor: returned ? amountMinor : null };
 }
 
 async function lookUpOut(provider: Provider, reference: string, call: CallOptions): Promise<Standing | null> {

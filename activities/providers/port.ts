@@ -35,7 +35,7 @@ export interface Provider extends MigrationSource {
   /** A payment that came in, as it was told when it did; `serviceProviderId` is the provider's own id. */
   lookUpPaymentIn(serviceProviderId: string, call: CallOptions): Promise<PaymentInState | NotFound>;
   /** Gives money back to its payer: the receiving account is closed, or the transfer was refused. */
-  sendBack(request: SendBackRequest, call: CallOptions): Promise<SendBackAnswer>;
+  returnPayment(request: ReturnRequest, call: CallOptions): Promise<ReturnAnswer>;
 
   /** One page of the pooled position's entries, oldest first, of `from <= bookedAt < to`. */
   fetchStatement(request: StatementRequest, call: CallOptions): Promise<StatementPage>;
@@ -174,7 +174,7 @@ export interface PaymentReturn {
   readonly returnedMinor: bigint;
 }
 
-export interface SendBackRequest {
+export interface ReturnRequest {
   /** The incoming transfer's id: money goes back once for it. */
   readonly incomingTransferId: string;
   readonly serviceProviderId: string;
@@ -184,7 +184,7 @@ export interface SendBackRequest {
   readonly code: string;
 }
 
-export type SendBackAnswer = { readonly outcome: 'sent-back'; readonly reference: string } | Refused;
+export type ReturnAnswer = { readonly outcome: 'returned'; readonly reference: string } | Refused;
 
 export interface StatementRequest {
   readonly currency: string;
@@ -270,7 +270,7 @@ export interface PaymentReceived extends ProviderPayment {
 export type PaymentInState = PaymentReceived & {
   readonly outcome: 'received';
   /** The money has gone back to its payer. */
-  readonly sentBack: boolean;
+  readonly returned: boolean;
 };
 
 /** What the provider did is unknown. Never a failure of the payment: the same call goes out again. */

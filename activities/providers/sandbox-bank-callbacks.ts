@@ -179,5 +179,5 @@ const PAYMENT_IN = v.object({ ...PAYMENT_RECEIVED, status: v.picklist(['held', '
 /** The answer to a look-up of a payment in, in the words of its callback. */
 export function paymentInState(body: unknown): PaymentInState {
   const payment = understood(PAYMENT_IN, body);
-  return { outcome: 'received', sentBack: payment.status === 'sent-back', ...receivedOf(payment) };
+  return { outcome: 'received', returned: payment.status === 'sent-back', ...receivedOf(payment) };
 }

@@ -83,7 +83,7 @@ function accountCalls(bank: BankConnection): AccountCalls {
 
 type PaymentCalls = Pick<
   Provider,
-  'submitPayment' | 'lookUpPayment' | 'lookUpPaymentIn' | 'sendBack' | 'fetchStatement'
+  'submitPayment' | 'lookUpPayment' | 'lookUpPaymentIn' | 'returnPayment' | 'fetchStatement'
 >;
 
 function paymentCalls(bank: BankConnection): PaymentCalls {
@@ -106,14 +106,14 @@ function paymentCalls(bank: BankConnection): PaymentCalls {
         return payment;
       }),
 
-    async sendBack({ incomingTransferId, serviceProviderId, amountMinor, currency, code }, options) {
+    async returnPayment({ incomingTransferId, serviceProviderId, amountMinor, currency, code }, options) {
       const body = { ourReference: incomingTransferId, amount: amountNumber(amountMinor, currency), currency, code };
       const answer = await bank.call('POST', path`/payments-in/${serviceProviderId}/send-back`, body, options);
       const refused = refusalOf(answer);
       if (refused !== null) return refused;
       const { sentBack } = understood(SENT_BACK, answer.body);
       requireAbout(incomingTransferId, sentBack.ourReference);
-      return { outcome: 'sent-back', reference: sentBack.reference };
+      return { outcome: 'returned', reference: sentBack.reference };
     },
 
     async fetchStatement(request, options) {

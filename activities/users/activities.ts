@@ -1,32 +1,32 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Transaction } from '../../db/driver/client.ts';
-import { advanceUserInvitation, recordInvitationMailed } from '../../db/users/invitations.ts';
+import { advanceSignUp, recordInvitationMailed } from '../../db/users/invitations.ts';
 import { createSignUpLink, deleteSignUpLink } from '../../db/users/sign-ups.ts';
 import { asId, type UserSignUpId } from '../../domain/frame/ids.ts';
 import type { WithWait } from '../../domain/frame/waits.ts';
-import type { UserInvitationStep } from '../../domain/users/invitations.ts';
+import type { SignUpStep } from '../../domain/users/invitations.ts';
 import type { ActivityDependencies } from '../frame/dependencies.ts';
 import { whileHeartbeating } from '../frame/heartbeats.ts';
 import { endWhenGone, TRANSITION_LIMITS, withWait } from '../frame/open-work.ts';
 import { invitationMail } from './invitation-mail.ts';
 import { MailNotTaken, sendMail } from './mail.ts';
 
-export type UserInvitationNext = WithWait<UserInvitationStep>;
+export type SignUpNext = WithWait<SignUpStep>;
 
-export type UserInvitationTransitions = ReturnType<typeof userInvitationTransitions>;
-export type UserInvitationMail = ReturnType<typeof userInvitationMail>;
+export type SignUpTransitions = ReturnType<typeof signUpTransitions>;
+export type SignUpMail = ReturnType<typeof signUpMail>;
 
-export function userInvitationTransitions({ database, logger }: ActivityDependencies) {
-  function next(id: string, step: (tx: Transaction) => Promise<UserInvitationStep>): Promise<UserInvitationNext> {
+export function signUpTransitions({ database, logger }: ActivityDependencies) {
+  function next(id: string, step: (tx: Transaction) => Promise<SignUpStep>): Promise<SignUpNext> {
     return endWhenGone(logger, id, () =>
       database.transaction(async (tx) => withWait(tx, 'user-invitation', id, await step(tx)), TRANSITION_LIMITS),
     );
   }
   return {
-    async advanceUserInvitation(id: string): Promise<UserInvitationNext> {
-      return next(id, (tx) => advanceUserInvitation(tx, asId<UserSignUpId>(id)));
+    async advanceUserInvitation(id: string): Promise<SignUpNext> {
+      return next(id, (tx) => advanceSignUp(tx, asId<UserSignUpId>(id)));
     },
-    async recordInvitationMailed(id: string): Promise<UserInvitationNext> {
+    async recordInvitationMailed(id: string): Promise<SignUpNext> {
       return next(id, (tx) => recordInvitationMailed(tx, asId<UserSignUpId>(id)));
     },
   };
@@ -34,7 +34,7 @@ export function userInvitationTransitions({ database, logger }: ActivityDependen
 
 const TOKEN_BYTES = 32;
 
-export function userInvitationMail(dependencies: ActivityDependencies) {
+export function signUpMail(dependencies: ActivityDependencies) {
   const { database, mail, publicUrl } = dependencies;
   return {
     /**

@@ -16,7 +16,7 @@ import {
 import {
   type AttemptOutcome,
   type AttemptSchedule,
-  judgeAttempt,
+  decideAfterAttempt,
   receiverHealth,
 } from '../../domain/webhooks/deliveries.ts';
 import { AttemptRecorder } from './attempts.ts';
@@ -204,7 +204,7 @@ export class ShardDrain {
         ).catch(() => {});
         return health;
       }
-      const record = this.#judge(claimed, outcome, performance.now() - outcome.durationMs);
+      const record = this.#decide(claimed, outcome, performance.now() - outcome.durationMs);
       health = worse(health, receiverHealth(outcome));
       await this.#recorder.add(record, index === line.length - 1);
     }
@@ -239,14 +239,14 @@ export class ShardDrain {
     }
   }
 
-  #judge(
+  #decide(
     { delivery, token }: Claimed,
     outcome: AttemptOutcome,
     startedAt: number,
   ): AttemptRecord & { startedAt: number } {
     const { schedule, random } = this.#options;
     const attempt = delivery.attemptCount - delivery.roundStart + 1;
-    const verdict = judgeAttempt(outcome, attempt, schedule, random());
+    const verdict = decideAfterAttempt(outcome, attempt, schedule, random());
     const { id: deliveryId, subscriptionId } = delivery;
     const shared = { deliveryId, subscriptionId, token, outcome, ageMs: 0, startedAt };
     switch (verdict.result) {

@@ -114,7 +114,7 @@ const patchBankAccount = route(
         ...(alias === undefined ? {} : { alias }),
         ...(status === undefined ? {} : { status }),
       };
-      const judge = (before: BankAccountDetails): BankAccountChange => {
+      const decide = (before: BankAccountDetails): BankAccountChange => {
         // What was kept under an earlier rule or table can still be renamed and set inactive.
         if (!identified) return described;
         const checked = checkedDetails({
@@ -128,7 +128,7 @@ const patchBankAccount = route(
         const { accountNumber, iban, routingCodes } = checked;
         return { ...described, accountNumber, iban, routingCodes };
       };
-      const account = await changeBankAccount(tx, params.beneficiaryId, params.id, judge);
+      const account = await changeBankAccount(tx, params.beneficiaryId, params.id, decide);
       return { data: { beneficiaryBankAccount: presentBeneficiaryBankAccount(account) }, metadata };
     });
   },

@@ -3,7 +3,7 @@ import { isHereAlready, type MigrationOrigin } from '../../db/clients/migrations
 import { DomainError, refusal } from '../../domain/frame/errors.ts';
 import type { ClientId } from '../../domain/frame/ids.ts';
 import type { RenderedAnswer } from '../frame/route.ts';
-import { judged, type LookUp, lookUp, migrationSource, refuseProblems } from '../providers/migrations.ts';
+import { type LookUp, lookUp, migrationSource, refuseProblems, validateFound } from '../providers/migrations.ts';
 import { type BeneficiarySent, beneficiarySent } from './schemas.ts';
 import { modulusMetadata, type PlacedBankAccount } from './uk-modulus-check.ts';
 
@@ -37,7 +37,7 @@ export async function findBeneficiaryToMigrate(
     throw refusal('connect.client.mismatch', ['beneficiary', 'clientId', clientId], message);
   }
   return {
-    beneficiary: judged(of, beneficiarySent, { ...found.beneficiary, clientId }),
+    beneficiary: validateFound(of, beneficiarySent, { ...found.beneficiary, clientId }),
     origin: { provider, sourceId, reference: found.reference },
   };
 }

@@ -21,7 +21,7 @@ import {
   MIGRATION_ERRORS,
   migrationConnectShown,
   namedProvider,
-  showTakenOver,
+  presentMigratedConnection,
   sourceId,
 } from '../providers/migrations.ts';
 import { findBeneficiaryToMigrate, modulusMetadataOfMigration } from './migrations.ts';
@@ -87,7 +87,7 @@ const postBeneficiary = route(
           newBeneficiary(found.beneficiary),
           found.origin,
         );
-        const connect = { connection: showTakenOver(connection) };
+        const connect = { connection: presentMigratedConnection(connection) };
         return { data: { beneficiary: showCreated(created) }, connect, metadata };
       });
     }

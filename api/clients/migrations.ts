@@ -1,6 +1,6 @@
 import { findMigratedClient, isHereAlready, type MigrationOrigin } from '../../db/clients/migrations.ts';
 import type { RenderedAnswer } from '../frame/route.ts';
-import { judged, type LookUp, lookUp, migrationSource } from '../providers/migrations.ts';
+import { type LookUp, lookUp, migrationSource, validateFound } from '../providers/migrations.ts';
 import { type ClientSent, clientSent } from './schemas.ts';
 
 export interface ClientToMigrate {
@@ -26,7 +26,7 @@ export async function findClientToMigrate(
   const of: LookUp = { ...asked, entity: 'client' };
   const found = await lookUp(of, (call) => source.lookUpClient(sourceId, call));
   return {
-    client: judged(of, clientSent, found.client),
+    client: validateFound(of, clientSent, found.client),
     origin: { provider, sourceId, reference: found.reference },
   };
 }

@@ -31,7 +31,7 @@ import {
   MIGRATION_ERRORS,
   migrationConnectShown,
   namedProvider,
-  showTakenOver,
+  presentMigratedConnection,
   sourceId,
 } from '../providers/migrations.ts';
 import { userClientRelationShown, userShown } from '../users/schemas.ts';
@@ -89,7 +89,7 @@ const postClient = route(
       return write(async (tx) => {
         const created = await migrateClient(tx, newClient(found.client), found.origin);
         const client = presentClientWithRelations(created.client, created.relations);
-        return { data: { client }, connect: { connection: showTakenOver(created.connection) } };
+        return { data: { client }, connect: { connection: presentMigratedConnection(created.connection) } };
       });
     }
     const wanted = newClient(body.data.client);

@@ -44,10 +44,10 @@ export async function respond(
   try {
     answer = await work();
   } catch (error) {
-    const told = answerError(error, services.now());
-    if (told.internal)
+    const problem = answerError(error, services.now());
+    if (problem.internal)
       services.logger.error({ requestId: request.requestId, err: withoutValues(error) }, 'request failed');
-    answer = told;
+    answer = problem;
   }
   const durationMs = performance.now() - startedMs;
   const method = request.incoming.method ?? 'GET';

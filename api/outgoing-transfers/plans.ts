@@ -43,12 +43,12 @@ async function makeWithoutLocks(context: PostContext, fee: bigint): Promise<Rend
     bankAccountId: destination.beneficiaryBankAccountId,
   });
   if (facts === null) return null;
-  const judged = await judge(services.database.reader, context, facts, fee).catch(ignoreRefusal);
-  if (judged === null) return null;
-  const row = requestedTransfer(context, judged);
+  const decided = await decideTransfer(services.database.reader, context, facts, fee).catch(ignoreRefusal);
+  if (decided === null) return null;
+  const row = requestedTransfer(context, decided);
   const answer = context.render({ data: { outgoingTransfer: presentOutgoingTransfer(newOutgoingTransfer(row)) } });
   const key = idempotency === null ? null : { ...idempotency, status: answer.status, body: answer.body };
-  const created = await createWithoutLocks(services.database, row, judged.source, services.configuration, key);
+  const created = await createWithoutLocks(services.database, row, decided.source, services.configuration, key);
   return created ? answer : null;
 }
 
@@ -85,19 +85,19 @@ async function createTransfer(
   fee: bigint,
 ): Promise<PostAnswer> {
   const { body, services } = context;
-  const judged = await judge(tx, context, facts, fee);
+  const decided = await decideTransfer(tx, context, facts, fee);
   if (body.workflow.dryRun === true) {
-    const planned = presentPlannedTransfer(plannedTransfer(context, judged));
+    const planned = presentPlannedTransfer(plannedTransfer(context, decided));
     return { status: 200, data: { outgoingTransfer: planned } };
   }
-  const transfer = requestedTransfer(context, judged);
+  const transfer = requestedTransfer(context, decided);
   const isReviewed = isReviewedOnArrival(services.configuration, body.data.outgoingTransfer.currency);
-  const receiver = judged.receiver === null ? null : { account: judged.receiver, isReviewed };
-  const created = createOutgoingTransfer(tx, transfer, receiver, judged.accounts, services.configuration);
+  const receiver = decided.receiver === null ? null : { account: decided.receiver, isReviewed };
+  const created = createOutgoingTransfer(tx, transfer, receiver, decided.accounts, services.configuration);
   return { data: { outgoingTransfer: presentOutgoingTransfer(created) } };
 }
 
-interface Judged {
+interface DecidedTransfer {
   readonly accounts: ReadonlyMap<AccountId, LockedAccount>;
   readonly source: LockedAccount;
   readonly receiver: LockedAccount | null;
@@ -108,7 +108,12 @@ interface Judged {
 }
 
 /** Judges the request; throws what is wrong with it. */
-async function judge(reader: Reader, context: PostContext, facts: TransferFacts, fee: bigint): Promise<Judged> {
+async function decideTransfer(
+  reader: Reader,
+  context: PostContext,
+  facts: TransferFacts,
+  fee: bigint,
+): Promise<DecidedTransfer> {
   const request = context.body.data.outgoingTransfer;
   const { configuration } = context.services;
   const { source: from, destination } = request;
@@ -132,9 +137,9 @@ async function judge(reader: Reader, context: PostContext, facts: TransferFacts,
       clientExists,
       source,
       destination: receiver,
-      bankAccount: to?.judged ?? null,
+      bankAccount: to?.account ?? null,
       offeredSchemes: source === null ? [] : (offerOf(source, configuration.providers)?.schemes ?? []),
-      reasons: to === null ? [] : transferReasons(to.judged.country),
+      reasons: to === null ? [] : transferReasons(to.account.country),
       tradeNames: configuration.tradeNames,
       schemes: configuration.schemes,
       feeMinor: fee,
@@ -146,10 +151,10 @@ async function judge(reader: Reader, context: PostContext, facts: TransferFacts,
   return { accounts, source, receiver, to, plan, feeMinor: fee, now };
 }
 
-function requestedTransfer(context: PostContext, judged: Judged) {
-  const { source, receiver, to, now } = judged;
+function requestedTransfer(context: PostContext, decided: DecidedTransfer) {
+  const { source, receiver, to, now } = decided;
   return {
-    ...plannedTransfer(context, judged),
+    ...plannedTransfer(context, decided),
     schemeAttributes: context.body.data.outgoingTransfer.schemeAttributes ?? null,
     destinationPartyAccountId: receiver?.partyAccountId ?? null,
     beneficiary: to?.beneficiary ?? null,
@@ -165,7 +170,7 @@ function destinationBankAccountId({ destination }: PostedTransfer): string {
   return destination.type === 'beneficiary-bank-account' ? destination.beneficiaryBankAccountId : '';
 }
 
-function plannedTransfer(context: PostContext, { source, receiver, to, plan, feeMinor: fee, now }: Judged) {
+function plannedTransfer(context: PostContext, { source, receiver, to, plan, feeMinor: fee, now }: DecidedTransfer) {
   const request = context.body.data.outgoingTransfer;
   return {
     id: newId<OutgoingTransferId>(),
@@ -186,8 +191,8 @@ function plannedTransfer(context: PostContext, { source, receiver, to, plan, fee
     transferReasonId: request.transferReasonId ?? null,
     transferCustomReason: request.transferCustomReason ?? null,
     destinationAccountId: receiver?.id ?? null,
-    beneficiaryId: to?.judged.beneficiaryId ?? null,
-    beneficiaryBankAccountId: to?.judged.id ?? null,
+    beneficiaryId: to?.account.beneficiaryId ?? null,
+    beneficiaryBankAccountId: to?.account.id ?? null,
     returned: false,
     incomingTransferId: receiver === null ? null : newId<IncomingTransferId>(),
     ...startingRequirements(context.services.configuration, request),

@@ -40,7 +40,7 @@ export const MIGRATION_ERRORS = [
   'connect.provider.unavailable',
 ] as const;
 
-export function showTakenOver(connection: {
+export function presentMigratedConnection(connection: {
   readonly id: string;
   readonly provider: string;
   readonly reference: string | null;
@@ -104,8 +104,8 @@ function unavailable(provider: string) {
 }
 
 /** What the provider told, judged by the rules of a direct creation. */
-export function judged<Output>(of: LookUp, schema: Schema<unknown, Output>, told: Unchecked): Output {
-  const { value, problems } = check(schema, told, ['data', of.entity]);
+export function validateFound<Output>(of: LookUp, schema: Schema<unknown, Output>, found: Unchecked): Output {
+  const { value, problems } = check(schema, found, ['data', of.entity]);
   refuseProblems(of, problems);
   return value;
 }

@@ -4,10 +4,10 @@ import {
   type Account,
   type ChangedAccount,
   CONNECTION_MOVES,
+  emit,
   presentAccountInEvent,
-  tell,
 } from '../../domain/accounts/accounts.ts';
-import { type AccountPatch, type AccountTies, updateAccount } from '../../domain/accounts/updates.ts';
+import { type AccountPatch, type OpenItems, updateAccount } from '../../domain/accounts/updates.ts';
 import { recordNotFound, refusal } from '../../domain/frame/errors.ts';
 import type { AccountId, ClientId } from '../../domain/frame/ids.ts';
 import { requireMove } from '../../domain/frame/moves.ts';
@@ -94,8 +94,8 @@ export async function createAccount(tx: Transaction, wanted: NewAccount): Promis
     .returning();
   if (row === undefined) throw new Error('an insert returned no row');
   const account = accountOf(row);
-  const { told } = tell({ account, told: [] }, 'connection-creation-instructed', {});
-  await appendAccountEvents(tx, account.id, told, now);
+  const { events } = emit({ account, events: [] }, 'connection-creation-instructed', {});
+  await appendAccountEvents(tx, account.id, events, now);
   if (builtIn) {
     await requireClientConnection(tx, wanted.clientId, wanted.provider, now);
     await wakeAccountConnection(tx, account.id);
@@ -131,8 +131,8 @@ export async function patchAccount(tx: Transaction, id: AccountId, patch: Accoun
   const locked = await lockAccount(tx, id);
   if (locked === null) throw recordNotFound('account', 'id', id);
   const { row, now } = locked;
-  const ties = patch.status === 'closed' ? await readTies(tx, id) : NO_TIES;
-  const updated = updateAccount(locked.account, patch, ties);
+  const openItems = patch.status === 'closed' ? await readOpenItems(tx, id) : NO_OPEN_ITEMS;
+  const updated = updateAccount(locked.account, patch, openItems);
   if (updated.request === null) return saveAccount(tx, locked, updated);
   const saved = await saveAccount(tx, locked, updated, {
     requestedChange: updated.request,
@@ -144,11 +144,11 @@ export async function patchAccount(tx: Transaction, id: AccountId, patch: Accoun
   return saved;
 }
 
-const NO_TIES: AccountTies = { openTransfers: 0, openSubAccounts: 0 };
+const NO_OPEN_ITEMS: OpenItems = { openTransfers: 0, openSubAccounts: 0 };
 
 /** What still hangs on an account; it is locked, so nothing is added meanwhile. */
-export async function readTies(tx: Transaction, id: AccountId): Promise<AccountTies> {
-  const [ties] = await tx.execute<AccountTies>(sql`
+export async function readOpenItems(tx: Transaction, id: AccountId): Promise<OpenItems> {
+  const [openItems] = await tx.execute<OpenItems>(sql`
     SELECT
       (SELECT count(*)::integer FROM outgoing_transfers
         WHERE account_id = ${id} AND status IN ('pending', 'processing', 'released'))
@@ -156,7 +156,7 @@ export async function readTies(tx: Transaction, id: AccountId): Promise<AccountT
         AS "openTransfers",
       (SELECT count(*)::integer FROM accounts WHERE main_account_id = ${id} AND status NOT IN ('closed', 'declined'))
         AS "openSubAccounts"`);
-  return ties ?? NO_TIES;
+  return openItems ?? NO_OPEN_ITEMS;
 }
 
 /**
@@ -166,11 +166,11 @@ export async function readTies(tx: Transaction, id: AccountId): Promise<AccountT
 export async function saveAccount(
   tx: Transaction,
   { row, account: before, now }: LockedAccountRow,
-  { account, told }: ChangedAccount,
+  { account, events }: ChangedAccount,
   change: Partial<ProviderChange> = {},
 ): Promise<Account> {
   if (account === before && Object.keys(change).length === 0) return account;
-  requireAccountMoves([before, ...told.map((step) => step.account), account]);
+  requireAccountMoves([before, ...events.map((step) => step.account), account]);
   const { connection } = account;
   try {
     await tx.drizzle
@@ -194,8 +194,8 @@ export async function saveAccount(
     if (uniqueViolation(error) === 'accounts_by_iban') throw ibanTaken(account);
     throw error;
   }
-  await appendAccountEvents(tx, row.id, told, now);
-  if (account.method === 'plug-in' && told.some(({ type }) => type === 'connection-created')) {
+  await appendAccountEvents(tx, row.id, events, now);
+  if (account.method === 'plug-in' && events.some(({ type }) => type === 'connection-created')) {
     await recordPlugInClient(tx, account.clientId, account.provider, now);
   }
   if (account.status !== before.status) await wakeTransfersOf(tx, sql`SELECT ${row.id}::uuid`);
@@ -220,10 +220,10 @@ function ibanTaken(account: Account): Error {
 async function appendAccountEvents(
   tx: Transaction,
   id: AccountId,
-  told: ChangedAccount['told'],
+  events: ChangedAccount['events'],
   occurredAt: Date,
 ): Promise<void> {
-  const entries = told.map(({ type, account }) => ({ type, data: { ...presentAccountInEvent(type, account) } }));
+  const entries = events.map(({ type, account }) => ({ type, data: { ...presentAccountInEvent(type, account) } }));
   await appendEvents(tx, { module: 'accounts', resourceId: id, occurredAt, entries });
 }
 

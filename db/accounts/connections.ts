@@ -23,7 +23,7 @@ import {
   type LockedAccountRow,
   lockAccount,
   NO_CHANGE,
-  readTies,
+  readOpenItems,
   saveAccount,
   wakeAccountConnection,
 } from './accounts.ts';
@@ -114,11 +114,11 @@ export async function recordAccountOutcome(tx: Transaction, report: AccountRepor
       if (row.nextCheckAt !== null && row.nextCheckAt.getTime() <= now.getTime()) await scheduleLookUp(tx, locked);
       return 'applied';
     case 'opened':
-      if (report.change !== 'open') return breakOff(tx, locked, report);
-      if (await isIbanTaken(tx, row, outcome.details.iban)) return breakOff(tx, locked, report);
+      if (report.change !== 'open') return recordDiscrepancy(tx, locked, report);
+      if (await isIbanTaken(tx, row, outcome.details.iban)) return recordDiscrepancy(tx, locked, report);
       return settle(tx, locked, openAtProvider(account, outcome.reference, outcome.details));
     case 'closed':
-      if (report.change !== 'close') return breakOff(tx, locked, report);
+      if (report.change !== 'close') return recordDiscrepancy(tx, locked, report);
       return close(tx, locked);
     case 'refused':
       return settle(
@@ -171,7 +171,7 @@ async function settle(tx: Transaction, locked: LockedAccountRow, changed: Change
 }
 
 async function close(tx: Transaction, locked: LockedAccountRow): Promise<CallbackOutcome> {
-  const empty = isEmpty(locked.account, await readTies(tx, locked.row.id));
+  const empty = isEmpty(locked.account, await readOpenItems(tx, locked.row.id));
   await settle(tx, locked, closeAtProvider(locked.account, empty));
   if (!empty) await insertBreak(tx, locked, 'account-closed-with-money', {});
   return 'applied';
@@ -190,7 +190,11 @@ async function isIbanTaken(tx: Transaction, row: AccountRow, iban: string | null
 }
 
 /** What the provider said cannot be: nothing changes, a person looks, and the provider is asked again much later. */
-async function breakOff(tx: Transaction, locked: LockedAccountRow, report: AccountReport): Promise<CallbackOutcome> {
+async function recordDiscrepancy(
+  tx: Transaction,
+  locked: LockedAccountRow,
+  report: AccountReport,
+): Promise<CallbackOutcome> {
   await insertBreak(tx, locked, 'account-outcome-impossible', detailsOf(report));
   await scheduleCheck(tx, locked, BREAK_CHECK_MS);
   return 'break';

@@ -96,12 +96,12 @@ export async function changeBankAccount(
   tx: Transaction,
   beneficiaryId: BeneficiaryId,
   id: BeneficiaryBankAccountId,
-  judge: (before: Row) => BankAccountChange,
+  decide: (before: Row) => BankAccountChange,
 ): Promise<Row> {
   const owner = await lockBeneficiary(tx, beneficiaryId);
   const before = await findBankAccount(tx, beneficiaryId, id);
   if (before === null) throw recordNotFound('beneficiaryBankAccount', 'id', id);
-  const change = judge(before);
+  const change = decide(before);
   if (change.status === 'active' && before.status !== 'active') await refuseFourth(tx, beneficiaryId);
   const [after] = await tx.drizzle
     .update(beneficiaryBankAccounts)

@@ -64,7 +64,7 @@ export async function recordClientConnection(
       ),
     )
     .returning();
-  if (changed !== undefined && connected) await tellConnected(tx, client, changed, await readClock(tx));
+  if (changed !== undefined && connected) await appendConnectionCreated(tx, client, changed, await readClock(tx));
 }
 
 /** A plug-in caller has connected the client's account, and with the first one at a provider the client. */
@@ -80,7 +80,7 @@ export async function recordPlugInClient(
     .values({ id: newId(), clientId, provider, state: 'completed-up-to-date', createdAt: now })
     .onConflictDoNothing()
     .returning();
-  if (made !== undefined) await tellConnected(tx, client, made, now);
+  if (made !== undefined) await appendConnectionCreated(tx, client, made, now);
 }
 
 /**
@@ -100,7 +100,7 @@ export async function recordExistingClient(
     .onConflictDoNothing()
     .returning();
   if (made === undefined) return null;
-  await tellConnected(tx, client, made, now);
+  await appendConnectionCreated(tx, client, made, now);
   return made;
 }
 
@@ -115,7 +115,7 @@ async function lockClient(tx: Transaction, id: ClientId): Promise<ClientRow> {
 }
 
 /** The client's event carries the new connection beside the client, as `connect.connection` (specification 6). */
-async function tellConnected(
+async function appendConnectionCreated(
   tx: Transaction,
   client: ClientRow,
   connection: ClientConnectionRow,

@@ -99,8 +99,8 @@ export class Batcher<Item, Result> {
   }
 
   #startNext(): void {
-    const gathered = this.#mayStart() ? this.#gather() : [];
-    if (gathered.length > 0) void this.#start(gathered);
+    const batch = this.#mayStart() ? this.#takeBatch() : [];
+    if (batch.length > 0) void this.#start(batch);
     this.#bePatient();
     this.#watchWaits();
   }
@@ -129,32 +129,32 @@ export class Batcher<Item, Result> {
   }
 
   /** Those who may go now, first come first served: nobody overtakes a call that waits for one of its keys. */
-  #gather(): Waiting<Item, Result>[] {
-    const gathered: Waiting<Item, Result>[] = [];
+  #takeBatch(): Waiting<Item, Result>[] {
+    const batch: Waiting<Item, Result>[] = [];
     const left: Waiting<Item, Result>[] = [];
     const taken = new Set(this.#runningKeys);
     const limit = Math.min(BATCH_MAX, Math.max(BATCH_MIN, Math.ceil(this.#waiting.length / 2)));
     const now = performance.now();
     for (const waiting of this.#waiting) {
       if (!this.#mayStillStart(waiting, now)) continue;
-      if (gathered.length < limit && !waiting.keys.some((key) => taken.has(key))) {
-        gathered.push(waiting);
+      if (batch.length < limit && !waiting.keys.some((key) => taken.has(key))) {
+        batch.push(waiting);
       } else {
         left.push(waiting);
         for (const key of waiting.keys) taken.add(key);
       }
     }
     this.#waiting = left;
-    return gathered;
+    return batch;
   }
 
-  async #start(gathered: readonly Waiting<Item, Result>[]): Promise<void> {
-    const keys = gathered.flatMap((waiting) => waiting.keys);
+  async #start(batch: readonly Waiting<Item, Result>[]): Promise<void> {
+    const keys = batch.flatMap((waiting) => waiting.keys);
     for (const key of keys) this.#runningKeys.add(key);
     const begunAfter = this.#losses;
     this.#running += 1;
     this.#awaited += 1;
-    const tell = await this.#outcomeOf(gathered);
+    const answerCallers = await this.#outcomeOf(batch);
     this.#running -= 1;
     if (begunAfter === this.#losses) this.#awaited -= 1;
     for (const key of keys) this.#runningKeys.delete(key);
@@ -162,28 +162,28 @@ export class Batcher<Item, Result> {
     this.#patience = null;
     // First the next statement, then the answers of this one: while they are made, the database has something to do.
     this.#startNext();
-    tell();
+    answerCallers();
   }
 
   /** Runs the statement, and answers what tells its callers. */
-  async #outcomeOf(gathered: readonly Waiting<Item, Result>[]): Promise<() => void> {
+  async #outcomeOf(batch: readonly Waiting<Item, Result>[]): Promise<() => void> {
     try {
       // All are answered when the first of them must be.
-      const endsAt = gathered.reduce((first, { limits }) => Math.min(first, limits.endsAt), Number.POSITIVE_INFINITY);
-      const limits = { endsAt, isGone: () => gathered.every((one) => one.limits.isGone()) };
+      const endsAt = batch.reduce((first, { limits }) => Math.min(first, limits.endsAt), Number.POSITIVE_INFINITY);
+      const limits = { endsAt, isGone: () => batch.every((one) => one.limits.isGone()) };
       const results = await this.#run(
-        gathered.map(({ item }) => item),
+        batch.map(({ item }) => item),
         limits,
       );
       return () =>
-        gathered.forEach(({ resolve, reject }, index) => {
+        batch.forEach(({ resolve, reject }, index) => {
           const result = results[index];
           if (result === undefined) reject(new Error('a batched call got no result'));
           else resolve(result);
         });
     } catch (error) {
       return () => {
-        for (const { reject } of gathered) reject(error);
+        for (const { reject } of batch) reject(error);
       };
     }
   }

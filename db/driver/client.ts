@@ -55,7 +55,7 @@ export interface Transaction extends Reader {
  * For a statement that was sent and that nobody waits for: when it fails, nothing is committed, and the transaction
  * rejects with its error. It saves the round trip of an answer that says nothing.
  */
-export function leaveToCommit(statement: Promise<unknown>): void {
+export function sendWithCommit(statement: Promise<unknown>): void {
   statement.catch(() => {});
 }
 

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { stringify } from 'lossless-json';
-import { leaveToCommit, type Transaction } from '../driver/client.ts';
+import { sendWithCommit, type Transaction } from '../driver/client.ts';
 import { newId } from './ids.ts';
 
 /** Who asked for a change. */
@@ -59,7 +59,7 @@ export function appendAuditEntry(tx: Transaction, entry: AuditEntry): void {
     json(before),
     json(after),
   ];
-  leaveToCommit(tx.statement(APPEND, values));
+  sendWithCommit(tx.statement(APPEND, values));
 }
 
 /** Amounts keep every digit. */

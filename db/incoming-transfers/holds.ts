@@ -2,7 +2,7 @@ import { and, eq } from 'drizzle-orm';
 import { recordNotFound, refusal } from '../../domain/frame/errors.ts';
 import type { AccountId, IncomingTransferId } from '../../domain/frame/ids.ts';
 import { dateInUtc } from '../../domain/frame/time/dates.ts';
-import { holdOf, NO_WAIT, sendBackWait } from '../../domain/incoming-transfers/changes.ts';
+import { holdOf, NO_WAIT, returnWait } from '../../domain/incoming-transfers/changes.ts';
 import {
   type ArrivalDecision,
   decideArrival,
@@ -85,8 +85,8 @@ export async function failHeld(
   failureCode: string,
   now: Date,
 ): Promise<void> {
-  const sendBack = transfer.method === 'built-in';
-  if (!sendBack) await postSentBack(tx, transfer, now);
+  const toBeReturned = transfer.method === 'built-in';
+  if (!toBeReturned) await postReturn(tx, transfer, now);
   change(tx, transfer, now, {
     status: 'failed',
     ...ownedBy(transfer, account),
@@ -94,14 +94,14 @@ export async function failHeld(
     feeMinor: 0n,
     receivableMinor: 0n,
     holdReason: null,
-    inSuspense: sendBack,
-    sendBackStatus: sendBack ? 'due' : 'none',
+    inSuspense: toBeReturned,
+    sendBackStatus: toBeReturned ? 'due' : 'none',
     ...NO_WAIT,
-    ...(sendBack ? sendBackWait(now) : {}),
+    ...(toBeReturned ? returnWait(now) : {}),
   });
 }
 
-export async function postSentBack(tx: Transaction, transfer: IncomingTransfer, now: Date): Promise<void> {
+export async function postReturn(tx: Transaction, transfer: IncomingTransfer, now: Date): Promise<void> {
   await post(tx, {
     now,
     debit: { provider: transfer.provider, kind: 'suspense' },

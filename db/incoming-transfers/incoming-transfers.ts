@@ -13,7 +13,7 @@ import type { Transaction } from '../driver/client.ts';
 import { appendAuditEntry, type Initiator } from '../frame/audit-entries.ts';
 import { accounts } from '../frame/schema.ts';
 import { changeReceivable } from '../ledger/ledger.ts';
-import { assignCredit, begin, failHeld, hold, postSentBack, settleHeld } from './holds.ts';
+import { assignCredit, begin, failHeld, hold, postReturn, settleHeld } from './holds.ts';
 import { change, wakeIncoming } from './work.ts';
 
 const ENTITY = 'incomingTransfer';
@@ -40,10 +40,10 @@ export async function advanceIncomingTransfer(tx: Transaction, id: IncomingTrans
 }
 
 /** The provider has taken the money back. */
-export async function recordSendBack(tx: Transaction, id: IncomingTransferId): Promise<IncomingTransferStep> {
+export async function recordReturn(tx: Transaction, id: IncomingTransferId): Promise<IncomingTransferStep> {
   const { transfer, now } = await begin(tx, id);
   if (transfer.sendBackStatus !== 'due') return { do: 'end' };
-  await postSentBack(tx, transfer, now);
+  await postReturn(tx, transfer, now);
   change(tx, transfer, now, { sendBackStatus: 'done', inSuspense: false, ...NO_WAIT });
   return { do: 'end' };
 }

@@ -9,7 +9,7 @@ import type { OutgoingTransfer } from '../../domain/outgoing-transfers/rows.ts';
 import { UNCHANGING_OUTGOING_FIELDS } from '../../domain/outgoing-transfers/rows.ts';
 import type { TransferChange } from '../../domain/outgoing-transfers/transfer-changes.ts';
 import { batchedPerDatabase, fallBackToSingle } from '../driver/batcher.ts';
-import { type CallLimits, type Database, leaveToCommit, type Transaction } from '../driver/client.ts';
+import { type CallLimits, type Database, sendWithCommit, type Transaction } from '../driver/client.ts';
 import { toWire } from '../driver/values.ts';
 import { newEventRowId } from '../frame/events.ts';
 import { incomingTransfers, outgoingTransfers } from '../frame/schema.ts';
@@ -41,7 +41,7 @@ export function applyUnderLocks(tx: Transaction, changes: readonly (TransferChan
   const written = changes.filter((change) => change !== null);
   if (written.length === 0) return;
   if (written.some(({ wakes }) => wakes.length > 0)) tx.noteWakeup();
-  leaveToCommit(tx.statement(APPLY_LOCKED, [wireOf(written.map((change) => ({ change, key: null })))]));
+  sendWithCommit(tx.statement(APPLY_LOCKED, [wireOf(written.map((change) => ({ change, key: null })))]));
 }
 
 /**

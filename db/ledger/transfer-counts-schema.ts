@@ -27,20 +27,20 @@ export const transferDayCounts = pgTable(
     currency: text('currency').notNull(),
     status: text('status').notNull(),
     transferCount: bigint('transfer_count', { mode: 'bigint' }).notNull(),
-    firstStretch: uuid('first_stretch').notNull(),
+    firstIdRange: uuid('first_stretch').notNull(),
   },
   ({ direction, transferDate, provider, currency, status }) => [
     unique().on(direction, transferDate, provider, currency, status).nullsNotDistinct(),
   ],
 );
 
-export const transferStretches = pgTable(
+export const transferIdRanges = pgTable(
   'transfer_stretches',
   { direction: text('direction').notNull(), firstId: uuid('first_id').notNull() },
   ({ direction, firstId }) => [primaryKey({ columns: [direction, firstId] })],
 );
 
-export const transferStretchCounts = pgTable(
+export const transferIdRangeCounts = pgTable(
   'transfer_stretch_counts',
   {
     direction: text('direction').notNull(),
@@ -59,8 +59,8 @@ export const transferStretchCounts = pgTable(
 export const transferCounting = pgTable('transfer_counting', {
   direction: text('direction').primaryKey(),
   lastId: uuid('last_id').notNull(),
-  lastStretch: uuid('last_stretch').notNull(),
-  lastStretchRows: integer('last_stretch_rows').notNull(),
+  lastIdRange: uuid('last_stretch').notNull(),
+  lastIdRangeRows: integer('last_stretch_rows').notNull(),
 });
 
 export const transfersNotCounted = pgTable(

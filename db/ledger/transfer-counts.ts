@@ -47,12 +47,12 @@ export async function readTransferPage<Row extends { readonly id: string }>(
   const ofAccounts = names.includes('clientId') || names.includes('accountId');
   const ofDates = names.includes('transferDateFrom') || names.includes('transferDateTo');
   if (ofAccounts && (ofDates || !kept)) return readInOneStatement(reader, asked, shown);
-  const byStretch = kept && !ofAccounts && (ofDates || names.includes('currency') || names.includes('serviceProvider'));
+  const byIdRange = kept && !ofAccounts && (ofDates || names.includes('currency') || names.includes('serviceProvider'));
   const limits = sql`LIMIT ${asked.page.size} OFFSET ${asked.page.offset}`;
   for (;;) {
     // Given as a value, so that the planner knows how few rows come after it; the count tells whether it was passed.
     const lastId = lastIdSeen[asked.direction];
-    const page = byStretch ? idsByStretch(asked, names, ofDates, lastId) : ids(asked, limits);
+    const page = byIdRange ? idsByRange(asked, names, ofDates, lastId) : ids(asked, limits);
     const total = kept ? countKept(asked, names, { ofAccounts, ofDates }, lastId) : countRows(asked, lastId);
     // Each looks at one state of the database.
     const [rows, [counted]] = await Promise.all([
@@ -151,7 +151,7 @@ function ids(asked: Asked, limits: SQL): SQL {
  * The page among the stretches that hold counted rows of the filter, in their order, and among what is not counted. Every
  * such stretch has a row at least, so that more of them than rows are wanted need not be looked at.
  */
-function idsByStretch(asked: Asked, names: readonly string[], ofDates: boolean, lastId: string): SQL {
+function idsByRange(asked: Asked, names: readonly string[], ofDates: boolean, lastId: string): SQL {
   const { direction, where, page } = asked;
   const reach = page.offset + page.size;
   const kept = keptConditions(asked, names);
@@ -162,17 +162,17 @@ function idsByStretch(asked: Asked, names: readonly string[], ofDates: boolean, 
   const since = ofDates
     ? sql`AND first_id >= (SELECT first_stretch FROM transfer_day_counts WHERE ${kept} ORDER BY first_stretch LIMIT 1)`
     : sql``;
-  const nextStretch = sql`
-    SELECT first_id FROM transfer_stretches WHERE ${ofDirection} AND first_id > stretch.first_id ORDER BY first_id LIMIT 1`;
+  const nextIdRange = sql`
+    SELECT first_id FROM transfer_stretches WHERE ${ofDirection} AND first_id > id_range.first_id ORDER BY first_id LIMIT 1`;
   return sql`
     SELECT id FROM (
       (SELECT found.id FROM (
           SELECT first_id FROM transfer_stretch_counts
           WHERE ${kept} ${since}
-          GROUP BY first_id ORDER BY first_id LIMIT ${reach}) AS stretch
+          GROUP BY first_id ORDER BY first_id LIMIT ${reach}) AS id_range
         CROSS JOIN LATERAL (${rows(sql`
-          id >= stretch.first_id AND id < coalesce((${nextStretch}), ${literal(AFTER_ALL_IDS)})`)}) AS found
-        ORDER BY stretch.first_id, found.id LIMIT ${reach})
+          id >= id_range.first_id AND id < coalesce((${nextIdRange}), ${literal(AFTER_ALL_IDS)})`)}) AS found
+        ORDER BY id_range.first_id, found.id LIMIT ${reach})
       UNION (${rows(isNotCounted(asked))})
       UNION (${rows(sql`id > ${literal(lastId)}`)})
     ) AS candidates ORDER BY id LIMIT ${page.size} OFFSET ${page.offset}`;

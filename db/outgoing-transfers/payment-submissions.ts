@@ -99,7 +99,7 @@ function textAttributes(stored: unknown): Record<string, string> {
 }
 
 /** What a provider is told of money that goes back to its payer. */
-export async function readSendBack(reader: Reader, id: IncomingTransferId) {
+export async function readReturn(reader: Reader, id: IncomingTransferId) {
   const [transfer] = await reader.drizzle.select().from(incomingTransfers).where(eq(incomingTransfers.id, id));
   if (transfer === undefined) throw recordNotFound('incomingTransfer', 'id', id);
   const { serviceProviderId } = transfer;

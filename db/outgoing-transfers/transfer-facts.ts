@@ -7,7 +7,7 @@ import type { IdempotencyScope } from '../frame/idempotency-keys.ts';
 
 /** Where an external transfer goes: what is judged, and the beneficiary as it is kept with the transfer. */
 export interface DestinationBankAccount {
-  readonly judged: PlanBankAccount;
+  readonly account: PlanBankAccount;
   readonly beneficiary: BeneficiaryShown;
 }
 
@@ -82,7 +82,7 @@ export function destinationOf(read: BankAccountText): DestinationBankAccount {
   const { id, beneficiaryId, clientId, status, country, currency, fullName, identity, address, title } = read;
   const { accountHolderName, alias, accountNumber, iban, routingCodes } = read;
   return {
-    judged: { id, beneficiaryId, clientId, status, country, currency, iban, routingCodes },
+    account: { id, beneficiaryId, clientId, status, country, currency, iban, routingCodes },
     beneficiary: {
       fullName,
       identity,

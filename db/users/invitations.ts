@@ -8,10 +8,10 @@ import {
   decideSignUp,
   INVITATION_CHECK_MS,
   INVITATION_LIFETIME_MS,
+  type SignUpStep,
   USER_INVITATION_MOVES,
   USER_INVITATION_STATUSES,
   type UserInvitationStatus,
-  type UserInvitationStep,
   type UserSignUpStatus,
 } from '../../domain/users/invitations.ts';
 import type { UserIdentity } from '../../domain/users/users.ts';
@@ -116,7 +116,7 @@ export async function endSignUp(
 }
 
 /** Moves a sign-up as far as its row and the time allow, and says what its workflow does next. */
-export async function advanceUserInvitation(tx: Transaction, id: UserSignUpId): Promise<UserInvitationStep> {
+export async function advanceSignUp(tx: Transaction, id: UserSignUpId): Promise<SignUpStep> {
   const locked = await lockSignUp(tx, id);
   const step = decideSignUp(locked.signUp, locked.now);
   if (step.do !== 'expire') return step;
@@ -125,7 +125,7 @@ export async function advanceUserInvitation(tx: Transaction, id: UserSignUpId): 
 }
 
 /** A mail server has the e-mail: what is left is to wait for the answer. */
-export async function recordInvitationMailed(tx: Transaction, id: UserSignUpId): Promise<UserInvitationStep> {
+export async function recordInvitationMailed(tx: Transaction, id: UserSignUpId): Promise<SignUpStep> {
   const { signUp, now } = await lockSignUp(tx, id);
   if (signUp.status === 'pending' && signUp.mailedAt === null) {
     const nextCheckAt = new Date(signUp.expiresAt.getTime() + INVITATION_CHECK_MS);
@@ -134,7 +134,7 @@ export async function recordInvitationMailed(tx: Transaction, id: UserSignUpId):
       .set({ mailedAt: now, nextCheckAt, revision: signUp.revision + 1n })
       .where(eq(userSignUps.id, id));
   }
-  return advanceUserInvitation(tx, id);
+  return advanceSignUp(tx, id);
 }
 
 /** `PATCH /users/{userEmail}/invitations/{id}`: callers cancel; every other answer is the invited person's. */

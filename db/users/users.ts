@@ -64,7 +64,7 @@ export async function insertUser(
     .onConflictDoNothing({ target: users.emailKey })
     .returning();
   if (row === undefined) return null;
-  await tell(tx, 'user-created', row, now);
+  await appendUserEvent(tx, 'user-created', row, now);
   return row;
 }
 
@@ -86,7 +86,7 @@ export async function changeUser(tx: Transaction, id: UserId, change: UserChange
     });
   if (after === undefined) throw new Error(`user ${id} is gone under its lock`);
   if (JSON.stringify(presentUser(after)) !== JSON.stringify(presentUser(before))) {
-    await tell(tx, 'user-updated', after, now);
+    await appendUserEvent(tx, 'user-updated', after, now);
   }
   return after;
 }
@@ -95,7 +95,7 @@ function emailTaken(email: string) {
   return refusal('common.state.illegal_transition', ['user', 'email', email], 'Another user has this e-mail address.');
 }
 
-async function tell(tx: Transaction, type: string, user: User, now: Date): Promise<void> {
+async function appendUserEvent(tx: Transaction, type: string, user: User, now: Date): Promise<void> {
   const entries = [{ type, data: presentUser(user) }];
   await appendEvents(tx, { module: 'users', resourceId: user.id, occurredAt: now, entries });
 }

@@ -213,7 +213,7 @@ export async function replayWebhooks(
 ): Promise<number> {
   const { from, to, types } = replay;
   const [result] = await tx.execute<{ found: number; lined: number }>(sql`
-    WITH told AS (
+    WITH matching AS (
       SELECT event_id(event.id, entry.number - 1) AS event_id, event.first_position + entry.number - 1 AS position,
         event.resource_id, event.module, entry.value ->> 'type' AS type
       FROM events event CROSS JOIN LATERAL json_array_elements(event.entries) WITH ORDINALITY AS entry (value, number)
@@ -226,13 +226,13 @@ export async function replayWebhooks(
       INSERT INTO webhook_deliveries AS d (id, subscription_id, event_id, position, resource_id, module, type,
         next_attempt_at, created_at)
       SELECT uuidv7(), ${subscription.id}, event_id, position, resource_id, module, type, service_now(), service_now()
-      FROM told WHERE (SELECT count(*) FROM told) <= ${REPLAY_MAX}
+      FROM matching WHERE (SELECT count(*) FROM matching) <= ${REPLAY_MAX}
       ON CONFLICT ON CONSTRAINT webhook_deliveries_once DO UPDATE
         SET status = 'pending', next_attempt_at = service_now(), round_start = d.attempt_count, completed_at = NULL
         WHERE d.status <> 'pending'
       RETURNING 1
     )
-    SELECT (SELECT count(*) FROM told)::integer AS found, (SELECT count(*) FROM lined)::integer AS lined`);
+    SELECT (SELECT count(*) FROM matching)::integer AS found, (SELECT count(*) FROM lined)::integer AS lined`);
   const { found, lined } = result ?? { found: 0, lined: 0 };
   if (found > REPLAY_MAX) {
     throw refusal(

@@ -62,7 +62,7 @@ const PENDING: Account = {
   connection: { ...CONNECTION, state: 'creation-in-progress', status: null },
 };
 const BUILT_IN: Account = { ...ACCOUNT, method: 'built-in', provider: 'sandbox-bank' };
-const NO_TIES = { openTransfers: 0, openSubAccounts: 0 };
+const NO_OPEN_ITEMS = { openTransfers: 0, openSubAccounts: 0 };
 const ERROR: ConnectionError = {
   category: 'functional',
   origin: 'provider',
@@ -72,8 +72,8 @@ const ERROR: ConnectionError = {
 };
 const IBAN = 'GB29NWBK60161331926819';
 
-function patch(account: Account, asked: AccountPatch, ties = NO_TIES) {
-  return updateAccount(account, asked, ties);
+function patch(account: Account, asked: AccountPatch, openItems = NO_OPEN_ITEMS) {
+  return updateAccount(account, asked, openItems);
 }
 
 function refused(work: () => unknown) {
@@ -86,8 +86,8 @@ function refused(work: () => unknown) {
   throw new Error('was not refused');
 }
 
-function types(changed: { told: readonly { type: string }[] }) {
-  return changed.told.map(({ type }) => type);
+function types(changed: { events: readonly { type: string }[] }) {
+  return changed.events.map(({ type }) => type);
 }
 
 function inStatus(account: Account, status: AccountStatus): Account {
@@ -116,7 +116,7 @@ describe('status table', () => {
         const account = inStatus(BUILT_IN, from);
         if (byCaller)
           expect(patch(account, { status: to })).toMatchObject({ request: 'close', account: { status: from } });
-        else if (stays) expect(patch(account, { status: to })).toMatchObject({ request: null, told: [] });
+        else if (stays) expect(patch(account, { status: to })).toMatchObject({ request: null, events: [] });
         else expect(refused(() => patch(account, { status: to })).code).toBe('common.state.illegal_transition');
       });
     }
@@ -131,7 +131,7 @@ describe('plug-in callers', () => {
       connection: { reference: 'CB-1', state: 'completed-up-to-date', status: 'active' },
     });
     expect(types(changed)).toEqual(['connection-created', 'account-activated']);
-    expect(changed.told[0]?.account).toMatchObject({ status: 'pending', iban: null });
+    expect(changed.events[0]?.account).toMatchObject({ status: 'pending', iban: null });
     expect(changed.account).toMatchObject({ status: 'active', iban: IBAN, connection: { reference: 'CB-1' } });
   });
 
@@ -142,9 +142,9 @@ describe('plug-in callers', () => {
   });
 
   test('a decline carries the error of the connection, and one of its own where the caller gives none', () => {
-    const told = patch(PENDING, { status: 'declined', connection: { state: 'creation-failed', error: ERROR } });
-    expect(types(told)).toEqual(['connection-creation-failed', 'account-declined']);
-    expect(told.account.connection?.error).toEqual(ERROR);
+    const declined = patch(PENDING, { status: 'declined', connection: { state: 'creation-failed', error: ERROR } });
+    expect(types(declined)).toEqual(['connection-creation-failed', 'account-declined']);
+    expect(declined.account.connection?.error).toEqual(ERROR);
     const silent = patch(PENDING, { status: 'declined' });
     expect(types(silent)).toEqual(['connection-creation-failed', 'account-declined']);
     expect(silent.account.connection?.error).toMatchObject({ origin: 'customer' });
@@ -180,7 +180,7 @@ describe('plug-in callers', () => {
     expect(types(patch(inactive, { iban: IBAN, status: 'active' }))).toEqual(['account-activated']);
     const suspended = patch(ACCOUNT, { iban: IBAN, status: 'suspended' });
     expect(types(suspended)).toEqual(['account-information-updated', 'account-suspended']);
-    expect(suspended.told[0]?.account.status).toBe('active');
+    expect(suspended.events[0]?.account.status).toBe('active');
   });
 
   test('nothing is told where nothing changes', () => {
@@ -188,7 +188,7 @@ describe('plug-in callers', () => {
       { ...ACCOUNT, iban: IBAN },
       { alias: 'GBP Account', iban: IBAN, status: 'active', routingCodes: {} },
     );
-    expect(changed).toMatchObject({ told: [], request: null });
+    expect(changed).toMatchObject({ events: [], request: null });
   });
 
   test('a null clears: the alias goes back to its default', () => {
@@ -220,16 +220,16 @@ describe('plug-in callers', () => {
 });
 
 describe('closing', () => {
-  const TIES = [
-    [{ ...ACCOUNT, postedMinor: 1n }, NO_TIES],
-    [{ ...ACCOUNT, receivableMinor: 1n }, NO_TIES],
+  const OPEN_ITEMS = [
+    [{ ...ACCOUNT, postedMinor: 1n }, NO_OPEN_ITEMS],
+    [{ ...ACCOUNT, receivableMinor: 1n }, NO_OPEN_ITEMS],
     [ACCOUNT, { openTransfers: 1, openSubAccounts: 0 }],
     [ACCOUNT, { openTransfers: 0, openSubAccounts: 1 }],
   ] as const;
-  test.each(TIES)('is refused while anything is left (%#)', (account, ties) => {
-    expect(refused(() => patch(account, { status: 'closed' }, ties)).code).toBe('account.close.not_empty');
+  test.each(OPEN_ITEMS)('is refused while anything is left (%#)', (account, openItems) => {
+    expect(refused(() => patch(account, { status: 'closed' }, openItems)).code).toBe('account.close.not_empty');
     const builtIn = { ...account, method: 'built-in' as const };
-    expect(refused(() => patch(builtIn, { status: 'closed' }, ties)).code).toBe('account.close.not_empty');
+    expect(refused(() => patch(builtIn, { status: 'closed' }, openItems)).code).toBe('account.close.not_empty');
   });
 
   test('of a built-in account goes through the provider, once at a time', () => {
@@ -279,7 +279,7 @@ describe('built-in accounts', () => {
     const details = { country: 'GB', iban: IBAN, accountNumber: '31926819', routingCodes: { 'sort-code': '601613' } };
     const opened = openAtProvider({ ...PENDING, method: 'built-in' }, 'SB-1', details);
     expect(types(opened)).toEqual(['connection-created', 'account-activated']);
-    expect(opened.told[0]?.account).toMatchObject({ status: 'pending', iban: null });
+    expect(opened.events[0]?.account).toMatchObject({ status: 'pending', iban: null });
     expect(opened.account).toMatchObject({ ...details, status: 'active' });
   });
 

@@ -192,19 +192,19 @@ function isMadeAtProvider(state: ConnectionState): boolean {
 /** An account and what has been told of it, in order, on the way to its present form. */
 export interface ChangedAccount {
   readonly account: Account;
-  readonly told: readonly ToldOfAccount[];
+  readonly events: readonly AccountEvent[];
 }
 
-export interface ToldOfAccount {
+export interface AccountEvent {
   readonly type: AccountEventType;
   /** The account as it was when the event happened. */
   readonly account: Account;
 }
 
 /** Applies `change` to the account and tells of it by `type`. */
-export function tell(before: ChangedAccount, type: AccountEventType, change: Partial<Account>): ChangedAccount {
+export function emit(before: ChangedAccount, type: AccountEventType, change: Partial<Account>): ChangedAccount {
   const account = { ...before.account, ...change };
-  return { account, told: [...before.told, { type, account }] };
+  return { account, events: [...before.events, { type, account }] };
 }
 
 /** What the workflow of an account's connection does next. `until` is an ISO instant; null waits for a signal alone. */

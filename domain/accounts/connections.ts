@@ -9,7 +9,7 @@ import {
   type ConnectionError,
   type ConnectionState,
   type ConnectionStatus,
-  tell,
+  emit,
 } from './accounts.ts';
 
 /** What a provider says of opening or closing an account: its answer, a look-up or a callback. */
@@ -75,7 +75,7 @@ export function reportConnection(before: ChangedAccount, report: ConnectionRepor
   const type = connectionEvent(connection, next);
   return type === null
     ? { ...before, account: { ...before.account, connection: next } }
-    : tell(before, type, { connection: next });
+    : emit(before, type, { connection: next });
 }
 
 export function isFailed(state: ConnectionState): boolean {
@@ -110,10 +110,10 @@ function connectionEvent(before: Connection, after: Connection): AccountEventTyp
 /** The provider has opened the account: its identifiers show from the activation on, not before. */
 export function openAtProvider(account: Account, reference: string, details: AccountDetails): ChangedAccount {
   const connected = reportConnection(
-    { account, told: [] },
+    { account, events: [] },
     { state: 'completed-up-to-date', status: 'active', reference },
   );
-  return tell(connected, ACCOUNT_STATUS_EVENTS.active, { ...details, status: 'active' });
+  return emit(connected, ACCOUNT_STATUS_EVENTS.active, { ...details, status: 'active' });
 }
 
 /** The provider, or before it the client's own connection, has refused the account for good. */
@@ -122,8 +122,8 @@ export function refuseAtProvider(
   state: 'creation-failed' | 'dependency-failed',
   error: ConnectionError,
 ): ChangedAccount {
-  const failed = reportConnection({ account, told: [] }, { state, error });
-  return tell(failed, ACCOUNT_STATUS_EVENTS.declined, { status: 'declined' });
+  const failed = reportConnection({ account, events: [] }, { state, error });
+  return emit(failed, ACCOUNT_STATUS_EVENTS.declined, { status: 'declined' });
 }
 
 /**
@@ -131,16 +131,16 @@ export function refuseAtProvider(
  * that nothing more arrives, and closes when a caller asks again after emptying it.
  */
 export function closeAtProvider(account: Account, empty: boolean): ChangedAccount {
-  const updated = reportConnection({ account, told: [] }, { state: 'completed-up-to-date', status: 'closed' });
-  if (empty) return tell(updated, ACCOUNT_STATUS_EVENTS.closed, { status: 'closed' });
+  const updated = reportConnection({ account, events: [] }, { state: 'completed-up-to-date', status: 'closed' });
+  if (empty) return emit(updated, ACCOUNT_STATUS_EVENTS.closed, { status: 'closed' });
   return account.status === 'suspended'
     ? updated
-    : tell(updated, ACCOUNT_STATUS_EVENTS.suspended, { status: 'suspended' });
+    : emit(updated, ACCOUNT_STATUS_EVENTS.suspended, { status: 'suspended' });
 }
 
 /** The provider refuses to close: the account stays as it is and may be asked to close again. */
 export function refuseClosing(account: Account, error: ConnectionError): ChangedAccount {
-  return reportConnection({ account, told: [] }, { state: 'completed-outdated', error });
+  return reportConnection({ account, events: [] }, { state: 'completed-outdated', error });
 }
 
 // Seconds after the submission at which a provider that has not called back is asked; from the last on, hourly.

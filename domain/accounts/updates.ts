@@ -7,8 +7,8 @@ import {
   type ChangedAccount,
   type ConnectionError,
   defaultAlias,
+  emit,
   isFinalAccountStatus,
-  tell,
 } from './accounts.ts';
 import { checkAccountFormats } from './bank-accounts.ts';
 import { type ConnectionReport, isFailed, reportConnection } from './connections.ts';
@@ -31,7 +31,7 @@ export interface UpdatedAccount extends ChangedAccount {
 }
 
 /** What keeps an account from closing, beside its own balances. */
-export interface AccountTies {
+export interface OpenItems {
   readonly openTransfers: number;
   readonly openSubAccounts: number;
 }
@@ -46,17 +46,17 @@ const DECLINED_BY_CALLER: ConnectionError = {
 };
 
 /** Decides what a patch makes of an account; closing is checked against the account's ties where it is asked for. */
-export function updateAccount(account: Account, asked: AccountPatch, ties: AccountTies): UpdatedAccount {
+export function updateAccount(account: Account, asked: AccountPatch, openItems: OpenItems): UpdatedAccount {
   const patch = checkShape(account, asked);
   const status = patch.status ?? account.status;
   refuseMove(account, patch);
-  if (status === 'closed') refuseUnlessEmpty(account, ties);
+  if (status === 'closed') refuseUnlessEmpty(account, openItems);
   return account.method === 'built-in' ? updateBuiltIn(account, patch) : updatePlugIn(account, patch);
 }
 
 /** An account closes only when nothing is left in it, on its way to it, or under it (422). */
-export function refuseUnlessEmpty(account: Account, ties: AccountTies): void {
-  if (isEmpty(account, ties)) return;
+export function refuseUnlessEmpty(account: Account, openItems: OpenItems): void {
+  if (isEmpty(account, openItems)) return;
   throw refusal(
     'account.close.not_empty',
     ['account', 'status', 'closed'],
@@ -64,9 +64,9 @@ export function refuseUnlessEmpty(account: Account, ties: AccountTies): void {
   );
 }
 
-export function isEmpty(account: Account, ties: AccountTies): boolean {
+export function isEmpty(account: Account, openItems: OpenItems): boolean {
   const noMoney = account.postedMinor === 0n && account.reservedMinor === 0n && account.receivableMinor === 0n;
-  return noMoney && ties.openTransfers === 0 && ties.openSubAccounts === 0;
+  return noMoney && openItems.openTransfers === 0 && openItems.openSubAccounts === 0;
 }
 
 /**
@@ -147,11 +147,11 @@ function refuseMove(account: Account, patch: AccountPatch): void {
 }
 
 function updateBuiltIn(account: Account, patch: AccountPatch): UpdatedAccount {
-  const labelled = informed({ account, told: [] }, patch);
+  const labelled = informed({ account, events: [] }, patch);
   if (patch.status !== 'closed') return { ...labelled, request: null };
   // Nothing is left to close outside: a sub-account, or an account that its provider has closed already.
   if (account.connection === null || account.connection.status === 'closed') {
-    return { ...tell(labelled, ACCOUNT_STATUS_EVENTS.closed, { status: 'closed' }), request: null };
+    return { ...emit(labelled, ACCOUNT_STATUS_EVENTS.closed, { status: 'closed' }), request: null };
   }
   if (account.connection.state === 'update-in-progress') {
     const message = 'The account is being closed already.';
@@ -161,7 +161,7 @@ function updateBuiltIn(account: Account, patch: AccountPatch): UpdatedAccount {
 }
 
 function updatePlugIn(account: Account, patch: AccountPatch): UpdatedAccount {
-  const connected = reportConnection({ account, told: [] }, impliedReport(account, patch));
+  const connected = reportConnection({ account, events: [] }, impliedReport(account, patch));
   const status = patch.status ?? account.status;
   if (status === account.status) return { ...informed(connected, patch), request: null };
   if (status === 'active') refuseFailedConnection(connected.account);
@@ -170,7 +170,7 @@ function updatePlugIn(account: Account, patch: AccountPatch): UpdatedAccount {
   const before = apart ? informed(connected, patch) : connected;
   const type = status === 'pending' ? null : ACCOUNT_STATUS_EVENTS[status];
   if (type === null) return { ...before, request: null };
-  return { ...tell(before, type, { ...information(before.account, patch), status }), request: null };
+  return { ...emit(before, type, { ...information(before.account, patch), status }), request: null };
 }
 
 /** A status that says how the creation went reports the connection too, where the caller has not. */
@@ -198,7 +198,7 @@ function refuseFailedConnection(account: Account): void {
 function informed(before: ChangedAccount, patch: AccountPatch): ChangedAccount {
   const { account } = before;
   if (information(account, patch).alias === account.alias && !identifiersChange(account, patch)) return before;
-  return tell(before, 'account-information-updated', information(account, patch));
+  return emit(before, 'account-information-updated', information(account, patch));
 }
 
 function information(account: Account, patch: AccountPatch): Partial<Account> {

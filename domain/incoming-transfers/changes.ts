@@ -36,7 +36,7 @@ export function holdOf(reason: HoldReason, now: Date) {
 }
 
 /** The fields of a transfer whose money its provider is to take back. */
-export function sendBackWait(now: Date) {
+export function returnWait(now: Date) {
   const nextCheckAt = new Date(now.getTime() + SEND_BACK_CHECK_MS);
   return { waitingFor: 'provider' as const, waitingSince: now, nextCheckAt };
 }
@@ -145,8 +145,8 @@ export function receiveMoney(name: IncomingTransferName, arrival: Arrival, now: 
   const decision = decideArrival(account, hold);
   const completed = decision.status === 'completed';
   const held = decision.status === 'on-hold';
-  const sendBack = decision.status === 'failed' && arrival.method === 'built-in';
-  const inSuspense = held || sendBack;
+  const toBeReturned = decision.status === 'failed' && arrival.method === 'built-in';
+  const inSuspense = held || toBeReturned;
   const after = newIncomingTransfer({
     ...own,
     ...name,
@@ -160,9 +160,9 @@ export function receiveMoney(name: IncomingTransferName, arrival: Arrival, now: 
     receivableMinor: held && account !== null ? arrival.amountMinor : 0n,
     inSuspense,
     failureCode: decision.status === 'failed' ? decision.failureCode : null,
-    sendBackStatus: sendBack ? 'due' : 'none',
+    sendBackStatus: toBeReturned ? 'due' : 'none',
     ...(decision.status === 'on-hold' ? holdOf(decision.holdReason, now) : {}),
-    ...(sendBack ? sendBackWait(now) : {}),
+    ...(toBeReturned ? returnWait(now) : {}),
     createdAt: now,
     updatedAt: now,
   });

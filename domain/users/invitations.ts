@@ -38,12 +38,12 @@ export interface UserSignUp {
 }
 
 /** What the workflow of a sign-up does next. `expire` is a transition that db/ carries out before it answers. */
-export type UserInvitationStep =
+export type SignUpStep =
   | { readonly do: 'end' }
   | { readonly do: 'send-mail' }
   | { readonly do: 'wait'; readonly for: 'answer'; readonly until: string };
 
-export function decideSignUp(signUp: UserSignUp, now: Date): UserInvitationStep | { readonly do: 'expire' } {
+export function decideSignUp(signUp: UserSignUp, now: Date): SignUpStep | { readonly do: 'expire' } {
   if (signUp.status !== 'pending') return { do: 'end' };
   if (isExpired(signUp, now)) return { do: 'expire' };
   if (signUp.mailedAt === null) return { do: 'send-mail' };

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import {
   type AttemptOutcome,
   type AttemptSchedule,
-  judgeAttempt,
+  decideAfterAttempt,
   parseRetryAfter,
   receiverHealth,
 } from './deliveries.ts';
@@ -12,8 +12,8 @@ const SCHEDULE: AttemptSchedule = {
   jitterRatio: 0.1,
 };
 
-function judge(outcome: AttemptOutcome, attempt: number, random: number) {
-  return judgeAttempt(outcome, attempt, SCHEDULE, random);
+function decide(outcome: AttemptOutcome, attempt: number, random: number) {
+  return decideAfterAttempt(outcome, attempt, SCHEDULE, random);
 }
 
 function answered(responseCode: number, rest: Partial<AttemptOutcome> = {}): AttemptOutcome {
@@ -30,47 +30,47 @@ const NO_ANSWER: AttemptOutcome = {
 
 describe('an attempt', () => {
   test.each([200, 201, 204, 299])('succeeds with %i', (code) => {
-    expect(judge(answered(code), 1, 0)).toEqual({ result: 'succeeded' });
+    expect(decide(answered(code), 1, 0)).toEqual({ result: 'succeeded' });
   });
 
   test.each([301, 302, 307, 308, 400, 401, 404, 500])('is made again after %i', (code) => {
-    expect(judge(answered(code), 1, 0)).toEqual({ result: 'retry', delayMs: 5_000 });
+    expect(decide(answered(code), 1, 0)).toEqual({ result: 'retry', delayMs: 5_000 });
   });
 
   test('with 200 whose answer was not read whole is no success', () => {
-    expect(judge(answered(200, { error: 'answer_too_large' }), 1, 0).result).toBe('retry');
+    expect(decide(answered(200, { error: 'answer_too_large' }), 1, 0).result).toBe('retry');
   });
 
   test('with 410 ends the subscription at any attempt', () => {
-    expect(judge(answered(410), 1, 0)).toEqual({ result: 'gone' });
-    expect(judge(answered(410), 10, 0)).toEqual({ result: 'gone' });
+    expect(decide(answered(410), 1, 0)).toEqual({ result: 'gone' });
+    expect(decide(answered(410), 10, 0)).toEqual({ result: 'gone' });
   });
 
   test('is made ten times, the last 75 h 35 min 5 s after the first', () => {
     let totalMs = 0;
     for (let attempt = 1; attempt < SCHEDULE.attemptDelaysSeconds.length; attempt += 1) {
-      const verdict = judge(NO_ANSWER, attempt, 0);
+      const verdict = decide(NO_ANSWER, attempt, 0);
       if (verdict.result !== 'retry') throw new Error(`attempt ${attempt} is the last`);
       totalMs += verdict.delayMs;
     }
     expect(totalMs).toBe(((75 * 60 + 35) * 60 + 5) * 1_000);
-    expect(judge(NO_ANSWER, 10, 0)).toEqual({ result: 'exhausted' });
+    expect(decide(NO_ANSWER, 10, 0)).toEqual({ result: 'exhausted' });
   });
 
   test('is spread by up to a tenth of its wait', () => {
-    expect(judge(NO_ANSWER, 2, 0.999)).toMatchObject({ delayMs: expect.closeTo(329_970, -1) });
+    expect(decide(NO_ANSWER, 2, 0.999)).toMatchObject({ delayMs: expect.closeTo(329_970, -1) });
   });
 
   test('waits as long as Retry-After asks, when that is longer than the schedule and within a day', () => {
-    expect(judge(answered(429, { retryAfterMs: 60_000 }), 1, 0)).toMatchObject({ delayMs: 60_000 });
-    expect(judge(answered(429, { retryAfterMs: 1_000 }), 1, 0)).toMatchObject({ delayMs: 5_000 });
-    expect(judge(answered(429, { retryAfterMs: 10 ** 12 }), 1, 0)).toMatchObject({ delayMs: 86_400_000 });
+    expect(decide(answered(429, { retryAfterMs: 60_000 }), 1, 0)).toMatchObject({ delayMs: 60_000 });
+    expect(decide(answered(429, { retryAfterMs: 1_000 }), 1, 0)).toMatchObject({ delayMs: 5_000 });
+    expect(decide(answered(429, { retryAfterMs: 10 ** 12 }), 1, 0)).toMatchObject({ delayMs: 86_400_000 });
   });
 });
 
 describe('a receiver', () => {
   test.each([429, 502, 503, 504])('is unwell when it answers %i', (code) => {
-    expect(judge(answered(code), 1, 0).result).toBe('retry');
+    expect(decide(answered(code), 1, 0).result).toBe('retry');
     expect(receiverHealth(answered(code))).toBe('unwell');
   });
 

@@ -49,7 +49,7 @@ const THROTTLING_CODES: ReadonlySet<number> = new Set([429, 502, 503, 504]);
  * Judges an attempt: only an answer 2xx that was read whole is a success; a redirect is a failure like any other.
  * `attempt` counts within the round, from 1; `random` is in [0, 1).
  */
-export function judgeAttempt(
+export function decideAfterAttempt(
   outcome: AttemptOutcome,
   attempt: number,
   schedule: AttemptSchedule,

@@ -174,13 +174,13 @@ const finishChange: TimedAction = (bank, key): Change | null => {
   if (change === undefined || account === undefined || change.status !== 'accepted') return null;
   const { ourReference, changeReference } = change;
   const error = refusalOf(account.alias, 'close-fail');
-  const told = (type: string, data: Record<string, unknown>) =>
+  const callback = (type: string, data: Record<string, unknown>) =>
     callbackOf(bank, { type, line: ourReference, data: { ourReference, changeReference, ...data } });
   if (error !== null) {
     return {
       put: {
         accountChanges: [{ ...change, status: 'refused', error }],
-        callbacks: [told('account-change-refused', { error })],
+        callbacks: [callback('account-change-refused', { error })],
       },
     };
   }
@@ -188,7 +188,7 @@ const finishChange: TimedAction = (bank, key): Change | null => {
     put: {
       accounts: [{ ...account, status: 'closed' }],
       accountChanges: [{ ...change, status: 'changed' }],
-      callbacks: [told('account-changed', {})],
+      callbacks: [callback('account-changed', {})],
     },
   };
 };

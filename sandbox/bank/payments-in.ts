@@ -130,16 +130,16 @@ function accountKeys(bank: Bank, receiver: PaymentIn['receiver']): string[] {
   return keys;
 }
 
-export const SEND_BACK_REQUEST = v.object({
+export const RETURN_TO_PAYER_REQUEST = v.object({
   ourReference: reference(),
   amount: amountDigits(),
   currency: currency(),
   code: text(10),
 });
-export type SendBackRequest = v.InferOutput<typeof SEND_BACK_REQUEST>;
+export type ReturnRequest = v.InferOutput<typeof RETURN_TO_PAYER_REQUEST>;
 
 /** The customer gives money back to its payer: whole, and once. */
-export async function sendBack(bank: Bank, paymentId: string, request: SendBackRequest): Promise<PaymentIn> {
+export async function returnPaymentIn(bank: Bank, paymentId: string, request: ReturnRequest): Promise<PaymentIn> {
   const payment = bank.books.paymentsIn.get(paymentId);
   if (payment === undefined) throw new BankError(404, 'not-found', 'No payment in has this id.');
   const amount = amountMinor(request.amount, request.currency);

@@ -28,10 +28,10 @@ import {
 } from './payments.ts';
 import {
   PAYMENT_IN_REQUEST,
+  RETURN_TO_PAYER_REQUEST,
   receivePayment,
   releasePayment,
-  SEND_BACK_REQUEST,
-  sendBack,
+  returnPaymentIn,
   showPaymentIn,
 } from './payments-in.ts';
 import { positions, statement } from './statement.ts';
@@ -133,7 +133,7 @@ function serviceRoutes(app: Hono<{ Bindings: HttpBindings }>, bank: Bank): void 
     if (payment === null) throw new BankError(503, 'unavailable', 'The bank is away for a moment.');
     if (manner === 'cut') return cut(c);
     if (manner === 'late') await sleep(LATE_ANSWER_MS, undefined, { signal: bank.closing.signal });
-    if (manner === 'after-callback') await completeAndTell(bank, payment);
+    if (manner === 'after-callback') await completeAndNotify(bank, payment);
     return answer(c, statusOf(payment), showPayment(payment));
   });
   app.get('/payments/:ourReference', (c) => {
@@ -144,7 +144,7 @@ function serviceRoutes(app: Hono<{ Bindings: HttpBindings }>, bank: Bank): void 
   });
 
   app.post('/payments-in/:paymentId/send-back', async (c) => {
-    const payment = await sendBack(bank, c.req.param('paymentId'), await readBody(c, SEND_BACK_REQUEST));
+    const payment = await returnPaymentIn(bank, c.req.param('paymentId'), await readBody(c, RETURN_TO_PAYER_REQUEST));
     return answer(c, 201, showPaymentIn(payment));
   });
 }
@@ -196,7 +196,7 @@ function showChange({ changeReference, kind, status, error }: AccountChange) {
 }
 
 /** The callback overtakes the answer, which still says what was so when the payment was taken. */
-async function completeAndTell(bank: Bank, payment: Payment): Promise<void> {
+async function completeAndNotify(bank: Bank, payment: Payment): Promise<void> {
   const change = complete(bank, payment, 1);
   const id = change?.put?.callbacks?.[0]?.id;
   if (change === null || id === undefined) return;

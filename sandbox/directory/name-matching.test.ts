@@ -28,7 +28,7 @@ const GROUPS = v.parse(
   JSON.parse(readFileSync(new URL('name-pairs.json', import.meta.url), 'utf8')),
 );
 
-interface Judged {
+interface MatchedPair {
   readonly rule: string;
   readonly asked: string;
   readonly held: string;
@@ -36,15 +36,15 @@ interface Judged {
   readonly given: Result;
 }
 
-const JUDGED: readonly Judged[] = GROUPS.flatMap(({ rule, type, pairs }) =>
+const PAIRS: readonly MatchedPair[] = GROUPS.flatMap(({ rule, type, pairs }) =>
   pairs.map(([asked, held, expected]) => {
     const given = matchNames({ name: asked, type }, { name: held, type });
     return { rule, asked, held, expected, given };
   }),
 );
 
-function count(filter: Partial<Judged>): number {
-  return JUDGED.filter(
+function count(filter: Partial<MatchedPair>): number {
+  return PAIRS.filter(
     (pair) =>
       (filter.rule ?? pair.rule) === pair.rule &&
       (filter.expected ?? pair.expected) === pair.expected &&
@@ -53,7 +53,7 @@ function count(filter: Partial<Judged>): number {
 }
 
 function document(): string {
-  const wrong = JUDGED.filter(({ expected, given }) => expected !== given);
+  const wrong = PAIRS.filter(({ expected, given }) => expected !== given);
   const row = (cells: readonly (string | number)[]) => `| ${cells.join(' | ')} |`;
   return [
     '# Name matching of the sandbox directory',
@@ -64,7 +64,7 @@ function document(): string {
     'punctuation and ways of writing a legal form do not count; another order of the names, initials, names left out, short forms and slips of the keyboard ask a person; another name is no match.',
     'Where such guidance leaves a choice, the label is the stricter one. The groups from “titles that tell two people apart” on were written later, to break the matching: many of their pairs did.',
     '',
-    `## ${JUDGED.length} pairs`,
+    `## ${PAIRS.length} pairs`,
     '',
     row(['label', ...RESULTS.map((given) => `found ${given}`), 'pairs']),
     row(['---', '---', '---', '---', '---']),
@@ -72,7 +72,7 @@ function document(): string {
       row([expected, ...RESULTS.map((given) => count({ expected, given })), count({ expected })]),
     ),
     '',
-    `False full matches: ${falseFull().length}. Right: ${JUDGED.length - wrong.length} of ${JUDGED.length}.`,
+    `False full matches: ${falseFull().length}. Right: ${PAIRS.length - wrong.length} of ${PAIRS.length}.`,
     '',
     '## By rule',
     '',
@@ -91,19 +91,19 @@ function document(): string {
   ].join('\n');
 }
 
-function falseFull(): readonly Judged[] {
-  return JUDGED.filter(({ expected, given }) => given === 'full' && expected !== 'full');
+function falseFull(): readonly MatchedPair[] {
+  return PAIRS.filter(({ expected, given }) => given === 'full' && expected !== 'full');
 }
 
 test('no name of the labelled set is taken for another', () => {
-  expect(JUDGED.length).toBeGreaterThanOrEqual(200);
+  expect(PAIRS.length).toBeGreaterThanOrEqual(200);
   expect(falseFull()).toEqual([]);
 });
 
 test('every full match of the labelled set is found, and fewer than one pair in twenty is judged wrongly', () => {
   expect(count({ expected: 'full', given: 'full' })).toBe(count({ expected: 'full' }));
-  const missed = JUDGED.filter(({ expected, given }) => expected !== given).length;
-  expect(missed / JUDGED.length).toBeLessThan(0.05);
+  const missed = PAIRS.filter(({ expected, given }) => expected !== given).length;
+  expect(missed / PAIRS.length).toBeLessThan(0.05);
 });
 
 test('docs/name-matching.md shows the labelled set as it is judged', () => {
@@ -113,7 +113,7 @@ test('docs/name-matching.md shows the labelled set as it is judged', () => {
 
 test('what is asked and what is held can change places', () => {
   const types: Record<string, HolderType> = Object.fromEntries(GROUPS.map(({ rule, type }) => [rule, type]));
-  const turned = JUDGED.filter(({ rule, asked, held, given }) => {
+  const turned = PAIRS.filter(({ rule, asked, held, given }) => {
     const type = types[rule] ?? 'individual';
     return !NAMING_SEVERAL.has(rule) && matchNames({ name: held, type }, { name: asked, type }) !== given;
   });

@@ -10,7 +10,7 @@ export interface BuiltInAccounts {
   /** An account that its provider has not opened yet. */
   issued(clientId: string): Promise<Json>;
   opened(clientId: string): Promise<Json>;
-  tell(
+  report(
     id: string,
     change: 'open' | 'close',
     attempt: number,
@@ -36,16 +36,16 @@ export function builtInAccounts(api: TestApi): BuiltInAccounts {
     expect(body.data?.account, text).toBeDefined();
     return body.data.account;
   };
-  const tell: BuiltInAccounts['tell'] = (id, change, attempt, outcome, provider = 'sandbox-bank') => {
-    const report = { accountId: asId<AccountId>(id), change, attempt, outcome };
-    return api.database.transaction((tx) => applyAccountCallback(tx, report, provider));
+  const report: BuiltInAccounts['report'] = (id, change, attempt, outcome, provider = 'sandbox-bank') => {
+    const callback = { accountId: asId<AccountId>(id), change, attempt, outcome };
+    return api.database.transaction((tx) => applyAccountCallback(tx, callback, provider));
   };
   return {
     issued,
-    tell,
+    report,
     opened: async (clientId) => {
       const { id } = await issued(clientId);
-      expect(await tell(id, 'open', 1, OPENED)).toBe('applied');
+      expect(await report(id, 'open', 1, OPENED)).toBe('applied');
       return (await api.call('GET', `/accounts/${id}`)).body.data.account;
     },
     payIn: ({ ledgerNumber }, serviceProviderId, amountMinor) => {

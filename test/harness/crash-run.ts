@@ -2,11 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { WEBHOOK_MODULES } from '../../domain/webhooks/subscriptions.ts';
 import type { Json } from './api.ts';
 import { type FaultCounts, type FaultPlan, inflictFaults } from './faults.ts';
-import { type Footprints, footprintsOf, judgeFootprints } from './footprint.ts';
+import { checkFootprints, type Footprints, footprintsOf } from './footprint.ts';
 import { type Load, type LoadFigures, startLoad } from './load.ts';
 import { randomFrom } from './random.ts';
 import { untilSettled, watchTotals } from './settled.ts';
-import { judge, type Problems } from './verdict.ts';
+import { findProblems, type Problems } from './verdict.ts';
 import { type Link, linkedDetours, startWholeService, type WholeService } from './whole-service.ts';
 
 export interface CrashRunOptions {
@@ -99,8 +99,8 @@ export async function crashRun(options: CrashRunOptions): Promise<CrashRunResult
     say?.('the faults are over, and every request has its outcome');
     const settled = await untilSettled(service, settleMs);
     await watch.stop();
-    const problems = await judge(under);
-    problems.push(...(await judgeFootprints(service, under.atStart)));
+    const problems = await findProblems(under);
+    problems.push(...(await checkFootprints(service, under.atStart)));
     if ('open' in settled) problems.push(`still open after ${settleMs} ms: ${JSON.stringify(settled.open)}`);
     if (temporalAway.failed > 0) problems.push(`${temporalAway.failed} requests failed while Temporal was away`);
     problems.push(...watch.wrong.map((total) => `a snapshot saw a wrong total: ${total}`));

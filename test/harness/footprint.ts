@@ -43,7 +43,7 @@ function footprintOf({ pid }: ServiceProcess): Footprint | null {
 }
 
 /** What does not come back to where it was at the start, once nothing is under way any more. */
-export async function judgeFootprints(service: WholeService, atStart: Footprints): Promise<string[]> {
+export async function checkFootprints(service: WholeService, atStart: Footprints): Promise<string[]> {
   const deadline = performance.now() + BACK_MS_MAX;
   for (;;) {
     const problems = grownSince(service, atStart);

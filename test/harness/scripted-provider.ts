@@ -8,7 +8,7 @@ export interface ScriptedProvider extends Provider {
   /** References in the order in which payments were submitted, repetitions included. */
   readonly submissions: string[];
   readonly lookUps: string[];
-  readonly sentBack: string[];
+  readonly returned: string[];
   /** How it answers from now on. */
   answer: {
     submit: (request: PaymentRequest, signal: AbortSignal | undefined) => Promise<PaymentAnswer>;
@@ -30,7 +30,7 @@ export function acceptedPayment(ourReference: string): PaymentAnswer & PaymentSt
 export function scriptedProvider(): ScriptedProvider {
   const submissions: string[] = [];
   const lookUps: string[] = [];
-  const sentBack: string[] = [];
+  const returned: string[] = [];
   const answer: ScriptedProvider['answer'] = {
     submit: async ({ ourReference }) => completedPayment(ourReference),
     lookUp: async (ourReference) => completedPayment(ourReference),
@@ -48,7 +48,7 @@ export function scriptedProvider(): ScriptedProvider {
     name: 'sandbox-bank',
     submissions,
     lookUps,
-    sentBack,
+    returned,
     answer,
     lookUpClient: async () => ({ outcome: 'not-found' }),
     lookUpBeneficiary: async () => ({ outcome: 'not-found' }),
@@ -66,9 +66,9 @@ export function scriptedProvider(): ScriptedProvider {
       return answer.lookUp(ourReference);
     },
     lookUpPaymentIn: async () => ({ outcome: 'not-found' }),
-    sendBack: async ({ incomingTransferId }) => {
-      sentBack.push(incomingTransferId);
-      return { outcome: 'sent-back', reference: `r-${incomingTransferId}` };
+    returnPayment: async ({ incomingTransferId }) => {
+      returned.push(incomingTransferId);
+      return { outcome: 'returned', reference: `r-${incomingTransferId}` };
     },
     fetchStatement: async () => ({ entries: [], unreadable: [], next: null }),
     verifyCallback: () => [],

@@ -85,28 +85,28 @@ export async function untilSettled(
   limitMs: number,
 ): Promise<{ readonly tookMs: number } | { readonly open: Unsettled }> {
   const beganAt = performance.now();
-  let toldBefore: number | null = null;
+  let eventsBefore: number | null = null;
   for (;;) {
     await cancelWaiting(service);
-    const told = await readToldEvents(service);
+    const eventCount = await countEvents(service);
     const open = await readUnsettled(service);
     const tookMs = performance.now() - beganAt;
     const settled = Object.values(open).every((count) => count === 0);
     // The parts are asked one after the other: what moves from one that is still to be asked to one that has been, as a
     // callback of the bank that is applied meanwhile, is seen by nobody. It tells an event, so two looks must agree on those.
-    if (settled && told === toldBefore) return { tookMs };
-    toldBefore = settled ? told : null;
+    if (settled && eventCount === eventsBefore) return { tookMs };
+    eventsBefore = settled ? eventCount : null;
     if (tookMs > limitMs) return { open };
     await sleep(500);
   }
 }
 
-async function readToldEvents({ database }: WholeService): Promise<number> {
-  const [row] = await database.reader.statement<{ told: number }>(
-    'SELECT coalesce(sum(entry_count), 0)::integer AS told FROM events',
+async function countEvents({ database }: WholeService): Promise<number> {
+  const [row] = await database.reader.statement<{ eventCount: number }>(
+    'SELECT coalesce(sum(entry_count), 0)::integer AS "eventCount" FROM events',
     [],
   );
-  return row?.told ?? 0;
+  return row?.eventCount ?? 0;
 }
 
 async function cancelWaiting({ database, apiUrls, token }: WholeService): Promise<void> {

@@ -43,8 +43,8 @@ export const STORIES: Readonly<Record<string, (stage: Stage) => Promise<string>>
     const workflow = workflowId('outgoing-transfer', id);
     await waits(stage, workflow);
     const report = { word: 'completed', serviceProviderId: 'p', serviceProviderReference: null, code: null } as const;
-    const told = { id, provider: 'sandbox-bank' };
-    await stage.database.transaction((tx) => applyPaymentReport(tx, told, report, stage.configuration));
+    const transfer = { id, provider: 'sandbox-bank' };
+    await stage.database.transaction((tx) => applyPaymentReport(tx, transfer, report, stage.configuration));
     return ended(stage, workflow);
   },
 

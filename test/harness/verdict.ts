@@ -9,31 +9,31 @@ import type { WholeService } from './whole-service.ts';
 /** What does not hold after a run, in words; each is a loss, a double, or a lie. */
 export type Problems = string[];
 
-export interface JudgedRun {
+export interface CheckedRun {
   readonly service: WholeService;
   readonly load: Load;
   readonly webhookSecret: string;
 }
 
-export async function judge(run: JudgedRun): Promise<Problems> {
+export async function findProblems(run: CheckedRun): Promise<Problems> {
   const found = await Promise.all([
-    judgeLedger(run),
-    judgeWishes(run),
+    checkBooks(run),
+    checkWishes(run),
     stuckWorkOf(run.service),
-    judgeWebhooks(run),
-    judgeBank(run),
-    judgeSessions(run),
+    checkWebhooks(run),
+    checkBank(run),
+    checkSessions(run),
   ]);
   return found.flat();
 }
 
-async function judgeLedger({ service }: JudgedRun): Promise<Problems> {
+async function checkBooks({ service }: CheckedRun): Promise<Problems> {
   const violations = await checkLedger(service.database.reader);
   return violations.map(({ rule, subject, expected, actual }) => `ledger: ${rule}: ${subject} ${expected} ≠ ${actual}`);
 }
 
 /** Every acknowledged transfer is there, every key has one, and nothing is there that nobody asked for. */
-async function judgeWishes({ service, load }: JudgedRun): Promise<Problems> {
+async function checkWishes({ service, load }: CheckedRun): Promise<Problems> {
   const rows = await service.database.reader.statement<{ id: string; status: string }>(
     'SELECT id, status FROM outgoing_transfers',
     [],
@@ -61,7 +61,7 @@ async function judgeWishes({ service, load }: JudgedRun): Promise<Problems> {
 const LISTENERS_MAX = 2;
 
 /** Pools are back at their size: nothing that the faults broke still holds a session. */
-async function judgeSessions({ service }: JudgedRun): Promise<Problems> {
+async function checkSessions({ service }: CheckedRun): Promise<Problems> {
   const { pools } = loadConfiguration({});
   const limits: Record<string, number> = { api: pools.apiDatabaseConnections, worker: pools.workerDatabaseConnections };
   const sessions = await service.database.reader.statement<{ name: string; count: number }>(
@@ -75,7 +75,7 @@ async function judgeSessions({ service }: JudgedRun): Promise<Problems> {
   });
 }
 
-interface ToldEvent {
+interface RecordedEvent {
   readonly id: string;
   readonly resourceId: string;
   readonly sequence: bigint;
@@ -85,14 +85,14 @@ interface ToldEvent {
 }
 
 /** Each event arrived, under one id, signed, none was invented, and first attempts kept the order of each resource. */
-async function judgeWebhooks({ service, webhookSecret }: JudgedRun): Promise<Problems> {
-  const events = await service.database.reader.statement<ToldEvent>(
+async function checkWebhooks({ service, webhookSecret }: CheckedRun): Promise<Problems> {
+  const events = await service.database.reader.statement<RecordedEvent>(
     `SELECT event_id(events.id, entry.number - 1) AS id, resource_id AS "resourceId",
        first_sequence + entry.number - 1 AS sequence, module, first_position + entry.number - 1 AS position
      FROM events CROSS JOIN LATERAL generate_series(1, entry_count) AS entry (number)`,
     [],
   );
-  const told = new Map(events.map((event) => [event.id, event]));
+  const recorded = new Map(events.map((event) => [event.id, event]));
   const arrived = new Map<string, string>();
   const lastSequence = new Map<string, bigint>();
   const problems: Problems = [];
@@ -103,7 +103,7 @@ async function judgeWebhooks({ service, webhookSecret }: JudgedRun): Promise<Pro
     if (!(headers['webhook-signature'] ?? '').split(' ').includes(webhook.sign(id, at, text))) {
       problems.push(`event ${eventId}: a bad signature`);
     }
-    const event = told.get(eventId);
+    const event = recorded.get(eventId);
     if (event === undefined) problems.push(`event ${eventId}: invented`);
     const before = arrived.get(eventId);
     if (before !== undefined && before !== id) problems.push(`event ${eventId}: two webhook ids, ${before} and ${id}`);
@@ -127,10 +127,10 @@ async function judgeWebhooks({ service, webhookSecret }: JudgedRun): Promise<Pro
 }
 
 /** The bank's books and ours say the same, payment by payment and in the sum. */
-async function judgeBank({ service, load }: JudgedRun): Promise<Problems> {
+async function checkBank({ service, load }: CheckedRun): Promise<Problems> {
   const entries = await bankStatement(service);
-  const problems = await judgePaymentsOut(service, entries);
-  problems.push(...(await judgePaymentsIn(service, load, entries)));
+  const problems = await checkPaymentsOut(service, entries);
+  problems.push(...(await checkPaymentsIn(service, load, entries)));
   const bankPosition = entries.reduce(
     (sum, { direction, pence }) => sum + (direction === 'credit' ? pence : -pence),
     0,
@@ -168,7 +168,7 @@ async function bankStatement(service: WholeService): Promise<BankEntry[]> {
   return entries;
 }
 
-async function judgePaymentsOut(service: WholeService, entries: readonly BankEntry[]): Promise<Problems> {
+async function checkPaymentsOut(service: WholeService, entries: readonly BankEntry[]): Promise<Problems> {
   const booked = new Map<string, string[]>();
   for (const { kind, pence, ourReference } of entries) {
     if (!kind.startsWith('payment-out') || ourReference === null) continue;
@@ -197,7 +197,7 @@ async function judgePaymentsOut(service: WholeService, entries: readonly BankEnt
   return problems;
 }
 
-async function judgePaymentsIn(service: WholeService, load: Load, entries: readonly BankEntry[]): Promise<Problems> {
+async function checkPaymentsIn(service: WholeService, load: Load, entries: readonly BankEntry[]): Promise<Problems> {
   const arrivals = await service.database.reader.statement<{ paymentId: string; status: string; pence: bigint }>(
     `SELECT service_provider_id AS "paymentId", status, amount_minor AS pence FROM incoming_transfers
      WHERE provider = 'sandbox-bank' AND service_provider_id IS NOT NULL`,

@@ -159,13 +159,13 @@ export async function insertClient(database: Database): Promise<ClientId> {
 }
 
 /** One transition of a client that tells `count` events, in a transaction of the caller's. */
-export async function tellIn(tx: Transaction, id: ClientId, count = 1): Promise<void> {
+export async function appendClientEvents(tx: Transaction, id: ClientId, count = 1): Promise<void> {
   const [clock] = await tx.execute<{ now: Date }>(sql`SELECT service_now() AS now`);
   if (clock === undefined) throw new Error('no clock');
   const entries = Array.from({ length: count }, () => ({ type: 'created', data: { id, fullName: 'Ann Example' } }));
   await appendEvents(tx, { module: 'clients', resourceId: id, occurredAt: clock.now, entries });
 }
 
-export async function tell(database: Database, id: ClientId, count = 1): Promise<void> {
-  await database.transaction((tx) => tellIn(tx, id, count));
+export async function recordEvents(database: Database, id: ClientId, count = 1): Promise<void> {
+  await database.transaction((tx) => appendClientEvents(tx, id, count));
 }

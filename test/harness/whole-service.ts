@@ -153,7 +153,7 @@ async function start(
 
   const { postgres, temporalAddress } = await startFoundations(directory, launch);
   await migrate(postgres.url);
-  const database = createDatabase({ url: postgres.url, maxConnections: 4, applicationName: 'judge' });
+  const database = createDatabase({ url: postgres.url, maxConnections: 4, applicationName: 'checks' });
   closers.push(() => database.close());
   const { token } = await createTestMachineUser(database, TEST_AUDIENCE, ['operator', 'admin']);
   const receiver = await startReceiver();

@@ -1,7 +1,7 @@
 import { proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
 import type { AccountProviderCalls, AccountTransitions } from '../../activities/accounts/activities.ts';
 import { PROVIDER_CALL, TRANSITION } from '../frame/policies.ts';
-import { followRow } from '../frame/waits.ts';
+import { reconcileLoop } from '../frame/waits.ts';
 
 const { advanceAccountConnection } = proxyLocalActivities<AccountTransitions>({
   ...TRANSITION,
@@ -26,19 +26,19 @@ const { lookUpAccount } = proxyActivities<AccountProviderCalls>({
 
 /** An account is opened or closed at its provider: first the client is made known there, then the request goes out. */
 export function accountConnection(): Promise<void> {
-  return followRow('account-connection', advanceAccountConnection, (next, id, { lookByAsking }) => {
+  return reconcileLoop('account-connection', advanceAccountConnection, (next, id, { callThenReload }) => {
     switch (next.do) {
       case 'connect-client':
-        return lookByAsking(() => connectClient(id));
+        return callThenReload(() => connectClient(id));
 
       case 'open-account':
-        return lookByAsking(() => openAccount(id, next.attempt));
+        return callThenReload(() => openAccount(id, next.attempt));
 
       case 'close-account':
-        return lookByAsking(() => closeAccount(id, next.attempt));
+        return callThenReload(() => closeAccount(id, next.attempt));
 
       case 'look-up':
-        return lookByAsking(() => lookUpAccount(id, next.count));
+        return callThenReload(() => lookUpAccount(id, next.count));
     }
   });
 }

@@ -39,14 +39,14 @@ export interface Outside<Next> {
   /** Asks; the next look records the answer, or, when there was none, finds the row as it was. */
   ask<Answer>(call: () => Promise<Answer>, record: (answer: Answer) => Promise<Next>): Promise<Look<Next> | undefined>;
   /** As the next look, a call that records its answer where it is received and says what comes next. */
-  lookByAsking(call: Look<Next>): Look<Next>;
+  callThenReload(call: Look<Next>): Look<Next>;
 }
 
 /**
  * The life of a workflow that stands for a row: looks at it, does outside what comes next or waits for a change or a
  * deadline, and looks again, until the row is final.
  */
-export function followRow<Action extends { readonly do: string }>(
+export function reconcileLoop<Action extends { readonly do: string }>(
   type: Parameters<typeof describeWait>[0],
   advance: (id: string) => Promise<End | Wait | Action>,
   act: (
@@ -65,7 +65,7 @@ export function followRow<Action extends { readonly do: string }>(
     answerOf(call, { changed: () => changed, describe: () => describeWait(type, id) });
   const outside: Outside<End | Wait | Action> = {
     ask: (call, record) => answer(call).then((given) => (given === undefined ? undefined : () => record(given))),
-    lookByAsking: (call) => async () => (await answer(call)) ?? (await lookAgain()),
+    callThenReload: (call) => async () => (await answer(call)) ?? (await lookAgain()),
   };
   let look: Look<End | Wait | Action> = lookAgain;
 

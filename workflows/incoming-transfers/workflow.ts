@@ -4,7 +4,7 @@ import type {
   IncomingTransferTransitions,
 } from '../../activities/incoming-transfers/activities.ts';
 import { PROVIDER_CALL, TRANSITION } from '../frame/policies.ts';
-import { followRow } from '../frame/waits.ts';
+import { reconcileLoop } from '../frame/waits.ts';
 
 const { advanceIncomingTransfer } = proxyLocalActivities<IncomingTransferTransitions>({
   ...TRANSITION,
@@ -21,7 +21,7 @@ const { sendBackIncomingTransfer } = proxyActivities<IncomingTransferProviderCal
 
 /** Money that arrived and cannot be booked at once: waits while it is held or reviewed, and sends it back if it must. */
 export function incomingTransfer(): Promise<void> {
-  return followRow('incoming-transfer', advanceIncomingTransfer, (next, id, { ask }) => {
+  return reconcileLoop('incoming-transfer', advanceIncomingTransfer, (next, id, { ask }) => {
     switch (next.do) {
       case 'send-back':
         return ask(

@@ -4,7 +4,7 @@ import type {
   OutgoingTransferTransitions,
 } from '../../activities/outgoing-transfers/activities.ts';
 import { PROVIDER_CALL, TRANSITION } from '../frame/policies.ts';
-import { followRow } from '../frame/waits.ts';
+import { reconcileLoop } from '../frame/waits.ts';
 
 const { advanceOutgoingTransfer } = proxyLocalActivities<OutgoingTransferTransitions>({
   ...TRANSITION,
@@ -26,7 +26,7 @@ const { lookUpOutgoingTransfer } = proxyActivities<OutgoingTransferProviderCalls
  * review, its date and its money, submits it to the provider, and waits for the provider's result.
  */
 export function outgoingTransfer(): Promise<void> {
-  return followRow('outgoing-transfer', advanceOutgoingTransfer, (next, id, { ask }) => {
+  return reconcileLoop('outgoing-transfer', advanceOutgoingTransfer, (next, id, { ask }) => {
     switch (next.do) {
       case 'submit':
         return ask(

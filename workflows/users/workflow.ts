@@ -1,24 +1,24 @@
 import { proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
-import type { UserInvitationMail, UserInvitationTransitions } from '../../activities/users/activities.ts';
+import type { SignUpMail, SignUpTransitions } from '../../activities/users/activities.ts';
 import { MAIL, TRANSITION } from '../frame/policies.ts';
-import { followRow } from '../frame/waits.ts';
+import { reconcileLoop } from '../frame/waits.ts';
 
-const { advanceUserInvitation } = proxyLocalActivities<UserInvitationTransitions>({
+const { advanceUserInvitation } = proxyLocalActivities<SignUpTransitions>({
   ...TRANSITION,
   summary: 'Move the invitation as far as its row allows',
 });
-const { recordInvitationMailed } = proxyLocalActivities<UserInvitationTransitions>({
+const { recordInvitationMailed } = proxyLocalActivities<SignUpTransitions>({
   ...TRANSITION,
   summary: 'Record that a mail server has the e-mail',
 });
-const { sendInvitationMail } = proxyActivities<UserInvitationMail>({
+const { sendInvitationMail } = proxyActivities<SignUpMail>({
   ...MAIL,
   summary: 'Hand the e-mail to the mail server',
 });
 
 /** A person was invited: the e-mail goes out, then the answer is waited for, for seven days. */
-export function userInvitation(): Promise<void> {
-  return followRow('user-invitation', advanceUserInvitation, (next, id, { ask }) => {
+export function signUp(): Promise<void> {
+  return reconcileLoop('user-invitation', advanceUserInvitation, (next, id, { ask }) => {
     switch (next.do) {
       case 'send-mail':
         return ask(

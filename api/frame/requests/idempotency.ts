@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { type Database, leaveToCommit, type Transaction, waitedForRowOf } from '../../../db/driver/client.ts';
+import { type Database, sendWithCommit, type Transaction, waitedForRowOf } from '../../../db/driver/client.ts';
 import {
   claimIdempotencyKey,
   findIdempotencyKey,
@@ -78,7 +78,7 @@ export async function openIdempotently<Opened>(
     const opened = await openOrRefuse(tx, claim, open);
     if (opened !== null) {
       const answer = await work(tx, opened);
-      if (claim !== null) leaveToCommit(storeIdempotentAnswer(tx, claim, stored(answer, claim, keyring)));
+      if (claim !== null) sendWithCommit(storeIdempotentAnswer(tx, claim, stored(answer, claim, keyring)));
       return answer;
     }
     if (claim === null) throw new Error('a write without a key found its key taken');

@@ -23,9 +23,9 @@ const CACHE_SIZE_MAX = 10_000;
  * Kids that this process has not seen are looked up together, with this pause after each read: whatever number of them
  * strangers make up, they cost at most 20 reads a second, and a key that was registered a moment ago still counts at once.
  */
-const STRANGERS_PAUSE_MS = 50;
+const UNKNOWN_KEYS_PAUSE_MS = 50;
 /** Kids that one such read looks up. More at a time are asked to come back; keys that are known are not affected. */
-const STRANGERS_MAX = 1_000;
+const UNKNOWN_KEYS_MAX = 1_000;
 
 export interface LoadedKey {
   readonly loadedAtMs: number;
@@ -38,14 +38,15 @@ export interface LoadedKey {
 export function createTokenKeys(findKeys: FindKeys): (kid: string, nowMs: number) => LoadedKey {
   const known = new Map<string, LoadedKey>();
   const unknown = new Map<string, LoadedKey>();
-  const findStranger = gatherStrangers(findKeys);
+  const findUnknownKey = batchUnknownKeys(findKeys);
 
   return (kid, nowMs) => {
     const before = known.get(kid) ?? unknown.get(kid);
     if (before !== undefined && nowMs - before.loadedAtMs < KEY_AGE_LIMIT_MS && nowMs >= before.loadedAtMs)
       return before;
     const earlier = known.get(kid);
-    const reading = earlier === undefined ? findStranger(kid) : findKeys([kid]).then((found) => found.get(kid) ?? null);
+    const reading =
+      earlier === undefined ? findUnknownKey(kid) : findKeys([kid]).then((found) => found.get(kid) ?? null);
     const loaded: LoadedKey = { loadedAtMs: nowMs, reading, key: undefined };
     remember(earlier === undefined ? unknown : known, kid, loaded);
     reading.then(
@@ -76,7 +77,7 @@ export function remember<Value>(cache: Map<string, Value>, name: string, value: 
 
 type Waiting = Map<string, PromiseWithResolvers<RegisteredKey | null>>;
 
-function gatherStrangers(findKeys: FindKeys): (kid: string) => Promise<RegisteredKey | null> {
+function batchUnknownKeys(findKeys: FindKeys): (kid: string) => Promise<RegisteredKey | null> {
   let waiting: Waiting = new Map();
   let isReading = false;
 
@@ -86,7 +87,7 @@ function gatherStrangers(findKeys: FindKeys): (kid: string) => Promise<Registere
       const batch = waiting;
       waiting = new Map();
       await answer(batch, findKeys);
-      await sleep(STRANGERS_PAUSE_MS);
+      await sleep(UNKNOWN_KEYS_PAUSE_MS);
     }
     isReading = false;
   }
@@ -94,7 +95,7 @@ function gatherStrangers(findKeys: FindKeys): (kid: string) => Promise<Registere
   return (kid) => {
     const asked = waiting.get(kid);
     if (asked !== undefined) return asked.promise;
-    if (waiting.size >= STRANGERS_MAX) return Promise.reject(tooManyStrangers());
+    if (waiting.size >= UNKNOWN_KEYS_MAX) return Promise.reject(tooManyUnknownKeys());
     const answered = withResolvers<RegisteredKey | null>();
     waiting.set(kid, answered);
     if (!isReading) void readAll();
@@ -127,7 +128,7 @@ function withResolvers<Value>(): PromiseWithResolvers<Value> {
   return { promise, resolve, reject };
 }
 
-function tooManyStrangers(): HttpRefusal {
+function tooManyUnknownKeys(): HttpRefusal {
   const problem = {
     code: 'common.rate.limited',
     message: 'Too many tokens of unknown keys are being sent: ask again in 1 s.',

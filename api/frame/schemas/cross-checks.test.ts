@@ -14,7 +14,7 @@ const range = v.pipe(
   v.transform(({ from, to }) => to - from),
 );
 
-function told(value: unknown): string[] {
+function problemsOf(value: unknown): string[] {
   return check(range, value, ['data', 'range']).problems.map(
     ({ code, messageParameters }) =>
       `${code.replace('common.validation.', '')} ${messageParameters.slice(1).join(' ')}`,
@@ -26,8 +26,8 @@ test('a sound object passes, in the form that follows', () => {
 });
 
 test('what disagrees is told beside what is wrong with single fields', () => {
-  expect(told({ from: 3, to: 1 })).toEqual(['field_invalid to 1']);
-  expect(told({ from: 3, to: 1, note: 'longer than five', color: 1 })).toEqual([
+  expect(problemsOf({ from: 3, to: 1 })).toEqual(['field_invalid to 1']);
+  expect(problemsOf({ from: 3, to: 1, note: 'longer than five', color: 1 })).toEqual([
     'field_invalid note longer than five',
     'field_unexpected color 1',
     'field_invalid to 1',
@@ -35,8 +35,8 @@ test('what disagrees is told beside what is wrong with single fields', () => {
 });
 
 test('a field that is wrong by itself is not blamed twice, and no object is no question', () => {
-  expect(told({ from: 11, to: 20 })).toEqual(['field_invalid from 11', 'field_invalid to 20']);
-  expect(told('a range')).toHaveLength(1);
+  expect(problemsOf({ from: 11, to: 20 })).toEqual(['field_invalid from 11', 'field_invalid to 20']);
+  expect(problemsOf('a range')).toHaveLength(1);
 });
 
 test('a problem of the domain keeps its code and goes on from the path', () => {
