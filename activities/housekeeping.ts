@@ -16,10 +16,10 @@ const KEYS_AT_ONCE = 1_000;
 const DELIVERIES_AT_ONCE = 1_000;
 const HORIZON_MONTHS_MIN = 12;
 
-/** Each returns `ok`, or a code for a person to follow up; what exactly was found is in the log. */
+/** Each returns `ok`, or a code to follow up; the log has the details. */
 export function housekeepingActivities({ database, configuration, providers, logger }: ActivityDependencies) {
   return {
-    /** The books must hold at every instant; a violation is never mended by itself. What came since the last check is checked. */
+    /** Checks the postings made since the last check. Violations are reported, never corrected automatically. */
     async checkLedger(): Promise<string> {
       const violations = await whileHeartbeating(() => checkLedgerSince(database));
       if (violations === null) return 'under-way-elsewhere';
@@ -29,7 +29,7 @@ export function housekeepingActivities({ database, configuration, providers, log
       return 'ledger-violated';
     },
 
-    /** Differences with what a provider says are recorded for a person; nothing is posted. */
+    /** Records differences from the providers' statements for a person to resolve; posts nothing. */
     async compareStatements(): Promise<string> {
       return whileHeartbeating(async (signal) => {
         const { failed } = await compareStatements({ database, providers, logger }, { signal });
@@ -44,7 +44,7 @@ export function housekeepingActivities({ database, configuration, providers, log
       return 'ok';
     },
 
-    /** Once for each day, from its time on; days without a worker are passed over, and what they brought goes with the next sweep. */
+    /** Sweeps once a day, from the configured time on. Fees of a day without a worker go into the next sweep. */
     async sweepFees(): Promise<string> {
       const day = latestFeeSweepDay(await readClock(database.reader), configuration.feeSweepTime);
       const swept = await database.transaction((tx) => sweepFeesOnce(tx, day));
@@ -72,7 +72,7 @@ export function housekeepingActivities({ database, configuration, providers, log
       });
     },
 
-    /** Holidays are published about two years ahead: whoever misses the update must hear of it a year before it hurts. */
+    /** Holidays are published about two years ahead: warns a year before the calendar runs out. */
     async checkCalendars(): Promise<string> {
       const { horizon } = configuration.holidayTable;
       const needed = await readClock(database.reader);

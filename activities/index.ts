@@ -10,8 +10,8 @@ import { signUpMail, signUpTransitions } from './users/activities.ts';
 import { webhookDeliveryActivities } from './webhooks/activities.ts';
 
 /**
- * Every activity, by the task queue whose worker runs it. The queues are apart so that none can take all slots of another:
- * transitions run beside their workflows, and neither slow providers nor slow subscribers or mail servers hold up a payment.
+ * Every activity, by task queue. Separate queues keep slow providers, subscribers and mail servers from delaying
+ * payments.
  */
 export function activitiesByTaskQueue(dependencies: ActivityDependencies) {
   const { logger } = dependencies;

@@ -14,7 +14,7 @@ import { sharedStatementFailures, workerMetricsText } from './frame/metrics.ts';
 import { createProviders } from './providers/providers.ts';
 import { startWorkers } from './worker.ts';
 
-/** Draining takes 15 s at most; whoever started us kills what is left a little later. */
+/** Draining takes at most 15 s; the starter kills the process a little later. */
 const STOP_LIMIT_MS = 18_000;
 
 async function main(): Promise<void> {
@@ -24,7 +24,7 @@ async function main(): Promise<void> {
   const keyring = createKeyring(readEncryptionKeys(process.env));
   const metrics = await startMetricsServer(readMetricsAddress(process.env), workerMetricsText);
   const logger = pino({ level: environment.logLevel, base: { process: 'worker', pid: process.pid } });
-  // The SDK would install signal handlers of its own and shut its workers down behind our back.
+  // Otherwise the SDK installs its own signal handlers and shuts down its workers unasked.
   Runtime.install({ shutdownSignals: [], logger: sdkLogger(logger) });
 
   const { holidayTable } = configuration;
@@ -79,10 +79,10 @@ async function main(): Promise<void> {
 
 const LEVELS = { TRACE: 'trace', DEBUG: 'debug', INFO: 'info', WARN: 'warn', ERROR: 'error' } as const;
 
-/** Failed activities are logged where they fail, with more; and workers without workflows are meant to be so. */
+/** Activities log their own failures in more detail, and some workers have no workflows on purpose. */
 const LOGGED_ELSEWHERE = new Set(['Activity failed', 'No workflows registered, not polling for workflow tasks']);
 
-/** What the SDK logs becomes lines like our own. Its routine news are not worth one. */
+/** Logs the SDK's messages in our format, without its routine ones. */
 function sdkLogger(logger: Logger): DefaultLogger {
   return new DefaultLogger('WARN', ({ level, message, meta }: LogEntry) => {
     if (!LOGGED_ELSEWHERE.has(message)) logger[LEVELS[level]]({ sdk: meta }, message);

@@ -15,23 +15,23 @@ import { reportOf } from './outgoing-transfers/activities.ts';
 import type { Provider } from './providers/port.ts';
 
 type Dependencies = Pick<ActivityDependencies, 'database' | 'providers' | 'configuration'> & {
-  /** Who has the lost window read again. */
+  /** Who runs the recovery. */
   readonly initiator: Initiator;
 };
 
 const PAGE = 500;
 
 export interface CaughtUp {
-  /** Payments in that were read again, and went through the same door as at first. */
+  /** Payments in, received again through the usual path. */
   readonly received: number;
-  /** Payments out that the provider had carried out further than our rows knew. */
+  /** Payments out that had got further at the provider than in our rows. */
   readonly adopted: number;
 }
 
 /**
- * After a restore: brings the rows to where the providers are, for what happened between `from` and `to`. Money that came
- * in goes first, as what went out may have been paid from it. Safe to repeat; throws `ProviderUnavailable`. What cannot
- * be booked is left as it is: the comparison of statements that follows records it.
+ * After a restore: brings our rows up to the providers' state for the lost window, `from` to `to`. Payments in come
+ * first, since payments out may have been funded by them. Safe to repeat; throws `ProviderUnavailable`. The next
+ * comparison of statements records what cannot be booked.
  */
 export async function catchUpWithProviders(
   dependencies: Dependencies,
@@ -53,7 +53,7 @@ export async function catchUpWithProviders(
   return { received, adopted };
 }
 
-/** Also those in which the restored database has nothing yet. */
+/** Includes currencies in which the restored database has nothing yet. */
 async function currenciesOf({ database, configuration }: Dependencies, code: string): Promise<readonly string[]> {
   const used = await listCurrencies(database.reader, code);
   const provider = configuration.providers.find((configured) => configured.code === code);
@@ -90,7 +90,7 @@ async function receiveAgain(
   return received;
 }
 
-/** What the provider held when the database was saved, and let go of in the lost window. */
+/** Releases payments that the provider held at the time of the backup and released in the lost window. */
 async function releaseAgain({ database }: Dependencies, provider: Provider, code: string): Promise<void> {
   for (const serviceProviderId of await listHeldByProvider(database.reader, code)) {
     const payment = await provider.lookUpPaymentIn(serviceProviderId, {});
@@ -99,7 +99,10 @@ async function releaseAgain({ database }: Dependencies, provider: Provider, code
   }
 }
 
-/** The money went back to its payer in the lost window, under the id of a row that is gone: it does not go again. */
+/**
+ * The provider returned the money in the lost window, under the id of a row that is gone. It must not return it
+ * twice.
+ */
 async function settleReturn(
   database: Dependencies['database'],
   provider: string,
@@ -124,7 +127,7 @@ async function* unsettledPages({ database }: Dependencies, code: string): AsyncG
   } while (after !== null);
 }
 
-/** Looks a payment out up by our reference, and books what the provider did with it. True where that was news. */
+/** Looks up a payment out by our reference and books the provider's state. True if that changed anything. */
 async function adopt(
   { database, configuration }: Dependencies,
   provider: Provider,
@@ -141,7 +144,7 @@ async function adopt(
       'applied'
     );
   } catch (error) {
-    // Made and paid in the lost window: nobody here knows for whom.
+    // Created and paid in the lost window: its owner is no longer on record.
     if (error instanceof DomainError && error.code === 'common.coding.internal.record_not_found') return false;
     throw error;
   }

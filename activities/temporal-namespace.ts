@@ -9,7 +9,7 @@ const HOUSEKEEPING_INTERVAL = '10 minutes';
 /** Temporal's database may be lost under a running worker, which reconnects without noticing. */
 export const PREPARE_INTERVAL_MS = 20_000;
 
-/** What must be there before the first workflow runs. Safe to repeat, and by several workers at once. */
+/** Creates what the first workflow needs. Safe to repeat, also by several workers at once. */
 export async function prepareNamespace(connection: NativeConnection | Connection, namespace: string): Promise<void> {
   await unlessReserved(() => registerSearchAttributes(connection, namespace));
   await unlessReserved(() => scheduleHousekeeping(new Client({ connection, namespace })));
@@ -18,7 +18,7 @@ export async function prepareNamespace(connection: NativeConnection | Connection
 const PERMISSION_DENIED = 7;
 const UNIMPLEMENTED = 12;
 
-/** Hosted Temporal leaves this to its operators, who prepare the namespace before (docs/operations.md). */
+/** On hosted Temporal, operators prepare the namespace (docs/operations.md). */
 async function unlessReserved(prepare: () => Promise<void>): Promise<void> {
   try {
     await prepare();
@@ -28,7 +28,7 @@ async function unlessReserved(prepare: () => Promise<void>): Promise<void> {
   }
 }
 
-/** Through the API: the local server's own flag has no effect on a database that exists already. */
+/** Through the API, because the local server's own flag has no effect on an existing database. */
 async function registerSearchAttributes(connection: NativeConnection | Connection, namespace: string): Promise<void> {
   const { operatorService } = connection;
   const known = await operatorService.listSearchAttributes({ namespace });
@@ -52,7 +52,7 @@ function statusOf(error: unknown): unknown {
   return 'code' in error ? error.code : statusOf(error.cause);
 }
 
-/** A run that is still going on is not joined by another. After an outage one run is enough. */
+/** A running housekeeping is not joined by another. After an outage one run is enough. */
 async function scheduleHousekeeping(client: Client): Promise<void> {
   try {
     await client.schedule.create({

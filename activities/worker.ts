@@ -11,7 +11,7 @@ import { workflowBundle } from './workflow-bundle.ts';
 const CONNECT_PAUSE_MS_MIN = 500;
 const CONNECT_PAUSE_MS_MAX = 5_000;
 
-/** What is under way may finish within the first; then it is cancelled, and given up after the second. */
+/** Running activities may finish within the first; then they are cancelled, and abandoned after the second. */
 const SHUTDOWN = { shutdownGraceTime: '5 seconds', shutdownForceTime: '15 seconds' } as const;
 
 export interface WorkersOptions {
@@ -21,15 +21,15 @@ export interface WorkersOptions {
 }
 
 export interface RunningWorkers {
-  /** Resolves once all poll for the first time; never rejects. */
+  /** Resolves once all workers poll; never rejects. */
   readonly ready: Promise<void>;
-  /** Drains, and resolves when nothing runs any more. */
+  /** Drains, and resolves when nothing is running. */
   stop(): Promise<void>;
 }
 
 /**
- * Runs the workers of the three task queues until they are stopped: connects whenever Temporal is there, and begins anew
- * when a worker gives up.
+ * Runs the workers of the three task queues until stopped: connects when Temporal is available, and starts over when
+ * a worker fails.
  */
 export function startWorkers(options: WorkersOptions): RunningWorkers {
   const { logger } = options.dependencies;
@@ -70,7 +70,7 @@ export function startWorkers(options: WorkersOptions): RunningWorkers {
   };
 }
 
-/** Until the signal, or until one of the workers fails: then the others end too. */
+/** Runs until the signal, or until one worker fails: then the others stop too. */
 async function runOnce(options: WorkersOptions, signal: AbortSignal, onPolling: () => void): Promise<void> {
   const { temporal, dependencies } = options;
   const connection = await NativeConnection.connect({
@@ -119,7 +119,7 @@ async function createWorkers(options: WorkersOptions, connection: NativeConnecti
     maxCachedWorkflows: pools.cachedWorkflows,
     maxConcurrentWorkflowTaskExecutions: pools.workflowTasks,
     maxConcurrentLocalActivityExecutions: pools.workflowTasks,
-    // A worker that was killed is not waited for longer than this by the workflows that it had in memory.
+    // How long cached workflows wait for a killed worker.
     stickyQueueScheduleToStartTimeout: '5 seconds',
   };
   const providers: WorkerOptions = {

@@ -8,12 +8,12 @@ import { bundleWorkflowCode, type WorkflowBundleOption } from '@temporalio/worke
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const CACHE_DIRECTORY = join(ROOT, 'node_modules', '.cache', 'workflow-bundles');
 
-/** Everything that workflow code may import: types apart, nothing else of ours gets into the sandbox. */
+/** The only modules, types aside, that workflow code may import into the sandbox. */
 const SOURCES = ['workflows', 'domain'];
 
 /**
- * The workflows as one script for the worker's sandbox. Bundling costs a second or two of each start, so it is done once
- * per state of the sources and kept; where nothing can be kept, it is done in memory.
+ * Bundles the workflows for the worker's sandbox. Bundling takes a second or two, so it is cached by the state of the
+ * sources, or done in memory if the cache is not writable.
  */
 export async function workflowBundle(): Promise<WorkflowBundleOption> {
   const path = join(CACHE_DIRECTORY, `${sourcesHash()}.js`);
@@ -24,7 +24,7 @@ export async function workflowBundle(): Promise<WorkflowBundleOption> {
   });
   try {
     mkdirSync(CACHE_DIRECTORY, { recursive: true });
-    // Renamed into place: another worker that starts now must not read half a file.
+    // Renamed into place, so that another worker never reads half a file.
     writeFileSync(`${path}.${process.pid}`, code);
     renameSync(`${path}.${process.pid}`, path);
     return { codePath: path };

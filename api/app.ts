@@ -10,7 +10,7 @@ import { systemRoutes } from './system.ts';
 
 const VERSION = '0.1.0';
 
-/** The API: who may ask, how often, and every route. `extraRoutes` are for tests of the frame itself. */
+/** The API: authentication, rate limit, and every route. `extraRoutes` are for tests of the frame. */
 export function createApi(services: Services, extraRoutes: readonly (Route | OpenRoute)[] = []): Application {
   const { configuration, database, now } = services;
   const authenticate = createAuthenticator({

@@ -18,7 +18,7 @@ import { startServer } from './frame/server.ts';
 import type { Services } from './frame/services.ts';
 import { metricsText } from './metrics-text.ts';
 
-/** A drain that hangs must not keep the process: the start kills what is left after 20 s. */
+/** A hanging drain must not keep the process alive: the starter kills what is left after 20 s. */
 const STOP_LIMIT_MS = 15_000;
 
 const LOG_BUFFER_LENGTH = 8_192;
@@ -30,7 +30,7 @@ async function main(): Promise<void> {
   const metricsAddress = readMetricsAddress(process.env);
   const configuration = loadConfiguration(process.env);
   refuseReviews(configuration);
-  // Buffered: a line per request must not be a system call per request. A kill loses the last moment's lines, no more.
+  // Buffered, to save a system call per request. A kill loses only the last lines.
   const destination = pino.destination({ dest: 1, sync: false, minLength: LOG_BUFFER_LENGTH });
   setInterval(() => destination.flush(), LOG_FLUSH_INTERVAL_MS).unref();
   const logger = pino({ level: environment.logLevel, base: { process: 'api', pid: process.pid } }, destination);

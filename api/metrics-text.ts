@@ -6,14 +6,17 @@ import type { Services } from './frame/services.ts';
 import { within } from './frame/within.ts';
 import { transitionCounter } from './transition-counts.ts';
 
-/** Makes what Prometheus reads of the API, and of the loops that run in its process: two figures come from the database at each scrape. */
+/**
+ * Renders the metrics of the API and of the loops in its process; two of them are read from the database at each
+ * scrape.
+ */
 export function metricsText(services: Pick<Services, 'database'>, loops: Registry | null): () => Promise<MetricsText> {
   const countTransitions = transitionCounter(services);
   const showOpenBreaks = async () => {
     reconciliationBreaksOpen.set(await countOpenBreaks(services.database.reader));
   };
   return async () => {
-    // Without Postgres the other metrics are still shown.
+    // Without Postgres the other metrics still appear.
     await within(Promise.all([countTransitions(), showOpenBreaks()]).then(() => true));
     const texts = await Promise.all([registry, ...(loops === null ? [] : [loops])].map((of) => of.metrics()));
     return { text: texts.join(''), contentType: registry.contentType };

@@ -5,7 +5,7 @@ import { type OpenRoute, openRoute, type Route } from './frame/route.ts';
 import type { Services } from './frame/services.ts';
 import { within } from './frame/within.ts';
 
-/** Whether the process runs, and whether it can answer. */
+/** Liveness and readiness. */
 const live = openRoute(
   { method: 'GET', path: '/health/live', summary: 'The process runs', tag: 'System', responses: { 200: 'It does.' } },
   async () => ({ status: 200, body: '{"status":"live"}' }),
@@ -16,7 +16,7 @@ const ready = openRoute(
     method: 'GET',
     path: '/health/ready',
     summary: 'The service can answer',
-    description: 'Postgres decides; Temporal is told as information, because no request waits for it.',
+    description: 'Postgres decides; Temporal is shown for information, because no request waits for it.',
     tag: 'System',
     responses: { 200: 'Postgres answers.', 503: 'Postgres does not.' },
   },

@@ -6,16 +6,15 @@ import type { TransferRules } from '../domain/outgoing-transfers/drafts.ts';
 import { type PollingLoop, pollingLoop, reasonOf } from './polling.ts';
 
 const ADMISSION_INTERVAL_MS = 500;
-/** Accounts that are worked on at one moment; the other connections are for those who pay. */
+/** Accounts processed at once; the remaining connections serve payers. */
 const LANES = 4;
 const ACCOUNTS_AT_ONCE = 1_000;
-/** A lane does not wait longer for an account that another transaction holds: the account stays due. */
+/** How long to wait for an account that another transaction has locked. The account stays due. */
 const LOCK_TIMEOUT_MS = 1_000;
 
 /**
- * Tries the transfers that wait for money wherever an account has been credited since. Accounts are worked on side by side
- * and take turns: each gets one batch, so that one with many waiting transfers holds up no other. Nor does one that fails:
- * that is logged once, and tried again with each look.
+ * Retries transfers that wait for funds when their account has been credited. Accounts take turns, one batch each, so
+ * that a long queue or a failure on one account delays no other. A failure is logged once and retried at each poll.
  */
 export function admissions(options: {
   readonly database: Database;

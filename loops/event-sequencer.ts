@@ -5,16 +5,16 @@ import { readWebhookBacklog } from '../db/webhooks/subscriptions.ts';
 import { webhookBacklog, webhookSubscriptionsDisabled } from './metrics.ts';
 import { type PollingLoop, pollingLoop } from './polling.ts';
 
-/** What a subscriber waits at most before its event can be sent; each look costs one statement. */
+/** The longest a new event waits before it can be sent; each poll costs one statement. */
 const INTERVAL_MS = 100;
 const ROWS_AT_ONCE = 2_000;
 const ROWS_AT_ONCE_MIN = 1;
-/** Rows are looked for by ids of the last while, and once in so long by all: a clock may be far behind. */
+/** Polls read recent ids only, but every so often all of them, because a clock may be far behind. */
 const RECENT_MS = 60_000;
 const FULL_LOOK_INTERVAL_MS = 10_000;
 const BACKLOG_INTERVAL_MS = 15_000;
 
-/** Gives committed events their positions and makes the deliveries of those who subscribe. One process at a time does. */
+/** Numbers committed events and creates their deliveries. One process at a time does this. */
 export function eventSequencer(options: {
   readonly database: Database;
   readonly logger: Logger;
@@ -25,7 +25,7 @@ export function eventSequencer(options: {
   let fullLookAt = Number.NEGATIVE_INFINITY;
   let backlogReadAt = Number.NEGATIVE_INFINITY;
 
-  /** For metrics, and to mend: a shard whose workflow was lost with its timer is woken. */
+  /** Feeds metrics, and wakes a shard whose workflow was lost together with its timer. */
   async function lookAtBacklog(): Promise<void> {
     if (performance.now() - backlogReadAt < BACKLOG_INTERVAL_MS) return;
     backlogReadAt = performance.now();
@@ -35,7 +35,10 @@ export function eventSequencer(options: {
     await wakeOverdueShards(database);
   }
 
-  /** After a failure half as many at once, so that a batch too large for its deadline does not fail for ever; after a success twice as many again. */
+  /**
+   * Halves the batch after a failure, so that one too large for its deadline does not fail for ever; doubles it after
+   * a success.
+   */
   async function number(since: Date | null): Promise<NumberedEvents & { readonly full: boolean }> {
     try {
       const numbered = await numberEvents(database, rowsAtOnce, since);

@@ -12,9 +12,9 @@ import { transferCounting } from './transfer-counts.ts';
 import { workflowWakeupRelay } from './workflow-wakeups.ts';
 
 /**
- * Every loop, in the order in which they start; they stop in the opposite one. Each looks for its own work, so that any
- * number of processes may run them: each API process does, unless `API_LOOPS` is off there, and each process of loops alone
- * (main.ts). docs/architecture.md, "What runs where", has the rest.
+ * Every loop, in start order; they stop in reverse. Loops find their own work, so any number of processes may run
+ * them: each API process unless `API_LOOPS` is off, and each process of main.ts. See docs/architecture.md, "What runs
+ * where".
  */
 export function backgroundLoops({
   database,

@@ -12,11 +12,11 @@ import { backgroundLoops } from './loops.ts';
 import { loopMetrics } from './metrics.ts';
 import { lazyTemporalClient } from './temporal.ts';
 
-/** The loops alone, for APIs that run none (`API_LOOPS=off`). */
+/** Runs the loops on their own, for APIs with `API_LOOPS=off`. */
 
-/** A step that hangs must not keep the process. */
+/** A hanging step must not keep the process alive. */
 const STOP_LIMIT_MS = 15_000;
-/** Admissions take four at most, every other loop one; one listens. */
+/** Admissions use up to four connections, every other loop one, and LISTEN one. */
 const DATABASE_CONNECTIONS = 10;
 
 async function main(): Promise<void> {

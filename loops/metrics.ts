@@ -1,6 +1,6 @@
 import { Gauge, Registry } from 'prom-client';
 
-/** What the loops tell Prometheus, in the process that runs them. */
+/** Metrics of the loops, exposed by the process that runs them. */
 export const loopMetrics = new Registry();
 
 export const relayLagSeconds = new Gauge({

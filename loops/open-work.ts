@@ -4,12 +4,12 @@ import { OPEN_WORK_TYPES, wakeOverdue } from '../db/frame/open-work.ts';
 import { type PollingLoop, pollingLoop } from './polling.ts';
 
 const SWEEP_INTERVAL_MS = 5_000;
-/** A few at a time: an eager sweep after an outage would be a storm of its own. */
+/** Few at a time: a large sweep after an outage would cause a load spike of its own. */
 const SWEEP_BATCH = 20;
 
 /**
- * Wakes the workflows of open rows that nothing has looked at since their check was due: ones whose workflow was
- * terminated, was lost with Temporal's database, or never got its signal.
+ * Wakes the workflows of open rows whose check is overdue: the workflow was terminated, was lost with Temporal's
+ * database, or never got its signal.
  */
 export function openWorkSweep(options: {
   readonly database: Database;

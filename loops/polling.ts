@@ -5,29 +5,28 @@ import { DomainError } from '../domain/frame/errors.ts';
 
 const PAUSE_MS_MAX = 5_000;
 
-/** Work that goes on beside answering: the relay, the sequencer, admissions, the sweep. */
+/** Work that runs beside the API: the relay, the sequencer, admissions, the sweep. */
 export interface BackgroundLoop {
   readonly name: string;
   start(): void;
-  /** Finishes the step under way, gives claims back, and resolves. */
+  /** Finishes the current step, releases claims, and resolves. */
   stop(): Promise<void>;
 }
 
 export interface PollingLoop extends BackgroundLoop {
-  /** Looks now instead of at the next interval. Cheap, and as often as one likes: calls in between are one. */
+  /** Polls now instead of at the next interval. Cheap: calls that come together cause one poll. */
   nudge(): void;
 }
 
 /**
- * Work that is found by looking: at least every `intervalMs`, at once after a `nudge()` or while `poll` says that there
- * is more. A failing poll is tried again after a growing pause; the first failure in a row is
- * logged, and its end.
+ * Polls for work every `intervalMs`, and at once after `nudge()` or while `poll` reports more. A failing poll is
+ * retried after a growing pause; the first failure in a row is logged, and so is the recovery.
  */
 export function pollingLoop(options: {
   readonly name: string;
   readonly intervalMs: number;
   readonly logger: Logger;
-  /** One step; true when there is more to do at once. */
+  /** One step; true if there is more to do at once. */
   readonly poll: () => Promise<boolean>;
 }): PollingLoop {
   const { name, intervalMs, logger, poll } = options;
@@ -38,7 +37,7 @@ export function pollingLoop(options: {
   let running: Promise<void> = Promise.resolve();
 
   async function rest(): Promise<void> {
-    // Hurrying does not shorten the pause after a failure: what failed would only fail again.
+    // A nudge does not shorten the pause after a failure: what failed would only fail again.
     if (stopping || (nudged && failures === 0)) return;
     const pauseMs = failures === 0 ? intervalMs : Math.min(PAUSE_MS_MAX, intervalMs * 2 ** failures) * jitter();
     resting = new AbortController();
@@ -51,12 +50,12 @@ export function pollingLoop(options: {
       let more = false;
       try {
         more = await poll();
-        if (failures > 0) logger.info({ loop: name, failures }, 'background loop goes on');
+        if (failures > 0) logger.info({ loop: name, failures }, 'background loop has recovered');
         failures = 0;
       } catch (error) {
         failures += 1;
         if (failures === 1)
-          logger.warn({ loop: name, reason: reasonOf(error) }, 'background loop failed; it tries again');
+          logger.warn({ loop: name, reason: reasonOf(error) }, 'background loop failed and is retried');
       }
       if (!more) await rest();
     }
@@ -83,7 +82,7 @@ function jitter(): number {
   return 0.5 + Math.random() / 2;
 }
 
-/** Messages of a refusal, by the database or by a rule, can quote what people typed: of these the code alone. */
+/** Error messages can quote user input; logs get the code alone. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return typeof error;
   if (error instanceof DomainError) return error.code;

@@ -4,11 +4,11 @@ import type { Keyring } from '../db/frame/keyring.ts';
 import { CONFIDENTIAL_PATHS, encryptedPlaces, reEncryptBatch } from '../db/re-encryption.ts';
 import { type PollingLoop, pollingLoop } from './polling.ts';
 
-/** After a start with a new key everything is walked through at once; later only what a process of an earlier release wrote. */
+/** The first pass after a start covers everything; later passes cover what processes of an earlier release wrote. */
 const INTERVAL_MS = 6 * 3_600_000;
 const VALUES_AT_ONCE = 500;
 
-/** Encrypts under the newest key whatever is not: values in clear of an earlier release, and those of an older key. */
+/** Encrypts plain values of an earlier release, and values under older keys, with the newest key. */
 export function reEncryption(options: {
   readonly database: Database;
   readonly keyring: Keyring;

@@ -1,19 +1,19 @@
 import { Client, Connection, type Metadata } from '@temporalio/client';
 import type { TemporalSettings } from '../config/temporal.ts';
 
-/** grpc's own back-off grows to two minutes; a relay that must catch up should notice within seconds. */
+/** grpc's default back-off grows to two minutes; a relay with a backlog should reconnect within seconds. */
 const RECONNECT_MS_MAX = 2_000;
 
-/** How long a relay's call may take; see `callDeadlines`. */
+/** Deadline of a relay's call; see `callDeadlines`. */
 const SIGNAL_DEADLINE_SECONDS = 5;
 const PROBE_DEADLINE_SECONDS = 2;
 
 const NAMESPACE_HEADER = 'temporal-namespace';
 
 /**
- * A connection for one namespace, which never enters AsyncLocalStorage: on Node 20 its first use slows down every
- * promise of the whole process from then on. Temporal's client enters it for a header with the namespace, at every call,
- * and for deadlines. So the header is sent with everything, and deadlines stand in grpc's own configuration.
+ * A connection for one namespace that never uses AsyncLocalStorage: on Node 20 its first use slows down every promise
+ * of the process for good. Temporal's client uses it for the namespace header and for deadlines, so every call sends
+ * the header here, and grpc's own configuration has the deadlines.
  */
 class OneNamespaceConnection extends Connection {
   override withMetadata<Value>(metadata: Metadata, call: () => Promise<Value>): Promise<Value> {
@@ -29,7 +29,7 @@ export interface TemporalClient {
   close(): Promise<void>;
 }
 
-/** A client that connects at its first call and reconnects by itself: the API runs with Temporal absent. */
+/** A client that connects on its first call and reconnects by itself, so that the API runs without Temporal. */
 export function lazyTemporalClient(settings: TemporalSettings): TemporalClient {
   const connection = OneNamespaceConnection.lazy({
     address: settings.address,
@@ -40,7 +40,7 @@ export function lazyTemporalClient(settings: TemporalSettings): TemporalClient {
       'grpc.service_config': callDeadlines(),
     },
     metadata: { [NAMESPACE_HEADER]: settings.namespace },
-    // Calls are not repeated below us: the relay has its own deadline and back-off.
+    // grpc must not retry: the relay has its own deadline and back-off.
     interceptors: [],
     ...(settings.tls === undefined ? {} : { tls: settings.tls }),
     ...(settings.apiKey === undefined ? {} : { apiKey: settings.apiKey }),
@@ -52,7 +52,7 @@ export function lazyTemporalClient(settings: TemporalSettings): TemporalClient {
   };
 }
 
-/** Deadlines of the calls that the API makes, as grpc's service config. Others, which tests make, have none. */
+/** Deadlines of the API's calls as grpc's service config. Calls that only tests make have none. */
 function callDeadlines(): string {
   const within = (method: string, seconds: number) => ({
     name: [{ service: 'temporal.api.workflowservice.v1.WorkflowService', method }],

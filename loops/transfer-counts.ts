@@ -3,12 +3,12 @@ import type { Database } from '../db/driver/client.ts';
 import { keepTransferCounts, TRANSFER_DIRECTIONS } from '../db/ledger/transfer-counts.ts';
 import { type PollingLoop, pollingLoop } from './polling.ts';
 
-/** Totals are exact however late this is; what it left is counted by whoever asks. */
+/** Totals stay exact however late this runs: readers count the rest themselves. */
 const INTERVAL_MS = 5_000;
-/** A batch takes some tens of milliseconds. */
+/** One batch takes tens of milliseconds. */
 const ROWS_AT_ONCE = 10_000;
 
-/** Counts transfers once they are final, so that lists need not. One process at a time does. */
+/** Counts final transfers ahead of time, to spare lists the work. One process at a time does this. */
 export function transferCounting(options: { readonly database: Database; readonly logger: Logger }): PollingLoop {
   return pollingLoop({
     name: 'transfer-counts',

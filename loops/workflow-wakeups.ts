@@ -15,16 +15,19 @@ import { CHANGED_SIGNAL, staticSummary, TASK_QUEUES } from '../workflows/frame/m
 import { relayLagSeconds, relayParkedWakeups } from './metrics.ts';
 import { type PollingLoop, pollingLoop } from './polling.ts';
 
-/** The guarantee: a committed wake-up is seen this soon, whether or not anybody nudged. */
+/** The relay sees a committed wake-up within this time, nudged or not. */
 const POLL_INTERVAL_MS = 500;
-/** Temporal answers a start within milliseconds; more at once only moves the queue into its process. */
+/** Temporal answers a start within milliseconds; more calls at once would only move the queue to Temporal. */
 const CALLS_MAX = 8;
-/** Longer than a call (its deadline: loops/temporal.ts) and its record can take, so that no other relay makes it meanwhile. */
+/**
+ * Outlasts a call (deadline: loops/temporal.ts) and the recording of its result, so that no other relay repeats it
+ * meanwhile.
+ */
 const LEASE_MS = 30_000;
 const BACKOFF_MS_MIN = 500;
-/** Of a wake-up that Temporal refuses for a reason of its own. */
+/** For a wake-up that Temporal refuses. */
 const BACKOFF_MS_MAX = 60_000;
-/** Of all, while Temporal does not answer at all. */
+/** For all wake-ups while Temporal does not answer. */
 const ABSENCE_MS_MAX = 5_000;
 const BACKLOG_INTERVAL_MS = 2_000;
 
@@ -32,13 +35,16 @@ export interface RelayOptions {
   readonly database: Database;
   readonly client: Client;
   readonly logger: Logger;
-  /** Look at once after commits that wake workflows, also of other processes (NOTIFY). It only saves waiting for the poll. Default true. */
+  /**
+   * Relays right after a commit that wakes workflows, also one of another process (NOTIFY). Without it the poll finds
+   * them a little later. Default true.
+   */
   readonly listen?: boolean;
   /** Default 500 ms. */
   readonly pollIntervalMs?: number;
 }
 
-/** Hands wake-ups to Temporal. Its only call is signalWithStart, so that duplicates and restarts do no harm. */
+/** Passes wake-ups to Temporal. It only ever calls signalWithStart, so duplicates and restarts are harmless. */
 export function workflowWakeupRelay(options: RelayOptions): PollingLoop {
   const { database, logger } = options;
   const relay = new Relay(options, () => loop.nudge());
@@ -72,9 +78,12 @@ class Relay {
   readonly #options: RelayOptions;
   readonly #nudge: () => void;
   readonly #calls = new Set<Promise<void>>();
-  /** Temporal has their signals; they go with the next claim. */
+  /** Signalled in Temporal; the next claim deletes them. */
   #signalled: ClaimedWakeup[] = [];
-  /** How often in a row Temporal did not answer; while it is not 0, one call at a time finds out whether it is back. */
+  /**
+   * Consecutive calls that Temporal did not answer. While this is not 0, one call at a time probes whether it is
+   * back.
+   */
   #absences = 0;
   #absentUntil = 0;
   #backlogReadAt = 0;
@@ -84,7 +93,7 @@ class Relay {
     this.#nudge = nudge;
   }
 
-  /** Claims as many wake-ups as calls are free, and makes the calls beside the loop: a slow one holds up no other. */
+  /** Claims as many wake-ups as there are free calls. Calls run beside the loop, so that a slow one delays no other. */
   async poll(): Promise<boolean> {
     await this.#readBacklog();
     const limit = this.#freeCalls();
@@ -114,7 +123,7 @@ class Relay {
   #beside(wakeup: ClaimedWakeup, work: () => Promise<void>): void {
     const call = work()
       .catch((error: unknown) => {
-        // The claim's lease ends by itself, and a signal that was sent already may be sent again.
+        // The lease will expire, and repeating a signal is harmless.
         const { workflowId } = wakeup;
         this.#options.logger.warn({ workflowId, error }, 'the outcome of a wake-up could not be recorded');
       })
@@ -176,7 +185,7 @@ class Relay {
   }
 }
 
-/** `absent`: nobody answered. `invalid`: it can never be accepted. `refused`: not now. */
+/** `absent`: no answer. `invalid`: Temporal will never accept it. `refused`: not now. */
 interface Failure {
   readonly kind: 'absent' | 'invalid' | 'refused';
   readonly reason: string;
@@ -193,7 +202,7 @@ function classify(error: unknown): Failure {
   return { kind: INVALID_CODES.has(cause.code) ? 'invalid' : 'refused', reason };
 }
 
-/** Doubles with each attempt up to a limit, and is drawn from its upper half, so that relays do not march in step. */
+/** Doubles with each attempt up to a limit; jitter keeps relays from retrying in step. */
 function backoffMs(attempts: number, maxMs: number): number {
   return Math.min(maxMs, BACKOFF_MS_MIN * 2 ** Math.min(attempts, 20)) * (0.5 + Math.random() / 2);
 }

@@ -234,7 +234,7 @@ describe('the same source id', () => {
   });
 });
 
-describe('a beneficiary that cannot be taken over is refused, and nothing is written', () => {
+describe('a beneficiary that cannot be imported is refused, and nothing is written', () => {
   test('404 for a source id that the provider does not know', async () => {
     expect(await refused('nobody')).toMatchObject({
       status: 404,

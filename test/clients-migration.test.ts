@@ -219,7 +219,7 @@ describe('the same source id', () => {
   });
 });
 
-describe('a client that cannot be taken over is refused, and nothing is written', () => {
+describe('a client that cannot be imported is refused, and nothing is written', () => {
   test('404 for a source id that the provider does not know', async () => {
     expect(await refused('nobody')).toMatchObject({
       status: 404,
@@ -234,7 +234,7 @@ describe('a client that cannot be taken over is refused, and nothing is written'
       problems: ['connect.resource.invalid client.profile.residentialAddress'],
     });
     expect(refusal.message).toBe(
-      'What sandbox-bank has cannot be taken over: data.client.profile.residentialAddress is required.',
+      'What sandbox-bank has cannot be imported: data.client.profile.residentialAddress is required.',
     );
   });
 

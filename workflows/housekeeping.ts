@@ -6,7 +6,7 @@ import { evenIfCancelled } from './frame/waits.ts';
 const upkeep = proxyActivities<HousekeepingActivities>(UPKEEP);
 const { checkLedger } = proxyActivities<HousekeepingActivities>(LEDGER_CHECK);
 
-/** The tasks in their order; one that fails does not keep the others from being done. */
+/** Tasks run in this order; a failing one does not stop the rest. */
 const TASKS = {
   'check the ledger': checkLedger,
   'checkpoint system accounts': upkeep.checkpointSystemAccounts,
@@ -16,13 +16,13 @@ const TASKS = {
   'compare the statements of providers': upkeep.compareStatements,
 } as const;
 
-/** Came with a later release: runs that began before it go on without. */
+/** Added in a later release: runs that started before it skip this step. */
 const TASKS_WITH_FEE_SWEEP = { ...TASKS, 'sweep the fees': upkeep.sweepFees } as const;
 
-/** What each task found: `ok`, or a code for a person to follow up. `not-done`: it could not be done, so nothing is known. */
+/** What each task found: `ok`, or a code to follow up. `not-done`: the task could not run, so nothing is known. */
 export type HousekeepingReport = Readonly<Record<string, string>>;
 
-/** Regular upkeep, started by a schedule. Its result is what an operator reads first. */
+/** Scheduled housekeeping. Operators read its result first. */
 export async function housekeeping(): Promise<HousekeepingReport> {
   const report: Record<string, string> = {};
   await evenIfCancelled(async () => {

@@ -1,4 +1,4 @@
-/** Everything durable: each workflow by the name under which Temporal knows it (messages.ts lists the names). */
+/** Every workflow, exported under the name that Temporal knows (see messages.ts). */
 export { accountConnection as 'account-connection' } from './accounts/workflow.ts';
 export { housekeeping } from './housekeeping.ts';
 export { incomingTransfer as 'incoming-transfer' } from './incoming-transfers/workflow.ts';

@@ -35,9 +35,9 @@ async function nextStep(tx: Transaction, id: string): Promise<AccountConnectionN
 }
 
 /**
- * Each asks the provider and records its answer before it returns what is next. Elsewhere these are two activities; here
- * the answer holds account numbers and names, which must not enter the workflow's history. Both halves are safe to
- * repeat: the provider knows our reference, and a transition that has happened does not happen again.
+ * Each activity calls the provider and records the answer before it returns the next step. Elsewhere these are two
+ * activities; here the answer contains account numbers and names, which must stay out of workflow histories. Both
+ * halves are safe to repeat: the provider knows our reference, and a completed transition is not repeated.
  */
 export function accountProviderCalls(dependencies: ActivityDependencies) {
   const { database, logger } = dependencies;
@@ -79,7 +79,7 @@ export function accountProviderCalls(dependencies: ActivityDependencies) {
         return recordingOf(found, 'close', attempt, closingOutcome(await provider.changeAccount(change, options)));
       });
     },
-    /** Asks about whichever request is under way by now; the count only tells one look-up from the next. */
+    /** Looks up the request currently under way; the count only distinguishes one look-up from the next. */
     async lookUpAccount(id: string, _count: number): Promise<AccountConnectionNext> {
       return ask(id, async (found, provider, options) => {
         const { id: accountId, requestedChange, changeAttempt } = found.account;
@@ -96,7 +96,6 @@ export function accountProviderCalls(dependencies: ActivityDependencies) {
 
 type FoundAccount = NonNullable<Awaited<ReturnType<typeof findAccountForProvider>>>;
 
-/** Records what was answered. */
 type Answered = (tx: Transaction) => Promise<void>;
 
 function recordingOf(

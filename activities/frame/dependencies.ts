@@ -5,22 +5,22 @@ import type { Database } from '../../db/driver/client.ts';
 import type { Keyring } from '../../db/frame/keyring.ts';
 import type { Provider } from '../providers/port.ts';
 
-/** What activities reach the world with. */
+/** What activities need of the outside world. */
 export interface ActivityDependencies {
   readonly database: Database;
   /** The adapters of built-in providers, by code. */
   readonly providers: ReadonlyMap<string, Provider>;
   readonly configuration: Configuration;
   readonly logger: Logger;
-  /** Decrypts the secrets that sign webhooks. */
+  /** Decrypts webhook signing secrets. */
   readonly keyring: Keyring;
-  /** The address of the API, to which webhooks never go, and links in e-mails always. */
+  /** The API's public address: never a webhook target, always the base of links in e-mails. */
   readonly publicUrl: string;
-  /** Where e-mails are handed in, and from whom they come. */
+  /** The mail server and the sender's address. */
   readonly mail: MailSettings;
 }
 
-/** Throws when a row names a provider that the configuration no longer has; the call is tried again until it has. */
+/** Throws if the configuration no longer has the row's provider; Temporal retries until it does. */
 export function providerOf(dependencies: Pick<ActivityDependencies, 'providers'>, code: string): Provider {
   const provider = dependencies.providers.get(code);
   if (provider === undefined) throw new Error(`no provider ${code} is configured`);

@@ -7,8 +7,8 @@ import { DomainError } from '../../domain/frame/errors.ts';
 type Activity = (...args: never[]) => Promise<unknown>;
 
 /**
- * The same activities, whose failures enter workflow histories as a name alone: messages of databases and providers can
- * quote what people typed, and a history is read by more people than the database. The log has the rest.
+ * Wraps activities so that workflow histories show a failure's name alone: messages of databases and providers can
+ * quote user input, and more people read histories than the database. The log has the details.
  */
 export function redactFailures<Activities extends Readonly<Record<string, Activity>>>(
   activities: Activities,
@@ -35,19 +35,19 @@ function guarded(name: string, activity: Activity, logger: Logger): Activity {
         'activity failed',
       );
       const failure = ApplicationFailure.create({ type: failureName(error), message: failureName(error) });
-      // It would show the same few lines of the SDK each time, in every history.
+      // The stack would be the same few SDK lines in every history.
       failure.stack = '';
       throw failure;
     }
   };
 }
 
-/** A fault of the program: its message quotes the program and nothing that a person typed. */
+/** A programming error: its message quotes code, never user input. */
 function isFault(error: unknown): error is Error {
   return error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError;
 }
 
-/** What a failure is called where its message may not go. */
+/** The name of a failure, for places where its message must not appear. */
 export function failureName(error: unknown): string {
   if (error instanceof DomainError) return error.code;
   if (error instanceof DatabaseUnavailable || error instanceof LockTimeout) return error.name;

@@ -3,8 +3,8 @@ import { Context } from '@temporalio/activity';
 const HEARTBEAT_INTERVAL_MS = 2_500;
 
 /**
- * Does something outside while telling Temporal that this worker lives, so that after a crash another goes on within
- * seconds. The signal is aborted when the worker shuts down or the workflow is gone; whatever is fetched must heed it.
+ * Runs a call to the outside with heartbeats, so that another worker takes over within seconds of a crash. The signal
+ * aborts when the worker shuts down or the workflow is gone; every fetch must honour it.
  */
 export async function whileHeartbeating<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const context = Context.current();

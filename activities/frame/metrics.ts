@@ -2,7 +2,7 @@ import { Counter, collectDefaultMetrics, Registry } from 'prom-client';
 import type { MetricsText } from '../../config/metrics-server.ts';
 import { sharedFailureCounter } from '../../config/shared-failures.ts';
 
-/** What a worker shows Prometheus. Labels are kinds: never ids. */
+/** A worker's metrics. Labels are kinds, never ids. */
 const registry = new Registry();
 
 collectDefaultMetrics({ register: registry });

@@ -4,12 +4,11 @@ import { describeOpenWork, type OpenWorkType } from '../../db/frame/open-work.ts
 import { DomainError } from '../../domain/frame/errors.ts';
 import { jitterMsMax, type Wait, type WithWait } from '../../domain/frame/waits.ts';
 
-/** Under the two seconds that a workflow gives a transition, so that a slow one ends here and is rolled back. */
+/** Below the two seconds that a workflow allows a transition, so that a slow one is rolled back here. */
 export const TRANSITION_LIMITS = { deadlineMs: 1_900, lockTimeoutMs: 1_200 } as const;
 
 export type OpenWorkReads = ReturnType<typeof openWorkReads>;
 
-/** What workflows show of their rows. */
 export function openWorkReads({ database }: { readonly database: Database }) {
   return {
     async describeWait(type: OpenWorkType, id: string): Promise<Wait> {
@@ -19,8 +18,8 @@ export function openWorkReads({ database }: { readonly database: Database }) {
 }
 
 /**
- * A row that does not exist needs nothing more: a database was restored to a time before it. The workflow ends; what the
- * provider did for it is found by comparing statements.
+ * Ends the workflow if its row is gone: the database was restored to an earlier time. Comparing statements finds what
+ * the provider did for it.
  */
 export async function endWhenGone<Next>(
   logger: Logger,
@@ -38,7 +37,7 @@ export async function endWhenGone<Next>(
 
 type Step = { readonly do: string } | { readonly do: 'wait'; readonly for: string; readonly until: string | null };
 
-/** The step, and where it is a wait, its length by the database's clock and what an operator is shown of it. */
+/** Adds to a wait its length by the database's clock, and what operators see of it. */
 export async function withWait<Decided extends Step>(
   reader: Reader,
   type: OpenWorkType,

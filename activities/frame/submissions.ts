@@ -1,7 +1,10 @@
 import type { Reader } from '../../db/driver/client.ts';
 import { areSubmissionsClosed } from '../../db/providers/restores.ts';
 
-/** Thrown to be tried again: until the statements of the time that a restore lost are read, nothing is submitted. */
+/**
+ * Temporal retries this: after a restore, nothing is submitted until the statements of the lost window have been
+ * read.
+ */
 export class SubmissionsClosed extends Error {
   constructor() {
     super('nothing is submitted to providers until the operator’s after-restore command has ended');

@@ -30,13 +30,13 @@ export function incomingTransferTransitions({ database, logger }: ActivityDepend
   };
 }
 
-/** "Closed account number": why a payment goes back that cannot be booked. */
+/** "Closed account number": the return reason of a payment that cannot be booked. */
 const RETURN_CODE = 'AC04';
 
 export function incomingTransferProviderCalls(dependencies: ActivityDependencies) {
   const { database } = dependencies;
   return {
-    /** True once the provider has the money; a refusal is an operator's to solve, and throws until it is. */
+    /** True once the provider has taken the money back. A refusal keeps throwing until an operator resolves it. */
     async sendBackIncomingTransfer(id: string): Promise<boolean> {
       await requireOpenSubmissions(database.reader);
       const { provider, due, request } = await readReturn(database.reader, asId<IncomingTransferId>(id));
@@ -53,11 +53,11 @@ export function incomingTransferProviderCalls(dependencies: ActivityDependencies
   };
 }
 
-/** The provider will not take the money back: it stays in suspense and in sight. */
+/** The provider refuses the return: the money stays in suspense. */
 export class ReturnRefused extends Error {
   constructor(code: string) {
-    super(`the provider does not take the money back: ${code}`);
-    // The failure type in histories that are already written.
+    super(`the provider refused the return: ${code}`);
+    // The failure type that existing histories show.
     this.name = 'SendBackRefused';
   }
 }

@@ -24,29 +24,29 @@ import { type CallOptions, type Provider, ProviderUnavailable, type StatementEnt
 
 type Dependencies = Pick<ActivityDependencies, 'database' | 'providers' | 'logger'>;
 
-/** Payments younger than this may still be on their way between the two books. */
+/** Payments younger than this may still be missing from one of the two books. */
 const SETTLED_AGE_MS = 5 * 60_000;
-/** How far back the first comparison of a position goes. */
+/** How far back a position's first comparison goes. */
 const FIRST_WINDOW_MS = 7 * 24 * 3_600_000;
 const PAGE = 500;
 const OPEN_DIFFERENCES_MAX = 1_000;
 
 export interface Compared {
   readonly payments: number;
-  /** Not known before. */
+  /** Newly found. */
   readonly differences: number;
-  /** Known, and gone by now. */
+  /** Known before and now resolved. */
   readonly resolved: number;
-  /** Positions that could not be compared, and are the next time, from where they were. */
+  /** Positions that could not be compared; the next run continues from the same point. */
   readonly failed: number;
 }
 
 const NOTHING: Compared = { payments: 0, differences: 0, resolved: 0, failed: 0 };
 
 /**
- * Compares the statement of each provider and currency with our books, payment by payment, from where the last comparison
- * ended. Differences are recorded once, for a person; nothing is posted. One that is gone by itself is resolved. Each
- * position stands for itself: what stops one is logged and counted, and the others are compared.
+ * Compares each provider's statement with our books, payment by payment, from where the last comparison ended. It
+ * records each difference once, for a person, resolves those that have disappeared, and posts nothing. An error in
+ * one position is logged and counted, and does not stop the others.
  */
 export async function compareStatements(
   dependencies: Dependencies,
@@ -73,7 +73,7 @@ export async function compareStatements(
   return sum;
 }
 
-/** Without the database, or at shutdown, no other position can be compared either. */
+/** Without the database, or at shutdown, every other position would fail too. */
 function countFailure({ logger }: Dependencies, position: Position, error: unknown, call: CallOptions): Compared {
   if (error instanceof DatabaseUnavailable || call.signal?.aborted) throw error;
   logger.error({ ...position, reason: failureName(error) }, 'a statement could not be compared');
@@ -125,16 +125,16 @@ async function comparePosition(
   return { payments, differences, resolved, failed: 0 };
 }
 
-/** What a statement says of each payment, by `textOf` its key. */
+/** What a statement reports of each payment, keyed by `textOf`. */
 export type ReportedPayments = ReadonlyMap<string, { readonly key: PaymentKey; readonly standing: Standing }>;
 
 export interface ReadStatement {
   readonly reported: ReportedPayments;
-  /** What names the entries that could not be read. */
+  /** References of entries that could not be read. */
   readonly unreadable: ReadonlySet<string>;
 }
 
-/** Reads a time of the statement to its end. Of several entries of one payment the last tells how it stands. */
+/** Reads the statement of a period. The last entry of a payment determines its standing. */
 export async function readStatement(
   provider: Provider,
   range: { readonly currency: string; readonly from: Date; readonly to: Date },
@@ -154,7 +154,7 @@ export async function readStatement(
   }
 }
 
-/** What undoes a payment has an amount of its own: a return may be of a part. */
+/** A return or failure has its own amount: it may be partial. */
 function standingAfter(before: Standing | undefined, { kind, amountMinor }: StatementEntry): Standing {
   const moved = kind === 'payment-out' || kind === 'payment-in';
   return moved
@@ -172,7 +172,7 @@ function textOf({ direction, reference }: PaymentKey): string {
   return `${direction} ${reference}`;
 }
 
-/** Payments of the statement that our books have otherwise, or not at all. */
+/** Payments of the statement that our books lack or show differently. */
 async function suspectsOfStatement(
   reader: Reader,
   position: Position,
@@ -193,7 +193,7 @@ async function suspectsOfStatement(
   return suspects;
 }
 
-/** Payments that our books moved in the time, and the statement of that time does not show. */
+/** Payments that our books moved in the period and the statement of that period lacks. */
 async function suspectsOfBooks(
   reader: Reader,
   position: Position,
@@ -214,9 +214,9 @@ async function suspectsOfBooks(
 }
 
 /**
- * The two books of one payment as they are now: what was on its way may have arrived. Without an answer it stands as the
- * statement says, and is looked up again with the next comparison. What the statement said of its amounts counts beside the
- * look-up: a provider that says two things is one for a person.
+ * Compares a payment again as both books show it now: it may have arrived meanwhile. If the provider does not answer,
+ * the statement counts until the next comparison. The statement's amounts are compared as well: a provider that
+ * contradicts itself needs a person.
  */
 async function lookAgain(
   reader: Reader,
@@ -232,7 +232,7 @@ async function lookAgain(
   return difference ?? (amountsDiffer(reported, ours) ? 'statement-amount-differs' : null);
 }
 
-/** Null where the provider does not know the payment, undefined where it does not answer. */
+/** Null if the provider does not know the payment, undefined if it does not answer. */
 async function lookUp(provider: Provider, key: PaymentKey, call: CallOptions): Promise<Standing | null | undefined> {
   try {
     return key.direction === 'in'
@@ -260,7 +260,7 @@ async function lookUpOut(provider: Provider, reference: string, call: CallOption
   return { amountMinor, moved, undoneMinor: outcome === 'returned' ? payment.returnedMinor : amountMinor };
 }
 
-/** One that cannot be looked up stays open. */
+/** A difference that cannot be looked up stays open. */
 async function resolveGone(reader: Reader, provider: Provider, position: Position, call: CallOptions): Promise<number> {
   let resolved = 0;
   for (const { id, direction, reference } of await listOpenDifferences(reader, position, OPEN_DIFFERENCES_MAX)) {

@@ -18,7 +18,7 @@ import { endWhenGone, TRANSITION_LIMITS, withWait } from '../frame/open-work.ts'
 import { SubmissionsClosed } from '../frame/submissions.ts';
 import type { PaymentAnswer, PaymentState } from '../providers/port.ts';
 
-/** What the transfer's workflow does next. Ids and codes only: workflow histories hold no personal data. */
+/** The workflow's next step. Ids and codes only: histories contain no personal data. */
 export type OutgoingTransferNext = WithWait<OutgoingTransferStep>;
 
 export type OutgoingTransferTransitions = ReturnType<typeof outgoingTransferTransitions>;
@@ -45,7 +45,7 @@ export function outgoingTransferTransitions({
       if (attempt !== null) return { do: 'submit', attempt };
       return next(id, (tx) => advanceOutgoingTransfer(tx, idOf(id), rules), limitsUntil(endsAt));
     },
-    /** Without a report nothing was submitted; the row says what is next. */
+    /** Without a report nothing was submitted; the row decides the next step. */
     async recordOutgoingTransferSubmission(
       id: string,
       attempt: number,
@@ -62,7 +62,7 @@ export function outgoingTransferTransitions({
       count: number,
       report: PaymentReport | null,
     ): Promise<OutgoingTransferNext> {
-      // One that was looked up under an earlier release says of no amount: the next look-up does.
+      // Reports of an earlier release lack the amount: the next look-up has it.
       const found = report?.claim === undefined ? null : { ...report, claim: report.claim };
       return next(id, (tx) => recordLookUp(tx, idOf(id), count, found, rules));
     },
@@ -73,8 +73,8 @@ export function outgoingTransferProviderCalls(dependencies: ActivityDependencies
   const { database } = dependencies;
   return {
     /**
-     * Goes out with the same reference each time, so that the provider pays once. Null, and nothing goes out, unless the row
-     * still asks for this attempt: who schedules or repeats an activity decides nothing about money.
+     * Submits under the same reference each time, so that the provider pays once. Null, with nothing sent, unless the
+     * row still expects this attempt: scheduling an activity must not be enough to move money.
      */
     async submitOutgoingTransfer(id: string, attempt: number): Promise<PaymentReport | null> {
       const due = await readDueSubmission(database.reader, idOf(id), attempt);
@@ -85,7 +85,7 @@ export function outgoingTransferProviderCalls(dependencies: ActivityDependencies
         wordOf(await providerOf(dependencies, provider).submitPayment({ ...payment, attempt }, { signal })),
       );
     },
-    /** Null when the provider does not know the payment, which proves nothing. */
+    /** Null if the provider does not know the payment, which proves nothing. */
     async lookUpOutgoingTransfer(id: string, _count: number): Promise<LookedUpPayment | null> {
       const provider = await readProviderOf(database.reader, idOf(id));
       return whileHeartbeating(async (signal) => {
@@ -96,7 +96,7 @@ export function outgoingTransferProviderCalls(dependencies: ActivityDependencies
   };
 }
 
-/** What is left of a transition's time after a first part of it. */
+/** The rest of a transition's time after its first part. */
 function limitsUntil(endsAt: number): TransactionOptions {
   return { ...TRANSITION_LIMITS, deadlineMs: Math.max(1, endsAt - performance.now()) };
 }
@@ -112,7 +112,7 @@ const WORDS = {
   returned: 'returned',
 } as const;
 
-/** What a look-up says of the payment, in the words of the transition table. */
+/** A look-up's result as an outcome of the transition table. */
 export function reportOf(state: PaymentState): LookedUpPayment {
   const { amountMinor, currency } = state;
   const returned =

@@ -10,11 +10,11 @@ import {
   stepReference,
 } from './port.ts';
 
-/** An account is asked for once; only its closing can be asked for again after a refusal. */
+/** An account is requested once; only its closing can be requested again after a refusal. */
 const OPENING_ATTEMPT = 1;
 const CLOSING = 'close';
 
-/** What the transitions call "close, attempt n" is called so at the provider. */
+/** The provider's reference of the transition "close, attempt n". */
 export function closingReference(accountId: AccountId, attempt: number): string {
   return stepReference(accountId, CLOSING, attempt);
 }
@@ -44,7 +44,7 @@ function opened(
 
 export type AccountEvent = Extract<ProviderEvent, { readonly accountId: string }>;
 
-/** What a callback says of an account; null where its reference is none of ours. */
+/** An account callback as a report; null if the reference is not ours. */
 export function accountReportOf(event: AccountEvent): AccountReport | null {
   if (!isUuid(event.accountId)) return null;
   const accountId = asId<AccountId>(event.accountId);

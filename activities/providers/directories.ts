@@ -4,15 +4,15 @@ import type { DirectoryCode } from '../../domain/beneficiaries/verifications.ts'
 import type { NameDirectory } from './directory-port.ts';
 import { createSandboxDirectory } from './sandbox-directory.ts';
 
-/** By directory, then by the provider that asks it. */
+/** By directory, then by the provider that queries it. */
 export type NameDirectories = Readonly<Record<DirectoryCode, ReadonlyMap<string, NameDirectory>>>;
 
-/** The providers by whose way `pay-uk` can be asked. A new one is a file here and a line. */
+/** Providers that can query `pay-uk`. A new one is a file here and a line. */
 const PAY_UK: Readonly<Record<string, (settings: Pick<Environment, 'sandboxUrl'>) => NameDirectory>> = {
   'sandbox-bank': ({ sandboxUrl }) => createSandboxDirectory({ url: sandboxUrl, provider: 'sandbox-bank' }),
 };
 
-/** The way to each directory through the configured providers that have one; none is no reason not to start. */
+/** Each directory's adapters, by configured provider. The service starts without any. */
 export function createDirectories(
   configuration: Pick<Configuration, 'providers'>,
   settings: Pick<Environment, 'sandboxUrl'>,

@@ -2,11 +2,11 @@ import type { VerificationResult } from '../../domain/beneficiaries/verification
 import type { CallOptions } from './port.ts';
 
 /**
- * Asks a name directory, by way of a provider that is part of it, whether an account belongs to a name. Where no answer
- * comes, or one that is not understood, the call throws `ProviderUnavailable`: nothing was learnt, and asking again is safe.
+ * Asks a name directory, through a member provider, whether an account belongs to a name. Without an intelligible
+ * answer the call throws `ProviderUnavailable`, and asking again is safe.
  */
 export interface NameDirectory {
-  /** The provider by whose way it is asked. */
+  /** The provider through which the directory is queried. */
   readonly provider: string;
   verifyName(request: NameVerificationRequest, call: CallOptions): Promise<NameVerificationAnswer>;
 }
@@ -23,6 +23,6 @@ export interface NameVerificationRequest {
 
 export interface NameVerificationAnswer {
   readonly result: VerificationResult;
-  /** The directory's own name of this answer, for questions to it. */
+  /** The directory's reference of this answer, for enquiries. */
   readonly reference: string;
 }

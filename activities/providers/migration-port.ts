@@ -1,8 +1,8 @@
 import type { CallOptions, NotFound, Refused } from './port.ts';
 
 /**
- * What a provider tells of those whom it knew before the service did, for `workflow.code` `migration`. A look-up changes
- * nothing at the provider. Where no answer comes, or one that is not understood, it throws `ProviderUnavailable`.
+ * Looks up clients and beneficiaries that a provider had before the service did, for `workflow.code` `migration`.
+ * Look-ups change nothing. Without an intelligible answer they throw `ProviderUnavailable`.
  */
 export interface MigrationSource {
   lookUpClient(sourceId: string, call: CallOptions): Promise<ClientFound | NotFound | Refused>;
@@ -10,14 +10,14 @@ export interface MigrationSource {
 }
 
 /**
- * Fields named as those of a direct creation (`data.client`, `data.beneficiary`); what the provider does not have is left
- * out. Nothing of it has been checked against the service's rules.
+ * Fields as in a direct creation (`data.client`, `data.beneficiary`), without those that the provider lacks. Not yet
+ * validated against the service's rules.
  */
 export type Unchecked = Readonly<Record<string, unknown>>;
 
 export interface ClientFound {
   readonly outcome: 'found';
-  /** The provider's own id of the client, as `connectClient` would answer it. */
+  /** The provider's client id, as `connectClient` would return it. */
   readonly reference: string;
   readonly client: Unchecked;
 }
@@ -25,7 +25,7 @@ export interface ClientFound {
 export interface BeneficiaryFound {
   readonly outcome: 'found';
   readonly reference: string;
-  /** Whose beneficiary it is: the provider's own id of the client. */
+  /** The provider's id of the client who owns the beneficiary. */
   readonly clientReference: string;
   readonly beneficiary: Unchecked;
 }

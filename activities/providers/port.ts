@@ -3,22 +3,21 @@ import type { PartyAccount } from '../../domain/incoming-transfers/incoming-tran
 import type { MigrationSource } from './migration-port.ts';
 
 /**
- * What the service needs of a bank or payment institution; an adapter per provider maps the provider's words onto it.
+ * What the service needs of a bank or payment institution; each provider has an adapter.
  *
- * What every adapter keeps, and test/provider-adapter-conformance.ts holds it to:
- * - Every instruction carries a reference of ours that is derived from the resource and the step: sending it again gets the
- *   first result and never a second effect.
- * - An outcome is only what the provider itself says of the very thing that was asked about. An answer about another
- *   reference or, of a payment submitted, another amount is none.
- * - Where the outcome is open the call throws `ProviderUnavailable`, and the same call goes out again: after a time-out, a
- *   cut connection, 3xx, 401, 403, 405, 409, 429, 5xx, and an answer that is not the provider's own or not understood.
- * - An instruction is refused only where the provider says in its own words that nothing was done.
- * - A look-up is never refused: what is wrong with asking (400, 422, a gateway's page) says nothing of the payment or the
- *   account. Only a refusal that the provider reports as the state of what was looked up is an outcome.
- * - `not-found` is the provider's own word that it does not know the reference; any other 404 leaves the outcome open.
- * - Look-ups and callbacks carry amount and currency as the provider has them, and of a return how much came back.
+ * The contract of every adapter, which test/provider-adapter-conformance.ts enforces:
+ * - Every instruction carries our reference for its resource and step; a repetition returns the first result and does nothing.
+ * - Only the provider's own statement about the very thing asked for is an outcome. An answer about another reference or,
+ *   for a submitted payment, another amount is not.
+ * - While the outcome is open the call throws `ProviderUnavailable` and is repeated: after a time-out, a cut connection,
+ *   3xx, 401, 403, 405, 409, 429, 5xx, and any answer that is unintelligible or not from the provider.
+ * - An instruction is refused only if the provider itself says that nothing was done.
+ * - A look-up is never refused: a rejected question (400, 422, a gateway's page) says nothing about the payment or account.
+ *   Only a refusal that the provider reports as the state of what is looked up is an outcome.
+ * - `not-found` means that the provider itself does not know the reference; any other 404 leaves the outcome open.
+ * - Look-ups and callbacks carry the provider's amount and currency, and for a return the returned amount.
  *
- * Schemes and deposit information need no call: they are the provider's offers in the configuration (domain/providers/providers.ts).
+ * Schemes and deposit information need no call: they are part of the provider's offers in the configuration (domain/providers/providers.ts).
  */
 export interface Provider extends MigrationSource {
   readonly name: string;
@@ -32,39 +31,39 @@ export interface Provider extends MigrationSource {
   submitPayment(request: PaymentRequest, call: CallOptions): Promise<PaymentAnswer>;
   /** `ourReference` is the outgoing transfer's id. */
   lookUpPayment(ourReference: string, call: CallOptions): Promise<PaymentState | NotFound>;
-  /** A payment that came in, as it was told when it did; `serviceProviderId` is the provider's own id. */
+  /** A payment in, as its callback reported it; `serviceProviderId` is the provider's id. */
   lookUpPaymentIn(serviceProviderId: string, call: CallOptions): Promise<PaymentInState | NotFound>;
-  /** Gives money back to its payer: the receiving account is closed, or the transfer was refused. */
+  /** Returns money to its payer: the receiving account is closed, or the transfer was refused. */
   returnPayment(request: ReturnRequest, call: CallOptions): Promise<ReturnAnswer>;
 
-  /** One page of the pooled position's entries, oldest first, of `from <= bookedAt < to`. */
+  /** One page of the pooled position's entries with `from <= bookedAt < to`, oldest first. */
   fetchStatement(request: StatementRequest, call: CallOptions): Promise<StatementPage>;
 
   /**
-   * The events of a callback that the provider signed. Throws `CallbackRefused`. `rawBody` is the body as it came in;
-   * header names are in lower case.
+   * The events of a signed callback. Throws `CallbackRefused`. `rawBody` is the body as received; header names are in
+   * lower case.
    */
   verifyCallback(headers: Readonly<Record<string, string | undefined>>, rawBody: Buffer, now: Date): ProviderEvent[];
 }
 
 export interface CallOptions {
-  /** Ends the call at once, as at shutdown. The call then throws `ProviderUnavailable`, as its outcome is unknown. */
+  /** Aborts the call, as at shutdown. The call then throws `ProviderUnavailable`, as its outcome is unknown. */
   readonly signal?: AbortSignal | undefined;
-  /** The longest that the call may take; the adapter has a default. */
+  /** Defaults to the adapter's own deadline. */
   readonly deadlineMs?: number | undefined;
 }
 
-/** The reference of a step that a resource takes more than once or beside others, as a change of an account. */
+/** The reference of a repeatable step of a resource, such as a change of an account. */
 export function stepReference(resourceId: string, step: string, attempt: number): string {
   return `${resourceId}:${step}:${attempt}`;
 }
 
-/** Why a provider, or the way to it, refused: the connection's error of specification 2.5. */
+/** Why a provider refused: the connection's error of specification 2.5. */
 export type ProviderRefusal = ConnectionError;
 
 export type Refused = { readonly outcome: 'refused'; readonly error: ProviderRefusal };
 
-/** The provider has never heard of our reference. Of an instruction under way it proves nothing: send it again. */
+/** The provider does not know our reference. For an instruction under way this proves nothing: send it again. */
 export type NotFound = { readonly outcome: 'not-found' };
 
 export interface AccountPlace {
@@ -79,7 +78,7 @@ export interface ClientRequest {
   readonly country: string | null;
 }
 
-/** `reference` is the provider's own id of the client. */
+/** `reference` is the provider's id of the client. */
 export type ClientAnswer = { readonly outcome: 'connected'; readonly reference: string } | Refused;
 
 export interface AccountRequest extends AccountPlace {
@@ -90,7 +89,7 @@ export interface AccountRequest extends AccountPlace {
   readonly alias: string;
 }
 
-/** The identifiers that a provider gives an account. */
+/** Identifiers that the provider assigned to an account. */
 export interface AccountIdentifiers {
   readonly iban: string | null;
   readonly accountNumber: string | null;
@@ -101,14 +100,14 @@ export type OpenedAccount = AccountPlace & AccountIdentifiers & { readonly refer
 
 export type AccountAnswer =
   | ({ readonly outcome: 'opened' } & OpenedAccount)
-  /** The provider works on it and tells the result by an event. */
+  /** The provider is working on it and will report the result by callback. */
   | { readonly outcome: 'accepted'; readonly reference: string }
   | { readonly outcome: 'closed'; readonly reference: string }
   | Refused;
 
 export interface AccountChangeReference {
   readonly accountId: string;
-  /** Of this change alone: `stepReference(accountId, 'close', attempt)`. */
+  /** Unique to this change: `stepReference(accountId, 'close', attempt)`. */
   readonly changeReference: string;
 }
 
@@ -119,9 +118,9 @@ export interface AccountChangeRequest extends AccountChangeReference {
 export type AccountChangeAnswer = { readonly outcome: 'changed' } | { readonly outcome: 'accepted' } | Refused;
 
 export interface PaymentRequest {
-  /** The outgoing transfer's id: the provider pays once for it, however often it is submitted. */
+  /** The outgoing transfer's id: the provider pays once for it, however often we submit it. */
   readonly ourReference: string;
-  /** Which submission of ours this is, for the provider's logs; never part of what makes a payment the same. */
+  /** Our submission's number, for the provider's logs; not part of the payment's identity. */
   readonly attempt: number;
   readonly amountMinor: bigint;
   readonly currency: string;
@@ -138,21 +137,21 @@ export interface PaymentParty extends AccountIdentifiers {
   readonly country: string | null;
 }
 
-/** The provider's own names of a payment: `serviceProviderId`, `serviceProviderReference` of specification 2.7 and 4.9. */
+/** The provider's ids of a payment: `serviceProviderId`, `serviceProviderReference` of specification 2.7 and 4.9. */
 export interface ProviderPayment {
   readonly serviceProviderId: string;
   readonly serviceProviderReference: string | null;
 }
 
 export type PaymentAnswer =
-  /** Released: the provider has taken the payment on, and tells by an event how it ends. */
+  /** Released: the provider has accepted the payment and will report its outcome by callback. */
   | ({ readonly outcome: 'accepted' } & ProviderPayment)
-  /** Released and settled at once; no event need follow. */
+  /** Released and settled at once; a callback need not follow. */
   | ({ readonly outcome: 'completed' } & ProviderPayment)
   /** Explicitly not carried out; nothing was booked. */
   | Refused;
 
-/** How much a payment is of, as the provider has it. It is compared with the transfer’s before anything moves. */
+/** The payment's amount as the provider has it, compared with the transfer's before any posting. */
 export interface PaymentAmount {
   readonly amountMinor: bigint;
   readonly currency: string;
@@ -167,15 +166,15 @@ export type PaymentState = PaymentAmount &
   );
 
 export interface PaymentReturn {
-  /** The provider's id of the return, unique among all payments in. */
+  /** The provider's id of the return, unique among payments in. */
   readonly returnReference: string;
   readonly code: string;
-  /** What came back, in the payment's currency: all of it, or a part. */
+  /** The returned amount, all or part, in the payment's currency. */
   readonly returnedMinor: bigint;
 }
 
 export interface ReturnRequest {
-  /** The incoming transfer's id: money goes back once for it. */
+  /** The incoming transfer's id: the provider returns its money once. */
   readonly incomingTransferId: string;
   readonly serviceProviderId: string;
   readonly amountMinor: bigint;
@@ -190,13 +189,13 @@ export interface StatementRequest {
   readonly currency: string;
   readonly from: Date;
   readonly to: Date;
-  /** `next` of the page before; absent for the first. */
+  /** `next` of the previous page; absent for the first. */
   readonly after?: string | undefined;
 }
 
 export interface StatementPage {
   readonly entries: readonly StatementEntry[];
-  /** What names each entry that could not be read: its id or, without one, a digest. It hides no other entry. */
+  /** Ids of entries that could not be read, or digests for want of an id. They hide no other entry. */
   readonly unreadable: readonly string[];
   /** Null on the last page. */
   readonly next: string | null;
@@ -220,7 +219,7 @@ export interface StatementEntry {
   readonly amountMinor: bigint;
   readonly currency: string;
   readonly serviceProviderId: string;
-  /** The outgoing transfer's id, of entries about payments out; the incoming transfer's, of money sent back. */
+  /** The outgoing transfer's id for payments out; the incoming transfer's for returned money. */
   readonly ourReference: string | null;
 }
 
@@ -229,7 +228,7 @@ export interface PaymentClaim extends ProviderPayment, PaymentAmount {
   readonly ourReference: string;
 }
 
-/** What a provider tells by itself. `providerEventId` stays the same when it is told again. */
+/** What a provider reports by callback. `providerEventId` is the same for every repetition. */
 export type ProviderEvent = { readonly providerEventId: string; readonly occurredAt: Date } & (
   | ({ readonly type: 'account-opened'; readonly accountId: string } & OpenedAccount)
   | { readonly type: 'account-opening-refused'; readonly accountId: string; readonly error: ProviderRefusal }
@@ -243,7 +242,7 @@ export type ProviderEvent = { readonly providerEventId: string; readonly occurre
   | ({ readonly type: 'payment-failed'; readonly code: string } & PaymentClaim)
   | ({ readonly type: 'payment-returned' } & PaymentClaim & PaymentReturn)
   | ({ readonly type: 'payment-received' } & PaymentReceived)
-  /** The provider lets go of money that it held; this may arrive before the payment itself. */
+  /** The provider releases money that it held; this may arrive before the payment itself. */
   | ({ readonly type: 'payment-in-released' } & PaymentInReleased)
 );
 
@@ -259,24 +258,24 @@ export interface PaymentReceived extends ProviderPayment {
   readonly scheme: string;
   readonly senderName: string | null;
   readonly senderAccount: PartyAccount | null;
-  /** Whom the payer named; any of them may be missing or unknown to us. */
+  /** The receiver that the payer named; any part may be missing or unknown to us. */
   readonly receiver: AccountIdentifiers;
   /** What the payer wrote, perhaps a ledger number. */
   readonly remittanceText: string | null;
-  /** The money is on the pooled position, and the provider does not let it be paid on yet: `payment-in-released` ends that. */
+  /** The money is in the pooled position, but the provider holds it until `payment-in-released`. */
   readonly held: boolean;
 }
 
 export type PaymentInState = PaymentReceived & {
   readonly outcome: 'received';
-  /** The money has gone back to its payer. */
+  /** The money has been returned to its payer. */
   readonly returned: boolean;
 };
 
-/** What the provider did is unknown. Never a failure of the payment: the same call goes out again. */
+/** It is unknown what the provider did. Never a failure of the payment: the same call goes out again. */
 export class ProviderUnavailable extends Error {
   readonly provider: string;
-  /** Short and without personal data: `timeout`, `status 503`, `connection`, `answer not understood`. */
+  /** Short, without personal data: `timeout`, `status 503`, `connection`, `answer not understood`. */
   readonly reason: string;
 
   constructor(provider: string, reason: string, options?: ErrorOptions) {
@@ -287,7 +286,7 @@ export class ProviderUnavailable extends Error {
   }
 }
 
-/** A callback that must have no effect: forged, too old, or signed but not understood. */
+/** A callback to reject: forged, too old, or signed but unintelligible. */
 export class CallbackRefused extends Error {
   readonly reason: 'signature' | 'timestamp' | 'malformed';
 

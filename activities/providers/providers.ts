@@ -5,7 +5,7 @@ import { createSandboxBank } from './sandbox-bank.ts';
 
 type Settings = Pick<Environment, 'sandboxUrl' | 'sandboxBankSecret'>;
 
-/** How to make the adapter of each provider that the service can call. A new provider is a file here and a line. */
+/** Adapters of the providers that the service can call. A new one is a file here and a line. */
 const ADAPTERS: Readonly<Record<string, (settings: Settings) => Provider>> = {
   'sandbox-bank': ({ sandboxUrl, sandboxBankSecret }) => {
     if (sandboxBankSecret === null) {
@@ -17,7 +17,7 @@ const ADAPTERS: Readonly<Record<string, (settings: Settings) => Provider>> = {
   },
 };
 
-/** The adapters of the configured built-in providers, by code. Plug-in providers have none: their callers are theirs. */
+/** Adapters of the configured built-in providers, by code. Plug-in providers have none: their operators call us. */
 export function createProviders(
   configuration: Pick<Configuration, 'providers'>,
   settings: Settings,

@@ -15,7 +15,7 @@ const COMPLETED = {
   data: { ourReference: 'our-1', paymentId: 'p-1', paymentReference: 'SBO1', amount: 12.5, currency: 'GBP' },
 };
 
-/** Signed by the reference library, so that both sides' reading of the standard is tried. */
+/** Signed by the reference library, to test our reading of the standard against it. */
 function signed(event: unknown, change: { secret?: string; at?: Date; id?: string } = {}) {
   const body = typeof event === 'string' ? event : (stringify(event) ?? '');
   const at = change.at ?? NOW;

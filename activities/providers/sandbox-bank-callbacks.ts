@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import { CallbackRefused, type PaymentInState, type ProviderEvent, ProviderUnavailable } from './port.ts';
 import { AMOUNT, IDENTIFIERS, INSTANT, MONEY, minorOf, REFUSAL, storable, understood } from './sandbox-bank-wire.ts';
 
-/** How far the bank's clock and ours may be apart, and how long a callback may be on its way. */
+/** Allows for clock skew and for the callback's time in transit. */
 const TOLERANCE_S = 300;
 
 interface SignedCallback {
@@ -13,7 +13,7 @@ interface SignedCallback {
   readonly now: Date;
 }
 
-/** Checks the signature of Standard Webhooks 1.0 (HMAC-SHA256 over `id.timestamp.body`) and reads the one event. */
+/** Verifies the Standard Webhooks 1.0 signature (HMAC-SHA256 over `id.timestamp.body`) and reads the one event. */
 export function verifySandboxBankCallback(secret: string, callback: SignedCallback): ProviderEvent[] {
   const { headers, rawBody, now } = callback;
   const id = headers['webhook-id'] ?? '';
@@ -23,7 +23,7 @@ export function verifySandboxBankCallback(secret: string, callback: SignedCallba
   if (id === '' || !signatures.some((signature) => isSignature(signature, expected))) {
     throw new CallbackRefused('signature', 'The signature is missing or wrong.');
   }
-  // Signed, so whole seconds since 1970 unless the bank itself is broken.
+  // Whole seconds since 1970, as the signature vouches.
   const ageS = now.getTime() / 1000 - (/^\d{1,12}$/.test(timestamp) ? Number(timestamp) : Number.NaN);
   if (!(Math.abs(ageS) <= TOLERANCE_S)) {
     throw new CallbackRefused('timestamp', 'The callback is too old, or from the future.');
@@ -78,7 +78,7 @@ const EVENT = v.variant('type', [
   eventType('account-change-refused', { ...CHANGE, error: REFUSAL }),
   eventType('payment-completed', PAYMENT_OUT),
   eventType('payment-failed', { ...PAYMENT_OUT, code: v.string() }),
-  // Without `returnedAmount` all of it came back.
+  // Without `returnedAmount` the return is of the whole payment.
   eventType('payment-returned', {
     ...PAYMENT_OUT,
     code: v.string(),
@@ -176,7 +176,7 @@ function receivedOf(data: DataOf<'payment-received'>) {
 
 const PAYMENT_IN = v.object({ ...PAYMENT_RECEIVED, status: v.picklist(['held', 'booked', 'sent-back']) });
 
-/** The answer to a look-up of a payment in, in the words of its callback. */
+/** The answer to a look-up of a payment in has the shape of its callback. */
 export function paymentInState(body: unknown): PaymentInState {
   const payment = understood(PAYMENT_IN, body);
   return { outcome: 'received', returned: payment.status === 'sent-back', ...receivedOf(payment) };

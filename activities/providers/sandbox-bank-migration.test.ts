@@ -5,7 +5,7 @@ import { BankConnection } from './sandbox-bank-wire.ts';
 
 type Json = ReturnType<typeof JSON.parse>;
 
-/** A bank that says what a test tells it to. */
+/** A bank whose answers the test scripts. */
 const says: { status: number; body: Json; paths: string[] } = { status: 200, body: {}, paths: [] };
 const server = createServer((request, response) => {
   says.paths.push(request.url ?? '');
@@ -46,7 +46,7 @@ function refusal(code: string, change: Json = {}) {
 }
 
 describe('a client', () => {
-  test('is told in the words of a direct creation, with its address where its kind has one', async () => {
+  test('is mapped to the fields of a direct creation, with an address if its type has one', async () => {
     says.body = {
       reference: 'r-1',
       identity: { ...PERSON, birthDate: null, legalName: 'not of a person', identifications: [] },
@@ -86,7 +86,7 @@ describe('a client', () => {
     });
   });
 
-  test('keeps what is of the wrong kind, for the rules to judge', async () => {
+  test('keeps values of the wrong type for validation to refuse', async () => {
     says.body = '{"reference": "r", "identity": {"type": "individual", "givenName": 7, "familyName": ["x"]}}';
     const found = await calls.lookUpClient('3', {});
     expect(found).toMatchObject({ client: { identity: { givenName: { value: '7' }, familyName: ['x'] } } });
@@ -103,7 +103,7 @@ describe('a client', () => {
 });
 
 describe('a beneficiary', () => {
-  test('is told with its owner and its bank accounts', async () => {
+  test('has its owner and its bank accounts', async () => {
     says.body = {
       reference: 'b-1',
       clientReference: 'r-1',
@@ -154,13 +154,13 @@ describe('the bank', () => {
     ['no identity', 200, { reference: 'r' }],
     ['a list in the place of a client', 200, []],
     ['relations that are no list', 200, { reference: 'r', identity: PERSON, relations: 'none' }],
-  ])('with %s has told nothing', async (_, status, body) => {
+  ])('with %s is no answer', async (_, status, body) => {
     says.status = status;
     says.body = body;
     await expect(calls.lookUpClient('1', {})).rejects.toMatchObject({ name: 'ProviderUnavailable' });
   });
 
-  test('that answers later than the deadline has told nothing', async () => {
+  test('that answers after the deadline is no answer', async () => {
     const slow = createServer(() => {});
     await new Promise<void>((resolve) => slow.listen(0, '127.0.0.1', resolve));
     const address = slow.address();

@@ -5,7 +5,7 @@ import { type BankAnswer, type BankConnection, isNotFound, refusalOf, understood
 
 const NOT_FOUND = { outcome: 'not-found' } as const;
 
-/** The sandbox bank's look-ups of the clients and beneficiaries that it had before. */
+/** Looks up clients and beneficiaries that the sandbox bank had before. */
 export function migrationCalls(bank: BankConnection): MigrationSource {
   return {
     async lookUpClient(sourceId, options) {
@@ -43,7 +43,7 @@ function nothingOf(answer: BankAnswer) {
   return isNotFound(answer) ? NOT_FOUND : refusalOf(answer);
 }
 
-/** Whatever the bank has in a field: the service's rules judge it. Fields that are not named here are none of ours. */
+/** Fields pass unvalidated: the service's rules check them. Unlisted fields are dropped. */
 const anything = v.optional(v.unknown());
 
 const IDENTITY = v.object({
@@ -115,7 +115,7 @@ const EXISTING_BENEFICIARY = v.object({
 
 type Party = Pick<v.InferOutput<typeof EXISTING_CLIENT>, 'identity' | 'address' | 'phone' | 'email'>;
 
-/** What the service does not keep of a party is left behind: a beneficiary company's country, a director's passport. */
+/** Drops what the service does not store: a beneficiary company's country, a director's passport. */
 function clientOf({ identity, ...contact }: Party): Unchecked {
   const { type, legalName, incorporationDate, corporationType, country, identifications } = identity;
   const kept =
@@ -143,7 +143,7 @@ function personOf({ type, givenName, familyName, birthDate, country }: Party['id
   return { type, givenName, familyName, birthDate, country };
 }
 
-/** The bank has one address of each: where a person lives, where a company is registered. */
+/** The bank has one address per party: a person's residence, a company's registered office. */
 function profileOf(type: unknown, { address, phone, email }: Omit<Party, 'identity'>): Unchecked {
   return {
     identityType: type,
@@ -153,7 +153,7 @@ function profileOf(type: unknown, { address, phone, email }: Omit<Party, 'identi
   };
 }
 
-/** Without what is null or undefined, at any depth. */
+/** Removes null and undefined at any depth. */
 function present(fields: object): Unchecked {
   return Object.fromEntries(
     Object.entries(fields)

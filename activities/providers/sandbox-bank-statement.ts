@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import { ProviderUnavailable, STATEMENT_ENTRY_KINDS, type StatementEntry, type StatementPage } from './port.ts';
 import { INSTANT, MONEY, minorOf } from './sandbox-bank-wire.ts';
 
-/** A page as the sandbox bank sends it. Its entries are read one by one, so that one that cannot be read hides no other. */
+/** A page as the sandbox bank sends it. Entries are parsed one by one, so that an unreadable one hides no other. */
 export const STATEMENT = v.object({ entries: v.array(v.unknown()), next: v.nullable(v.string()) });
 
 const ENTRY = v.object({
@@ -17,7 +17,7 @@ const ENTRY = v.object({
   ourReference: v.nullable(v.string()),
 });
 
-/** Entries of another currency than was asked for count as unreadable: they belong to no position that is compared. */
+/** Entries in another currency than requested are unreadable: no compared position contains them. */
 export function readEntries(entries: readonly unknown[], currency: string): Omit<StatementPage, 'next'> {
   const readable: StatementEntry[] = [];
   const unreadable: string[] = [];
@@ -44,7 +44,7 @@ function readEntry(entry: unknown): StatementEntry | null {
 
 const NAMED = v.object({ entryId: v.pipe(v.string(), v.regex(/^[\w-]{1,100}$/)) });
 
-/** The same each time that the entry is read; what else stands in it may be anybody's data. */
+/** The same on every reading of the entry, without quoting its other fields, which may be personal data. */
 function nameOf(entry: unknown): string {
   const named = v.safeParse(NAMED, entry);
   if (named.success) return named.output.entryId;

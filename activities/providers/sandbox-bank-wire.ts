@@ -5,10 +5,10 @@ import { CONNECTION_ERROR_CATEGORIES, CONNECTION_ERROR_ORIGINS } from '../../dom
 import { isCurrency, parseAmountMinor } from '../../domain/frame/money.ts';
 import { type CallOptions, type NotFound, ProviderUnavailable } from './port.ts';
 
-/** The sandbox bank's words, and how they are asked for. */
+/** The sandbox bank's wire format and transport. */
 export const SANDBOX_BANK = 'sandbox-bank';
 
-/** Long enough for a bank that works; one that answers later is asked again with the same reference. */
+/** Long enough for a working bank; a slower one gets the same request again, with the same reference. */
 const DEADLINE_MS = 5_000;
 const CONNECTIONS_MAX = 64;
 const ANSWER_BYTES_MAX = 4 * 1024 * 1024;
@@ -29,7 +29,7 @@ export const IDENTIFIERS = {
   routingCodes: v.record(v.string(), v.string()),
 };
 
-/** Digits as they came; `minorOf` reads them with the currency. */
+/** Digits as received; `minorOf` converts them with the currency. */
 export const AMOUNT = v.pipe(
   v.instance(LosslessNumber),
   v.transform((value) => value.toString()),
@@ -37,7 +37,7 @@ export const AMOUNT = v.pipe(
 
 export const MONEY = { amount: AMOUNT, currency: v.string() };
 
-/** Throws `ProviderUnavailable` where it is no amount of money. */
+/** Throws `ProviderUnavailable` if it is not an amount of money. */
 export function minorOf({ amount, currency }: { readonly amount: string; readonly currency: string }): bigint {
   const minor = isCurrency(currency) ? parseAmountMinor(amount, currency) : null;
   if (typeof minor !== 'bigint') throw unavailable('answer not understood');
@@ -55,7 +55,7 @@ export interface BankAnswer {
   readonly body: unknown;
 }
 
-/** Calls the bank. Whatever leaves its outcome open throws `ProviderUnavailable`; redirects are not followed. */
+/** Calls the bank. Throws `ProviderUnavailable` whenever the outcome is open; does not follow redirects. */
 export class BankConnection {
   readonly #url: string;
   readonly #agent = new Agent({ connections: CONNECTIONS_MAX, maxResponseSize: ANSWER_BYTES_MAX });
@@ -93,7 +93,7 @@ export function unavailable(reason: string): ProviderUnavailable {
 
 const UNSTORABLE = /\0|\p{Surrogate}/gu;
 
-/** For `parse`: Postgres takes neither NUL nor half a surrogate pair; a payer's odd text must not keep his money out. */
+/** For `parse`: Postgres rejects NUL and lone surrogates, and odd text from a payer must not keep the money out. */
 export function storable(_key: string, value: unknown): unknown {
   return typeof value === 'string' ? value.replace(UNSTORABLE, '\uFFFD') : value;
 }
@@ -106,14 +106,14 @@ function parsed(text: string): unknown {
   }
 }
 
-/** The answer as the schema has it; another one proves nothing about what the bank did. */
+/** Parses the answer; one that does not match proves nothing about what the bank did. */
 export function understood<Schema extends v.GenericSchema>(schema: Schema, body: unknown): v.InferOutput<Schema> {
   const result = v.safeParse(schema, body);
   if (result.success) return result.output;
   throw unavailable('answer not understood');
 }
 
-/** Throws where an answer is about something else than what was asked: mixed up on the way, it says nothing. */
+/** Throws if an answer concerns another reference than the request's: misrouted, it proves nothing. */
 export function requireAbout(asked: string, answered: string): void {
   if (answered !== asked) throw unavailable('answer about something else');
 }
@@ -121,8 +121,8 @@ export function requireAbout(asked: string, answered: string): void {
 const ERROR_BODY = v.object({ error: REFUSAL, ourReference: v.optional(v.string()) });
 
 /**
- * The refusal of an instruction. Only the 4xx answers that say that nothing was done count: 400 (our request is wrong) and
- * 422. All others (a reference that was used for something else, a wrong path) are for a person: the outcome stays open.
+ * The refusal of an instruction. Only 400 (malformed request) and 422 say that nothing was done. Other 4xx (a reused
+ * reference, a wrong path) leave the outcome open, for a person to resolve.
  */
 export function refusalOf(
   answer: BankAnswer,
@@ -135,7 +135,7 @@ export function refusalOf(
   return { outcome: 'refused', error: refused.error };
 }
 
-/** Whether the bank itself says that it does not know our reference; a 404 of anything before it does not count. */
+/** Whether the bank itself does not know our reference. A 404 from a gateway does not count. */
 export function isNotFound(answer: BankAnswer): boolean {
   if (answer.status !== 404) return false;
   const result = v.safeParse(ERROR_BODY, answer.body);
@@ -143,8 +143,8 @@ export function isNotFound(answer: BankAnswer): boolean {
 }
 
 /**
- * What the bank itself says of what is looked up, or its own word that it does not know it. A refusal to answer, by the bank
- * or by something before it, says nothing of the payment or the account.
+ * The bank's state of what is looked up, or its own not-found. A refused look-up, by the bank or a gateway, says
+ * nothing about the payment or account.
  */
 export async function lookUp<Found>(
   bank: BankConnection,

@@ -27,7 +27,7 @@ import {
   understood,
 } from './sandbox-bank-wire.ts';
 
-/** The adapter of the sandbox bank. `url` is the sandbox's own; docs/sandbox.md has the bank's side. */
+/** The adapter of the sandbox bank at `url`; docs/sandbox.md describes the bank's side. */
 export function createSandboxBank(settings: { readonly url: string; readonly secret: string }): Provider {
   const bank = new BankConnection(settings.url);
   return {
@@ -39,7 +39,7 @@ export function createSandboxBank(settings: { readonly url: string; readonly sec
   };
 }
 
-/** References of ours and of the bank's, as parts of a path. */
+/** References, ours and the bank's, as path segments. */
 function path(parts: TemplateStringsArray, ...references: string[]): string {
   return String.raw(parts, ...references.map(encodeURIComponent));
 }
@@ -209,7 +209,7 @@ function paymentState(ourReference: string, body: unknown): PaymentState {
   }
 }
 
-/** A repeated submission is answered with what the payment has become: taken on at least, unless it was refused. */
+/** The bank answers a repeated submission with the payment's present state: accepted at least, unless refused. */
 function submissionAnswer(asked: PaymentAmount, state: PaymentState): PaymentAnswer {
   if (state.amountMinor !== asked.amountMinor || state.currency !== asked.currency) {
     throw unavailable('answer about another amount');

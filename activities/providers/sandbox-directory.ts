@@ -5,11 +5,11 @@ import { checkText } from '../../domain/frame/parties/names.ts';
 import type { NameDirectory, NameVerificationRequest } from './directory-port.ts';
 import { type CallOptions, ProviderUnavailable } from './port.ts';
 
-/** As long as the scheme gives a bank to answer. */
+/** The scheme's time limit for a bank's answer. */
 const DEADLINE_MS = 5_000;
 const CONNECTIONS_MAX = 16;
 const ANSWER_BYTES_MAX = 64 * 1024;
-/** Given and family name of 140 characters each, and more. */
+/** Room for a given and a family name of 140 characters each. */
 const HOLDER_NAME_LENGTH_MAX = 281;
 
 const ANSWER = v.object({
@@ -19,7 +19,7 @@ const ANSWER = v.object({
   name: v.nullable(v.string()),
 });
 
-/** Pay.UK's directory by way of the sandbox bank. `url` is the sandbox's own; docs/sandbox.md has the other side. */
+/** Pay.UK's directory through the sandbox bank at `url`; docs/sandbox.md describes the other side. */
 export function createSandboxDirectory(settings: { readonly url: string; readonly provider: string }): NameDirectory {
   const { provider } = settings;
   const url = `${settings.url.replace(/\/+$/, '')}/directory/name-checks`;
@@ -75,7 +75,7 @@ function resultOf({ matched, reasonCode, name }: v.InferOutput<typeof ANSWER>): 
   return reasonCode === null ? null : payUkResult(reasonCode, holderName(name));
 }
 
-/** Some banks put empty fields of a title before the name. A name that could not be shown safely is left out. */
+/** Some banks put empty title fields before the name. A name that is unsafe to display is left out. */
 function holderName(name: string | null): string | null {
   const checked = checkText((name ?? '').replace(/^[\s,]+/, ''), HOLDER_NAME_LENGTH_MAX);
   return typeof checked === 'string' ? null : checked.value;

@@ -38,8 +38,8 @@ export function signUpMail(dependencies: ActivityDependencies) {
   const { database, mail, publicUrl } = dependencies;
   return {
     /**
-     * True once a mail server has the e-mail, or nobody needs it any more. Sent again after an unknown outcome it carries
-     * the same Message-ID, so that a mailbox shows it once, and the links of both are good.
+     * True once a mail server has the e-mail, or it is no longer needed. Resent after an unknown outcome it carries
+     * the same Message-ID, so that mailboxes show it once; both links work.
      */
     async sendInvitationMail(id: string): Promise<boolean> {
       const token = randomBytes(TOKEN_BYTES).toString('base64url');

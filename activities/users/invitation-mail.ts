@@ -15,7 +15,7 @@ interface Wording {
   readonly ignore: string;
 }
 
-/** What language the person reads is not known yet, so the e-mail says the same in each that the page speaks. */
+/** The reader's language is unknown, so the e-mail repeats its text in every language of the sign-up pages. */
 const WORDINGS: readonly Wording[] = [
   {
     language: 'en',
@@ -47,7 +47,7 @@ const WORDINGS: readonly Wording[] = [
 
 const SUBJECT = 'Your invitation / Ihre Einladung / Votre invitation';
 
-/** The e-mail of a sign-up, as text and as HTML. It says the same each time, but for the link. */
+/** The e-mail of a sign-up, as text and HTML. Only the link differs between attempts. */
 export function invitationMail({ signUp, clientNames }: Pick<SignUp, 'signUp' | 'clientNames'>, link: string): Letter {
   const name = signUp.identity.givenName;
   const until = signUp.expiresAt.toISOString().slice(0, 16).replace('T', ' ');

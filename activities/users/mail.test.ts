@@ -5,7 +5,7 @@ import { MailNotTaken, sendMail } from './mail.ts';
 
 const LINK = 'https://accounts.example.com/sign-up/one-time-secret';
 
-/** A mail server of this test; `received` is what it took, each with whether it came encrypted. */
+/** A test mail server; `received` lists accepted mail and whether it came encrypted. */
 async function startMailServer(offersEncryption: boolean) {
   const received: { encrypted: boolean; text: string }[] = [];
   const server = new SMTPServer({
@@ -38,7 +38,7 @@ test('an e-mail with a one-time link never leaves in plain text: a server whose 
   const server = await startMailServer(false);
   const refused = await send(server.url).catch((error: unknown) => error);
   expect(refused).toBeInstanceOf(MailNotTaken);
-  // So the link of this attempt is given up: no one can have it.
+  // No mailbox has this attempt's link, so it is deleted.
   expect(refused).toMatchObject({ forCertain: true });
   expect(server.received).toEqual([]);
 });

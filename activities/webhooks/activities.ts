@@ -5,7 +5,7 @@ import { ShardDrain } from './drain.ts';
 import { createReceivers } from './receivers.ts';
 
 export interface WebhookDeliveryActivities {
-  /** Delivers what is due of a shard. `waitMs`: until the next delivery is due (0: go on), null when none is pending. */
+  /** Sends a shard's due deliveries. `waitMs`: time until the next one (0: continue), null if none is pending. */
   deliverWebhooks(shard: number): Promise<{ waitMs: number | null }>;
 }
 

@@ -6,12 +6,12 @@ import { webhookAttemptsTotal } from '../frame/metrics.ts';
 
 const PAUSE_MS_MIN = 100;
 const PAUSE_MS_MAX = 2_000;
-/** A record that could not be written for so long is given up: its claim is over, and the delivery is made again. */
+/** After this long an unwritten record is dropped: its claim has expired, and the delivery is repeated. */
 const RECORD_WITHIN_MS = 120_000;
 
 export type TimedRecord = AttemptRecord & { /** Of performance.now(). */ readonly startedAt: number };
 
-/** Saves attempts, many in one transaction: those that end while one is being written go with the next. */
+/** Saves attempts in batches: those that end during one write go into the next. */
 export class AttemptRecorder {
   readonly #options: { readonly database: Database; readonly disableAfterHours: number; readonly logger: Logger };
   #pending: TimedRecord[] = [];
@@ -25,14 +25,14 @@ export class AttemptRecorder {
     return this.#writing !== null || this.#pending.length > 0;
   }
 
-  /** Resolves at once, or with `last` when the record is written: a line is over only then. */
+  /** Resolves at once or, with `last`, when the record is written: only then is a line finished. */
   async add(record: TimedRecord, last: boolean): Promise<void> {
     this.#pending.push(record);
     const written = this.flush();
     if (last) await written;
   }
 
-  /** Resolves when all that was added before is written, or given up. */
+  /** Resolves when everything added before is written or dropped. */
   async flush(): Promise<void> {
     const own = this.#pending;
     while (this.#writing !== null) await this.#writing;
@@ -42,7 +42,7 @@ export class AttemptRecorder {
   }
 
   async #write(): Promise<void> {
-    // What ends within the same turn of the loop goes along.
+    // Attempts that end in the same turn of the event loop share a write.
     await sleep(1);
     const records = this.#pending;
     this.#pending = [];

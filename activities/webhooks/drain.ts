@@ -30,44 +30,47 @@ export interface DrainOptions {
   readonly receivers: Receivers;
   readonly keyring: Keyring;
   readonly schedule: AttemptSchedule;
-  /** Of one attempt, as the receivers have it. */
+  /** Time limit of one attempt, as the receivers enforce it. */
   readonly timeoutMs: number;
   readonly disableAfterHours: number;
   readonly logger: Logger;
   readonly now: () => Date;
   readonly random: () => number;
-  /** How long a drain that found nothing more looks on; default LINGER_MS. */
+  /** How long an idle drain keeps looking; default LINGER_MS. */
   readonly lingerMs?: number;
 }
 
-/** An activity drains for so long, then lets its workflow begin the next one, so that histories show that it lives. */
+/** How long one activity drains before its workflow starts the next, so that the history shows progress. */
 const RUN_MS = 60_000;
-/** Looking at the table is cheaper than being woken, so a drain that has just been busy looks on for a while. */
+/** Polling is cheaper than being woken, so a drain that was busy keeps looking for a while. */
 const LINGER_MS = 2_000;
 const LOOK_INTERVAL_MS = 50;
 /** Between two claims while deliveries flow. */
 const CLAIM_INTERVAL_MS = 10;
-/** Longer than anything between two updates; after a crash the sequencer wakes the shard again when it is over. */
+/** Longer than any pause between two updates; after a crash the sequencer wakes the shard when it expires. */
 const BUSY_MS = 15_000;
 const BUSY_INTERVAL_MS = 5_000;
-/** A claim outlasts an attempt by this. What has not begun within most of it is given back, and claimed again later. */
+/**
+ * A claim outlasts an attempt by this much. Deliveries that have not started within most of it are released and
+ * claimed later.
+ */
 const CLAIM_SLACK_MS = 15_000;
-/** Left of a claim after an attempt, to record it. */
+/** Time left in a claim after an attempt, to record it. */
 const RECORD_MS = 5_000;
-/** Claimed per attempt that may be under way: the events of one transfer are a line of four. */
+/** Deliveries claimed per free attempt: one transfer's four events form one line. */
 const ROWS_PER_ATTEMPT = 4;
 
 /**
- * Delivers what is due of one shard. It lives as long as its process, so that an attempt that takes its time outlives
- * the activity that began it and holds no other subscription up.
+ * Sends the due deliveries of one shard. It lives as long as its process, so that a slow attempt outlives the
+ * activity that started it and delays no other subscription.
  */
 export class ShardDrain {
   readonly #options: DrainOptions;
   readonly #shard: number;
   readonly #recorder: AttemptRecorder;
-  /** Lines wait here, and attempts are counted, by subscription. */
+  /** Queues lines and limits concurrent attempts per subscription. */
   readonly #pace = new Pace<readonly Claimed[]>((line) => this.#walk(line));
-  /** Subscriptions that answered 410, and when: what was claimed before that is not sent. */
+  /** Subscriptions that answered 410, and when: deliveries claimed before then are not sent. */
   readonly #goneAt = new Map<string, number>();
   #stop = stopSwitch();
   #busyWrittenAt = Number.NEGATIVE_INFINITY;
@@ -80,8 +83,8 @@ export class ShardDrain {
   }
 
   /**
-   * Drains until the shard is idle (then with the wait until the next delivery is due) or the run has lasted. A run that
-   * Temporal believes lost may still be ending here: the next one waits for it.
+   * Drains until the shard is idle, and returns the wait until the next delivery, or until the run's time is up. A
+   * run that Temporal believes lost may still be ending here: the next one waits for it.
    */
   run(signal: AbortSignal): Promise<{ waitMs: number | null }> {
     const running = this.#running.then(() => this.#run(signal));
@@ -102,7 +105,7 @@ export class ShardDrain {
     }
   }
 
-  /** Cuts attempts off and gives claims back. What was cut off is delivered again, under the same id. */
+  /** Aborts attempts and releases claims. Aborted deliveries are repeated under the same id. */
   async close(): Promise<void> {
     this.#stop.abort();
     await this.#pace.idle();
@@ -130,7 +133,7 @@ export class ShardDrain {
     return { waitMs: 0 };
   }
 
-  /** The wait until the next delivery is due, or undefined when there was work after all. */
+  /** The wait until the next delivery, or undefined if there was work after all. */
   async #tryToRest(): Promise<number | null | undefined> {
     let waitMs: number | null | undefined;
     const claimed = await this.#claim(async (claim) => {
@@ -161,7 +164,7 @@ export class ShardDrain {
     return { deliveries, token, claimEndsAt };
   }
 
-  /** Renders and addresses claimed deliveries and lines them up. False when there were none. */
+  /** Renders and queues claimed deliveries. False if there were none. */
   async #begin(claim: {
     deliveries: readonly ClaimedDelivery[];
     token: string;
@@ -190,7 +193,7 @@ export class ShardDrain {
     return true;
   }
 
-  /** First attempts of one resource one after the other, whatever each of them comes to. */
+  /** First attempts for one resource go out one after the other, whatever their results. */
   async #walk(line: readonly Claimed[]): Promise<Health> {
     let health: Health = 'unknown';
     for (const [index, claimed] of line.entries()) {
@@ -219,7 +222,7 @@ export class ShardDrain {
     return claimedAt > (this.#goneAt.get(target.subscriptionId) ?? Number.NEGATIVE_INFINITY);
   }
 
-  /** Null when it was cut off: whether the receiver has it is then unknown. */
+  /** Null if it was aborted: it is then unknown whether the receiver has it. */
   async #attempt({ delivery, target, body }: Claimed): Promise<AttemptOutcome | null> {
     const unreadable: AttemptOutcome = {
       durationMs: 0,
@@ -263,14 +266,14 @@ export class ShardDrain {
   }
 }
 
-/** Every attempt under way listens to it, and there may be hundreds. */
+/** Hundreds of running attempts may listen to it. */
 function stopSwitch(): AbortController {
   const controller = new AbortController();
   setMaxListeners(0, controller.signal);
   return controller;
 }
 
-/** One answer that never came tells more than those that did. */
+/** One missing answer says more about a receiver than several that arrived. */
 function worse(one: Health, other: Health): Health {
   if (one === 'unwell' || other === 'unwell') return 'unwell';
   return one === 'well' || other === 'well' ? 'well' : 'unknown';

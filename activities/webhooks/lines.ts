@@ -5,7 +5,7 @@ import type { ClaimedDelivery, DeliveryTarget } from '../../db/webhooks/delivery
 import { loadEventBodies } from '../../db/webhooks/event-documents.ts';
 import { webhookSecretRow } from '../../db/webhooks/schema.ts';
 
-/** Where a subscription's deliveries go, and the secrets that sign them. */
+/** A subscription's address and signing secrets. */
 export interface ReadableTarget {
   readonly subscriptionId: string;
   readonly url: string;
@@ -13,8 +13,7 @@ export interface ReadableTarget {
 }
 
 /**
- * Targets whose secrets can be decrypted. Deliveries of another wait until their claims end: nothing is lost while a key
- * is missing.
+ * Targets with decryptable secrets. Deliveries to others wait until their claims end, so a missing key loses nothing.
  */
 export function readableTargets(
   { keyring, logger }: { readonly keyring: Keyring; readonly logger: Logger },
@@ -33,17 +32,17 @@ export function readableTargets(
   });
 }
 
-/** A claimed delivery with all that sending it takes. */
+/** A claimed delivery, ready to send. */
 export interface Claimed {
   readonly delivery: ClaimedDelivery;
   readonly target: ReadableTarget;
   readonly token: string;
-  /** Of performance.now(); no attempt begins that could outlast the claim. */
+  /** By performance.now(); no attempt starts that could outlast the claim. */
   readonly claimEndsAt: number;
   readonly body: string | null;
 }
 
-/** First attempts of one subscription and resource are one line, by position; every retry is a line of its own. */
+/** First attempts for one subscription and resource form one line, by position; every retry is its own line. */
 export function inLines(claimed: readonly Claimed[]): (readonly Claimed[])[] {
   const lines = new Map<string, Claimed[]>();
   const ordered = [...claimed].sort((one, other) => (one.delivery.position < other.delivery.position ? -1 : 1));
@@ -57,7 +56,7 @@ export function inLines(claimed: readonly Claimed[]): (readonly Claimed[])[] {
   return [...lines.values()];
 }
 
-/** The text of each event. One that cannot be shown must not hold up the others: then each is rendered by itself. */
+/** Renders events together or, if one of them cannot be rendered, one by one. */
 export async function renderBodies(
   { database, logger }: { readonly database: Database; readonly logger: Logger },
   deliveries: readonly ClaimedDelivery[],

@@ -6,18 +6,18 @@ export interface ResolvedAddress {
   readonly family: 4 | 6;
 }
 
-/** The addresses of a name, at least one; fails with the code ENOTFOUND, or EAI_AGAIN where no name server has answered. */
+/** Resolves to at least one address; fails with ENOTFOUND, or with EAI_AGAIN if no name server answered. */
 export type ResolveName = (hostname: string) => Promise<readonly ResolvedAddress[]>;
 
 export interface NameResolverOptions {
-  /** Until an answer is given up. */
+  /** Time limit of an answer. */
   readonly deadlineMs: number;
-  /** `address:port` of name servers in place of the system's, for tests. */
+  /** Replaces the system's name servers (`address:port`) in tests. */
   readonly servers?: readonly string[];
   readonly hostsFile?: string;
 }
 
-/** Each question goes to each server twice, the second time for longer; the deadline ends it all. */
+/** Each server gets each query twice, the second time with a longer time-out, within the overall deadline. */
 const QUESTION = { timeout: 1_500, tries: 2 } as const;
 const HOSTS_FILE = '/etc/hosts';
 const LOOPBACK: readonly ResolvedAddress[] = [
@@ -26,14 +26,14 @@ const LOOPBACK: readonly ResolvedAddress[] = [
 ];
 
 /**
- * Resolves names that strangers chose, without the system's resolver: that one has four threads for the whole process, and
- * a silent name server would hold up what resolves the names of banks, the mail server and Postgres. It knows `localhost`,
- * the hosts file and the system's name servers, and no search domains: receivers are named in full.
+ * Resolves subscribers' host names without the system's resolver, whose four threads also resolve the bank, the mail
+ * server and Postgres: a silent name server would stall them all. It knows `localhost`, the hosts file and the
+ * system's name servers, but no search domains.
  */
 export function createNameResolver({ deadlineMs, servers, hostsFile = HOSTS_FILE }: NameResolverOptions): ResolveName {
   return async (hostname) => {
     const name = hostname.toLowerCase().replace(/\.$/, '');
-    // This machine, whatever a name server says (RFC 6761).
+    // Always this machine (RFC 6761).
     if (name === 'localhost' || name.endsWith('.localhost')) return LOOPBACK;
     const written = hostsEntries(await readFile(hostsFile, 'utf8').catch(() => ''), name);
     return written.length > 0 ? written : ask(name, deadlineMs, servers);
@@ -53,7 +53,7 @@ async function ask(
   deadlineMs: number,
   servers: readonly string[] | undefined,
 ): Promise<readonly ResolvedAddress[]> {
-  // One for each question: it has read the system's present settings, and cancelling it ends no other question.
+  // One per query: it reads the system's current settings, and cancelling it ends no other query.
   const resolver = new Resolver(QUESTION);
   if (servers !== undefined) resolver.setServers(servers);
   const deadline = setTimeout(() => resolver.cancel(), deadlineMs);

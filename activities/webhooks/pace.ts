@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { receiverHealth } from '../../domain/webhooks/deliveries.ts';
 
-/** Lines of one subscription at once: begins low, grows with each that went well, falls by half when the receiver is unwell. */
+/** Concurrent lines of one subscription: starts low, grows with each success, halves when the receiver is unwell. */
 const WIDTH_START = 8;
 const WIDTH_MAX = 32;
 const WIDTH_MIN = 1;
@@ -11,18 +11,18 @@ export type Health = ReturnType<typeof receiverHealth>;
 interface Lane<Line> {
   width: number;
   running: number;
-  /** Deliveries that wait or are under way. */
+  /** Deliveries waiting or under way. */
   rows: number;
   readonly waiting: { readonly line: Line; readonly rows: number }[];
 }
 
 /**
- * How many lines of each subscription are walked at once. A receiver that does not answer soon holds one attempt at a
- * time, so that it takes neither sockets nor time from the others.
+ * Limits each subscription's concurrent lines. A receiver that is slow to answer gets one attempt at a time, so that
+ * it takes neither sockets nor time from the others.
  */
 export class Pace<Line> {
   readonly #lanes = new Map<string, Lane<Line>>();
-  /** Walks a line; tells how its receiver was. */
+  /** Works through a line; returns the receiver's health. */
   readonly #walk: (line: Line) => Promise<Health>;
   #wakeUps: (() => void)[] = [];
 
@@ -61,7 +61,7 @@ export class Pace<Line> {
     return true;
   }
 
-  /** How many rows may be claimed now. A lane that is more than half full takes none, so that claims are not small. */
+  /** How many rows to claim now. A lane more than half full takes none, to avoid small claims. */
   rowLimits(rowsPerAttempt: number): { perSubscription: number; limits: ReadonlyMap<string, number> } {
     const limits = new Map<string, number>();
     for (const [id, { width, rows }] of this.#lanes) {
@@ -71,7 +71,7 @@ export class Pace<Line> {
     return { perSubscription: WIDTH_START * rowsPerAttempt, limits };
   }
 
-  /** Until the next line is done, or this long. */
+  /** Resolves when the next line is done, or after this long. */
   async settledOr(pauseMs: number): Promise<void> {
     const pause = new AbortController();
     this.#wakeUps.push(() => pause.abort());

@@ -10,28 +10,28 @@ import {
 import { type AttemptError, type AttemptOutcome, parseRetryAfter } from '../../domain/webhooks/deliveries.ts';
 import { createNameResolver, type ResolveName } from './name-resolver.ts';
 
-/** An answer is read to its end, up to this; a receiver has nothing to say that is longer. */
+/** Longest answer that is read; receivers have nothing longer to say. */
 const ANSWER_BYTES_MAX = 65_536;
 const KEPT_BYTES = 1_024;
 const CONNECT_TIMEOUT_MS = 10_000;
-/** Leaves half of the connection's time for the connection. */
+/** Leaves half of the connection's time for connecting. */
 const RESOLVE_TIMEOUT_MS = 5_000;
-/** Shorter than what servers usually allow (5 s), so that none is used in the moment when it is closed. */
+/** Shorter than most servers' keep-alive (5 s), so that no connection is reused as it closes. */
 const KEEP_ALIVE_MS = 4_000;
 
 export interface ReceiverOptions {
   readonly policy: WebhookAddressPolicy;
   /** For the whole exchange: name, connection, TLS, request and answer. */
   readonly timeoutMs: number;
-  /** Trusted beside the usual authorities, for tests. */
+  /** Trusted besides the usual authorities, for tests. */
   readonly certificateAuthority?: string;
-  /** In place of the system's name servers, for tests. */
+  /** Replaces the system's name servers, for tests. */
   readonly resolve?: ResolveName;
 }
 
-/** Posts to addresses that strangers chose: it believes neither where they lead nor what they answer. */
+/** Posts to subscribers' addresses; trusts neither where they lead nor what they answer. */
 export interface Receivers {
-  /** One attempt. Never rejects, except when `signal` is aborted: then nobody knows whether the receiver has it. */
+  /** One attempt. Rejects only if `signal` aborts: then it is unknown whether the receiver has it. */
   post(
     url: string,
     headers: Readonly<Record<string, string>>,
@@ -52,7 +52,7 @@ export function createReceivers(options: ReceiverOptions): Receivers {
   return {
     post: async (url, headers, body, signal) => {
       const startedAt = performance.now();
-      // Not AbortSignal.any: its signals would live as long as `signal`, which is that of the whole worker.
+      // Not AbortSignal.any: its signals would live as long as the worker's `signal`.
       const attempt = new AbortController();
       const cutOff = () => attempt.abort();
       let late = false;
@@ -103,8 +103,8 @@ class AddressRefused extends Error {
 }
 
 /**
- * Checks at every connection, not once: a name may resolve to something else by now. Literal addresses never reach a
- * lookup function, so they are checked here, and the peer of the finished connection is looked at again.
+ * Checks every connection, since a name may resolve differently by now. Literal addresses never reach a lookup
+ * function, so they are checked here; the connected peer is checked again.
  */
 function guardedConnector({ policy, resolve, certificateAuthority }: ReceiverOptions): buildConnector.connector {
   const connect = buildConnector({
@@ -128,7 +128,7 @@ function guardedConnector({ policy, resolve, certificateAuthority }: ReceiverOpt
   };
 }
 
-/** Resolves a name and refuses it when any of its addresses is refused: which one is dialled is not ours to choose. */
+/** Refuses a name if any of its addresses is refused: the system chooses which one to dial. */
 function guardedLookup(policy: WebhookAddressPolicy, resolve: ResolveName): LookupFunction {
   return (hostname, options, callback) => {
     resolve(hostname).then(
@@ -162,7 +162,7 @@ async function readAnswer(body: Dispatcher.ResponseData['body']): Promise<{ text
   return { text: asText(kept), whole: true };
 }
 
-/** What is no UTF-8, and the NUL that Postgres refuses in text, become U+FFFD. */
+/** Replaces invalid UTF-8, and the NUL that Postgres refuses, with U+FFFD. */
 function asText(chunks: readonly Buffer[]): string {
   return Buffer.concat(chunks).toString('utf8').replaceAll('\0', '\uFFFD');
 }

@@ -3,8 +3,8 @@ import { createHmac } from 'node:crypto';
 const SECRET_PREFIX = 'whsec_';
 
 /**
- * The three headers of Standard Webhooks 1.0. One `v1` signature per secret, so that a receiver that knows the old or the
- * new secret of a rotation finds its own.
+ * The three headers of Standard Webhooks 1.0, with one `v1` signature per secret, so that receivers can verify with
+ * either secret during a rotation.
  */
 export function signedHeaders(message: {
   readonly id: string;

@@ -199,7 +199,7 @@ const getAccounts = route(
       currency: query['data.account.currency'],
       alias: query['data.account.alias'],
       routingCodeKey: key,
-      // As it is stored: a sort code may be asked for with its dashes.
+      // Compared as stored: callers may write a sort code with dashes.
       routingCodeValue: key === undefined || value === undefined ? value : (normalRoutingCode(key, value) ?? value),
       iban: iban === undefined ? undefined : normalIban(iban),
       accountNumber: query['data.account.accountNumber'],

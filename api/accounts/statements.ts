@@ -27,7 +27,7 @@ import {
   uuid,
 } from '../frame/schemas/schemas.ts';
 
-/** A return's narrative has its transfer's number and code before what a caller may write. */
+/** A return's narrative starts with its transfer's number and code, before the caller's text. */
 const NARRATIVE_LENGTH_MAX = 2 * DESCRIPTION_LENGTH_MAX;
 const TRANSACTION_NUMBER = /^\d{8}-[0-9A-Z]{6}$/;
 

@@ -115,7 +115,7 @@ const patchBankAccount = route(
         ...(status === undefined ? {} : { status }),
       };
       const decide = (before: BankAccountDetails): BankAccountChange => {
-        // What was kept under an earlier rule or table can still be renamed and set inactive.
+        // Accounts stored under earlier rules can still be renamed and deactivated.
         if (!identified) return described;
         const checked = checkedDetails({
           country: before.country,
@@ -134,7 +134,7 @@ const patchBankAccount = route(
   },
 );
 
-/** The whole account as it would be, in the form that is stored; throws all that is wrong with it. */
+/** Validates the whole account as changed, in stored form; throws every problem. */
 function checkedDetails(account: BankAccountDetails): BankAccountDetails {
   const { details, problems } = checkBankAccount(account, { entity: ENTITY, prefix: '' });
   const [first, ...rest] = problems;
@@ -194,7 +194,7 @@ const getBankAccounts = route(
       iban: iban === undefined ? undefined : normalIban(iban),
       accountNumber: query['data.beneficiaryBankAccount.accountNumber'],
       routingCodeKey: key,
-      // As it is stored: a sort code may be asked for with its dashes.
+      // Compared as stored: callers may write a sort code with dashes.
       routingCodeValue: key === undefined || code === undefined ? code : (normalRoutingCode(key, code) ?? code),
     };
     const { rows, totalElements } = await listBankAccounts(reader, params.beneficiaryId, filter, page);
@@ -213,7 +213,7 @@ const getRequirements = route(
     path: '/beneficiary-bank-account-requirements',
     summary: 'What a bank account of a currency in a country must carry',
     description:
-      'By the table that creations are judged by. `none`: not asked for there, and kept where it is sent and well-formed. Patterns are of the stored form: spaces in IBANs and account numbers, and small letters in IBANs, are taken too. Beside the required fields, one of `alternatives` must be complete. An IBAN that contradicts the sort code or account number beside it is refused.',
+      'The table that validates creations. `none`: not required, and stored if sent and well-formed. Patterns are of the stored form: spaces in IBANs and account numbers, and small letters in IBANs, are taken too. Beside the required fields, one of `alternatives` must be complete. An IBAN that contradicts the sort code or account number beside it is refused.',
     tag: TAG,
     query: {
       'data.beneficiaryBankAccountRequirement.currency': currency(),

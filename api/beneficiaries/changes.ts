@@ -8,7 +8,7 @@ import { addressSent, email, identificationsSent, partyName, phone } from '../fr
 import { clearable, country, date, fields, hint, optional, type Schema, text, uuid } from '../frame/schemas/schemas.ts';
 import { BENEFICIARY_EXAMPLE, beneficiaryShown, holderType } from './schemas.ts';
 
-/** What bank accounts are made of, under every name that a caller may give it, in any spelling. They have operations of their own. */
+/** Every name that a caller may give bank account fields. They have operations of their own. */
 const BANK_ACCOUNT_FIELDS: ReadonlySet<string> = new Set(
   [
     'account',
@@ -59,7 +59,7 @@ const dataSent = v.pipe(
     const message = 'common.validation.mutually_exclusive: is the same as beneficiary.identity: send one of the two';
     return [{ path: ['identity'], value: identity, message }];
   }),
-  // Of what was sent without other faults only: whoever sent something else has been told of that.
+  // Only if nothing else is wrong: other problems have been reported already.
   v.rawCheck(({ dataset, addIssue }) => {
     if (!dataset.typed || dataset.value.beneficiary !== undefined || dataset.value.identity !== undefined) return;
     const { value } = dataset;
@@ -70,7 +70,7 @@ const dataSent = v.pipe(
   }),
 );
 
-/** As `schema`, with a refusal of its own for fields that are unknown because they are bank account information. */
+/** As `schema`, but unknown fields that are bank account information get a message of their own. */
 function refusingBankAccounts<Input, Output>(schema: Schema<Input, Output>): Schema<Input, Output> {
   const run: Schema<Input, Output>['~run'] = (dataset, config) => {
     const result = schema['~run'](dataset, config);

@@ -13,8 +13,8 @@ export interface BeneficiaryToMigrate {
 }
 
 /**
- * `workflow.code` `migration` (specification 4.3): the beneficiary as its client's provider has it and as a direct creation
- * would take it; or the stored answer of the same request. It must be that client's at the provider too.
+ * `workflow.code` `migration` (specification 4.3): imports the beneficiary from its client's provider, validated like
+ * a direct creation, or replays the stored answer. At the provider too it must belong to that client.
  */
 export async function findBeneficiaryToMigrate(
   asked: Omit<LookUp, 'entity'>,
@@ -24,7 +24,7 @@ export async function findBeneficiaryToMigrate(
   const { services, provider, sourceId } = asked;
   const { reader } = services.database;
   const here = await findMigratedBeneficiary(reader, asked);
-  // Read after that: of two requests with one key the second gets the first's answer, and not that it came too late.
+  // Read after the idempotency key: of two requests with one key, the second gets the first's answer, not a conflict.
   const earlier = await storedAnswer();
   if (earlier !== null) return earlier;
   const source = migrationSource(services, provider);
@@ -42,7 +42,7 @@ export async function findBeneficiaryToMigrate(
   };
 }
 
-/** As `modulusMetadata`; but a number that is refused is the provider's and not the caller's. */
+/** As `modulusMetadata`, but a refused number is the provider's, not the caller's. */
 export function modulusMetadataOfMigration(asked: Omit<LookUp, 'entity'>, accounts: readonly PlacedBankAccount[]) {
   try {
     return modulusMetadata(asked.services, accounts);

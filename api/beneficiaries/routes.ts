@@ -100,7 +100,7 @@ const postBeneficiary = route(
   },
 );
 
-/** Where the bank accounts of a new beneficiary stand, for what the modulus check says of them. */
+/** Path of a new beneficiary's bank accounts, for the modulus check's messages. */
 function placedAccounts({ bankAccounts }: BeneficiarySent): readonly PlacedBankAccount[] {
   return bankAccounts.map((account, index) => ({ account, entity: 'beneficiary', prefix: `bankAccounts.${index}.` }));
 }

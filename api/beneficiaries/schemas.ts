@@ -28,7 +28,7 @@ import {
   uuid,
 } from '../frame/schemas/schemas.ts';
 
-/** Bank accounts of one creation (specification 8). */
+/** Most bank accounts in one creation (specification 8). */
 const BANK_ACCOUNTS_MIN = 1;
 const BANK_ACCOUNTS_MAX = 3;
 const IDENTIFIER_LENGTH_MAX = 42;
@@ -51,7 +51,7 @@ const bankAccountFields = {
   routingCodes: optional(routingCodesSent),
 };
 
-/** A bank account as it is sent; afterwards in the form that is stored. */
+/** A bank account as sent; parsed into stored form. */
 export const bankAccountSent = v.pipe(
   fields(bankAccountFields),
   crossCheck((sent) => bankAccountProblems(sent)),
@@ -66,7 +66,7 @@ export const bankAccountSent = v.pipe(
 
 const NO_PLACE = { entity: '', prefix: '' };
 
-/** What is wrong with the numbers and codes, also of an account that has other faults; those are told by the fields. */
+/** Problems with numbers and codes, even if other fields are wrong too; the fields report those themselves. */
 function bankAccountProblems({ country: place, currency: code, accountNumber, iban, routingCodes }: Sent) {
   const codes = isSent(routingCodes) ? routingCodes : {};
   const texts = Object.entries(codes).flatMap(([kind, value]) => (typeof value === 'string' ? [[kind, value]] : []));
@@ -100,7 +100,7 @@ const identitySent = oneOf(
   'type individual or corporate',
 );
 
-/** A beneficiary to create: with an identity, or known by its full name alone. */
+/** A new beneficiary: with an identity, or known by its full name alone. */
 export const beneficiarySent = v.pipe(
   fields({
     clientId: uuid<ClientId>(),

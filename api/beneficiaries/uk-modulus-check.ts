@@ -8,8 +8,8 @@ export interface PlacedBankAccount extends Place {
 }
 
 /**
- * The UK modulus check of bank accounts that a caller sent: refuses them, or tells in `metadata.warnings` of the answer
- * what is wrong, as the configuration says.
+ * Runs the UK modulus check on a caller's bank accounts. As configured, a failure refuses the request or adds to
+ * `metadata.warnings`.
  */
 export function modulusMetadata(
   { configuration }: Pick<Services, 'configuration'>,

@@ -38,7 +38,7 @@ const identity = oneOf(
   'type individual or corporate',
 );
 
-/** A UK account; afterwards with a sort code of six digits and a number of eight. */
+/** A UK account; parsed into a six-digit sort code and an eight-digit number. */
 const bankAccountSent = v.pipe(
   fields({ accountNumber: text(34), routingCodes: routingCodesSent }),
   crossCheck(bankAccountProblems),
@@ -85,7 +85,7 @@ const verificationShown = fields({
   }),
 });
 
-/** Both names of identity and bank account that the specification's samples have (2.11). */
+/** Accepts both spellings of the specification's samples (2.11). */
 function presentBeneficiaryVerification(verification: BeneficiaryVerification) {
   const { id, clientId, directory, provider, identity, bankAccount } = verification;
   const { secondaryIdentification, schemeReasonCode, matched, reason, accountHolderName } = verification;
@@ -116,7 +116,7 @@ const postVerification = route(
     path: '/beneficiary-verifications',
     summary: 'Compare a beneficiary’s name with the holder of a UK bank account',
     description:
-      'Asks the directory `pay-uk` (Confirmation of Payee) and answers with its result. `result.reason` is null where matched; `result.accountHolderName` is told for the close matches alone; `attributes.schemeReasonCode` is the directory’s own code. A directory that is slow or away is 503, charged to nobody.',
+      'Asks the directory `pay-uk` (Confirmation of Payee) and answers with its result. `result.reason` is null where matched; `result.accountHolderName` is shown for close matches only; `attributes.schemeReasonCode` is the directory’s own code. A directory that is slow or away is 503, charged to nobody.',
     tag: 'Beneficiary verification',
     roles: ['operator'],
     workflows: {
@@ -199,7 +199,7 @@ interface Connect {
   readonly serviceProvider?: string | undefined;
 }
 
-/** The way to the directory: the named provider's, or the configured default's. */
+/** The directory's adapter: that of the named provider, or of the configured default. */
 function chooseDirectory({ configuration, directories }: Services, connect: Connect): NameDirectory {
   const { serviceProvider } = connect;
   const type = connect.type ?? (serviceProvider === undefined ? 'implicit' : 'explicit');
@@ -228,7 +228,7 @@ function chooseDirectory({ configuration, directories }: Services, connect: Conn
   );
 }
 
-/** Outside of any transaction, and within the configured time. */
+/** Called outside any transaction, within the configured time. */
 async function ask(
   { configuration, logger }: Services,
   requestId: string,
@@ -244,7 +244,7 @@ async function ask(
     throw refusal(
       'connect.provider.unavailable',
       ['connect', 'serviceProvider', provider],
-      `The directory ${DIRECTORY} gave no answer. Nothing was charged: ask again.`,
+      `The directory ${DIRECTORY} gave no answer. Nothing was charged: try again.`,
     );
   }
 }

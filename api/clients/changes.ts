@@ -167,7 +167,7 @@ const patchClient = route(
   },
 );
 
-/** Who keeps a client's data does not decide whether it may do business, and the other way round. */
+/** Roles are separate: maintaining a client's data does not include changing its status, nor the reverse. */
 function checkRoles(roles: readonly Role[], { identity, profile, status }: ClientChange): void {
   if (status !== undefined && !roles.includes('compliance') && !roles.includes('admin')) {
     throw denied('compliance or admin', 'status');

@@ -9,8 +9,8 @@ export interface ClientToMigrate {
 }
 
 /**
- * `workflow.code` `migration` (specification 4.1): the client as its provider has it and as a direct creation would take
- * it; or the stored answer of the same request. Asks outside, so it stands before the transaction.
+ * `workflow.code` `migration` (specification 4.1): imports the client from its provider, validated like a direct
+ * creation, or replays the stored answer. Calls the provider, so it runs before the transaction.
  */
 export async function findClientToMigrate(
   asked: Omit<LookUp, 'entity'>,
@@ -18,7 +18,7 @@ export async function findClientToMigrate(
 ): Promise<ClientToMigrate | RenderedAnswer> {
   const { services, provider, sourceId } = asked;
   const here = await findMigratedClient(services.database.reader, asked);
-  // Read after that: of two requests with one key the second gets the first's answer, and not that it came too late.
+  // Read after the idempotency key: of two requests with one key, the second gets the first's answer, not a conflict.
   const earlier = await storedAnswer();
   if (earlier !== null) return earlier;
   const source = migrationSource(services, provider);

@@ -55,7 +55,7 @@ const EXAMPLE = {
   fullName: 'Grace Hopper',
 };
 
-/** One or several: what was sent is what is answered. */
+/** One relation or several; the answer has the request's form. */
 const oneOrSeveral = v.pipe(
   fields({
     clientRelation: optional(relationSent),
@@ -103,7 +103,7 @@ const postClientRelations = route(
   },
 );
 
-/** What was not sent is null. */
+/** Fields that were not sent are null. */
 export function newClientRelation({ relation, identity, profile }: ClientRelationSent): NewClientRelation {
   const { birthDate = null, country: nationality = null } = identity;
   const { residentialAddress = null, phone: number = null, email: address = null } = profile ?? {};

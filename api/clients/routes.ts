@@ -42,7 +42,7 @@ import { createUserOfClient, userOfClient } from './users.ts';
 
 const TAG = 'Clients';
 
-/** Values of metadata.include (specification 4.1); each also stands for the profile that it is part of. */
+/** Values of metadata.include (specification 4.1); each also includes the profile that it belongs to. */
 const INCLUDES = [
   'data.client.profile.primaryAddress',
   'data.client.profile.residentialAddress',
@@ -155,8 +155,8 @@ const getClient = route(
 );
 
 /**
- * The profile is shown unless it was asked to be left out. An address that is included by name is there for every client:
- * null where its type has none.
+ * Shows the profile unless excluded. An address included by name is present for every client: null if its type has
+ * none.
  */
 function showClient(client: Client, withProfile: boolean, include: ReadonlySet<string>) {
   const { profile, ...shown } = presentClient(client);

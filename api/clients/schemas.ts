@@ -70,7 +70,7 @@ export const relationSent = fields({
   ),
 });
 
-/** A client to create: identity and profile agree on the type, and only corporates have relations. */
+/** A new client: identity and profile must agree on the type, and only corporates have relations. */
 export const clientSent = v.pipe(
   fields({
     identity: identitySent,
@@ -120,7 +120,7 @@ const identityShown = v.variant('type', [
   }),
 ]);
 
-/** Both forms of specification 2.1. A first line is a street, a space and a house number. */
+/** Both forms of specification 2.1. A first line consists of street, space and house number. */
 const relationAddressShown = fields({
   ...addressShown.entries,
   state: addressShown.entries.region,
@@ -141,7 +141,7 @@ export const relationShown = fields({
   fullName: text(FULL_NAME_LENGTH_MAX),
 });
 
-/** The client as it stands beside an account that was asked for with its client. */
+/** The client shown with an account on request. */
 export const clientSummaryShown = fields({
   id: uuid(),
   clientNumber: pattern(/^\d+$/, 'a client number'),

@@ -6,7 +6,7 @@ import { asId, type ClientId } from '../../domain/frame/ids.ts';
 import { presentUser } from '../../domain/users/users.ts';
 import { presentUserClientRelation } from '../users/schemas.ts';
 
-/** `workflow.createUser` (specification 4.1): the user that a client is at the same time. Refuses what cannot be one. */
+/** `workflow.createUser` (specification 4.1): also creates the client's user. Refuses clients that cannot be users. */
 export function userOfClient({ identity, profile }: NewClient): NewUser {
   if (identity.type !== 'individual') {
     const message = 'Only individual clients become users.';

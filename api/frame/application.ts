@@ -11,7 +11,7 @@ type HonoContext = Context<{ Bindings: HttpBindings }>;
 
 export type Application = Hono<{ Bindings: HttpBindings }>;
 
-/** Puts the routes behind HTTP. What no route answers is 404 or 405 in the shape of every error. */
+/** Serves the routes over HTTP. Anything else gets 404 or 405 in the common error format. */
 export function createApplication(routes: readonly (Route | OpenRoute)[], services: Services, gate: Gate): Application {
   const application: Application = new Hono<{ Bindings: HttpBindings }>({ getPath: (request) => pathOf(request.url) });
   for (const route of routes) {
@@ -57,7 +57,7 @@ async function answer(
   });
 }
 
-/** `/v1/…` is the same API (decisions, Deprecations). */
+/** `/v1/…` is an alias (decisions, Deprecations). */
 function pathOf(url: string): string {
   const start = url.indexOf('/', url.indexOf('//') + 2);
   const end = url.slice(start).search(/[?#]/);

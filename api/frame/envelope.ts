@@ -2,7 +2,7 @@ import { stringify } from './requests/json.ts';
 import type { ParsedBody, ParsedQuery } from './requests/request.ts';
 import type { Answer, Contract, RenderedAnswer } from './route.ts';
 
-/** Puts an answer into its envelope: `workflow` and `connect` echo the request's, `metadata` has page and includes. */
+/** Wraps an answer: `workflow` and `connect` echo the request, `metadata` holds page and includes. */
 export function renderAnswer(
   contract: Contract,
   answer: Answer<unknown>,

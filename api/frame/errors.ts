@@ -1,7 +1,7 @@
 import { CallerGone, DatabaseUnavailable, LockTimeout } from '../../db/driver/client.ts';
 import { DomainError, type ErrorCode, type Problem, refusal } from '../../domain/frame/errors.ts';
 
-/** The HTTP status of every code. A new code does not compile until it has one. */
+/** HTTP status by error code. A new code does not compile without one. */
 export const ERROR_STATUS: Readonly<Record<ErrorCode, number>> = {
   'common.coding.internal.record_not_found': 404,
   'common.validation.field_required': 400,
@@ -45,17 +45,17 @@ export const ERROR_STATUS: Readonly<Record<ErrorCode, number>> = {
   'connect.method.type_mismatch': 400,
 };
 
-/** Seconds after which a caller may ask again when something that must answer is away. */
+/** Retry-After in seconds while a required system is unavailable. */
 export const RETRY_AFTER_SECONDS = 2;
 
-/** As proxies call it when the caller hangs up before there is an answer. */
+/** Proxies' status for a caller that hangs up before the answer. */
 const CLIENT_CLOSED_REQUEST = 499;
 
-/** Its commit was under way: what was done was done before this answer, and a repetition says what. */
+/** The commit was under way: the work was done before this answer, and repeating the request shows it. */
 const OUTCOME_UNKNOWN =
   'The database did not answer in time, and whether the request took effect is unknown. Repeat it with the same Idempotency-Key to learn it.';
 
-/** A refusal that HTTP itself gives a status of its own: 404 for a path, 405, 413, 415. */
+/** A refusal with an HTTP status of its own: 404 for a path, 405, 413, 415. */
 export class HttpRefusal extends DomainError {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -68,12 +68,12 @@ export class HttpRefusal extends DomainError {
   }
 }
 
-/** What the caller is told of an error that a handler or the frame threw. */
+/** The answer to an error that a handler or the frame threw. */
 export interface ErrorAnswer {
   readonly status: number;
   readonly body: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** True where the fault is ours and the log must have it. */
+  /** True for faults of the service, which the log must record. */
   readonly internal: boolean;
 }
 
@@ -98,7 +98,7 @@ export function answerError(error: unknown, now: Date): ErrorAnswer {
     );
     return { ...answerError(away, now), internal: true };
   }
-  // For the log and the metrics: it reaches no caller.
+  // For log and metrics only; the caller is gone.
   if (error instanceof CallerGone) return { status: CLIENT_CLOSED_REQUEST, body: '', headers: {}, internal: false };
   const fault = refusal('common.internal.error', ['service', '', ''], 'The service failed to answer this request.');
   return { ...answerError(fault, now), internal: true };
@@ -110,7 +110,7 @@ function headersOf(code: ErrorCode): Record<string, string> {
   return {};
 }
 
-/** Specification 7: the first problem is the error, `errors` has the rest. */
+/** Specification 7: the first problem is the error, `errors` lists the rest. */
 export function errorBody(problems: readonly [Problem, ...Problem[]], now: Date): string {
   const timestamp = now.toISOString().slice(0, 23);
   const shape = (problem: Problem) => ({

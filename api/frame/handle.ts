@@ -12,16 +12,13 @@ import type { FrameRequest, FrameResponse } from './respond.ts';
 import type { IdempotencyClaim, Outcome, RenderedAnswer, Route, RouteContext } from './route.ts';
 import type { Services } from './services.ts';
 
-/** What every route of the interface goes through. */
+/** The steps common to every route of the interface. */
 export interface Gate {
   readonly authenticate: Authenticate;
   readonly countRequest: CountRequest;
 }
 
-/**
- * Answers one request of the interface, in a fixed order: who calls, may they, how often, then the request itself, and
- * last the handler.
- */
+/** Handles one request in a fixed order: authentication, authorization, rate limit, validation, handler. */
 export async function handleRoute(
   route: Route,
   request: FrameRequest,
@@ -70,8 +67,8 @@ export async function handleRoute(
 }
 
 /**
- * The services of one request, whose body is there: what it asks of the database is bounded by when its answer is due, a
- * write of a caller that hangs up does not begin, and lists have connections of their own.
+ * The services of one request whose body has arrived: the answer's deadline bounds its database calls, a write does
+ * not begin once its caller hangs up, and lists use their own connections.
  */
 export function servicesOf(services: Services, incoming: IncomingMessage, reads?: 'lists'): Services {
   const { endsAt } = services.database.limits();
@@ -79,7 +76,7 @@ export function servicesOf(services: Services, incoming: IncomingMessage, reads?
   return { ...services, database: services.database.forCaller({ endsAt, isGone }, reads) };
 }
 
-// A route without workflows (GET, DELETE) has no body, and its handler's type has none to read.
+// A route without workflows (GET, DELETE) has no body, nor does its handler's type.
 function bodyOf(body: ParsedBody | null): RouteContext['body'] {
   return (body?.body ?? null) as RouteContext['body'];
 }

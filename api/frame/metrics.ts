@@ -2,7 +2,8 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import { sharedFailureCounter } from '../../config/shared-failures.ts';
 
 /**
- * What the API tells Prometheus; what the loops beside it tell stands with them. Labels are routes, statuses and kinds: never ids.
+ * Metrics of the API; those of the loops in its process are beside them. Labels are routes, statuses and kinds, never
+ * ids.
  */
 export const registry = new Registry();
 
@@ -16,7 +17,7 @@ export const httpRequestSeconds = new Histogram({
   registers: [registry],
 });
 
-/** Counted by their events since this process's first scrape; every process counts all, so take the largest, not the sum. */
+/** Counted by events since this process's first scrape; every process counts all, so take the maximum, not the sum. */
 export const transitionsTotal = new Counter({
   name: 'transitions_total',
   help: 'Status changes committed, by module and type of their event. Every process counts all of them.',
@@ -28,6 +29,6 @@ export const sharedStatementFailures = sharedFailureCounter(registry);
 
 export const reconciliationBreaksOpen = new Gauge({
   name: 'reconciliation_breaks_open',
-  help: 'Differences between the books of providers and ours that nobody has resolved.',
+  help: 'Unresolved differences between the books of providers and ours.',
   registers: [registry],
 });

@@ -4,17 +4,16 @@ import { answerError } from './errors.ts';
 import { httpRequestSeconds } from './metrics.ts';
 import type { Services } from './services.ts';
 
-/** One request as the frame sees it. */
 export interface FrameRequest {
   readonly incoming: IncomingMessage;
   readonly requestId: string;
-  /** The path without `/v1`, as sent: one scope of idempotency for both. */
+  /** The path without `/v1`: both share one idempotency scope. */
   readonly path: string;
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
-  /** Looks a header up by its lower-case name. */
+  /** Returns a header by its lower-case name. */
   readonly header: (name: string) => string | undefined;
-  /** Filled by authentication, for the log. */
+  /** Set by authentication, for the log. */
   callerId: string | null;
 }
 
@@ -27,12 +26,12 @@ export interface FrameResponse {
 
 const REQUEST_ID = /^[A-Za-z0-9_-]{1,64}$/;
 
-/** The caller's own Request-Id if it is harmless, else a new one. */
+/** The caller's Request-Id if harmless, otherwise a new one. */
 export function requestIdOf(sent: string | undefined): string {
   return sent !== undefined && REQUEST_ID.test(sent) ? sent : randomUUID();
 }
 
-/** Runs the work of a request and makes its HTTP answer, its log line and its metric, whatever happens. */
+/** Runs a request and always produces an answer, a log line and a metric. */
 export async function respond(
   services: Services,
   routeLabel: string,
@@ -75,7 +74,7 @@ export async function respond(
   });
 }
 
-// Messages of the driver can quote the values of a statement, which may be personal data: keep the kind and the place.
+// Driver messages can quote statement values, which may be personal data: keeps only type and stack.
 function withoutValues(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { type: typeof error };
   const { name, stack = '', cause } = error;

@@ -51,11 +51,14 @@ export function route<
   contract: Contract<Params, Query, Workflows, Data>,
   handler: (context: RouteContext<Params, Query, Workflows, Data>) => Promise<Outcome<Shown<Data>>>,
 ): Route {
-  // The handler's types were inferred from the very schemas that check what it is given.
+  // The handler's types are inferred from the schemas that validate its input.
   return { kind: 'route', contract, handler: handler as unknown as UntypedHandler };
 }
 
-/** A route outside the interface: no envelope, no token. It checks its caller by itself (a signature, a one-time link). */
+/**
+ * A route outside the interface: no envelope, no token. It authenticates its caller itself (a signature, a one-time
+ * link).
+ */
 export function openRoute(contract: OpenContract, handler: (request: OpenRequest) => Promise<OpenAnswer>): OpenRoute {
   return { kind: 'open', contract, handler };
 }
@@ -68,7 +71,7 @@ export interface WorkflowContract {
   readonly workflow?: Entries;
   /** The schema of `data`, usually `fields({ client: fields({…}) })`. */
   readonly data: Schema<unknown, unknown>;
-  /** The schema of `connect`; without one any object passes and is echoed. */
+  /** The schema of `connect`; without one any object is accepted and echoed. */
   readonly connect?: Schema<unknown, unknown>;
 }
 
@@ -92,23 +95,23 @@ export interface Contract<
   readonly params?: Params;
   readonly query?: Query;
   readonly paged?: boolean;
-  /** Values of metadata.include that this route knows; unknown ones are ignored. */
+  /** Values of metadata.include for this route; unknown ones are ignored. */
   readonly include?: readonly string[];
-  /** The same of metadata.expand. */
+  /** Likewise for metadata.expand. */
   readonly expand?: readonly string[];
   readonly workflows?: Workflows;
   readonly response: Data;
-  /** Fields that the answer's `connect` may have beside the echo. */
+  /** Fields of the answer's `connect` besides the echo. */
   readonly responseConnect?: Schema<unknown, unknown>;
-  /** The answer holds a secret, or what a stranger is called: under its Idempotency-Key it is stored encrypted. */
+  /** The answer contains a secret or a third party's name: it is stored encrypted under its Idempotency-Key. */
   readonly confidential?: true;
-  /** Default: 201 for POST, else 200. An answer may say 200 (dry run, the same again). */
+  /** Default: 201 for POST, otherwise 200. An answer may say 200 (dry run, unchanged). */
   readonly status?: 200 | 201;
   readonly errors?: readonly ErrorCode[];
   readonly deprecated?: DeprecatedSince;
-  /** Values of metadata.include that still work and answer with the header Deprecation. */
+  /** Deprecated values of metadata.include, answered with the header Deprecation. */
   readonly deprecatedIncludes?: Readonly<Record<string, DeprecatedSince>>;
-  /** Dotted paths in the body whose text may have line breaks. */
+  /** Dotted paths whose text may contain line breaks. */
   readonly multilineFields?: readonly string[];
   readonly examples: {
     /** By workflow code, the request's `data` (and what else `workflow` and `connect` need). */
@@ -135,7 +138,7 @@ type InferQuery<E extends Entries> = InferEntries<E>;
 type InferOptionalEntries<E> = E extends Entries ? InferEntries<E> : NoEntries;
 type InferOptional<S> = S extends Schema<unknown, unknown> ? v.InferOutput<S> : Readonly<Record<string, unknown>>;
 
-/** A write's body, told apart by `code`. */
+/** A write's body, discriminated by `code`. */
 export type Body<Workflows extends WorkflowContracts> = {
   readonly [Code in keyof Workflows & string]: {
     readonly code: Code;
@@ -145,7 +148,7 @@ export type Body<Workflows extends WorkflowContracts> = {
   };
 }[keyof Workflows & string];
 
-/** What an answer's data is made of; arrays and objects may be read-only. */
+/** Data of an answer; arrays and objects may be read-only. */
 export type Shown<Data extends Schema<unknown, unknown>> = ReadOnly<v.InferInput<Data>>;
 
 type ReadOnly<Value> = unknown extends Value
@@ -163,13 +166,12 @@ export interface Page {
   readonly offset: number;
 }
 
-/** Who calls. */
 export interface Caller {
   readonly id: MachineUserId;
   readonly roles: readonly Role[];
 }
 
-/** The caller's Idempotency-Key and what it stands for; `requestHash` is the SHA-256 of the body as sent. */
+/** The caller's Idempotency-Key; `requestHash` is the SHA-256 of the body as sent. */
 export interface IdempotencyClaim {
   readonly machineUserId: MachineUserId;
   readonly method: string;
@@ -187,7 +189,7 @@ export interface Answer<Data> {
   readonly status?: 200 | 201;
 }
 
-/** An answer whose text is final: from the idempotency row, or rendered before the statement that stored it. */
+/** A rendered answer: from the idempotency row, or rendered before the statement that stored it. */
 export interface RenderedAnswer {
   readonly rendered: true;
   readonly status: number;
@@ -214,16 +216,16 @@ export interface RouteContext<
   readonly page: Page;
   readonly include: ReadonlySet<string>;
   readonly expand: ReadonlySet<string>;
-  /** Null without an Idempotency-Key. Only for the transfer path that writes its row in its own statement. */
+  /** Null without an Idempotency-Key. Only for creating transfers, whose own statement writes the row. */
   readonly idempotency: IdempotencyClaim | null;
   /**
-   * Runs the write's one transaction: claims the key, works, stores the answer, commits; or replays the stored answer.
-   * A refusal (DomainError) rolls all of it back, so the key stays free.
+   * Runs the write's one transaction: claims the key, works, stores the answer and commits, or replays the stored
+   * answer. A refusal (DomainError) rolls everything back, so the key stays free.
    */
   write(work: (tx: Transaction) => Promise<Answer<Shown<Data>>>): Promise<Outcome<Shown<Data>>>;
-  /** The stored answer of the same request, for handlers that ask outside before their transaction. */
+  /** The stored answer to the same request, for handlers that call out before their transaction. */
   storedAnswer(): Promise<RenderedAnswer | null>;
-  /** The text of an answer as it would be sent, for the transfer path that stores it in its own statement. */
+  /** Renders an answer, for creating transfers: their own statement stores it. */
   render(answer: Answer<Shown<Data>>): RenderedAnswer;
 }
 
@@ -248,7 +250,7 @@ export interface OpenContract {
 
 export interface OpenBody {
   readonly mediaType: string;
-  /** The largest honest body, generously: it is held in memory for strangers too. */
+  /** Generous for any real body: unauthenticated bodies take memory too. */
   readonly bytesMax: number;
 }
 
@@ -260,8 +262,8 @@ export interface OpenRequest {
   /** Header names in lower case. */
   readonly headers: Readonly<Record<string, string | undefined>>;
   /**
-   * Reads the bytes as sent, for signatures; empty where the contract has no body. Look up who may send it first: what a
-   * stranger sends is then never held in memory.
+   * Reads the raw bytes, for signatures; empty if the contract has no body. Authenticate first where possible, so
+   * that unauthenticated bodies are never read.
    */
   readBody(): Promise<Buffer>;
 }

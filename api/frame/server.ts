@@ -6,39 +6,39 @@ import type { Application } from './application.ts';
 import { errorBody } from './errors.ts';
 
 export interface ServerTimeouts {
-  /** Until the headers are there, or since the connection was made. */
+  /** Time limit for the headers, from the connection on. */
   readonly headersMs: number;
-  /** Until the whole request is there. */
+  /** Time limit for the whole request. */
   readonly requestMs: number;
-  /** How often the server looks for sockets that are past the two above. */
+  /** How often the server closes sockets that exceed the two above. */
   readonly checkMs: number;
 }
 
 /**
- * Headers arrive in one packet from every honest client, and a body of 1 MiB within 30 s is 35 kB/s. Node's own limits
- * of one and five minutes let slow senders hold sockets.
+ * Regular clients send headers in one packet, and 1 MiB in 30 s is only 35 kB/s. Node's limits of one and five
+ * minutes let slow senders hold sockets.
  */
 const TIMEOUTS: ServerTimeouts = { headersMs: 10_000, requestMs: 30_000, checkMs: 2_000 };
 /**
- * Idle connections between two requests. Longer than the 60 s after which the common load balancers give theirs up: whoever
- * closes first must be the one who sends, or a request meets a connection that is just being closed, and is lost.
+ * Keep-alive outlasts the 60 s of common load balancers: if the server closed first, it could lose a request that is
+ * under way.
  */
 const KEEP_ALIVE_TIMEOUT_MS = 65_000;
-/** Sockets beyond it are refused, so that idle ones cannot take every file descriptor. */
+/** Refuses further sockets, so that idle ones cannot take every file descriptor. */
 const CONNECTIONS_MAX = 8_192;
-/** A drain ends by force after this; the start's own limit for stopping everything is 20 s. */
+/** A drain is cut short after this; the starter allows 20 s for stopping everything. */
 const DRAIN_LIMIT_MS = 10_000;
 const DRAIN_CHECK_MS = 25;
-/** A connection may have been made for a request that is on its way. */
+/** Leaves a new connection time to send its request. */
 const DRAIN_SILENT_MS = 500;
 
 export interface RunningServer {
   readonly port: number;
-  /** Stops accepting, lets requests in flight be answered, closes every connection. */
+  /** Stops accepting, finishes running requests, and closes every connection. */
   drain(): Promise<void>;
 }
 
-/** Serves the application. Port 0 takes a free one; host null listens on every address of the machine. */
+/** Serves the application. Port 0 picks a free one; host null listens on every address. */
 export async function startServer(
   application: Application,
   { port, host }: { readonly port: number; readonly host: string | null },
@@ -65,7 +65,7 @@ export async function startServer(
     server.once('error', (error) => reject(explain(error, { port, host })));
     server.listen({ port, ...(host === null ? {} : { host }) }, () => {
       server.removeAllListeners('error');
-      // An accept that fails, for want of descriptors, must not end the process: it is one caller's loss.
+      // A failed accept, for want of descriptors, loses one connection and must not end the process.
       server.on('error', () => {});
       resolve();
     });
@@ -75,7 +75,7 @@ export async function startServer(
   return { port: address.port, drain: () => drain(server, silent) };
 }
 
-/** `silent` are the connections that have not sent a request yet, which Node does not take for idle. */
+/** `silent` connections have not sent a request yet; Node does not count them as idle. */
 async function drain(server: Server, silent: ReadonlySet<Duplex>): Promise<void> {
   let closed = false;
   const closing = new Promise<void>((resolve) => {
@@ -84,7 +84,7 @@ async function drain(server: Server, silent: ReadonlySet<Duplex>): Promise<void>
       resolve();
     });
   });
-  // A connection turns idle when its answer is out; keep-alive must not hold the process.
+  // A connection becomes idle after its answer; keep-alive must not hold up the exit.
   const endsAtMs = performance.now() + DRAIN_LIMIT_MS;
   const silentUntilMs = performance.now() + DRAIN_SILENT_MS;
   while (!closed && performance.now() < endsAtMs) {
@@ -101,7 +101,7 @@ const BROKEN_REQUESTS: Readonly<Record<string, readonly [status: string, message
   ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'The request did not arrive in time.'],
 };
 
-/** What is no HTTP request never reaches the application; it is answered in the shape of every error too. */
+/** Malformed HTTP never reaches the application; it gets an answer in the common error format too. */
 function answerBrokenRequest(error: Error & { code?: string }, socket: Duplex): void {
   if (!socket.writable) {
     socket.destroy();

@@ -6,21 +6,21 @@ import type { Environment } from '../../config/environment.ts';
 import type { Database } from '../../db/driver/client.ts';
 import type { Keyring } from '../../db/frame/keyring.ts';
 
-/** What handlers reach the world with. */
+/** What handlers need of the outside world. */
 export interface Services {
   readonly database: Database;
   readonly configuration: Configuration;
   readonly logger: Logger;
   /** Encrypts what must not be readable in the database. */
   readonly keyring: Keyring;
-  /** The adapters of built-in providers, by code: for their callbacks, and what must be asked before an answer. */
+  /** Adapters of built-in providers, by code: for callbacks, and for calls before an answer. */
   readonly providers: ReadonlyMap<string, Provider>;
-  /** The ways to name directories, by directory and provider. */
+  /** Adapters of name directories, by directory and provider. */
   readonly directories: NameDirectories;
   /** The wall clock, for tokens and headers; business time comes from the database (db/frame/clock.ts). */
   readonly now: () => Date;
-  /** Addresses and secrets of this process. */
+  /** This process's addresses and secrets. */
   readonly environment: Environment;
-  /** Whether Temporal answers, as information: no request waits for it. */
+  /** Whether Temporal answers; for information, as no request waits for it. */
   readonly isTemporalReachable: () => Promise<boolean>;
 }

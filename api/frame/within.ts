@@ -1,7 +1,7 @@
-/** Bounds the wait of a probe: its caller wants an answer now. */
+/** Bounds a probe's wait: its caller needs an answer now. */
 const PROBE_DEADLINE_MS = 2_000;
 
-/** False when the probe fails or does not answer in time. */
+/** False if the probe fails or times out. */
 export async function within(probe: Promise<boolean>): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<boolean>((resolve) => {

@@ -30,7 +30,7 @@ import { partyAccountShown } from '../outgoing-transfers/schemas.ts';
 const TAG = 'Provisioned account credits';
 const SCHEME_CODE = /^[a-z0-9-]{1,40}$/;
 
-/** A payer's bank account as the caller knows it: nothing of it is checked beyond its shape. */
+/** A payer's bank account as the caller knows it: only its shape is checked. */
 const senderAccountSent = v.pipe(
   fields({
     accountHolderName: optional(partyName()),

@@ -34,7 +34,7 @@ function base64Url(lengthMax: number) {
 const RSA_BITS_MIN = 2_048;
 const RSA_BITS_MAX = 8_192;
 
-/** The public parts; what else a JWK may carry decides nothing here. */
+/** The public parts; other members of a JWK are ignored. */
 type JwkParts = Readonly<Partial<Record<'kty' | 'crv' | 'n' | 'e' | 'x' | 'y', string | undefined>>>;
 
 interface KeySent {
@@ -44,7 +44,7 @@ interface KeySent {
   readonly pem?: string | undefined;
 }
 
-/** Reads the key and refuses what could not verify tokens safely. `entity` is the body's key, for the refusal. */
+/** Reads the key and refuses those that cannot verify tokens safely. `entity` is the body's key, for the refusal. */
 export function readPublicKey(
   sent: KeySent,
   entity: string,

@@ -17,7 +17,7 @@ import { dateTime, fields, list, nullable, optional, picklist, text, uuid } from
 import { keySent, readPublicKey } from './keys.ts';
 
 const NAME_LENGTH_MAX = 100;
-/** Two would do to rotate; more are for several hosts with keys of their own. */
+/** Rotation needs two; more serve hosts with keys of their own. */
 const KEYS_MAX = 1_000;
 
 const machineUserShown = fields({

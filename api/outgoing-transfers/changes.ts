@@ -12,11 +12,11 @@ import { crossCheck, type Disagreement, type Sent } from '../frame/schemas/cross
 import { fields, optional, pattern, picklist, text } from '../frame/schemas/schemas.ts';
 
 const PROVIDER_ID_LENGTH_MAX = 140;
-/** A word, so that no sentence about a person stands where programs look. */
+/** A code, so that no sentence about a person ends up where programs look. */
 const REASON_CODE = /^[A-Za-z0-9._-]{1,64}$/;
 const REASON_LENGTH_MAX = 140;
 
-// What a PATCH may ask of a transfer (decisions, Money out): one thing at a time.
+// Changes that a PATCH may request (decisions, Money out): one at a time.
 const change = v.pipe(
   fields({
     status: optional(picklist(['cancelled', 'released', 'completed', 'failed'])),
@@ -43,7 +43,7 @@ const change = v.pipe(
   crossCheck(misplacedIn),
 );
 
-/** A reason belongs to a failure or a return, the provider's own id and reference to a release or a completion. */
+/** Failures and returns have a reason; releases and completions the provider's id and reference. */
 function misplacedIn({ status, returned, ...sent }: Sent): Disagreement[] {
   const found: Disagreement[] = [];
   const refuse = (field: string, rule: string) => {
@@ -69,7 +69,7 @@ type PatchContext = Pick<
   'body' | 'caller' | 'initiator' | 'params' | 'services'
 >;
 
-/** Carries out the one change asked for, if the caller's roles allow it; else throws the refusal. */
+/** Applies the requested change if the caller's roles allow it; throws the refusal otherwise. */
 export async function changeTransfer(tx: Transaction, context: PatchContext): Promise<void> {
   const { body, caller, initiator, params, services } = context;
   const { status, requirementConfiguration } = body.data.outgoingTransfer;

@@ -20,8 +20,8 @@ type Shown = ReturnType<typeof fields<{ outgoingTransfer: typeof outgoingTransfe
 export type PostContext = RouteContext<Record<never, never>, Record<never, never>, Workflows, Shown>;
 
 /**
- * Settles the transfer in one statement, whose idempotency row holds the very text of the answer. Null: something does not
- * hold, nothing was done, and it is to be made or refused under its locks.
+ * Settles the transfer in one statement, which also stores the answer in the idempotency row. Null if a condition
+ * does not hold: nothing was done, and the transfer is created or refused under locks instead.
  */
 export async function settleStraightThrough(context: PostContext, fee: bigint): Promise<RenderedAnswer | null> {
   const { body, caller, services, idempotency } = context;
@@ -41,7 +41,7 @@ export async function settleStraightThrough(context: PostContext, fee: bigint): 
     currency: request.currency,
     amountMinor: request.amountMinor,
     feeMinor: fee,
-    // The day by this process's clock; where the database's has another, it is decided under locks, by that one.
+    // Today by this process's clock. If the database is on another day, the locked path decides by its clock.
     transferDate: dateInUtc(now),
     description: request.description ?? null,
     transferReasonId: request.transferReasonId ?? null,
@@ -56,13 +56,13 @@ export async function settleStraightThrough(context: PostContext, fee: bigint): 
     if (applied.outcome === 'replayed') return { ...answer, body: applied.responseBody, replayed: true };
     return applied.outcome === 'applied' ? answer : null;
   } catch (error) {
-    // The first request with this key holds its row; any other wait that is too long is answered as an absent database.
+    // The first request with this key holds its row; any other long wait means that the database is unavailable.
     if (idempotency !== null && waitedForRowOf(error, 'idempotency_keys')) throw inProgress(idempotency);
     throw error;
   }
 }
 
-// Field by field: an object that is spread and then gets a dozen fields more costs a tenth of all that the API does for a transfer.
+// Field by field: spreading an object and adding a dozen fields costs a tenth of the API's time per transfer.
 function recordOf(transfer: Omit<StraightThrough, 'responseBody'>, requirements: Requirements): OutgoingTransferRecord {
   return {
     id: transfer.outgoingTransferId,

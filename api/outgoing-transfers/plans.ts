@@ -24,14 +24,14 @@ import type { PostedTransfer } from './schemas.ts';
 
 type PostAnswer = Parameters<PostContext['render']>[0];
 
-/** Makes a transfer that waits, goes outside or could not be settled at once, or answers a dry run. */
+/** Creates a transfer that waits, goes outside or could not be settled at once, or answers a dry run. */
 export async function makeTransfer(context: PostContext, fee: bigint): Promise<RenderedAnswer> {
   return (await makeWithoutLocks(context, fee)) ?? makeUnderLocks(context, fee);
 }
 
 /**
- * Judges a transfer to the outside by what is read without locks, and creates it if that still holds: two statements, each
- * shared with others of the same moment. Null when it must be made, refused or answered under locks.
+ * Decides an external transfer on facts read without locks, and creates it if they still hold. Both statements are
+ * shared with concurrent requests. Null if the locked path must create, refuse or answer.
  */
 async function makeWithoutLocks(context: PostContext, fee: bigint): Promise<RenderedAnswer | null> {
   const { services, idempotency, body } = context;
@@ -52,14 +52,14 @@ async function makeWithoutLocks(context: PostContext, fee: bigint): Promise<Rend
   return created ? answer : null;
 }
 
-// Under the locks it is judged again, and refused if nothing has changed; a repeated key finds its answer there.
+// The locked path decides again, and finds the answer of a repeated key.
 function ignoreRefusal(error: unknown): null {
   if (error instanceof DomainError) return null;
   throw error;
 }
 
 /**
- * Judges the request under the locks of its accounts. The transaction waits for Postgres twice: for the facts, and for the
+ * Decides the request with its accounts locked. The transaction waits for Postgres twice: for the facts and the
  * commit.
  */
 async function makeUnderLocks(context: PostContext, fee: bigint): Promise<RenderedAnswer> {
@@ -107,7 +107,7 @@ interface DecidedTransfer {
   readonly now: Date;
 }
 
-/** Judges the request; throws what is wrong with it. */
+/** Decides the transfer; throws the refusal. */
 async function decideTransfer(
   reader: Reader,
   context: PostContext,

@@ -11,7 +11,7 @@ import { INTERNAL_SCHEME } from '../../domain/providers/schemes.ts';
 import { route } from '../frame/route.ts';
 import { country, date, fields, list, nullable, pattern, picklist, text, uuid } from '../frame/schemas/schemas.ts';
 
-/** What a caller asks before it makes an outgoing transfer (specification 4.8). */
+/** Reference data for creating outgoing transfers (specification 4.8). */
 const TAG = 'Outgoing transfers';
 const SCHEME_CODE = /^[a-z0-9-]{1,40}$/;
 const SCHEMES_MAX = 50;

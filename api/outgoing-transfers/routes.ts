@@ -37,7 +37,7 @@ const postOutgoingTransfer = route(
     path: '/outgoing-transfers',
     summary: 'Send money',
     description:
-      'An internal transfer whose requirements all hold is settled before the answer, which shows it as created. Every other one is carried out by a workflow. With `workflow.dryRun` nothing is created: the request is judged and its fee calculated.',
+      'An internal transfer whose requirements all hold is settled before the answer, which shows it as created. Every other one is carried out by a workflow. With `workflow.dryRun` nothing is created: the request is validated and its fee calculated.',
     tag: TAG,
     roles: ['operator'],
     workflows: { 'client.direct': postTransferWorkflow },

@@ -24,10 +24,10 @@ import {
   uuid,
 } from '../frame/schemas/schemas.ts';
 
-/** Free text that travels with a payment: what most schemes carry. */
+/** Free text sent with a payment: the length that most schemes carry. */
 const DESCRIPTION_LENGTH_MAX = 140;
 const SCHEME_CODE = /^[a-z0-9-]{1,40}$/;
-/** Of the longest scheme attribute, with room for what a scheme may add. */
+/** Longest scheme attribute, with room for extensions. */
 const ATTRIBUTE_LENGTH_MAX = 128;
 const ATTRIBUTES_MAX = 20;
 
@@ -151,7 +151,7 @@ const plannedShown = {
 /** Why a transfer failed, was returned or is held. */
 export const statusReasonShown = fields({ code: text(140), message: text(200) });
 
-/** A transfer as a POST shows it; what a dry run does not have is absent there. */
+/** A transfer as a POST shows it; a dry run omits fields that it does not have. */
 export const outgoingTransferShown = fields({
   id: optional(uuid()),
   transactionNumber: optional(text(15)),
@@ -184,7 +184,7 @@ export const partyAccountShown = fields({
   routingCodes: routingCodesShown,
 });
 
-/** Objects of other resources that a transfer shows as they were kept. */
+/** Other resources, as stored with the transfer. */
 const kept = v.pipe(
   v.custom<Readonly<Record<string, unknown>>>(
     (value) => typeof value === 'object' && value !== null,

@@ -17,18 +17,18 @@ import type { PaymentReport } from '../../domain/outgoing-transfers/reports.ts';
 import { openRoute } from '../frame/route.ts';
 import type { Services } from '../frame/services.ts';
 
-/** Tens of events; one has about a kilobyte. */
+/** Room for tens of events of about a kilobyte. */
 const CALLBACK_BYTES_MAX = 64 * 1024;
 
 /**
- * Where built-in providers tell us what happened: no token, but signed. Each event is stored and applied in one
- * transaction of its own; when one fails the provider repeats the callback, and those before it have no second effect.
+ * Receives signed callbacks of built-in providers, without a token. Each event is stored and applied in a transaction
+ * of its own; if one fails, the provider repeats the callback, and events already applied have no second effect.
  */
 const postProviderCallback = openRoute(
   {
     method: 'POST',
     path: '/provider-callbacks/{provider}',
-    summary: 'What a provider tells by itself; signed by the provider',
+    summary: 'A callback of a provider, which signs it',
     tag: 'Providers',
     body: { mediaType: 'application/json', bytesMax: CALLBACK_BYTES_MAX },
     responses: {
@@ -95,7 +95,7 @@ function referenceOf(event: ProviderEvent): string | null {
   return 'ourReference' in event ? event.ourReference : null;
 }
 
-/** Breaks of accounts are noted where they are found. */
+/** Account breaks are recorded where they are found. */
 async function applyToAccount(tx: Transaction, provider: string, event: AccountEvent): Promise<CallbackOutcome> {
   const report = accountReportOf(event);
   return report === null ? 'waiting' : applyAccountCallback(tx, report, provider);
@@ -114,7 +114,7 @@ async function applyToPayment(
   return known(() => applyPaymentReport(tx, { id, provider }, reportOf(event), configuration));
 }
 
-/** A callback about a transfer that we do not have waits. */
+/** A callback for a transfer that does not exist yet waits. */
 async function known(apply: () => Promise<CallbackOutcome>): Promise<CallbackOutcome> {
   try {
     return await apply();

@@ -7,20 +7,20 @@ import { fields, nullable, optional, picklist, type Schema, text, uuid } from '.
 import type { Services } from '../frame/services.ts';
 import { PROVIDER_CODE_LENGTH_MAX } from './schemas.ts';
 
-/** What the workflows `migration` share: who is asked, how long, and what becomes of an answer that cannot be used. */
+/** Shared by the `migration` workflows. */
 const SOURCE_ID_LENGTH_MAX = 200;
 const REFERENCE_LENGTH_MAX = 255;
 
-/** The provider's id of what is to be taken over. */
+/** The provider's id of the client or beneficiary to import. */
 export const sourceId = text(SOURCE_ID_LENGTH_MAX);
 
-/** Nobody else can know the source id: the provider is always named. */
+/** Only that provider knows the source id, so it is always named. */
 export const namedProvider = fields({
   type: picklist(['explicit']),
   serviceProvider: text(PROVIDER_CODE_LENGTH_MAX),
 });
 
-/** The answer's `connect`: the echo, and of a migration the connection that stands from now on. */
+/** The answer's `connect`: the echo and, for a migration, the new connection. */
 export const migrationConnectShown = v.looseObject({
   connection: optional(
     fields({
@@ -32,7 +32,7 @@ export const migrationConnectShown = v.looseObject({
   ),
 });
 
-/** What a migration can be refused with beyond what a direct creation can. */
+/** Refusals of a migration beyond those of a direct creation. */
 export const MIGRATION_ERRORS = [
   'connect.resource.not_found',
   'connect.resource.invalid',
@@ -49,7 +49,7 @@ export function presentMigratedConnection(connection: {
   return { id, serviceProvider: provider, reference, state: 'completed-up-to-date' };
 }
 
-/** A request that asks a provider; `entity` is the label of what is asked for. */
+/** A look-up at a provider; `entity` labels what is looked up. */
 export interface LookUp {
   readonly services: Services;
   readonly requestId: string;
@@ -58,12 +58,12 @@ export interface LookUp {
   readonly sourceId: string;
 }
 
-/** The named provider's adapter, where it has clients of its own to tell of. */
+/** The named provider's adapter, if it supports migration. */
 export function migrationSource({ configuration, providers }: Services, code: string): MigrationSource {
   const configured = configuration.providers.find((provider) => provider.code === code);
   const field = ['connect', 'serviceProvider', code] as const;
   if (configured?.method === 'plug-in') {
-    const message = `${code} is the caller's own: the service cannot ask it. Create directly instead.`;
+    const message = `${code} is operated by the caller: the service cannot query it. Create directly instead.`;
     throw refusal('connect.method.type_mismatch', field, message);
   }
   const provider = providers.get(code);
@@ -74,8 +74,8 @@ export function migrationSource({ configuration, providers }: Services, code: st
 }
 
 /**
- * What the provider has under the source id; asked outside of any transaction, and within the configured time. Without an
- * answer nobody knows: 503. Nothing there: 404. Something that the provider does not hand over: 422.
+ * Looks up the source id at the provider, outside any transaction and within the configured time. No answer: 503.
+ * Unknown: 404. Not released by the provider: 422.
  */
 export async function lookUp<Found extends { readonly outcome: 'found' }>(
   { services, requestId, entity, provider, sourceId: id }: LookUp,
@@ -91,7 +91,7 @@ export async function lookUp<Found extends { readonly outcome: 'found' }>(
     throw refusal('connect.resource.not_found', [entity, 'sourceId', id], `${provider} has no such ${entity}.`);
   }
   if (answer.error.category === 'technical') throw unavailable(provider);
-  const message = `${provider} does not hand this ${entity} over: ${answer.error.code}.`;
+  const message = `${provider} does not release this ${entity}: ${answer.error.code}.`;
   throw refusal('connect.resource.invalid', [entity, 'sourceId', id], message);
 }
 
@@ -99,11 +99,11 @@ function unavailable(provider: string) {
   return refusal(
     'connect.provider.unavailable',
     ['connect', 'serviceProvider', provider],
-    `${provider} gave no answer. Nothing was created: ask again.`,
+    `${provider} gave no answer. Nothing was created: try again.`,
   );
 }
 
-/** What the provider told, judged by the rules of a direct creation. */
+/** Validates the provider's data by the rules of a direct creation. */
 export function validateFound<Output>(of: LookUp, schema: Schema<unknown, Output>, found: Unchecked): Output {
   const { value, problems } = check(schema, found, ['data', of.entity]);
   refuseProblems(of, problems);
@@ -111,15 +111,15 @@ export function validateFound<Output>(of: LookUp, schema: Schema<unknown, Output
 }
 
 /**
- * The caller sent none of it, so it is no 400 but 422: the field and the rule are named, and what the provider has in the
- * field stays out of the answer, where it would be a stranger's personal data in an error.
+ * Refuses with 422, not 400, since the data is not the caller's. Names field and rule but not the value, which would
+ * put someone's personal data into an error.
  */
 export function refuseProblems(
   { provider, entity }: Pick<LookUp, 'provider' | 'entity'>,
   problems: readonly Problem[],
 ) {
   const [first, ...rest] = problems.map(({ message, messageParameters: [, field] }): Problem => {
-    const rule = `What ${provider} has cannot be taken over: ${message}`;
+    const rule = `What ${provider} has cannot be imported: ${message}`;
     return { code: 'connect.resource.invalid', message: rule, messageParameters: [entity, field, ''] };
   });
   if (first !== undefined) throw new DomainError([first, ...rest]);

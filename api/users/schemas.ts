@@ -5,7 +5,7 @@ import { USER_STATUSES, type UserIdentity, type UserProfile } from '../../domain
 import { addressSent, addressShown, email, partyName, phone } from '../frame/schemas/parties.ts';
 import { clearable, date, fields, list, nullable, optional, picklist, text, uuid } from '../frame/schemas/schemas.ts';
 
-/** Most clients that one request relates a user to, or invites a person for. */
+/** Most clients per request to relate a user to, or invite a person for. */
 export const CLIENTS_MAX = 100;
 
 const type = () => picklist(['individual']);
@@ -17,7 +17,7 @@ const identitySent = fields({
   birthDate: optional(date()),
 });
 
-/** A user to create who is not invited. */
+/** A new user without an invitation. */
 export const userSent = fields({
   email: email(),
   identity: identitySent,
@@ -50,7 +50,7 @@ export function newProfile(sent: v.InferOutput<typeof userSent>['profile']): Use
   return { phone: sent?.phone ?? null, residentialAddress: sent?.residentialAddress ?? null };
 }
 
-/** Items that each name a client, no client twice. */
+/** Items that each name a different client. */
 export function clientList<Item extends { readonly clientId: string }>(
   item: v.GenericSchema<unknown, Item>,
   lengthMin: number,
@@ -84,7 +84,7 @@ export const userShown = fields({
   status: picklist(USER_STATUSES),
 });
 
-/** A user, or somebody who was invited and has no id yet. */
+/** A user, or an invited person without an id yet. */
 export const userOrInvitedShown = fields({
   id: optional(uuid()),
   email: text(254),

@@ -4,7 +4,7 @@ import { PASSWORD_LENGTH_MIN, PASSWORD_UNITS_MAX } from '../../domain/users/pass
 import type { OpenAnswer } from '../frame/route.ts';
 import { type Language, SIGN_UP_TEXTS, type SignUpTexts } from './sign-up-texts.ts';
 
-/** The sign-up pages: HTML that the server renders, without scripts, for phones first. */
+/** The sign-up pages: server-rendered HTML without scripts, for phones first. */
 const STYLE = `
 :root { color-scheme: light dark; --text: #1b1f24; --ground: #f4f5f7; --card: #fff; --line: #6b7480; --strong: #0b5394; --bad: #a3120a; }
 @media (prefers-color-scheme: dark) {
@@ -29,7 +29,7 @@ hr { margin: 1.5rem 0; border: 0; border-top: 1px solid var(--line); }
 
 const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64');
 
-/** The address of the page is a secret: it goes nowhere, and nothing else comes in. */
+/** The page's address is a secret: it must not leak, and nothing external is loaded. */
 const HEADERS = {
   'content-security-policy': `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'`,
   'referrer-policy': 'no-referrer',
@@ -51,7 +51,7 @@ const NOTICE_STATUS: Readonly<Record<NoticeName, number>> = {
   unavailable: 503,
 };
 
-/** A page that only tells something. */
+/** A page with a message only. */
 export function noticePage(language: Language, name: NoticeName): OpenAnswer {
   const { title, text } = SIGN_UP_TEXTS[language].notices[name];
   const status = NOTICE_STATUS[name];
@@ -59,7 +59,7 @@ export function noticePage(language: Language, name: NoticeName): OpenAnswer {
   return page(language, title, body, status, status === 503 ? { 'retry-after': '5' } : {});
 }
 
-/** The page behind a good link: to accept, with a password where the person has none, or to reject. */
+/** The page of a valid link: accept, choosing a password if there is none yet, or reject. */
 export function signUpPage(language: Language, found: SignUp, problem: ProblemName | null): OpenAnswer {
   const texts = SIGN_UP_TEXTS[language];
   const { signUp, clientNames, needsPassword } = found;
@@ -90,7 +90,7 @@ function problemBox(texts: SignUpTexts, problem: ProblemName): string {
   return `<div class="problem" role="alert" id="problem"><strong>${escaped(texts.problem)}</strong> ${escaped(texts.problems[problem])}</div>`;
 }
 
-// The hidden user name tells password managers whose password this is.
+// The hidden user name lets password managers associate the password.
 function passwordField(texts: SignUpTexts, email: string, refused: boolean): string {
   const described = refused ? 'password-hint problem' : 'password-hint';
   return `<input type="email" name="username" value="${escaped(email)}" autocomplete="username" readonly hidden>

@@ -1,8 +1,8 @@
-/** What the sign-up pages say, in the languages that they speak. */
+/** Texts of the sign-up pages, in each of their languages. */
 export const LANGUAGES = ['en', 'de', 'fr'] as const;
 export type Language = (typeof LANGUAGES)[number];
 
-/** A page that only tells something. */
+/** A page with a message only. */
 export interface Notice {
   readonly title: string;
   readonly text: string;
@@ -130,7 +130,7 @@ const FRENCH: SignUpTexts = {
 
 export const SIGN_UP_TEXTS: Readonly<Record<Language, SignUpTexts>> = { en: ENGLISH, de: GERMAN, fr: FRENCH };
 
-/** The language that an Accept-Language header (RFC 9110 §12.5.4) prefers among ours; English where it names none. */
+/** The supported language that Accept-Language (RFC 9110 §12.5.4) prefers; English if none. */
 export function preferredLanguage(header: string | undefined): Language {
   let best: { language: Language; quality: number } = { language: 'en', quality: 0 };
   for (const part of (header ?? '').slice(0, 500).split(',')) {

@@ -12,10 +12,10 @@ import { type Language, preferredLanguage } from './sign-up-texts.ts';
 const TAG = 'Sign-up';
 const FORM = 'application/x-www-form-urlencoded';
 
-/** 32 bytes, as the e-mail writes them. */
+/** 32 bytes in base64url. */
 const TOKEN = /^[A-Za-z0-9_-]{43}$/;
 
-/** A password of the greatest length takes 6 kB in a form, when every character is escaped. */
+/** The longest password takes 6 kB in a form if every character is escaped. */
 const FORM_BYTES_MAX = 8 * 1024;
 
 const RESPONSES = {
@@ -25,7 +25,7 @@ const RESPONSES = {
   503: 'The service cannot answer right now',
 } as const;
 
-/** Looking changes nothing: programs that check e-mails follow links. */
+/** GET changes nothing: mail scanners follow links. */
 const getSignUp = openRoute(
   {
     method: 'GET',
@@ -41,7 +41,7 @@ const getSignUp = openRoute(
     }),
 );
 
-/** The form of the page. Whoever knows the link may answer, so no other site can. */
+/** The page's form. The link is the authorization, so other sites cannot submit it. */
 const postSignUp = openRoute(
   {
     method: 'POST',
@@ -78,7 +78,7 @@ async function accept(request: OpenRequest, language: Language, found: SignUp, p
   }
   const passwordHash = needsPassword ? await hashPassword(password) : null;
   const outcome = await services.database.transaction((tx) => acceptSignUp(tx, signUp.id, passwordHash));
-  // The page was made for somebody who had a password; now there is none, and the page asks for it.
+  // The page was rendered for a user with a password who has none now: ask for one.
   if (outcome === 'password-needed') return signUpPage(language, { ...found, needsPassword: true }, 'too-short');
   return answered(request, language, outcome, 'accepted');
 }
@@ -88,7 +88,7 @@ async function reject(request: OpenRequest, language: Language, { signUp }: Sign
   return answered(request, language, outcome, 'rejected');
 }
 
-/** Of two answers at once the first counts; the other is told what became of the invitation. */
+/** Of two concurrent answers the first counts; the other gets the invitation's present state. */
 async function answered(
   { services, params }: OpenRequest,
   language: Language,
@@ -100,7 +100,7 @@ async function answered(
   return noticePage(language, (found && closedAs(found)) ?? 'unknown');
 }
 
-/** Finds the sign-up of the link in the path; answers by itself where there is none. */
+/** Finds the sign-up of the link in the path, or answers the request itself. */
 async function withSignUp(
   request: OpenRequest,
   show: (language: Language, found: SignUp) => Promise<OpenAnswer>,
@@ -121,7 +121,7 @@ async function findByToken(services: Services, token: string): Promise<SignUp | 
   return findSignUp(services.database.reader, createHash('sha256').update(token).digest());
 }
 
-/** Why a link does not work any more; null while it does. */
+/** Why a link no longer works; null while it does. */
 function closedAs({ signUp, now }: SignUp): NoticeName | null {
   if (isExpired(signUp, now)) return 'expired';
   if (signUp.status === 'accepted' || signUp.status === 'rejected') return 'used';

@@ -13,8 +13,8 @@ import type { Services } from '../frame/services.ts';
 const resolve = createNameResolver({ deadlineMs: 2_000 });
 
 /**
- * Refuses an address that webhooks would not be sent to, also by what its name resolves to now. A name that resolves to
- * nothing yet is accepted: every connection is checked again.
+ * Refuses an address that must not receive webhooks, also by what its name resolves to. A name that does not resolve
+ * yet is accepted: every connection is checked again.
  */
 export async function requireWebhookUrl(services: Services, url: string): Promise<void> {
   const { allowPlainHttp, allowLoopback, allowPrivate } = services.configuration.webhooks;
@@ -29,7 +29,7 @@ export async function requireWebhookUrl(services: Services, url: string): Promis
     throw refusedUrl(url, 'is not a public address');
 }
 
-/** Paths, queries and credentials of receivers can be secrets, so the answer repeats the host alone. */
+/** Paths, queries and credentials can be secrets: the answer repeats the host alone. */
 function refusedUrl(url: string, problem: AddressProblem): DomainError {
   const shown = URL.canParse(url) ? new URL(url).host : '';
   return refusal(

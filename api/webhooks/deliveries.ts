@@ -23,7 +23,7 @@ import {
 } from '../frame/schemas/schemas.ts';
 
 const TAG = 'Webhooks';
-/** Ten for the schedule; each time that a delivery is asked for again adds ten. */
+/** Ten by schedule; each retry on request adds ten. */
 const ATTEMPTS_SHOWN_MAX = 10_000;
 
 const NAME = /^[a-z]+(-[a-z]+)*$/;

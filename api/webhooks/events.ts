@@ -10,7 +10,7 @@ const POSITION_MAX = Number.MAX_SAFE_INTEGER;
 const position = integer(0, 999_999_999_999_999);
 const type = pattern(/^[a-z]+(-[a-z]+)*$/, 'an event type');
 
-/** The resource as specification 6 words it, by module. */
+/** The resource's key in specification 6, by module. */
 const resource = v.pipe(
   v.custom<Readonly<Record<string, unknown>>>(
     (value) => typeof value === 'object' && value !== null,
@@ -38,8 +38,8 @@ const EXAMPLE = {
 };
 
 /**
- * The log by position. A reader keeps `metadata.nextPositionAfter` and asks from there: positions have no gaps that fill
- * later, so nothing is ever missed.
+ * The event log by position. Readers continue from `metadata.nextPositionAfter`: gaps are never filled later, so they
+ * miss nothing.
  */
 const getEvents = route(
   {

@@ -97,7 +97,7 @@ const replay = route(
     path: '/webhook-subscriptions/{webhookSubscriptionId}/replay',
     summary: 'Deliver once more what happened in a time',
     description:
-      'Both ends are included; `to` is now by default, `types` all that the subscription is told. Ids are those of the first delivery.',
+      'Both ends are included; `to` is now by default, `types` all that the subscription receives. Ids are those of the first delivery.',
     tag: TAG,
     roles: ['admin'],
     params: { webhookSubscriptionId: uuid<WebhookSubscriptionId>() },

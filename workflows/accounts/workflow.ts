@@ -24,7 +24,7 @@ const { lookUpAccount } = proxyActivities<AccountProviderCalls>({
   summary: 'Ask the provider what became of the request',
 });
 
-/** An account is opened or closed at its provider: first the client is made known there, then the request goes out. */
+/** Opens or closes an account at its provider, which must know the client first. */
 export function accountConnection(): Promise<void> {
   return reconcileLoop('account-connection', advanceAccountConnection, (next, id, { callThenReload }) => {
     switch (next.do) {

@@ -1,6 +1,6 @@
 /**
- * What the outside may know of workflows: their names, ids, the one signal that wakes them, and task queues. The API
- * and the relay import this file and nothing else of workflows/.
+ * What other folders may know of workflows: names, ids, task queues and the wake-up signal. The API and the relay
+ * import nothing else from workflows/.
  */
 export const TASK_QUEUES = {
   workflows: 'workflows',
@@ -8,7 +8,7 @@ export const TASK_QUEUES = {
   webhooks: 'webhooks',
 } as const;
 
-/** "Look at your row again": no payload, so that a duplicate or a late one is harmless. */
+/** "Your row has changed": no payload, so duplicates and late signals are harmless. */
 export const CHANGED_SIGNAL = 'changed';
 
 export const WORKFLOW_TYPES = [
@@ -26,18 +26,18 @@ export function workflowId(type: WorkflowType, resourceId: string): string {
   return `${type}/${resourceId}`;
 }
 
-/** The id of the row that a workflow stands for. */
+/** The id of the row that a workflow represents. */
 export function resourceIdOf(workflowId: string): string {
   return workflowId.slice(workflowId.indexOf('/') + 1);
 }
 
-/** What Temporal's lists show of a workflow, fixed at its start. */
+/** The description in Temporal's lists, fixed at the start. */
 export function staticSummary(type: string, workflowId: string): string {
   const words = type.replaceAll('-', ' ');
   return `${words.charAt(0).toUpperCase()}${words.slice(1)} ${resourceIdOf(workflowId)}`;
 }
 
-/** Webhook deliveries are spread over this many long-lived workflows, by subscription. */
+/** Number of long-lived workflows that share webhook deliveries, by subscription. */
 export const WEBHOOK_SHARDS = 4;
 
 export const SEARCH_ATTRIBUTES = {

@@ -2,12 +2,12 @@ import type { ActivityOptions, LocalActivityOptions } from '@temporalio/common';
 import { TASK_QUEUES } from './messages.ts';
 
 /**
- * The ways in which workflows reach the world, each with its time-outs and retries. They stand here and not in
- * activities/, of which workflows see only the types.
+ * Time-outs and retries of everything that workflows call. They live here because workflows import only types from
+ * activities/.
  */
 
 /**
- * One guarded transition in Postgres. Two attempts, then the workflow sleeps durably: local activities that went on trying
+ * One guarded transition in Postgres. After two attempts the workflow sleeps durably: local activities retrying
  * against an absent Postgres would fill all workflow slots and starve every timer.
  */
 export const TRANSITION: LocalActivityOptions = {
@@ -16,8 +16,8 @@ export const TRANSITION: LocalActivityOptions = {
 };
 
 /**
- * One call to a provider, safe to repeat with its reference. Heartbeats tell within seconds that the worker died. When
- * the attempts are used up, the workflow shows that it waits for the provider, and begins anew.
+ * One call to a provider, safe to repeat under its reference. Heartbeats reveal a dead worker within seconds. After
+ * the last attempt the workflow shows that it waits for the provider, and starts over.
  */
 export const PROVIDER_CALL: ActivityOptions = {
   taskQueue: TASK_QUEUES.providers,
@@ -26,7 +26,7 @@ export const PROVIDER_CALL: ActivityOptions = {
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '20 seconds', maximumAttempts: 7 },
 };
 
-/** A batch of upkeep, which may read much. It is tried again with the next run of the schedule anyway. */
+/** A batch of housekeeping, which may read a lot. The next scheduled run repeats it anyway. */
 export const UPKEEP: ActivityOptions = {
   taskQueue: TASK_QUEUES.providers,
   startToCloseTimeout: '10 minutes',
@@ -34,10 +34,10 @@ export const UPKEEP: ActivityOptions = {
   retry: { initialInterval: '5 seconds', maximumAttempts: 3 },
 };
 
-/** The first check of books that were never checked reads all of them, so it may take its time. */
+/** The first ledger check reads every posting, so it may take long. */
 export const LEDGER_CHECK: ActivityOptions = { ...UPKEEP, startToCloseTimeout: '70 minutes' };
 
-/** Handing one e-mail to the mail server. It stands with the webhooks: neither may hold up a payment. */
+/** Hands one e-mail to the mail server, on the webhooks' queue: a slow mail server must not delay payments. */
 export const MAIL: ActivityOptions = {
   taskQueue: TASK_QUEUES.webhooks,
   startToCloseTimeout: '1 minute',
@@ -45,7 +45,7 @@ export const MAIL: ActivityOptions = {
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '20 seconds', maximumAttempts: 7 },
 };
 
-/** A run of a shard's deliveries, which ends by itself after a minute. It never fails for what a receiver does. */
+/** One run of a shard's deliveries, which ends by itself after a minute. A failing receiver never fails it. */
 export const WEBHOOK_DELIVERY: ActivityOptions = {
   taskQueue: TASK_QUEUES.webhooks,
   startToCloseTimeout: '3 minutes',

@@ -20,31 +20,33 @@ import type { Wait } from '../../domain/frame/waits.ts';
 import { CHANGED_SIGNAL, resourceIdOf } from './messages.ts';
 import { TRANSITION } from './policies.ts';
 
-/** A deadline that has just passed, or that two clocks read differently, must not become a busy loop. */
+/** Keeps a deadline that has just passed, or on which two clocks disagree, from becoming a busy loop. */
 const WAIT_MS_MIN = 1_000;
 
 const PAUSE_MS_MIN = 1_000;
 const PAUSE_MS_MAX = 60_000;
 
-/** A provider that did not answer several times is left alone for so long, unless its callback comes first. */
+/** The pause after a provider has repeatedly failed to answer; its callback ends the pause early. */
 const PROVIDER_PAUSE_MS = 60_000;
 
 const { describeWait } = proxyLocalActivities<OpenWorkReads>({ ...TRANSITION, summary: 'Show what is waited for' });
 
-/** A look at the row: moves it as far as it goes, or records what was learned outside, and says what comes next. */
+/**
+ * One transition of the row: advances it as far as possible, or records an outside result, and returns the next step.
+ */
 type Look<Next> = () => Promise<Next>;
 
-/** The ways of an action to the outside. What an action returns is the next look at the row. */
+/** How an action reaches the outside world. It returns the transition to run next. */
 export interface Outside<Next> {
-  /** Asks; the next look records the answer, or, when there was none, finds the row as it was. */
+  /** Calls out; the next transition records the answer, or reloads the row if no answer came. */
   ask<Answer>(call: () => Promise<Answer>, record: (answer: Answer) => Promise<Next>): Promise<Look<Next> | undefined>;
-  /** As the next look, a call that records its answer where it is received and says what comes next. */
+  /** For a call that records its own answer: its result is the next step. Without an answer the row is reloaded. */
   callThenReload(call: Look<Next>): Look<Next>;
 }
 
 /**
- * The life of a workflow that stands for a row: looks at it, does outside what comes next or waits for a change or a
- * deadline, and looks again, until the row is final.
+ * The loop of a workflow that represents a row: run a transition, then act or wait as it says, until the row is
+ * final.
  */
 export function reconcileLoop<Action extends { readonly do: string }>(
   type: Parameters<typeof describeWait>[0],
@@ -71,7 +73,7 @@ export function reconcileLoop<Action extends { readonly do: string }>(
 
   return evenIfCancelled(async () => {
     for (;;) {
-      // Before each look and nowhere else: a change that comes during or after it asks for another.
+      // Cleared before each transition and nowhere else, so that a change during or after it triggers another.
       changed = false;
       const next = await transition(look);
       look = lookAgain;
@@ -98,14 +100,14 @@ function isWait(next: { readonly do: string }): next is Wait {
   return next.do === 'wait';
 }
 
-/** A cancel of Temporal's is not a cancel of the business's: the row alone says when the story ends. */
+/** Cancelling in Temporal does not cancel the business process: only the row decides when it ends. */
 export function evenIfCancelled(story: () => Promise<void>): Promise<void> {
   return CancellationScope.nonCancellable(story);
 }
 
 /**
- * Carries out a transition however long the database is away. Between attempts nothing but a timer is held. Each promise of a
- * workflow costs its worker a stack trace: where nothing goes wrong there are as few as can be.
+ * Retries a transition for as long as the database is away, holding nothing but a timer between attempts. The happy
+ * path creates as few promises as it can: each costs the worker a stack trace.
  */
 function transition<Next>(carryOut: () => Promise<Next>, pauseMs = PAUSE_MS_MIN): Promise<Next> {
   return carryOut().catch(async (error: unknown) => {
@@ -118,7 +120,6 @@ function transition<Next>(carryOut: () => Promise<Next>, pauseMs = PAUSE_MS_MIN)
   });
 }
 
-/** Waits until something changed, or the wait's deadline has come. */
 async function changeOrDeadline(changed: () => boolean, wait: Wait): Promise<void> {
   show(wait);
   if (wait.waitMs === null) {
@@ -133,8 +134,8 @@ async function changeOrDeadline(changed: () => boolean, wait: Wait): Promise<voi
 }
 
 /**
- * The provider's answer, or undefined when it gave none: then, after a pause, the row is to be looked at again, and the
- * same call goes out with the same reference. That nobody answered never means that it failed.
+ * Returns the provider's answer, or undefined after a pause if there was none. The caller then reloads the row and
+ * sends the same call with the same reference: no answer never means failure.
  */
 function answerOf<Answer>(
   call: () => Promise<Answer>,
@@ -149,14 +150,14 @@ function answerOf<Answer>(
   });
 }
 
-/** Histories stay short, so that replaying one never takes long. */
+/** Keeps histories short and so quick to replay. */
 async function startAfreshWhenLong(): Promise<void> {
   if (workflowInfo().continueAsNewSuggested) await continueAsNew();
 }
 
 /**
- * Whether an activity failed. The SDK throws the failure of a local activity wrapped or as it is, and when it replays
- * perhaps the other way: nothing that a workflow does may depend on more than that it failed.
+ * Whether an activity failed. The SDK may wrap a local activity's failure on the first run and not on replay, or the
+ * reverse, so workflows must depend on nothing but the fact of the failure.
  */
 function isActivityFailure(error: unknown): error is TemporalFailure {
   return error instanceof TemporalFailure;
@@ -178,7 +179,7 @@ const KEYS = {
   waitingFor: defineSearchAttributeKey('WaitingFor', 'KEYWORD'),
 } as const;
 
-/** Tells an operator what is waited for. Search attributes are written when another wait begins, not at each look. */
+/** Shows operators what the workflow waits for. Search attributes are written only when that changes. */
 function show(wait: Wait): void {
   setCurrentDetails(`Waiting for ${wait.for}${wait.until === null ? '' : ` until ${wait.until}`}.`);
   const known = workflowInfo().typedSearchAttributes;

@@ -19,7 +19,7 @@ const { sendBackIncomingTransfer } = proxyActivities<IncomingTransferProviderCal
   summary: 'Send the money back through the provider',
 });
 
-/** Money that arrived and cannot be booked at once: waits while it is held or reviewed, and sends it back if it must. */
+/** Incoming money that cannot be booked at once: waits while it is held or reviewed, and returns it if necessary. */
 export function incomingTransfer(): Promise<void> {
   return reconcileLoop('incoming-transfer', advanceIncomingTransfer, (next, id, { ask }) => {
     switch (next.do) {

@@ -22,8 +22,8 @@ const { lookUpOutgoingTransfer } = proxyActivities<OutgoingTransferProviderCalls
 });
 
 /**
- * From acceptance to its end, as far as a transfer must wait or be carried out outside: waits for its authorization, its
- * review, its date and its money, submits it to the provider, and waits for the provider's result.
+ * Takes a transfer from acceptance to its end: waits for authorization, review, date and funds, submits it to the
+ * provider, and waits for the result.
  */
 export function outgoingTransfer(): Promise<void> {
   return reconcileLoop('outgoing-transfer', advanceOutgoingTransfer, (next, id, { ask }) => {

@@ -16,7 +16,10 @@ const { sendInvitationMail } = proxyActivities<SignUpMail>({
   summary: 'Hand the e-mail to the mail server',
 });
 
-/** A person was invited: the e-mail goes out, then the answer is waited for, for seven days. */
+/**
+ * One sign-up, by its id: e-mails the invitation, then waits seven days for the answer. Temporal knows the workflow
+ * as `user-invitation`.
+ */
 export function signUp(): Promise<void> {
   return reconcileLoop('user-invitation', advanceUserInvitation, (next, id, { ask }) => {
     switch (next.do) {

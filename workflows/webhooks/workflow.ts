@@ -16,10 +16,10 @@ const { deliverWebhooks } = proxyActivities<WebhookDeliveryActivities>({
   summary: 'Deliver what is due',
 });
 
-/** A deadline that has just passed, or that two clocks read differently, must not become a busy loop. */
+/** Keeps a deadline that has just passed, or on which two clocks disagree, from becoming a busy loop. */
 const WAIT_MS_MIN = 1_000;
 
-/** One shard of the webhook deliveries: delivers what is due, and waits for the next event or the next retry. */
+/** One shard of webhook deliveries: sends what is due, then waits for the next event or retry. */
 export async function webhookDelivery(): Promise<void> {
   let changed = false;
   setHandler(defineSignal(CHANGED_SIGNAL), () => {

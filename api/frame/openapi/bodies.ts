@@ -4,9 +4,9 @@ import type { Contract, WorkflowContract } from '../route.ts';
 import { fields, type Schema } from '../schemas/schemas.ts';
 import type { JsonSchema } from './openapi.ts';
 
-/** The JSON Schema of a building block, with what its hints say. */
+/** The JSON Schema of a building block, with its hints. */
 export function jsonSchemaOf(schema: Schema<unknown, unknown>): JsonSchema {
-  // Metadata of a pipe is copied into the JSON Schema, which is how hints arrive there; checks beyond it are ours alone.
+  // Valibot copies a pipe's metadata into the JSON Schema, which carries the hints. Other checks do not appear there.
   const { $schema: _, ...converted } = toJsonSchema(schema, {
     target: 'draft-2020-12',
     typeMode: 'input',
@@ -64,7 +64,7 @@ function requestSchema(contract: Contract, code: string, workflow: WorkflowContr
 
 const NULL = { type: 'null' } as const;
 
-/** On POST null is another way to leave a field out: every field that is not required may be null. */
+/** On POST null omits a field, so every optional field may be null. */
 function withNullForAbsent(schema: JsonSchema): JsonSchema {
   for (const keyword of ['anyOf', 'oneOf'] as const) {
     const variants = schema[keyword];
@@ -86,7 +86,7 @@ function withNullForAbsent(schema: JsonSchema): JsonSchema {
     if (!isSchema(property)) return [name, property];
     const inner = withNullForAbsent(property);
     if (required.includes(name)) return [name, inner];
-    // What is said of the field stands beside the alternatives, where readers look for it.
+    // The field's description belongs beside the alternatives, where readers look for it.
     const { deprecated, ...value } = inner;
     return [name, { anyOf: [value, NULL], ...(deprecated === undefined ? {} : { deprecated }) }];
   });

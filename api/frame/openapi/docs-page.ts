@@ -1,10 +1,7 @@
 import { TEXT_PATTERN } from '../schemas/schemas.ts';
 import type { JsonSchema, OpenApiDocument, Operation } from './openapi.ts';
 
-/**
- * The documentation page: the OpenAPI document as one HTML file. It loads nothing, runs no script, and so reads the
- * same without a network.
- */
+/** Renders the OpenAPI document as one HTML file without scripts or external resources, so that it works offline. */
 export function docsPage(document: OpenApiDocument): string {
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),

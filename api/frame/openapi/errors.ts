@@ -32,7 +32,7 @@ export const ERROR_SCHEMA: JsonSchema = {
   additionalProperties: false,
 };
 
-/** The codes that every route can answer with, by what the frame does for it. */
+/** Codes that any route can return, by the frame's step that produces them. */
 function errorCodesOf(contract: Contract): ErrorCode[] {
   const codes: ErrorCode[] = [
     'common.validation.field_invalid',
@@ -80,7 +80,7 @@ export function errorResponses(contract: Contract): Record<string, ResponseObjec
 
 const ID = '0197b2a4-6f0e-7cc3-9d55-0d6b1c1f2a11';
 
-/** What each code is about, as a caller would meet it. */
+/** What each code means to a caller. */
 const EXAMPLES: Readonly<Record<ErrorCode, readonly [message: string, messageParameters: MessageParameters]>> = {
   'common.coding.internal.record_not_found': ['No account with this id exists.', ['account', 'id', ID]],
   'common.validation.field_required': ['data.account.currency is required.', ['account', 'currency', '']],
@@ -114,7 +114,7 @@ const EXAMPLES: Readonly<Record<ErrorCode, readonly [message: string, messagePar
     ['header', 'Authorization', ''],
   ],
   'common.security.access_denied': ['This needs one of the roles operator.', ['machineUser', 'roles', 'viewer']],
-  'common.rate.limited': ['Too many requests: ask again in 1 s.', ['machineUser', 'requests', '']],
+  'common.rate.limited': ['Too many requests: retry in 1 s.', ['machineUser', 'requests', '']],
   'common.state.illegal_transition': ['The account is closed and stays so.', ['account', 'status', 'active']],
   'common.dependency.unavailable': ['The database is not available. Nothing was done.', ['service', 'database', '']],
   'common.internal.error': ['The service failed to answer this request.', ['service', '', '']],
@@ -164,7 +164,7 @@ const EXAMPLES: Readonly<Record<ErrorCode, readonly [message: string, messagePar
   'connect.provider.unavailable': ['The provider does not answer.', ['connect', 'serviceProvider', 'sandbox-bank']],
   'connect.resource.not_found': ['The provider knows no such resource.', ['connect', 'sourceId', 'A-17']],
   'connect.resource.invalid': [
-    'What sandbox-bank has cannot be taken over: data.client.profile.residentialAddress is required.',
+    'What sandbox-bank has cannot be imported: data.client.profile.residentialAddress is required.',
     ['client', 'profile.residentialAddress', ''],
   ],
   'connect.client.not_connected': ['The provider does not know the client.', ['beneficiary', 'clientId', ID]],

@@ -46,7 +46,7 @@ export interface OpenApiDocument {
   readonly components: Readonly<Record<string, unknown>>;
 }
 
-/** Makes the OpenAPI 3.1 document of the routes, from the schemas that check their requests. */
+/** Builds the OpenAPI 3.1 document from the schemas that validate the routes' requests. */
 export function openApiDocument(routes: readonly (Route | OpenRoute)[], version: string): OpenApiDocument {
   const paths: Record<string, Record<string, Operation>> = {};
   for (const route of routes) {
@@ -130,7 +130,7 @@ function openOperationOf({ contract }: OpenRoute): Operation {
   };
 }
 
-/** What the frame refuses while it reads the body of a route without a token. */
+/** Refusals while the frame reads the body of a route without a token. */
 function bodyRefusals({ bytesMax }: OpenBody): Record<number, string> {
   return {
     408: 'The body did not arrive in time',
@@ -181,7 +181,7 @@ function parametersOf(contract: Contract): Parameter[] {
   return parameters;
 }
 
-/** Callers shape answers by names; names that a route does not know are ignored, so the schema does not list them. */
+/** Unknown names are ignored, so the schema does not enumerate them. */
 function listParameter(name: string, known: readonly string[]): Parameter {
   return {
     name,

@@ -16,24 +16,24 @@ export type Authenticate = (authorization: string | undefined) => Promise<Caller
 const CLOCK_TOLERANCE_SECONDS = 30;
 const TOKEN_LIFE_MAX_SECONDS = 3_600;
 
-/** The largest honest token (RS256 with a 4096-bit key) has about 1,100 characters. */
+/** The largest regular token (RS256 with a 4096-bit key) has about 1,100 characters. */
 const TOKEN_LENGTH_MAX = 4_096;
 
-/** Header parameters that would name a key from outside, or demand what we do not know. */
+/** Header parameters that name an external key or an unknown critical extension. */
 const HEADER_ALLOWED: ReadonlySet<string> = new Set(['alg', 'kid', 'typ']);
 const KID = /^[A-Za-z0-9_-]{1,128}$/;
 
 interface VerifiedToken {
   readonly kid: string;
-  /** As read from the database when the signature was verified. */
+  /** As of the last verification of the signature. */
   readonly key: RegisteredKey;
   readonly caller: Caller;
   readonly expiresAtMs: number;
 }
 
 /**
- * Makes the check of bearer tokens. A token's signature and claims are verified once and again whenever its key has been
- * read anew, which is every few seconds; so the common request costs two look-ups, and a revocation is seen in time.
+ * Verifies bearer tokens. Signature and claims are verified again whenever the key is reloaded, every few seconds:
+ * most requests cost two look-ups, and revocation takes effect in time.
  */
 export function createAuthenticator(options: AuthenticatorOptions): Authenticate {
   const loadKey = createTokenKeys(options.findKeys);
@@ -70,12 +70,12 @@ function readKid(token: string): string {
     const algorithm = TOKEN_ALGORITHMS.find((candidate) => candidate === header.alg);
     if (known && algorithm !== undefined && header.kid !== undefined && KID.test(header.kid)) return header.kid;
   } catch {
-    // Not a JWT: refused below like every other.
+    // Not a JWT: refused below like any invalid token.
   }
   throw unauthenticated();
 }
 
-// Returns when the token ends, tolerance included.
+// Returns the token's expiry, tolerance included.
 async function verify(token: string, key: RegisteredKey, options: AuthenticatorOptions): Promise<number> {
   const now = options.now();
   try {
@@ -107,7 +107,7 @@ function unauthenticated() {
   );
 }
 
-/** Refuses a caller that has none of the roles. */
+/** Refuses a caller with none of the roles. */
 export function requireRole(caller: Caller, roles: readonly Role[]): void {
   if (roles.some((role) => caller.roles.includes(role))) return;
   throw refusal(

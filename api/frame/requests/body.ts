@@ -2,9 +2,9 @@ import type { IncomingMessage } from 'node:http';
 import { refusal } from '../../../domain/frame/errors.ts';
 import { HttpRefusal } from '../errors.ts';
 
-/** Bytes that bodies may hold in memory together while they are being sent. */
+/** Limits the memory of bodies that are still arriving. */
 export interface BodyRoom {
-  /** False, with nothing taken, where there is no room. */
+  /** Takes nothing and returns false if there is no room. */
   take(bytes: number): boolean;
   give(bytes: number): void;
 }
@@ -25,14 +25,14 @@ export function createBodyRoom(bytesMax: number): BodyRoom {
 
 export interface BodyLimit {
   readonly bytes: number;
-  /** Until the whole body is there; without it the server's limit for every request counts. */
+  /** Time limit for the whole body; defaults to the server's for every request. */
   readonly deadlineMs?: number;
   readonly room?: BodyRoom;
 }
 
-/** A provider or a browser sends its few kilobytes in one go; senders that take longer would fill the room below. */
+/** Providers and browsers send their few kilobytes at once; slow senders would fill the room below. */
 const OPEN_BODY_MS_MAX = 5_000;
-/** A thousand of the largest open bodies at once; beyond it, strangers' memory would grow with their connections. */
+/** A thousand of the largest unauthenticated bodies; without it, memory would grow with connections. */
 const OPEN_BODIES_BYTES_MAX = 64 * 1024 * 1024;
 const openBodies = createBodyRoom(OPEN_BODIES_BYTES_MAX);
 
@@ -42,8 +42,8 @@ export function readOpenBody(incoming: IncomingMessage, bytesMax: number): Promi
 }
 
 /**
- * Reads a request's body whole, within its limit. Beyond that the reading stops, whether or not a length was announced, so
- * that memory stays flat; the connection closes after the answer.
+ * Reads a whole body within its limit. It stops reading beyond that, announced or not, so that memory stays flat, and
+ * closes the connection after the answer.
  */
 export function readBody(incoming: IncomingMessage, limit: BodyLimit): Promise<Buffer> {
   const announced = Number(incoming.headers['content-length'] ?? 0);
@@ -97,7 +97,7 @@ function tooSlow(): HttpRefusal {
 function noRoom(): HttpRefusal {
   const problem = {
     code: 'common.rate.limited',
-    message: 'Too many bodies are being sent at once: ask again in 5 s.',
+    message: 'Too many bodies are being sent at once: retry in 5 s.',
     messageParameters: ['body', 'body', ''],
   } as const;
   return new HttpRefusal(429, problem, { connection: 'close', 'retry-after': '5' });
@@ -111,7 +111,7 @@ function aborted() {
   );
 }
 
-/** Refuses a body that is not plain JSON by its headers: another media type, or compressed. */
+/** Refuses by its headers a body that is not plain JSON: another media type, or compressed. */
 export function requireJson(incoming: IncomingMessage): void {
   const mediaType = (incoming.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase();
   const encoding = (incoming.headers['content-encoding'] ?? 'identity').trim().toLowerCase();

@@ -48,8 +48,8 @@ export function idempotencyClaim(
 }
 
 /**
- * Runs a write's one transaction under its claim. First statement: claim the key; then work and store the answer, or
- * replay what is stored. A failure to store it is the commit's. With a keyring the stored answer is encrypted.
+ * Runs a write's one transaction: claims the key first, then works and stores the answer, or replays the stored one.
+ * If storing fails, so does the commit. With a keyring the stored answer is encrypted.
  */
 export async function writeIdempotently(
   database: Database,
@@ -63,8 +63,7 @@ export async function writeIdempotently(
 }
 
 /**
- * The same for a write whose first statement claims the key and reads what the work needs as well. `open` answers null
- * when the key is taken.
+ * The same for a write whose first statement also reads the facts it needs. `open` returns null if the key is taken.
  */
 export async function openIdempotently<Opened>(
   database: Database,
@@ -94,13 +93,13 @@ async function openOrRefuse<Opened>(
   try {
     return await open(tx);
   } catch (error) {
-    // The first request with this key holds its row; any other wait too long is told as the database's absence.
+    // The first request with this key holds its row; any other long wait means that the database is unavailable.
     if (claim !== null && waitedForRowOf(error, 'idempotency_keys')) throw inProgress(claim);
     throw error;
   }
 }
 
-/** The stored answer as it was sent, or the refusal of a key that stands for another body. */
+/** Replays the stored answer, or refuses a key that belongs to another body. */
 export function replay(row: IdempotencyRow | null, claim: IdempotencyClaim, keyring: Keyring | null): RenderedAnswer {
   if (row === null || row.responseStatus === null || row.responseBody === null) throw inProgress(claim);
   if (!row.requestHash.equals(claim.requestHash)) {

@@ -3,7 +3,7 @@ import { isLosslessNumber, parse } from 'lossless-json';
 import { describe, expect, test, vi } from 'vitest';
 import { numberIn, parseMarkingNumbers } from './json-digits.ts';
 
-/** Numbers as their digits, in a form that both parsers can be compared by. */
+/** Numbers as digits, in a form common to both parsers. */
 function plain(value: unknown): unknown {
   if (isLosslessNumber(value)) return `number ${value.value}`;
   if (typeof value === 'string') {
@@ -59,7 +59,8 @@ describe('the engine’s parser with marked numbers', () => {
         const changed = text.slice(0, cut) + put + text.slice(cut + (at % 2));
         const expected = outcome(() => parse(changed));
         const got = outcome(() => parseMarkingNumbers(changed));
-        // Of two values of one key that parser knows, and the engine keeps the last: json.ts finds them by counting keys.
+        // The reference parser rejects duplicate keys; the engine keeps the last, and json.ts detects them by
+        // counting keys.
         if (expected !== 'not JSON' || !/"[^"]*"\s*:/.test(changed)) expect(got).toEqual(expected);
       }),
     );

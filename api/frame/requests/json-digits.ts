@@ -2,18 +2,18 @@ import { randomUUID } from 'node:crypto';
 import { LosslessNumber, parse } from 'lossless-json';
 
 /**
- * JSON whose numbers keep their digits, parsed by the engine's own parser: one in JavaScript takes a quarter of a second for
- * a text of a megabyte, and every other caller waits meanwhile. Numbers are put into quotes behind a mark that no caller can
- * know, and taken out again by the code that walks through the result.
+ * Parses JSON without losing digits. A parser written in JavaScript would block the event loop for a quarter of a
+ * second per megabyte, so this one quotes numbers, behind a mark that callers cannot guess, and uses the engine's
+ * parser.
  */
 const MARK = `\uE000${randomUUID()}:`;
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
-/** Stands for a text that is no JSON. */
+/** Marks text that is not JSON. */
 const NO_JSON = '';
-/** Up to here a mistake is named with its place, which takes the slow parser. */
+/** Up to this length errors name their position, which takes the slow parser. */
 const EXPLAINED_LENGTH_MAX = 64 * 1024;
 
-/** As JSON.parse, but numbers are marked texts, for `numberIn`. Throws a SyntaxError that repeats nothing of a long text. */
+/** As JSON.parse, but numbers become marked strings, for `numberIn`. Its SyntaxError quotes nothing of a long text. */
 export function parseMarkingNumbers(text: string): unknown {
   try {
     return JSON.parse(markNumbers(text));
@@ -24,12 +24,12 @@ export function parseMarkingNumbers(text: string): unknown {
   }
 }
 
-/** The number that a marked text stands for; null where it is a text of the caller's. */
+/** The number of a marked string; null for a string of the caller's. */
 export function numberIn(text: string): LosslessNumber | null {
   return text.startsWith(MARK) ? new LosslessNumber(text.slice(MARK.length)) : null;
 }
 
-// Between two numbers of JSON stands a comma. Text without it is refused before the marks make it forty times as long.
+// Numbers in JSON are separated by commas. Other text is refused before the marks make it forty times as long.
 function markNumbers(text: string): string {
   let marked = '';
   let copied = 0;
@@ -53,7 +53,7 @@ function markNumbers(text: string): string {
   return copied === 0 ? text : marked + text.slice(copied);
 }
 
-/** Where the string ends that begins here: at its closing quote, or at the end of the text. */
+/** The end of the string that begins here: its closing quote, or the end of the text. */
 export function endOfString(text: string, start: number): number {
   let index = start + 1;
   while (index < text.length && text.charCodeAt(index) !== 0x22) {

@@ -3,13 +3,13 @@ import { type MessageParameters, refusal } from '../../../domain/frame/errors.ts
 import { checkText, type TextProblem } from '../../../domain/frame/parties/names.ts';
 import { endOfString, numberIn, parseMarkingNumbers } from './json-digits.ts';
 
-/** A body nested deeper than this is refused: no resource needs a tenth of it, and recursion must stay bounded. */
+/** Deepest nesting; no resource needs a tenth of it, and recursion must stay bounded. */
 const DEPTH_LIMIT = 64;
 
-/** A body with more keys and array items than this is refused; the largest legal body has a few hundred. */
+/** Most keys and array items; the largest legal body has a few hundred. */
 const NODE_LIMIT = 10_000;
 
-/** A number in a body, kept as the digits that stand there. Amounts are judged by them, and written out as them. */
+/** A number of a body, as its digits. Amounts are parsed from them and rendered as them. */
 export type JsonNumber = LosslessNumber;
 
 export type JsonValue = string | boolean | null | JsonNumber | JsonValue[] | JsonObject;
@@ -26,15 +26,15 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !isLosslessNumber(value);
 }
 
-/** A whole number as it stands in an answer, for `bigint` columns. */
+/** A whole number of an answer, for `bigint` columns. */
 export function jsonInteger(value: bigint | number): JsonNumber {
   return new LosslessNumber(value.toString());
 }
 
 /**
- * Parses a request's body, numbers kept as digits. Refuses what JSON.parse lets through: a key twice (whose last value
- * would silently win), `__proto__` and its like, and text that no field may hold. `multilineFields` are dotted paths whose text may
- * have line breaks (PEM keys).
+ * Parses a request's body and keeps numbers as digits. Refuses what JSON.parse accepts: duplicate keys (the last
+ * value would silently win), `__proto__` and the like, and text that no field may contain. `multilineFields` are
+ * dotted paths whose text may contain line breaks (PEM keys).
  */
 export function parseJson(text: string, multilineFields: readonly string[] = []): JsonValue {
   const keyCount = refuseTooDeepOrLarge(text);
@@ -60,7 +60,7 @@ function refuseDuplicate(key: string): never {
   throw invalid(['body', key.slice(0, 100), ''], `The body has the key ${key.slice(0, 100)} twice in one object.`);
 }
 
-/** The first key that stands twice in one object of a text that is JSON. */
+/** Finds the first duplicate key of an object in valid JSON. */
 function repeatedKey(text: string): string {
   const open: Set<string>[] = [];
   let last = '';
@@ -83,7 +83,7 @@ function repeatedKey(text: string): string {
   return '';
 }
 
-// One pass over the text before anything is built from it. Returns the number of keys.
+// Scans the text before anything is built from it. Returns the number of keys.
 function refuseTooDeepOrLarge(text: string): number {
   let depth = 0;
   let keyCount = 0;
@@ -111,7 +111,7 @@ function limitExceeded(message: string) {
   return refusal('common.validation.limit_exceeded', ['body', 'body', ''], message);
 }
 
-/** Keys that objects have of their own: validation would pass over them, and the caller never know. */
+/** Inherited keys: validation would silently overlook them. */
 const OBJECT_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
 interface Walk {
@@ -152,7 +152,7 @@ const FORBIDDEN: Readonly<Record<Exclude<TextProblem, 'empty' | 'too-long'>, str
 
 const PRINTABLE_ASCII = /^[\x20-\x7e]*$/;
 
-// What no field may hold, whatever its schema, in words; lengths and blanks are the schema's to judge.
+// What no field may contain, in words; schemas check lengths and blanks.
 function findForbiddenText(text: string): string | null {
   if (PRINTABLE_ASCII.test(text)) return null;
   const checked = checkText(text, text.length);
@@ -166,8 +166,8 @@ function forbidden(path: string, value: string, problem: string) {
 }
 
 /**
- * The entity label and the field of a dotted path: `data.outgoingTransfer.amount` is about the entity
- * `outgoingTransfer` and its field `amount`; a field that stands directly in `data` or `workflow` names the container.
+ * Splits a dotted path into entity and field: `data.outgoingTransfer.amount` is `outgoingTransfer` and `amount`; a
+ * field directly in `data` or `workflow` names the container.
  */
 export function entityAndField(path: readonly string[]): [entity: string, field: string] {
   const [first = 'body', ...rest] = path;
@@ -175,19 +175,18 @@ export function entityAndField(path: readonly string[]): [entity: string, field:
   return rest.length === 0 ? ['body', first] : [first, rest.join('.')];
 }
 
-/** Text as an error may show it: short, and without what a terminal or a page would act on. */
+/** Text safe to show in an error: short, without control characters or markup. */
 export function shownText(value: string): string {
   return value.slice(0, 100).replace(/[\p{Cs}\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu, '\uFFFD');
 }
 
-/** Text that stands in JSON as it is. */
 const PLAIN = /^[ !#-[\]-~]*$/;
 
 function quoted(text: string): string {
   return PLAIN.test(text) ? `"${text}"` : JSON.stringify(text);
 }
 
-/** The keys of our answers, which are few, as they are written; those of maps that callers fill must not fill the memory. */
+/** Caches rendered keys of answers, which are few; keys that callers choose must not fill the memory. */
 const KEYS_REMEMBERED_MAX = 2_000;
 const REMEMBERED_LENGTH_MAX = 64;
 const writtenKeys = new Map<string, string>();
@@ -201,7 +200,7 @@ function writtenKey(key: string): string {
   return written;
 }
 
-/** Renders an answer. Numbers of the type JsonNumber are written as their digits; `undefined` fields are left out. */
+/** Renders an answer. A JsonNumber is written as its digits; `undefined` fields are omitted. */
 export function stringify(value: unknown): string {
   if (typeof value === 'string') return quoted(value);
   if (value === null || value === undefined) return 'null';
@@ -212,7 +211,7 @@ export function stringify(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(stringify).join(',')}]`;
   if (value instanceof Date) throw new TypeError('an answer shows date-times as text: use formatDateTime');
   let text = '';
-  // Half as dear as with Object.entries, and this is what an answer costs most.
+  // Half the cost of Object.entries, in the most expensive part of an answer.
   for (const key in value) {
     if (!Object.hasOwn(value, key)) continue;
     const item: unknown = value[key as keyof typeof value];

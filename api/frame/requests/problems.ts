@@ -3,15 +3,15 @@ import { ERROR_CODES, type ErrorCode, type Problem } from '../../../domain/frame
 import type { Schema } from '../schemas/schemas.ts';
 import { entityAndField, isJsonNumber, shownText } from './json.ts';
 
-/** More problems than this are not told: the first hundred say enough, and the answer stays small. */
+/** Most problems in one answer, to keep it small. */
 const PROBLEMS_LIMIT = 100;
 
-// An offending value in these is never echoed; a JWK that should not be sent has its private part in `d`.
+// Never echoes the values of these fields; a JWK sent by mistake has its private part in `d`.
 const SECRET_FIELD = /password|secret|private|credential|token|\bjwk\b|\bpem\b/i;
 
 export type Checked<Output> = { readonly value: Output; readonly problems: readonly Problem[] };
 
-/** Checks a value; `path` says where in the request it stands. On problems the value is the input and not to be used. */
+/** Validates a value at `path` of the request. With problems, the value is the raw input and must not be used. */
 export function check<Output>(
   schema: Schema<unknown, Output>,
   value: unknown,
@@ -29,7 +29,7 @@ function problemOf(issue: v.BaseIssue<unknown>, prefix: readonly string[]): Prob
   return problem(code, path, issue.input, message);
 }
 
-/** Makes a problem of a field of the request, by its dotted path. */
+/** Builds the problem of a field of the request, by its dotted path. */
 export function problem(code: ErrorCode, path: readonly string[], value: unknown, message: string): Problem {
   const [entity, field] = entityAndField(path);
   return {

@@ -4,8 +4,7 @@ import { HttpRefusal } from '../errors.ts';
 export type CountRequest = (machineUserId: MachineUserId) => void;
 
 /**
- * Makes the limit per machine user and process, a token bucket that holds one second's requests; null = no limit (the
- * default configuration).
+ * Limits requests per machine user and process by a token bucket of one second's requests; null = no limit (default).
  */
 export function createRateLimiter(requestsPerSecond: number | null, now: () => Date): CountRequest {
   if (requestsPerSecond === null) return () => {};
@@ -27,7 +26,7 @@ export function createRateLimiter(requestsPerSecond: number | null, now: () => D
 function limited(retryAfterSeconds: number): HttpRefusal {
   const problem = {
     code: 'common.rate.limited',
-    message: `Too many requests: ask again in ${retryAfterSeconds} s.`,
+    message: `Too many requests: retry in ${retryAfterSeconds} s.`,
     messageParameters: ['machineUser', 'requests', ''],
   } as const;
   return new HttpRefusal(429, problem, { 'retry-after': String(retryAfterSeconds) });

@@ -7,7 +7,9 @@ import { type Checked, check, problem } from './problems.ts';
 export const PAGE_SIZE_DEFAULT = 10;
 export const PAGE_SIZE_MAX = 100;
 
-/** With the largest size a million rows. What lies before a page is read and thrown away: a filter finds the later ones at once. */
+/**
+ * A million rows at the largest size. Rows before a page are read and discarded; a filter finds later ones directly.
+ */
 export const PAGE_NUMBER_MAX = 9_999;
 
 const PAGE_PARAMETERS: readonly string[] = ['metadata.page.number', 'metadata.page.size'];
@@ -23,7 +25,7 @@ export interface ParsedQuery {
 
 export interface ParsedBody {
   readonly body: { code: string; workflow: unknown; data: unknown; connect: unknown };
-  /** As sent, for the echo. */
+  /** As sent, for echoing. */
   readonly workflow: JsonObject;
   readonly connect: JsonObject;
 }
@@ -36,7 +38,7 @@ export function refuse(problems: readonly Problem[]): void {
 
 const entrySchemas = new WeakMap<Entries, ReturnType<typeof fields>>();
 
-// Contracts are constants, so that each set of entries is made into a schema once.
+// Contracts are constants, so each set of entries becomes a schema once.
 function entriesSchema(entries: Entries) {
   let schema = entrySchemas.get(entries);
   if (schema === undefined) {
@@ -60,7 +62,7 @@ const NOTHING_ASKED: ParsedQuery = {
   expand: new Set(),
 };
 
-/** Checks the query: known names, each once, include and expand by commas or repetition, and the page. */
+/** Validates the query: known names, each once; include and expand by commas or repetition; the page. */
 export function parseQuery(contract: Contract, parameters: URLSearchParams): ParsedQuery {
   if (parameters.size === 0 && contract.query === undefined) return NOTHING_ASKED;
   const problems: Problem[] = [];
@@ -96,7 +98,7 @@ function parseQueryValues(
 ): Record<string, unknown> {
   const query: Record<string, unknown> = {};
   for (const [name, schema] of Object.entries(known)) {
-    // Most lists are asked for with one filter or two of a dozen.
+    // Most requests use one or two of a dozen filters.
     if (values[name] === undefined && schema.type === 'optional') continue;
     const checked = check(schema, values[name], queryPath(name));
     problems.push(...checked.problems);
@@ -137,13 +139,13 @@ function parsePageValue(
   return fallback;
 }
 
-/** A handler sees the names that its contract declares and no other, so that the OpenAPI document has them all. */
+/** Handlers see only names of the contract, so the OpenAPI document has them all. */
 function parseList(parameters: URLSearchParams, name: string, known: readonly string[] = []): ReadonlySet<string> {
   const items = parameters.getAll(name).flatMap((value) => value.split(','));
   return new Set(items.map((item) => item.trim()).filter((item) => known.includes(item)));
 }
 
-/** Checks a write's body: containers, workflow code, then everything in them, all problems at once. */
+/** Validates a write's body: containers, workflow code, then their contents. Reports all problems at once. */
 export function parseBody(contract: Contract, text: string): ParsedBody {
   const parsed = parseJson(text, contract.multilineFields);
   if (!isJsonObject(parsed)) {
@@ -166,7 +168,7 @@ export function parseBody(contract: Contract, text: string): ParsedBody {
     refuse(problems);
     throw new Error('a body without a workflow has a problem');
   }
-  // On POST null is another way to leave a field out; on PATCH it clears.
+  // On POST null omits a field; on PATCH it clears it.
   const meaning = contract.method === 'POST' ? withoutNulls : (value: JsonObject): JsonObject => value;
   const { code: _, ...workflowFields } = meaning(workflow);
   const checkedWorkflow = check(entriesSchema(chosen.workflow ?? NO_ENTRIES), workflowFields, ['workflow']);
@@ -189,7 +191,7 @@ export function parseBody(contract: Contract, text: string): ParsedBody {
 
 const NO_ENTRIES: Entries = {};
 
-/** An action such as a return has no data: its container may be left out. Without a known code data is required. */
+/** An action such as a return has no data and may omit the container. Without a known code data is required. */
 function needsData(contract: Contract, { code }: JsonObject): boolean {
   const workflows = contract.workflows ?? {};
   const chosen = typeof code === 'string' && Object.hasOwn(workflows, code) ? workflows[code] : undefined;
@@ -203,11 +205,13 @@ export function hasFields(schema: Schema<unknown, unknown>): boolean {
 }
 
 function checkData(chosen: WorkflowContract, data: JsonObject, present: boolean): Checked<unknown> {
-  // A missing container is one problem; its fields are not missed one by one too.
+  // A missing container is one problem, not one for each of its fields.
   return present ? check(chosen.data, data, ['data']) : { value: {}, problems: [] };
 }
 
-/** What no contract describes is stored and echoed as it is: enough for any provider's words, and no store of the caller's. */
+/**
+ * Free-form containers are stored and echoed: this is room for a provider's parameters, not for a caller's documents.
+ */
 export const CONNECT_BYTES_MAX = 4_096;
 
 function checkFreeConnect(connect: JsonObject): Checked<unknown> {

@@ -2,39 +2,39 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { MachineUserId } from '../../../domain/frame/ids.ts';
 import { HttpRefusal } from '../errors.ts';
 
-/** A registered key with what decides whether its tokens count. */
+/** A registered key and whether its tokens are valid. */
 export interface RegisteredKey {
   readonly machineUserId: MachineUserId;
   readonly roles: readonly string[];
   readonly algorithm: string;
   readonly publicKey: unknown;
-  /** False as soon as the key or its user is revoked. */
+  /** False once the key or its user is revoked. */
   readonly active: boolean;
 }
 
-/** One read of the database for several kids; unknown ones are missing in the answer. */
+/** Reads several kids at once; unknown ones are missing from the result. */
 export type FindKeys = (kids: readonly string[]) => Promise<ReadonlyMap<string, RegisteredKey>>;
 
-/** A revoked key or user stops within 5 s on every process; 1 s is left for the reading itself. */
+/** Revocation takes effect within 5 s on every process; 1 s of it is for the read. */
 const KEY_AGE_LIMIT_MS = 4_000;
-/** Remembered kids, of registered keys and of none; beyond it the oldest go. Bounds the memory that strangers can fill. */
+/** Most cached kids, registered or not; the oldest go first. Bounds the memory that made-up kids can take. */
 const CACHE_SIZE_MAX = 10_000;
 /**
- * Kids that this process has not seen are looked up together, with this pause after each read: whatever number of them
- * strangers make up, they cost at most 20 reads a second, and a key that was registered a moment ago still counts at once.
+ * Unknown kids are looked up in batches with this pause in between: made-up kids cost at most 20 reads a second, and
+ * a newly registered key still works at once.
  */
 const UNKNOWN_KEYS_PAUSE_MS = 50;
-/** Kids that one such read looks up. More at a time are asked to come back; keys that are known are not affected. */
+/** Most kids in a batch. Further unknown ones get 429; known keys are unaffected. */
 const UNKNOWN_KEYS_MAX = 1_000;
 
 export interface LoadedKey {
   readonly loadedAtMs: number;
   readonly reading: Promise<RegisteredKey | null>;
-  /** Filled once read, so that the common request awaits nothing. */
+  /** Set after the read, so that most requests await nothing. */
   key: RegisteredKey | null | undefined;
 }
 
-/** Finds the keys of tokens: each is read anew every few seconds, and known ones never wait for those that strangers name. */
+/** Caches token keys for a few seconds each. Known keys never wait for unknown ones. */
 export function createTokenKeys(findKeys: FindKeys): (kid: string, nowMs: number) => LoadedKey {
   const known = new Map<string, LoadedKey>();
   const unknown = new Map<string, LoadedKey>();
@@ -57,7 +57,7 @@ export function createTokenKeys(findKeys: FindKeys): (kid: string, nowMs: number
         remember(known, kid, loaded);
       },
       () => {
-        // The database was away: the next request reads again, of a known key still as such.
+        // The read failed: the next request retries it, and a known key stays known.
         if (unknown.get(kid) === loaded) unknown.delete(kid);
         if (known.get(kid) === loaded && earlier !== undefined) known.set(kid, earlier);
       },
@@ -131,7 +131,7 @@ function withResolvers<Value>(): PromiseWithResolvers<Value> {
 function tooManyUnknownKeys(): HttpRefusal {
   const problem = {
     code: 'common.rate.limited',
-    message: 'Too many tokens of unknown keys are being sent: ask again in 1 s.',
+    message: 'Too many tokens of unknown keys are being sent: retry in 1 s.',
     messageParameters: ['header', 'Authorization', ''],
   } as const;
   return new HttpRefusal(429, problem, { 'retry-after': '1' });

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { isJsonObject } from '../requests/json.ts';
 
-/** One of several objects, told apart by the field `key`; `kinds` completes "must be of …". */
+/** One of several objects, discriminated by the field `key`; `kinds` completes "must be of …". */
 export function oneOf<const Key extends string, const Options extends v.VariantOptions<Key>>(
   key: Key,
   options: Options,

@@ -25,7 +25,7 @@ test('a sound object passes, in the form that follows', () => {
   expect(check(range, { from: 1, to: 3 }, []).value).toBe(2);
 });
 
-test('what disagrees is told beside what is wrong with single fields', () => {
+test('contradictions are reported along with the problems of single fields', () => {
   expect(problemsOf({ from: 3, to: 1 })).toEqual(['field_invalid to 1']);
   expect(problemsOf({ from: 3, to: 1, note: 'longer than five', color: 1 })).toEqual([
     'field_invalid note longer than five',

@@ -1,9 +1,9 @@
 import * as v from 'valibot';
 import type { Problem } from '../../../domain/frame/errors.ts';
 
-/** Something wrong between the fields of one object. The message may begin with its code, as in other schemas. */
+/** A contradiction between fields of one object. The message may begin with its code, as in other schemas. */
 export interface Disagreement {
-  /** To the field that is to blame, from the object checked. */
+  /** Path from the checked object to the field at fault. */
   readonly path: readonly [string, ...string[]];
   readonly value: unknown;
   readonly message: string;
@@ -12,8 +12,8 @@ export interface Disagreement {
 export type Sent = Readonly<Record<string, unknown>>;
 
 /**
- * A check between the fields of an object, for a pipe behind `fields`. It also looks at an object of which single fields
- * are wrong, so that a caller hears of everything at once: `find` takes nothing for granted of what was sent.
+ * Checks fields of an object against each other, in a pipe after `fields`. It also runs when single fields are wrong,
+ * so that callers see all problems at once: `find` must not assume valid values.
  */
 export function crossCheck<Value>(find: (sent: Sent) => readonly Disagreement[]) {
   return v.rawCheck<Value>(({ dataset, addIssue }) => {
@@ -28,7 +28,7 @@ export function crossCheck<Value>(find: (sent: Sent) => readonly Disagreement[])
   });
 }
 
-/** A problem that domain/ found, with its code and in words that go on from the field's path. */
+/** A problem found by domain/: its code, and words that complete the field's path. */
 export function disagreement(problem: Problem, path: Disagreement['path'], value: unknown): Disagreement {
   const begin = problem.code === 'common.validation.field_required' ? 'is required' : 'is refused';
   const { message } = problem;

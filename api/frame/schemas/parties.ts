@@ -11,15 +11,12 @@ import { isDate, type LocalDate } from '../../../domain/frame/time/dates.ts';
 import { crossCheck, disagreement } from './cross-checks.ts';
 import { clearable, country, date, fields, hint, list, nullable, optional, picklist, text } from './schemas.ts';
 
-/** What every party has: clients, related entities, users, beneficiaries (specification 2.1). */
+/** Common to all parties: clients, related entities, users, beneficiaries (specification 2.1). */
 const IDENTIFICATIONS_MAX = 20;
 
 const addressLine = () => clearable(text(ADDRESS_LINE_LENGTH_MAX));
 
-/**
- * A date of what may be older than any payment: a company, an entry in a register. From the year 1000 on, `YYYY-MM-DD` of
- * the calendar.
- */
+/** A date that may precede any payment, such as an incorporation: `YYYY-MM-DD` from the year 1000 on. */
 export const historicDate = () =>
   v.pipe(
     v.string('must be a date'),
@@ -28,7 +25,10 @@ export const historicDate = () =>
     v.transform((value): LocalDate => value),
   );
 
-/** An address as it is sent. Missing parts are stored as null, and null counts as missing: a change sends what was read. */
+/**
+ * An address as sent. Missing parts are stored as null and null counts as missing, so that a change can resend what
+ * was read.
+ */
 export const addressSent = v.pipe(
   fields({
     country: country(),
@@ -117,17 +117,17 @@ const byIdentificationType = <Value>(value: Value) => ({
   other: value,
 });
 
-/** The deprecated map of type to number: the same data as the list. */
+/** The deprecated map of type to number, with the same data as the list. */
 export const identificationNumbers = fields(byIdentificationType(optional(text(IDENTIFICATION_NUMBER_LENGTH_MAX))));
 
-/** The same in a change, where null takes the identifications of that type away. */
+/** Likewise in a change, where null removes the identifications of that type. */
 export const identificationNumbersChange = fields(
   byIdentificationType(clearable(text(IDENTIFICATION_NUMBER_LENGTH_MAX))),
 );
 
 export const partyName = () => text(NAME_LENGTH_MAX);
 
-/** Digits with an optional plus, and the marks that people put between them. */
+/** Digits with an optional plus, and common separators. */
 export const phone = () =>
   v.pipe(v.string('must be text'), v.regex(/^\+?\(?[0-9][0-9 ().-]{3,29}$/, 'must be a telephone number'));
 

@@ -7,9 +7,9 @@ import { isDate, type LocalDate, parseDateTime } from '../../../domain/frame/tim
 import { isJsonNumber, type JsonNumber } from '../requests/json.ts';
 
 /**
- * The building blocks of contracts. One set for requests and answers: what a caller may send is what it may be shown.
- * Each carries the JSON Schema that the OpenAPI document shows. Never use v.object, v.number or v.string bare in a
- * contract: `fields`, `integer`/`amount` and `text` know unknown keys, exact digits and forbidden characters.
+ * The building blocks of contracts, for requests and answers alike. Each carries its JSON Schema for the OpenAPI
+ * document. Never use bare v.object, v.number or v.string in a contract: `fields`, `integer`/`amount` and `text`
+ * handle unknown keys, exact digits and forbidden characters.
  */
 export type Schema<Input = unknown, Output = Input> = v.GenericSchema<Input, Output>;
 
@@ -20,7 +20,7 @@ export interface JsonSchemaHint {
   readonly [keyword: string]: unknown;
 }
 
-/** What the OpenAPI document says of a schema that it could not tell by itself. */
+/** A hint for the OpenAPI document that the schema alone does not give. */
 export function hint<Input>(jsonSchema: JsonSchemaHint) {
   return v.metadata<Input, JsonSchemaHint>(jsonSchema);
 }
@@ -50,7 +50,7 @@ function isPlainObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !isJsonNumber(value);
 }
 
-// `expected: 'never'` is valibot's own mark of an unknown key.
+// `expected: 'never'` is how valibot marks an unknown key.
 function newIssue(input: unknown, message: string, key?: string, parent?: Record<string, unknown>) {
   const issue: v.StrictObjectIssue = {
     kind: 'schema',
@@ -79,7 +79,7 @@ const AMOUNT_MESSAGES: Readonly<Record<AmountProblem, string>> = {
   'not-positive': 'must be greater than zero',
 };
 
-/** As `fields`, with `amount` judged by the decimals of `currency`: the result has `amountMinor` beside both. */
+/** As `fields`, but checks `amount` against the decimals of `currency` and adds `amountMinor` to the result. */
 export function moneyFields<
   const Entries extends v.ObjectEntries & {
     amount: Schema<JsonNumber, AmountDigits>;
@@ -109,7 +109,7 @@ export function moneyFields<
   return { ...plain, '~run': run } as unknown as MoneyFields<Entries>;
 }
 
-/** A JSON number kept as its digits; zero and negative pass here, `moneyFields` judges the rest. */
+/** A JSON number kept as digits; zero and negative pass here, `moneyFields` checks the rest. */
 export function amount() {
   return v.pipe(
     v.custom<JsonNumber>(isJsonNumber, 'must be a number'),
@@ -136,7 +136,7 @@ export function boolean() {
   return v.boolean('must be true or false');
 }
 
-/** A UUID, in any case; lower case afterwards. `uuid<ClientId>()`. */
+/** A UUID in either case, parsed to lower case. `uuid<ClientId>()`. */
 export function uuid<Branded extends Id<string>>() {
   return v.pipe(
     v.string('must be a UUID'),
@@ -146,12 +146,12 @@ export function uuid<Branded extends Id<string>>() {
   );
 }
 
-// What domain/frame/parties/names.ts refuses, as far as a pattern for every reader of the document can say it.
+// The rule of domain/frame/parties/names.ts, as far as a portable pattern can express it.
 export const TEXT_PATTERN =
   '^[^\\u0000-\\u001F\\u007F-\\u009F\\u061C\\u200B\\u200E\\u200F\\u2028-\\u202E\\u2060-\\u206F\\uFEFF]+$';
 const YEAR = '(19|[2-9]\\d)\\d{2}';
 
-/** Free text of 1 to `lengthMax` characters, returned in Unicode's composed form. */
+/** Free text of 1 to `lengthMax` characters, normalized to Unicode's composed form. */
 export function text(lengthMax: number) {
   return v.pipe(
     v.string('must be text'),
@@ -190,7 +190,7 @@ export function date() {
   );
 }
 
-/** `YYYY-MM-DDThh:mm:ss` in UTC, with up to three decimals; a `Date` afterwards. */
+/** `YYYY-MM-DDThh:mm:ss` in UTC with up to three decimals, parsed to a `Date`. */
 export function dateTime() {
   return v.pipe(
     v.string('must be a date-time'),
@@ -258,27 +258,27 @@ export function map<const Value extends Schema>(key: RegExp, value: Value, sizeM
   );
 }
 
-/** A field that may be left out. On POST a null counts as left out. */
+/** An optional field. On POST null counts as omitted. */
 export function optional<const Wrapped extends Schema<unknown, unknown>>(wrapped: Wrapped) {
   return v.optional(wrapped);
 }
 
-/** A field of a PATCH that null clears. A plain `optional(…)` there refuses null with field_required. */
+/** A field that null clears in a PATCH. A plain `optional(…)` refuses null there with field_required. */
 export function clearable<const Wrapped extends Schema<unknown, unknown>>(wrapped: Wrapped) {
   return v.optional(v.nullable(wrapped));
 }
 
-/** A field of an answer that is null where there is nothing to show. */
+/** A field that is null in an answer that has nothing to show. */
 export function nullable<const Wrapped extends Schema<unknown, unknown>>(wrapped: Wrapped) {
   return v.nullable(wrapped);
 }
 
-/** A field that still works and that callers should leave: the document says so, and nothing else changes. */
+/** A field that still works but is marked deprecated in the document. */
 export function deprecated<const Field extends Schema<unknown, unknown>>(field: Field) {
   return v.pipe(field, hint<v.InferOutput<Field>>({ deprecated: true }));
 }
 
-/** For query parameters, whose values are text. */
+/** For query parameters, which are text. */
 export function booleanText() {
   return v.pipe(
     v.picklist(['true', 'false'], 'must be true or false'),
@@ -286,7 +286,7 @@ export function booleanText() {
   );
 }
 
-/** A decimal number as text of a query, for bounds such as amountFrom: its digits, of at most 15 whole and 4 decimals. */
+/** A decimal number in a query, for bounds such as amountFrom, with at most 15 whole and 4 decimal digits. */
 export function amountText() {
   return v.pipe(
     v.string(),
