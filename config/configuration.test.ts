@@ -63,7 +63,7 @@ describe('the audience', () => {
 });
 
 describe('the default file', () => {
-  test('asks nobody, limits nobody, charges nothing', () => {
+  test('requires no review or authorization, limits no requests, charges nothing', () => {
     expect(defaults).toMatchObject({
       audience: null,
       prices: [],
@@ -147,7 +147,7 @@ describe('the default file', () => {
     ['EUR', 'IE'],
     ['EUR', 'FR'],
     ['USD', 'US'],
-  ])('payers of %s to %s are told the codes that the sandbox bank opens accounts with', (currency, country) => {
+  ])('payers of %s to %s see the routing codes of the accounts that the sandbox bank opens', (currency, country) => {
     const opened = drawIdentifiers({ currency, country }).routingCodes;
     expect(opened).toMatchObject(
       findOffer(sandboxBank, { currency, country })?.offer.bank?.routingCodes ?? { none: true },

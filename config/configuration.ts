@@ -23,31 +23,31 @@ import { ConfigurationError, mergePatch, readFile, readJson, resolvePaths } from
 import { checkReferences } from './references.ts';
 import { bankHolidaysFile, type ConfigurationFile, configurationFile, describeIssues } from './schema.ts';
 
-/** What an operator may change, checked and ready for use. Read once, at the start of a process. */
+/** The operator's settings, validated and ready for use. Read once at the start of a process. */
 export interface Configuration {
-  /** The `aud` that bearer tokens must carry: this installation's name. Null where it is not set; the API does not start without it. */
+  /** The required `aud` of bearer tokens: this installation's name. Null if not set; the API then refuses to start. */
   readonly audience: string | null;
-  /** In the order in which implicit choice tries them. */
+  /** In the order of implicit choice. */
   readonly providers: readonly Provider[];
   readonly directories: ConfigurationFile['directories'];
-  /** How long a provider may take to tell whom it has, when a client or beneficiary is taken over from it. */
+  /** How long a provider may take to answer a migration look-up. */
   readonly migrations: ConfigurationFile['migrations'];
-  /** Null: UK account numbers are presumed valid, as the table of weights is another's and not part of the service. */
+  /** Null: UK account numbers are presumed valid. The table of weights is third-party and not part of the service. */
   readonly modulusCheck: { readonly table: ModulusTable; readonly onFailure: 'reject' | 'warn' } | null;
   readonly schemes: Schemes;
-  /** For the alarm when the published holidays run out: less than 12 months ahead is too few. */
+  /** Alerts when holidays are published for less than 12 months ahead. */
   readonly holidayTable: HolidayTable;
   readonly prices: PriceTable;
   /** How often a transfer may roll before it fails. */
   readonly rollLimit: number;
-  /** How many years ahead a transfer may be asked for. */
+  /** How many years ahead a transfer may be dated. */
   readonly transferDateYearsMax: number;
   readonly compliance: {
     readonly incoming: RuleByCurrency<ComplianceMode>;
     readonly outgoing: RuleByCurrency<ComplianceMode>;
   };
   readonly authorization: RuleByCurrency<AuthorizationRule>;
-  /** What `trade-name` may say when the reason is trade in services. */
+  /** Allowed values of `trade-name` for trade in services. */
   readonly tradeNames: readonly string[];
   /** Time of day in UTC, `hh:mm`. */
   readonly feeSweepTime: string;
@@ -59,26 +59,26 @@ export interface Configuration {
 }
 
 export interface WebhookConfiguration {
-  /** The wait before each attempt, from the one before it; as many entries as attempts. */
+  /** The wait before each attempt, one entry per attempt. */
   readonly attemptDelaysSeconds: readonly number[];
-  /** A wait is lengthened by up to this part of itself. */
+  /** Jitter: lengthens a wait by up to this fraction. */
   readonly jitterRatio: number;
   readonly timeoutMs: number;
   readonly disableAfterHours: number;
   readonly allowLoopback: boolean;
   readonly allowPlainHttp: boolean;
-  /** Receivers at addresses of private networks. */
+  /** Allows receivers in private networks. */
   readonly allowPrivate: boolean;
 }
 
 const DEFAULT_FILE = fileURLToPath(new URL('default.json', import.meta.url));
-/** What a service on one machine allows and real use does not: webhook receivers on loopback, over plain http. */
+/** Allowed on a single machine, not in real use: webhook receivers on loopback, over plain http. */
 const LOCAL_FILE = fileURLToPath(new URL('local.json', import.meta.url));
 
 /**
- * Reads config/default.json, lays the files of CONFIG_FILE over it one after the other (a JSON merge patch each, RFC 7396:
- * objects merge, null removes, all else replaces; so a whole copy of the default works, and a few lines do too), then the
- * environment's overrides. Paths inside a file are relative to it.
+ * Reads config/default.json, applies each file of CONFIG_FILE as a JSON merge patch (RFC 7396), then the
+ * environment's overrides. A file may be a full copy of the default or a few lines. Paths in a file are relative to
+ * it.
  */
 export function loadConfiguration(env: NodeJS.ProcessEnv): Configuration {
   const defaults = resolvePaths(readJson(DEFAULT_FILE), DEFAULT_FILE);
@@ -95,12 +95,12 @@ export function loadConfiguration(env: NodeJS.ProcessEnv): Configuration {
   return build(parsed.output);
 }
 
-/** The value of CONFIG_FILE for a service on one machine: what config/local.json allows, below the operator's own files. */
+/** The CONFIG_FILE of a single-machine service: config/local.json below the operator's own files. */
 export function localConfigurationFiles(env: NodeJS.ProcessEnv): string {
   return [LOCAL_FILE, ...configurationFiles(env)].join(delimiter);
 }
 
-/** CONFIG_FILE lists files as PATH lists folders. */
+/** CONFIG_FILE is a list like PATH. */
 function configurationFiles(env: NodeJS.ProcessEnv): string[] {
   return (env.CONFIG_FILE ?? '')
     .split(delimiter)
@@ -108,7 +108,7 @@ function configurationFiles(env: NodeJS.ProcessEnv): string[] {
     .filter((file) => file !== '');
 }
 
-/** Without an audience of its own, an installation would accept the tokens of every other one. */
+/** Without its own audience an installation would accept every other one's tokens. */
 export function requiredAudience({ audience }: Pick<Configuration, 'audience'>): string {
   if (audience !== null) return audience;
   throw new ConfigurationError([
@@ -117,8 +117,8 @@ export function requiredAudience({ audience }: Pick<Configuration, 'audience'>):
 }
 
 /**
- * Reviews are configured, stored and shown as a requirement, but nothing decides one yet: a process that accepts
- * transfers refuses to start with them, so that none waits for ever.
+ * Reviews can be configured and are stored as a requirement, but nothing decides them yet: the process refuses to
+ * start, so that no transfer waits for ever.
  */
 export function refuseReviews({ compliance }: Configuration): void {
   for (const direction of ['incoming', 'outgoing'] as const) {
@@ -196,7 +196,7 @@ function modes({ mode, byCurrency }: ConfigurationFile['compliance']['incoming']
   return { rule: mode, byCurrency };
 }
 
-// The two below cannot fail here: the schema and checkReferences have passed the texts.
+// The two below cannot fail: the schema and checkReferences have validated the texts.
 function authorizationRule(text: string): AuthorizationRule {
   return parseAuthorizationRule(text) ?? 'always';
 }
@@ -224,7 +224,10 @@ function readModulusCheck(file: NonNullable<ConfigurationFile['modulusCheck']>):
   return { table: { rows: weights.rows, substitutions }, onFailure: file.onFailure };
 }
 
-/** `AUDIENCE` wins over the file, and `COMPLIANCE_INCOMING`, `COMPLIANCE_OUTGOING` and `AUTHORIZATION_RULE` over its general rule. */
+/**
+ * `AUDIENCE` overrides the file; `COMPLIANCE_INCOMING`, `COMPLIANCE_OUTGOING` and `AUTHORIZATION_RULE` override its
+ * general rule.
+ */
 function withOverrides(file: unknown, env: NodeJS.ProcessEnv): unknown {
   const patch: Record<string, unknown> = {};
   const audience = env.AUDIENCE?.trim();

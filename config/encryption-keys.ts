@@ -3,8 +3,7 @@ import { EnvironmentError, readRequired } from './environment.ts';
 const KEY = /^[A-Za-z0-9+/]{43}=$/;
 
 /**
- * The keys that webhook secrets and stored answers with secrets are encrypted under: the newest first, which encrypts; older
- * ones only decrypt. An error never repeats them.
+ * Keys for webhook secrets and stored answers: the newest encrypts, older ones only decrypt. Errors never echo them.
  */
 export function readEncryptionKeys(env: NodeJS.ProcessEnv): readonly Buffer[] {
   const value = readRequired(env, 'ENCRYPTION_KEY', 'Set it to 32 random bytes in base64 (openssl rand -base64 32).');

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 
 /**
- * Typed reading of environment variables. Unset, empty and blank are the same; a bad value throws one clear line that
- * names the variable and its rule, and the value only where it cannot be a secret.
+ * Reads typed environment variables. Unset, empty and blank are equal; a bad value throws one line with the variable
+ * and its rule, and echoes the value only if it cannot be a secret.
  */
 export class EnvironmentError extends Error {
   constructor(message: string) {
@@ -15,14 +15,14 @@ export function readText(env: NodeJS.ProcessEnv, name: string, otherwise: string
   return given(env, name) ?? otherwise;
 }
 
-/** For what a process cannot work without; `remedy` says what to set it to. */
+/** For required settings; `remedy` says how to set them. */
 export function readRequired(env: NodeJS.ProcessEnv, name: string, remedy: string): string {
   const value = given(env, name);
   if (value === undefined) throw new EnvironmentError(`${name} is not set. ${remedy}`);
   return value;
 }
 
-/** A TCP port; 0 asks the system for a free one. */
+/** A TCP port; 0 picks a free one. */
 export function readPort(env: NodeJS.ProcessEnv, name: string, otherwise: number): number {
   return readWhole(env, name, { minimum: 0, maximum: 65_535, otherwise });
 }
@@ -54,24 +54,24 @@ export function readChoice<Choice extends string>(
   return choice;
 }
 
-/** An http or https address, without the slash at its end. */
+/** An http or https address without a trailing slash. */
 export function readHttpUrl(env: NodeJS.ProcessEnv, name: string, otherwise: string): string {
   const value = readText(env, name, otherwise);
   const url = URL.canParse(value) ? new URL(value) : null;
-  // With a user and password in it the value is a secret, and of no use here.
+  // With credentials the value would be secret, and they are of no use here.
   if (url?.username) throw new EnvironmentError(`${name} must not carry a user name or password.`);
   if (url !== null && /^https?:$/.test(url.protocol)) return value.replace(/\/+$/, '');
   throw new EnvironmentError(`${name} must be an http or https address, not "${value}".`);
 }
 
-/** The address of Postgres; it holds a password, so an error never repeats it. */
+/** The address of Postgres, which contains a password: errors never echo it. */
 export function readDatabaseUrl(env: NodeJS.ProcessEnv): string {
   const value = readRequired(env, 'DATABASE_URL', 'Set it to postgres://user:password@host:port/database.');
   if (URL.canParse(value) && /^postgres(ql)?:$/.test(new URL(value).protocol)) return value;
   throw new EnvironmentError('DATABASE_URL must be postgres://user:password@host:port/database.');
 }
 
-/** The address of the mail server; it may hold a password, so an error never repeats it. */
+/** The address of the mail server, which may contain a password: errors never echo it. */
 function readSmtpUrl(env: NodeJS.ProcessEnv): string | null {
   const value = given(env, 'SMTP_URL');
   if (value === undefined) return null;
@@ -82,12 +82,12 @@ function readSmtpUrl(env: NodeJS.ProcessEnv): string | null {
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** What the processes of the service share; Temporal's settings are in temporal.ts. */
+/** Settings that the processes share; Temporal's are in temporal.ts. */
 export interface Environment {
   readonly port: number;
-  /** Whether the API process runs the loops too, or leaves them to processes of their own. */
+  /** Whether the API process also runs the loops. */
   readonly apiRunsLoops: boolean;
-  /** The address that the API listens on; null is every address of the machine. */
+  /** The API's listen address; null is every address of the machine. */
   readonly host: string | null;
   readonly databaseUrl: string;
   readonly dataDirectory: string;
@@ -95,23 +95,23 @@ export interface Environment {
   readonly publicUrl: string;
   readonly sandboxPort: number;
   readonly sandboxUrl: string;
-  /** Shared by the sandbox bank and us to sign callbacks; null where that bank is not used. */
+  /** The sandbox bank's callback signing secret; null if that bank is not used. */
   readonly sandboxBankSecret: string | null;
   readonly mail: MailSettings;
   readonly logLevel: LogLevel;
 }
 
-/** How e-mails leave. */
+/** Outgoing mail. */
 export interface MailSettings {
   /**
-   * smtp: (with STARTTLS, unless it ends in `?requireTLS=false`) or smtps:, with user and password where the server wants
-   * them; null while there is no mail server.
+   * smtp: (with STARTTLS unless `?requireTLS=false`) or smtps:, with credentials if needed; null without a mail
+   * server.
    */
   readonly smtpUrl: string | null;
   readonly from: string;
 }
 
-/** Reads all at once, for the entry points of the processes. */
+/** Reads all settings, for the processes' entry points. */
 export function readEnvironment(env: NodeJS.ProcessEnv): Environment {
   const port = readPort(env, 'PORT', 3000);
   const sandboxPort = readPort(env, 'SANDBOX_PORT', 3100);

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 
-/** The settings are wrong; the message has one line for each. */
+/** Invalid settings; the message has one line for each. */
 export class ConfigurationError extends Error {
   constructor(problems: readonly string[]) {
     super(problems.join('\n'));
@@ -39,7 +39,7 @@ function isObject(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** RFC 7396: objects merge, null removes (but where it is a value), all else replaces. */
+/** RFC 7396: objects merge, null removes (unless null is a legal value), anything else replaces. */
 export function mergePatch(target: unknown, patch: unknown): unknown {
   if (!isObject(patch)) return patch;
   const merged: Record<string, unknown> = isObject(target) ? { ...target } : {};
@@ -51,7 +51,7 @@ export function mergePatch(target: unknown, patch: unknown): unknown {
   return merged;
 }
 
-/** Settings for which null is a value of its own. */
+/** Settings for which null is a legal value. */
 const NULL_REMOVES_NOT = new Set([
   'cutOff',
   'opensAt',

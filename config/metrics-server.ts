@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { EnvironmentError, readPort, readText } from './environment.ts';
 
-/** Where a process shows its metrics: on a port of its own, because they show volumes and cost reads of the database. */
+/** Metrics have their own port: they reveal volumes and cost database reads. */
 export interface MetricsAddress {
   readonly host: string;
   readonly port: number;
@@ -20,7 +20,7 @@ export interface MetricsServer {
 
 const PORT_DEFAULT = 9464;
 const HOST = /^[A-Za-z0-9.:_-]{1,253}$/;
-/** Scrapers come from few places. */
+/** Few scrapers connect. */
 const CONNECTIONS_MAX = 64;
 const TIMEOUT_MS = 10_000;
 
@@ -30,7 +30,7 @@ export function readMetricsAddress(env: NodeJS.ProcessEnv): MetricsAddress {
   return { host, port: readPort(env, 'METRICS_PORT', PORT_DEFAULT) };
 }
 
-/** Serves `GET /metrics`. Scrapes at the same time share one reading. */
+/** Serves `GET /metrics`. Concurrent scrapes share one reading. */
 export async function startMetricsServer(
   { host, port }: MetricsAddress,
   read: () => Promise<MetricsText>,

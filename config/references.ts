@@ -3,10 +3,10 @@ import { parseAmountMinor } from '../domain/frame/money.ts';
 import { INTERNAL_SCHEME } from '../domain/providers/schemes.ts';
 import type { ConfigurationFile } from './schema.ts';
 
-/** The transfer dates of internal transfers are days in UTC, in the database too. */
+/** Internal transfer dates are UTC days, in the database too. */
 const INTERNAL_ZONE = 'UTC';
 
-/** What no single value shows: names that nothing defines, amounts against their currency, bounds against each other. */
+/** Checks across values: undefined names, amounts against their currency, bounds against each other. */
 export function checkReferences(file: ConfigurationFile): string[] {
   return [...checkSchemes(file), ...checkProviders(file), ...checkPrices(file)];
 }
@@ -48,7 +48,7 @@ function checkProviders(file: ConfigurationFile): string[] {
         problems.push(`${path}.defaultCountry must be one of its countries (is "${offer.defaultCountry}")`);
       }
       if (provider.method === 'built-in' && offer.bank === null) {
-        problems.push(`${path}.bank is missing: built-in providers tell where to pay in`);
+        problems.push(`${path}.bank is missing: built-in providers must say where to pay in`);
       }
       for (const [kind, value] of Object.entries(offer.bank?.routingCodes ?? {})) {
         if (normalRoutingCode(kind, value) !== value) {

@@ -7,7 +7,7 @@ import { isLocalTime, isZone } from '../domain/frame/time/zones.ts';
 import { parseRatio } from '../domain/ledger/fees.ts';
 import { COMPLIANCE_MODES, parseAuthorizationRule } from '../domain/outgoing-transfers/requirement-rules.ts';
 
-/** The shape of the configuration file. Amounts are decimal text, so that no float touches them. */
+/** The schema of the configuration file. Amounts are decimal text, never floats. */
 const code = v.pipe(v.string(), v.regex(/^[a-z0-9][a-z0-9-]{0,39}$/, 'must be lower-case letters, digits and dashes'));
 const text = v.pipe(
   v.string('must be text'),
@@ -127,14 +127,14 @@ export const configurationFile = v.strictObject({
 
 export type ConfigurationFile = v.InferOutput<typeof configurationFile>;
 
-/** The published form of UK bank holidays; a refresh replaces the file by a newer download. */
+/** UK bank holidays as published; update by replacing the file with a newer download. */
 export const bankHolidaysFile = v.object({
   'england-and-wales': v.object({
     events: v.pipe(v.array(v.object({ date: v.pipe(v.string(), v.isoDate()) })), v.minLength(1)),
   }),
 });
 
-/** One line per value that breaks its rule: `schemes.chaps.cutOff must be a time of day, hh:mm (is "25:00")`. */
+/** One line per invalid value: `schemes.chaps.cutOff must be a time of day, hh:mm (is "25:00")`. */
 export function describeIssues(issues: readonly v.BaseIssue<unknown>[]): string[] {
   return issues.map((issue) => {
     const path = v.getDotPath(issue) ?? '';

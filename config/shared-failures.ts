@@ -7,7 +7,7 @@ interface SharedFailure {
   readonly isNews: boolean;
 }
 
-/** Each of its calls is then done alone: right, but slow. One that always fails shows here. */
+/** After a failure each call runs alone: correct but slow. This makes a statement that always fails visible. */
 export function sharedFailureCounter(registry: Registry) {
   return new Counter({
     name: 'shared_statement_failures_total',
@@ -17,7 +17,10 @@ export function sharedFailureCounter(registry: Registry) {
   });
 }
 
-/** Counts every failure of a shared statement, and logs the first of a kind once a minute: by its name and SQLSTATE, without data. */
+/**
+ * Counts failures of shared statements and logs the first of each kind once a minute, by name and SQLSTATE, without
+ * data.
+ */
 export function reportSharedFailures(logger: Logger, counter: ReturnType<typeof sharedFailureCounter>) {
   return ({ statement, sqlState, isNews }: SharedFailure): void => {
     counter.labels(statement, sqlState ?? 'other').inc();

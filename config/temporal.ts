@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** How to reach Temporal; the variables are those of Temporal's own tools. */
+/** Temporal's connection settings, under the variable names of its own tools. */
 export interface TemporalSettings {
   /** `host:port` */
   readonly address: string;
@@ -14,7 +14,7 @@ export interface TemporalSettings {
   };
 }
 
-/** Throws with one clear line when a value cannot be used. */
+/** Throws one clear line for an unusable value. */
 export function temporalSettings(env: NodeJS.ProcessEnv): TemporalSettings {
   const address = given(env.TEMPORAL_ADDRESS) ?? '127.0.0.1:7233';
   if (!/^[^\s/:]+:\d{1,5}$|^\[[^\]\s]+\]:\d{1,5}$/.test(address)) {
@@ -38,7 +38,7 @@ function tlsSettings(env: NodeJS.ProcessEnv, hasApiKey: boolean): TemporalSettin
   if ((certificate === undefined) !== (key === undefined)) {
     throw new Error('TEMPORAL_TLS_CLIENT_CERT_PATH and TEMPORAL_TLS_CLIENT_KEY_PATH must be set together.');
   }
-  // An API key travels as it is: never without encryption.
+  // Never sends an API key unencrypted.
   const wanted =
     given(env.TEMPORAL_TLS) === 'true' || hasApiKey || (certificate ?? authority ?? serverName) !== undefined;
   if (!wanted) return undefined;

@@ -14,16 +14,16 @@ import type { OperationContext } from './operations.ts';
 import { RemedyError } from './remedy.ts';
 import { findStuckWork } from './stuck-work.ts';
 
-/** The providers' clocks and ours are nearer to each other than this. */
+/** Allows for clock skew between providers and us. */
 const CLOCK_MARGIN_MS = 5 * 60_000;
-/** More events than any lost window has. */
+/** More events than any lost window contains. */
 const POSITION_GAP = 10_000_000;
 const BREAKS_SHOWN_MAX = 1_000;
 
 /**
- * What follows the restoring of an older Postgres (docs/operations.md): submissions are closed, numbers jump ahead, the
- * lost window is read again from the providers, and only then submissions open and every workflow is restarted. Where it
- * fails in between, submissions stay closed until it is run again. Exit status 1: a person has differences to look at.
+ * Completes the restore of an older Postgres (docs/operations.md): closes submissions, jumps ahead in numbering,
+ * rereads the lost window from the providers, and only then opens submissions and restarts every workflow. If it
+ * fails in between, submissions stay closed until it runs again. Exit status 1: differences need a person.
  */
 export async function catchUpAfterRestore(context: OperationContext, restart: () => Promise<0 | 1>): Promise<0 | 1> {
   const { database, initiator, print } = context;
@@ -41,7 +41,7 @@ export async function catchUpAfterRestore(context: OperationContext, restart: ()
   const window = { from: new Date(since.getTime() - CLOCK_MARGIN_MS), to: new Date(now.getTime() + CLOCK_MARGIN_MS) };
   const { received, adopted } = await catchUpWithProviders({ database, providers, configuration, initiator }, window);
   print(`Read again from the providers: ${received} payments in, ${adopted} payments out.`);
-  // With the service stopped nothing is on its way between the two books.
+  // With the service stopped, no payment is between the two books.
   const { failed } = await compareStatements({ database, providers, logger: pino({ level: 'silent' }) }, {}, 0);
   if (failed > 0) throw new RemedyError('A provider’s statement could not be compared. Run it again when it answers.');
   await database.transaction((tx) => openSubmissions(tx));
@@ -55,7 +55,7 @@ export async function catchUpAfterRestore(context: OperationContext, restart: ()
   return restarted === 0 && breaks.length === 0 ? 0 : 1;
 }
 
-/** Workflows of rows that the restored database does not have, or has finished, look once more, and end. */
+/** Workflows whose rows are gone or final in the restored database check once more, and end. */
 async function wakeOrphans({ database, temporal: { client } }: OperationContext): Promise<void> {
   const { workflowsWithoutRow } = await findStuckWork(database, client);
   for (const id of workflowsWithoutRow) {

@@ -1,13 +1,13 @@
 import { spawnSync } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 
-/** Where Debian's package puts it. */
+/** The path of Debian's package. */
 const DEBIAN_PATH = '/usr/bin/chromium';
 const INSTALL_TIMEOUT_MS = 10 * 60_000;
 
 /**
- * A Chromium for tests of pages: that of CHROMIUM_PATH, or Debian's, which root has installed when it is missing. Null,
- * after one line that says so, where there is none to be had: then those tests are skipped.
+ * Finds Chromium for page tests: CHROMIUM_PATH, or Debian's, which root installs if missing. Null, after a line that
+ * says so, if there is none: the tests are skipped.
  */
 export function chromiumPath(say: (line: string) => void): string | null {
   const given = process.env.CHROMIUM_PATH?.trim() || undefined;

@@ -2,7 +2,7 @@ import { generateKeyPairSync, randomUUID } from 'node:crypto';
 
 type Json = ReturnType<typeof JSON.parse>;
 
-/** What is used of an OpenAPI document. */
+/** The parts of an OpenAPI document that seeding needs. */
 export interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 }
@@ -14,17 +14,17 @@ interface Operation {
   };
 }
 
-/** Ids of what was made, by the first segment of the path that answers for it. */
+/** Ids of created resources, by the first path segment. */
 export type SeededIds = Readonly<Record<string, string>> & {
   readonly accounts: string;
   readonly otherAccount: string;
-  /** Of a client that the sandbox bank has too, and whose beneficiaries can be taken over from there. */
+  /** A client that exists at the sandbox bank too, with beneficiaries to import. */
   readonly migratedClient: string;
 };
 
 type Send = (method: string, path: string, body: Json) => Promise<Json>;
 
-/** One of everything that the examples of the document name, made through the interface itself. */
+/** Creates, through the API, one of everything that the document's examples name. */
 export async function seedExamples(url: string, token: string): Promise<SeededIds> {
   const send: Send = async (method, path, body) => {
     const response = await fetch(`${url}${path}`, {
@@ -58,7 +58,7 @@ export async function seedExamples(url: string, token: string): Promise<SeededId
     workflow: { code: 'client.direct' },
     data: { outgoingTransfer: { ...TRANSFER, clientId, ...internalParties(accounts, otherAccount) } },
   });
-  // Nobody carries it out here, so that it can be cancelled.
+  // No worker runs here, so it stays cancellable.
   const waiting = await send('POST', '/outgoing-transfers', {
     workflow: { code: 'client.direct' },
     data: { outgoingTransfer: { ...PAYMENT, clientId, ...externalParties(accounts, bankAccountId) } },
@@ -162,12 +162,12 @@ async function seedClientRelations(send: Send, clientId: string): Promise<Record
   return { relations: clientRelations[0].id, [toDelete('relations')]: clientRelations[1].id };
 }
 
-/** What DELETE ends is another than what the other methods read and change. */
+/** DELETE gets a resource of its own, so that the other methods keep theirs. */
 function toDelete(noun: string): string {
   return `delete ${noun}`;
 }
 
-/** The document with examples that name what exists: bodies, and the ids in paths. */
+/** The document with existing ids in its example bodies and paths. */
 export function withSeededIds(document: Document, ids: SeededIds): Document {
   const paths = Object.entries(document.paths).map(([path, operations]) => [
     path,
@@ -199,7 +199,7 @@ function seeded(method: string, path: string, operation: Operation, ids: SeededI
   };
 }
 
-/** Of parameters that are no ids. */
+/** Parameters other than ids. */
 const VALUES: Readonly<Record<string, string>> = {
   userEmail: 'invited@contract.example',
   country: 'GB',

@@ -14,14 +14,14 @@ import { describeFailure } from './remedy.ts';
 import { PYTHON_MISSING, schemathesis } from './schemathesis.ts';
 
 /**
- * Calls every operation of `/openapi.json` with what the document allows and what it forbids (Schemathesis), and fails on
- * every answer that the document does not promise. Run by `npm test`; `--report FOLDER` keeps every call. The calls are
- * the same in every run of the same document.
+ * Calls every operation of `/openapi.json` with allowed and forbidden input (Schemathesis), and fails on any
+ * undocumented answer. Run by `npm test`; `--report FOLDER` keeps every call. The same document always gets the same
+ * calls.
  */
 
-/** Of the fuzzing, per operation. The run takes about a minute and a half on two idle cores, most of it for coverage. */
+/** Fuzzed cases per operation. The run takes about a minute and a half on two idle cores, most of it for coverage. */
 const EXAMPLES_MAX = 12;
-/** A run that takes longer has failed: something hangs. */
+/** A longer run hangs, and has failed. */
 const TIME_LIMIT_MS = 900_000;
 
 interface Counts {
@@ -33,13 +33,13 @@ async function main(): Promise<void> {
   const command = await schemathesis(say);
   if (command === null) {
     say(PYTHON_MISSING);
-    // A developer's machine may do without; where every change is judged, a check that did not run did not pass.
+    // Optional on a developer's machine; in CI a skipped check counts as failed.
     finish({ passed: 0, failed: process.env.CI ? 1 : 0 });
     return;
   }
   const directory = mkdtempSync(join(tmpdir(), 'financial-accounts-contract-'));
   const database = await createTestDatabase('contract');
-  // Some requests ask outside before they are answered.
+  // Some requests call a provider before they are answered.
   const sandbox = await startSandbox({ directory, callbackUrl: 'http://127.0.0.1:1/' });
   try {
     const env = { SANDBOX_URL: sandbox.url, SANDBOX_BANK_SECRET: SANDBOX_SECRET };
@@ -66,9 +66,9 @@ async function main(): Promise<void> {
   }
 }
 
-// What a JSON Schema cannot say (an IBAN's check digits, an id of another client, a balance) is refused with 400 or 422,
-// so that what the schema allows must be accepted is asked of the examples, and of GET. Lists of responses' ids are not
-// used, as one of them is the test's own machine user, which must not be revoked.
+// A JSON Schema cannot express every rule (an IBAN's check digits, another client's id, a balance), so 400 and 422
+// are legal for schema-valid input; only examples and GET must succeed. Ids from lists are not used: one is the
+// test's own machine user, which must not be revoked.
 const CONFIGURATION = `
 workers = 2
 continue-on-failure = true
@@ -150,7 +150,7 @@ function run(
   });
 }
 
-/** One test for every operation of the document and one for the sequences of calls, as the report counts them. */
+/** Reads the report's counts: one test per operation, and one for call sequences. */
 function readCounts(reportFile: string, exitCode: number): Counts {
   if (!existsSync(reportFile)) throw new Error(`Schemathesis ended with exit code ${exitCode} and left no report.`);
   const report = readFileSync(reportFile, 'utf8');

@@ -1,6 +1,6 @@
 import { RemedyError } from './remedy.ts';
 
-/** Answers are walked as plain JSON; what a step needs of one is checked where it is used. */
+/** Answers are plain JSON; each step checks the fields that it uses. */
 export type Json = { readonly [key: string]: Json | string | number | boolean | null | undefined };
 
 export function isJson(value: unknown): value is Json {

@@ -23,7 +23,7 @@ export interface Receiver {
   waitFor(type: string, resourceId: string): Promise<void>;
 }
 
-/** A real HTTP server that verifies every signature by the Standard Webhooks library. */
+/** An HTTP server that verifies every signature with the Standard Webhooks library. */
 export async function startReceiver(): Promise<Receiver> {
   let verifier: Webhook | null = null;
   const received: ReceivedWebhook[] = [];

@@ -7,8 +7,8 @@ import { describeFailure, RemedyError } from './remedy.ts';
 import { dataDirectory } from './start-environment.ts';
 
 /**
- * `npm run demo`: the main job against the running service, with a webhook receiver of its own. Every step goes over
- * HTTP as a caller's would; amounts stay the text that the service answers with.
+ * `npm run demo`: the main use case against the running service, with its own webhook receiver. Every step goes over
+ * HTTP like a caller's; amounts stay the service's text.
  */
 const WAIT_LIMIT_MS = 60_000;
 const POLL_MS = 100;
@@ -123,14 +123,14 @@ class Service {
     return text(created, 'client', 'id');
   }
 
-  /** Opens an account and waits until the bank has: the workflow account-connection sees to it. */
+  /** Opens an account and waits until the bank has opened it, through the workflow account-connection. */
   async openAccount(clientId: string): Promise<Json> {
     const created = await this.post('/accounts', 'client.issuing', { account: { clientId, currency: 'GBP' } });
     const id = text(created, 'account', 'id');
     return this.until(`/accounts/${id}`, 'account', ({ status }) => status === 'active');
   }
 
-  /** What the directory says of a name and an account, in a word or two. */
+  /** The directory's result for a name and an account, in a word or two. */
   async comparedName(clientId: string, account: Json, name: string): Promise<string> {
     const [givenName = '', familyName = ''] = name.split(' ');
     const bankAccount = {
@@ -146,7 +146,7 @@ class Service {
     return accountHolderName === null ? `${reason}` : `${reason}, the holder is ${accountHolderName}`;
   }
 
-  /** The amount is written as digits: no float touches money, not even a demonstration's. */
+  /** Writes the amount as digits: money is never a float, not even here. */
   async pay(clientId: string, from: Json, amount: string, to: Json): Promise<Json> {
     const source = { type: 'client-account', accountId: text(from, 'id') };
     const transfer = JSON.stringify({ clientId, currency: 'GBP', description: 'Demo', source, ...to });
@@ -155,7 +155,7 @@ class Service {
     return object(await this.#call('POST', '/outgoing-transfers', body), 'outgoingTransfer');
   }
 
-  /** As an outside payer would: at the bank, which tells the service by a signed callback. */
+  /** Pays like an outside payer: at the bank, which notifies the service by a signed callback. */
   async payIn(account: Json): Promise<void> {
     const body = {
       amount: 250,

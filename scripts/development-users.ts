@@ -25,14 +25,14 @@ const DevelopmentUser = v.object({
   privateKey: v.looseObject({ kty: v.string() }),
 });
 
-/** A machine user of the development machine, with the private key that a real caller would keep to itself. */
+/** A machine user of the development machine, with the private key that a real caller would keep secret. */
 export type DevelopmentUser = v.InferOutput<typeof DevelopmentUser>;
 
 function usersFile(dataDirectory: string): string {
   return join(dataDirectory, 'development-users.json');
 }
 
-/** Makes the development machine users on the first start, and registers whom the database does not know. */
+/** Creates the development machine users on the first start, and registers those missing from the database. */
 export async function registerDevelopmentUsers(dataDirectory: string, databaseUrl: string): Promise<void> {
   const users = await readOrCreateUsers(dataDirectory);
   const initiator = commandInitiator();
@@ -83,8 +83,8 @@ function parseUsers(file: string): DevelopmentUser[] {
 }
 
 /**
- * A bearer token, valid for 60 minutes: of the development machine user (operator and admin), or of the one that has the given role
- * alone.
+ * A bearer token, valid for 60 minutes, of the development user (operator and admin), or of the one with only the
+ * given role.
  */
 export async function developmentToken(
   dataDirectory: string,

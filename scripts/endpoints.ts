@@ -7,28 +7,28 @@ const Endpoints = v.object({
   apiUrl: v.string(),
   publicUrl: v.string(),
   sandboxUrl: v.string(),
-  /** What Prometheus reads. */
+  /** Metrics for Prometheus. */
   apiMetricsUrl: v.string(),
   workerMetricsUrl: v.string(),
   databaseUrl: v.string(),
   temporalAddress: v.string(),
   temporalNamespace: v.string(),
-  /** Null with a Temporal server of the operator's own. */
+  /** Null with an external Temporal server. */
   uiUrl: v.nullable(v.string()),
   /** The `aud` that the API accepts. */
   audience: v.string(),
-  /** False on a Postgres of the operator's own, which knows none. */
+  /** False on an external Postgres, where none are registered. */
   hasDevelopmentUsers: v.boolean(),
 });
 
-/** Where the parts of a started service are found; other commands of the same data directory read it. */
+/** Endpoints of a started service, for other commands with the same data directory. */
 export type Endpoints = v.InferOutput<typeof Endpoints>;
 
 export function endpointsFile(dataDirectory: string): string {
   return join(dataDirectory, 'run', 'endpoints.json');
 }
 
-/** Holds the database's password: for our user's eyes only. */
+/** Contains the database's password: readable by our user only. */
 export function writeEndpoints(dataDirectory: string, endpoints: Endpoints): void {
   const file = endpointsFile(dataDirectory);
   rmSync(`${file}.new`, { force: true });
@@ -36,7 +36,7 @@ export function writeEndpoints(dataDirectory: string, endpoints: Endpoints): voi
   renameSync(`${file}.new`, file);
 }
 
-/** Kept after a stop, so that it tells where the service was last; fails with a remedy if it never ran. */
+/** Kept after a stop, as the last known endpoints; fails with a remedy if the service never ran. */
 export function readEndpoints(dataDirectory: string): Endpoints {
   let text: string;
   try {

@@ -10,7 +10,7 @@ function operatingSystemUser(): string {
   try {
     return userInfo().username;
   } catch {
-    // A container may run under an id that has no name there.
+    // A container's user id may have no name.
     return `uid ${process.getuid?.() ?? 'unknown'}`;
   }
 }

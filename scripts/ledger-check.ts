@@ -4,7 +4,10 @@ import { readEndpoints } from './endpoints.ts';
 import { describeFailure } from './remedy.ts';
 import { dataDirectory } from './start-environment.ts';
 
-/** `npm run -s ledger:check`: exits 0 when every invariant of the books holds, 1 with a table of what does not, 2 when it could not be checked. */
+/**
+ * `npm run -s ledger:check`: exits 0 if every ledger invariant holds, 1 with a table of violations, 2 if it could not
+ * check.
+ */
 async function main(): Promise<void> {
   const url = process.env.DATABASE_URL || readEndpoints(dataDirectory(process.env)).databaseUrl;
   const database = createDatabase({ url, maxConnections: 1, applicationName: 'ledger-check' });

@@ -6,7 +6,7 @@ const OUTPUT_LINES_KEPT = 20;
 export interface LongCommand {
   command: string;
   arguments: readonly string[];
-  /** Begins each progress line: what is being done, and for whom it waits. */
+  /** Start of each progress line: the step, and who needs it. */
   title: string;
   onProgress: (line: string) => void;
   environment?: NodeJS.ProcessEnv;
@@ -15,8 +15,7 @@ export interface LongCommand {
 }
 
 /**
- * Runs a command that may take minutes, with a line every ten seconds that shows that it lives. Rejects with its last output when it
- * fails; when we are ended it is ended too.
+ * Runs a slow command with a progress line every ten seconds. Rejects with its last output if it fails; ends with us.
  */
 export async function runLongCommand(options: LongCommand): Promise<void> {
   const child = spawn(options.command, [...options.arguments], {

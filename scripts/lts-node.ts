@@ -5,16 +5,16 @@ import { underFileLock } from './processes.ts';
 import { errorMessage, RemedyError } from './remedy.ts';
 import { outputOf, userCacheDirectory } from './user-cache.ts';
 
-/** The present long-term support, which the image runs. */
+/** The current LTS release, which the image runs. */
 export const LTS_VERSION = '24.21.0';
 const [LTS_MAJOR = ''] = LTS_VERSION.split('.');
 
-/** Whether this very process runs on it. */
+/** Whether this process already runs on it. */
 export function runsOnLts(): boolean {
   return process.versions.node.split('.')[0] === LTS_MAJOR;
 }
 
-/** Path of its `node`: from the user's cache, or by npm from the package that holds the binary for this platform. */
+/** Path of its `node`: from the user's cache, or from npm's package for this platform. */
 export async function ltsNode(onProgress: (line: string) => void = () => {}): Promise<string> {
   const directory = join(userCacheDirectory(), `node-${LTS_VERSION}`);
   const binary = join(directory, 'node_modules', packageName(), 'bin', 'node');
@@ -22,7 +22,7 @@ export async function ltsNode(onProgress: (line: string) => void = () => {}): Pr
   return underFileLock(
     join(userCacheDirectory(), 'node.lock'),
     async () => {
-      // The process that held the lock may have fetched it for us.
+      // The previous lock holder may have fetched it.
       if (!existsSync(binary)) await fetchInto(directory, onProgress);
       return binary;
     },
@@ -39,7 +39,7 @@ async function fetchInto(directory: string, onProgress: (line: string) => void):
   onProgress(`Getting Node ${LTS_VERSION} by npm (about 40 MB, once) …`);
   const staging = mkdtempSync(join(userCacheDirectory(), 'staging-'));
   try {
-    // A folder of its own: else npm would look for a project further up.
+    // Its own folder: otherwise npm would use a project further up.
     mkdirSync(join(staging, 'node_modules'));
     await runLongCommand({
       command: 'npm',

@@ -34,17 +34,16 @@ const LIST_PAGE = 100;
 
 interface Request {
   readonly context: OperationContext;
-  /** The name or id after the command. */
   readonly operand: string | undefined;
   readonly roles: readonly string[];
   readonly keyFile: string | undefined;
   readonly kid: string | undefined;
   readonly algorithm: string | undefined;
-  /** Prints the outcome: for a program where `--json` was given, else for a person. */
+  /** Prints the outcome, as JSON with `--json`. */
   show(outcome: unknown, ...lines: string[]): void;
 }
 
-/** Registers machine users without the API, the first one above all: the right to write to the database is what counts. */
+/** Registers machine users without the API, above all the first. Write access to the database is the authorization. */
 export async function operateMachineUsers(context: OperationContext): Promise<0> {
   const [command = '', request] = readRequest(context);
   const run = Object.hasOwn(COMMANDS, command) ? COMMANDS[command] : undefined;
@@ -194,7 +193,7 @@ const Jwk = v.object({
   alg: v.optional(v.string()),
 });
 
-/** The key of the file, as a request to the interface would send it, and checked by the same rules. */
+/** Validates the key file by the API's rules. */
 async function readKey(request: Request): Promise<NewMachineUserKey> {
   if (request.keyFile === undefined) throw new RemedyError(USAGE);
   const text = readKeyFile(request.keyFile);

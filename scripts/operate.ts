@@ -8,7 +8,7 @@ import { OPERATIONS } from './operations.ts';
 import { describeFailure, RemedyError } from './remedy.ts';
 import { dataDirectory } from './start-environment.ts';
 
-/** `npm run operate -- COMMAND …`: what an operator does by hand. Reaches the service by environment or DATA_DIR. */
+/** `npm run operate -- COMMAND …`: operators' manual commands. Connects as the environment or DATA_DIR says. */
 async function main(): Promise<0 | 1> {
   const [name, ...rest] = process.argv.slice(2);
   const operation = name !== undefined && Object.hasOwn(OPERATIONS, name) ? OPERATIONS[name] : undefined;
@@ -27,7 +27,9 @@ async function main(): Promise<0 | 1> {
   }
 }
 
-/** The environment's where it names a database, else those of the service that was started with this data directory. */
+/**
+ * The environment's settings if it names a database, otherwise those of the service started with this data directory.
+ */
 function whereabouts() {
   const { DATABASE_URL: url, TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace } = process.env;
   const started = url ? undefined : readEndpoints(dataDirectory(process.env));
@@ -46,7 +48,7 @@ function usage(): string {
 main().then(
   (status) => process.exit(status),
   (error: unknown) => {
-    // What the service refuses has a reason; everything else could not be tried.
+    // The service gives a reason for its refusals; any other error means that the command could not run.
     const isRefused = error instanceof DomainError;
     process.stderr.write(`${isRefused ? error.problems[0].message : describeFailure(error)}\n`);
     process.exit(isRefused ? 1 : 2);

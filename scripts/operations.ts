@@ -14,19 +14,19 @@ import { RemedyError } from './remedy.ts';
 import { findStuckWork } from './stuck-work.ts';
 import { sweepFeesNow } from './sweep-fees.ts';
 
-/** What an operator's command reaches the service with. */
+/** What an operator's command needs. */
 export interface Operation {
   readonly summary: string;
-  /** Returns the exit status: 0, or 1 when it found something for a person to do. */
+  /** Returns the exit status: 0, or 1 if it found something to follow up. */
   run(context: OperationContext): Promise<0 | 1>;
 }
 
 export interface OperationContext {
   readonly database: Database;
   readonly temporal: Pick<TemporalClient, 'client' | 'connection'>;
-  /** Who runs the command, for the audit log. */
+  /** The operator, for the audit log. */
   readonly initiator: Initiator;
-  /** What stands after the command's name. */
+  /** Arguments after the command's name. */
   readonly arguments: readonly string[];
   print(line: string): void;
 }
@@ -132,7 +132,7 @@ function readId<Branded extends Id<string>>(given: readonly string[], index: num
   return asId<Branded>(id);
 }
 
-/** The commands by name; one line each. */
+/** Every command, one line each. */
 export const OPERATIONS: Readonly<Record<string, Operation>> = {
   'restart-workflows': restartWorkflows,
   'after-restore': afterRestore,

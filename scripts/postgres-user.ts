@@ -10,7 +10,10 @@ export interface PostgresUser {
 
 const ACCOUNT = 'postgres';
 
-/** Postgres refuses to run as root, so for root it runs as the user `postgres`, who is created when missing. Undefined: run as we are. */
+/**
+ * Postgres refuses to run as root, so root runs it as the user `postgres`, created if missing. Undefined: run as
+ * ourselves.
+ */
 export function postgresUser(): PostgresUser | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const existing = lookUp();
@@ -43,8 +46,8 @@ function lookUp(): PostgresUser | undefined {
 }
 
 /**
- * Lets the database's user walk (not read) the way to these paths. Each folder that is opened is told, because it is a change that
- * others see.
+ * Grants the database's user access through (not to) these folders. Logs each folder it opens, since others see the
+ * change.
  */
 export function makePassable(paths: readonly string[], user: PostgresUser, onProgress?: (line: string) => void): void {
   for (const path of paths) {
@@ -67,7 +70,7 @@ export function makePassable(paths: readonly string[], user: PostgresUser, onPro
   }
 }
 
-/** From the root down: the path itself if it is a folder, and all folders above it. */
+/** From the root down: all parent folders, and the path itself if it is a folder. */
 function ancestors(path: string): string[] {
   const start = statSync(path).isDirectory() ? path : dirname(path);
   const found: string[] = [];

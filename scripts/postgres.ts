@@ -25,8 +25,8 @@ const START_TIMEOUT_MS = 60_000;
 const STOP_GRACE_MS = 8_000;
 
 /**
- * Durability as in production: fsync and synchronous_commit keep their defaults (on). Error messages are terse and statements are
- * not logged, because details and literals would put personal data into a log.
+ * Durability as in production: fsync and synchronous_commit stay on. Errors are terse and statements unlogged:
+ * details and literals would put personal data into the log.
  */
 const SETTINGS: Readonly<Record<string, string>> = {
   listen_addresses: '127.0.0.1',
@@ -41,7 +41,7 @@ const SETTINGS: Readonly<Record<string, string>> = {
   log_min_error_statement: 'panic',
 };
 
-/** An eighth of the memory that this machine or container has, as the service's other processes share it; 128 MiB at least, 1 GiB at most. */
+/** An eighth of the machine's or container's memory, between 128 MiB and 1 GiB, as other processes share it. */
 function bufferMebibytes(): number {
   const limit = process.constrainedMemory();
   const bytes = limit > 0 ? Math.min(limit, totalmem()) : totalmem();
@@ -49,17 +49,17 @@ function bufferMebibytes(): number {
 }
 
 export interface StartPostgresOptions {
-  /** Holds the cluster (`cluster/`), its password and its port; created when missing. */
+  /** Contains the cluster (`cluster/`), its password and its port; created if missing. */
   dataDirectory: string;
   /** Default: `postgres.log` in the data directory. */
   logFile?: string;
   /** Default: `postgres.pid` in the data directory. */
   pidFile?: string;
-  /** Default: the port recorded in the data directory if it is free, else another free one. */
+  /** Default: the recorded port if free, otherwise another free one. */
   port?: number;
-  /** Settings of postgresql.conf that replace or add to ours. */
+  /** Settings of postgresql.conf that override or extend ours. */
   settings?: Readonly<Record<string, string>>;
-  /** Told what takes long. */
+  /** Called with progress messages of slow steps. */
   onProgress?: (line: string) => void;
 }
 
@@ -71,11 +71,11 @@ export interface RunningPostgres {
   logFile: string;
   /** Ends sessions, writes a checkpoint, and ends. */
   stop(): Promise<void>;
-  /** As a crash would: the postmaster is killed with SIGKILL. */
+  /** Crashes it: kills the postmaster with SIGKILL. */
   kill(): Promise<void>;
 }
 
-/** Starts the embedded Postgres 18 on an existing cluster, or on a new one; recovers what a kill or a crash of the machine left. */
+/** Starts the embedded Postgres 18 on an existing or new cluster, and recovers from a kill or crash. */
 export async function startPostgres(options: StartPostgresOptions): Promise<RunningPostgres> {
   const directory = resolve(options.dataDirectory);
   const clusterDirectory = join(directory, 'cluster');
@@ -119,7 +119,10 @@ export async function startPostgres(options: StartPostgresOptions): Promise<Runn
   };
 }
 
-/** SIGINT is Postgres's fast shutdown: sessions are ended, everything committed is kept. Its children end with the postmaster. */
+/**
+ * SIGINT is Postgres's fast shutdown: ends sessions, keeps everything committed. Its children end with the
+ * postmaster.
+ */
 export async function stopPostgresProcess(identity: ProcessIdentity): Promise<boolean> {
   return stopProcess(identity, { graceMs: STOP_GRACE_MS, signal: 'SIGINT' });
 }
@@ -135,7 +138,7 @@ interface LaunchOptions {
   password: string;
 }
 
-/** The sessions of a postmaster that was killed need a moment to notice; until then a new one refuses to start. */
+/** Sessions of a killed postmaster take a moment to end; until then a new one refuses to start. */
 const KILLED_SESSIONS_END_WITHIN_MS = 15_000;
 
 async function launchUntilReady(options: LaunchOptions): Promise<RunningProcess> {
@@ -165,7 +168,7 @@ async function launch(options: LaunchOptions): Promise<RunningProcess> {
     command: options.binaries.postgres,
     arguments: ['-D', options.clusterDirectory, '-p', String(options.port), ...settings],
     environment: { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' },
-    // The server's user may have no right to enter the folder that we stand in.
+    // The server's user may have no access to our working directory.
     cwd: options.clusterDirectory,
     logFile: options.logFile,
     pidFile: options.pidFile,
@@ -204,9 +207,9 @@ function endedError(logFile: string): RemedyError {
 }
 
 /**
- * Only one server can own a cluster, so a process that still runs on ours is a left-over of a start that was killed. Its lock file goes
- * with it: Postgres would refuse to start while the number in it stands for any process, be it a stranger (after a reboot, or
- * in a container) or the killed server itself, which a container without an init never reaps.
+ * A process still running on our cluster is left over from a killed start: ends it and removes its lock file.
+ * Postgres refuses to start while any process has the number in that file: an unrelated one (after a reboot, or in a
+ * container) or the killed server itself, which a container without an init never reaps.
  */
 async function stopLeftOver(clusterDirectory: string): Promise<void> {
   const lockFile = join(clusterDirectory, 'postmaster.pid');
@@ -215,7 +218,7 @@ async function stopLeftOver(clusterDirectory: string): Promise<void> {
   const identity = Number.isInteger(pid) && pid > 0 ? identify(pid) : undefined;
   if (identity !== undefined && commandLine(pid)?.includes(clusterDirectory) === true) {
     await stopPostgresProcess(identity);
-    // One that cannot be ended keeps its lock; Postgres then says so itself.
+    // If it cannot be ended, the lock stays and Postgres reports it.
     if (isAlive(identity)) return;
   }
   rmSync(lockFile, { force: true });
@@ -236,7 +239,7 @@ async function choosePort(directory: string, wanted: number | undefined): Promis
   return freePort();
 }
 
-/** Loopback is open to every user of the machine, so the database asks for a password that only our user can read. */
+/** Every local user can reach loopback, so the database requires a password that only our user can read. */
 function readOrCreatePassword(directory: string): string {
   const file = join(directory, 'password');
   if (existsSync(file)) return readFileSync(file, 'utf8').trim();

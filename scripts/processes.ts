@@ -13,19 +13,19 @@ import {
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** A process told apart from a later one that was given the same number: by the instant it was started. */
+/** Identifies a process by number and start time, so that a reused number does not match. */
 export interface ProcessIdentity {
   pid: number;
-  /** Opaque: equal exactly for the same process. */
+  /** Opaque: equal only for the same process. */
   startedAt: string;
 }
 
-/** Undefined when no such process lives; a zombie, which only waits to be reaped, does not live. */
+/** Undefined if the process is gone; a zombie, which only waits to be reaped, counts as gone. */
 export function identify(pid: number): ProcessIdentity | undefined {
   if (process.platform === 'linux') {
     try {
       const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-      // The command's name stands in parentheses and may itself hold parentheses and blanks.
+      // The command's name is in parentheses, and may contain parentheses and blanks.
       const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
       if (fields[0] === 'Z' || fields[0] === 'X') return undefined;
       return { pid, startedAt: `${fields[19]}@${bootId()}` };
@@ -43,7 +43,7 @@ export function identify(pid: number): ProcessIdentity | undefined {
 
 let knownBootId: string | undefined;
 
-/** Start times count from boot, so the same number after a reboot is another process. */
+/** Start times count from boot, so the boot is part of the identity. */
 function bootId(): string {
   knownBootId ??= readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
   return knownBootId;
@@ -69,7 +69,7 @@ export function writePidFile(path: string, identity: ProcessIdentity): void {
   renameSync(`${path}.new`, path);
 }
 
-/** Undefined when the file is missing or was cut off by a crash. */
+/** Undefined if the file is missing or was truncated by a crash. */
 export function readPidFile(path: string): ProcessIdentity | undefined {
   try {
     const parsed: unknown = JSON.parse(readFileSync(path, 'utf8'));
@@ -94,15 +94,15 @@ export interface SpawnOptions {
 }
 
 export interface RunningProcess extends ProcessIdentity {
-  /** Resolves once the process has ended, with what ended it. */
+  /** Resolves when the process has ended, with its exit. */
   ended: Promise<string>;
 }
 
 const LOG_BYTES_MAX = 50 * 1024 * 1024;
 
 /**
- * Starts a process in a group of its own (a Ctrl-C at the terminal reaches only us, so that we decide the order of the stop),
- * its output going to a file and not to a pipe: it must be able to outlive us without dying of a broken pipe.
+ * Starts a process in its own group, so that Ctrl-C reaches only us and we order the stop. Output goes to a file: a
+ * broken pipe would kill a process that outlives us.
  */
 export async function spawnRecorded(options: SpawnOptions): Promise<RunningProcess> {
   mkdirSync(dirname(options.logFile), { recursive: true });
@@ -126,7 +126,7 @@ export async function spawnRecorded(options: SpawnOptions): Promise<RunningProce
       child.once('spawn', resolve);
       child.once('error', reject);
     });
-    // Whoever started it may end without it.
+    // Does not keep its starter alive.
     child.unref();
     const pid = child.pid ?? 0;
     const identity = identify(pid) ?? { pid, startedAt: 'ended at once' };
@@ -137,7 +137,7 @@ export async function spawnRecorded(options: SpawnOptions): Promise<RunningProce
   }
 }
 
-/** Sends a signal to the very process that was recorded; one that has ended meanwhile, or whose number a stranger has, gets none. */
+/** Signals the recorded process only: none if it has ended or its number was reused. */
 export function signalProcess(identity: ProcessIdentity, name: NodeJS.Signals): void {
   if (isAlive(identity)) sendSignal(identity.pid, name);
 }
@@ -146,13 +146,13 @@ function sendSignal(target: number, name: NodeJS.Signals): void {
   try {
     process.kill(target, name);
   } catch {
-    // It ended between the look and the signal, which is what was wanted.
+    // It ended before the signal, which is the goal anyway.
   }
 }
 
 /**
- * Asks a process to end and, after the grace period, kills it with all of its group. Tells whether it ended by itself. Only the process
- * itself is asked: its helpers must live until it needs them no more.
+ * Asks a process to end and kills its whole group after the grace period. True if it ended by itself. Only the
+ * process is asked: its helpers must live as long as it needs them.
  */
 export async function stopProcess(
   identity: ProcessIdentity,
@@ -178,7 +178,7 @@ export async function waitForEnd(identity: ProcessIdentity, timeoutMs: number): 
   return true;
 }
 
-/** The last lines of a log, for a message that says why a process did not come up. */
+/** The last lines of a log, to explain a failed start. */
 export function logTail(logFile: string, lines: number): string {
   try {
     return readFileSync(logFile, 'utf8').trimEnd().split('\n').slice(-lines).join('\n');
@@ -187,9 +187,7 @@ export function logTail(logFile: string, lines: number): string {
   }
 }
 
-/**
- * Runs the work while no other process of this machine does the same; waits for its turn. The lock of a process that died is taken over.
- */
+/** Runs the work under a machine-wide lock, waiting if necessary. Seizes the lock of a dead process. */
 export async function underFileLock<T>(lockFile: string, work: () => Promise<T>, onWait?: () => void): Promise<T> {
   let announced = false;
   while (takeFileLock(lockFile) !== undefined) {
@@ -204,13 +202,13 @@ export async function underFileLock<T>(lockFile: string, work: () => Promise<T>,
   }
 }
 
-/** Undefined when the lock is ours now (remove the file to give it back), else whose it is. */
+/** Undefined if the lock is ours now (remove the file to release it), otherwise its holder. */
 export function takeFileLock(lockFile: string): ProcessIdentity | undefined {
   mkdirSync(dirname(lockFile), { recursive: true });
   const own = identify(process.pid) ?? { pid: process.pid, startedAt: 'unknown' };
   for (;;) {
     try {
-      // Exclusive creation is the lock; its content tells whose it is.
+      // Exclusive creation is the lock; the content names the holder.
       writeFileSync(lockFile, `${JSON.stringify(own)}\n`, { flag: 'wx' });
       return undefined;
     } catch (error) {
@@ -223,7 +221,7 @@ export function takeFileLock(lockFile: string): ProcessIdentity | undefined {
   }
 }
 
-/** An empty lock file is either being written this instant or was left by a crash between creation and content. */
+/** An empty lock file is just being written, or was left by a crash before its content. */
 function lockIsStale(lockFile: string): boolean {
   try {
     return Date.now() - statSync(lockFile).mtimeMs > 5_000;
@@ -232,7 +230,7 @@ function lockIsStale(lockFile: string): boolean {
   }
 }
 
-/** Moved aside before it is removed: of several that found the same stale lock, only one can move it, and a fresh one is put back. */
+/** Moved aside before removal: of several that find a stale lock only one can move it, and a fresh one is put back. */
 function removeStaleLock(lockFile: string, stale: ProcessIdentity | undefined): void {
   const aside = `${lockFile}.stale-${process.pid}`;
   try {

@@ -1,4 +1,4 @@
-/** A failure that its reader can mend: the message is one line that says what is wrong and what to do about it. */
+/** A failure that the reader can fix: its one-line message names the cause and the remedy. */
 export class RemedyError extends Error {
   override readonly name = 'RemedyError';
 }
@@ -12,7 +12,7 @@ export function errorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** One line for a person: known failures of the machine with their remedy, everything else in its own words. */
+/** One line for people: known machine failures with their remedy, others with their own message. */
 export function describeFailure(error: unknown): string {
   if (error instanceof RemedyError) return error.message;
   const path = error instanceof Error && 'path' in error && typeof error.path === 'string' ? ` (${error.path})` : '';

@@ -10,7 +10,7 @@ const VERSION = '4.32.0';
 export const PYTHON_MISSING =
   'No Python 3.10 or later with venv found, so the contract test is skipped. Install python3 and python3-venv to run it.';
 
-/** Path of Schemathesis, installed with pip into the user's cache the first time; null where there is no Python for it. */
+/** Path of Schemathesis, installed with pip into the user's cache on first use; null without a suitable Python. */
 export async function schemathesis(onProgress: (line: string) => void): Promise<string | null> {
   const directory = join(userCacheDirectory(), `schemathesis-${VERSION}`);
   const command = join(directory, 'bin', 'schemathesis');
@@ -34,7 +34,7 @@ function isUsable(python: string): boolean {
   return outputOf(python, ['-c', 'import sys, venv, ensurepip; print(sys.version_info >= (3, 10))'])?.trim() === 'True';
 }
 
-// A virtual environment cannot be moved, so an unfinished one is made anew where it belongs.
+// A virtual environment cannot be moved, so an unfinished one is rebuilt in place.
 async function install(python: string, directory: string, onProgress: (line: string) => void): Promise<void> {
   rmSync(directory, { recursive: true, force: true });
   mkdirSync(directory, { recursive: true });

@@ -15,7 +15,7 @@ export interface ChildOptions {
   pidFile: string;
 }
 
-/** One of our own processes. It is node itself and not a wrapper, so that signals and the recorded identity mean the very process. */
+/** One of our own processes: node itself without a wrapper, so that signals and the recorded identity concern it. */
 export async function childProcess(options: ChildOptions): Promise<RunningProcess> {
   return spawnRecorded({
     command: process.execPath,
@@ -33,7 +33,7 @@ export interface ReadinessOptions {
   children: readonly { name: string; process: ProcessIdentity; logFile: string }[];
 }
 
-/** Until the API says it is ready and the sandbox listens; fails as soon as one of the children has ended. */
+/** Waits until the API is ready and the sandbox listens; fails as soon as a child ends. */
 export async function waitUntilReady(options: ReadinessOptions): Promise<void> {
   const deadline = performance.now() + READY_TIMEOUT_MS;
   for (;;) {
@@ -46,9 +46,7 @@ export async function waitUntilReady(options: ReadinessOptions): Promise<void> {
     if ((await accepts(options.sandboxPort)) && (await answersOk(`${options.apiUrl}/health/ready`))) return;
     if (performance.now() > deadline) {
       const logs = options.children.map(({ logFile }) => logFile).join(', ');
-      throw new RemedyError(
-        `The API did not become ready within ${READY_TIMEOUT_MS / 1000} s. The logs tell why: ${logs}`,
-      );
+      throw new RemedyError(`The API did not become ready within ${READY_TIMEOUT_MS / 1000} s. See the logs: ${logs}`);
     }
     await sleep(100);
   }
@@ -77,7 +75,7 @@ async function accepts(port: number): Promise<boolean> {
   });
 }
 
-/** The line of a log that says best why a process ended: its last message, taken out of the JSON that our processes log. */
+/** The log line that best explains why a process ended: its last message, extracted from our JSON. */
 function lastWords(logFile: string): string {
   const lines = logTail(logFile, 40)
     .split('\n')

@@ -13,7 +13,7 @@ import { temporalSettings } from '../config/temporal.ts';
 import { sandboxSettings } from '../sandbox/settings.ts';
 import { describeFailure, errorMessage, RemedyError } from './remedy.ts';
 
-/** What the environment says about a start, checked before anything is done. */
+/** The environment's settings for a start, checked before anything runs. */
 export interface StartEnvironment {
   dataDirectory: string;
   port: number;
@@ -27,20 +27,20 @@ export interface StartEnvironment {
   temporalAddress: string | undefined;
   /** The address that the API listens on. */
   apiHost: string;
-  /** Where this machine reaches the API. */
+  /** The API's address for this machine. */
   apiUrl: string;
-  /** Where providers reach the API. */
+  /** The API's address for providers. */
   publicUrl: string;
-  /** Of the environment or the configuration; null: the start makes one. */
+  /** From the environment or the configuration; null: the start generates one. */
   audience: string | null;
-  /** Undefined: a free one. The worker's is free always. */
+  /** Undefined: a free port. The worker's is always free. */
   metricsPort: number | undefined;
   metricsHost: string;
 }
 
 const EVERY_ADDRESS: ReadonlySet<string> = new Set(['0.0.0.0', '::']);
 
-/** A new cluster, Temporal's file and the logs of a first start take about this much. */
+/** Approximate size of a new cluster, Temporal's file and the first logs. */
 const DISK_BYTES_MIN = 200 * 1024 * 1024;
 
 export function readStartEnvironment(environment: NodeJS.ProcessEnv): StartEnvironment {
@@ -74,10 +74,10 @@ export function httpUrl(host: string, port: number): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
-/** Stands for the one that is made later, if none is given. */
+/** Placeholder for the one generated later, if none is given. */
 const GENERATED_SECRET = 'x'.repeat(64);
 
-/** Our own processes check the environment too; what they would refuse is told before anything is started. */
+/** Reports what our own processes would refuse before anything starts. */
 function requireWhatChildrenRequire(environment: NodeJS.ProcessEnv, read: StartEnvironment): void {
   try {
     readEnvironment({ ...environment, DATABASE_URL: read.databaseUrl ?? 'postgres://embedded' });
@@ -93,7 +93,7 @@ function requireWhatChildrenRequire(environment: NodeJS.ProcessEnv, read: StartE
   }
 }
 
-/** The API and the worker read the same file; a mistake in it is told before anything is started. */
+/** The API and the worker read the same file; mistakes are reported before anything starts. */
 function validConfiguration(environment: NodeJS.ProcessEnv): Configuration {
   try {
     const configuration = loadConfiguration({ ...environment, CONFIG_FILE: localConfigurationFiles(environment) });
@@ -106,7 +106,7 @@ function validConfiguration(environment: NodeJS.ProcessEnv): Configuration {
   }
 }
 
-/** The folder of everything that lasts; used by every command of a development machine. */
+/** The folder of all persistent state, shared by every command of a development machine. */
 export function dataDirectory(environment: NodeJS.ProcessEnv): string {
   return resolve(setting(environment, 'DATA_DIR') ?? '.data');
 }
@@ -130,7 +130,7 @@ function portSetting(environment: NodeJS.ProcessEnv, name: string, otherwise: nu
 function databaseUrl(environment: NodeJS.ProcessEnv): string | undefined {
   const value = setting(environment, 'DATABASE_URL');
   if (value === undefined) return undefined;
-  // The value holds a password, so it is not repeated.
+  // The value contains a password and is never echoed.
   if (!URL.canParse(value) || !/^postgres(ql)?:$/.test(new URL(value).protocol)) {
     throw new RemedyError(
       'DATABASE_URL is no Postgres address. Set it to postgres://user:password@host:port/database, or unset it for the embedded Postgres.',
@@ -176,10 +176,10 @@ function requireDifferentPorts(read: StartEnvironment): void {
   }
 }
 
-/** Makes the data directory and sees that it can be worked in. */
+/** Creates the data directory and checks that it is usable. */
 export function prepareDataDirectory(directory: string): void {
   try {
-    // Others may pass, not look: the user that Postgres runs as needs the way to its folder.
+    // Others may traverse but not list it: Postgres's user needs the path to its folder.
     if (mkdirSync(directory, { recursive: true }) !== undefined) chmodSync(directory, 0o711);
     mkdirSync(join(directory, 'run'), { recursive: true, mode: 0o700 });
     mkdirSync(join(directory, 'logs'), { recursive: true, mode: 0o700 });

@@ -7,17 +7,17 @@ export function sandboxBankSecret(directory: string): string {
   return madeOnce(join(directory, 'sandbox-bank-secret'), () => randomBytes(32).toString('hex'));
 }
 
-/** Encrypts webhook secrets and stored answers that hold secrets or names. */
+/** Encrypts webhook secrets, and stored answers with secrets or names. */
 export function encryptionKey(directory: string): string {
   return madeOnce(join(directory, 'encryption-key'), () => randomBytes(32).toString('base64'));
 }
 
-/** What bearer tokens of this data directory carry as `aud`, so that they are worth nothing at another installation. */
+/** The `aud` of this data directory's tokens, which makes them worthless at another installation. */
 export function installationName(directory: string): string {
   return madeOnce(join(directory, 'audience'), () => `financial-accounts-service-${randomUUID()}`);
 }
 
-/** The text of the file, which is made when it is missing: whole, also where a kill comes in between. */
+/** Reads the file, created if missing: atomically, even if killed in between. */
 function madeOnce(file: string, make: () => string): string {
   const present = existsSync(file) ? readFileSync(file, 'utf8').trim() : '';
   if (present !== '') return present;

@@ -25,9 +25,9 @@ import { startTemporal } from './temporal-server.ts';
 
 const STOP_TAKES_AT_MOST_MS = 25_000;
 
-/** `npm start`: everything on one machine by one command. */
+/** `npm start`: everything on one machine. */
 async function main(): Promise<void> {
-  // Everything in the data directory is for our user alone.
+  // The data directory is for our user only.
   process.umask(0o077);
   const environment = readStartEnvironment(process.env);
   prepareDataDirectory(environment.dataDirectory);
@@ -41,7 +41,7 @@ async function main(): Promise<void> {
       say(`${reason}: stopping …`);
       writeFileSync(files.stopping, '');
       await supervisor.stopAll();
-      // A child that was being spawned at that moment is recorded by now.
+      // By now even a child just spawned is recorded.
       await Promise.race([starting.catch(() => {}), sleep(1_000)]);
       await supervisor.stopAll();
       giveBackDataDirectory(files);
@@ -64,7 +64,7 @@ async function main(): Promise<void> {
   }
 }
 
-/** One start per data directory. One that is being stopped is waited for: npm has often ended before the start below it. */
+/** One start per data directory. Waits for one that is stopping: npm often ends before the start below it. */
 async function takeDataDirectory(directory: string, files: FileNames): Promise<void> {
   const deadline = performance.now() + STOP_TAKES_AT_MOST_MS;
   let announced = false;
@@ -98,7 +98,7 @@ async function start(environment: StartEnvironment, supervisor: Supervisor, file
   ]);
   say('Bringing the database up to date …');
   await migrateOrExplain(environment, databaseUrl);
-  // Their private keys lie in our files: into a database of the operator's own they would be a door.
+  // Never into an external database: their private keys are in our files.
   const hasDevelopmentUsers = environment.databaseUrl === undefined;
   if (hasDevelopmentUsers) await registerDevelopmentUsers(environment.dataDirectory, databaseUrl);
   const endpoints: Endpoints = {
@@ -146,7 +146,7 @@ async function provideDatabase(
       logFile: files.log('postgres'),
       pidFile: files.pid('postgres'),
       onProgress: say,
-      // The others know the port by now, so a new start must take the same.
+      // Other processes know the port by now, so a restart must reuse it.
       ...(known === undefined ? {} : { port: known.port }),
     });
     known = running;
@@ -192,7 +192,7 @@ async function startOwnProcesses(
     TEMPORAL_NAMESPACE: endpoints.temporalNamespace,
     PORT: String(environment.port),
     API_HOST: environment.apiHost,
-    // No process of loops alone is started.
+    // No separate process of loops is started.
     API_LOOPS: 'on',
     AUDIENCE: endpoints.audience,
     CONFIG_FILE: localConfigurationFiles(process.env),
@@ -208,7 +208,7 @@ async function startOwnProcesses(
   say('Starting the sandbox, the worker and the API …');
   const launch = (name: ChildName, entry: string, metrics?: string) =>
     supervisor.launch(name, () => {
-      // The sandbox stands for others: it has no metrics, and must not have our key.
+      // The sandbox stands for other companies: it has no metrics and must not have our key.
       const own =
         metrics === undefined
           ? { ...childEnvironment, ENCRYPTION_KEY: '' }
@@ -226,7 +226,7 @@ async function startOwnProcesses(
   await waitUntilReady({ apiUrl: endpoints.apiUrl, sandboxPort: environment.sandboxPort, children });
 }
 
-/** Without a mail server of the operator's, e-mails go to the sandbox, which shows them at /mail. */
+/** Without a mail server, e-mails go to the sandbox, which shows them at /mail. */
 async function mailEnvironment(): Promise<NodeJS.ProcessEnv> {
   const smtpPort = setting(process.env, 'SANDBOX_SMTP_PORT') ?? String(await freePort());
   const smtpUrl = setting(process.env, 'SMTP_URL') ?? `smtp://127.0.0.1:${smtpPort}?requireTLS=false`;
@@ -290,7 +290,7 @@ function say(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
-// A closed terminal or pipe must not end us before the children are stopped.
+// A closed terminal or pipe must not end us before the children have stopped.
 process.stdout.on('error', () => {});
 process.stderr.on('error', () => {});
 

@@ -8,15 +8,15 @@ import { resourceIdOf, workflowId } from '../workflows/frame/messages.ts';
 const PAGE = 1_000;
 
 export interface StuckWork {
-  /** Workflow ids of open rows that no workflow stands for, and that none is about to. */
+  /** Workflow ids of open rows without a running or pending workflow. */
   readonly rowsWithoutWorkflow: string[];
   /** Ids of running workflows whose row is final or gone. */
   readonly workflowsWithoutRow: string[];
 }
 
 /**
- * Compares the open rows with the running workflows. Temporal's lists are a moment behind, so every difference is looked
- * at once more before it is told.
+ * Compares open rows with running workflows. Temporal's lists lag, so each difference is checked again before it is
+ * reported.
  */
 export async function findStuckWork(database: Database, client: Client): Promise<StuckWork> {
   const rowsWithoutWorkflow: string[] = [];
@@ -56,7 +56,7 @@ async function listRunning(client: Client, type: OpenWorkType): Promise<Set<stri
   return ids;
 }
 
-/** Without those that were started a moment ago, are about to be, or whose row is final by now. */
+/** Drops those just started, about to start, or whose row is final by now. */
 async function confirmedMissing(
   database: Database,
   client: Client,

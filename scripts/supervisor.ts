@@ -12,36 +12,35 @@ import { describeFailure } from './remedy.ts';
 export type ChildName = 'api' | 'worker' | 'sandbox' | 'temporal' | 'postgres';
 
 /**
- * Who is stopped after whom, by when after the begin of the stop at the latest, and by which signal. First what takes work in, then
- * what does it, then what both stand on. The whole must fit into 20 s; what has not ended by its time is killed, which nothing is
- * lost by.
+ * The stop order: each process's signal, and its deadline from the start of the stop. First what accepts work, then
+ * what does it, then what both need. It must fit into 20 s; late processes are killed, which loses nothing.
  */
 export const STOP_ORDER: readonly { name: ChildName; byMs: number; signal: NodeJS.Signals }[] = [
   { name: 'api', byMs: 7_000, signal: 'SIGTERM' },
   { name: 'worker', byMs: 14_000, signal: 'SIGTERM' },
   { name: 'sandbox', byMs: 15_000, signal: 'SIGTERM' },
   { name: 'temporal', byMs: 17_000, signal: 'SIGTERM' },
-  // Postgres's fast shutdown: sessions are ended, everything committed is kept.
+  // Postgres's fast shutdown: ends sessions, keeps everything committed.
   { name: 'postgres', byMs: 19_000, signal: 'SIGINT' },
 ];
 
-/** What an earlier start left has nobody to drain for. */
+/** An earlier start's leftovers have nobody to drain for. */
 const LEFT_OVER_GRACE_MS = 3_000;
 
 const RESTART_DELAY_FIRST_MS = 500;
 const RESTART_DELAY_MAX_MS = 30_000;
-/** A child that lived this long starts its next back-off from the beginning. */
+/** A child that lived this long resets its back-off. */
 const STABLE_AFTER_MS = 60_000;
 
-/** The stop was asked for while the start was under way. */
+/** The stop was requested during the start. */
 export class StoppedWhileStarting extends Error {}
 
-/** Starts children, starts them again when they end by themselves, and stops them in order. */
+/** Starts children, restarts those that end by themselves, and stops them in order. */
 export class Supervisor {
   readonly #pidFile: (name: ChildName) => string;
   readonly #say: (line: string) => void;
   #stopping = false;
-  /** While the service is not up yet, a child that ends makes the start fail instead of being started again. */
+  /** During the start a child's end fails the start instead of restarting the child. */
   #up = false;
 
   constructor(pidFile: (name: ChildName) => string, say: (line: string) => void) {
@@ -53,14 +52,12 @@ export class Supervisor {
     return this.#stopping;
   }
 
-  /** From now on children that end are started again. */
+  /** From now on children that end are restarted. */
   serviceIsUp(): void {
     this.#up = true;
   }
 
-  /**
-   * Starts a child for the first time and watches over it. `start` is called again, with back-off, whenever the child ends by itself.
-   */
+  /** Starts and supervises a child. `start` is called again, with back-off, whenever the child ends by itself. */
   async launch(name: ChildName, start: () => Promise<RunningProcess>): Promise<RunningProcess> {
     if (this.#stopping) throw new StoppedWhileStarting();
     const first = await start();
@@ -95,8 +92,8 @@ export class Supervisor {
   }
 
   /**
-   * Stops every child that lives, in order. Goes by the recorded identities, so that it also finds one that is just being started, or was
-   * by an earlier start that got killed.
+   * Stops every living child in order, by recorded identity, which includes children just being started and those of
+   * a killed start.
    */
   async stopAll(): Promise<void> {
     this.#stopping = true;
@@ -110,7 +107,7 @@ export class Supervisor {
     }
   }
 
-  /** Ends what an earlier start of the same data directory left behind; processes of others are not touched. */
+  /** Ends leftovers of an earlier start of the same data directory, and no other processes. */
   async stopLeftOvers(): Promise<void> {
     const left = STOP_ORDER.flatMap((step) => {
       const identity = this.#recorded(step.name);

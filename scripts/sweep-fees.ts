@@ -7,8 +7,8 @@ import type { OperationContext } from './operations.ts';
 import { RemedyError } from './remedy.ts';
 
 /**
- * `sweep-fees [DATE]`: moves what stands in fee revenue to settlement now, whether or not the schedule has swept, and counts it
- * to the date (default: today, in UTC).
+ * `sweep-fees [DATE]`: moves the fee revenue to settlement now, independent of the schedule, dated DATE (default:
+ * today, UTC).
  */
 export async function sweepFeesNow({ database, initiator, arguments: given, print }: OperationContext): Promise<0 | 1> {
   const { values, positionals } = parseArgs({

@@ -6,17 +6,17 @@ import { underFileLock } from './processes.ts';
 import { errorMessage, RemedyError } from './remedy.ts';
 import { findGo, findOnPath, outputOf, userCacheDirectory } from './user-cache.ts';
 
-/** Server 1.29 with UI; later versions of the CLI cannot be built by `go install`, because their go.mod holds replace directives. */
+/** Server 1.29 with UI; `go install` cannot build later CLI versions, whose go.mod contains replace directives. */
 const CLI_VERSION = 'v1.5.1';
 
-/** A download that has not finished by now is slower than a build, or hangs behind a firewall. */
+/** A download unfinished by now is slower than a build, or hangs behind a firewall. */
 const DOWNLOAD_TIMEOUT_MS = 30_000;
-/** Without a compiler the download is the only way left, so a slow line gets its time. */
+/** Without a compiler the download is the only option, so a slow line gets more time. */
 const DOWNLOAD_TIMEOUT_WITHOUT_GO_MS = 600_000;
 
 /**
- * Path of a working Temporal CLI: on PATH, from the user's cache, downloaded by the SDK, or built with Go; what had to be fetched stays
- * in the cache.
+ * Path of a working Temporal CLI: on PATH, cached, downloaded by the SDK, or built with Go. A fetched one stays in
+ * the cache.
  */
 export async function temporalBinary(onProgress: (line: string) => void = () => {}): Promise<string> {
   const given = process.env.TEMPORAL_CLI_PATH;
@@ -33,7 +33,7 @@ export async function temporalBinary(onProgress: (line: string) => void = () => 
   return underFileLock(
     join(userCacheDirectory(), 'temporal.lock'),
     async () => {
-      // Whoever held the lock may have fetched it for us.
+      // The previous lock holder may have fetched it.
       if (existsSync(cached) && works(cached)) return cached;
       await obtain(cached, onProgress);
       return cached;
@@ -71,7 +71,7 @@ async function obtain(target: string, onProgress: (line: string) => void): Promi
   }
 }
 
-/** By the SDK, in a process of its own so that it can be given up at any time. */
+/** Downloads with the SDK in a separate process that can be aborted. */
 async function download(staging: string, haveGo: boolean, onProgress: (line: string) => void): Promise<string> {
   onProgress('Downloading the Temporal CLI (about 50 MB, once) …');
   const script = fileURLToPath(new URL('./download-temporal.mjs', import.meta.url));

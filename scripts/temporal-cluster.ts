@@ -5,10 +5,10 @@ import { underFileLock } from './processes.ts';
 import { errorMessage, RemedyError } from './remedy.ts';
 import { findGo, outputOf, userCacheDirectory } from './user-cache.ts';
 
-/** The release that docker-compose.yml runs, and that the Temporal CLI of `npm start` has inside. */
+/** The release of docker-compose.yml and of `npm start`'s Temporal CLI. */
 export const TEMPORAL_SERVER_VERSION = '1.29.1';
 
-/** A Temporal cluster as real use has it: the server, and what sets its schema up in Postgres. */
+/** A production-like Temporal cluster: the server, and the tool that sets up its schema in Postgres. */
 export interface TemporalCluster {
   readonly server: string;
   readonly sqlTool: string;
@@ -16,7 +16,7 @@ export interface TemporalCluster {
 
 const PACKAGES = { server: 'cmd/server', sqlTool: 'cmd/tools/sql' } as const;
 
-/** Paths of the two programs: from the user's cache, or built with Go and kept there. */
+/** Paths of the two programs: cached, or built with Go. */
 export async function temporalCluster(onProgress: (line: string) => void = () => {}): Promise<TemporalCluster> {
   const directory = userCacheDirectory('bin');
   const cluster: TemporalCluster = {
@@ -28,7 +28,7 @@ export async function temporalCluster(onProgress: (line: string) => void = () =>
   return underFileLock(
     join(userCacheDirectory(), 'temporal-cluster.lock'),
     async () => {
-      // The process that held the lock may have built it for us.
+      // The previous lock holder may have built it.
       if (!isThere()) await build(cluster, onProgress);
       return cluster;
     },

@@ -10,12 +10,12 @@ import { temporalBinary } from './temporal-binary.ts';
 
 const START_TIMEOUT_MS = 60_000;
 const STOP_GRACE_MS = 5_000;
-/** Closed workflows can be looked at for this long; the local server's own default is one day. */
+/** Retention of closed workflows; the local server's default is one day. */
 const RETENTION = '30 days';
 const RETENTION_SECONDS = 30 * 24 * 60 * 60;
 
 export interface StartTemporalOptions {
-  /** The server's whole memory; created when missing. */
+  /** The server's database; created if missing. */
   databaseFile: string;
   logFile: string;
   pidFile: string;
@@ -26,7 +26,7 @@ export interface StartTemporalOptions {
   /** Default: `default`. Created when missing. */
   namespace?: string;
   onProgress?: (line: string) => void;
-  /** Settings of the server by name, for tests of its limits. */
+  /** Dynamic settings by name, for tests of limits. */
   dynamicConfig?: Readonly<Record<string, number>>;
 }
 
@@ -38,11 +38,11 @@ export interface RunningTemporal {
   process: RunningProcess;
   logFile: string;
   stop(): Promise<void>;
-  /** As a crash would: SIGKILL to the server. */
+  /** Crashes it: kills the server with SIGKILL. */
   kill(): Promise<void>;
 }
 
-/** Starts a local Temporal server that keeps everything in one file, so that all that waits goes on after a stop or a kill. */
+/** Starts a local Temporal server on one file, so that everything waiting survives a stop or kill. */
 export async function startTemporal(options: StartTemporalOptions): Promise<RunningTemporal> {
   const databaseFile = resolve(options.databaseFile);
   mkdirSync(dirname(databaseFile), { recursive: true });
@@ -61,7 +61,7 @@ export async function startTemporal(options: StartTemporalOptions): Promise<Runn
         `${key}=${value}`,
       ]),
     ],
-    // Its version check would call a host outside; TEMPORAL_* settings of ours are not meant for it.
+    // Its version check would call an outside host, and our TEMPORAL_* settings are not for it.
     environment: { PATH: process.env.PATH, HOME: process.env.HOME, TEMPORAL_VERSION_CHECK_DISABLED: '1' },
     cwd: dirname(databaseFile),
     logFile,
@@ -115,8 +115,8 @@ async function serverArguments(
     // Twice the throughput of the default journal; survives a kill of the server.
     ...['--sqlite-pragma', 'journal_mode=WAL'],
     ...['--sqlite-pragma', 'synchronous=NORMAL'],
-    // One server on one machine needs no partitions, and a task in one that nobody asks at that moment waits two seconds. All are
-    // still read: an older start may have left tasks in them.
+    // A single server needs no partitions, and tasks in an unpolled partition wait two seconds. All are still read,
+    // as an older start may have left tasks there.
     ...['--dynamic-config-value', 'matching.numTaskqueueWritePartitions=1'],
     ...['--log-level', 'warn'],
     ...['--log-format', 'json'],

@@ -6,7 +6,7 @@ import { errorMessage, RemedyError } from './remedy.ts';
 import { findOnPath, userCacheDirectory } from './user-cache.ts';
 
 const TEST_SERVER_VERSION = '1.32.0';
-/** The Maven plugin is pinned as well, so that what is fetched does not depend on the Maven that fetches it. */
+/** The plugin is pinned too, so that the download does not depend on the installed Maven. */
 const DEPENDENCY_PLUGIN = 'org.apache.maven.plugins:maven-dependency-plugin:3.8.1';
 
 const PROJECT = `<project xmlns="http://maven.apache.org/POM/4.0.0">
@@ -26,8 +26,8 @@ const PROJECT = `<project xmlns="http://maven.apache.org/POM/4.0.0">
 `;
 
 /**
- * Path of an executable that runs Temporal's time-skipping test server, for `executable: { type: 'existing-path', path }` of
- * `@temporalio/testing`. Its jars are fetched with Maven the first time and kept in the user's cache.
+ * Path of Temporal's time-skipping test server, for `executable: { type: 'existing-path', path }` of
+ * `@temporalio/testing`. Maven fetches its jars once into the user's cache.
  */
 export async function timeSkippingServer(onProgress: (line: string) => void = () => {}): Promise<string> {
   const java = findOnPath('java');
@@ -85,7 +85,7 @@ async function fetchJars(directory: string, onProgress: (line: string) => void):
   }
 }
 
-/** The jars lie beside the launcher, wherever that was moved to. Starts quickly rather than running long. */
+/** Finds the jars beside the launcher. Tuned for a quick start. */
 const LAUNCHER = `#!/bin/sh
 exec java -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xmx512m -cp "$(dirname "$0")/jars/*" io.temporal.testserver.TestServer "$@"
 `;

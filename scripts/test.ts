@@ -13,10 +13,10 @@ import { temporalCluster } from './temporal-cluster.ts';
 import { timeSkippingServer } from './test-server.ts';
 
 const PROJECT_DIRECTORY = fileURLToPath(new URL('..', import.meta.url));
-/** Tests through the public document, and attacks beside paying callers; run after vitest. Each ends with a line of the form of ours. */
+/** Contract and abuse tests, run after vitest. Each ends with the same summary line. */
 const FURTHER_TESTS = ['scripts/contract-test.ts', 'test/abuse/main.ts'];
 
-/** The main guarantees, on the Node of the image too: everything else runs on the Node that runs this. */
+/** The main guarantees run on the image's Node too; everything else runs on this process's Node. */
 const MAIN_GUARANTEES = [
   'test/start.test.ts',
   'test/money-races.test.ts',
@@ -40,8 +40,8 @@ const VitestReport = v.object({
 });
 
 /**
- * `npm test [-- vitest's arguments]`: all tests, the main ones on the present LTS of Node too, with one Postgres for the run,
- * and the count as the last line.
+ * `npm test [-- vitest's arguments]`: all tests, the main ones also on the current LTS of Node, with one Postgres;
+ * the last line has the counts.
  */
 async function main(): Promise<void> {
   const vitestArguments = process.argv.slice(2);
@@ -91,7 +91,7 @@ async function prepare(directory: string, cleanUps: (() => Promise<void>)[]): Pr
   };
 }
 
-/** First on the PATH, so that npm and all that the tests start run on it as well. */
+/** First on the PATH, for npm and everything that the tests start. */
 async function runOnLts(directory: string, environment: NodeJS.ProcessEnv): Promise<Counts> {
   if (runsOnLts()) {
     say(`This is Node ${process.versions.node}: the main guarantees need no second run.`);
@@ -120,7 +120,7 @@ async function runVitest(
   );
   if (!existsSync(reportFile)) return { passed: 0, failed: 1 };
   const report = v.parse(VitestReport, JSON.parse(readFileSync(reportFile, 'utf8')));
-  // A file that cannot be loaded holds no test that could fail, and an error outside of tests belongs to none.
+  // A file that fails to load has no tests that could fail, and an error outside tests belongs to none.
   const brokenFiles = report.testResults.filter(
     (file) => file.status === 'failed' && file.assertionResults.length === 0,
   ).length;

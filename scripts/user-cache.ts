@@ -3,7 +3,7 @@ import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs'
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 
-/** Tools that take long to get are kept here, across checkouts. */
+/** A cache for slow downloads and builds, shared by checkouts. */
 export function userCacheDirectory(...parts: string[]): string {
   const base = process.env.XDG_CACHE_HOME;
   const root = base !== undefined && base !== '' ? base : join(homedir(), '.cache');
@@ -12,7 +12,7 @@ export function userCacheDirectory(...parts: string[]): string {
   return directory;
 }
 
-/** Full path of a command, or undefined when it is not on PATH. */
+/** Full path of a command, or undefined if it is not on PATH. */
 export function findOnPath(command: string): string | undefined {
   for (const directory of (process.env.PATH ?? '').split(delimiter)) {
     if (directory === '') continue;
@@ -34,7 +34,7 @@ export function findGo(): string | undefined {
   return findOnPath('go') ?? (existsSync(GO_PATH_DEFAULT) ? GO_PATH_DEFAULT : undefined);
 }
 
-/** What the command prints, or undefined when it cannot be run or fails. */
+/** The command's output, or undefined if it fails. */
 export function outputOf(command: string, commandArguments: readonly string[]): string | undefined {
   try {
     return execFileSync(command, [...commandArguments], {

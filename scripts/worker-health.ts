@@ -4,12 +4,12 @@ import { temporalSettings } from '../config/temporal.ts';
 import { TASK_QUEUES } from '../workflows/frame/messages.ts';
 import { describeFailure } from './remedy.ts';
 
-/** A worker polls without a pause; one that has not asked for this long hangs. */
+/** Workers poll continuously; one silent for this long hangs. */
 const POLLED_WITHIN_MS = 120_000;
 const TIMEOUT_MS = 4_000;
 const TASK_QUEUE_TYPE_WORKFLOW = 1;
 
-/** Health check of a worker's container: exit status 0 while a worker of this host polls Temporal for workflow tasks. */
+/** Health check of a worker's container: exits 0 while a worker on this host polls Temporal for workflow tasks. */
 async function main(): Promise<void> {
   const settings = temporalSettings(process.env);
   const connection = await Connection.connect({
