@@ -211,7 +211,7 @@ describe('opening at the bank', () => {
     expect((await reaches(again.id, ['declined', 'active'])).status).toBe('active');
   });
 
-  test('accounts of which the bank never tells, or tells late, become active by look-up or callback', async () => {
+  test('accounts whose callback is late or never comes become active by callback or look-up', async () => {
     const [silent, slow] = await Promise.all([issue({ alias: 'silent 1' }), issue({ alias: 'slow 1' })]);
     expect((await reaches(silent.id, ['active', 'declined'])).status).toBe('active');
     expect((await reaches(slow.id, ['active', 'declined'])).status).toBe('active');

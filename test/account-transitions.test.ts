@@ -149,14 +149,14 @@ test('what the provider never got goes out again as the same request', async () 
   expect(await status(id)).toBe('pending');
 });
 
-test('a word told twice, or after another, changes nothing', async () => {
+test('a report that is repeated or out of order changes nothing', async () => {
   const { id } = await active();
   const before = await row(id);
   const events = await eventTypes(id);
   for (const outcome of [OPENED, { outcome: 'not-found' }, { outcome: 'unknown' }] as const) {
     expect(await say(id, outcome)).toBe('no-effect');
   }
-  // The opposite of what it said before: nothing moves, and a person is told.
+  // A contradiction: nothing moves, and it is recorded for a person.
   expect(await say(id, REFUSED)).toBe('break');
   const breaks = await database.reader.execute(sql`SELECT kind FROM reconciliation_breaks WHERE our_reference = ${id}`);
   expect(breaks).toEqual([{ kind: 'account-outcome-contradicts' }]);
@@ -164,7 +164,7 @@ test('a word told twice, or after another, changes nothing', async () => {
   expect(await eventTypes(id)).toEqual(events);
 });
 
-test('of many who tell the same at once one is heard', async () => {
+test('of many identical concurrent reports one is applied', async () => {
   const { id, clientId } = await newAccount();
   await connect(clientId);
   await advance(id);
@@ -175,7 +175,7 @@ test('of many who tell the same at once one is heard', async () => {
   expect(await eventTypes(id)).toHaveLength(3);
 });
 
-test('a client is connected once however often it is told, and its event tells of it once', async () => {
+test('a client is connected once however often it is reported, with one event', async () => {
   const clientId = await newClient();
   await newAccount(clientId);
   await newAccount(clientId);
@@ -206,7 +206,7 @@ test('a refusal of an earlier close does not fail a later one', async () => {
   ]);
 });
 
-test('an account that gets money while its bank closes it is suspended, not closed with money, and a person is told', async () => {
+test('an account that gets money while its bank closes it is suspended, not closed with money, and recorded for a person', async () => {
   const { id } = await active();
   await close(id);
   await database.transaction(async (tx) => {

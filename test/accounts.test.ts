@@ -159,7 +159,7 @@ describe('POST /accounts', () => {
     expect(explicit.body.data.account).toMatchObject({ country: 'IE', serviceProvider: 'sandbox-bank' });
   });
 
-  test('contradictions and unknown providers are 400, what nobody offers is 422', async () => {
+  test('contradictions and unknown providers are 400, accounts that no provider offers are 422', async () => {
     const account = { clientId, currency: 'GBP' };
     expectRefused(await issue(account, { method: 'plug-in', type: 'implicit' }), 400, 'connect.method.type_mismatch');
     expectRefused(
@@ -419,7 +419,7 @@ describe('closing', () => {
 });
 
 describe('GET /accounts', () => {
-  test('one, with its client and the deprecated copy of its connection when asked for', async () => {
+  test('one, with its client and the deprecated copy of its connection on request', async () => {
     const account = await activeAccount();
     const plain = await api.call('GET', `/accounts/${account.id}`);
     expect(plain.body).toMatchObject({ workflow: {}, connect: {} });
@@ -514,7 +514,7 @@ describe('GET /accounts', () => {
 });
 
 describe('GET /accounts/{accountId}/account-statements', () => {
-  test('entries by time with the balance after each, paged, in the range asked for', async () => {
+  test('entries by time with the balance after each, paged, within the requested range', async () => {
     const account = await activeAccount();
     const now = new Date();
     const monthsBack = (months: number) =>

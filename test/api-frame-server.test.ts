@@ -145,7 +145,7 @@ function idleSocketsMax(): number {
   return Number.isNaN(limit) ? 5_000 : Math.min(5_000, Math.floor((limit - 1_000) / 2));
 }
 
-test('5,000 idle sockets, as far as the machine has descriptors, keep nobody from being answered', async () => {
+test('5,000 idle sockets, as far as the machine has descriptors, do not keep requests from being answered', async () => {
   // They stay for as long as the test needs them.
   const patient = { headersMs: 600_000, requestMs: 600_000, checkMs: 200 };
   const crowded = await startApi(database, { routes: frameRoutes, users: api.users, timeouts: patient });
@@ -212,7 +212,7 @@ test.each(['GET http://[ HTTP/1.1', 'GET //evil/things HTTP/1.1', 'GET /things\\
   },
 );
 
-test('health tells of Postgres, and of Temporal as information only', async () => {
+test('readiness depends on Postgres, and shows Temporal as information only', async () => {
   expect((await api.call('GET', '/health/live', undefined, { as: null })).status).toBe(200);
   const ready = await api.call('GET', '/health/ready', undefined, { as: null });
   expect(ready.status).toBe(200);

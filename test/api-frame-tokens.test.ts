@@ -18,7 +18,7 @@ let database: TestDatabase;
 let api: TestApi;
 let other: TestApi;
 let user: TestMachineUser;
-/** Counts whoever follows an address out of a token. */
+/** Counts requests to an address that a token names. */
 let trap: Server;
 let trapUrl: string;
 let trapCount = 0;

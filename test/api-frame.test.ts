@@ -54,7 +54,7 @@ describe('the envelope', () => {
     expect(other.body.messageParameters).toEqual(['workflow', 'code', 'constructor']);
   });
 
-  test('every problem of a body is told at once, the first as the error', async () => {
+  test('every problem of a body is reported at once, the first as the error', async () => {
     const { status, body } = await api.call('POST', '/things', {
       workflow: { code: 'direct', dryRun: 'yes', extra: 1 },
       data: { thing: { id: 'x', amount: 'ten', currency: 'EUR', dueDate: '2026-02-31', status: 'new' }, other: {} },
@@ -128,7 +128,7 @@ describe('the envelope', () => {
   });
 });
 
-describe('amounts are judged by their digits', () => {
+describe('amounts are validated by their digits', () => {
   test.each([
     '1e309',
     '1e21',
@@ -171,7 +171,7 @@ describe('amounts are judged by their digits', () => {
     expect(text).toContain(`"amount":${shown},`);
   });
 
-  test('a wrong amount is told beside the other problems of its object', async () => {
+  test('a wrong amount is reported along with the other problems of its object', async () => {
     const body = '{"workflow":{"code":"direct"},"data":{"thing":{"amount":0.001,"currency":"EUR","more":1}}}';
     const answer = await api.call('POST', '/things', body);
     const named = [answer.body, ...answer.body.errors].map((problem) => problem.messageParameters[1]);
@@ -340,7 +340,7 @@ describe('queries and paging', () => {
   });
 
   test.each(['10000', '9999999', '1000000000000'])(
-    'page %s is too deep, of whatever size: it is refused by a rule of its own',
+    'page %s is too deep, of whatever size: it is refused by its own rule',
     async (number) => {
       for (const size of [1, 100]) {
         const path = `/things?metadata.page.number=${number}&metadata.page.size=${size}`;

@@ -62,7 +62,7 @@ function spawnApi(environment: Readonly<Record<string, string>> = {}): ApiProces
   return { child, ended, output: () => output };
 }
 
-/** The address that the ready line tells. */
+/** The address in the ready line. */
 async function readyUrl(api: ApiProcess): Promise<string> {
   for (;;) {
     const ready = /"port":(\d+),"msg":"api ready"/.exec(api.output());

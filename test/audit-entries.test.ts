@@ -73,7 +73,7 @@ async function change(id: string, outgoingTransfer: Json, requestId: string, as?
 
 const audited = (id: string) => auditOf(api.database.reader, id);
 
-describe('who changed a transfer is recorded with the request that asked for it', () => {
+describe('who changed a transfer is recorded with the request', () => {
   test('its authorization', async () => {
     const { id } = await sent({ amount: 600, transferDate: '2027-07-01' });
     const authorized = { requirementConfiguration: { authorizationStatus: 'fulfilled' } };

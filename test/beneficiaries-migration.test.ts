@@ -161,7 +161,7 @@ describe('a beneficiary that the provider of its client has', () => {
     expect(data.beneficiary).toMatchObject({ identity: null, fullName: 'Renée Müller-Ångström', contact: null });
   });
 
-  test('may belong to a client whom the service itself made at the provider', async () => {
+  test('may belong to a client that the service itself connected at the provider', async () => {
     const clientId = await directClient('Connected');
     const answer = await stage.bank('POST', '/clients', {
       ourReference: clientId,
@@ -202,7 +202,7 @@ describe('the same source id', () => {
     expect(stage.lookUps.count).toBe(asked);
   });
 
-  test('asked for ten times at once is one beneficiary', async () => {
+  test('requested ten times at once is one beneficiary', async () => {
     const sourceId = await existing('at once');
     const before = await rowCounts(stage.api);
     const clientId = idOf('client-individual');
@@ -263,7 +263,7 @@ describe('a beneficiary that cannot be imported is refused, and nothing is writt
     });
   });
 
-  test('422 for a client whom the provider does not know, without asking it', async () => {
+  test('422 for a client that the provider does not know, without a call to it', async () => {
     const clientId = await directClient('Unconnected');
     const asked = stage.lookUps.count;
     expect(await refused('beneficiary-wrong-iban', { clientId })).toMatchObject({
@@ -358,7 +358,7 @@ describe('a beneficiary that cannot be imported is refused, and nothing is writt
   });
 });
 
-describe('the UK modulus check judges what the provider has', () => {
+describe('the UK modulus check applies to the provider’s data', () => {
   // One row of the published cases: it takes 88837491 at 107999 and refuses 88837493.
   const { rows } = parseModulusWeights(
     '102400 107999 MOD11    0    0    0    0    0    0    8    7    6    5    4    3    2    1',

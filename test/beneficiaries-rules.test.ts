@@ -142,7 +142,7 @@ describe('POST /beneficiaries takes', () => {
     const { bankAccounts, ...beneficiary } = await beneficiaries.created(beneficiaries.body(sent));
     expect(beneficiary).toMatchObject({ clientId, ...shown });
     expect(bankAccounts).toHaveLength(1);
-    // It is read as it was answered; the bank accounts only where they are asked for.
+    // A GET returns what the POST answered; bank accounts only on request.
     const path = `/beneficiaries/${beneficiary.id}`;
     expect((await beneficiaries.read(path)).beneficiary).toEqual(beneficiary);
     const included = await beneficiaries.read(`${path}?metadata.include=data.beneficiary.bankAccounts`);
@@ -702,7 +702,7 @@ describe('GET /beneficiaries', () => {
     ['by type: individuals', '&data.beneficiary.type=individual', [1, 4]],
     ['by country: that of the identity, or of the address', '&data.beneficiary.country=FR', [1, 2, 4]],
     ['by country: that of the address', '&data.beneficiary.country=GB', [4]],
-    ['by a country of nobody', '&data.beneficiary.country=JP', []],
+    ['by a country that no beneficiary has', '&data.beneficiary.country=JP', []],
     ['by type and country together', '&data.beneficiary.country=FR&data.beneficiary.type=corporate', [2]],
     ['the first page of two', '&metadata.page.size=2', [0, 1]],
     ['the second page of two', '&metadata.page.size=2&metadata.page.number=1', [2, 3]],

@@ -97,7 +97,7 @@ describe('a bank account is taken with', () => {
       { routingCodes: { 'bank-code': '003', 'branch-code': '00001' } },
     ],
     [
-      'a kind that nobody knows, as it was sent',
+      'an unknown kind, as it was sent',
       { ...DOLLAR, routingCodes: { bic: 'CHASUS33', 'zengin-code': 'Ab 1' } },
       { routingCodes: { bic: 'CHASUS33', 'zengin-code': 'Ab 1' } },
     ],
@@ -295,7 +295,7 @@ describe('/beneficiaries/{beneficiaryId}/bank-accounts', () => {
     expect((await beneficiaries.read(pathOf(account))).beneficiaryBankAccount).toEqual(account);
   });
 
-  test('an account that a later rule would refuse is renamed and set inactive, but its numbers are judged when they change', async () => {
+  test('an account that a later rule would refuse is renamed and set inactive, but its numbers are validated when they change', async () => {
     const account = await made();
     const iban = 'GB33BUKB20201555555555';
     await api.database.statement('UPDATE beneficiary_bank_accounts SET iban = $2 WHERE id = $1', [account.id, iban]);
@@ -492,7 +492,7 @@ describe('GET /beneficiary-bank-account-requirements', () => {
     ['USD', 'US', { ...DOLLAR, routingCodes: { bic: 'CHASUS33', aba: '021000021' } }],
     ['INR', 'IN', abroad('IN', 'INR', { ifsc: 'HDFC0000001' })],
     ['MXN', 'MX', abroad('MX', 'MXN', { clabe: '032180000118359719' })],
-  ])('of %s in %s have patterns that the creation judges by', async (currency, country, account) => {
+  ])('of %s in %s have patterns that the creation enforces', async (currency, country, account) => {
     const { fields, alternatives } = await required(currency, country);
     const values: Json = { iban: account.iban, accountNumber: account.accountNumber };
     for (const [kind, code] of Object.entries(account.routingCodes ?? {})) values[`routingCodes.${kind}`] = code;

@@ -48,7 +48,7 @@ test('changes of different fields at the same time all hold', async () => {
   expect(await world.events(id)).toEqual(['beneficiary-created', ...changes.map(() => 'beneficiary-updated')]);
 });
 
-test('a refused change leaves everything as it was, and tells nobody', async () => {
+test('a refused change leaves everything as it was, without an event', async () => {
   const before = await beneficiaries.created();
   const { bankAccounts, ...shown } = before;
   const refused = await beneficiaries.patch(before.id, {
@@ -60,7 +60,7 @@ test('a refused change leaves everything as it was, and tells nobody', async () 
   expect(await world.events(before.id)).toEqual(['beneficiary-created']);
 });
 
-test('a change to what is already so answers, and tells nobody', async () => {
+test('a change to the present values succeeds, without an event', async () => {
   const { id, bankAccounts: _, ...shown } = await beneficiaries.created();
   const answer = await beneficiaries.patch(id, { beneficiary: { identity: { ...BAKERY }, title: null } });
   expect([answer.status, answer.body.data.beneficiary]).toEqual([200, { id, ...shown }]);

@@ -23,7 +23,7 @@ let sandbox: RunningSandbox;
 let scripted: ScriptedDirectory;
 let database: TestDatabase;
 let api: TestApi;
-/** The same service, whose directory says what the test tells it to. */
+/** The same service, with a directory that the test scripts. */
 let scriptedApi: TestApi;
 let client: string;
 let verifications: Verifications;
@@ -76,12 +76,12 @@ describe('the directory’s answers', () => {
     ['a bank that does not take part', '00934902', PERSON, 'SCNS', 'sort-code-not-supported', null],
   ])('%s (%s)', async (_, accountNumber, identity, schemeReasonCode, reason, accountHolderName) => {
     const { attributes, result } = await verifications.verified({ identity, accountNumber });
-    // The holder is told with the three close matches, and never otherwise.
+    // Only the three close matches reveal the holder.
     expect(result).toEqual({ matched: reason === null, reason, accountHolderName });
     expect(attributes).toEqual({ secondaryIdentification: null, schemeReasonCode });
   });
 
-  test('reach every reason of the specification, and each is kept with who asked, and for whom', async () => {
+  test('reach every reason of the specification, and each is stored with its caller and client', async () => {
     const rows = await verifications.stored();
     expect(new Set(rows.map(({ reason }) => reason))).toEqual(new Set([null, ...VERIFICATION_REASONS]));
     expect(rows).toHaveLength(14);
@@ -123,7 +123,7 @@ describe('the answer', () => {
       () => ({ secondaryIdentification: 'Roll 17', schemeReasonCode: 'ANNM' }),
     ],
     [
-      'the result, null where there is nothing to tell',
+      'the result, null where there is none',
       'result',
       () => ({ matched: false, reason: 'incorrect-account-number', accountHolderName: null }),
     ],
@@ -254,7 +254,7 @@ describe('an account of the sandbox bank', () => {
     expect(result).toEqual({ matched: reason === null, reason, accountHolderName });
   });
 
-  test('that is not there, or closed, and a sort code that nobody has', async () => {
+  test('that is not there, or closed, and an unassigned sort code', async () => {
     const account = await openAtBank(sandbox.url, 'individual', 'Grace Hopperson');
     const sortCode = account.routingCodes['sort-code'];
     const asked = { accountNumber: account.accountNumber, sortCode };
@@ -330,7 +330,7 @@ describe('the provider that asks', () => {
   });
 });
 
-describe('a request is refused, and nobody is asked,', () => {
+describe('a request is refused, without a directory query,', () => {
   const sortCode = { 'sort-code': '123456' };
   const account = (change: Json) => ({
     bankAccount: { accountNumber: '12345678', routingCodes: sortCode, ...change },

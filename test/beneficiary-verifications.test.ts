@@ -26,7 +26,7 @@ let scripted: ScriptedDirectory;
 let database: TestDatabase;
 /** Asks the real sandbox process. */
 let api: TestApi;
-/** The same service, whose directory says what the test tells it to. */
+/** The same service, with a directory that the test scripts. */
 let scriptedApi: TestApi;
 let verify: Verifications['verify'];
 let verified: Verifications['verified'];
@@ -93,7 +93,7 @@ describe('a directory that is slow or away', () => {
   }
 
   test.each([[{ latencyMs: 30_000 }], [{ errorRate: 1 }], [{ cutRate: 1 }]])(
-    '%o is 503, within its limit, and charged to nobody',
+    '%o is 503, within its limit, and free of charge',
     async (faults) => {
       await setFaults(faults);
       await isRefusedWithoutCharge(api);
@@ -126,7 +126,7 @@ describe('a directory that is slow or away', () => {
     await isRefusedWithoutCharge(scriptedApi);
   });
 
-  test('nobody at its address is 503', async () => {
+  test('an unreachable directory is 503', async () => {
     const lonely = await startApi(database, {
       env: { SANDBOX_URL: `http://127.0.0.1:${await freePort()}` },
       users: api.users,
@@ -135,8 +135,8 @@ describe('a directory that is slow or away', () => {
   });
 });
 
-describe('what a directory must not tell', () => {
-  test('a name that it sends with anything but a close match is neither told nor kept', async () => {
+describe('what a directory must not reveal', () => {
+  test('a name that it sends with anything but a close match is neither shown nor stored', async () => {
     for (const reasonCode of ['ANNM', 'BANM', 'PANM', 'AC01', 'IVCR', 'ACNS', 'OPTO', 'CASS', 'SCNS']) {
       scripted.answer = { status: 200, body: { reference: 'r', matched: false, reasonCode, name: 'Real Holder' } };
       const answer = await verify({ at: scriptedApi });

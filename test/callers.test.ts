@@ -41,7 +41,7 @@ afterAll(async () => {
   await database?.drop();
 });
 
-/** How often somebody's token was looked at. */
+/** How often a token was verified. */
 let looked = 0;
 // It stands still, so that the key of the callers' tokens is read once.
 const started = new Date();

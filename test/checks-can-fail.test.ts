@@ -24,7 +24,7 @@ interface Broken {
   deadlocks(): Promise<number>;
 }
 
-/** Two API processes on a database of its own with the defect in it; the defect is planted once the accounts are there. */
+/** Two API processes on their own database; the defect is planted once the accounts exist. */
 async function withDefect(name: string, plant: readonly string[], work: (broken: Broken) => Promise<void>) {
   const database = await createTestDatabase(name);
   const hand = postgres(database.url, { max: 1, onnotice: () => {} });
@@ -147,13 +147,13 @@ describe('the check turns red without', () => {
     });
   });
 
-  test('the event in the transaction: a transfer that nobody was told of is found', async () => {
+  test('the event in the transaction: a transfer without its events is found', async () => {
     const plant = [settleWith('INSERT INTO events.*?;', 'NULL;', 'record_straight_through_transfers')];
     await withDefect('no-event', plant, async (broken) => {
       const source = await broken.world.account(broken.client, { amount: 100 });
       const destination = await broken.world.account(broken.client);
       expect((await broken.send(0, source, destination, 10)).status).toBe(201);
-      expect(await broken.brokenRules()).toEqual(['a resource has told every event once']);
+      expect(await broken.brokenRules()).toEqual(['a resource has recorded every event once']);
     });
   });
 

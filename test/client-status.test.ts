@@ -186,7 +186,7 @@ describe('a client that is not active', () => {
     }
   });
 
-  test('has what waits for it looked at again when it is active: held money, and payments out', async () => {
+  test('resumes what waits for it when it becomes active: held money, and payments out', async () => {
     const clientId = await world.client();
     const account = await world.account(clientId, { amount: 100 });
     const beneficiary = await world.beneficiary(clientId);

@@ -110,7 +110,7 @@ describe('a client that the provider has', () => {
     expect(read.body.connect.connections).toEqual([connect.connection]);
   });
 
-  test('is told of as created, and as connected at its provider', async () => {
+  test('has events for its creation and for its connection at the provider', async () => {
     const { data, connect } = await migrated((await existing('told')).sourceId);
     const events = await eventsOf(stage.api, data.client.id);
     expect(events.map(({ module, type }) => [module, type])).toEqual([
@@ -164,7 +164,7 @@ describe('the same source id', () => {
     expect(stage.lookUps.count).toBe(asked);
   });
 
-  test('asked for ten times at once is one client', async () => {
+  test('requested ten times at once is one client', async () => {
     const { sourceId } = await existing('at once', { email: 'once@example.org' });
     const answers = await Promise.all(Array.from({ length: 10 }, () => migrateClient(stage.api, sourceId)));
     expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array.from({ length: 9 }, () => 409)]);
@@ -386,7 +386,7 @@ describe('the request', () => {
 /** Ids and measured numbers of a log line, in which any four digits may stand. */
 const CHANCE_DIGITS = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|"(?:time|pid|durationMs)":[\d.]+/g;
 
-test('no personal data of a migration is logged, taken over or refused', async () => {
+test('no personal data of a migration is logged, whether it succeeds or is refused', async () => {
   await existing('for the log', { email: 'secret.log@example.org', phone: '+49 30 555 0199' });
   await migrated('for the log');
   await existing('for the log 2', { email: 'secret log', address: { country: 'US', region: 'Secretland' } });

@@ -98,7 +98,7 @@ describe('POST /clients', () => {
     expect((await read(id)).body.data.client).toEqual(answer.body.data.client);
   });
 
-  test('creates a corporate with every field and its relations, and tells of it in one event', async () => {
+  test('creates a corporate with every field and its relations, in one event', async () => {
     const sent = company(
       {
         profile: {
@@ -525,7 +525,7 @@ describe('relations of a client', () => {
     expect(body.data.client.relations).toEqual(await listed(id));
   });
 
-  test('are at most 1,000 in all, however many are asked for at once', async () => {
+  test('are at most 1,000 in all, however many are requested at once', async () => {
     const id = await companyWith(990);
     const answers = await Promise.all(
       Array.from({ length: 14 }, (_, index) => postRelations(id, { clientRelation: related(`Grace ${index}`) })),

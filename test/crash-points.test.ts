@@ -207,7 +207,7 @@ async function bankBooked(id: string): Promise<string[]> {
   return entries.flatMap((entry: Json) => (entry.ourReference === id ? [entry.kind] : []));
 }
 
-/** Waits for an effect. A request that ended before it (`ended` tells how) says why it will not come. */
+/** Waits for an effect. If the request ends first, `ended` says why the effect will not come. */
 async function committed(look: () => Promise<boolean>, ended: readonly string[] = []): Promise<void> {
   await until(look, (found) => {
     if (!found && ended.length > 0) throw new Error(`a request was over before its answer was held: ${ended}`);
@@ -301,7 +301,7 @@ describe('the API, killed between a commit and its answer', () => {
     ['a straight-through transfer', '/outgoing-transfers', () => straight, 'key-straight-through'],
     ['an outside transfer', '/outgoing-transfers', () => outside, 'key-outside'],
     ['a reported credit', '/provisioned-account-credits', () => credit, 'key-credit'],
-  ] as const)('%s asked for again is the first one', async (_what, path, body, key) => {
+  ] as const)('%s requested again is the first one', async (_what, path, body, key) => {
     const again = await call('POST', path, body(), key);
     expect(again.status, again.text).toBe(201);
     expect(again.idempotencyStatus).toBe('replayed');
@@ -332,7 +332,7 @@ describe('the API, killed between a commit and its answer', () => {
     expect(await bankBooked(id)).toEqual(['payment-out']);
   });
 
-  test('a cancelled transfer stays cancelled, told once', async () => {
+  test('a cancelled transfer stays cancelled, with one event', async () => {
     const patch = { workflow: { code: 'client.direct' }, data: { outgoingTransfer: { status: 'cancelled' } } };
     expect((await call('PATCH', `/outgoing-transfers/${cancelled}`, patch)).status).toBe(409);
     expect(await eventsOf(cancelled)).toEqual(['created', 'cancelled']);
@@ -427,7 +427,7 @@ describe('the worker, killed in the middle of what it does', () => {
       (booked) => booked.length === 1,
     );
     refused = await accepted(external(52 + REFUSED));
-    // One is recorded by a statement of its own, which is committed when it is over; the other in a transaction.
+    // One is recorded by a single statement, which commits at its end; the other in a transaction.
     workerToPostgres.holdAfter(`"outgoing_id":"${unreported}","outgoing_from"`, 'now');
     workerToPostgres.holdAfter(refused, 'commit');
     workerToBank.letGo();

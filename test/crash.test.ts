@@ -54,7 +54,7 @@ describe('the whole service, killed part by part under load', () => {
     expect(run().figures.hung).toBe(0);
   });
 
-  test('loses nothing, does nothing twice, tells everything, and agrees with the bank', () => {
+  test('loses nothing, does nothing twice, delivers every event, and agrees with the bank', () => {
     expect(run().problems).toEqual([]);
   });
 

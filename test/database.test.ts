@@ -221,7 +221,7 @@ test('a deadlock is answered by doing the loser again', async () => {
   expect([await counterValue('a'), await counterValue('b')]).toEqual([a + 2n, b + 2n]);
 });
 
-test('serialization failures are repeated a bounded number of times, then told', async () => {
+test('serialization failures are retried a bounded number of times, then reported', async () => {
   let attempts = 0;
   const fail = sql`do $$ begin raise exception 'again' using errcode = '40001'; end $$`;
   const work = database.transaction(async (tx) => {
@@ -400,7 +400,7 @@ test('one missed deadline replaces all connections: silent ones cost no second c
   expect(answers).toEqual(Array.from({ length: 20 }, () => [{ one: 1 }]));
 });
 
-test('while Postgres refuses connections every call is told at once, and none is left waiting', async () => {
+test('while Postgres refuses connections every call fails at once, and none is left waiting', async () => {
   const proxy = await startProxy();
   const behind = openDatabase({ applicationName: 'refused', url: proxy.url });
   await behind.statement('select 1', []);
@@ -415,7 +415,7 @@ test('while Postgres refuses connections every call is told at once, and none is
   }
 });
 
-test('a listener hears after its connection was ended, and is told to look for itself', async () => {
+test('a listener survives the loss of its connection, and is notified to catch up', async () => {
   const listening = openDatabase({ applicationName: 'listening' });
   const heard: string[] = [];
   const listener = await listening.listen('news', (payload) => heard.push(payload));
@@ -431,7 +431,7 @@ test('a listener hears after its connection was ended, and is told to look for i
   await listener.close();
 });
 
-test('two listeners share one connection, and one that was closed hears nothing', async () => {
+test('two listeners share one connection, and a closed one is not notified', async () => {
   const listening = openDatabase({ applicationName: 'sharing' });
   const heard: string[] = [];
   const first = await listening.listen('x', (payload) => heard.push(`first ${payload}`));

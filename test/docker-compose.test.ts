@@ -90,7 +90,7 @@ describe('the files', () => {
     for (const name of REQUIRED) expect(text.slice(0, text.indexOf('name: ')), 'the heading').toContain(name);
   });
 
-  test('the service has a role of its own, the sandbox no way to the database, and the service nothing of the sandbox', () => {
+  test('the service has its own database role, the sandbox no database access, and the service no sandbox settings', () => {
     const { services } = parsed(text);
     for (const name of ['migrate', 'api', 'worker']) {
       const { username } = new URL(services[name].environment.DATABASE_URL.replace(/\$\{[^}]*\}/, 'password'));

@@ -14,10 +14,10 @@ import { signToken, startApi, type TestApi } from './harness/api.ts';
 import { createTestDatabase, type TestDatabase } from './harness/postgres.ts';
 import { nextStatus, requestHead, socketTo } from './harness/sockets.ts';
 
-/** What strangers can send, and what of it the service takes the trouble to read. */
+/** What unauthenticated callers can send, and how much of it the service reads. */
 
 const SECRET = 'shared by bank and service';
-/** Longer than anything here takes: what answers within it answers by a limit of its own. */
+/** Longer than any answer here takes unless a limit of its own cuts it short. */
 const PATIENT = { headersMs: 600_000, requestMs: 600_000, checkMs: 200 };
 /** Bounds a wait for an answer that the service owes. */
 const ANSWER_MS_MAX = 60_000;
@@ -59,7 +59,7 @@ const withBody = ({ contract }: Route | OpenRoute) => contract.method === 'POST'
 const openRoutes = ROUTES.filter((route): route is OpenRoute => route.kind === 'open' && withBody(route));
 const ownRoutes = ROUTES.filter((route): route is Route => route.kind === 'route' && withBody(route));
 
-/** Whom each route without a token knows: a new one needs a line here. */
+/** Valid callers of each route without a token: a new route needs a line here. */
 const KNOWN: Readonly<Record<string, () => string>> = {
   '/sign-up/{token}': () => `/sign-up/${signUpToken}`,
   '/provider-callbacks/{provider}': () => '/provider-callbacks/sandbox-bank',
@@ -96,7 +96,7 @@ describe.each(openRoutes.map((route) => [route.contract.path, route] as const))(
     expect(bytesMax()).toBeLessThanOrEqual(64 * 1024);
   });
 
-  test('turns strangers away before their body', async () => {
+  test('refuses unknown callers before reading their body', async () => {
     const unknown = path.replaceAll(/\{\w+\}/g, 'nonsense');
     const headers = { 'content-type': mediaType(), 'content-length': '1000' };
     expect(await statusBefore(unknown, headers)).toBe(404);
@@ -117,7 +117,7 @@ describe.each(openRoutes.map((route) => [route.contract.path, route] as const))(
 });
 
 test.each(ownRoutes.map(({ contract }) => [contract.method, contract.path] as const))(
-  '%s %s reads no body of a caller whom it does not know',
+  '%s %s reads no body of an unknown caller',
   async (method, path) => {
     const socket = await socketTo(api.url);
     const concrete = path.replaceAll(/\{\w+\}/g, () => randomUUID());
@@ -127,7 +127,7 @@ test.each(ownRoutes.map(({ contract }) => [contract.method, contract.path] as co
   },
 );
 
-test('bodies of strangers hold 64 MiB together at most; afterwards honest ones are read again', async () => {
+test('unauthenticated bodies take at most 64 MiB together; afterwards valid ones are read again', async () => {
   const held = 63_000;
   const roomFor = Math.floor((64 * 1024 * 1024) / held);
   const body = ' '.repeat(held);

@@ -14,7 +14,7 @@ const WRITERS = 8;
 /** So many acknowledged writes lie between two kills: the load is on, and the client works again. */
 const WRITES_BETWEEN_KILLS = 40;
 const DEADLINE_MS = 3_000;
-/** Where the deadline is not what is looked at: a busy machine may take as long as it likes. */
+/** For tests that do not measure the deadline: a busy machine may take its time. */
 const PATIENT_MS = 120_000;
 /** A call that has not settled this long after its deadline hangs. */
 const HUNG_AFTER_MS = DEADLINE_MS + 60_000;
@@ -159,7 +159,7 @@ test('20 kills of Postgres under 8 writers: no call hangs, no acknowledged row i
     return sessions !== undefined && sessions.count <= 7n;
   });
 
-  // The listener comes back, after a pause of some seconds where kills followed fast, and hears.
+  // The listener reconnects, after some seconds if kills were frequent, and is notified.
   await waitFor(async () => {
     const before = notified.length;
     await database.notify('kills');

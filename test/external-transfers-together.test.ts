@@ -6,8 +6,8 @@ import { type MoneyWorld, moneyWorld } from './harness/money.ts';
 import { createTestDatabase, type TestDatabase } from './harness/postgres.ts';
 import { until } from './harness/stage.ts';
 
-// Transfers to the outside are judged without locks and created together, if what they were judged by still holds. Whatever
-// happens in between, each comes out as if it had been judged under its locks alone.
+// External transfers are decided without locks and created in batches, if the facts still hold. Whatever happens in
+// between, each ends as if it had been decided under locks alone.
 
 let database: TestDatabase;
 let api: TestApi;
@@ -82,7 +82,7 @@ test('at one moment share statements, and each has its events and the wake-up of
   expect(statuses(answers)).toEqual(sources.map(() => 201));
   const made = await kept('shared');
   expect(made.map(({ status }) => status)).toEqual(sources.map(() => 'processing'));
-  // How many share is a matter of timing; without sharing each would have a commit of its own.
+  // Timing decides how many share a commit; unshared, each would have its own.
   expect(new Set(made.map(({ committed_by }) => committed_by)).size).toBeLessThan(sources.length);
   for (const { id } of made) expect(await belongings(id)).toEqual({ events: 1, wakeups: 1 });
   for (const account of accounts) expect((await world.balance(account)).available).toBe(900);
@@ -114,7 +114,7 @@ test('of one key at one moment are one transfer with one answer; with another bo
   expect((await world.balance(source)).available).toBe(990);
 });
 
-test('are judged again when their account was locked meanwhile, by what is true after the lock', async () => {
+test('are decided again if their account was locked meanwhile, by the facts after the lock', async () => {
   const [held, free] = [await world.account(payer, { amount: 100 }), await world.account(payer, { amount: 100 })];
   const blocker = await hand.reserve();
   onTestFinished(() => blocker.release());

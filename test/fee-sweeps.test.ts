@@ -42,7 +42,7 @@ beforeAll(async () => {
 
 beforeEach(async () => {
   clock = '2027-06-16T12:00:00Z';
-  // What is there already, counted to a day that no test looks at.
+  // Sweeps what is there already, dated to a day that no test reads.
   await api.database.transaction((tx) => sweepFeesByHand(tx, BASELINE_DAY, TESTER));
 });
 

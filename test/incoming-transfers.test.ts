@@ -160,7 +160,7 @@ async function waitingForLocks(tx: Transaction): Promise<number> {
   return row?.waiting ?? 0;
 }
 
-/** A payment that matched nobody: the transfer. */
+/** A transfer whose payment matched no account. */
 async function unmatched(payment: Partial<ReceivedPayment> = {}): Promise<Json> {
   return transferOf((await receive(payment)).id);
 }
@@ -327,7 +327,7 @@ describe('POST /provisioned-account-credits', () => {
     expect([answer.status, answer.body.code]).toEqual([422, 'account.method.mismatch']);
   });
 
-  test('tells of everything wrong at once, between fields too', async () => {
+  test('reports every problem at once, contradictions between fields too', async () => {
     const answer = await report({ accountId: 'mine', scope: 'external', scheme: null, nonsense: 1 });
     const named = [answer.body, ...answer.body.errors].map(({ messageParameters }: Json) => messageParameters[1]);
     expect([answer.status, named.sort()]).toEqual([400, ['accountId', 'nonsense', 'scheme']]);
@@ -428,7 +428,7 @@ describe('a payment that a provider reports', () => {
   });
 
   test.each<[string, (account: Json) => Partial<ReceivedPayment>]>([
-    ['nobody', () => ({})],
+    ['no account', () => ({})],
     [
       'an account number without its routing code',
       ({ accountNumber }) => ({ receiver: { ...NO_RECEIVER, accountNumber } }),
@@ -514,7 +514,7 @@ describe('a payment that a provider reports', () => {
       }
     });
 
-    test('a ledger number of anybody else beside the bank details changes nothing', async () => {
+    test('another client’s ledger number beside the bank details changes nothing', async () => {
       const { main } = await withSubAccounts(1);
       const other = await withSubAccounts(1);
       for (const { ledgerNumber } of [other.main, other.subs[0]]) {
@@ -581,7 +581,7 @@ describe('a payment that a provider reports', () => {
     },
   );
 
-  test('that is told twice counts once; with another amount it is a break', async () => {
+  test('that is reported twice counts once; with another amount it is a break', async () => {
     const account = await builtIn();
     const payment = { receiver: { ...NO_RECEIVER, iban: account.iban }, serviceProviderId: randomUUID() };
     expect((await receive(payment)).outcome).toBe('applied');
@@ -664,7 +664,7 @@ describe('money for an account that cannot take it', () => {
     expect((await read(held.id)).status).toBe('completed');
   });
 
-  test('fails where the account is closed, and goes back through the provider once', async () => {
+  test('fails if the account is closed, and is returned through the provider once', async () => {
     const account = await builtIn();
     const closing = await api.call('PATCH', `/accounts/${account.id}`, {
       workflow: { code: 'client.direct' },
@@ -710,7 +710,7 @@ describe('money for an account that cannot take it', () => {
 });
 
 describe('an operator', () => {
-  test('assigns a payment that matched nobody, once', async () => {
+  test('assigns an unmatched payment, once', async () => {
     const account = await builtIn();
     const before = await suspense();
     const transfer = await unmatched({ scheme: 'chaps' });

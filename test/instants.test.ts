@@ -110,7 +110,7 @@ describe('an authorization and a cancel at one instant', () => {
     async (scope) => {
       const account = await world.account(payer, { amount: 1000 });
       let available = 1000;
-      // Whoever is given the lock first wins; the others are told that it is too late.
+      // The first to get the lock wins; the others are too late.
       for (const first of [AUTHORIZE, CANCEL, AUTHORIZE, CANCEL]) {
         const second = first === AUTHORIZE ? CANCEL : AUTHORIZE;
         const id = await make(scope, account);

@@ -44,7 +44,7 @@ describe('the project', () => {
     expect(sqlBreaches(sources)).toEqual([]);
   });
 
-  test('workflows are deterministic; domain/ and db/ are told the time', () => {
+  test('workflows are deterministic; domain/ and db/ receive the time as an argument', () => {
     expect(determinismBreaches(sources)).toEqual([]);
   });
 

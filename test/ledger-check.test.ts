@@ -86,7 +86,7 @@ async function brokenRulesAfter(...statements: readonly string[]): Promise<{ who
 
 const POSTED = 'an outgoing transfer is posted exactly as its status says';
 const CHAINED = 'an entry follows from the one before it';
-const ANNOUNCED = 'a resource has told every event once';
+const ANNOUNCED = 'a resource has recorded every event once';
 
 describe('after a check that found nothing', () => {
   test('a defect of what is old is seen by the whole check alone, one of what is new by both', async () => {

@@ -97,7 +97,7 @@ const NOT_NULL_VIOLATED = '23502';
 const APPEND_ONLY = '23001';
 const INTEGRITY_VIOLATED = '23000';
 
-/** What no SQL may do to the books, whoever sends it, and the code with which Postgres refuses. */
+/** SQL that must never change the books, with the code of Postgres's refusal. */
 const FORBIDDEN: readonly [guarantee: string, statement: string, code: string][] = [
   [
     'an account is never overdrawn',
@@ -318,7 +318,7 @@ const DEFECTS: Readonly<Record<string, readonly string[]>> = {
     `UPDATE system_account_checkpoints SET balance_minor = balance_minor + 1`,
   ],
   'a fee sweep is posted as it is recorded': [`UPDATE fee_sweeps SET amount_minor = amount_minor + 1`],
-  'a resource has told every event once': [`DELETE FROM events WHERE resource_id = {settled}`],
+  'a resource has recorded every event once': [`DELETE FROM events WHERE resource_id = {settled}`],
 };
 
 function rulesOf(file: string): string[] {

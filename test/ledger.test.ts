@@ -133,7 +133,7 @@ test('transfers that wait cross straight-through ones the other way without a de
 test('one key sent ten times at once over two processes makes one transfer and one answer', async () => {
   const source = await world.account(client, { amount: 100 });
   const destination = await world.account(client);
-  // Who waited for the first for too long, on a busy machine, is told to ask again.
+  // On a busy machine, one that waited too long for the first is asked to retry.
   const ask = async (api: TestApi): Promise<Called> => {
     const answer = await send(api, source, destination, 10, 'ten-at-once');
     return answer.body.code === 'common.idempotency.in_progress' ? ask(api) : answer;

@@ -148,7 +148,7 @@ test('loops that run alone hand the wake-up of a payment to Temporal and number 
   expect(loops.output()).toContain('"msg":"loops stop"');
 });
 
-test('an API that is not told otherwise runs them itself', async () => {
+test('an API runs them itself by default', async () => {
   const server = start('api/main.ts');
   const id = await payOutside(await port(server, 'port', 'api ready'));
   await until(

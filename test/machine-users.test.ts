@@ -117,7 +117,7 @@ describe('a public key belongs to one machine user', () => {
     ['P-256', 'ES256', () => generateKeyPairSync('ec', { namedCurve: 'P-256' })],
     ['RSA', 'RS256', () => generateKeyPairSync('rsa', { modulusLength: 2048 })],
   ] as const)(
-    '%s: a second registration is refused, of another user, of its own one, and after it was revoked',
+    '%s: a second registration is refused, for another user, for the same one, and after revocation',
     async (_, algorithm, generate) => {
       const publicKey = generate().publicKey.export({ format: 'jwk' });
       const key = () => ({ kid: newId(), algorithm, publicKey });

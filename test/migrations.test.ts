@@ -138,7 +138,7 @@ test('a migration gives way while another session holds what it needs, says so, 
   const patience = { timeoutMs: 50, attempts: 10_000, pauseMs: 50 };
   const migrating = migrate(url, migrationsDirectory(ADDS_COLUMN).url, { patience, onProgress: waits });
   expect(await waiting).toBe('The migration 0002_two.sql waits for a lock of another session (attempt 1 of 10000) …');
-  // Behind a lock that is asked for and not granted every other session would wait until the reader has ended.
+  // A lock request that waits would block every other session until the reader ends.
   expect(await client`select count(*)::int as count from one`).toEqual([{ count: 0 }]);
   await reader.end();
   expect(await migrating).toEqual(['0002_two.sql']);

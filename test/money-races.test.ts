@@ -293,7 +293,7 @@ function report(credit: Json) {
   return api.call('POST', '/provisioned-account-credits', body);
 }
 
-test('one provider id reported at once for many accounts is booked once, and the others are told so', async () => {
+test('one provider id reported at once for many accounts is booked once, and the others are refused', async () => {
   const accounts = await Promise.all(Array.from({ length: 4 }, () => world.account(payer)));
   const answers = await Promise.all(accounts.map((accountId) => report({ accountId, serviceProviderId: 'same-1' })));
   expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409]);
@@ -371,7 +371,7 @@ test('a reason that does not exist is not found, for internal transfers too', as
   }
 });
 
-test('money that came back to an account that is gone cannot be sent back to nobody', async () => {
+test('a payment returned to a closed account cannot be returned again: it has no payer', async () => {
   const account = await builtIn.opened(payer);
   await builtIn.payIn(account, 'pay-in-1', 1000n);
   const { id } = await sent(external({ source: { type: 'client-account', accountId: account.id } }));

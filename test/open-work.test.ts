@@ -31,7 +31,7 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
-  // The server is shared by the scenarios: to the next one, with a database of its own, what still runs has no row.
+  // Scenarios share the server: for the next one, with its own database, running workflows have no row.
   await terminateRunning(stage.client);
   await stage.close();
 });
@@ -70,7 +70,7 @@ const runs = (id: OutgoingTransferId) =>
   );
 const openTransfer = async () => stage.transfer(await stage.account(5_000n), { authorizationStatus: 'not-checked' });
 
-/** Its workflow has looked at the row and sleeps: only a signal makes it look again. */
+/** Its workflow has read the row and sleeps: only a signal makes it read again. */
 async function waitingTransfer(): Promise<OutgoingTransferId> {
   const id = await openTransfer();
   await waitsForAuthorization(stage, id);
@@ -137,7 +137,7 @@ describe('an open row whose workflow an operator terminated', () => {
 });
 
 describe('the sweep', () => {
-  // A workflow that looks at its row puts the next check off as well.
+  // A workflow that reads its row also postpones the next check.
   beforeEach(() => stage.relay.stop());
 
   test('wakes a few at a time, oldest first, and puts their next check off', async () => {

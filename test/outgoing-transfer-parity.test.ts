@@ -19,7 +19,7 @@ import {
 // One request has one outcome, whichever way it takes: settled by one statement in SQL or decided under locks in TypeScript, created
 // without locks or under them, for now or with today's date, alone or with others of its moment, or as a dry run.
 
-/** `PARITY_CASES=100000` looks at more than a run of all tests has time for. */
+/** `PARITY_CASES=100000` covers more than a full test run has time for. */
 const CASES = Number(process.env.PARITY_CASES ?? 1_500);
 const BATCH = 60;
 
@@ -140,7 +140,7 @@ async function outcomesByWay(firsts: readonly Staged[]): Promise<readonly Compar
   const compared = firsts.map((staged) => ({ staged, outcomes: new Map<Way, Outcome>() }));
   for (const way of ['together', 'alone', 'under locks', "with today's date", 'dry run'] as const) {
     const taking = compared.filter(({ staged }) => waysOf(staged).includes(way));
-    // Each way has accounts of its own, in the same situation.
+    // Each path has its own accounts, in the same situation.
     const staged = taking.map((one) => (way === 'together' ? one.staged : stageIds(one.staged.case)));
     await stageAll(fast, staged);
     const outcomes = await observe(fast, staged, await send(way, staged));

@@ -111,7 +111,7 @@ describe('an internal transfer whose requirements all hold', () => {
     expect((await world.balance(destination)).available).toBeCloseTo(before.available + 12.34, 10);
   });
 
-  test('creates the incoming transfer with a transaction number of its own', async () => {
+  test('creates the incoming transfer with its own transaction number', async () => {
     const transfer = await sent(internal({ description: 'Rent July' }));
     const incoming = await incomingOf(transfer);
     expect(incoming).toMatchObject({
@@ -132,7 +132,7 @@ describe('an internal transfer whose requirements all hold', () => {
     expect(entry).toMatchObject({ transactionNumber: incoming.transactionNumber, direction: 'credit', amount: 10 });
   });
 
-  test('tells every event in order, for both sides', async () => {
+  test('records every event in order, for both sides', async () => {
     const transfer = await sent(internal());
     const all = ['created', 'processing', 'released', 'completed'].map((status) => `outgoing-transfer-${status}`);
     expect(await world.events(transfer.id)).toEqual(all);
@@ -369,7 +369,7 @@ describe('a dry run', () => {
 });
 
 describe('a fee', () => {
-  test('is an entry of its own, after the principal, under the same transaction number', async () => {
+  test('is a separate entry, after the principal, under the same transaction number', async () => {
     const pricing = { type: 'ratio', ratio: '0.1' };
     const answer = await send(internal({ amount: 20 }), { pricing: { sourcingMethod: 'explicit' } }, pricing);
     expect(answer.body.data.outgoingTransfer).toMatchObject({ feeAmount: 2, totalAmount: 22 });

@@ -490,7 +490,7 @@ async function beRefused(): Promise<void> {
   });
 }
 
-/** The database itself refuses a change, and quotes what somebody typed. */
+/** The database itself refuses a change, quoting user input. */
 async function beRefusedByTheDatabase(): Promise<void> {
   const { reader } = service.database;
   const waiting = await send(external(5_000.5));

@@ -129,7 +129,7 @@ test('forged, stale and garbled callbacks are refused and leave nothing behind',
   expect((await read(account.id)).availableBalance).toBe(0);
 });
 
-test('money in is booked once however often and from however many connections it is told', async () => {
+test('money in is booked once however often, and over however many connections, it is reported', async () => {
   const account = await openedAccount();
   const callback = paymentIn(account.ledgerNumber);
   const statuses = await Promise.all(Array.from({ length: 8 }, () => post(callback)));
@@ -141,7 +141,7 @@ test('money in is booked once however often and from however many connections it
   expect((await read(account.id)).availableBalance).toBe(12.5);
 });
 
-test('the same payment with another amount is a break: nothing is posted and a person is told', async () => {
+test('the same payment with another amount is a break: nothing is posted, and it is recorded for a person', async () => {
   const account = await openedAccount();
   const callback = paymentIn(account.ledgerNumber);
   await post(callback);
@@ -153,7 +153,7 @@ test('the same payment with another amount is a break: nothing is posted and a p
   expect((await read(account.id)).availableBalance).toBe(12.5);
 });
 
-test('money that names nobody is on hold, not lost', async () => {
+test('money that matches no account is on hold, not lost', async () => {
   const callback = paymentIn('no ledger number in here');
   expect(await post(callback)).toBe(200);
   expect(await outcomeOf(callback)).toBe('applied');

@@ -141,10 +141,10 @@ test('books that agree have no break', async () => {
 });
 
 test('each difference is recorded once, logged, counted, and resolved when it is gone', async () => {
-  // Booked by the bank, and not told yet.
+  // Booked by the bank, but not reported yet.
   await bank('POST', '/faults', { callbacks: 'held' });
   const late = await payIn(20);
-  // Paid by the bank under a reference that nobody here knows.
+  // Paid by the bank under an unknown reference.
   const foreign = newId();
   const party = { name: 'Somebody', iban: null, accountNumber: '31926819', routingCodes: { 'sort-code': '601613' } };
   await bank('POST', '/payments', {

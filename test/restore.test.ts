@@ -198,7 +198,7 @@ async function settlementPence(): Promise<number> {
   return Number(row?.pence);
 }
 
-test('an older Postgres comes back, catches up with the bank, and nobody is paid twice', async () => {
+test('an older Postgres comes back, catches up with the bank, and pays nothing twice', async () => {
   ({
     client: { id: clientId },
   } = await create('/clients', 'direct', {

@@ -82,7 +82,7 @@ describe('clients', () => {
 });
 
 describe('opening an account', () => {
-  test('is accepted; the callback brings identifiers of its own, and a look-up says the same', async () => {
+  test('is accepted; the callback brings new identifiers, and a look-up agrees', async () => {
     const account = accountOf('Main');
     expect(await bank.openAccount(account, {})).toMatchObject({ outcome: 'accepted' });
     const event = await eventAbout(account.accountId);
@@ -126,7 +126,7 @@ describe('opening an account', () => {
     expect(eventsAbout(silent.accountId)).toEqual([]);
   });
 
-  test('for a client of nobody is refused, and an unknown account is not found', async () => {
+  test('for an unknown client is refused, and an unknown account is not found', async () => {
     const account = accountOf('Main', { clientReference: 'SBC-unknown' });
     expect(await bank.openAccount(account, {})).toMatchObject({ outcome: 'refused', error: { category: 'technical' } });
     expect(await bank.lookUpAccount(account.accountId, {})).toEqual({ outcome: 'not-found' });
@@ -134,7 +134,7 @@ describe('opening an account', () => {
 });
 
 describe('changing an account', () => {
-  test('closing is accepted, told by a callback, and once', async () => {
+  test('closing is accepted, and reported by one callback', async () => {
     const account = await opened('to be closed');
     const change = {
       accountId: account.accountId,
@@ -152,7 +152,7 @@ describe('changing an account', () => {
     expect(await bank.lookUpAccount(account.accountId, {})).toMatchObject({ outcome: 'closed' });
   });
 
-  test('an alias that begins with close-fail is not closed; a new attempt has a reference of its own', async () => {
+  test('an alias that begins with close-fail is not closed; a new attempt has a new reference', async () => {
     const account = await opened('close-fail-functional');
     const close = (attempt: number) =>
       ({

@@ -117,7 +117,7 @@ test('killed under load and started again, it knows every payment that it has an
   expect(entries.at(-1)?.position).toBe(-10 * entries.length);
 });
 
-test('callbacks that nobody took and what was still to happen survive a kill', async () => {
+test('undelivered callbacks and pending actions survive a kill', async () => {
   receiver.status = 500;
   const paidIn = await payIn('12.34');
   const returned = paymentOf(5_003n);
@@ -181,7 +181,7 @@ test('faults: away, cut after the effect, held and released callbacks', async ()
   expect((await fetch(`${sandbox.url}/bank/faults`, { method: 'POST', body: '{"errorRate":2}' })).status).toBe(400);
 });
 
-test('SIGTERM ends it in order, with status 0, also while somebody waits for a late answer', async () => {
+test('SIGTERM ends it in order, with status 0, also while a caller waits for a late answer', async () => {
   const late = bank.submitPayment(paymentOf(1_007n), {}).catch((error: unknown) => error);
   await eventually('the payment', async () => ((await wholeStatement()).length === 1 ? true : undefined));
   expect(await sandbox.stop()).toBe(0);

@@ -199,13 +199,13 @@ describe('a payment out goes as its last two digits say', () => {
   test('.09 calls back before it answers', async () => {
     const payment = paymentOf(10_009n);
     const answer = await bank.submitPayment(payment, {});
-    // The callback is here as soon as the answer is, which still tells of the release alone.
+    // The callback arrives with the answer, which still says released.
     expect(eventsAbout(payment.ourReference).map(({ type }) => type)).toEqual(['payment-completed']);
     expect(answer).toMatchObject({ outcome: 'accepted' });
     expect(await bank.lookUpPayment(payment.ourReference, {})).toMatchObject({ outcome: 'completed' });
   });
 
-  test('.10 stays released until somebody settles, rejects or returns it', async () => {
+  test('.10 stays released until it is settled, rejected or returned', async () => {
     const [settled, rejected, returned] = [paymentOf(10n), paymentOf(110n), paymentOf(210n)];
     for (const payment of [settled, rejected, returned]) {
       expect(await bank.submitPayment(payment, {})).toMatchObject({ outcome: 'accepted' });
@@ -347,7 +347,7 @@ describe('look-ups that something on the way answers', () => {
 describe('payments in', () => {
   const good = { amount: 25.5, currency: 'GBP', scheme: 'faster-payments', iban: 'GB33BUKB20201555555555' };
 
-  test('are booked, told by a callback, and may name a receiver that nobody knows', async () => {
+  test('are booked, reported by a callback, and may name an unknown receiver', async () => {
     const body = {
       ...good,
       senderName: 'Ann Payer',
@@ -388,7 +388,7 @@ describe('payments in', () => {
     expect(answer).toMatchObject({ status: 400, body: { error: { code: 'invalid-request', attributes: { field } } } });
   });
 
-  test('amounts are judged by their digits, as text or as a number; broken JSON is 400', async () => {
+  test('amounts are validated by their digits, as text or as a number; broken JSON is 400', async () => {
     const exact = `{"amount":9007199254740.93,"currency":"GBP","scheme":"chaps","reference":"x"}`;
     expect((await post('/payments-in', exact)).body).toMatchObject({ amount: 9007199254740.93 });
     expect((await post('/payments-in', { ...good, amount: '0.30' })).body).toMatchObject({ amount: 0.3 });

@@ -54,7 +54,7 @@ afterAll(async () => {
   rmSync(dataDirectory, { recursive: true, force: true });
 });
 
-/** Stops the postmaster and all its sessions where they are, without a word to anybody. */
+/** Freezes the postmaster and all its sessions, without notice. */
 function stopDatabase(): () => void {
   const { pid } = server.process;
   process.kill(pid, 'SIGSTOP');

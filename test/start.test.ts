@@ -25,7 +25,7 @@ import {
 } from './harness/started-service.ts';
 
 const PROJECT_DIRECTORY = fileURLToPath(new URL('..', import.meta.url));
-/** Guards against hanging only: that it is 20 s on a machine of its own follows from the graces of the parts. */
+/** Guards against hanging only: on an idle machine the 20 s follow from the grace periods of the parts. */
 const STOPPED_MS_MAX = 120_000;
 const RUNNING_MS_MAX = 240_000;
 const CHILDREN: ChildName[] = ['api', 'worker', 'sandbox', 'temporal', 'postgres'];
@@ -101,7 +101,7 @@ describe('a started service', () => {
   });
 
   test('is heard on the loopback address alone, and its tokens name the installation that they are for', async () => {
-    // Other addresses of the machine: who listens on all of them hears these too.
+    // Other addresses of the machine: a server on all addresses would answer here too.
     for (const other of ['127.0.0.2', '[::1]'])
       expect(await statusOf(`http://${other}:${first.port}/health/live`)).toBe(0);
     const audiences = await Promise.all(
@@ -140,7 +140,7 @@ describe('a started service', () => {
     }
   });
 
-  test('makes an encryption key of its own, for its owner alone', () => {
+  test('generates an encryption key that only its owner can read', () => {
     const keys = [first, second].map(({ dataDirectory }) => join(dataDirectory, 'encryption-key'));
     for (const file of keys) expect(statSync(file).mode & 0o077).toBe(0);
     expect(new Set(keys.map((file) => readFileSync(file, 'utf8'))).size).toBe(2);
@@ -193,7 +193,7 @@ describe('a started service', () => {
     );
   });
 
-  test('stops everything when its group is told to end, twice', async () => {
+  test('stops everything when its group is signalled to end, twice', async () => {
     const children = recordedChildren(first);
     expect(children).toHaveLength(CHILDREN.length);
     const pid = firstService.process.pid ?? 0;
@@ -223,7 +223,7 @@ describe('a started service', () => {
     expect(await statusOf(`${second.apiUrl}/clients`, token.trim())).toBe(200);
   });
 
-  test('stops when told by SIGINT', async () => {
+  test('stops on SIGINT', async () => {
     const children = recordedChildren(second);
     secondService.process.kill('SIGINT');
     await expectEnd(secondService);
@@ -231,7 +231,7 @@ describe('a started service', () => {
   });
 
   test('stops when the process that started it is gone', async () => {
-    // The shell stands for npm, which ends on SIGTERM and tells nobody.
+    // The shell stands for npm, which ends silently on SIGTERM.
     const shell = spawn('sh', ['-c', `"$0" --import tsx scripts/start.ts & echo started; wait`, process.execPath], {
       cwd: PROJECT_DIRECTORY,
       env: second.environment,

@@ -167,7 +167,7 @@ test('at one moment they share statements, also those of one account, and each i
   const steps = await Promise.all(ids.map((id) => recordTogether(id, 'completed')));
   expect(steps).toEqual(ids.map(() => ({ do: 'end' })));
   const rows = await Promise.all(ids.map(rowOf));
-  // How many share is a matter of timing; without sharing each would have a commit of its own.
+  // Timing decides how many share a commit; unshared, each would have its own.
   expect(new Set(rows.map(({ committed_by }) => committed_by)).size).toBeLessThan(ids.length);
   for (const id of ids) {
     expect(await world.events(id)).toEqual(ALL_EVENTS);
@@ -233,7 +233,7 @@ test('what was decided from an older row is not recorded', async () => {
   expect(await world.events(id)).toEqual(ALL_EVENTS);
 });
 
-test('a transfer that somebody holds is not waited for', async () => {
+test('a locked transfer is not waited for', async () => {
   const id = await submitted(await account());
   const steps = new EventEmitter();
   const locked = once(steps, 'locked');

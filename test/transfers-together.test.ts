@@ -6,8 +6,7 @@ import { type MoneyWorld, moneyWorld } from './harness/money.ts';
 import { createTestDatabase, type TestDatabase } from './harness/postgres.ts';
 import { until } from './harness/stage.ts';
 
-// Internal transfers that are asked for at one moment share a statement. They share nothing else: each is refused, replayed,
-// held up or failed by itself.
+// Concurrent internal transfers share a statement and nothing else: a refusal, replay, delay or failure of one is its own.
 
 let database: TestDatabase;
 let api: TestApi;
@@ -72,14 +71,14 @@ test('transfers that come together share commits, and each moves its own money',
   );
   const answers = await Promise.all(sent.map((one) => send(one)));
   expect(outcomes(answers)).toEqual(sent.map(() => 'settled'));
-  // How many share is a matter of timing; without sharing each would have a commit of its own.
+  // Timing decides how many share a commit; unshared, each would have its own.
   expect(await commits('shared')).toBeLessThan(sent.length);
   expect((await world.balance(first)).available).toBe(160);
   for (const other of others) expect((await world.balance(other)).available).toBe(85);
   expect((await world.statement(first)).at(-1)).toMatchObject({ balance: 160 });
 });
 
-test('what one is refused for is told to it alone, and its key is free again', async () => {
+test('a refusal concerns its own request alone, whose key is free again', async () => {
   const [rich = '', poor = '', receiver = ''] = await accounts(3, 10);
   const euro = await world.account(payer, { currency: 'EUR', amount: 10 });
   const unknown = randomUUID();
@@ -142,7 +141,7 @@ test('a key is not given the answer of another transfer of its moment that is re
   expect(new Set(outcomes(await Promise.all(sent)))).toEqual(new Set(['422 account.balance.insufficient']));
 });
 
-test('a fee is the entry after its principal, whoever comes together', async () => {
+test('a fee is the entry after its principal, whatever shares the statement', async () => {
   const [source = '', destination = ''] = await accounts(2, 100);
   const priced = (index: number): Json => {
     const plain = body(source, destination, { description: `fee ${index}` });
@@ -164,7 +163,7 @@ test('a fee is the entry after its principal, whoever comes together', async () 
   expect((await world.balance(source)).available).toBe(78);
 });
 
-test('an account that somebody holds delays its own transfers, and no others', async () => {
+test('a locked account delays its own transfers, and no others', async () => {
   const [held = '', itsReceiver = '', free = '', receiver = ''] = await accounts(4, 50);
   let release: () => void = () => {};
   const released = new Promise<void>((resolve) => {

@@ -96,7 +96,7 @@ describe('with a table that rejects', () => {
     expect((await beneficiary(rejecting, euro)).status).toBe(201);
   });
 
-  test('accounts that are added and changed later are looked at too', async () => {
+  test('accounts that are added or changed later are checked too', async () => {
     const { accounts, account } = await paths();
     expect(named(await rejecting.call('POST', accounts, sent(BAD)))).toEqual(['beneficiaryBankAccount.accountNumber']);
     expect((await rejecting.call('POST', accounts, sent({ ...GOOD, alias: 'second' }))).status).toBe(201);

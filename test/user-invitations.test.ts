@@ -118,7 +118,7 @@ describe('an invitation', () => {
     await ends(first.id);
   });
 
-  test('is found by its address in any case, percent-encoded, and by nobody else', async () => {
+  test('is found by its address in any case, percent-encoded, and by no other', async () => {
     const email = newEmail("o'brien+tag");
     const { body } = await on.invite(email, [await on.newClientId()]);
     const [invitation] = body.data.invitations;
@@ -198,7 +198,7 @@ describe('an invitation', () => {
     await ends(invitations[0].id);
   });
 
-  test('accepted twice at the same moment makes one user, and tells the slower one that the link was used', async () => {
+  test('accepted twice at the same moment makes one user, and answers the slower request that the link was used', async () => {
     const email = newEmail();
     const { link } = await on.invited(email, [await on.newClientId()]);
     const answers = await Promise.all(Array.from({ length: 4 }, () => on.submit(link, ACCEPT)));
@@ -220,7 +220,7 @@ describe('an invitation', () => {
   });
 });
 
-describe('an invitation to somebody who is a user already', () => {
+describe('an invitation to an existing user', () => {
   test('adds the relation only; a user without a password sets one', async () => {
     const email = newEmail();
     const known = await on.newClientId();
@@ -436,7 +436,7 @@ describe('the sign-up page', () => {
     expect((await on.submit(link, ACCEPT)).status).toBe(200);
   });
 
-  test('is not cached, framed, scripted or leaked, and nothing that somebody is called is markup', async () => {
+  test('is not cached, framed, scripted or leaked, and no name is interpreted as markup', async () => {
     const email = newEmail();
     const identity = { givenName: '<b>Grace</b>', familyName: '"><script>alert(1)</script>' };
     const { link } = await on.invited(email, [await on.newClientId('<i>&amp; Ltd')], identity);

@@ -280,7 +280,7 @@ describe('specification 4.2, what is answered', () => {
 
   const rows: Row[] = [
     [
-      'POST direct: an active external human, who is related to nobody',
+      'POST direct: an active external human without relations',
       () => postUser({ user: grace() }),
       201,
       () => ({
@@ -375,7 +375,7 @@ describe('specification 4.2, what is answered', () => {
       () => ({ data: { users: [given.user] } }),
     ],
     [
-      'GET list: by an e-mail that nobody has',
+      'GET list: by an unknown e-mail',
       () => list('data.user.email=nobody@example.com'),
       200,
       () => ({ data: { users: [] } }),

@@ -152,7 +152,7 @@ describe('POST /users, direct', () => {
 });
 
 describe('PATCH /users/{userId}', () => {
-  test('changes what was sent, clears what is null, keeps the rest, and tells of a change once', async () => {
+  test('changes what was sent, clears what is null, keeps the rest, and records one event per change', async () => {
     const profile = { phone: '+49 30 123456', residentialAddress: { country: 'DE', city: 'Berlin' } };
     const { user } = await created({ user: person(undefined, { profile }) });
     const renamed = await patch(user.id, { identity: { familyName: 'Murray' } });
@@ -289,7 +289,7 @@ describe('two requests that name the same clients in opposite orders', () => {
     await own.close();
     expect(made).toHaveLength(1);
     expect(orders).toContainEqual(made[0]?.map(({ clientId }) => clientId));
-    // What a connection has counted is told at its end.
+    // A connection reports its counts at its end.
     expect((await until(seen, ({ open }) => open === 0)).deadlocks).toBe(0);
   }
 
@@ -310,7 +310,7 @@ describe('two requests that name the same clients in opposite orders', () => {
   });
 });
 
-test('events of users are told to those alone who subscribe to them by name, in order', async () => {
+test('events of users reach only subscribers who name them, in order', async () => {
   const named = await subscribe(api.database, 'http://127.0.0.1:9/named', { modules: ['users'] });
   await subscribe(api.database, 'http://127.0.0.1:9/all');
   const { user } = await created({ user: person() });
@@ -348,7 +348,7 @@ describe('POST /clients with createUser', () => {
     expect((await api.call('GET', `/users/${user.id}`)).body.data.user).toEqual(user);
   });
 
-  test('makes no user unless it is asked for one', async () => {
+  test('makes no user unless requested', async () => {
     const email = newEmail();
     const { body } = await newClient({ email }, { createUser: false });
     expect(Object.keys(body.data)).toEqual(['client']);

@@ -143,7 +143,7 @@ describe('a delivery', () => {
     expect((await all()).every((one) => one.status === 'succeeded')).toBe(true);
   });
 
-  test('is tried ten times by the schedule, then failed; asked for again, ten times more', async () => {
+  test('is tried ten times by the schedule, then failed; on request, ten times more', async () => {
     const subscription = await subscribe(database, receiver.url);
     await recordEvents(database, await insertClient(database));
     await sequence(database);
@@ -241,7 +241,7 @@ describe('a delivery', () => {
 });
 
 describe('a subscription', () => {
-  test('is disabled by 410, says why, and is told nothing more until it is active again', async () => {
+  test('is disabled by 410, says why, and receives nothing until it is active again', async () => {
     const subscription = await subscribe(database, receiver.url);
     const id = await insertClient(database);
     await recordEvents(database, id);

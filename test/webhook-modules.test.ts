@@ -5,7 +5,7 @@ import { moneyWorld } from './harness/money.ts';
 import { createTestDatabase, type TestDatabase } from './harness/postgres.ts';
 import { createDrains, sequence, startReceiver } from './harness/webhooks.ts';
 
-// Modules beyond the specification: told to those alone who name them, and in the log for everybody.
+// Modules beyond the specification: only subscribers who name them receive their events; the event log shows all.
 
 let database: TestDatabase;
 let api: TestApi;
@@ -35,7 +35,7 @@ async function changedBeneficiary(): Promise<RecordedEvents> {
   return { id: created.id, shown: [created, body.data.beneficiary] };
 }
 
-test('a bank account that is added or changed is told with its beneficiary, one that is not changed is not', async () => {
+test('an added or changed bank account is in its beneficiary’s event, an unchanged one is not', async () => {
   const { bankAccounts, ...beneficiary } = await beneficiariesOf(api, clientId).created();
   const path = `/beneficiaries/${beneficiary.id}/bank-accounts`;
   const send = async (method: 'POST' | 'PATCH', to: string, beneficiaryBankAccount: Json): Promise<Json> => {
@@ -68,7 +68,7 @@ async function changedUser(): Promise<RecordedEvents> {
 test.each<[module: string, resource: string, types: [string, string], happen: () => Promise<RecordedEvents>]>([
   ['users', 'user', ['user-created', 'user-updated'], changedUser],
   ['beneficiaries', 'beneficiary', ['beneficiary-created', 'beneficiary-updated'], changedBeneficiary],
-])('%s reach those who name the module or a type, and nobody else; the log shows them', async (...row) => {
+])('%s reach only subscribers who name the module or a type; the log shows them', async (...row) => {
   const [module, resource, types, happen] = row;
   const receiver = await startReceiver();
   const drains = createDrains(api.database);

@@ -59,7 +59,7 @@ async function raw(answer: string, then: (socket: Socket) => void = () => {}): P
   return `http://127.0.0.1:${port}/hook`;
 }
 
-/** A resolver that tells this for every name. */
+/** A resolver with this answer for every name. */
 function resolvesTo(...addresses: string[]): ResolveName {
   return async () => addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
 }
@@ -131,14 +131,14 @@ describe('a receiver that misbehaves', () => {
     expect(await post(receivers(), gone.url)).toMatchObject({ responseCode: null, error: 'connection_failed' });
   });
 
-  test('by having a name that nobody knows, is a failed name', async () => {
+  test('by an unknown name, is a failed name', async () => {
     const knowsNone = await startNameServer(() => []);
     closers.push(() => knowsNone.close());
     const resolve = createNameResolver({ deadlineMs: 60_000, servers: [knowsNone.address] });
     expect(await post(receivers({ resolve }), 'http://nobody.example.org/')).toMatchObject({ error: 'dns_failed' });
   });
 
-  test('by a certificate that nobody vouches for, is refused; one that is vouched for is accepted', async () => {
+  test('by an untrusted certificate, is refused; a trusted one is accepted', async () => {
     const { key, cert } = selfSigned();
     const server = createHttpsServer({ key, cert }, (_request, response) => response.writeHead(200).end('ok'));
     const port = await listening(server);
@@ -271,7 +271,7 @@ describe('a name server', () => {
     expect(server.questions()).toBeGreaterThan(1);
   });
 
-  test('is not asked for localhost and for what the hosts file names; both are refused where the loopback is', async () => {
+  test('gets no queries for localhost and names of the hosts file; both are refused if loopback is', async () => {
     const receiver = await startReceiver();
     const { server } = await throughServer(() => ['93.184.216.34']);
     const folder = mkdtempSync(join(tmpdir(), 'hosts-'));
@@ -295,7 +295,7 @@ describe('a name server', () => {
   });
 });
 
-test('an attempt that is cut off rejects at once: nobody knows what became of it', async () => {
+test('an aborted attempt rejects at once, as its outcome is unknown', async () => {
   const receiver = await startReceiver();
   closers.push(() => receiver.close());
   receiver.answer(() => stop.abort());

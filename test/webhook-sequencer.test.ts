@@ -54,7 +54,7 @@ async function expectNoGaps(events: number): Promise<void> {
   expect(position - 1).toBe(events);
 }
 
-/** A transaction that has appended an event and commits when it is told to. */
+/** A transaction with an appended event, which commits on demand. */
 async function openTransaction(work: (tx: Transaction) => Promise<void>) {
   let commit = (): void => {};
   let ready = (): void => {};
@@ -147,7 +147,7 @@ describe('positions', () => {
     expect((await numbered()).map((row) => row.from)).toEqual([1001, 1003]);
   });
 
-  test('are not given to rows with ids from before the look, until all are looked at', async () => {
+  test('are not given to rows with older ids until a full poll', async () => {
     const id = await insertClient(database);
     await recordEvents(database, id);
     expect((await numberEvents(database, 10, new Date(Date.now() + 60_000))).rowCount).toBe(0);
@@ -222,7 +222,7 @@ describe('deliveries', () => {
 });
 
 test('a batch that is too large for its deadline is halved until it goes through, and grows again', async () => {
-  // Each of a resource of its own: rows of one resource come along, however small the batch.
+  // Each of its own resource: rows of one resource stay together, however small the batch.
   const insertEvents = (count: number) =>
     database.reader.execute(sql`
       INSERT INTO events (id, entry_count, module, resource_id, first_sequence, occurred_at, entries)

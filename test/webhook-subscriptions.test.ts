@@ -170,7 +170,7 @@ describe('a subscription', () => {
     }
   });
 
-  test('that is deleted is gone, is told nothing more, and its deliveries stay readable', async () => {
+  test('that is deleted is gone, receives nothing more, and its deliveries stay readable', async () => {
     const created = await subscribe();
     await world.client();
     await sequence(api.database);
@@ -226,7 +226,7 @@ describe('a subscription', () => {
     expect((await action(created, 'ping')).status).toBe(409);
   });
 
-  test('has what happened in a time delivered once more under the same ids, of the types asked for', async () => {
+  test('replays the requested types of a period under the same ids', async () => {
     const created = await subscribe();
     const { outgoing } = await transfer();
     await deliver();
@@ -304,7 +304,7 @@ describe('a delivery', () => {
     expect(receiver.received.map(({ body }) => body.webhook.type)).toContain('account-activated');
   });
 
-  test('is listed with its attempts, by what it is of, and made again when asked for', async () => {
+  test('is listed with its attempts, filtered by its event, and repeated on request', async () => {
     const created = await subscribe({ types: ['created'] });
     const clientId = await world.client();
     await deliver();

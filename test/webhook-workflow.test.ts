@@ -42,7 +42,7 @@ beforeEach(async () => {
 afterEach(async () => {
   await sequencer.stop();
   await stage.relay.stop();
-  // The next test has a database of its own, and begins with workflows of its own.
+  // The next test has its own database and workflows.
   for (const shard of [0, 1, 2, 3]) {
     const handle = stage.client.workflow.getHandle(`webhook-delivery/${shard}`);
     await handle.terminate('the test is over').catch((error: unknown) => {

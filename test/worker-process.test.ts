@@ -54,7 +54,7 @@ const says = (process: WorkerProcess, words: string) =>
     (output) => output.includes(words),
   );
 
-/** A workflow without a row ends by itself: whoever ends it has both Temporal and Postgres. */
+/** A workflow without a row ends by itself, given a worker with Temporal and Postgres. */
 async function doesWork(): Promise<void> {
   const id = workflowId('outgoing-transfer', crypto.randomUUID());
   const handle = await connection.client.workflow.signalWithStart('outgoing-transfer', {

@@ -44,7 +44,7 @@ const reaches = (id: OutgoingTransferId, status: string) =>
     (row) => row.status === status,
   );
 
-/** A call that only ends when it is told to, as the adapters' calls do. */
+/** A call that ends only on its signal, like the adapters' calls. */
 function untilAborted(signal: AbortSignal | undefined): Promise<never> {
   return new Promise((_, reject) => {
     const end = () => reject(new ProviderUnavailable('sandbox-bank', 'aborted'));

@@ -69,7 +69,7 @@ async function run(
 }
 
 // On a real server: what it does with a signal that meets the end of a run is what is shown.
-describe('a change while the row is being looked at', () => {
+describe('a change during a transition', () => {
   let temporal: TestTemporal;
   let server: { readonly nativeConnection: NativeConnection; readonly client: Client };
 
@@ -141,7 +141,7 @@ describe('a deadline that has passed already', () => {
 });
 
 describe('a workflow with a long history', () => {
-  test('continues as new, and still hears of changes', async () => {
+  test('continues as new, and still receives changes', async () => {
     const temporal = await startTemporalDevServer({ dynamicConfig: { 'limit.historyCount.suggestContinueAsNew': 30 } });
     let stage: Stage | undefined;
     try {

@@ -20,7 +20,7 @@ afterAll(async () => {
   await temporal?.close();
 });
 
-/** Runs a story to its end; its history must not tell who it was about. */
+/** Runs a story to its end; its history must not reveal whom it was about. */
 async function lives(name: string): Promise<string> {
   const workflow = (await STORIES[name]?.(stage)) ?? '';
   const text = textOf(await stage.client.workflow.getHandle(workflow).fetchHistory());

@@ -8,7 +8,7 @@ import { acceptedPayment, completedPayment } from './harness/scripted-provider.t
 import { type Stage, setStage, until } from './harness/stage.ts';
 import { timeSkippingEnvironment } from './harness/temporal.ts';
 
-/** Days pass in moments: Temporal's test server skips what nobody does anything in, and the database's clock follows it. */
+/** Days pass in moments: Temporal's test server skips idle time, and the database's clock follows it. */
 let environment: TestWorkflowEnvironment;
 let stage: Stage;
 let offsetMs = 0;

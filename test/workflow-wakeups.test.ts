@@ -22,7 +22,7 @@ import { createTestDatabase, type TestDatabase } from './harness/postgres.ts';
 import { until } from './harness/stage.ts';
 import { startTemporalDevServer, type TestTemporal } from './harness/temporal.ts';
 
-/** Nobody works here: what the relay did is read from Temporal's histories. */
+/** No worker runs here: Temporal's histories show what the relay did. */
 const TYPE = 'outgoing-transfer';
 const logger = pino({ level: 'silent' });
 const NEVER_MS = 3_600_000;
@@ -99,7 +99,7 @@ async function signalsOf(id: string): Promise<number> {
 const settled = () => until(waiting, (number) => number === 0);
 
 describe('a committed wake-up', () => {
-  test('reaches Temporal by the poll alone, without NOTIFY and without anybody hurrying', async () => {
+  test('reaches Temporal by the poll alone, without NOTIFY and without a nudge', async () => {
     startRelay();
     const id = newId();
     await wakeOnce(id);
@@ -169,7 +169,7 @@ describe('a committed wake-up', () => {
     expect(entered()).toHaveLength(1);
   });
 
-  test('is told once, however often it was asked for before', async () => {
+  test('is signalled once, however often it was requested before', async () => {
     const id = newId();
     for (let times = 0; times < 10; times += 1) await wakeOnce(id);
     startRelay();
@@ -214,7 +214,7 @@ async function claim(signalled: readonly ClaimedWakeup[] = []): Promise<readonly
   return (await settleAndClaimWakeups(database.reader, signalled, asked)).claimed;
 }
 
-describe('a wake-up that is asked for again while Temporal is being told', () => {
+describe('a wake-up that is requested again during the call to Temporal', () => {
   test('is not deleted with the earlier one, and is due at once', async () => {
     const id = newId();
     await wakeOnce(id);
@@ -247,7 +247,7 @@ describe('a wake-up that is asked for again while Temporal is being told', () =>
 });
 
 describe('wake-ups that are settled together', () => {
-  test('go, but for one that was asked for again and one that is being asked for: nobody waits for these', async () => {
+  test('are deleted, except those requested again or being requested, without waiting for these', async () => {
     const [signalled, again, being] = [newId(), newId(), newId()];
     for (const id of [signalled, again, being]) await wakeOnce(id);
     const claimed = await claim();
@@ -274,7 +274,7 @@ describe('wake-ups that are settled together', () => {
     expect((await claim()).map(({ workflowId }) => workflowId).sort()).toEqual([again, being].sort());
   });
 
-  test('by a relay are signalled again when they were asked for again while it told Temporal', async () => {
+  test('by a relay are signalled again if they were requested again during its call to Temporal', async () => {
     const asked = new Set<string>();
     const client = new Client({ connection: connection.client.connection, namespace: temporal.namespace });
     const call = client.workflow.signalWithStart.bind(client.workflow);
@@ -312,7 +312,7 @@ async function lockWaiters(): Promise<number> {
 }
 
 describe('claims', () => {
-  test('of several relays never overlap, and every wake-up is told', async () => {
+  test('of several relays never overlap, and every wake-up is signalled', async () => {
     const ids = Array.from({ length: 40 }, newId);
     for (const id of ids) await wakeOnce(id);
     startRelay();
@@ -390,7 +390,7 @@ describe('calls to Temporal', () => {
     );
   });
 
-  test('go on when Temporal comes back: nothing is lost, nothing parked, nothing told twice', async () => {
+  test('go on when Temporal comes back: nothing is lost, nothing parked, nothing signalled twice', async () => {
     startRelay();
     await temporal.kill();
     const ids = Array.from({ length: 30 }, newId);
@@ -408,7 +408,7 @@ describe('calls to Temporal', () => {
     process.kill(temporal.pid(), 'SIGSTOP');
     try {
       await wakeOnce(id);
-      // The claim comes back: the call was given up although nobody answered it.
+      // The claim is released: the call was given up without an answer.
       await until(claimedOnce, (claimed) => claimed);
       await until(claimedOnce, (claimed) => !claimed);
       expect(await waiting()).toBe(1);

@@ -119,7 +119,7 @@ describe('an external transfer', () => {
     expect((await stage.find(id)).status).toBe('completed');
   });
 
-  test('is told apart from others of its kind by summaries of its timers and activities', async () => {
+  test('is distinguished from others of its kind by summaries of its timers and activities', async () => {
     const id = await stage.transfer(await stage.account(10_000n), {
       authorizationStatus: 'not-checked',
       scheme: 'chaps',
@@ -195,7 +195,7 @@ describe('an external transfer', () => {
   });
 });
 
-/** Whether the row was looked at after all signals that the history has. */
+/** Whether the row was read after every signal in the history. */
 function lookedAfterLastSignal({ events }: History): boolean {
   const last = (attributes: string) => (events ?? []).findLastIndex((event) => Reflect.get(event, attributes) != null);
   return last('markerRecordedEventAttributes') > last('workflowExecutionSignaledEventAttributes');
@@ -249,7 +249,7 @@ describe('a waiting workflow', () => {
     await handleOf(id).result();
   });
 
-  test('that is woken after its end looks at its row and ends again', async () => {
+  test('that is woken after its end reads its row and ends again', async () => {
     const id = await stage.transfer(await stage.account(10_000n));
     await reaches(id, 'completed');
     await handleOf(id).result();

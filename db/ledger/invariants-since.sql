@@ -266,7 +266,7 @@ SELECT 'a fee sweep is posted as it is recorded', 'posting ' || moved.id,
   WHERE (sweep.provider, sweep.currency, sweep.amount_minor, sweep.transaction_number)
     IS DISTINCT FROM (posting.provider, posting.currency, posting.amount_minor, posting.debit_transaction_number)
 UNION ALL
-SELECT 'a resource has told every event once', resource.module || ' ' || resource.id, event_sequence::text,
+SELECT 'a resource has recorded every event once', resource.module || ' ' || resource.id, event_sequence::text,
     coalesce(entry_count, 0) || ' new events from ' || coalesce(first_sequence, 0) || ' to ' || coalesce(last_sequence, 0)
   FROM resources AS resource LEFT JOIN new_events AS events ON events.module = resource.module AND events.resource_id = resource.id
   WHERE CASE WHEN events.resource_id IS NULL THEN event_sequence <> 0 AND is_posted

@@ -165,7 +165,7 @@ SELECT 'a fee sweep is posted as it is recorded' AS rule, 'posting ' || coalesce
     IS DISTINCT FROM (posting.provider, posting.currency, posting.amount_minor, posting.debit_transaction_number);
 
 -- By module, as one list of all would outgrow its memory; the last statement has the modules with few.
-SELECT 'a resource has told every event once' AS rule, 'outgoing-transfers ' || resource_id AS subject, max(event_sequence)::text AS expected,
+SELECT 'a resource has recorded every event once' AS rule, 'outgoing-transfers ' || resource_id AS subject, max(event_sequence)::text AS expected,
     sum(entry_count) || ' events up to ' || max(last_sequence) AS actual
   FROM (
     SELECT resource_id, entry_count::integer AS entry_count, first_sequence, first_sequence + entry_count - 1 AS last_sequence, 0::bigint AS event_sequence
@@ -175,7 +175,7 @@ SELECT 'a resource has told every event once' AS rule, 'outgoing-transfers ' || 
   GROUP BY resource_id
   HAVING max(event_sequence) <> sum(entry_count) OR max(event_sequence) <> max(last_sequence) OR min(first_sequence) <> 1;
 
-SELECT 'a resource has told every event once' AS rule, 'incoming-transfers ' || resource_id AS subject, max(event_sequence)::text AS expected,
+SELECT 'a resource has recorded every event once' AS rule, 'incoming-transfers ' || resource_id AS subject, max(event_sequence)::text AS expected,
     sum(entry_count) || ' events up to ' || max(last_sequence) AS actual
   FROM (
     SELECT resource_id, entry_count::integer AS entry_count, first_sequence, first_sequence + entry_count - 1 AS last_sequence, 0::bigint AS event_sequence
@@ -185,7 +185,7 @@ SELECT 'a resource has told every event once' AS rule, 'incoming-transfers ' || 
   GROUP BY resource_id
   HAVING max(event_sequence) <> sum(entry_count) OR max(event_sequence) <> max(last_sequence) OR min(first_sequence) <> 1;
 
-SELECT 'a resource has told every event once' AS rule, module || ' ' || resource_id AS subject, max(event_sequence)::text AS expected,
+SELECT 'a resource has recorded every event once' AS rule, module || ' ' || resource_id AS subject, max(event_sequence)::text AS expected,
     sum(entry_count) || ' events up to ' || max(last_sequence) AS actual
   FROM (
     SELECT module, resource_id, entry_count::integer AS entry_count, first_sequence, first_sequence + entry_count - 1 AS last_sequence, 0::bigint AS event_sequence

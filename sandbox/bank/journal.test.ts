@@ -26,7 +26,7 @@ async function linesOf(): Promise<string[]> {
   return lines;
 }
 
-test('an appended line is in the file when its writer is told so', async () => {
+test('an appended line is in the file when the append resolves', async () => {
   const journal = await Journal.open(file, { replay: () => {}, onFailure });
   const written: string[] = [];
   const writers = Array.from({ length: 300 }, async (_, index) => {

@@ -9,7 +9,7 @@ const DOCUMENT = fileURLToPath(new URL('../../docs/name-matching.md', import.met
 const RESULTS = ['full', 'close', 'none'] as const;
 type Result = (typeof RESULTS)[number];
 
-/** One of several names is enough where it is asked for; whoever asks for several asks for all of them. */
+/** Groups that ask for several holders, all of whom must match; otherwise one match is enough. */
 const NAMING_SEVERAL = new Set([
   'joint accounts',
   'joint accounts that may say half a name, or hold the money of others',
@@ -100,13 +100,13 @@ test('no name of the labelled set is taken for another', () => {
   expect(falseFull()).toEqual([]);
 });
 
-test('every full match of the labelled set is found, and fewer than one pair in twenty is judged wrongly', () => {
+test('every full match of the labelled set is found, and fewer than one pair in twenty is matched wrongly', () => {
   expect(count({ expected: 'full', given: 'full' })).toBe(count({ expected: 'full' }));
   const missed = PAIRS.filter(({ expected, given }) => expected !== given).length;
   expect(missed / PAIRS.length).toBeLessThan(0.05);
 });
 
-test('docs/name-matching.md shows the labelled set as it is judged', () => {
+test('docs/name-matching.md shows the labelled set with its results', () => {
   if (process.env.UPDATE_DOCUMENTS === '1') writeFileSync(DOCUMENT, document());
   expect(readFileSync(DOCUMENT, 'utf8')).toBe(document());
 });

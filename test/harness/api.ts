@@ -99,7 +99,7 @@ export interface TestApiOptions {
 /** The `aud` of the tokens that the APIs of tests accept. */
 export const TEST_AUDIENCE = 'financial-accounts-service-test';
 
-/** The API in this process, on a free port and a database of its own, with one machine user per role. */
+/** The API in this process, on a free port and its own database, with one machine user per role. */
 export async function startApi(testDatabase: TestDatabase, options: TestApiOptions = {}): Promise<TestApi> {
   const logger = options.logger ?? pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' });
   const database = createDatabase({

@@ -5,7 +5,7 @@ import type { AccountOutcome } from '../../domain/accounts/connections.ts';
 import { type AccountId, asId } from '../../domain/frame/ids.ts';
 import type { Json, TestApi } from './api.ts';
 
-/** Accounts at a provider that is not there: what it says is told to the database. */
+/** Accounts at a provider that does not exist: tests write its reports to the database. */
 export interface BuiltInAccounts {
   /** An account that its provider has not opened yet. */
   issued(clientId: string): Promise<Json>;

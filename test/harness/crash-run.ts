@@ -70,7 +70,7 @@ async function closeLinks(links: readonly Link[]): Promise<void> {
 }
 
 async function subscribe({ apiUrls, token, receiver }: WholeService): Promise<string> {
-  // By name, since some modules are told to nobody else: every event must arrive.
+  // By name, since some modules reach only subscribers who name them, and every event must arrive.
   const webhookSubscription = { url: receiver.url, modules: WEBHOOK_MODULES };
   const response = await fetch(`${apiUrls[0]}/webhook-subscriptions`, {
     method: 'POST',
@@ -131,7 +131,7 @@ const AFTER_FAULTS_MS = 5_000;
 /** Kills Temporal for so long while callers post, and starts it again. */
 async function withoutTemporal(service: WholeService, { figures }: Load, awayMs: number) {
   const temporal = service.process('temporal');
-  // What the last fault broke is answered by then, so that only Temporal's absence is judged.
+  // By now the last fault is over, so that only Temporal's absence is tested.
   await sleep(AFTER_FAULTS_MS);
   const before = { ...figures };
   await temporal.kill();

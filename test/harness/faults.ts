@@ -56,7 +56,7 @@ export async function inflictFaults(
       const again = sleep(downMs).then(() => process.start());
       again.catch(() => {});
       starting.set(process, again);
-      // Nobody else comes up without these.
+      // No other process can start without these.
       if (fault.of === 'postgres' || fault.of === 'temporal') await again;
     } else {
       counts.done[fault.kind] = (counts.done[fault.kind] ?? 0) + 1;
@@ -133,7 +133,7 @@ async function inflict(
       say('the bank is slow, and fails or cuts');
       await setBankFaults(service, { latencyMs: random.whole(0, 500), errorRate: 0.2, cutRate: 0.2 });
       await sleep(OUTAGE_MS);
-      // A bank that was killed meanwhile has forgotten its faults; one that is too busy to listen is told again.
+      // A killed bank has forgotten its faults; a bank too busy to answer gets them again.
       while (!(await setBankFaults(service, { latencyMs: 0, errorRate: 0, cutRate: 0 }))) await sleep(500);
   }
 }

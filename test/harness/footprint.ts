@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { loadConfiguration } from '../../config/configuration.ts';
 import type { ServiceProcess, WholeService } from './whole-service.ts';
 
-/** What a process holds of the machine, as Linux tells it. */
+/** A process's resources, as Linux reports them. */
 interface Footprint {
   /** Files and sockets. */
   readonly descriptors: number;
@@ -20,7 +20,7 @@ const DESCRIPTORS_BESIDE_POOL = 16;
 /** Callers' idle connections are closed after seconds; a busy machine is given long. */
 const BACK_MS_MAX = 180_000;
 
-/** Of our own processes; empty where the system does not tell. */
+/** Of our own processes; empty if the system does not report them. */
 export function footprintsOf(service: WholeService): Footprints {
   const ours = service.processes.filter(({ kind }) => kind === 'api' || kind === 'worker');
   return Object.fromEntries(

@@ -39,7 +39,7 @@ export interface InvitationStage {
   /** Invites, and waits for the e-mail. */
   invited(email: string, clientIds: readonly string[], identity?: Json): Promise<{ invitations: Json[]; link: string }>;
   mailsTo(email: string): Promise<Mail[]>;
-  /** The only e-mail to somebody, once it is there. */
+  /** The only e-mail to an address, once it has arrived. */
   mailTo(email: string): Promise<Mail>;
   open(link: string, language?: string): Promise<Answered>;
   submit(link: string, form: Readonly<Record<string, string>>): Promise<Answered>;

@@ -163,7 +163,9 @@ class Callers implements Load {
     }
   }
 
-  /** A tenth goes out twice at once, to both processes; an unknown outcome is asked for again by half of the callers. */
+  /**
+   * A tenth goes out twice at once, to both processes; half of the callers repeat a request with an unknown outcome.
+   */
   async #send(wish: Wish): Promise<void> {
     const { random, service } = this.#options;
     const first = random.whole(0, service.apiUrls.length - 1);

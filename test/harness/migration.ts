@@ -13,7 +13,7 @@ export interface MigrationStage {
   readonly api: TestApi;
   /** The same service with other settings. */
   configured(change: (configuration: Configuration) => Configuration): Promise<TestApi>;
-  /** How often the service asked the bank to look somebody up. */
+  /** Counts the service's look-ups at the bank. */
   readonly lookUps: { count: number };
   /** Everything that the API has logged. */
   readonly logged: string[];
@@ -30,7 +30,7 @@ const TIMEOUT_MS = 1_500;
 export async function startMigrationStage(name: string): Promise<MigrationStage> {
   const directory = temporaryDirectory();
   const database = await createTestDatabase(name);
-  // Nobody is called back by what these tests do.
+  // These tests cause no callbacks.
   const callbackUrl = `http://127.0.0.1:${await freePort()}/`;
   const sandbox = await startSandbox({ directory: directory.path, callbackUrl });
   const lookUps = { count: 0 };
@@ -137,7 +137,7 @@ export async function rowCounts({ database }: TestApi): Promise<Json> {
   return row;
 }
 
-/** What was told of a resource: types in their order, and the last entry's data. */
+/** A resource's events: types in order, and the last entry's data. */
 export async function eventsOf({ database }: TestApi, resourceId: string): Promise<Json[]> {
   const rows = await database.reader.statement<{ module: string; entries: Json[] }>(
     'SELECT module, entries FROM events WHERE resource_id = $1 ORDER BY first_sequence',

@@ -9,7 +9,7 @@ export interface Question {
 export interface NameServer {
   /** `address:port`. */
   readonly address: string;
-  /** How many names were asked for, each type and repetition by itself. */
+  /** Counts queries, each type and repetition separately. */
   questions(): number;
   close(): Promise<void>;
 }

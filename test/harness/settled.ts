@@ -142,7 +142,7 @@ const TOTALS = `SELECT currency, sum(minor)::text AS total FROM (
   ) AS books GROUP BY currency HAVING sum(minor) <> 0
   UNION ALL SELECT 'below zero: ' || id, (posted_minor - reserved_minor)::text FROM accounts WHERE posted_minor < reserved_minor`;
 
-/** Sums all accounts over and over, whatever else happens. A read that fails, because Postgres is away, tells nothing. */
+/** Keeps summing all accounts, whatever else happens. A failed read, while Postgres is away, proves nothing. */
 export function watchTotals(database: Database): Watch {
   const watch = { reads: 0, wrong: [] as string[] };
   let stopping = false;

@@ -66,7 +66,7 @@ export const STORIES: Readonly<Record<string, (stage: Stage) => Promise<string>>
   },
 
   'outgoing-transfer-locked-out': async (stage) => {
-    // Somebody holds the account for longer than two attempts take: the workflow sleeps durably and goes on.
+    // The account stays locked for longer than two attempts: the workflow sleeps durably and continues.
     const account = await stage.account(5_000n);
     const id = await stage.transfer(account, { authorizationStatus: 'not-checked' });
     const workflow = workflowId('outgoing-transfer', id);
@@ -121,13 +121,13 @@ export const STORIES: Readonly<Record<string, (stage: Stage) => Promise<string>>
   },
 
   'user-invitation-cancelled': async (stage) => {
-    // No mail server takes the e-mail before the caller cancels; the next attempt finds that nobody needs it any more.
+    // No mail server accepts the e-mail before the caller cancels; the next attempt finds it no longer needed.
     const { clientId } = await stage.account(0n);
     const email = `ann.${crypto.randomUUID()}@example.com`;
     const identity = { type: 'individual', givenName: 'Ann', familyName: 'Example', birthDate: null } as const;
     const invitations = [{ clientId, userClientRelation: 'director' }] as const;
     const [invited] = await stage.database.transaction((tx) => inviteUser(tx, { email, identity, invitations }));
-    if (invited === undefined) throw new Error('nobody was invited');
+    if (invited === undefined) throw new Error('no invitation was created');
     const workflow = workflowId('user-invitation', invited.signUpId);
     await until(
       async () => ((await describe(stage, workflow))?.raw.pendingActivities ?? []).length,

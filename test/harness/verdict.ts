@@ -6,7 +6,7 @@ import type { Load } from './load.ts';
 import { stuckWorkOf } from './settled.ts';
 import type { WholeService } from './whole-service.ts';
 
-/** What does not hold after a run, in words; each is a loss, a double, or a lie. */
+/** Problems found after a run, in words: losses, duplicates and contradictions. */
 export type Problems = string[];
 
 export interface CheckedRun {
@@ -32,7 +32,7 @@ async function checkBooks({ service }: CheckedRun): Promise<Problems> {
   return violations.map(({ rule, subject, expected, actual }) => `ledger: ${rule}: ${subject} ${expected} ≠ ${actual}`);
 }
 
-/** Every acknowledged transfer is there, every key has one, and nothing is there that nobody asked for. */
+/** Every acknowledged transfer exists, every key has one, and no transfer exists without a request. */
 async function checkWishes({ service, load }: CheckedRun): Promise<Problems> {
   const rows = await service.database.reader.statement<{ id: string; status: string }>(
     'SELECT id, status FROM outgoing_transfers',
@@ -49,7 +49,7 @@ async function checkWishes({ service, load }: CheckedRun): Promise<Problems> {
       if (!statuses.has(id)) problems.push(`wish ${key}: acknowledged as ${id}, which does not exist`);
     }
   }
-  for (const id of statuses.keys()) if (!wished.has(id)) problems.push(`transfer ${id}: nobody asked for it`);
+  for (const id of statuses.keys()) if (!wished.has(id)) problems.push(`transfer ${id}: no request asked for it`);
   for (const id of load.cancelled) {
     if (statuses.get(id) !== 'cancelled') problems.push(`transfer ${id}: cancelled, but it is ${statuses.get(id)}`);
   }

@@ -25,7 +25,7 @@ export interface Verifications {
   stored(): Promise<Json[]>;
 }
 
-/** Asks of a magic account that matches every name, unless told otherwise. */
+/** Verifies an account that matches every name, unless the test says otherwise. */
 export function verificationsOf(api: TestApi, clientId: () => string): Verifications {
   const verify = (asking: Asking = {}): Promise<Called> => {
     const { identity = PERSON, accountNumber = '00000001', sortCode = '123456', at = api, key, connect } = asking;

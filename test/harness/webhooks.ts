@@ -147,7 +147,7 @@ export async function subscribe(
 
 let numbers = 0;
 
-/** A resource that events tell of. */
+/** A resource to record events for. */
 export async function insertClient(database: Database): Promise<ClientId> {
   const id = newId<ClientId>();
   numbers += 1;
@@ -158,7 +158,7 @@ export async function insertClient(database: Database): Promise<ClientId> {
   return id;
 }
 
-/** One transition of a client that tells `count` events, in a transaction of the caller's. */
+/** Records `count` events of a client in the caller's transaction. */
 export async function appendClientEvents(tx: Transaction, id: ClientId, count = 1): Promise<void> {
   const [clock] = await tx.execute<{ now: Date }>(sql`SELECT service_now() AS now`);
   if (clock === undefined) throw new Error('no clock');

@@ -115,7 +115,7 @@ export async function startWholeService(options: WholeServiceOptions = {}): Prom
   const directory = mkdtempSync(join(tmpdir(), 'whole-service-'));
   const processes: Child[] = [];
   const closers: (() => Promise<void>)[] = [];
-  // Whoever ends us early leaves no process behind: they are in groups of their own and would live on.
+  // Leaves no process behind if we are ended early: they are in groups of their own and would live on.
   const killAll = () => {
     for (const child of processes) child.killNow();
   };
@@ -320,7 +320,7 @@ class Child implements ServiceProcess {
     if (running === null) return;
     this.#running = null;
     await stopProcess(running, { graceMs, signal });
-    // Until it is reaped its number looks alive to whoever comes next.
+    // Until it is reaped its number seems alive.
     await running.ended;
   }
 

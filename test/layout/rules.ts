@@ -142,7 +142,7 @@ export function sqlBreaches(sources: readonly Source[]): string[] {
     );
 }
 
-/** What a replayed workflow must not do, and what the deciding layers must be told instead of asking. */
+/** What a replayed workflow must not do, and what the deciding layers must receive as arguments. */
 const FORBIDDEN_USES: Readonly<Record<string, readonly string[]>> = {
   workflows: [
     'Date.now',
@@ -178,7 +178,7 @@ export function determinismBreaches(sources: readonly Source[]): string[] {
       const forbidden = FORBIDDEN_USES[path.split('/')[0] ?? ''] ?? [];
       return uses
         .filter(({ what }) => forbidden.includes(what))
-        .map(({ what, line }) => `${path}:${line} uses ${what}: ${path.split('/')[0]}/ is told, and does not ask`);
+        .map(({ what, line }) => `${path}:${line} uses ${what}: ${path.split('/')[0]}/ must receive it as an argument`);
     });
 }
 
