@@ -24,10 +24,10 @@ import { wakeTransfersOf } from '../ledger/waiting-transfers.ts';
 
 export type AccountRow = typeof accounts.$inferSelect;
 
-/** A sweep looks at a change under way this long after it was asked for, should its wake-up have been lost. */
+/** The sweep checks a pending change this long after its request, in case its wake-up was lost. */
 export const CHANGE_CHECK_MS = 60_000;
 
-/** What is kept of a change that is under way at the provider; nothing when it is over. */
+/** The change in progress at the provider; all fields are null when there is none. */
 export interface ProviderChange {
   readonly requestedChange: 'open' | 'close' | null;
   readonly changeAttempt: number;
@@ -46,7 +46,7 @@ export interface NewAccount {
   readonly alias: string;
 }
 
-/** The account as domain/ decides about it. */
+/** The account as domain/ sees it. */
 export function accountOf(row: AccountRow): Account {
   const { connectionId, connectionState } = row;
   return {
@@ -64,9 +64,9 @@ export function accountOf(row: AccountRow): Account {
   };
 }
 
-/** Issues an account (specification 4.5, `client.issuing`); a built-in one is then opened at its provider. */
+/** Issues an account (specification 4.5, `client.issuing`). A built-in account then opens at its provider. */
 export async function createAccount(tx: Transaction, wanted: NewAccount): Promise<Account> {
-  // The share lock keeps the client's status as it is until this transaction ends.
+  // A share lock, so that the client's status cannot change before this transaction ends.
   const [client] = await tx.drizzle.select().from(clients).where(eq(clients.id, wanted.clientId)).for('share');
   if (client === undefined) throw recordNotFound('account', 'clientId', wanted.clientId);
   if (client.status !== 'active') {
@@ -112,11 +112,11 @@ async function drawLedgerNumber(tx: Transaction): Promise<string> {
 export interface LockedAccountRow {
   readonly row: AccountRow;
   readonly account: Account;
-  /** The service's time, read after the lock. */
+  /** The service's time, read under the lock. */
   readonly now: Date;
 }
 
-/** Locks the account until the transaction ends and reads it in a later statement, which sees what the lock waited for. */
+/** Locks the account, then reads it in a second statement, which sees what the lock waited for. */
 export async function lockAccount(tx: Transaction, id: AccountId): Promise<LockedAccountRow | null> {
   const [, [row], now] = await Promise.all([
     tx.execute(sql`SELECT id FROM accounts WHERE id = ${id} FOR UPDATE`),
@@ -126,7 +126,6 @@ export async function lockAccount(tx: Transaction, id: AccountId): Promise<Locke
   return row === undefined ? null : { row, account: accountOf(row), now };
 }
 
-/** `PATCH /accounts/{accountId}`. */
 export async function patchAccount(tx: Transaction, id: AccountId, patch: AccountPatch): Promise<Account> {
   const locked = await lockAccount(tx, id);
   if (locked === null) throw recordNotFound('account', 'id', id);
@@ -160,8 +159,8 @@ export async function readOpenItems(tx: Transaction, id: AccountId): Promise<Ope
 }
 
 /**
- * Writes a decided change of a locked account, what is under way at its provider, and its events. Balances are not
- * touched: only the ledger moves them. Transfers that wait for the account look again when its status changes.
+ * Saves a decided change of a locked account with its provider request and events. Only the ledger moves balances.
+ * A change of status wakes the transfers that wait for the account.
  */
 export async function saveAccount(
   tx: Transaction,
@@ -202,7 +201,7 @@ export async function saveAccount(
   return account;
 }
 
-/** Each step of a change, in order, is one that the tables of accounts and of their connections have. */
+/** Checks each step against the transition tables of accounts and of their connections. */
 function requireAccountMoves(steps: readonly Account[]): void {
   for (const [index, after] of steps.slice(1).entries()) {
     const before = steps[index] ?? after;

@@ -30,7 +30,7 @@ import {
 
 const BREAK_CHECK_MS = 3_600_000;
 
-/** Moves an account's change as far as its rows allow, and says what must be done or waited for outside. Safe to repeat. */
+/** Advances an account's change as far as its rows allow and returns the next outside step. Safe to repeat. */
 export async function advanceAccountConnection(tx: Transaction, id: AccountId): Promise<AccountConnectionStep> {
   const locked = await lockAccount(tx, id);
   if (locked === null || locked.row.requestedChange === null) return { do: 'end' };
@@ -79,7 +79,7 @@ async function update(tx: Transaction, row: AccountRow, change: Partial<typeof a
     .where(eq(accounts.id, row.id));
 }
 
-/** What a provider said of one request: an answer, a look-up or a callback. `attempt` counts the requests of an account. */
+/** What a provider says of one request, in an answer, a look-up or a callback. `attempt` numbers an account's requests. */
 export interface AccountReport {
   readonly accountId: AccountId;
   readonly change: 'open' | 'close';
@@ -88,8 +88,8 @@ export interface AccountReport {
 }
 
 /**
- * Applies what a provider said. A word about a request that is not under way changes nothing: it was told before, or is
- * about an earlier request. An unknown outcome is never a failure.
+ * Applies a provider's report. A report about a request that is no longer pending changes nothing: it repeats an earlier
+ * report or concerns an earlier request. An unknown outcome never counts as a failure.
  */
 export async function recordAccountOutcome(tx: Transaction, report: AccountReport): Promise<CallbackOutcome> {
   const locked = await lockAccount(tx, report.accountId);
@@ -106,7 +106,7 @@ export async function recordAccountOutcome(tx: Transaction, report: AccountRepor
       await scheduleLookUp(tx, locked);
       return 'no-effect';
     case 'not-found':
-      // The provider never got it: the same request goes out again, under the same reference.
+      // The provider never received the request, so it goes out again under the same reference.
       await update(tx, row, { changeSubmittedAt: null, nextCheckAt: new Date(now.getTime() + CHANGE_CHECK_MS) });
       return 'no-effect';
     case 'accepted':
@@ -132,8 +132,8 @@ export async function recordAccountOutcome(tx: Transaction, report: AccountRepor
 }
 
 /**
- * A callback is applied with or without a running workflow; a running one looks again and ends. About an account that is
- * not this provider's it is a break.
+ * Applies a callback, whether or not a workflow is running; a running one wakes and ends. A callback about another
+ * provider's account is a reconciliation break.
  */
 export async function applyAccountCallback(
   tx: Transaction,
@@ -150,7 +150,7 @@ export async function applyAccountCallback(
   return outcome;
 }
 
-/** Whether a word about a request that is over says the opposite of how it ended. */
+/** Whether a report about a finished request contradicts its result. */
 function contradicts({ changeAttempt, connectionState, connectionStatus }: AccountRow, report: AccountReport): boolean {
   const { outcome } = report.outcome;
   if (report.change === 'open') {
@@ -211,7 +211,7 @@ async function insertBreak(
     VALUES (${newId()}, ${row.provider}, ${kind}, ${row.id}, ${JSON.stringify(details)}::jsonb, ${now})`);
 }
 
-/** What an adapter needs to know of an account and its client to ask the provider for something. */
+/** The account and client data that an adapter sends to the provider. */
 export async function findAccountForProvider(reader: Reader, id: AccountId) {
   const [found] = await reader.drizzle
     .select({ account: accounts, client: clients, clientReference: clientConnections.reference })

@@ -2,7 +2,7 @@ import { bigint, jsonb, pgTable, text, uuid } from 'drizzle-orm/pg-core';
 import type { AccountId } from '../../domain/frame/ids.ts';
 import type { HolderIdentity } from '../../domain/incoming-transfers/incoming-transfers.ts';
 
-/** How accounts appear to others, from one change to the next; db/migrations/0015_party_accounts.sql is what is true. */
+/** Versions of an account as its counterparties see it; db/migrations/0015_party_accounts.sql is authoritative. */
 export const partyAccounts = pgTable('party_accounts', {
   id: bigint('id', { mode: 'bigint' }).generatedAlwaysAsIdentity().primaryKey(),
   accountId: uuid('account_id').$type<AccountId>().notNull(),

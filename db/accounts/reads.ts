@@ -7,7 +7,7 @@ import { amountBetween, contains, type PageOf, type PageRequest } from '../frame
 import { accounts, clients } from '../frame/schema.ts';
 import { type AccountRow, accountOf } from './accounts.ts';
 
-// As text: balances are asked for too often to have a query built, and rows mapped, each time.
+// As text: balances are read too often to build a query and map its rows each time.
 const FIND = `SELECT ${everyColumn(accounts)} FROM accounts WHERE id = ANY (${LISTED_IDS})`;
 
 export async function findAccount(reader: Reader, id: AccountId): Promise<Account | null> {
@@ -64,7 +64,7 @@ function conditions(filter: AccountFilter): SQL | undefined {
   );
 }
 
-/** Key and value together mean one entry; either alone means any entry that has it. */
+/** Key and value together match one entry; either alone matches any entry that has it. */
 function routingCode(key: string | undefined, value: string | undefined): SQL[] {
   if (key === undefined && value === undefined) return [];
   const parts = [
@@ -76,7 +76,7 @@ function routingCode(key: string | undefined, value: string | undefined): SQL[] 
   ];
 }
 
-/** A page of accounts by creation (ids are made in its order), and how many there are in all. */
+/** One page of accounts in order of creation (which is the order of ids), and the total. */
 export async function listAccounts(reader: Reader, filter: AccountFilter, page: PageRequest): Promise<PageOf<Account>> {
   const where = conditions(filter);
   const [rows, [total]] = await Promise.all([

@@ -12,7 +12,7 @@ export interface StatementFilter {
 
 type Direction = 'debit' | 'credit';
 
-/** A page of an account's entries by time, then version, and how many there are in all. */
+/** One page of an account's entries by time, then version, and the total. */
 export async function listStatementEntries(
   reader: Reader,
   filter: StatementFilter,
@@ -27,7 +27,7 @@ export async function listStatementEntries(
   return { rows, totalElements: total?.total ?? 0 };
 }
 
-/** Each side is read in the order of its index and no further than the page, so that a page costs what lies before it. */
+/** Reads each side in index order and stops at the end of the page, so a page costs as much as the entries before it. */
 function pageOf(filter: StatementFilter, page: PageRequest): SQL {
   const reach = page.offset + page.size;
   const side = (direction: Direction) => {
@@ -45,7 +45,7 @@ function pageOf(filter: StatementFilter, page: PageRequest): SQL {
     ORDER BY "postedAt", version LIMIT ${page.size} OFFSET ${page.offset}`;
 }
 
-/** An account's entries have gap-free versions and never go back in time: the first and the last say how many there are. */
+/** Versions have no gaps and entries never go back in time, so the first and the last entry give the count. */
 function countByVersion(filter: StatementFilter): SQL {
   const outermost = (direction: Direction, order: 'ASC' | 'DESC') => {
     const { version } = columns(direction);
@@ -65,7 +65,7 @@ function countRows(filter: StatementFilter): SQL {
   return sql`SELECT (${side('debit')} + ${side('credit')})::integer AS total`;
 }
 
-/** Entries are kept to the microsecond and shown to the millisecond: the end of the range means all of its millisecond. */
+/** Entries are stored to the microsecond and shown to the millisecond, so the end of a range includes its whole millisecond. */
 function matches(direction: Direction, { accountId, range, transactionNumber }: StatementFilter): SQL {
   const own = columns(direction);
   return sql`${own.accountId} = ${accountId} AND ${own.version} IS NOT NULL

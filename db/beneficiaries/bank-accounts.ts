@@ -15,7 +15,7 @@ import { appendBeneficiaryEvent } from './events.ts';
 
 type Row = typeof beneficiaryBankAccounts.$inferSelect;
 
-/** Details in the form that domain/accounts/bank-accounts.ts returns. Holder and type default to the beneficiary's. */
+/** Details normalized by domain/accounts/bank-accounts.ts. Holder and type default to the beneficiary's. */
 export interface NewBankAccount extends BankAccountDetails {
   readonly accountHolderName: string | null;
   readonly accountHolderType: 'individual' | 'corporate' | null;
@@ -51,7 +51,7 @@ async function lockBeneficiary(tx: Transaction, id: BeneficiaryId) {
   return row;
 }
 
-/** At most three of a beneficiary's accounts are active; the beneficiary is locked while they are counted. */
+/** A beneficiary has at most three active accounts. The caller holds the beneficiary's lock. */
 async function refuseFourth(tx: Transaction, beneficiaryId: BeneficiaryId): Promise<void> {
   const t = beneficiaryBankAccounts;
   const [active] = await tx.drizzle
@@ -66,7 +66,6 @@ async function refuseFourth(tx: Transaction, beneficiaryId: BeneficiaryId): Prom
   );
 }
 
-/** Adds a bank account to a beneficiary. */
 export async function addBankAccount(tx: Transaction, id: BeneficiaryId, account: NewBankAccount): Promise<Row> {
   const owner = await lockBeneficiary(tx, id);
   await refuseFourth(tx, id);
@@ -91,7 +90,7 @@ export type BankAccountChange = Partial<
   >
 >;
 
-/** Changes a bank account under its beneficiary's lock; `judge` sees the whole account as it would be, and may throw. */
+/** Changes a bank account under its beneficiary's lock. `judge` receives the whole changed account and may throw. */
 export async function changeBankAccount(
   tx: Transaction,
   beneficiaryId: BeneficiaryId,
@@ -138,7 +137,7 @@ export interface BankAccountFilter {
   readonly routingCodeValue?: string | undefined;
 }
 
-/** A page of a beneficiary's bank accounts by creation, and how many there are in all. */
+/** One page of a beneficiary's bank accounts in order of creation, and the total. */
 export async function listBankAccounts(
   reader: Reader,
   beneficiaryId: BeneficiaryId,

@@ -32,7 +32,7 @@ export interface NewBeneficiary {
   readonly bankAccounts: readonly NewBankAccount[];
 }
 
-/** Stores a beneficiary of an active client with its bank accounts. */
+/** Stores a beneficiary, with its bank accounts, for an active client. */
 export async function createBeneficiary(tx: Transaction, beneficiary: NewBeneficiary) {
   const { clientId, identity, title, contact } = beneficiary;
   const [client] = await tx.drizzle
@@ -68,7 +68,7 @@ export async function createBeneficiary(tx: Transaction, beneficiary: NewBenefic
   return { beneficiary: row, bankAccounts };
 }
 
-/** Changes what is given of a beneficiary, under its lock; `place` is where the change's identity stood in the request. */
+/** Applies a partial change under the beneficiary's lock. `place` is where the request holds the new identity. */
 export async function changeBeneficiary(
   tx: Transaction,
   id: BeneficiaryId,
@@ -96,7 +96,7 @@ export async function findBeneficiary(reader: Reader, id: BeneficiaryId): Promis
   return row ?? null;
 }
 
-/** The bank accounts of several beneficiaries, in the order of their creation. */
+/** The bank accounts of several beneficiaries in order of creation. */
 export async function readBankAccounts(reader: Reader, ids: readonly BeneficiaryId[]) {
   if (ids.length === 0) return [];
   return reader.drizzle
@@ -106,7 +106,7 @@ export async function readBankAccounts(reader: Reader, ids: readonly Beneficiary
     .orderBy(asc(beneficiaryBankAccounts.id));
 }
 
-/** Filters of GET /beneficiaries (specification 4.3); `country` is that of the identity or of the address. */
+/** Filters of GET /beneficiaries (specification 4.3); `country` matches the identity's or the address's. */
 export interface BeneficiaryFilter {
   readonly clientId?: ClientId | undefined;
   readonly country?: string | undefined;
@@ -124,7 +124,7 @@ function conditions(filter: BeneficiaryFilter): SQL | undefined {
   );
 }
 
-/** A page of beneficiaries by creation, and how many there are in all. */
+/** One page of beneficiaries in order of creation, and the total. */
 export async function listBeneficiaries(
   reader: Reader,
   filter: BeneficiaryFilter,

@@ -9,8 +9,8 @@ import type { Transaction } from '../driver/client.ts';
 import { appendEvents } from '../frame/events.ts';
 
 /**
- * Appends what happened to a beneficiary, under its lock; of its bank accounts the event shows the one that it is about.
- * Beyond the specification: told to those alone who subscribe to the module or the type by name.
+ * Appends a beneficiary's event under its lock, with the one bank account that the event concerns. These events are beyond
+ * the specification: only subscriptions that name the module or the type receive them.
  */
 export async function appendBeneficiaryEvent(
   tx: Transaction,

@@ -10,8 +10,8 @@ import { clients } from '../frame/schema.ts';
 import { createBeneficiary, type NewBeneficiary } from './beneficiaries.ts';
 
 /**
- * The provider's own id of a client that can take over beneficiaries from there: it is active, and the provider knows it,
- * migrated from there or created there with an account.
+ * The provider's id of a client whose beneficiaries can be migrated. The client is active, and was either migrated from
+ * the provider or created there with an account.
  */
 export async function requireClientAtProvider(
   reader: Reader,
@@ -35,7 +35,7 @@ export async function requireClientAtProvider(
   throw refusal('connect.client.not_connected', ['beneficiary', 'clientId', clientId], message);
 }
 
-/** The beneficiary that was taken over from the source id before. */
+/** The beneficiary already migrated from this source id. */
 export async function findMigratedBeneficiary(
   reader: Reader,
   { provider, sourceId }: MigrationSourceId,
@@ -48,7 +48,7 @@ export async function findMigratedBeneficiary(
   return row?.beneficiaryId ?? null;
 }
 
-/** Stores a beneficiary that its client's provider has had before. Of several at once for one source id one wins. */
+/** Stores a migrated beneficiary. Of concurrent requests for one source id, one succeeds. */
 export async function migrateBeneficiary(tx: Transaction, beneficiary: NewBeneficiary, origin: MigrationOrigin) {
   const before = await findMigratedBeneficiary(tx, origin);
   if (before !== null) throw isHereAlready('beneficiary', origin, before);

@@ -3,7 +3,7 @@ import type { VerificationBankAccount, VerificationIdentity } from '../../domain
 import { DIRECTORIES, VERIFICATION_REASONS } from '../../domain/beneficiaries/verifications.ts';
 import type { BeneficiaryVerificationId, ClientId, MachineUserId } from '../../domain/frame/ids.ts';
 
-/** As drizzle sees it; db/migrations/0005_beneficiary_verifications.sql is what is true. */
+/** For drizzle; db/migrations/0005_beneficiary_verifications.sql is authoritative. */
 export const beneficiaryVerifications = pgTable('beneficiary_verifications', {
   id: uuid('id').$type<BeneficiaryVerificationId>().primaryKey(),
   clientId: uuid('client_id').$type<ClientId>().notNull(),

@@ -15,7 +15,7 @@ export type NewBeneficiaryVerification = Omit<Row, 'id' | 'createdAt' | keyof Ve
   readonly result: VerificationResult;
 };
 
-/** Refuses a client that is to be charged and is not there, or not active. */
+/** The client that pays for a verification must exist and be active. */
 export async function requireVerifyingClient(reader: Pick<Reader, 'drizzle'>, clientId: ClientId): Promise<void> {
   const [client] = await reader.drizzle
     .select({ status: clients.status })
@@ -27,12 +27,12 @@ export async function requireVerifyingClient(reader: Pick<Reader, 'drizzle'>, cl
   }
 }
 
-/** What the keyring calls the name that a directory has given, which is stored encrypted. */
+/** The keyring's row name for the encrypted name that a directory returned. */
 export function accountHolderNameRow(id: string): string {
   return `beneficiary_verifications.account_holder_name ${id}`;
 }
 
-/** Keeps a directory's answer. The row is also the record of what the client is charged for. */
+/** Stores a directory's answer. The row is also the billing record. */
 export async function createBeneficiaryVerification(
   tx: Transaction,
   keyring: Keyring,

@@ -12,8 +12,8 @@ import { clients } from '../frame/schema.ts';
 import { wakeTransfersOf } from '../ledger/waiting-transfers.ts';
 
 /**
- * Changes what is given of a client, under its lock, so that two changes of different fields both hold, and no account is
- * opened while it closes. A new status has an event; identity and profile have none in specification 6.
+ * Applies a partial change under the client's lock, so that concurrent changes of different fields both survive and no
+ * account opens while the client closes. Only a change of status has an event (specification 6).
  */
 export async function changeClient(
   tx: Transaction,
@@ -53,8 +53,8 @@ async function countOpenAccounts(tx: Transaction, id: ClientId): Promise<number>
 }
 
 /**
- * The event leaves relations out, which a status does not touch and of which there may be a thousand. Transfers that wait
- * for the client look again: what it holds back, or lets go of, follows from its status.
+ * The event omits relations: a change of status does not touch them, and there may be a thousand. Waiting transfers wake,
+ * because the client's status decides whether they are held.
  */
 async function recordStatus(
   tx: Transaction,

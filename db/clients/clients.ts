@@ -27,7 +27,7 @@ export interface NewClient {
   readonly relations: readonly NewClientRelation[];
 }
 
-/** Stores a client, active from the start, with its relations, and tells of it. */
+/** Stores a client, active from the start, with its relations and its event. */
 export async function createClient(
   tx: Transaction,
   client: NewClient,
@@ -65,12 +65,11 @@ export async function findClient(reader: Reader, id: ClientId): Promise<Client |
   return row ?? null;
 }
 
-/** For an id in a body: an unknown client is told as such, before what it does not own. */
+/** For a client id in a request body: reports an unknown client before checking what it owns. */
 export async function requireClient(reader: Reader, entity: string, id: ClientId): Promise<void> {
   if ((await findClient(reader, id)) === null) throw recordNotFound(entity, 'clientId', id);
 }
 
-/** The client as its providers know it. */
 export async function readClientConnections(reader: Reader, clientId: ClientId) {
   return reader.drizzle
     .select({
@@ -84,7 +83,6 @@ export async function readClientConnections(reader: Reader, clientId: ClientId) 
     .orderBy(asc(clientConnections.id));
 }
 
-/** Filters of GET /clients (decisions, Resources). */
 export interface ClientFilter {
   readonly status?: ClientStatus | undefined;
   readonly clientNumber?: string | undefined;
@@ -108,7 +106,7 @@ function conditions(filter: ClientFilter): SQL | undefined {
   );
 }
 
-/** A page of clients by creation, and how many there are in all. */
+/** One page of clients in order of creation, and the total. */
 export async function listClients(reader: Reader, filter: ClientFilter, page: PageRequest): Promise<PageOf<Client>> {
   const where = conditions(filter);
   const [rows, [total]] = await Promise.all([

@@ -2,7 +2,7 @@ import { jsonb, pgTable, text, timestamp, uuid } from 'drizzle-orm/pg-core';
 import type { ConnectionError } from '../../domain/accounts/accounts.ts';
 import type { BeneficiaryId, ClientId } from '../../domain/frame/ids.ts';
 
-/** Clients and beneficiaries as their providers know them; the migrations 0002 and 0010 are what is true. */
+/** Clients and beneficiaries as their providers know them; migrations 0002 and 0010 are authoritative. */
 export const clientConnections = pgTable('client_connections', {
   id: uuid('id').primaryKey(),
   clientId: uuid('client_id').$type<ClientId>().notNull(),

@@ -12,7 +12,7 @@ import { readClientRelations } from './relations.ts';
 
 export type ClientConnectionRow = typeof clientConnections.$inferSelect;
 
-/** Notes that the client must be known to the provider. One that failed before is tried again with the next account. */
+/** Ensures that the client will be connected to the provider. A failed connection is tried again with the next account. */
 export async function requireClientConnection(
   tx: Transaction,
   clientId: ClientId,
@@ -39,8 +39,8 @@ export async function findClientConnection(
 }
 
 /**
- * Records what the provider said of the client. Safe to repeat; several accounts may wait for one client. The client is
- * locked before its connections, as everywhere.
+ * Records the provider's answer about the client. Safe to repeat; several accounts may wait for one client. Locks the
+ * client before its connections, as everywhere.
  */
 export async function recordClientConnection(
   tx: Transaction,
@@ -67,7 +67,7 @@ export async function recordClientConnection(
   if (changed !== undefined && connected) await appendConnectionCreated(tx, client, changed, await readClock(tx));
 }
 
-/** A plug-in caller has connected the client's account, and with the first one at a provider the client. */
+/** A plug-in caller that connects a client's first account at a provider connects the client too. */
 export async function recordPlugInClient(
   tx: Transaction,
   clientId: ClientId,
@@ -84,8 +84,8 @@ export async function recordPlugInClient(
 }
 
 /**
- * The provider had the client before it came here, so no account makes it there again. Null where a client was taken over
- * from this source id before.
+ * Records a client that already exists at the provider, so that opening an account does not create it again. Null where
+ * a client was already migrated from this source id.
  */
 export async function recordExistingClient(
   tx: Transaction,
@@ -106,8 +106,8 @@ export async function recordExistingClient(
 
 type ClientRow = typeof clients.$inferSelect;
 
-// Not `update`: a row of accounts that is written twice in a transaction shares its client's key, and two of those would
-// each wait for the other here.
+// FOR NO KEY UPDATE: a transaction that writes an account row twice holds a share lock on its client's key. With FOR UPDATE,
+// two such transactions would deadlock here.
 async function lockClient(tx: Transaction, id: ClientId): Promise<ClientRow> {
   const [client] = await tx.drizzle.select().from(clients).where(eq(clients.id, id)).for('no key update');
   if (client === undefined) throw new Error(`client ${id} of an account does not exist`);

@@ -6,17 +6,17 @@ import { createClient, type NewClient } from './clients.ts';
 import { recordExistingClient } from './connections.ts';
 import { clientConnections } from './connections-schema.ts';
 
-/** Where a client or a beneficiary comes from: the id that it was asked for by, and the provider's own of it. */
+/** The origin of a migrated client or beneficiary: the requested id, and the provider's own. */
 export interface MigrationOrigin {
   readonly provider: string;
   readonly sourceId: string;
   readonly reference: string;
 }
 
-/** What a client or a beneficiary is asked for by. */
+/** The id by which a request names a client or beneficiary to migrate. */
 export type MigrationSourceId = Omit<MigrationOrigin, 'reference'>;
 
-/** The client that was taken over from the source id before; with a reference also one that is known there by it. */
+/** The client already migrated from this source id, or, given a reference, already known to the provider by it. */
 export async function findMigratedClient(
   reader: Reader,
   { provider, sourceId, reference }: MigrationSourceId & { readonly reference?: string },
@@ -32,7 +32,7 @@ export async function findMigratedClient(
   return row?.clientId ?? null;
 }
 
-/** The refusal of what was taken over before, as the record `id`. */
+/** The refusal of a second migration; `id` is the existing record. */
 export function isHereAlready(
   kind: 'client' | 'beneficiary',
   { provider, sourceId }: MigrationSourceId,
@@ -46,8 +46,8 @@ export function isHereAlready(
 }
 
 /**
- * Stores a client that its provider has had before, with its connection there. Of several at once for one source id one
- * wins; the others wait for it, and are refused with 409.
+ * Stores a migrated client with its provider connection. Of concurrent requests for one source id, one succeeds; the
+ * others wait for it and get 409.
  */
 export async function migrateClient(tx: Transaction, client: NewClient, origin: MigrationOrigin) {
   const before = await findMigratedClient(tx, origin);

@@ -22,10 +22,7 @@ export interface NewClientRelation {
   readonly profile: ClientProfile;
 }
 
-/**
- * Relates individuals to a corporate client. Its row is locked, so that the most that a client may have holds among
- * requests at once.
- */
+/** Relates individuals to a corporate client. Locks the client, so that concurrent requests respect the maximum. */
 export async function addClientRelations(
   tx: Transaction,
   clientId: ClientId,
@@ -53,7 +50,7 @@ export async function addClientRelations(
   return insertClientRelations(tx, clientId, relations, await readClock(tx));
 }
 
-/** The same for a client that this transaction has created or locked. */
+/** The same for a client that this transaction created or locked. */
 export async function insertClientRelations(
   tx: Transaction,
   clientId: ClientId,
@@ -71,7 +68,6 @@ export async function insertClientRelations(
   return tx.drizzle.insert(clientRelations).values(rows).returning();
 }
 
-/** Changes what is given of a relation. */
 export async function changeClientRelation(
   tx: Transaction,
   clientId: ClientId,
@@ -110,7 +106,7 @@ function ofClient(clientId: ClientId, id: ClientRelationId) {
   return and(eq(clientRelations.id, id), eq(clientRelations.clientId, clientId));
 }
 
-/** All of a client's relations in the order of their creation. */
+/** All of a client's relations in order of creation. */
 export async function readClientRelations(reader: Reader, clientId: ClientId): Promise<readonly ClientRelation[]> {
   return reader.drizzle
     .select()
@@ -119,7 +115,7 @@ export async function readClientRelations(reader: Reader, clientId: ClientId): P
     .orderBy(asc(clientRelations.id));
 }
 
-/** A page of a client's relations by creation, and how many there are in all. */
+/** One page of a client's relations in order of creation, and the total. */
 export async function listClientRelations(
   reader: Reader,
   clientId: ClientId,

@@ -3,7 +3,7 @@ import { Batcher, fallBackToSingle } from './batcher.ts';
 import { CallerGone, type CallLimits, DatabaseUnavailable } from './client.ts';
 import { QUEUE_LENGTH_MAX } from './deadlines.ts';
 
-// Nobody loses patience before it is said.
+// Fake timers: no batch times out before the test says so.
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
 });
@@ -12,11 +12,11 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** How long a statement may hold up those who come after it, and a little more. */
+/** A little longer than a statement may hold up the calls behind it. */
 const PATIENCE_MS = 25;
 const HOUR_MS = 3_600_000;
 
-/** A batcher whose statements end when the test says so. */
+/** A batcher whose statements end when the test ends them. */
 function held(keysOf?: (item: string) => readonly string[], atOnce?: number) {
   const statements: { items: readonly string[]; end: () => void; fail: (error: Error) => void }[] = [];
   const batcher = new Batcher<string, string>(
@@ -101,7 +101,7 @@ test('calls with a key in common go together or one after the other, in their or
   const { call, statements } = held((item) => [...item]);
   const calls = [call('ab')];
   await turns();
-  // bc waits for ab; cd would not, but waits behind bc; ef does not wait.
+  // bc waits for ab, and cd waits behind bc although ab does not block it; ef does not wait.
   calls.push(...['bc', 'cd', 'ef'].map((item) => call(item)));
   vi.advanceTimersByTime(PATIENCE_MS);
   await turns();

@@ -3,16 +3,16 @@ import { type CallLimits, neverBegun, QUEUE_LENGTH_MAX, waitEndsAt } from './dea
 import { CallerGone, DatabaseUnavailable } from './failures.ts';
 
 /**
- * What one statement takes along: eight of those who wait, or half of them when they are many. So while the database works
- * on one half, this process answers the other and reads what comes next; and nobody waits for more than these.
+ * The size of a batch: eight waiting calls, or half of them when there are more. The database works on one half while this
+ * process answers the other.
  */
 const BATCH_MIN = 8;
 const BATCH_MAX = 32;
 
-/** A statement that takes longer than this does not hold up those who come after it; so many may run in all. */
+/** After this long a statement no longer holds up the calls behind it; at most RUNNING_MAX run at once. */
 const PATIENCE_MS = 20;
 const RUNNING_MAX = 6;
-/** How often at most the queue is looked through for calls that have waited for too long. */
+/** The shortest interval between two searches of the queue for expired calls. */
 const EXPIRY_STEP_MS = 50;
 
 interface Waiting<Item, Result> {
@@ -25,11 +25,11 @@ interface Waiting<Item, Result> {
 }
 
 /**
- * Calls that come together share one statement. What arrives while statements are under way goes with the next, so that
- * the busier the service is, the less each call costs; a call that comes alone goes at once. `run` gets the items in the
- * order of their calls and answers one result for each; when it fails, each of its calls fails with its error.
- * Calls that have a key in common, such as an account to lock, go together or one after the other, in their order.
- * A call that has waited for nine tenths of its time, whose caller is gone, or that finds the queue full, never starts.
+ * Batches concurrent calls into one statement. Calls that arrive while a statement runs go into the next one, so the cost
+ * per call falls as load rises; a single call starts at once. `run` receives the items in order and returns one result for
+ * each; if it fails, all its calls fail with its error.
+ * Calls that share a key, such as an account to lock, run in one batch or one after the other, in order.
+ * A call never starts once it has waited for nine tenths of its time or its caller is gone, or if the queue is full.
  */
 export class Batcher<Item, Result> {
   readonly #run: (items: readonly Item[], limits: CallLimits) => Promise<readonly Result[]>;
@@ -38,7 +38,7 @@ export class Batcher<Item, Result> {
   readonly #runningKeys = new Set<string>();
   #waiting: Waiting<Item, Result>[] = [];
   #running = 0;
-  /** Of those that run, the ones that are waited for; begun since patience was last lost, which `#losses` counts. */
+  /** Running statements that still hold up the queue: those begun since the last timeout. `#losses` counts timeouts. */
   #awaited = 0;
   #losses = 0;
   #scheduled = false;
@@ -46,8 +46,8 @@ export class Batcher<Item, Result> {
   #expiry: NodeJS.Timeout | null = null;
 
   /**
-   * `atOnce`: statements that may run side by side, as soon as eight wait for the next. Two suit what only reads; two that
-   * write take longer side by side than one after the other.
+   * `atOnce`: statements that may run side by side once eight calls wait. Use two for reads only: two writing statements
+   * take longer side by side than one after the other.
    */
   constructor(
     run: (items: readonly Item[], limits: CallLimits) => Promise<readonly Result[]>,
@@ -88,7 +88,7 @@ export class Batcher<Item, Result> {
     this.#schedule();
   }
 
-  // At the end of this turn of the event loop, when every request that has arrived in it was looked at.
+  // At the end of this turn of the event loop, so that every request that arrived in it is in the queue.
   #schedule(): void {
     if (this.#scheduled) return;
     this.#scheduled = true;
@@ -105,7 +105,7 @@ export class Batcher<Item, Result> {
     this.#watchWaits();
   }
 
-  /** Answers those who have waited for too long while nothing starts, because no statement ends. */
+  /** Rejects expired calls while a running statement keeps new ones from starting. */
   #watchWaits(): void {
     if (this.#expiry !== null || this.#waiting.length === 0) return;
     const first = this.#waiting.reduce(
@@ -160,7 +160,7 @@ export class Batcher<Item, Result> {
     for (const key of keys) this.#runningKeys.delete(key);
     if (this.#patience !== null) clearTimeout(this.#patience);
     this.#patience = null;
-    // First the next statement, then the answers of this one: while they are made, the database has something to do.
+    // The next statement starts before this one's callers get their answers, so that the database is never idle meanwhile.
     this.#startNext();
     answerCallers();
   }
@@ -189,7 +189,7 @@ export class Batcher<Item, Result> {
   }
 }
 
-/** Calls of one moment to one database share a statement: a batcher for each database, whichever caller's view of it they use. */
+/** Batches concurrent calls per database, across all callers' views of it. */
 export function batchedPerDatabase<Item, Result>(
   run: (database: Database, items: readonly Item[], limits: CallLimits) => Promise<readonly Result[]>,
   keysOf?: (item: Item) => readonly string[],
@@ -206,9 +206,8 @@ export function batchedPerDatabase<Item, Result>(
 }
 
 /**
- * What is wrong with one item must not fail the others: when their shared statement, known by its name, fails as a whole, it has done
- * nothing, and each gets `alone`, which says that it is to be done alone. Only when it is unknown whether it took effect, it must not be
- * tried again unasked: then all fail.
+ * Keeps one bad item from failing the others. If the shared statement fails, nothing was done, and each call gets `alone`,
+ * which means: repeat it in a transaction of its own. If the outcome is unknown, all calls fail instead of repeating.
  */
 export async function fallBackToSingle<Item, Result>(
   database: Pick<Database, 'noteSharedFailure'>,
@@ -220,7 +219,7 @@ export async function fallBackToSingle<Item, Result>(
   try {
     return await run();
   } catch (error) {
-    // Without the database, or when all callers are gone, nothing is wrong with the statement.
+    // A missing database or caller is no fault of the statement.
     if (error instanceof DatabaseUnavailable || error instanceof CallerGone) throw error;
     database.noteSharedFailure(statement, error);
     return items.map(() => alone);

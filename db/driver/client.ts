@@ -23,85 +23,84 @@ export {
 
 const DEADLINE_DEFAULT_MS = 10_000;
 const LIST_DEADLINE_MS = 2_000;
-/** After Postgres has ended a list, for its answer to get here. */
+/** Time for the answer to arrive after Postgres has cancelled a list. */
 const LIST_ANSWER_MS = 500;
 const CONNECT_TIMEOUT_MS = 5_000;
 const CLOSE_TIMEOUT_MS = 5_000;
 
-/** Statements on one snapshot of the database each. int8 comes back as bigint, timestamptz as Date, date as text, json parsed. */
+/** Reads; each statement has its own snapshot. int8 returns as bigint, timestamptz as Date, date as text, json parsed. */
 export interface Reader {
-  /** Executes a drizzle `sql` template. `numeric` (also `sum` of int8) comes back as text: cast it. */
+  /** Executes a drizzle `sql` template. `numeric` (also `sum` of int8) returns as text: cast it. */
   execute<Row = Record<string, unknown>>(query: SQL): Promise<Row[]>;
-  /** Executes text with $1… parameters; the least that a statement can cost. Prepared once per connection. */
+  /** Executes text with $1… parameters, prepared once per connection. The cheapest way to run a statement. */
   statement<Row = Record<string, unknown>>(text: string, params: readonly unknown[]): Promise<Row[]>;
   /**
-   * The row with this id, by constant text whose only parameter is a list of ids (`… where id = any (${LISTED_IDS})`) and
-   * whose rows show theirs as `id`. Outside of transactions, look-ups that come together share one round trip.
+   * Finds a row by id. `text` is constant, takes a list of ids as its only parameter (`… where id = any (${LISTED_IDS})`)
+   * and selects `id`. Outside of transactions, concurrent look-ups share one round trip.
    */
   find<Row extends { readonly id: string }>(text: string, id: string): Promise<Row | null>;
-  /** The drizzle query builder. */
   readonly drizzle: PgRemoteDatabase;
 }
 
-/** A Reader inside a transaction. Statements keep their order and may be sent without awaiting the one before. */
+/** A Reader inside a transaction. Statements run in order; send the next without awaiting the one before. */
 export interface Transaction extends Reader {
-  /** So that a mere reader does not pass for a transaction. */
+  /** Keeps the compiler from accepting a plain reader. */
   readonly inTransaction: true;
-  /** The relay is to look once this has committed (`db/frame/workflow-wakeups.ts` says it). */
+  /** Nudges the relay after the commit (see `db/frame/workflow-wakeups.ts`). */
   noteWakeup(): void;
 }
 
 /**
- * For a statement that was sent and that nobody waits for: when it fails, nothing is committed, and the transaction
- * rejects with its error. It saves the round trip of an answer that says nothing.
+ * Sends a statement whose result is of no interest together with the commit, which saves a round trip. If the statement
+ * fails, the transaction commits nothing and rejects with its error.
  */
 export function sendWithCommit(statement: Promise<unknown>): void {
   statement.catch(() => {});
 }
 
 export interface TransactionOptions {
-  /** For waiting for a connection and all attempts together; default: that of the database. */
+  /** Covers the wait for a connection and all attempts. Default: the database's deadline. */
   readonly deadlineMs?: number;
-  /** How long one statement may wait for a lock before LockTimeout; default: no limit but the deadline. */
+  /** How long one statement may wait for a lock before LockTimeout. Default: until the deadline. */
   readonly lockTimeoutMs?: number;
 }
 
 export interface Database {
   /**
-   * The one helper that makes transactions (READ COMMITTED). `work` must be repeatable: after a deadlock, or when it drew
-   * a transaction number that is taken, it is called again.
-   * Rejects with DatabaseUnavailable, LockTimeout, or what `work` threw; after DatabaseUnavailable the outcome may be unknown.
-   * Never ask `reader` for anything inside `work`: that would take a second connection.
+   * The only way to open a transaction (READ COMMITTED). `work` must be repeatable: it runs again after a deadlock or when
+   * its transaction number is taken.
+   * Rejects with DatabaseUnavailable (the outcome may be unknown), LockTimeout, or what `work` threw.
+   * Never use `reader` inside `work`: that would take a second connection.
    */
   transaction<T>(work: (tx: Transaction) => Promise<T>, options?: TransactionOptions): Promise<T>;
-  /** Single statements outside of a transaction; a writing one commits by itself. */
+  /** Single statements outside of a transaction; each commits by itself. */
   readonly reader: Reader;
-  /** `reader.statement`: one prepared statement, one round trip, committed by itself. The hot path. */
+  /** `reader.statement`: one prepared statement in one round trip. For hot paths. */
   statement<Row = Record<string, unknown>>(text: string, params: readonly unknown[]): Promise<Row[]>;
   /**
-   * One statement that writes, committed by itself. Its last parameter, after `params`, is its deadline: the text looks at
-   * it by `before_deadline`, before it begins and when it is done, so that nothing is written when its caller has its 503.
+   * Runs one writing statement, which commits by itself. The deadline follows `params` as the last parameter. The text
+   * checks it with `before_deadline` at the start and at the end, so that nothing is written after the caller's 503.
    */
   write<Row = Record<string, unknown>>(text: string, params: readonly unknown[], limits?: CallLimits): Promise<Row[]>;
-  /** The limits of a call that begins now. */
+  /** The limits of a call that starts now. */
   limits(): CallLimits;
-  /** The same database for one caller: writes are over when its answer is due, and none begins when it is gone. */
+  /** A view for one caller: its writes end before its answer is due, and none starts once it has hung up. */
   forCaller(limits: CallLimits, reads?: 'lists'): Database;
-  /** What all callers' views of this database have in common. */
+  /** The underlying database of every caller's view. */
   shared(): Database;
-  /** A statement that several callers shared failed, and each is done alone: right, and slow. */
+  /** Records that a shared statement failed and its calls now run one by one, which is correct but slow. */
   noteSharedFailure(statement: string, error: unknown): void;
-  /** The relay is to look: a statement of its own, and not a transaction, woke a workflow. */
+  /** Nudges the relay after a statement outside of a transaction woke a workflow. */
   noteWakeup(): void;
-  /** Called after commits that woke workflows. Without a listener in this process the other processes are notified. */
+  /** Calls the listener after commits that wake workflows. Without a listener in this process, other processes are notified. */
   onWakeup(listener: () => void): { close(): void };
-  /** `onNotify` is also called with '' after every (re)connection: something may have been missed, look for yourself. */
+  /** Also calls `onNotify` with '' after every (re)connection, because notifications may have been missed. */
   listen(channel: string, onNotify: (payload: string) => void): Promise<{ close(): Promise<void> }>;
-  /** Outside of transactions, after commit. */
+  /** Sends a NOTIFY outside of transactions, after the commit. */
   notify(channel: string): Promise<void>;
   /**
-   * The same database through one connection of its own, with another deadline, for what may take long. A deadline that is
-   * missed there ends that connection alone. The caller closes it.
+   * Opens a separate connection with its own deadline for long work. Missing that deadline ends only that connection.
+   * The caller closes it.
    */
   apart(options: { readonly deadlineMs: number }): Database;
   close(): Promise<void>;
@@ -109,7 +108,7 @@ export interface Database {
 
 interface ListOptions {
   readonly maxConnections: number;
-  /** How long Postgres works on one; default 2 s. */
+  /** The statement timeout of Postgres; default 2 s. */
   readonly deadlineMs?: number;
 }
 
@@ -117,15 +116,15 @@ export interface DatabaseOptions {
   readonly url: string;
   readonly maxConnections: number;
   readonly applicationName: string;
-  /** How long a statement or transaction may take, waiting for a connection included; default 10 s. */
+  /** The deadline of a statement or transaction, including the wait for a connection; default 10 s. */
   readonly deadlineMs?: number;
-  /** Connections of their own for lists, so that dear pages hold up no payment; without them lists share those of all. */
+  /** Separate connections for lists, so that expensive pages never delay payments. Without it, lists share the pool. */
   readonly lists?: ListOptions;
-  /** Moves `service_now()`: an interval in Postgres's words. For tests; unset in production. */
+  /** Shifts `service_now()` by a Postgres interval. For tests; unset in production. */
   readonly clockOffset?: () => string;
   /**
-   * Refuses a second connection inside a transaction, and a caller's statement that writes without a deadline. For tests:
-   * it slows every promise of the process.
+   * Refuses a second connection inside a transaction, and a caller's write without a deadline. For tests: it slows every
+   * promise of the process.
    */
   readonly guardsTransactions?: boolean;
   readonly onSharedFailure?: OnSharedFailure;
@@ -204,7 +203,7 @@ function readerOf(executor: Executor, deadlineMs: number, check: (text: string) 
 
 type CommonOptions = Pick<ConnectionOptions, 'url' | 'applicationName' | 'connectTimeoutMs' | 'deadlineMs'>;
 
-/** A list that takes too long is ended by Postgres itself, so that its connection lives on; only silence costs connections. */
+/** Postgres itself cancels a slow list, so its connection survives; only a silent network costs connections. */
 function listsOf(common: CommonOptions, { maxConnections, deadlineMs = LIST_DEADLINE_MS }: ListOptions) {
   const endsWithinMs = deadlineMs + LIST_ANSWER_MS;
   const connections = {

@@ -8,27 +8,27 @@ export interface ConnectionOptions {
   readonly url: string;
   readonly applicationName: string;
   readonly connectTimeoutMs: number;
-  /** The deadline of calls that do not name another. */
+  /** The default deadline of a call. */
   readonly deadlineMs: number;
-  /** After which Postgres ends a statement by itself; default: a little after the deadline. */
+  /** When Postgres cancels a statement by itself. Default: a little after the deadline. */
   readonly statementTimeoutMs?: number;
   readonly onLost: (connection: Connection) => void;
   readonly onNotification?: (channel: string, payload: string) => void;
 }
 
-/** The settings of Postgres that bound what a session may do; all in milliseconds. */
+/** The Postgres settings that limit a session, in milliseconds. */
 export const SERVER_TIMEOUTS = [
   'statement_timeout',
   'idle_in_transaction_session_timeout',
   'transaction_timeout',
 ] as const;
 
-/** A little more than the deadline here: the server ends what it still does for a client that has given up. */
+/** A little longer than our own deadline, so that the server stops work that its client has abandoned. */
 export function serverTimeoutMs(deadlineMs: number): number {
   return Math.ceil(deadlineMs) + 500;
 }
 
-/** Clocks drift apart and are set: what a connection knows of the server's is read anew after this. */
+/** Clocks drift and get set, so a connection reads the server's clock again after this time. */
 const CLOCK_AGE_MAX_MS = 10_000;
 const READ_CLOCK = 'select (extract(epoch from clock_timestamp()) * 1000)::float8 as now';
 
@@ -37,13 +37,13 @@ type DriverOptions = postgres.Options<Record<string, never>> & {
   onnotify?: (channel: string, payload: string) => void;
 };
 
-/** Rows as the driver gives them, and the command that Postgres says it executed. */
+/** Rows as the driver returns them, with the command that Postgres executed. */
 export type Rows<Row> = Row[] & { readonly command?: string };
 
 /**
- * One postgres.js client instance that owns exactly one socket for its whole life. postgres.js reconnects by itself, forgets
- * statements over it, and would run the rest of a broken transaction on the new connection; so a second socket is
- * refused here, and whoever waits on a lost connection is told at once.
+ * One postgres.js client instance with exactly one socket for its whole life. Left to itself, postgres.js reconnects, loses
+ * statements in the process, and would run the rest of a broken transaction on the new connection. This class refuses a
+ * second socket and fails every pending call at once when the connection is lost.
  */
 export class Connection {
   readonly #client: postgres.Sql;
@@ -52,7 +52,7 @@ export class Connection {
   readonly #texts = new Set<string>();
   #socket: net.Socket | null = null;
   #lost: DatabaseUnavailable | null = null;
-  /** The value of service.clock_offset that this session has; null until it was set. */
+  /** This session's service.clock_offset; null until it is set. */
   clockOffset: string | null = null;
   #serverAheadMs = 0;
   #clockReadAt = Number.NEGATIVE_INFINITY;
@@ -74,7 +74,7 @@ export class Connection {
         application_name: options.applicationName,
         ...Object.fromEntries(SERVER_TIMEOUTS.map((name) => [name, serverTimeoutMs(options.deadlineMs)])),
         ...(options.statementTimeoutMs === undefined ? {} : { statement_timeout: options.statementTimeoutMs }),
-        // Ends a long statement whose client is gone; in milliseconds.
+        // Ends long statements of a lost client; in milliseconds.
         client_connection_check_interval: 2_000,
         TimeZone: 'UTC',
         DateStyle: 'ISO, YMD',
@@ -89,23 +89,22 @@ export class Connection {
     return this.#lost !== null;
   }
 
-  /** How many different statements this session has prepared. */
+  /** How many distinct statements this session has prepared. */
   get preparedCount(): number {
     return this.#texts.size;
   }
 
-  /** Connects, or rejects with DatabaseUnavailable. */
   async open(): Promise<void> {
     await this.#readClock();
   }
 
   /**
-   * The deadline of a write whose caller's answer is due at `endsAt`, as an instant of the server's clock: rather a moment
-   * too early, by the time that an answer of the server took to get here.
+   * Converts `endsAt`, when a caller's answer is due, to an instant of the server's clock. Errs on the early side, by up to
+   * one answer's travel time.
    */
   #deadlineOf(endsAt: number): string {
     const now = performance.now();
-    // Sent ahead, and not waited for: it serves the writes after this one.
+    // Not awaited: the new reading serves later writes.
     if (now - this.#clockReadAt > CLOCK_AGE_MAX_MS) this.#readClock().catch(() => {});
     return new Date(writeEndsAt(endsAt, now) + this.#serverAheadMs).toISOString();
   }
@@ -117,7 +116,7 @@ export class Connection {
     this.#isClockDoubtful = false;
   }
 
-  /** Executes one statement as a prepared one. Calls keep their order, and a later one need not wait for an earlier one. */
+  /** Executes a prepared statement. Calls run in order; there is no need to await one before sending the next. */
   run<Row>(text: string, params: readonly unknown[]): Promise<Rows<Row>> {
     this.#texts.add(text);
     return this.#settle(() =>
@@ -125,7 +124,7 @@ export class Connection {
     );
   }
 
-  /** The same with rows as arrays in the order of the columns. */
+  /** The same with each row as an array in column order. */
   runArrays(text: string, params: readonly unknown[]): Promise<unknown[][]> {
     this.#texts.add(text);
     return this.#settle(() =>
@@ -133,20 +132,20 @@ export class Connection {
     );
   }
 
-  /** As `run`, of a single statement that writes: its last parameter, after these, is its deadline. */
+  /** Runs a single writing statement like `run`; its deadline becomes the last parameter. */
   async write<Row>(text: string, params: readonly unknown[], endsAt: number): Promise<Rows<Row>> {
     if (this.#isClockDoubtful) await this.#readClock();
     return this.run<Row>(text, [...params, this.#deadlineOf(endsAt)]);
   }
 
-  /** Executes text without parameters that may hold several statements. */
+  /** Executes text without parameters, which may hold several statements. */
   simple(text: string): Promise<Rows<Record<string, unknown>>> {
     return this.#settle(() => this.#client.unsafe(text));
   }
 
   /**
-   * Commits a write whose caller's answer is due at `endsAt`; false when Postgres rolled back. One message: where the deadline has
-   * passed by the server's clock, its first statement is refused, and Postgres does not look at the second.
+   * Commits a transaction whose caller's answer is due at `endsAt`; returns false if Postgres rolled back. The deadline
+   * check and the commit travel in one message: if the check fails, Postgres never executes the commit.
    */
   async commit(endsAt: number): Promise<boolean> {
     if (this.#isClockDoubtful) await this.#readClock();
@@ -154,13 +153,13 @@ export class Connection {
     return answered.command === 'COMMIT';
   }
 
-  /** Ends this connection for good: all that waits on it fails, nothing more is sent. Repeating it does nothing. */
+  /** Ends this connection for good and fails all its pending calls. Idempotent. */
   retire(reason: string): void {
     if (this.#lost !== null) return;
     this.#lost = new DatabaseUnavailable(reason);
     for (const reject of this.#outstanding) reject(this.#lost);
     this.#outstanding.clear();
-    // The driver says goodbye to a server that can hear it; the socket goes either way.
+    // The driver closes the session if the server can hear it; the socket goes either way.
     this.#client.end({ timeout: 0 }).then(
       () => this.#destroySocket(),
       () => this.#destroySocket(),
@@ -180,7 +179,7 @@ export class Connection {
         (error: unknown) => {
           this.#outstanding.delete(reject);
           if (endsConnection(error)) this.retire(describe(error));
-          // Perhaps it is not late, and the clock was set: the next write must not be refused for that.
+          // The write may be in time and the clock may have been set: read the clock before the next write.
           if (isPastDeadline(error)) this.#isClockDoubtful = true;
           reject(asDatabaseFailure(error));
         },
@@ -199,7 +198,7 @@ export class Connection {
       ? { path: target.path }
       : { host: target.host[0] ?? 'localhost', port: target.port[0] ?? 5432 };
     const socket = net.connect({ ...options, noDelay: true });
-    // The driver checks a server's certificate against this name.
+    // The driver checks the server's certificate against this name.
     Object.assign(socket, { host: target.host[0], port: target.port[0] });
     this.#socket = socket;
     return new Promise((resolve, reject) => {
@@ -221,7 +220,7 @@ export class Connection {
 
   #destroySocket(): void {
     if (this.#socket === null || this.#socket.destroyed) return;
-    // A goodbye under way gets a moment to leave; a peer that does not answer does not keep the socket.
+    // Give the goodbye a moment to leave; an unresponsive peer does not keep the socket.
     const socket = this.#socket;
     const timer = setTimeout(() => socket.destroy(), 500);
     timer.unref();

@@ -1,12 +1,12 @@
 /**
- * postgres.js 3.4.9 throws one TypeError out of a setImmediate when a connection goes away under a transaction
- * (upstream #1066, #1154, #1208): no try/catch reaches it. It is told by its stack, the clients are renewed, and the
- * process lives on. Every other uncaught error ends the process, as it does without a handler.
+ * postgres.js 3.4.9 throws a TypeError out of a setImmediate, beyond the reach of any try/catch, when a connection goes away
+ * under a transaction (upstream #1066, #1154, #1208). This module recognises it by its stack, renews the clients and lets
+ * the process live. Every other uncaught error ends the process, as it would without a handler.
  */
 const handlers = new Set<(reason: string) => void>();
 let installed = false;
 
-/** `renew` is called when the fault happens; the answer stops that. */
+/** Calls `renew` on each such fault, until the returned function is called. */
 export function surviveDriverFault(renew: (reason: string) => void): () => void {
   handlers.add(renew);
   if (!installed) {

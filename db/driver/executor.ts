@@ -7,13 +7,12 @@ import { CallerGone, DatabaseUnavailable, isRepeatable, isTakenNumber, withNothi
 import type { Pool } from './pool.ts';
 import { TransactionReader } from './readers.ts';
 
-/** Deadlocks, serialization failures and taken transaction numbers are answered by doing the work again, so often. */
+/** Attempts at work that meets a deadlock, a serialization failure or a taken transaction number. */
 const ATTEMPTS_MAX = 4;
 
 /**
- * Under load a second connection inside a transaction is a deadlock of the pool: every holder waits for one more. The
- * guard finds the code that asks for one, by whatever way `work` came to it. On Node 20 following calls through promises
- * slows every promise of the process by a fifth, so it watches wherever tests run, and not in production.
+ * A second connection inside a transaction deadlocks the pool under load: every holder waits for one more. This guard finds
+ * the code that asks for one. It runs in tests only, because on Node 20 AsyncLocalStorage slows every promise by a fifth.
  */
 export class SecondConnectionGuard {
   readonly #inside = new AsyncLocalStorage<TransactionReader>();
@@ -32,7 +31,7 @@ export class SecondConnectionGuard {
 const WRITE =
   /\b(insert\s+into|update\s+\S+\s+(as\s+\S+\s+)?set|delete\s+from|settle_straight_through_transfers|apply_transfer_changes|ledger_post)\b/i;
 
-/** What a caller has written goes by `write` or in a transaction, which carry its deadline. Where tests run, all else is refused. */
+/** A caller's writes must carry its deadline, through `write` or a transaction. In tests, any other write is refused. */
 export function refuseWrite(text: string): void {
   if (WRITE.test(text)) throw new Error('a write of a caller without a deadline: use write, or a transaction');
 }
@@ -42,11 +41,9 @@ export interface ExecutorOptions {
   readonly deadlineDefaultMs: number;
   readonly readClockOffset: (() => string) | null;
   readonly guard: SecondConnectionGuard | null;
-  /** Called when a transaction that woke workflows has committed. */
   readonly onWoken: () => void;
 }
 
-/** Executes statements and transactions on the connections of a pool, each under its deadline. */
 export class Executor {
   readonly #options: ExecutorOptions;
 
@@ -54,7 +51,7 @@ export class Executor {
     this.#options = options;
   }
 
-  /** One statement that reads: when it fails, nothing was done. */
+  /** Runs one reading statement; a failure means that nothing was done. */
   async read<Value>(run: (connection: Connection) => Promise<Value>, limits: CallLimits): Promise<Value> {
     try {
       return await this.#single(run, limits);
@@ -63,7 +60,7 @@ export class Executor {
     }
   }
 
-  /** One statement that writes; its last parameter is its deadline. */
+  /** Runs one writing statement; its last parameter is its deadline. */
   write<Row>(text: string, params: readonly unknown[], limits: CallLimits): Promise<Row[]> {
     return this.#single((connection) => connection.write<Row>(text, params, limits.endsAt), limits);
   }
@@ -80,7 +77,7 @@ export class Executor {
     const limits = caller === null ? own : { ...caller, endsAt: Math.min(caller.endsAt, own.endsAt) };
     const begin = beginStatement(deadlineMs === deadlineDefaultMs ? null : deadlineMs, options.lockTimeoutMs ?? null);
     for (let attempt = 1; ; attempt += 1) {
-      // A worker's transition of two seconds has no caller whose answer is due, and rather waits than gives up.
+      // Without a caller no answer is due, so a worker's short transition waits rather than gives up.
       const connection = await this.#take(limits, caller === null ? limits.endsAt : undefined);
       const transaction = new AttemptedTransaction(connection, begin, limits.endsAt);
       try {
@@ -98,7 +95,7 @@ export class Executor {
     }
   }
 
-  /** One statement is a transaction of its own: when a deadlock refuses it, it may simply be done again. */
+  /** A single statement is its own transaction, so it can simply run again after a deadlock. */
   async #single<Value>(run: (connection: Connection) => Promise<Value>, limits: CallLimits): Promise<Value> {
     this.#options.guard?.check();
     for (let attempt = 1; ; attempt += 1) {
@@ -124,7 +121,7 @@ export class Executor {
     }
   }
 
-  /** A connection for a call whose time is not over and whose caller is there. */
+  /** Takes a connection if the call's time is not over and its caller has not hung up. */
   async #take({ endsAt, isGone }: CallLimits, waitsUntil?: number): Promise<Connection> {
     const { pool } = this.#options;
     const now = performance.now();
@@ -148,7 +145,7 @@ function repeatAfterMs(attempt: number): number {
   return Math.random() * 10 * 2 ** attempt;
 }
 
-/** Gives the connection back when the attempt is over on it; one that missed the deadline is gone by then. */
+/** Returns the connection to the pool after the attempt; a missed deadline retires it instead. */
 async function underDeadline<T>(
   pool: Pool,
   { connection, endsAt, isDecided }: AttemptedTransaction,
@@ -173,7 +170,7 @@ async function underDeadline<T>(
   }
 }
 
-/** Nobody can say whether only this connection hangs: all are replaced. */
+/** Replaces all connections: nothing shows whether only this one hangs. */
 function missDeadline(pool: Pool, connection: Connection): void {
   connection.retire('the deadline was missed');
   pool.renew('another connection missed its deadline');
@@ -185,7 +182,7 @@ async function setClockOffset(connection: Connection, offset: string): Promise<v
   connection.clockOffset = offset;
 }
 
-/** The session's own timeouts serve the default deadline; only what differs from them is set. */
+/** The session's own timeouts match the default deadline, so only differences are set. */
 function beginStatement(deadlineMs: number | null, lockTimeoutMs: number | null): string {
   const settings: string[] = [];
   if (deadlineMs !== null) {
@@ -197,7 +194,7 @@ function beginStatement(deadlineMs: number | null, lockTimeoutMs: number | null)
   return ['begin', ...settings].join('; ');
 }
 
-/** One attempt at a transaction, on its connection. */
+/** One attempt at a transaction on one connection. */
 class AttemptedTransaction {
   readonly connection: Connection;
   readonly endsAt: number;
@@ -211,7 +208,7 @@ class AttemptedTransaction {
     this.endsAt = endsAt;
   }
 
-  /** The commit is on its way or over: what became of it is Postgres's to say. */
+  /** Whether the commit was sent: from then on Postgres decides the outcome. */
   readonly isDecided = (): boolean => this.#commitWasSent;
 
   get hasWoken(): boolean {
@@ -225,7 +222,7 @@ class AttemptedTransaction {
   ): Promise<T> {
     const { connection } = this;
     if (clockOffset !== null) await setClockOffset(connection, clockOffset);
-    // Sent ahead without waiting: what follows reaches Postgres behind it, and does nothing if it fails.
+    // Not awaited: the next statements follow it to Postgres and have no effect if it fails.
     const began = connection.simple(this.#begin);
     began.catch(() => {});
     const tx = new TransactionReader(connection);
@@ -233,19 +230,19 @@ class AttemptedTransaction {
       const result = await (guard === null ? work(tx) : guard.run(tx, () => work(tx)));
       tx.end();
       await began;
-      // One that was never sent, whatever for: without it the rest must not be committed.
+      // A statement that was never sent counts as a failure: the rest must not commit without it.
       if (tx.firstFailure !== undefined) throw tx.firstFailure;
       this.#commitWasSent = true;
       if (await connection.commit(this.endsAt)) {
         this.#hasWoken = tx.hasWoken;
         return result;
       }
-      // A statement failed, `work` went on as if it had not, and Postgres rolled back.
+      // `work` ignored a failed statement, and Postgres rolled back.
       throw tx.firstFailure ?? new Error('Postgres rolled the transaction back');
     } catch (error) {
       tx.end();
       if (!connection.isLost) await connection.simple('rollback').catch(() => connection.retire('the rollback failed'));
-      // Of a failed transaction Postgres only says that it has failed.
+      // Postgres only reports that the transaction has failed; report the statement that caused it.
       const cause = this.#commitWasSent && tx.firstFailure !== undefined ? tx.firstFailure : error;
       throw this.#commitWasSent ? cause : withNothingDone(error);
     }

@@ -1,11 +1,11 @@
 import postgres from 'postgres';
 
-/** Whether work that failed may have taken effect: `unknown` while its commit was under way. */
+/** Whether a failed call may have taken effect: `unknown` while its commit was under way. */
 export type FailedOutcome = 'nothing-done' | 'unknown';
 
 /**
- * Postgres cannot be reached, went away, or did not answer within the deadline. Where the outcome is unknown, callers ask
- * again under the same idempotency key. The API answers 503.
+ * Postgres is unreachable, went away, or missed the deadline. If the outcome is unknown, the caller repeats the request under
+ * the same idempotency key. The API answers 503.
  */
 export class DatabaseUnavailable extends Error {
   readonly outcome: FailedOutcome;
@@ -17,7 +17,7 @@ export class DatabaseUnavailable extends Error {
   }
 }
 
-/** The caller hung up before its call was begun: nothing was done, and no answer can reach it. */
+/** The caller hung up before the call started: nothing was done, and there is no one to answer. */
 export class CallerGone extends Error {
   constructor() {
     super('the caller is gone');
@@ -25,13 +25,12 @@ export class CallerGone extends Error {
   }
 }
 
-/** The failure of a call that cannot have taken effect, as one that says so. */
+/** The same failure, marked as one that cannot have taken effect. */
 export function withNothingDone(error: unknown): unknown {
   if (!(error instanceof DatabaseUnavailable) || error.outcome === 'nothing-done') return error;
   return new DatabaseUnavailable('nothing was done', { cause: error, outcome: 'nothing-done' });
 }
 
-/** Another transaction held the lock for longer than `lockTimeoutMs`; nothing was written. */
 export class LockTimeout extends Error {
   constructor(options?: ErrorOptions) {
     super('a lock was not granted in time', options);
@@ -45,49 +44,49 @@ const REPEATABLE_STATES: ReadonlySet<string> = new Set(['40001', '40P01']);
 /** Raised by before_deadline() (migration 0020). */
 const PAST_DEADLINE = 'ZD001';
 
-/** By a demoted server, which a failover left behind. */
+/** From a server that a failover has demoted. */
 const READ_ONLY_SERVER = '25006';
 
 /**
- * A write that came too late; connection failures; out of disk, memory or connections; timeouts of idle and long transactions; cancelled by a
- * timeout; stopping, starting; a failing disk.
+ * A late write; connection failures; out of disk, memory or connections; idle and long transactions that timed out;
+ * cancelled by a timeout; shutting down or starting; a failing disk; a demoted server.
  */
 const UNAVAILABLE_STATES = /^(ZD001|08...|53...|25P03|25P04|57014|57P..|58030|25006)$/;
 
-/** The SQLSTATE of an error that Postgres itself raised, else null. */
+/** The SQLSTATE of an error that Postgres raised, else null. */
 export function sqlState(error: unknown): string | null {
   return error instanceof postgres.PostgresError ? error.code : null;
 }
 
-/** Postgres refused a write because its deadline had passed, by the database's clock. */
+/** Whether Postgres refused a write because its deadline had passed by the database's clock. */
 export function isPastDeadline(error: unknown): boolean {
   return sqlState(error) === PAST_DEADLINE;
 }
 
-/** The name of the violated constraint when a unique key (23505) refused the write, else null. */
+/** The violated unique constraint (23505), else null. */
 export function uniqueViolation(error: unknown): string | null {
   if (!(error instanceof postgres.PostgresError) || error.code !== '23505') return null;
   return error.constraint_name ?? null;
 }
 
-/** A serialization failure or deadlock: the whole transaction may simply be done again. */
+/** A serialization failure or deadlock: the whole transaction can run again. */
 export function isRepeatable(error: unknown): boolean {
   const state = sqlState(error);
   return state !== null && REPEATABLE_STATES.has(state);
 }
 
-/** A transaction number that was drawn is taken: the whole transaction may be done again, and draws another. */
+/** Another transaction took the drawn transaction number: the whole transaction can run again with a new one. */
 export function isTakenNumber(error: unknown): boolean {
   return uniqueViolation(error)?.endsWith('_transaction_number_key') ?? false;
 }
 
-/** Whether it was a row of this table that a lock was not granted for in time, by what Postgres says of the place. */
+/** Whether the lock timeout was on a row of this table, judging by the error's context. */
 export function waitedForRowOf(error: unknown, table: string): boolean {
   if (!(error instanceof LockTimeout) || !(error.cause instanceof postgres.PostgresError)) return false;
   return error.cause.where?.includes(table) ?? false;
 }
 
-/** The error ended its connection, or says that the connection is of no use any more. */
+/** Whether the error ended its connection or makes it useless. */
 export function endsConnection(error: unknown): boolean {
   if (error instanceof postgres.PostgresError) {
     return error.severity === 'FATAL' || error.severity === 'PANIC' || error.code === READ_ONLY_SERVER;
@@ -95,7 +94,7 @@ export function endsConnection(error: unknown): boolean {
   return !(error instanceof LockTimeout) && isDriverFailure(error);
 }
 
-/** What callers of db/ see of a failure of the driver or the server: two classes of our own, else the error as it is. */
+/** Maps a failure of the driver or the server to our two classes; any other error passes through. */
 export function asDatabaseFailure(error: unknown): unknown {
   if (error instanceof DatabaseUnavailable || error instanceof LockTimeout) return error;
   if (error instanceof postgres.PostgresError) {
@@ -103,7 +102,7 @@ export function asDatabaseFailure(error: unknown): unknown {
     if (error.code === LOCK_NOT_AVAILABLE) return new LockTimeout({ cause: error });
     const unavailable = UNAVAILABLE_STATES.test(error.code) || endsConnection(error);
     if (!unavailable) return error;
-    // An error refuses the statement; one that ends the session may come between its commit and the answer.
+    // ERROR refuses the statement. A more severe one ends the session, perhaps between its commit and the answer.
     const outcome = error.severity === 'ERROR' ? 'nothing-done' : 'unknown';
     return new DatabaseUnavailable(`${error.code} ${error.message}`, { cause: error, outcome });
   }
@@ -124,7 +123,7 @@ export function describe(error: unknown): string {
   return error.message.includes(code) || error.message === '' ? error.message || code : `${code} ${error.message}`;
 }
 
-/** DETAIL and CONTEXT hold values of rows: readable by code, but out of the way of loggers, which walk enumerable fields. */
+/** Hides DETAIL and CONTEXT, which hold row values, from loggers: code can still read them, enumeration cannot. */
 function hideValues(error: postgres.PostgresError): void {
   for (const field of ['detail', 'where', 'internal_query'] as const) {
     const value = error[field];

@@ -3,18 +3,18 @@ import { Connection, type ConnectionOptions } from './connection.ts';
 
 const RECONNECT_FIRST_MS = 100;
 const RECONNECT_MAX_MS = 5_000;
-/** An idle listener asks for a sign of life, or it would never notice a peer that is gone without a word. */
+/** How often an idle listener probes its connection; otherwise it would never notice a peer that vanished silently. */
 const PROBE_EVERY_MS = 10_000;
 const PROBE_TIMEOUT_MS = 5_000;
 
 type OnNotify = (payload: string) => void;
 
-/** The one LISTEN connection of a process. It comes back by itself, and calls every listener with '' each time it does. */
+/** A process's single LISTEN connection. It reconnects by itself and then calls every listener with ''. */
 export class Listener {
   readonly #options: Omit<ConnectionOptions, 'onLost'>;
   readonly #listeners = new Map<string, Set<OnNotify>>();
   readonly #stopped = new AbortController();
-  /** The one in use or being opened; `#connected` once it hears. */
+  /** In use or being opened; `#connected` is true once it listens. */
   #connection: Connection | null = null;
   #connected = false;
   #running: Promise<void> | null = null;
@@ -27,7 +27,7 @@ export class Listener {
     };
   }
 
-  /** Starts to listen; resolves at once, also while Postgres is away. */
+  /** Starts to listen. Resolves at once, even while Postgres is away. */
   async listen(channel: string, onNotify: OnNotify): Promise<{ close(): Promise<void> }> {
     const known = this.#listeners.get(channel);
     if (known === undefined) this.#listeners.set(channel, new Set([onNotify]));
@@ -72,7 +72,7 @@ export class Listener {
         delayMs = RECONNECT_FIRST_MS;
         await this.#watch(connection);
       } catch {
-        // Postgres is away or on its way down; the loop tries again.
+        // Postgres is away or shutting down; the loop tries again.
       }
       this.#connected = false;
       connection.retire('the listener connects anew');
@@ -81,7 +81,7 @@ export class Listener {
     }
   }
 
-  /** Returns when the connection is lost, or does not answer. */
+  /** Returns when the connection is lost or does not answer. */
   async #watch(connection: Connection): Promise<void> {
     while (!connection.isLost && !this.#stopped.signal.aborted) {
       await new Promise<void>((resolve) => {

@@ -1,7 +1,7 @@
 import { Connection, type ConnectionOptions } from './connection.ts';
 import { neverBegun, QUEUE_LENGTH_MAX } from './deadlines.ts';
 
-/** A connection is replaced after this age or this many different statements, so that no server process grows for ever. */
+/** A connection is replaced at this age or after this many distinct statements, so that no server process grows for ever. */
 const CONNECTION_AGE_MAX_MS = 30 * 60_000;
 const PREPARED_STATEMENTS_MAX = 2_000;
 
@@ -10,7 +10,7 @@ interface Waiter {
   readonly reject: (error: unknown) => void;
 }
 
-/** Connections, each given to one user at a time, first come first served. */
+/** Lends each connection to one user at a time, first come first served. */
 export class Pool {
   readonly #options: Omit<ConnectionOptions, 'onLost'>;
   readonly #maxConnections: number;
@@ -27,12 +27,11 @@ export class Pool {
     this.#maxConnections = maxConnections;
   }
 
-  /** A connection that is free right now. */
   takeIdle(): Connection | null {
     return this.#idle.pop() ?? null;
   }
 
-  /** A connection, when one is free or opened within the time; else DatabaseUnavailable. Give it back with `release`. */
+  /** Waits for a connection for up to `timeoutMs`, else rejects with DatabaseUnavailable. Return it with `release`. */
   acquire(timeoutMs: number): Promise<Connection> {
     if (this.#closed) return Promise.reject(neverBegun('the client is closed'));
     const idle = this.takeIdle();
@@ -70,15 +69,15 @@ export class Pool {
   }
 
   /**
-   * Lets a new set of connections take over: the idle ones end now, those in use when they come back. For the moments
-   * when what one connection met says something about all of them.
+   * Replaces all connections: idle ones now, the others when they are released. For failures on one connection that say
+   * something about all of them.
    */
   renew(reason: string): void {
     for (const connection of this.#openedAt.keys()) this.#outdated.add(connection);
     for (const connection of this.#idle.splice(0)) connection.retire(reason);
   }
 
-  /** Refuses new users, waits for the present ones, then ends all connections. */
+  /** Refuses new users, waits for current ones, then ends all connections. */
   async close(timeoutMs: number): Promise<void> {
     this.#closed = true;
     for (const waiter of this.#waiters.splice(0)) waiter.reject(neverBegun('the client is closed'));
@@ -119,7 +118,7 @@ export class Pool {
     } catch (error) {
       this.#opening -= 1;
       connection.retire('it could not be opened');
-      // While others live, whoever waits may still get one of those; with none left there is nothing to wait for.
+      // A waiting call may still get another live connection; with none left there is nothing to wait for.
       if (this.#openedAt.size === 0) {
         this.#waiters.shift()?.reject(error);
         this.#openAsNeeded();

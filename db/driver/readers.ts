@@ -8,7 +8,7 @@ import type { Connection } from './connection.ts';
 import { type CallLimits, limitsOf } from './deadlines.ts';
 import { sqlState } from './failures.ts';
 
-/** What Postgres answers to every statement after the one that failed. */
+/** The answer of Postgres to every statement after a failed one. */
 const TRANSACTION_FAILED_BEFORE = '25P02';
 
 type Run = <Row>(text: string, params: readonly unknown[]) => Promise<Row[]>;
@@ -17,7 +17,7 @@ type RunArrays = (text: string, params: readonly unknown[]) => Promise<unknown[]
 
 const dialect = new PgDialect();
 
-/** Drizzle's two ways of asking, and plain text, over whatever executes a statement. */
+/** Drizzle's two query interfaces and plain text, over any function that executes a statement. */
 export class StatementReader implements Reader {
   readonly #run: Run;
   readonly #runArrays: RunArrays;
@@ -53,8 +53,8 @@ export class StatementReader implements Reader {
 }
 
 /**
- * Drizzle wraps what a statement was refused with into an error whose message holds every parameter. Those may be
- * somebody's name, and the wrapper hides a deadlock or a violated key from who looks for it: so the error goes out as it is.
+ * Unwraps drizzle's errors. Its wrapper puts every parameter, perhaps a person's name, into the message, and hides deadlocks
+ * and key violations from the code that handles them.
  */
 function withPlainErrors(database: PgRemoteDatabase): PgRemoteDatabase {
   const { session } = database._;
@@ -76,7 +76,7 @@ function withPlainErrors(database: PgRemoteDatabase): PgRemoteDatabase {
 
 const LOOK_UPS_AT_ONCE = 2;
 
-/** Outside of transactions, where rows that are looked up at one moment may be found by one statement. */
+/** For use outside of transactions: concurrent look-ups share a statement. */
 export class BatchingReader extends StatementReader {
   readonly #lookUps = new Map<string, Batcher<string, { readonly id: string } | null>>();
   readonly #runWithin: RunWithin;
@@ -89,7 +89,7 @@ export class BatchingReader extends StatementReader {
   }
 
   override async find<Row extends { readonly id: string }>(text: string, id: string): Promise<Row | null> {
-    // It has no row, and in a list with others it would fail theirs.
+    // It matches no row, and its bad syntax would fail the other look-ups of the statement.
     if (!isUuid(id)) return null;
     let lookUp = this.#lookUps.get(text);
     if (lookUp === undefined) {
@@ -101,12 +101,12 @@ export class BatchingReader extends StatementReader {
       lookUp = new Batcher(lookUpAll, undefined, LOOK_UPS_AT_ONCE);
       this.#lookUps.set(text, lookUp);
     }
-    // The text says what its rows look like.
+    // The query text determines the type of its rows.
     return (await lookUp.call(id, limitsOf(this.#deadlineMs))) as Row | null;
   }
 }
 
-/** What `work` gets: statements on the transaction's connection, refused once it has ended. */
+/** The `tx` of a transaction: statements on its connection, refused once it has ended. */
 export class TransactionReader extends StatementReader implements Transaction {
   readonly inTransaction = true;
   readonly #state: { ended: boolean; firstFailure: unknown };
@@ -120,7 +120,7 @@ export class TransactionReader extends StatementReader implements Transaction {
         state.firstFailure ??= error;
         throw sqlState(error) === TRANSACTION_FAILED_BEFORE ? state.firstFailure : error;
       });
-      // Whoever sent several at once may await only the first that fails; the others must not end the process.
+      // Code that sends several at once may await only the first failure; the others must not end the process.
       answer.catch(() => {});
       return answer;
     };
@@ -131,7 +131,7 @@ export class TransactionReader extends StatementReader implements Transaction {
     this.#state = state;
   }
 
-  /** What the first failed statement was refused with; undefined while none failed. */
+  /** The error of the first failed statement; undefined if none failed. */
   get firstFailure(): unknown {
     return this.#state.firstFailure;
   }

@@ -1,11 +1,11 @@
 import { LockTimeout, sqlState } from './failures.ts';
 
-/** A statement that several callers shared failed as a whole, and each of them is done alone. */
+/** A shared statement that failed as a whole; its calls now run one by one. */
 export interface SharedFailure {
   readonly statement: string;
-  /** What Postgres refused it with; null where it was not Postgres. */
+  /** The SQLSTATE; null for an error that Postgres did not raise. */
   readonly sqlState: string | null;
-  /** The first of its kind for a minute: one line of the log is enough for all of them. */
+  /** True for the first of its kind in a minute: one log line covers the rest. */
   readonly isNews: boolean;
 }
 

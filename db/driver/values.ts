@@ -2,16 +2,16 @@ import { getTableColumns, type Table } from 'drizzle-orm';
 import type postgres from 'postgres';
 
 /**
- * `$1` as the list of ids that a look-up is for: `WHERE id = ANY (${LISTED_IDS})`. Postgres takes a list that it does not
- * see for ten, finds the plan for the one or two that it sees cheaper, and so plans the statement anew each time, which takes
- * twice as long as executing it. Behind a sub-select no plan sees the list: after five, one serves all. It is made anew when
- * autovacuum has looked at the table, within a minute; for that long a table that grows from nothing may be read as the small one it was.
+ * `$1` as the ids of a look-up: `WHERE id = ANY (${LISTED_IDS})`. For a list it cannot see, Postgres assumes ten ids; it
+ * finds the plan for the one or two actual ids cheaper and so plans the statement anew each time, which takes twice as long
+ * as executing it. The sub-select hides the list from every plan, so after five executions one generic plan serves all.
+ * Autovacuum invalidates that plan within a minute; until then, a table that grows from nothing may still be scanned whole.
  */
 export const LISTED_IDS = '(SELECT $1::uuid[])::uuid[]';
 
 /**
- * How values travel. Everything goes out as text whose type Postgres infers from its place in the statement: a number
- * given for a bigint column, or a text for a jsonb one, is never declared as something else by the driver.
+ * Parameters travel as text, and Postgres infers each type from its place in the statement. The driver therefore never
+ * declares a number for a bigint column, or a text for a jsonb one, as something else.
  */
 export function toWire(value: unknown): string | null {
   if (value === null || value === undefined) return null;
@@ -58,14 +58,14 @@ const OID = {
 
 const EARLIEST = -8_640_000_000_000_000;
 
-/** Infinite timestamps become the first and last instant that a Date can hold. */
+/** Infinite timestamps become the earliest and latest instant of a Date. */
 function parseInstant(text: string): Date {
   if (text === 'infinity') return new Date(-EARLIEST);
   if (text === '-infinity') return new Date(EARLIEST);
   return new Date(text);
 }
 
-/** The items of a one-dimensional array as Postgres writes it: `{a,"b c",NULL}`. */
+/** Parses a one-dimensional Postgres array: `{a,"b c",NULL}`. */
 export function parseArray(text: string): (string | null)[] {
   const items: (string | null)[] = [];
   let at = 1;
@@ -89,7 +89,7 @@ export function parseArray(text: string): (string | null)[] {
   return items;
 }
 
-/** Sets how a client reads values: int8 as bigint, date as text, timestamptz as Date, json parsed, arrays of the types in use. */
+/** Sets the parsers: int8 as bigint, date as text, timestamptz as Date, json parsed, and the array types in use. */
 export function setValueParsers(client: postgres.Sql): void {
   const { parsers, serializers } = client.options;
   const readers: Record<number, (text: string) => unknown> = {
@@ -107,14 +107,14 @@ export function setValueParsers(client: postgres.Sql): void {
   for (const oid of Object.keys(serializers)) serializers[Number(oid)] = asIs;
 }
 
-/** Every column of a table, named as its drizzle schema does, for a SELECT as text. */
+/** All columns of a table under the names of its drizzle schema, for a SELECT as text. */
 export function everyColumn(table: Table): string {
   return Object.entries(getTableColumns(table))
     .map(([field, column]) => `${column.name} AS "${field}"`)
     .join(', ');
 }
 
-/** `account_id` as the code writes it: `accountId`. */
+/** `account_id` becomes `accountId`. */
 export function camelCase(column: string): string {
   return column.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 }

@@ -1,12 +1,12 @@
-/** The channel on which a process without a relay says that a workflow is to be woken; what for is found by looking. */
+/** The channel on which a process without a relay announces new wake-ups; listeners then read the table. */
 export const WAKEUPS_CHANNEL = 'workflow_wakeups';
 
-/** Commits with a NOTIFY queue behind one lock of Postgres: all of this long are one. */
+/** Commits that NOTIFY queue behind one lock in Postgres, so the commits of this interval share one. */
 const NOTIFY_INTERVAL_MS = 20;
 
 /**
- * Says after a commit that woke workflows that the relay is to look: to that of this process, else by one NOTIFY for all
- * commits of a moment, outside of them. It only saves the wait for the relay's next poll: what is lost is found by that.
+ * Nudges the relay after commits that woke workflows: directly within this process, otherwise by one NOTIFY for all commits
+ * of an interval. A nudge only saves the wait for the relay's next poll, which also finds wake-ups whose nudge was lost.
  */
 export class WakeupNudges {
   readonly #notify: () => Promise<void>;
@@ -36,7 +36,7 @@ export class WakeupNudges {
     if (this.#timer !== null) clearTimeout(this.#timer);
   }
 
-  /** One at a time: where Postgres is slow, they must not take its connections from others. */
+  /** One at a time, so that a slow Postgres does not tie up connections. */
   async #send(): Promise<void> {
     this.#timer = null;
     this.#isSending = true;
