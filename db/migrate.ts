@@ -5,12 +5,12 @@ import postgres from 'postgres';
 
 const MIGRATIONS = new URL('./migrations/', import.meta.url);
 const MIGRATION_NAME = /^\d{4}_[a-z0-9_]+\.sql$/;
-/** Any number that nothing else in the database uses as an advisory lock. */
+/** Arbitrary, but unique among the advisory locks of this database. */
 const MIGRATION_LOCK = 7_423_017;
-/** uuidv7() came with 18. */
+/** The release that brought uuidv7(). */
 const POSTGRES_MIN = 180_000;
 
-/** A reason to stop that the operator can act upon; its message is one line. */
+/** A problem that the operator can fix; its message is one line. */
 export class MigrationRefused extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -24,12 +24,12 @@ interface Migration {
   readonly hash: string;
 }
 
-/** How a migration waits for locks that running processes hold. */
+/** How a migration waits for the locks of running processes. */
 export interface LockPatience {
-  /** A lock that is not granted for this long is given up: every session that comes later would wait behind it. */
+  /** When to give up on a lock: every later session queues behind a migration that waits. */
   readonly timeoutMs: number;
   readonly attempts: number;
-  /** Between two attempts, for those who waited meanwhile. */
+  /** The pause between attempts, in which waiting sessions proceed. */
   readonly pauseMs: number;
 }
 
@@ -41,8 +41,8 @@ export interface MigrateOptions {
 }
 
 /**
- * Applies the migrations that the database does not have yet, in order, each in a transaction, one process at a time.
- * An applied file that was changed since, or is gone, is refused; those of a newer release are accepted.
+ * Applies missing migrations in order, each in its own transaction, one process at a time. Rejects an applied file that has
+ * changed or disappeared; accepts migrations of a newer release.
  */
 export async function migrate(
   databaseUrl: string,
@@ -96,21 +96,21 @@ async function refuseOldPostgres(client: postgres.Sql): Promise<void> {
   if (refusal !== null) throw new MigrationRefused(refusal);
 }
 
-/** Why a Postgres of this `server_version_num` cannot be used; null when it can. */
+/** Why a Postgres of this `server_version_num` is too old; null if it is not. */
 export function versionRefusal(version: number): string | null {
   if (version >= POSTGRES_MIN) return null;
   return `Postgres ${Math.floor(version / 10_000)} is too old: this service needs Postgres 18 or newer.`;
 }
 
-/** What the database has and this release does not know. */
+/** Applied migrations that this release does not have. */
 function unknownTo(migrations: readonly Migration[], applied: ReadonlyMap<string, string>): string[] {
   const known = new Set(migrations.map((migration) => migration.name));
   return [...applied.keys()].filter((name) => !known.has(name)).sort();
 }
 
 /**
- * Migrations that came after all of ours: the release that brought them was rolled back. Every migration leaves the release
- * before it able to run, so this one does. One that is not newer than ours belongs to another history.
+ * Migrations later than all of ours: a newer release ran here and was rolled back. This release can run, because every
+ * migration keeps the previous release working. A migration that is not later belongs to another history.
  */
 function ofNewerRelease(migrations: readonly Migration[], applied: ReadonlyMap<string, string>): string[] {
   const newestNumber = migrations.at(-1)?.name.slice(0, 4) ?? '';
@@ -122,7 +122,7 @@ function ofNewerRelease(migrations: readonly Migration[], applied: ReadonlyMap<s
   );
 }
 
-/** A migration of ours is never applied below a newer one: the two were never tested in that order. */
+/** Never applies one of our migrations below a newer one: that order was never tested. */
 function refuseGap(pending: readonly Migration[], newer: readonly string[]): void {
   const [missing] = pending;
   if (missing === undefined || newer.length === 0) return;
@@ -142,10 +142,10 @@ function refuseChangedHistory(migrations: readonly Migration[], applied: Readonl
   }
 }
 
-/** A lock was not to be had in time; or the session that holds it waited for one of the migration's. */
+/** The lock timed out, or its holder waited for one of the migration's own locks. */
 const LOCK_REFUSALS: ReadonlySet<string> = new Set(['55P03', '40P01']);
 
-/** Gives way to the session that holds a lock it needs, says so, and tries again. */
+/** Yields to the session that holds a needed lock, logs it, and tries again. */
 async function applyPatiently(
   client: postgres.Sql,
   migration: Migration,

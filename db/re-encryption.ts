@@ -6,12 +6,12 @@ import type { Keyring } from './frame/keyring.ts';
 import { webhookSecretRow } from './webhooks/schema.ts';
 
 /**
- * Everything that is encrypted, as places to walk through: what an earlier release wrote in clear, and what an older key
- * encrypted, is encrypted again under the newest key. A value that changes meanwhile is left alone.
+ * The places that hold encrypted values. Values in plain text from an earlier release, or under an older key, are encrypted
+ * again under the newest key. A value that changes meanwhile is left alone.
  */
 export interface EncryptedPlace {
   readonly name: string;
-  /** The next values after a cursor, in a fixed order; each names its row and how to find it again. */
+  /** The next values after a cursor, in a fixed order, each with its row's name and cursor. */
   read(reader: Reader, after: Cursor | null, limit: number, prefix: string): Promise<readonly EncryptedValue[]>;
   replace(reader: Reader, value: EncryptedValue, fresh: string): Promise<void>;
 }
@@ -20,7 +20,7 @@ type Cursor = readonly string[];
 
 export interface EncryptedValue {
   readonly cursor: Cursor;
-  /** Null where the newest key has encrypted it. */
+  /** Null if it is already under the newest key. */
   readonly stored: string | null;
 }
 
@@ -52,14 +52,14 @@ const accountHolderNames: EncryptedPlace & Named = {
   },
 };
 
-/** Of the routes whose contract says that their answers are confidential. */
+/** The routes whose contract marks their answers as confidential. */
 export const CONFIDENTIAL_PATHS = [
   '/beneficiary-verifications',
   '/webhook-subscriptions',
   '/webhook-subscriptions/{webhookSubscriptionId}/rotate-secret',
 ] as const;
 
-/** The stored answers of confidential routes. `paths` are those of the contracts; `{webhookSubscriptionId}` stands for all ids. */
+/** The stored answers of confidential routes. In a path, `{webhookSubscriptionId}` matches any id. */
 function storedAnswers(paths: readonly string[]): EncryptedPlace & Named {
   const all = sql`ARRAY(
     SELECT path FROM unnest(${sql.param([...paths])}::text[]) AS path WHERE path NOT LIKE '%{%'
@@ -89,7 +89,7 @@ function storedAnswers(paths: readonly string[]): EncryptedPlace & Named {
 }
 
 interface Named {
-  /** What the keyring calls the row. */
+  /** The keyring's name for the row. */
   row(cursor: Cursor): string;
 }
 
@@ -99,7 +99,7 @@ export function encryptedPlaces(confidentialPaths: readonly string[]): readonly 
   return [webhookSecrets, accountHolderNames, storedAnswers(confidentialPaths)];
 }
 
-/** Encrypts one batch again. The cursor to go on from, or null at the end, and how many values no key could decrypt. */
+/** Re-encrypts one batch. Returns the next cursor, or null at the end, and how many values no key could decrypt. */
 export async function reEncryptBatch(
   reader: Reader,
   keyring: Keyring,

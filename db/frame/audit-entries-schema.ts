@@ -1,6 +1,6 @@
 import { jsonb, pgTable, text, timestamp, uuid } from 'drizzle-orm/pg-core';
 
-/** The audit log as drizzle sees it, beside those of schema.ts. `subject` and `details` are the previous release's. */
+/** The audit log for drizzle. Only the previous release uses `subject` and `details`. */
 export const auditEntries = pgTable('audit_entries', {
   id: uuid('id').primaryKey(),
   occurredAt: timestamp('occurred_at', { withTimezone: true, mode: 'date' }).notNull(),

@@ -5,13 +5,13 @@ import { newId } from './ids.ts';
 
 /** Who asked for a change. */
 export interface Initiator {
-  /** A machine user's id, or the operating system's user who ran a command. */
+  /** A machine user's id, or the operating system's user for a command. */
   readonly actor: string;
   /** The `Request-Id`; null for a command. */
   readonly requestId: string | null;
 }
 
-/** What an entry can be about, in the singular. */
+/** The audited resources, in the singular. */
 export type AuditedResource =
   | 'account'
   | 'client'
@@ -21,29 +21,29 @@ export type AuditedResource =
   | 'outgoing-transfer'
   | 'provisioned-account-credit';
 
-/** Fields by the names and in the form in which the interface shows them. No secrets, and no personal data. */
+/** Fields named and formatted as the interface shows them. No secrets, no personal data. */
 export type AuditedFields = Readonly<Record<string, unknown>>;
 
 export interface AuditEntry {
   readonly initiator: Initiator;
   readonly resource: AuditedResource;
   readonly resourceId: string;
-  /** What was done, as a participle: `created`, `authorized`. */
+  /** A participle: `created`, `authorized`. */
   readonly action: string;
-  /** Absent for a creation. */
+  /** Absent from a creation. */
   readonly before?: AuditedFields;
-  /** Absent for a removal. */
+  /** Absent from a removal. */
   readonly after?: AuditedFields;
 }
 
-// The previous release's column `subject` is required: it holds the resource's id, and its index finds an entry by it.
+// The previous release requires `subject`: it holds the resource's id, and its index finds an entry by that.
 const APPEND = `
   INSERT INTO audit_entries (id, occurred_at, actor, action, subject, resource, resource_id, request_id, before, after)
   VALUES ($1, service_now(), $2, $3, $4, $5, $4, $6, $7, $8)`;
 
 /**
- * Appends to the audit log, in the transaction of the change itself: what cannot be audited does not happen. Of `before` and
- * `after` the entry keeps the fields that differ; where none does, nothing was changed and there is no entry.
+ * Appends to the audit log in the transaction of the change, so a change that cannot be audited does not happen. The entry
+ * keeps the fields that differ between `before` and `after`; if none differ, there is no entry.
  */
 export function appendAuditEntry(tx: Transaction, entry: AuditEntry): void {
   const { initiator, resource, resourceId, action } = entry;

@@ -1,6 +1,6 @@
 import { bigint, boolean, json, pgTable, smallint, text, timestamp, uuid } from 'drizzle-orm/pg-core';
 
-/** The event log as drizzle sees it; the migrations are what is true. */
+/** The event log for drizzle; the migrations are authoritative. */
 export const events = pgTable('events', {
   id: uuid('id').primaryKey(),
   firstPosition: bigint('first_position', { mode: 'bigint' }),

@@ -3,7 +3,7 @@ import type { EventEntry } from '../../domain/frame/events.ts';
 import type { Transaction } from '../driver/client.ts';
 import { newId } from './ids.ts';
 
-/** The resources that have events; also the webhook modules (specification 6, and three beyond it). */
+/** The resources with events, which are also the webhook modules (specification 6, and three beyond it). */
 export type EventModule =
   | 'incoming-transfers'
   | 'outgoing-transfers'
@@ -21,11 +21,11 @@ interface Event {
   readonly module: EventModule;
   readonly resourceId: string;
   readonly occurredAt: Date;
-  /** At most 16; they keep their order. */
+  /** At most 16, in order. */
   readonly entries: readonly EventEntry[];
 }
 
-// Statements as text, made once: nearly every transition appends events.
+// Constant texts: nearly every transition appends events.
 const COLUMNS = 'id, entry_count, module, resource_id, first_sequence, occurred_at, entries';
 const APPEND: Readonly<Record<EventModule, string>> = {
   'incoming-transfers': appendTo('incoming-transfers', 'incoming_transfers'),
@@ -45,8 +45,8 @@ function appendTo(module: EventModule, table: string): string {
 }
 
 /**
- * The text of an INSERT of the next events of a resource, whose row the statement before it, named `resource`, updates,
- * answering their `first_sequence`. Its parameters, those of `eventsValues`, begin after `last`.
+ * The INSERT of a resource's next events, for use after a common table expression named `resource` that updates the
+ * resource's row and returns `first_sequence`. Its parameters, those of `eventsValues`, follow number `last`.
  */
 export function insertOfNextEvents(module: EventModule, last: number): string {
   return `${insertOfEvents(module, last, 'first_sequence')} FROM resource`;
@@ -58,24 +58,21 @@ function insertOfEvents(module: EventModule, last: number, firstSequence: string
     SELECT ${id}::uuid, ${count}::smallint, '${module}', ${resource}::uuid, ${firstSequence}, ${at}::timestamptz, ${entries}::json`;
 }
 
-/**
- * Appends what a transition tells, in its own transaction and under its resource's lock: the sequence per resource is
- * taken from the resource's row.
- */
+/** Appends a transition's events in its transaction. The resource's row, which the caller has locked, numbers them. */
 export async function appendEvents(tx: Transaction, event: Event): Promise<void> {
   if (event.entries.length === 0) return;
   await tx.statement(APPEND[event.module], eventsValues(event));
 }
 
 /**
- * The text of an INSERT of the first events of a resource whose row is inserted with an event_sequence of as many; its
- * parameters, those of `eventsValues`, begin after `last`.
+ * The INSERT of a new resource's first events; the caller inserts its row with their number as event_sequence. The
+ * parameters, those of `eventsValues`, follow number `last`.
  */
 export function insertOfFirstEvents(module: EventModule, last: number): string {
   return insertOfEvents(module, last, '1');
 }
 
-/** How many parameters those INSERTs have. */
+/** The number of parameters of these INSERTs. */
 export const EVENTS_PARAMETERS = 5;
 
 export function eventsValues({ resourceId, occurredAt, entries }: Omit<Event, 'module'>): unknown[] {

@@ -13,18 +13,18 @@ export interface PageOf<Row> {
   readonly totalElements: number;
 }
 
-/** Text filters match a part, case-insensitively; `%`, `_` and `\` are plain characters. */
+/** Text filters match any part, ignoring case; `%`, `_` and `\` have no special meaning. */
 export function contains(column: SQLWrapper, part: string): SQL {
   return sql`${column} ILIKE ${`%${part.replace(/[\\%_]/g, '\\$&')}%`}`;
 }
 
-// Currencies without two decimals, by what one unit is worth in minor units.
+// Currencies without two decimals, by the minor units in one unit.
 const UNUSUAL_FACTORS = [0, 3, 4].map((units) => ({
   factor: 10 ** units,
   codes: CURRENCIES.filter((currency) => minorUnits(currency) === units),
 }));
 
-/** Minor units in one unit of the row's own currency, for bounds that come without a currency. */
+/** The minor units in one unit of the row's own currency, for bounds without a currency. */
 function minorFactor(currencyColumn: SQLWrapper): SQL {
   const cases = UNUSUAL_FACTORS.map(({ factor, codes }) => {
     const list = sql.join(
@@ -36,7 +36,7 @@ function minorFactor(currencyColumn: SQLWrapper): SQL {
   return sql`CASE ${sql.join(cases, sql` `)} ELSE 100 END`;
 }
 
-/** Bounds of an amount in minor units, given as decimal text in units of each row's own currency; both included. */
+/** Bounds of an amount in minor units, both inclusive, given as decimal text in units of each row's own currency. */
 export function amountBetween(
   minorColumn: SQLWrapper,
   currencyColumn: SQLWrapper,
@@ -50,12 +50,12 @@ export function amountBetween(
   ];
 }
 
-/** Exact filters: each column whose wanted value was given. */
+/** Exact filters for the columns whose value was given. */
 export function equalTo(pairs: readonly (readonly [column: SQLWrapper, wanted: string | undefined])[]): SQL[] {
   return pairs.flatMap(([column, wanted]) => (wanted === undefined ? [] : [sql`${column} = ${wanted}`]));
 }
 
-/** What GET filters of both kinds of transfers have in common (specification 4.7, 4.9); dates included. */
+/** The GET filters that both kinds of transfers share (specification 4.7, 4.9). Dates are inclusive. */
 export interface TransferFilter<Status extends string> {
   readonly status?: Status | undefined;
   readonly transactionNumber?: string | undefined;
@@ -74,14 +74,14 @@ export interface TransferFilter<Status extends string> {
 
 type TransferColumn = keyof typeof outgoingTransfers.$inferSelect & keyof typeof incomingTransfers.$inferSelect;
 
-/** The conditions that both kinds of transfers have in common. */
+/** The conditions that both kinds of transfers share. */
 export function transferConditions<Status extends string>(
   columns: { readonly [Column in TransferColumn]: SQLWrapper },
   filter: TransferFilter<Status>,
 ): SQL[] {
   const { status, transferDateFrom, transferDateTo } = filter;
   return [
-    // As a literal (one of a closed list), so that the planner may use the index of transfers that are not completed.
+    // A literal from a closed list, so that the planner can use the partial index of transfers that are not completed.
     ...(status === undefined ? [] : [sql`${columns.status} = ${sql.raw(`'${status}'`)}`]),
     ...equalTo([
       [columns.transactionNumber, filter.transactionNumber],

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import type { Reader, Transaction } from '../driver/client.ts';
 
-/** What a key stands for: the same request of the same machine user. */
+/** A key identifies one request of one machine user. */
 export interface IdempotencyScope {
   readonly machineUserId: string;
   readonly method: string;
@@ -11,12 +11,12 @@ export interface IdempotencyScope {
 
 export interface IdempotencyRow {
   readonly requestHash: Buffer;
-  /** Null while the transaction that claimed it has not answered, which only that transaction can see. */
+  /** Null until the claiming transaction has an answer; only that transaction sees the null. */
   readonly responseStatus: number | null;
   readonly responseBody: string | null;
 }
 
-/** What the keyring calls the stored answer of a key. */
+/** The keyring's row name for a stored answer. */
 export function storedAnswerRow(scope: IdempotencyScope): string {
   return `idempotency_keys.response_body ${JSON.stringify(valuesOf(scope))}`;
 }
@@ -33,8 +33,8 @@ function valuesOf({ machineUserId, method, path, key }: IdempotencyScope): strin
 }
 
 /**
- * Claims the key, or finds it taken. Waits for a transaction that holds it, up to the lock timeout.
- * One statement of its own: whoever waited must look at the row with a snapshot taken afterwards.
+ * Claims the key, or finds it taken. Waits, up to the lock timeout, for a transaction that holds it. The read is a statement
+ * of its own: its snapshot must be taken after the wait.
  */
 export async function claimIdempotencyKey(
   tx: Transaction,
@@ -53,7 +53,7 @@ export async function findIdempotencyKey(
   return row ?? null;
 }
 
-/** Stores the answer of a claimed key, in the transaction of the write that it answers. */
+/** Stores the answer of a claimed key in the transaction of the write. */
 export async function storeIdempotentAnswer(
   tx: Transaction,
   scope: IdempotencyScope,
@@ -62,7 +62,7 @@ export async function storeIdempotentAnswer(
   await tx.statement(STORE, [...valuesOf(scope), answer.status, answer.body]);
 }
 
-/** Forgets keys older than 30 days, a batch at a time. Returns how many went. */
+/** Deletes a batch of keys older than 30 days; returns how many. */
 export async function deleteOldIdempotencyKeys(tx: Transaction, batchSize: number): Promise<number> {
   const rows = await tx.execute<{ gone: number }>(sql`
     DELETE FROM idempotency_keys WHERE ctid = ANY (ARRAY(

@@ -2,11 +2,11 @@ import { v7 } from 'uuid';
 import { asId, type Id } from '../../domain/frame/ids.ts';
 import { drawRandomBytes } from './random-bytes.ts';
 
-/** The last id's millisecond, and its number in that millisecond, which begins somewhere in the lower half of 32 bits. */
+/** The last id's millisecond and its counter, which starts in the lower half of 32 bits. */
 let msecs = 0;
 let seq = 0;
 
-/** A new UUIDv7: ids made later by one process sort later, also when the clock steps back, so that "creation, then id" is one order. */
+/** A new UUIDv7. Ids from one process sort in order of creation even if the clock steps back. */
 export function newId<Branded extends Id<string> = Id<string>>(): Branded {
   const random = drawRandomBytes(16);
   const now = Date.now();

@@ -25,7 +25,7 @@ describe('a value', () => {
     expect(() => keyring.decrypt(stored, 'webhook_secrets.secret 2')).toThrow();
     for (let at = keyring.prefix.length; at < stored.length; at += 1) {
       const changed = stored.slice(0, at) + (stored[at] === 'A' ? 'B' : 'A') + stored.slice(at + 1);
-      // The last character of base64url may hold bits that mean nothing.
+      // The last base64url character may contain unused bits.
       if (Buffer.from(changed.slice(24), 'base64url').equals(Buffer.from(stored.slice(24), 'base64url'))) continue;
       expect(() => keyring.decrypt(changed, ROW), String(at)).toThrow();
     }

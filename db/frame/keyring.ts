@@ -1,15 +1,15 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
 
 /**
- * Encrypts single values of rows (AES-256-GCM). `row` says which table, column and row a value belongs to: a value that is
- * copied into another row cannot be decrypted there.
+ * Encrypts single values (AES-256-GCM). `row` names the table, column and row of a value; copied to another row, the value
+ * cannot be decrypted.
  */
 export interface Keyring {
-  /** Under the newest key. */
+  /** Uses the newest key. */
   encrypt(text: string, row: string): string;
-  /** Under whichever key it was encrypted. What a release before encryption wrote is returned as it is. */
+  /** Uses whichever key encrypted the text. Text from a release before encryption is returned as it is. */
   decrypt(stored: string, row: string): string;
-  /** What every value begins with that the newest key encrypted; the others are encrypted again in the background. */
+  /** The prefix of every value under the newest key; a background loop re-encrypts all others. */
   readonly prefix: string;
 }
 
@@ -37,13 +37,13 @@ export function createKeyring(keys: readonly Buffer[]): Keyring {
   };
 }
 
-/** Names a key without revealing anything of it. */
+/** Identifies a key without revealing any of it. */
 function keyId(key: Buffer): string {
   return createHash('sha256').update('financial-accounts encryption key ').update(key).digest('hex').slice(0, 16);
 }
 
 function encrypt(key: Buffer, text: string, row: string): string {
-  // Random: the same key encrypts far fewer than the 2^32 values after which two might share a nonce.
+  // Random nonces are safe here: one key encrypts far fewer than the 2^32 values at which a collision becomes likely.
   const nonce = randomBytes(NONCE_BYTES);
   const cipher = createCipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES });
   cipher.setAAD(Buffer.from(row, 'utf8'));

@@ -4,7 +4,7 @@ import type { OpenWork } from '../../domain/frame/waits.ts';
 import type { Reader, Transaction } from '../driver/client.ts';
 import { wakeEach } from './workflow-wakeups.ts';
 
-/** The nouns whose open rows a workflow stands for; a row is open as long as it has a `next_check_at`. */
+/** Rows with a workflow. A row is open as long as it has a `next_check_at`. */
 export const OPEN_WORK_TYPES = [
   'account-connection',
   'incoming-transfer',
@@ -20,7 +20,7 @@ const TABLES: Readonly<Record<OpenWorkType, SQL>> = {
   'user-invitation': sql`user_sign_ups`,
 };
 
-/** What an operator sees of each; accounts wait for nothing but their provider. */
+/** What an operator sees of each type; accounts only ever wait for their provider. */
 const DESCRIPTIONS: Readonly<Record<OpenWorkType, SQL>> = {
   'account-connection': sql`
     SELECT client_id AS "clientId", id AS "accountId", status, NULL AS scheme, currency, provider,
@@ -36,7 +36,7 @@ const DESCRIPTIONS: Readonly<Record<OpenWorkType, SQL>> = {
       CASE WHEN mailed_at IS NULL THEN 'mail' ELSE 'answer' END AS "waitingFor", NULL::timestamptz AS "cutOffAt" FROM user_sign_ups`,
 };
 
-/** What a row's workflow waits for, as an operator filters by it, with the clock by which its deadlines count. */
+/** What a row's workflow waits for, in the terms of an operator's filter, and the clock that its deadlines refer to. */
 export async function describeOpenWork(
   reader: Reader,
   type: OpenWorkType,
@@ -50,12 +50,12 @@ export async function describeOpenWork(
   return { work, cutOffAt, now };
 }
 
-/** A row that its workflow should have looked at long ago is woken again after this, until it does. */
+/** How often to wake a workflow again while its row's check remains overdue. */
 const CHECK_AGAIN = sql`interval '5 minutes'`;
 
 /**
- * Wakes the workflows of rows whose check is overdue, oldest first, and puts their next check off. Several sweepers pass
- * each other by; returns how many rows were woken.
+ * Wakes the workflows of overdue rows, oldest first, and postpones their next check. Concurrent sweeps skip each other's
+ * rows. Returns how many rows it woke.
  */
 export async function wakeOverdue(tx: Transaction, type: OpenWorkType, limit: number): Promise<number> {
   const rows = await tx.execute<{ id: string }>(sql`
@@ -73,7 +73,7 @@ export async function wakeOverdue(tx: Transaction, type: OpenWorkType, limit: nu
   return rows.length;
 }
 
-/** Wakes the workflows of open rows in the order of ids, from the one after `after` on; returns the ids of this page. */
+/** Wakes the workflows of open rows, in order of id from after `after`; returns the ids of this page. */
 export async function wakeOpen(
   tx: Transaction,
   type: OpenWorkType,
@@ -85,7 +85,7 @@ export async function wakeOpen(
   return ids;
 }
 
-/** The ids of open rows, in their order, from the one after `after` on. */
+/** The ids of open rows in order, from after `after`. */
 export async function listOpen(
   reader: Reader,
   type: OpenWorkType,
@@ -98,7 +98,6 @@ export async function listOpen(
   return rows.map((row) => row.id);
 }
 
-/** Which of these rows are open. */
 export async function whichAreOpen(reader: Reader, type: OpenWorkType, ids: readonly string[]): Promise<Set<string>> {
   if (ids.length === 0) return new Set();
   const rows = await reader.execute<{ id: string }>(sql`
@@ -111,7 +110,7 @@ async function wakeAll(tx: Transaction, type: OpenWorkType, ids: readonly string
   await wakeEach(tx, sql`SELECT ${type}::text AS type, id FROM unnest(${arrayOf(ids)}::text[]) AS id`);
 }
 
-/** Ids as one array parameter: they hold no character that an array literal quotes. */
+/** Ids as one array parameter; they contain no character that an array literal must quote. */
 function arrayOf(ids: readonly string[]): string {
   return `{${ids.join(',')}}`;
 }

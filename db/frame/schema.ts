@@ -29,7 +29,7 @@ import type { Address } from '../../domain/frame/parties/addresses.ts';
 import type { PartyAccount } from '../../domain/incoming-transfers/incoming-transfers.ts';
 import type { BeneficiaryShown } from '../../domain/outgoing-transfers/outgoing-transfers.ts';
 
-/** The tables as drizzle sees them. The migrations are what is true; test/schema.test.ts compares the two. */
+/** The tables for drizzle. The migrations are authoritative; test/schema.test.ts compares the two. */
 const bytea = customType<{ data: Uint8Array }>({ dataType: () => 'bytea' });
 
 export const machineUsers = pgTable('machine_users', {

@@ -7,8 +7,8 @@ const WAKE = `INSERT INTO workflow_wakeups (workflow_id, workflow_type, next_att
   VALUES ($1, $2, service_now(), service_now()) ON CONFLICT (workflow_id) DO UPDATE SET ${ASKED_AGAIN}`;
 
 /**
- * The text of an INSERT of the first wake-up of a resource whose row the same statement inserts, so that nobody has asked
- * before; none when the parameter is null. One parameter, after `last`: the workflow's id.
+ * The INSERT of a new resource's first wake-up, in the statement that inserts its row, so it cannot conflict with an earlier
+ * one. Its only parameter, number `last` + 1, is the workflow's id; null inserts nothing.
  */
 export function insertOfFirstWakeup(workflowType: string, last: number): string {
   return `INSERT INTO workflow_wakeups (workflow_id, workflow_type, next_attempt_at, created_at)
@@ -16,15 +16,15 @@ export function insertOfFirstWakeup(workflowType: string, last: number): string 
 }
 
 /**
- * Notes, in the transaction that makes a change, that the change's workflow must look at its row. The relay hands it to
- * Temporal; asking again before that only raises the generation, so that nothing that was asked later is deleted early.
+ * Requests, in the transaction of a change, that the workflow read its row again. The relay forwards the request to
+ * Temporal. A repeated request raises the generation, which keeps the relay from deleting it as already delivered.
  */
 export async function wake(tx: Transaction, workflowType: string, workflowId: string): Promise<void> {
   tx.noteWakeup();
   await tx.statement(WAKE, [workflowId, workflowType]);
 }
 
-/** Wakes the workflow of each row of a query of `type` and `id`, in one statement and one order. */
+/** Wakes the workflow of each row (`type`, `id`) of a query, in one statement and in one lock order. */
 export async function wakeEach(tx: Transaction, rows: SQL): Promise<void> {
   tx.noteWakeup();
   await tx.execute(sql`
@@ -43,7 +43,7 @@ export interface ClaimedWakeup {
 
 const CLAIMED = `wakeup.workflow_id AS "workflowId", wakeup.workflow_type AS "workflowType", wakeup.generation,
   wakeup.attempt_count AS "attemptCount", wakeup.claim_token AS "claimToken"`;
-// Of those that were signalled, it passes over what somebody is asking for again at this moment.
+// SKIP LOCKED leaves a delivered wake-up alone if a transaction is requesting it again right now.
 const SETTLE_AND_CLAIM = `
   WITH settled AS (
     DELETE FROM workflow_wakeups AS wakeup WHERE workflow_id IN (
@@ -72,9 +72,9 @@ interface Claim {
 }
 
 /**
- * In one round trip: deletes what Temporal has the signals of, and claims due wake-ups, oldest first, for `leaseMs`. Whoever claims them
- * tells Temporal outside of any transaction, and a relay that dies loses them to another when the lease ends. What is not among the
- * settled was asked for again, is held by somebody who asks for it, or is another's or gone: `settleWakeup` finds out.
+ * Deletes delivered wake-ups and claims due ones for `leaseMs`, oldest first, in one round trip. The claimer signals Temporal
+ * outside of any transaction; if it dies, the lease ends and another relay takes over. A delivered wake-up that is absent
+ * from `settled` was requested again, is locked, or is no longer this relay's: `settleWakeup` finds out which.
  */
 export async function settleAndClaimWakeups(
   reader: Reader,
@@ -96,8 +96,8 @@ export async function settleAndClaimWakeups(
 }
 
 /**
- * Temporal has the signal: the wake-up goes, unless it was asked for again since it was read; then it is due again. Two
- * statements, because the second must see what the first one waited for.
+ * Deletes a wake-up that Temporal has received, or makes it due again if it was requested again meanwhile. Two statements,
+ * because the second must see what the first one waited for.
  */
 export async function settleWakeup(reader: Reader, wakeup: ClaimedWakeup): Promise<void> {
   const { workflowId, generation, claimToken } = wakeup;
@@ -108,7 +108,7 @@ export async function settleWakeup(reader: Reader, wakeup: ClaimedWakeup): Promi
   if (deleted.length === 0) await giveBackWakeup(reader, wakeup, 0);
 }
 
-/** Gives a claim back, to be tried again after `delayMs`; `reason` counts the attempt, and its absence does not. */
+/** Returns a claim, due again after `delayMs`. With a `reason` the attempt counts as failed. */
 export async function giveBackWakeup(
   reader: Reader,
   wakeup: ClaimedWakeup,
@@ -122,7 +122,7 @@ export async function giveBackWakeup(
     WHERE workflow_id = ${wakeup.workflowId} AND claim_token = ${wakeup.claimToken}::uuid`);
 }
 
-/** Temporal found the wake-up invalid: it stays for an operator to see, and is tried again only when asked for again. */
+/** Keeps a wake-up that Temporal found invalid for an operator; only a new request tries it again. */
 export async function parkWakeup(reader: Reader, wakeup: ClaimedWakeup, reason: string): Promise<void> {
   await reader.execute(sql`
     UPDATE workflow_wakeups SET claim_token = NULL, claimed_until = NULL, last_error = ${reason},
@@ -145,7 +145,7 @@ export async function listParkedWakeups(reader: Reader, limit: number): Promise<
       last_error AS "lastError" FROM workflow_wakeups WHERE parked_at IS NOT NULL ORDER BY parked_at LIMIT ${limit}`);
 }
 
-/** How far the relay is behind: the age in seconds of the oldest wake-up that is not parked, and how many are parked. */
+/** The relay's backlog: the age in seconds of the oldest wake-up that is not parked, and the number of parked ones. */
 export async function readRelayBacklog(reader: Reader): Promise<{ lagSeconds: number; parked: number }> {
   const [row] = await reader.execute<{ lagSeconds: number; parked: number }>(sql`
     SELECT coalesce(extract(epoch FROM service_now() - min(created_at) FILTER (WHERE parked_at IS NULL)), 0)::float8
@@ -153,7 +153,7 @@ export async function readRelayBacklog(reader: Reader): Promise<{ lagSeconds: nu
   return row ?? { lagSeconds: 0, parked: 0 };
 }
 
-/** Which of these workflows are about to be woken. */
+/** Which of these workflows have a pending wake-up. */
 export async function whichAreWaking(reader: Reader, workflowIds: readonly string[]): Promise<Set<string>> {
   if (workflowIds.length === 0) return new Set();
   const rows = await reader.statement<{ id: string }>(

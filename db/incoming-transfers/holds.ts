@@ -21,7 +21,7 @@ import { change, lockTransfer, postArrival, wakeIncoming } from './work.ts';
 
 const ENTITY = 'incomingTransfer';
 
-/** The transfer under its locks, with its account, or the one that it is about to get. */
+/** Locks and reads the transfer and its account, or the account to which it is about to be assigned. */
 export async function begin(tx: Transaction, id: IncomingTransferId, assignTo: AccountId | null = null) {
   const [ids] = await tx.drizzle
     .select({ accountId: incomingTransfers.accountId })
@@ -31,7 +31,7 @@ export async function begin(tx: Transaction, id: IncomingTransferId, assignTo: A
   const accountId = ids.accountId ?? assignTo;
   const accounts = await lockAccounts(tx, accountId === null ? [] : [accountId]);
   const transfer = await lockTransfer(tx, id);
-  // Its account is locked before it, so one that it has got since must be locked by another attempt.
+  // Accounts are locked before transfers, so a transfer that was assigned meanwhile takes another attempt.
   if (transfer.accountId !== ids.accountId && transfer.accountId !== accountId) throw assignedMeanwhile(transfer);
   const now = await readClock(tx);
   return { transfer, account: accountId === null ? null : (accounts.get(accountId) ?? null), now };
@@ -42,7 +42,7 @@ function assignedMeanwhile({ id, accountId }: IncomingTransfer): Error {
   return refusal('common.state.illegal_transition', [ENTITY, 'accountId', accountId ?? ''], message);
 }
 
-/** The columns that say whose the money is; one that had none before gets them with its account. */
+/** The columns of the money's owner; a transfer without one gets them with its account. */
 function ownedBy(transfer: IncomingTransfer, account: LockedAccount | null) {
   if (account === null) return {};
   const { accountId, receiverPartyAccountId } = transfer;
@@ -53,7 +53,7 @@ function ownedBy(transfer: IncomingTransfer, account: LockedAccount | null) {
   };
 }
 
-/** Ends a hold: the money goes from suspense to the account, or is to be sent back (true). */
+/** Ends a hold: credits the account from suspense, or returns true if the money must go back to its payer. */
 export async function settleHeld(
   tx: Transaction,
   transfer: IncomingTransfer,
@@ -115,7 +115,7 @@ export async function postReturn(tx: Transaction, transfer: IncomingTransfer, no
   });
 }
 
-/** Holds the money of a transfer, for the account where there is one: what comes to it is receivable until it may be booked. */
+/** Holds a transfer's money. With an account, the amount is receivable there until it can be credited. */
 export async function hold(
   tx: Transaction,
   transfer: IncomingTransfer,
@@ -128,7 +128,7 @@ export async function hold(
   change(tx, transfer, now, { ...holdOf(reason, now), ...ownedBy(transfer, account), receivableMinor });
 }
 
-/** The provisioned credit of a transfer shows the account that the transfer has found. */
+/** Assigns the provisioned credit of a transfer to the transfer's account. */
 export async function assignCredit(tx: Transaction, transfer: IncomingTransfer, account: LockedAccount): Promise<void> {
   if (transfer.provisionedAccountCreditId === null) return;
   await tx.drizzle
@@ -138,8 +138,8 @@ export async function assignCredit(tx: Transaction, transfer: IncomingTransfer, 
 }
 
 /**
- * The provider lets go of money that it held: the transfer is pending again, and in the same transaction what its account
- * allows. `waiting`: the payment is not here yet. `break`: the provider names another amount.
+ * Releases money that its provider held: the transfer becomes pending and, in the same transaction, whatever its account
+ * allows. `waiting`: the payment has not arrived yet. `break`: the provider reports another amount.
  */
 export async function releaseHeldTransfer(
   tx: Transaction,
@@ -153,7 +153,7 @@ export async function releaseHeldTransfer(
     .where(and(eq(t.provider, payment.provider), eq(t.serviceProviderId, payment.serviceProviderId)));
   if (found === undefined) return 'waiting';
   if (found.amountMinor !== payment.amountMinor || found.currency !== payment.currency) return 'break';
-  // Looked for once more: its account may have been opened meanwhile.
+  // Match again: the account may have opened meanwhile.
   const matched = found.accountId === null ? await lockReceiver(tx, namedReceiverOf(found)) : null;
   const { transfer, account, now } = await begin(tx, found.id, matched?.account?.id ?? null);
   if (transfer.status !== 'on-hold' || transfer.holdReason !== 'held-by-provider') return 'no-effect';

@@ -18,7 +18,7 @@ import { change, wakeIncoming } from './work.ts';
 
 const ENTITY = 'incomingTransfer';
 
-/** Moves a held transfer as far as its account allows, and says what must be done or waited for. Safe to repeat. */
+/** Advances a held transfer as far as its account allows and returns the next step. Safe to repeat. */
 export async function advanceIncomingTransfer(tx: Transaction, id: IncomingTransferId): Promise<IncomingTransferStep> {
   const { transfer, account, now } = await begin(tx, id);
   if (transfer.status === 'pending') {
@@ -49,8 +49,8 @@ export async function recordReturn(tx: Transaction, id: IncomingTransferId): Pro
 }
 
 /**
- * An operator assigns a payment that matched no account, or several, to one of the same provider and currency. What the
- * provider holds is credited when the provider lets go of it.
+ * Assigns a payment that matched no account, or several, to an account of the same provider and currency, as an operator
+ * asked. Money that the provider holds is credited once the provider releases it.
  */
 export async function assignIncomingTransfer(
   tx: Transaction,
@@ -59,7 +59,7 @@ export async function assignIncomingTransfer(
   initiator: Initiator,
 ): Promise<void> {
   const { transfer, account, now } = await begin(tx, id, accountId);
-  // `begin` locks the account that the transfer has, and not another one.
+  // `begin` locks the transfer's own account, and only that one.
   if (transfer.accountId !== null || account === null) {
     await requireAccount(tx, accountId);
     throw notOnHold(transfer);
@@ -81,7 +81,7 @@ export async function assignIncomingTransfer(
   await wakeIncoming(tx, id);
 }
 
-/** An unknown id is refused before anything else, also where the transfer can have no account any more. */
+/** Rejects an unknown id before anything else, even if the transfer can no longer be assigned. */
 async function requireAccount(tx: Transaction, id: AccountId): Promise<void> {
   const [found] = await tx.drizzle.select({ id: accounts.id }).from(accounts).where(eq(accounts.id, id));
   if (found === undefined) throw recordNotFound(ENTITY, 'accountId', id);
@@ -103,8 +103,8 @@ function checkAssignable(transfer: IncomingTransfer, account: LockedAccount): vo
 }
 
 /**
- * An operator sends held money back to where it came from. A payment of ours that came back has no payer to send it to: it
- * can only be assigned.
+ * Returns held money to its payer, as an operator asked. An outgoing payment that came back has no payer: it can only be
+ * assigned.
  */
 export async function returnIncomingTransfer(
   tx: Transaction,

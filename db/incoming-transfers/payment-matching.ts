@@ -12,7 +12,7 @@ import type { LockedAccount } from '../../domain/ledger/ledger.ts';
 import type { Reader, Transaction } from '../driver/client.ts';
 import { lockAccounts } from '../ledger/ledger.ts';
 
-/** What a payer wrote of the receiver; any of it may be missing or wrong. */
+/** The payer's description of the receiver. Any part may be missing or wrong. */
 export interface NamedReceiver {
   readonly provider: string;
   readonly currency: string;
@@ -24,12 +24,12 @@ export interface NamedReceiver {
   readonly remittanceText: string | null;
 }
 
-// An open account wins over a closed one that had the same number before.
+// A number may be reused: an open account wins over a closed one.
 const OPEN_FIRST = sql`status IN ('closed', 'declined'), id DESC`;
 
 /**
- * Finds the account that a payment is for: by IBAN, then by account number and routing code, then by a ledger number in
- * the reference. A sub-account has the bank details of its main account, and is identified by its own ledger number.
+ * Matches a payment to an account: by IBAN, then by account number and routing code, then by a ledger number in the
+ * reference. A sub-account shares its main account's bank details; its own ledger number identifies it.
  */
 async function matchPayment(reader: Reader, payment: NamedReceiver): Promise<PaymentMatch> {
   const main = await findByBankDetails(reader, payment);
@@ -49,7 +49,7 @@ async function findByBankDetails(reader: Reader, payment: NamedReceiver): Promis
   const iban = receiver.iban === null ? null : normalIban(receiver.iban);
   const byIban = iban === null ? null : await find(sql`iban = ${iban}`);
   if (byIban !== null) return byIban;
-  // As accounts hold them: a bank may write a sort code with dashes.
+  // Normalized as accounts store them: a bank may write a sort code with dashes.
   const codes = Object.entries(receiver.routingCodes).map(([kind, code]) => [
     kind,
     normalRoutingCode(kind, code) ?? code,
@@ -62,7 +62,7 @@ async function findByBankDetails(reader: Reader, payment: NamedReceiver): Promis
   return find(sql`account_number = ${receiver.accountNumber} AND (${anyCode})`);
 }
 
-/** The accounts at the payment's provider, in its currency, whose ledger numbers stand in the reference. */
+/** Accounts at the payment's provider and in its currency whose ledger numbers appear in the reference. */
 async function listByLedgerNumbers(reader: Reader, payment: NamedReceiver): Promise<readonly ReceiverCandidate[]> {
   const numbers = ledgerNumbersIn(payment.remittanceText ?? '');
   if (numbers.length === 0) return [];
@@ -72,7 +72,7 @@ async function listByLedgerNumbers(reader: Reader, payment: NamedReceiver): Prom
       AND ledger_number = ANY (${sql.param(numbers)}::text[])`);
 }
 
-/** The account that a payment is for, locked; without one, why a person must find it. */
+/** The matched account, locked, or the reason why an operator must match the payment. */
 export async function lockReceiver(
   tx: Transaction,
   payment: NamedReceiver,
@@ -84,7 +84,7 @@ export async function lockReceiver(
   const { accountId, mainAccountId } = found;
   const accounts = await lockAccounts(tx, mainAccountId === null ? [accountId] : [mainAccountId, accountId]);
   const account = accounts.get(accountId) ?? null;
-  // A sub-account may have closed while this waited for its lock.
+  // A sub-account may have closed while this transaction waited for its lock.
   const closed = account?.status === 'closed' || account?.status === 'declined';
   return { account: closed && mainAccountId !== null ? (accounts.get(mainAccountId) ?? null) : account, hold: null };
 }

@@ -14,7 +14,7 @@ export async function findProvisionedAccountCredit(reader: Reader, id: Provision
   return row === undefined ? null : presentProvisionedAccountCredit(row);
 }
 
-/** Filters of specification 4.6; amounts as decimal text in each credit's own currency. */
+/** Filters of specification 4.6; amounts are decimal text in each credit's own currency. */
 export interface CreditFilter {
   readonly accountId?: AccountId | undefined;
   readonly currency?: string | undefined;
@@ -22,7 +22,7 @@ export interface CreditFilter {
   readonly amountTo?: string | undefined;
 }
 
-/** A page of credits by creation, and how many there are in all. */
+/** One page of credits in order of creation, and the total. */
 export async function listProvisionedAccountCredits(
   reader: Reader,
   filter: CreditFilter,

@@ -25,7 +25,7 @@ type Row = typeof provisionedAccountCredits.$inferSelect;
 
 const ENTITY = 'provisionedAccountCredit';
 
-/** Money that a plug-in caller reports (specification 2.6). Amounts in minor units. */
+/** Money reported by a plug-in caller (specification 2.6). Amounts in minor units. */
 export interface ReportedCredit {
   readonly clientId: ClientId | null;
   readonly accountId: AccountId;
@@ -41,8 +41,8 @@ export interface ReportedCredit {
 }
 
 /**
- * Records what a plug-in caller reports, and the incoming transfer that follows from it. The same provider id with the
- * same content answers the first credit (`repeated`); with other content it is refused.
+ * Records a plug-in caller's report and creates its incoming transfer. The same provider id with the same content returns
+ * the first credit (`repeated`); with other content it is rejected.
  */
 export async function reportCredit(
   tx: Transaction,
@@ -69,13 +69,13 @@ export async function reportCredit(
     audit(tx, shown, initiator);
     return { credit: shown, repeated: false };
   } catch (error) {
-    // The account's lock keeps a repetition apart; so the same id arrived meanwhile for another account.
+    // The account's lock serializes repetitions for one account, so another account has just taken this id.
     if (uniqueViolation(error) === 'provisioned_account_credits_by_provider_id') throw otherContent(reported);
     throw error;
   }
 }
 
-/** Without the sender, whose data the credit itself keeps. */
+/** Omits the sender, whose data only the credit itself keeps. */
 function audit(
   tx: Transaction,
   credit: ReturnType<typeof presentProvisionedAccountCredit>,
@@ -184,7 +184,7 @@ async function storeCredit(
   return row;
 }
 
-/** A payment that a built-in provider reports. Whom the payer named may be missing or unknown. */
+/** A payment reported by a built-in provider. The receiver's details may be missing or unknown. */
 export interface ReceivedPayment extends NamedReceiver {
   readonly amountMinor: bigint;
   readonly scheme: string;
@@ -192,13 +192,13 @@ export interface ReceivedPayment extends NamedReceiver {
   readonly senderAccount: PartyAccount | null;
   readonly serviceProviderId: string;
   readonly serviceProviderReference: string | null;
-  /** The provider has the money and does not let go of it yet. */
+  /** The provider has received the money and is still holding it. */
   readonly held: boolean;
 }
 
 /**
- * Records a payment in once per provider id, for the account that it matches; what matches none, or several, or is held by
- * its provider is on hold against suspense. The same again that is held no longer releases it. `break`: the same id with
+ * Records a payment in, once per provider id, for its matching account. It is held in suspense if no account or several
+ * match, or while its provider holds it. A repeated report that is no longer held releases it. `break`: the same id with
  * another amount.
  */
 export async function receivePayment(

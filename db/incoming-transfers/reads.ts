@@ -27,7 +27,7 @@ const RECEIVER_ID = partyAccountIdInSql(
   'incoming_transfers.account_id',
 );
 
-/** Also for events, which show a transfer as it was: the same rows with what an event tells laid over them. */
+/** Also used for events, which lay their own data over these rows to show a transfer as it was. */
 export function transfersWithAccounts(reader: Reader) {
   return reader.drizzle
     .select({
@@ -57,7 +57,7 @@ interface Row extends IncomingTransferRecord {
   readonly receiverAccount: PartyAccount | null;
 }
 
-// Statements as text: GETs and lists are too frequent to have a query built, and rows mapped, each time.
+// As text: GETs and lists are too frequent to build a query and map its rows each time.
 const SHOWN = [
   'id, transaction_number, client_id, account_id, status, scope, scheme, currency, amount_minor, fee_minor, transfer_date',
   'outgoing_transfer_id, provisioned_account_credit_id, provider, service_provider_id, service_provider_reference',
@@ -89,7 +89,6 @@ function showRow(row: Row): IncomingTransferShown {
   );
 }
 
-/** Filters of specification 4.7. */
 export interface IncomingTransferFilter extends TransferFilter<IncomingTransferStatus> {
   readonly senderInformation?: string | undefined;
   readonly senderName?: string | undefined;
@@ -105,7 +104,7 @@ function conditions(filter: IncomingTransferFilter): SQL | undefined {
   );
 }
 
-/** A page of transfers by creation (ids are made in its order), and how many there are in all. */
+/** One page of transfers in order of creation (which is the order of ids), and the total. */
 export async function listIncomingTransfers(
   reader: Reader,
   filter: IncomingTransferFilter,

@@ -21,7 +21,7 @@ export async function lockTransfer(tx: Transaction, id: IncomingTransferId): Pro
   return row;
 }
 
-/** Writes a change of a locked transfer and appends the event of its new status. */
+/** Writes a change of a locked transfer with the event of its new status. */
 export function change(
   tx: Transaction,
   before: IncomingTransfer,
@@ -35,7 +35,7 @@ export function change(
 
 const NOTHING_ELSE = { outgoing: null, accounts: [], postings: [], guards: [], wakes: [] } as const;
 
-/** Records money that has arrived, whose account is locked by this transaction, if it matched one. */
+/** Records money that has arrived. If it matched an account, this transaction holds the account's lock. */
 export function createIncomingTransfer(tx: Transaction, arrival: Arrival, now: Date): IncomingTransfer {
   const name = {
     id: newId<IncomingTransferId>(),
@@ -50,7 +50,7 @@ export async function wakeIncoming(tx: Transaction, id: IncomingTransferId): Pro
   await wake(tx, 'incoming-transfer', `incoming-transfer/${id}`);
 }
 
-/** Posts the principal to the account, and the fee after it. */
+/** Posts the principal, then the fee. */
 export async function postArrival(
   tx: Transaction,
   transfer: IncomingTransfer,

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Database, Reader, Transaction } from '../driver/client.ts';
 
-/** One thing that does not hold of the books. */
+/** A breach of one ledger rule. */
 export interface Violation {
   readonly rule: string;
   readonly subject: string;
@@ -10,7 +10,7 @@ export interface Violation {
   readonly actual: string;
 }
 
-/** More of one rule say nothing new, and are not kept in memory. */
+/** Limits memory; more breaches of one rule add no information. */
 const VIOLATIONS_MAX = 1_000;
 
 const INVARIANTS = readSql('invariants.sql')
@@ -21,22 +21,22 @@ const INVARIANTS_SINCE = `SELECT * FROM (${readSql('invariants-since.sql')}) AS 
 
 const ALL_AT_ONCE = INVARIANTS.map((statement) => `(${statement})`).join('\nUNION ALL\n');
 
-/** Books of years take minutes; what takes longer hangs. */
+/** Years of postings take minutes to check; anything longer hangs. */
 const FULL_CHECK_DEADLINE_MS = 6 * 3_600_000;
-/** The first check of books that were never checked looks at all of them. */
+/** The first incremental check covers everything. */
 const CHECK_SINCE_DEADLINE_MS = 3_600_000;
 
 /** For sorting and grouping millions of rows; Postgres takes twice of it for each statement that runs. */
 const WORK_MEMORY = '256MB';
 
-/** Any number that nothing else in the database uses as an advisory lock. */
+/** Arbitrary, but unique among the advisory locks of this database. */
 const CHECK_LOCK = 7_423_019;
 
 function readSql(name: string): string {
   return readFileSync(fileURLToPath(new URL(name, import.meta.url)), 'utf8');
 }
 
-/** Checks all books by one statement, so on one snapshot; an empty answer means that every invariant holds. For small books. */
+/** Checks the whole ledger on one snapshot; an empty answer means that every invariant holds. For small ledgers. */
 export async function checkLedger(reader: Reader): Promise<readonly Violation[]> {
   return reader.statement<Violation>(ALL_AT_ONCE, []);
 }
@@ -77,14 +77,14 @@ export async function checkWholeLedger(
   }
 }
 
-/** What does not hold of all that came since the last check. */
+/** The breaches in everything recorded since the last checkpoint. */
 export async function findViolationsSince(reader: Reader): Promise<readonly Violation[]> {
   return reader.statement<Violation>(INVARIANTS_SINCE, []);
 }
 
 /**
- * Checks what came since the last check that found nothing, and notes how far it came. With violations nothing is noted:
- * they are found again until a person has looked. Null: another process is checking.
+ * Checks everything recorded since the last clean check and, if that is clean too, moves the checkpoint. Breaches therefore
+ * show up again until a person resolves them. Null: another process is checking.
  */
 export async function checkLedgerSince(
   database: Database,

@@ -1,7 +1,7 @@
 import { bigint, boolean, pgTable, timestamp, uuid } from 'drizzle-orm/pg-core';
 import type { AccountId } from '../../domain/frame/ids.ts';
 
-/** Tables of how far the books have been checked; made by a migration, described here for queries. */
+/** The ledger check's checkpoints, for drizzle; the migrations are authoritative. */
 export const ledgerCheckedAccounts = pgTable('ledger_checked_accounts', {
   accountId: uuid('account_id').$type<AccountId>().primaryKey(),
   version: bigint('version', { mode: 'bigint' }).notNull(),

@@ -1,6 +1,6 @@
 import { bigint, date, pgTable, text, timestamp } from 'drizzle-orm/pg-core';
 
-/** Tables of fee sweeps; made by a migration, described here for queries. */
+/** Fee sweeps for drizzle; the migrations are authoritative. */
 export const feeSweeps = pgTable('fee_sweeps', {
   postingId: bigint('posting_id', { mode: 'bigint' }).primaryKey(),
   transactionNumber: text('transaction_number').notNull(),

@@ -7,7 +7,7 @@ import { readClock } from '../frame/clock.ts';
 import { post } from './ledger.ts';
 import { drawTransactionNumber } from './transaction-numbers.ts';
 
-/** What one sweep moved from a provider's fee revenue to its settlement; negative where corrections had taken more than fees had brought. */
+/** The amount that a sweep moved from a provider's fee revenue to its settlement; negative if corrections exceed fees. */
 export interface FeeSweep {
   readonly provider: string;
   readonly currency: string;
@@ -15,15 +15,15 @@ export interface FeeSweep {
   readonly transactionNumber: string;
 }
 
-/** The sweep of the schedule: once for each day. Null where the day has been swept. */
+/** The scheduled sweep, once per day. Null if the day was already swept. */
 export async function sweepFeesOnce(tx: Transaction, day: LocalDate): Promise<readonly FeeSweep[] | null> {
-  // Whichever of two comes second waits here for the first.
+  // The second of two concurrent sweeps waits here for the first.
   const claimed = await tx.execute(sql`
     INSERT INTO fee_sweep_days (day, swept_at) VALUES (${day}, service_now()) ON CONFLICT DO NOTHING RETURNING day`);
   return claimed.length === 0 ? null : sweepFees(tx, day);
 }
 
-/** The sweep that an operator asks for: moves what has come since the one before, and counts it to the day. */
+/** An operator's sweep: moves the revenue since the last sweep and assigns it to the day. */
 export async function sweepFeesByHand(
   tx: Transaction,
   day: LocalDate,
@@ -41,10 +41,10 @@ export async function sweepFeesByHand(
   return swept;
 }
 
-// Only sweeps lock these rows; who posts a fee does not wait.
+// Only sweeps lock these rows; posting a fee does not wait for them.
 const LOCK_FEE_REVENUE = `SELECT id FROM system_accounts WHERE kind = 'fee-revenue' ORDER BY id FOR NO KEY UPDATE`;
 
-// In a statement of its own, which sees what the lock waited for.
+// A separate statement, so that it sees what the lock waited for.
 const FEE_REVENUE = `
   SELECT account.provider, account.currency, (coalesce(checkpoint.balance_minor, 0) + moved.sum_minor)::bigint AS "amountMinor"
   FROM system_accounts account

@@ -4,7 +4,7 @@ import type { LedgerSide, LockedAccount, Posting } from '../../domain/ledger/led
 import type { Transaction } from '../driver/client.ts';
 import { LISTED_IDS } from '../driver/values.ts';
 
-/** The fields of `LockedAccount`, of an account `a` and its client `c`. */
+/** The columns of a `LockedAccount`, from an account `a` and its client `c`. */
 export const ACCOUNT_FIELDS = `
   a.id, a.client_id AS "clientId", c.status AS "clientStatus", a.status, a.currency, a.country, a.provider, a.method,
   coalesce(a.requested_change = 'close', false) AS closing, a.posted_minor AS "postedMinor", a.reserved_minor AS "reservedMinor",
@@ -22,8 +22,8 @@ const OF_TRANSFER = lockStatements(`ARRAY(
   SELECT unnest(ARRAY[account_id, destination_account_id]) FROM outgoing_transfers WHERE id = $1)`);
 
 /**
- * Locks accounts in the one order of the whole service (idempotency key, accounts by id, transfers by id, callbacks) and
- * reads them in a later statement, which sees what the lock waited for. Unknown ids are absent from the answer.
+ * Locks accounts in the service's one lock order (idempotency key, accounts by id, transfers by id, callbacks), then reads
+ * them in a second statement, which sees what the lock waited for. Unknown ids are absent from the result.
  */
 export async function lockAccounts(
   tx: Transaction,
@@ -32,7 +32,7 @@ export async function lockAccounts(
   return ids.length === 0 ? new Map() : lock(tx, LISTED, ids);
 }
 
-/** The same for the accounts of an outgoing transfer, which never change; none if there is no such transfer. */
+/** The same for an outgoing transfer's accounts, which never change; empty if the transfer does not exist. */
 export async function lockAccountsOf(
   tx: Transaction,
   outgoingTransfer: OutgoingTransferId,
@@ -52,13 +52,13 @@ async function lock(
   return new Map(rows.map((row) => [row.id, row]));
 }
 
-// Of the values of `postingValues`, in their order.
+// In the order of `postingValues`.
 const POSTING_CALL = `
   ledger_post($1::timestamptz, coalesce($2::uuid, system_account($3, $9, $4)), coalesce($5::uuid, system_account($6, $9, $7)),
     $8::bigint, $9, $10, $11, $12, $13, $14, $15::uuid, $16::uuid, $17, $18::bigint)`;
 const POST = `SELECT ${POSTING_CALL}`;
 
-/** The text of a call that writes one posting, whose values are the items of a column of texts. */
+/** The SQL call that writes one posting from a column of text values. */
 export function postingCallOf(column: string): string {
   return POSTING_CALL.replaceAll(/\$(\d+)/g, `${column}[$1]`);
 }
@@ -83,7 +83,7 @@ export function postingValues(posting: Posting): readonly unknown[] {
   ];
 }
 
-/** Writes one posting and moves the balances. The client accounts it names must be locked by this transaction. */
+/** Writes one posting and updates the balances. This transaction must hold the locks of its client accounts. */
 export async function post(tx: Transaction, posting: Posting): Promise<void> {
   await tx.statement(POST, postingValues(posting));
 }
@@ -91,12 +91,12 @@ export async function post(tx: Transaction, posting: Posting): Promise<void> {
 const RESERVE = `UPDATE accounts SET reserved_minor = reserved_minor + $2::bigint,
   admission_due = admission_due OR (has_waiters AND $2::bigint < 0) WHERE id = $1::uuid`;
 
-/** Moves an account's reservation by so many minor units; the CHECK refuses what the balance does not cover. */
+/** Changes an account's reservation by `byMinor`; a CHECK rejects what the balance does not cover. */
 export async function reserve(tx: Transaction, accountId: AccountId, byMinor: bigint): Promise<void> {
   await tx.statement(RESERVE, [accountId, byMinor]);
 }
 
-/** Moves the sum of what is on its way to an account. */
+/** Changes the sum of the money on its way to an account. */
 export async function changeReceivable(tx: Transaction, accountId: AccountId, byMinor: bigint): Promise<void> {
   await tx.execute(
     sql`UPDATE accounts SET receivable_minor = receivable_minor + ${byMinor.toString()}::bigint WHERE id = ${accountId}`,

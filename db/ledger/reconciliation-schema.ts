@@ -1,6 +1,6 @@
 import { bigint, boolean, jsonb, pgTable, primaryKey, text, timestamp, uuid } from 'drizzle-orm/pg-core';
 
-/** Mirrors what db/migrations/0002_foundation.sql and 0007_reconciliation.sql say of reconciliation, and what the columns mean. */
+/** Reconciliation for drizzle; db/migrations/0002_foundation.sql and 0007_reconciliation.sql are authoritative. */
 export const reconciliationBreaks = pgTable('reconciliation_breaks', {
   id: uuid('id').primaryKey(),
   provider: text('provider').notNull(),

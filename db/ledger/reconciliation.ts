@@ -22,7 +22,7 @@ interface StandingRow extends Standing {
   readonly reference: string;
 }
 
-/** How our books have these payments; those that we do not know are absent. The keys are the references. */
+/** These payments according to our ledger, by reference; unknown ones are absent. */
 export async function readStandings(
   reader: Reader,
   { provider, currency }: Position,
@@ -72,14 +72,14 @@ export async function saveComparison(
     ON CONFLICT (provider, currency) DO UPDATE SET compared_until = excluded.compared_until, posting_id = excluded.posting_id`);
 }
 
-/** A payment that our own books moved, in the order of postings. */
+/** A payment in our ledger, in order of posting. */
 export interface BookedPayment extends PaymentKey {
   readonly postingId: bigint;
 }
 
 /**
- * Payments whose principal was posted between the position's settlement account and a client, after a posting and in a
- * time, oldest first. A returned payment stands under its outgoing transfer.
+ * Payments whose principal was posted between the position's settlement account and a client, after a given posting and
+ * within a period, oldest first. A returned payment is listed under its outgoing transfer.
  */
 export async function listBooked(
   reader: Reader,
@@ -110,8 +110,8 @@ export async function listBooked(
 }
 
 /**
- * Records a difference for a person to look at. False where it is open already, or a person has resolved it. One that had gone
- * by itself is open again.
+ * Records a difference for a person to resolve. Returns false if it is already open or a person has resolved it; reopens one
+ * that had disappeared by itself.
  */
 export async function recordDifference(
   reader: Reader,
@@ -136,8 +136,8 @@ export interface OpenDifference extends PaymentKey {
 }
 
 /**
- * Open differences of a position that may be gone by themselves, oldest first. An amount that differed and an entry that could
- * not be read stay for a person: the statement that said so is not read again.
+ * Open differences of a position that may disappear by themselves, oldest first. Differing amounts and unreadable entries
+ * stay for a person, because their statement is never read again.
  */
 export async function listOpenDifferences(
   reader: Reader,
@@ -152,7 +152,7 @@ export async function listOpenDifferences(
     ORDER BY id LIMIT ${limit}`);
 }
 
-/** Resolves a difference that is gone by itself. */
+/** Resolves a difference that has disappeared by itself. */
 export async function resolveDifference(reader: Reader, id: string): Promise<void> {
   await reader.execute(sql`
     UPDATE reconciliation_breaks
@@ -160,7 +160,7 @@ export async function resolveDifference(reader: Reader, id: string): Promise<voi
     WHERE id = ${id}::uuid AND status = 'open'`);
 }
 
-/** Of every kind, also those that callbacks showed. */
+/** Open breaks of every kind, including those that callbacks revealed. */
 export async function countOpenBreaks(reader: Reader): Promise<number> {
   const [row] = await reader.execute<{ count: number }>(
     sql`SELECT count(*)::integer AS count FROM reconciliation_breaks WHERE status = 'open'`,
@@ -174,7 +174,7 @@ export interface OpenBreak {
   readonly reference: string | null;
 }
 
-/** Breaks of every kind that nobody has resolved, oldest first. */
+/** Unresolved breaks of every kind, oldest first. */
 export async function listOpenBreaks(reader: Reader, limit: number): Promise<OpenBreak[]> {
   return reader.execute<OpenBreak>(sql`
     SELECT kind, provider, our_reference AS reference FROM reconciliation_breaks

@@ -2,15 +2,15 @@ import { sql } from 'drizzle-orm';
 import type { Reader } from '../driver/client.ts';
 
 /**
- * Ids are given out before their transactions commit; one that is this old has no older sister still on its way, as no
- * transaction lives nearly so long.
+ * Ids are assigned before their transactions commit. No transaction lives nearly this long, so no smaller id can still
+ * appear behind one of this age.
  */
 const SETTLED_AGE = sql`interval '10 minutes'`;
 
-/** A system account's balance needs the postings since its last checkpoint only; more than these are worth a new one. */
+/** A system account's balance is its last checkpoint plus the postings since; this many justify a new checkpoint. */
 const POSTINGS_MIN = 1_000;
 
-/** Adds a checkpoint to each system account that has many postings since its last. Returns how many got one. */
+/** Adds a checkpoint to each system account with many postings since its last one; returns how many. */
 export async function checkpointSystemAccounts(reader: Reader): Promise<number> {
   const rows = await reader.execute(sql`
     WITH settled AS (

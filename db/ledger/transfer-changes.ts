@@ -15,11 +15,11 @@ import { newEventRowId } from '../frame/events.ts';
 import { incomingTransfers, outgoingTransfers } from '../frame/schema.ts';
 
 /**
- * The one writer of transfers: it applies changes as they were decided, and decides nothing. `apply_transfer_changes`
- * (db/migrations/0023_transfer_changes.sql) says what it does with each.
+ * The only writer of transfers: it applies decided changes and decides nothing itself. `apply_transfer_changes`
+ * (db/migrations/0023_transfer_changes.sql) defines how it applies each one.
  */
 
-/** How a change ended; of `not-applied` nothing was written: it is to be decided again, under locks. */
+/** The result of a change. `not-applied`: nothing was written, and the change must be decided again under locks. */
 export type AppliedChange =
   | { readonly outcome: 'applied' | 'not-applied'; readonly responseBody: null }
   | { readonly outcome: 'replayed'; readonly responseBody: string };
@@ -34,8 +34,8 @@ const APPLY = `SELECT outcome, response_body AS "responseBody"
   FROM apply_transfer_changes(before_deadline($2, $1::json), false) WHERE before_deadline($2)`;
 
 /**
- * Sends changes that were decided under locks of this transaction, in their order. That they are written is known when it
- * commits; a change that does not hold fails it.
+ * Sends changes that were decided under this transaction's locks, in order. The commit confirms them; a change that no
+ * longer holds fails the transaction.
  */
 export function applyUnderLocks(tx: Transaction, changes: readonly (TransferChange | null)[]): void {
   const written = changes.filter((change) => change !== null);
@@ -44,10 +44,7 @@ export function applyUnderLocks(tx: Transaction, changes: readonly (TransferChan
   sendWithCommit(tx.statement(APPLY_LOCKED, [wireOf(written.map((change) => ({ change, key: null })))]));
 }
 
-/**
- * Applies a change that was decided without locks, in one statement that it shares with others of the same moment, and that
- * waits for nobody's lock.
- */
+/** Applies a change that was decided without locks. Concurrent changes share one statement, which waits for no lock. */
 export async function applyTogether(
   database: Database,
   change: TransferChange,
@@ -80,7 +77,7 @@ function apply(
   return database.write<AppliedChange>(APPLY, [wireOf(requested)], limits);
 }
 
-/** The client accounts that a change touches, or relies on. */
+/** The client accounts that a change writes to or relies on. */
 function accountsOf({ guards, accounts, postings }: TransferChange): readonly string[] {
   const touched = new Set<string>([...guards, ...accounts].map(({ accountId }) => accountId));
   for (const side of postings.flatMap(({ debit, credit }) => [debit, credit])) {
@@ -89,7 +86,7 @@ function accountsOf({ guards, accounts, postings }: TransferChange): readonly st
   return [...touched];
 }
 
-// In the words of the SQL type transfer_change.
+// The fields of the SQL type transfer_change.
 function wireOf(requested: readonly RequestedChange[]): string {
   const rows = requested.map(({ change, key }) => ({
     at: change.now,
@@ -134,7 +131,7 @@ interface TransferTable {
 
 const OUTGOING = tableOf(outgoingTransfers, UNCHANGING_OUTGOING_FIELDS);
 const INCOMING = tableOf(incomingTransfers, UNCHANGING_INCOMING_FIELDS);
-/** What the writer itself counts. */
+/** Columns that the writer maintains. */
 const COUNTED: ReadonlySet<string> = new Set(['revision', 'eventSequence']);
 
 function tableOf(table: Table, unchanging: readonly string[]): TransferTable {
@@ -144,7 +141,7 @@ function tableOf(table: Table, unchanging: readonly string[]): TransferTable {
 
 type Same<One, Other> = [One] extends [Other] ? ([Other] extends [One] ? true : false) : false;
 
-// What the domain decides about is the table's row: a column that only one of them has does not compile.
+// The domain's transfer is the table's row: a column in only one of them does not compile.
 true satisfies Same<OutgoingTransfer, typeof outgoingTransfers.$inferSelect>;
 true satisfies Same<IncomingTransfer, typeof incomingTransfers.$inferSelect>;
 

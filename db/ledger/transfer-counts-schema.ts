@@ -1,7 +1,7 @@
 import { bigint, date, integer, pgTable, primaryKey, text, unique, uuid } from 'drizzle-orm/pg-core';
 import type { AccountId, ClientId } from '../../domain/frame/ids.ts';
 
-/** The tables of db/ledger/transfer-counts.ts as drizzle sees them; the migration is what is true. */
+/** The tables of db/ledger/transfer-counts.ts for drizzle; the migration is authoritative. */
 export const transferCounts = pgTable(
   'transfer_counts',
   {

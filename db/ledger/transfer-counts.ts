@@ -3,26 +3,26 @@ import type { Database, Reader } from '../driver/client.ts';
 import type { PageOf, PageRequest } from '../frame/filters.ts';
 
 /**
- * Pages of transfers and how many match in all, exactly, without looking at all of them: those that are final never change
- * what they are counted by, so they are counted once, in the background, per account, per day, and per stretch of ids.
- * What was not counted yet is looked at when asked.
+ * Pages of transfers with exact totals, without reading every match. The fields by which final transfers are counted never
+ * change, so a background loop counts each of them once: per account, per day and per range of ids. A query adds up the
+ * counts and reads only the transfers that are not counted yet.
  */
 
 export type TransferDirection = 'outgoing' | 'incoming';
 
 export const TRANSFER_DIRECTIONS = ['outgoing', 'incoming'] as const satisfies readonly TransferDirection[];
 
-/** What is asked of a list; undefined fields do not restrict it. */
+/** A list request; undefined fields do not restrict it. */
 interface Asked {
   readonly direction: TransferDirection;
   readonly filter: Readonly<Record<string, unknown>>;
-  /** The filter's condition on the table that is named like the direction, and what must be joined to judge it. */
+  /** The filter's condition on the table named after the direction, and the joins that it needs. */
   readonly where: SQL;
   readonly joined?: SQL | undefined;
   readonly page: PageRequest;
 }
 
-/** The fields of a filter that counts are kept by, as conditions on a table of counts. */
+/** The filter fields for which counts exist, as conditions on a table of counts. */
 const KEPT_BY: Readonly<Record<string, string>> = {
   status: 'status =',
   currency: 'currency =',
@@ -34,8 +34,8 @@ const KEPT_BY: Readonly<Record<string, string>> = {
 };
 
 /**
- * Reads a page in the order of creation, which is that of ids. `shown` selects what a page shows of the table that is named
- * like the direction (`SELECT … FROM … JOIN …`).
+ * Reads a page in order of creation, which is the order of ids. `shown` selects a page's columns from the table named after
+ * the direction (`SELECT … FROM … JOIN …`).
  */
 export async function readTransferPage<Row extends { readonly id: string }>(
   reader: Reader,
@@ -50,11 +50,11 @@ export async function readTransferPage<Row extends { readonly id: string }>(
   const byIdRange = kept && !ofAccounts && (ofDates || names.includes('currency') || names.includes('serviceProvider'));
   const limits = sql`LIMIT ${asked.page.size} OFFSET ${asked.page.offset}`;
   for (;;) {
-    // Given as a value, so that the planner knows how few rows come after it; the count tells whether it was passed.
+    // A literal, so that the planner knows how few rows follow it; the count shows whether it is out of date.
     const lastId = lastIdSeen[asked.direction];
     const page = byIdRange ? idsByRange(asked, names, ofDates, lastId) : ids(asked, limits);
     const total = kept ? countKept(asked, names, { ofAccounts, ofDates }, lastId) : countRows(asked, lastId);
-    // Each looks at one state of the database.
+    // Each query has its own snapshot.
     const [rows, [counted]] = await Promise.all([
       reader.execute<Row>(sql`${shown} WHERE ${table(asked)}.id = ANY (ARRAY(${page})) ORDER BY ${table(asked)}.id`),
       reader.execute<{ total: number; lastId: string }>(total),
@@ -66,8 +66,8 @@ export async function readTransferPage<Row extends { readonly id: string }>(
 }
 
 /**
- * The page and its total by one statement, which finds what the total looks at in memory when it comes to the page: every
- * transfer of the account or client, in their index, which has what most of them are judged by.
+ * Reads the page and its total in one statement. The total reads the index of the account's or client's transfers, which
+ * then is in memory for the page.
  */
 async function readInOneStatement<Row extends { readonly id: string }>(
   reader: Reader,
@@ -75,7 +75,7 @@ async function readInOneStatement<Row extends { readonly id: string }>(
   shown: SQL,
 ): Promise<PageOf<Row>> {
   const { where, page } = asked;
-  // Behind sub-selects, so that one plan serves all pages: making it takes longer than executing it.
+  // Sub-selects let one plan serve every page: planning takes longer than executing.
   const limits = sql`LIMIT (SELECT ${page.size}::bigint) OFFSET (SELECT ${page.offset}::bigint)`;
   const rows = await reader.execute<(Row | { readonly id: null }) & { readonly totalElements: number }>(sql`
     WITH found AS (
@@ -87,11 +87,11 @@ async function readInOneStatement<Row extends { readonly id: string }>(
 }
 
 const NO_ID = '00000000-0000-0000-0000-000000000000';
-/** Stands for the sums over all accounts. */
+/** The key of the sums over all accounts. */
 const ALL_ACCOUNTS = NO_ID;
 const AFTER_ALL_IDS = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
-/** How far the counting had come when it was last seen; only a guess, which each count checks. */
+/** The last known progress of the counting. Only a guess, which each count verifies. */
 const lastIdSeen: Record<TransferDirection, string> = { outgoing: NO_ID, incoming: NO_ID };
 
 function table({ direction }: Asked): SQL {
@@ -132,7 +132,7 @@ function countKept(
       (SELECT last_id FROM transfer_counting WHERE direction = ${direction}) AS "lastId"`;
 }
 
-/** Filters by other fields have to look at every transfer that the indexed fields leave. */
+/** Filters on other fields must read every transfer that the indexed fields leave. */
 function countRows(asked: Asked, lastId: string): SQL {
   return sql`
     SELECT (SELECT count(*)::integer FROM ${from(asked)} WHERE ${asked.where}) AS total, ${literal(lastId)} AS "lastId"`;
@@ -148,8 +148,8 @@ function ids(asked: Asked, limits: SQL): SQL {
 }
 
 /**
- * The page among the stretches that hold counted rows of the filter, in their order, and among what is not counted. Every
- * such stretch has a row at least, so that more of them than rows are wanted need not be looked at.
+ * Finds the page among the id ranges that contain counted matches, in order, and among the transfers not counted yet. Every
+ * such range contains at least one match, so it reads at most as many ranges as rows.
  */
 function idsByRange(asked: Asked, names: readonly string[], ofDates: boolean, lastId: string): SQL {
   const { direction, where, page } = asked;
@@ -158,7 +158,7 @@ function idsByRange(asked: Asked, names: readonly string[], ofDates: boolean, la
   const ofDirection = sql.raw(`direction = '${direction}'`);
   const rows = (condition: SQL) =>
     sql`SELECT id FROM ${table(asked)} WHERE ${condition} AND ${where} ORDER BY id LIMIT ${reach}`;
-  // Dates have no index of their own here; currencies and providers have.
+  // Dates have no index here; currencies and providers do.
   const since = ofDates
     ? sql`AND first_id >= (SELECT first_stretch FROM transfer_day_counts WHERE ${kept} ORDER BY first_stretch LIMIT 1)`
     : sql``;
@@ -179,8 +179,8 @@ function idsByRange(asked: Asked, names: readonly string[], ofDates: boolean, la
 }
 
 /**
- * Counts a batch of transfers that are older than any transaction can last; answers how many were looked at. Does
- * nothing while another process is at it.
+ * Counts a batch of transfers that are older than any transaction can be; returns how many it read. Does nothing while
+ * another process is counting.
  */
 export async function keepTransferCounts(
   database: Database,

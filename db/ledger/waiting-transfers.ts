@@ -2,7 +2,7 @@ import { type SQL, sql } from 'drizzle-orm';
 import type { Transaction } from '../driver/client.ts';
 import { wakeEach } from '../frame/workflow-wakeups.ts';
 
-/** Payments out that wait until one of these accounts, or its client, is active, and money held because it is not. */
+/** Wakes outgoing transfers that wait for these accounts, or their clients, to become active, and money held for that reason. */
 export async function wakeTransfersOf(tx: Transaction, accountIds: SQL): Promise<void> {
   const among = sql`ANY (ARRAY(${accountIds}))`;
   await wakeEach(

@@ -1,7 +1,7 @@
 import { jsonb, pgTable, text, timestamp, uuid } from 'drizzle-orm/pg-core';
 import type { MachineUserId, MachineUserKeyId } from '../../domain/frame/ids.ts';
 
-/** The keys as drizzle sees them, beside the tables of schema.ts. A trigger fills `key_material`. */
+/** The keys for drizzle, apart from the tables of schema.ts. A trigger fills `key_material`. */
 export const machineUserKeys = pgTable('machine_user_keys', {
   id: uuid('id').$type<MachineUserKeyId>().primaryKey(),
   machineUserId: uuid('machine_user_id').$type<MachineUserId>().notNull(),

@@ -27,7 +27,7 @@ export interface MachineUserKey {
   readonly revokedAt: Date | null;
 }
 
-/** A public key as it is registered; `publicKey` is a JWK without any private part. */
+/** A public key to register; `publicKey` is a JWK without any private part. */
 export interface NewMachineUserKey {
   readonly kid: string;
   readonly algorithm: TokenAlgorithm;
@@ -40,7 +40,7 @@ export interface NewMachineUser {
   readonly key: NewMachineUserKey;
 }
 
-/** What decides whether a token of this kid counts. */
+/** Decides whether tokens with this kid are valid. */
 export interface RegisteredKeyRow {
   readonly machineUserId: MachineUserId;
   readonly roles: readonly string[];
@@ -49,7 +49,7 @@ export interface RegisteredKeyRow {
   readonly active: boolean;
 }
 
-/** Read for every bearer token, at most every few seconds per key. Unknown kids are missing in the answer. */
+/** Every bearer token needs this, so callers cache it for a few seconds per key. Unknown kids are absent. */
 export async function findMachineUserKeys(
   reader: Reader,
   kids: readonly string[],
@@ -105,7 +105,6 @@ async function withKeys(reader: Reader, rows: readonly MachineUserRow[]): Promis
   }));
 }
 
-/** Registers a machine user with its first key. */
 export async function createMachineUser(
   tx: Transaction,
   user: NewMachineUser,
@@ -121,14 +120,14 @@ export async function createMachineUser(
   return required(await findMachineUser(tx, id), id);
 }
 
-/** A machine user whose id and first key were chosen before: those of a development machine live in its files. */
+/** A machine user with a predetermined id and first key, as kept in the files of a development machine. */
 export interface KnownMachineUser extends NewMachineUserKey {
   readonly id: MachineUserId;
   readonly name: string;
   readonly roles: readonly Role[];
 }
 
-/** Registers a machine user under its own id. Again with the same id and kid it changes nothing, and revives nothing. */
+/** Registers a machine user under its own id. Repeating it with the same id and kid changes and revives nothing. */
 export async function registerMachineUser(
   tx: Transaction,
   user: KnownMachineUser,
@@ -152,7 +151,7 @@ function audit(tx: Transaction, id: MachineUserId, entry: Omit<AuditEntry, 'reso
   appendAuditEntry(tx, { resource: 'machine-user', resourceId: id, ...entry });
 }
 
-/** Adds a key, so that the old one can be revoked afterwards. Null for an unknown user. */
+/** Adds a key, so that the old one can then be revoked. Null for an unknown user. */
 export async function addMachineUserKey(
   tx: Transaction,
   id: MachineUserId,
@@ -167,7 +166,7 @@ export async function addMachineUserKey(
   return findMachineUser(tx, id);
 }
 
-/** Revokes a key for good; a second time changes nothing. False for an unknown user or key. */
+/** Revokes a key permanently; repeating it changes nothing. False for an unknown user or key. */
 export async function revokeMachineUserKey(
   tx: Transaction,
   id: MachineUserId,
@@ -189,11 +188,10 @@ export async function revokeMachineUserKey(
 export interface MachineUserChange {
   readonly name?: string | undefined;
   readonly roles?: readonly Role[] | undefined;
-  /** Revoking is for good. */
+  /** Revocation is permanent. */
   readonly status?: MachineUserStatus | undefined;
 }
 
-/** Changes name, roles or status; null for an unknown user. */
 export async function changeMachineUser(
   tx: Transaction,
   id: MachineUserId,

@@ -13,12 +13,12 @@ import { lockAccounts } from '../ledger/ledger.ts';
 import { applyUnderLocks } from '../ledger/transfer-changes.ts';
 import { situationOf } from './outgoing-transfers.ts';
 
-/** One transaction admits at most so many, so that none holds the account's lock for long. */
+/** The largest batch of one transaction, which bounds how long it holds the account's lock. */
 const ADMISSION_BATCH = 100;
 
 const DUE = 'SELECT id FROM accounts WHERE admission_due AND ($1::uuid IS NULL OR id > $1::uuid) ORDER BY id LIMIT $2';
 
-/** Accounts that were credited while transfers wait there for money, in the order of their ids, after one of them. */
+/** Accounts that were credited while transfers wait there for money, by id, from after `after`. */
 export async function listAdmissionsDue(
   reader: Reader,
   limit: number,
@@ -28,8 +28,8 @@ export async function listAdmissionsDue(
   return rows.map(({ id }) => id);
 }
 
-// MATERIALIZED, because the order and the limit would make Postgres walk all waiting transfers by age instead of those that fit;
-// BETWEEN, because it takes a range with both ends for a small one, and reads it by the index of totals.
+// MATERIALIZED keeps Postgres from walking all waiting transfers by age for the LIMIT. BETWEEN makes it estimate a small range
+// and use the index of totals.
 const OLDEST_THAT_FIT = `
   WITH fitting AS MATERIALIZED (
     SELECT id, destination_account_id FROM outgoing_transfers
@@ -46,7 +46,7 @@ const LOCK_INCOMING = `
   SELECT ${everyColumn(incomingTransfers)} FROM incoming_transfers
   WHERE outgoing_transfer_id = ANY (${LISTED_IDS}) ORDER BY id FOR UPDATE`;
 
-// Under the account's lock nothing is credited, spent or begins to wait there: the two flags say exactly what is so.
+// The account's lock keeps out credits, payments and new waiting transfers, so both flags are exact.
 const SETTLE_FLAGS = `
   UPDATE accounts SET
     has_waiters = EXISTS (SELECT FROM outgoing_transfers WHERE account_id = accounts.id AND waiting_for = 'balance'),
@@ -55,15 +55,15 @@ const SETTLE_FLAGS = `
   WHERE id = $1 RETURNING admission_due AS more`;
 
 export interface Admission {
-  /** Transfers that no longer wait for money. */
+  /** The number of transfers that no longer wait for money. */
   readonly admitted: number;
-  /** Another waiting transfer fits what is available: the account is still due. */
+  /** The account is still due: another waiting transfer fits its available balance. */
   readonly more: boolean;
 }
 
 /**
- * Tries transfers that wait for money in an account, the oldest first among those that fit what is available. A small one
- * may pass a large one. Wakes the workflows of those that moved.
+ * Retries transfers that wait for an account's money: among those that fit the available balance, the oldest first. A small
+ * transfer may overtake a large one. Wakes the workflows of those that moved.
  */
 export async function admitWaitingTransfers(
   tx: Transaction,
@@ -75,7 +75,7 @@ export async function admitWaitingTransfers(
     accountId,
     batchSize,
   ]);
-  // All accounts at once, in order. What is available may be less or more by then; each transfer is compared again.
+  // Lock all accounts at once, in order. Balances may change until then, so each transfer is compared again.
   const destinations = fitting.flatMap(({ destination }) => destination ?? []);
   const accounts = new Map(await lockAccounts(tx, [accountId, ...destinations]));
   const ids = fitting.map(({ id }) => id);
@@ -102,7 +102,7 @@ export async function admitWaitingTransfers(
   return { admitted, more: account?.more ?? false };
 }
 
-/** The account as the next transfer of the batch finds it: one that is settled already leaves as little available as one that is reserved. */
+/** The account for the next transfer of the batch. A settled transfer reduces the available balance as much as a reserved one. */
 function withReserved(account: LockedAccount, totalMinor: bigint): LockedAccount {
   return { ...account, reservedMinor: account.reservedMinor + totalMinor };
 }

@@ -17,10 +17,10 @@ import { drawTransactionNumber } from '../ledger/transaction-numbers.ts';
 import { applyTogether, applyUnderLocks } from '../ledger/transfer-changes.ts';
 import { type BankAccountText, destinationOf, type TransferFacts } from './transfer-facts.ts';
 
-/** The receiver's side of an internal transfer that is made. */
+/** The receiver's side of a new internal transfer. */
 export interface Receiver {
   readonly account: LockedAccount;
-  /** Incoming transfers are reviewed before they reach it. */
+  /** Whether incoming transfers are reviewed before they reach the account. */
   readonly isReviewed: boolean;
 }
 
@@ -58,8 +58,8 @@ function incomingOf(
 }
 
 /**
- * Makes a transfer and moves it as far as it goes at once. `accounts` are its accounts, locked by this transaction. Answers the
- * row as it was made, which is what the caller is shown; that it is written is known when the transaction commits.
+ * Creates a transfer and advances it as far as possible. This transaction holds the locks of `accounts`. Returns the row as
+ * created, which the caller sees; the commit confirms it.
  */
 export function createOutgoingTransfer(
   tx: Transaction,

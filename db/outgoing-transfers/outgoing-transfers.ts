@@ -37,21 +37,21 @@ const FIND_DUE_SUBMISSION = `
     AND submission_status = 'unresolved' AND waiting_for = 'provider' AND next_check_at > service_now() + interval '30 minutes'`;
 
 /**
- * Which attempt at submitting the payment is due, as the transfer was last left; null where that is not what it waits for.
- * `advanceOutgoingTransfer` would decide the same and change nothing, but takes locks; near the row's next check it is asked
- * all the same, because it puts the check off.
+ * The submission attempt that the row says is due; null if none is. `advanceOutgoingTransfer` would give the same answer
+ * without changing anything, but takes locks. Shortly before the row's next check this returns null anyway, because only
+ * `advanceOutgoingTransfer` postpones the check.
  */
 export async function findDueSubmission(reader: Reader, id: OutgoingTransferId): Promise<number | null> {
   const due = await reader.find<{ id: string; attempt: number }>(FIND_DUE_SUBMISSION, id);
   return due?.attempt ?? null;
 }
 
-// As text, made once: every transition under locks begins with these.
+// Constant texts: every transition under locks starts with them.
 const LOCK = `SELECT ${everyColumn(outgoingTransfers)} FROM outgoing_transfers WHERE id = $1 FOR UPDATE`;
 const LOCK_INCOMING = `SELECT ${everyColumn(incomingTransfers)} FROM incoming_transfers
   WHERE id = (SELECT incoming_transfer_id FROM outgoing_transfers WHERE id = $1) FOR UPDATE`;
 
-/** Locks the transfer's accounts, then the transfer and its incoming one, and reads what is decided from. */
+/** Locks the transfer's accounts, then the transfer and its incoming one, and reads the situation to decide on. */
 async function lock(tx: Transaction, id: OutgoingTransferId, rules: TransferRules): Promise<TransferSituation> {
   const [accounts, [transfer], [incoming], now] = await Promise.all([
     lockAccountsOf(tx, id),
@@ -80,7 +80,7 @@ function nameOfReturn({ word }: PaymentReport, now: Date): IncomingTransferName 
     : null;
 }
 
-/** Moves a transfer as far as its row allows, and says what must be done or waited for outside. Safe to repeat. */
+/** Advances a transfer as far as its row allows and returns the next outside step. Safe to repeat. */
 export async function advanceOutgoingTransfer(
   tx: Transaction,
   id: OutgoingTransferId,
@@ -91,7 +91,7 @@ export async function advanceOutgoingTransfer(
   return step;
 }
 
-/** Records the outcome of a submission, once per attempt; a later or repeated record only says what is next. */
+/** Records a submission's outcome, once per attempt; a late or repeated call only returns the next step. */
 export async function recordSubmission(
   tx: Transaction,
   id: OutgoingTransferId,
@@ -108,9 +108,9 @@ export async function recordSubmission(
 const FIND = `SELECT ${everyColumn(outgoingTransfers)}, service_now() AS now FROM outgoing_transfers WHERE id = ANY (${LISTED_IDS})`;
 
 /**
- * As `recordSubmission`, of a payment that was taken or completed, which nearly every submission is: decided from what is read
- * without locks, and applied together with others of the same moment if the transfer still has its revision. Null: nothing
- * was done, and it must be recorded under locks.
+ * A faster `recordSubmission` for the usual outcomes, released and completed. Decides from a read without locks, and applies
+ * the change in a shared statement if the transfer still has its revision. Null: nothing was done, and the outcome must be
+ * recorded under locks.
  */
 export async function recordTakenSubmission(
   database: Database,
@@ -124,12 +124,12 @@ export async function recordTakenSubmission(
   if (found?.status !== 'processing' || found.scope !== 'external') return null;
   const situation = situationOf(found, null, new Map(), found.now, rules);
   const { change, step } = decideSubmission(situation, attempt, report, null);
-  // Without a posting nothing was released: it was another attempt's answer, or one that is known.
+  // Without a posting there is no release to record: the answer is already known or belongs to another attempt.
   if (change === null || change.postings.length === 0) return null;
   return (await applyTogether(database, change)).outcome === 'applied' ? step : null;
 }
 
-/** Records a look-up, once per count; a payment of other money is a break for a person to look at. */
+/** Records a look-up, once per count. A payment of another amount or currency becomes a reconciliation break. */
 export async function recordLookUp(
   tx: Transaction,
   id: OutgoingTransferId,
@@ -148,15 +148,15 @@ export async function recordLookUp(
   return step;
 }
 
-/** Which payment a callback is about, and whose callback it is. */
+/** A callback's payment and the provider that sent it. */
 export interface PaymentNotification {
   readonly id: OutgoingTransferId;
   readonly provider: string;
 }
 
 /**
- * Applies a provider's callback, with or without a running workflow, and wakes the workflow when something moved. Of a
- * payment that is not this provider's, or of another amount, it is a break: nothing moves.
+ * Applies a provider's callback, whether or not a workflow is running, and wakes the workflow if the transfer moved. A
+ * payment of another provider or amount is a reconciliation break: nothing moves.
  */
 export async function applyPaymentReport(
   tx: Transaction,
@@ -170,7 +170,7 @@ export async function applyPaymentReport(
   return outcome;
 }
 
-/** After a restore: applies what the provider did with a transfer before our row was set back. */
+/** After a restore, applies what the provider did with a transfer since the backup. */
 export async function adoptPayment(
   tx: Transaction,
   { id, provider }: PaymentNotification,
@@ -183,7 +183,7 @@ export async function adoptPayment(
   return outcome;
 }
 
-/** A caller of a plug-in account reports how its payment went; throws what contradicts the row. */
+/** Applies the report of a plug-in account's caller about its payment; throws if it contradicts the row. */
 export async function reportPluginPayment(
   tx: Transaction,
   id: OutgoingTransferId,
@@ -196,7 +196,7 @@ export async function reportPluginPayment(
   applyAudited(tx, change, 'reported', initiator);
 }
 
-/** Cancels a pending transfer; later it is an illegal transition. */
+/** Cancels a pending transfer; from `processing` on this is an illegal transition. */
 export async function cancelOutgoingTransfer(
   tx: Transaction,
   id: OutgoingTransferId,
@@ -206,7 +206,7 @@ export async function cancelOutgoingTransfer(
   applyAudited(tx, decideCancellation(await lock(tx, id, rules)), 'cancelled', initiator);
 }
 
-/** Fulfils the authorization of a pending transfer; never by the machine user that made it. */
+/** Authorizes a pending transfer. The machine user that created it may not. */
 export async function authorizeOutgoingTransfer(
   tx: Transaction,
   id: OutgoingTransferId,
@@ -217,7 +217,7 @@ export async function authorizeOutgoingTransfer(
   applyAudited(tx, change, 'authorized', initiator);
 }
 
-/** Applies what somebody asked for, and records who. */
+/** Applies a requested change and its audit entry. */
 function applyAudited(tx: Transaction, change: TransferChange | null, action: string, initiator: Initiator): void {
   if (change === null || change.outgoing === null) return;
   const { before, after } = change.outgoing;

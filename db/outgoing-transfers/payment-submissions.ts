@@ -42,9 +42,9 @@ const READ_SUBMISSION = `
   WHERE transfer.id = ANY (${LISTED_IDS})`;
 
 /**
- * What is submitted of a payment, and whether it may be. Null unless this very attempt is due as the row is now: its money is
- * reserved, and no answer to the attempt is recorded. A sub-account is unknown to the provider: it pays from its main account.
- * The beneficiary is the one that was stored with the transfer, whatever has become of it since.
+ * The payment to submit, or null unless exactly this attempt is due: the money is reserved, and no answer to the attempt is
+ * recorded. Providers do not know sub-accounts, so a sub-account pays from its main account. The beneficiary is the one
+ * stored with the transfer, whatever has changed since.
  */
 export async function readDueSubmission(reader: Reader, id: OutgoingTransferId, attempt: number) {
   const found = await reader.find<Submission>(READ_SUBMISSION, id);
@@ -85,7 +85,7 @@ export async function readDueSubmission(reader: Reader, id: OutgoingTransferId, 
 
 const READ_PROVIDER = `SELECT id, provider FROM outgoing_transfers WHERE id = ANY (${LISTED_IDS})`;
 
-/** The code of the provider that carries a transfer out. */
+/** The code of the provider that carries out a transfer. */
 export async function readProviderOf(reader: Reader, id: OutgoingTransferId): Promise<string> {
   const found = await reader.find<{ id: string; provider: string }>(READ_PROVIDER, id);
   if (found === null) throw recordNotFound('outgoingTransfer', 'id', id);

@@ -21,7 +21,7 @@ const DESTINATION_ID = partyAccountIdInSql(
   'outgoing_transfers.destination_account_id',
 );
 
-/** For events, which show a transfer as it was: the rows with what an event tells laid over them. */
+/** For events, which lay their own data over these rows to show a transfer as it was. */
 export function transfersWithDestination(reader: Reader) {
   return reader.drizzle
     .select({ transfer: getTableColumns(outgoingTransfers), destination: getTableColumns(partyAccounts) })
@@ -29,13 +29,13 @@ export function transfersWithDestination(reader: Reader) {
     .leftJoin(partyAccounts, eq(partyAccounts.id, sql.raw(DESTINATION_ID)));
 }
 
-/** A transfer with what GET and lists show beside it. */
+/** A transfer and what GET and lists show beside it. */
 interface Found {
   readonly transfer: OutgoingTransferRecord & { readonly beneficiary: BeneficiaryShown | null };
   readonly destination: (PartyAccount & { readonly holderIdentity: HolderIdentity | null }) | null;
 }
 
-/** The transfer as GET and lists show it, with its beneficiary; an internal one's is the receiving account's holder. */
+/** The transfer as GET and lists show it. An internal transfer's beneficiary is the holder of the receiving account. */
 export function shown({ transfer, destination }: Found) {
   const beneficiary: BeneficiaryShown | null =
     destination === null
@@ -64,7 +64,7 @@ type Row = Found['transfer'] & {
   readonly [Column in keyof PartyAccount as `destination_${Column}`]: PartyAccount[Column];
 } & { readonly destination_holderIdentity: HolderIdentity | null };
 
-// Columns by name and statements as text: GETs and lists are too frequent to have a query built, and rows mapped, each time.
+// As text: GETs and lists are too frequent to build a query and map its rows each time.
 const SHOWN = [
   'id, transaction_number, client_id, account_id, status, scope, scheme, currency, amount_minor, fee_minor, transfer_date',
   'original_transfer_date, roll_count, cut_off_at, description, transfer_reason_id, transfer_custom_reason',
@@ -102,7 +102,6 @@ function showRow(row: Row): OutgoingTransferShown {
   return shown({ transfer: row, destination });
 }
 
-/** Filters of specification 4.9. */
 export interface OutgoingTransferFilter extends TransferFilter<OutgoingTransferStatus> {
   readonly description?: string | undefined;
 }
@@ -115,7 +114,7 @@ function conditions(filter: OutgoingTransferFilter): SQL | undefined {
   );
 }
 
-/** A page of transfers by creation (ids are made in its order), and how many there are in all. */
+/** One page of transfers in order of creation (which is the order of ids), and the total. */
 export async function listOutgoingTransfers(
   reader: Reader,
   filter: OutgoingTransferFilter,

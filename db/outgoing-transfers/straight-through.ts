@@ -11,7 +11,7 @@ import { toWire } from '../driver/values.ts';
 import { newEventRowId } from '../frame/events.ts';
 import type { AppliedChange } from '../ledger/transfer-changes.ts';
 
-/** Everything that is stored; the answer's text was rendered beforehand. Amounts in minor units. */
+/** Everything to store, including the text of the answer. Amounts in minor units. */
 export interface StraightThrough {
   readonly machineUserId: MachineUserId;
   readonly idempotency: { readonly path: string; readonly key: string; readonly requestHash: Buffer } | null;
@@ -32,7 +32,7 @@ export interface StraightThrough {
   readonly transferCustomReason: string | null;
 }
 
-// Constant texts: the events of a straight-through transfer differ from its row in these fields alone.
+// Constant texts: a straight-through transfer's events differ from its row only in these fields.
 const CHECKED = { transferDateStatus: 'fulfilled', balanceCheckStatus: 'fulfilled' };
 const UNCHECKED = { transferDateStatus: 'not-checked', balanceCheckStatus: 'not-checked' };
 const OUTGOING_ENTRIES = JSON.stringify([
@@ -46,20 +46,20 @@ const INCOMING_ENTRIES = JSON.stringify([
   { type: 'incoming-transfer-completed', data: { status: 'completed' } },
 ]);
 
-// Its deadline is looked at before the function begins, and in the rows that it answers when it is done.
+// Checks the deadline before the function starts and again for the rows that it returns.
 const SETTLE = `SELECT outcome, response_body AS "responseBody"
   FROM settle_straight_through_transfers(before_deadline($5, $1::json), $2::boolean, $3::json, $4::json) WHERE before_deadline($5)`;
 
-/** How one transfer ended, in the words of settle_straight_through_transfers. */
+/** One transfer's result, as settle_straight_through_transfers returns it. */
 interface Settlement {
   readonly outcome: 'settled' | 'replayed' | 'undecided' | 'other-day' | 'alone';
   readonly responseBody: string | null;
 }
 
 /**
- * Applies an internal transfer that settles at once, by one statement and in one round trip, which it may share with others. It
- * needs no read before it: the request states what must hold, and what only the locked accounts know the statement fills in.
- * `not-applied`: something does not hold, and it is to be decided under locks, as every other transfer is.
+ * Applies an internal transfer that settles at once, by one statement in one round trip, which concurrent transfers share.
+ * It reads nothing first: the request states its conditions, and the statement takes the rest from the locked accounts.
+ * `not-applied`: a condition failed, and the transfer must be decided under locks like any other.
  */
 export async function applyStraightThrough(database: Database, transfer: StraightThrough): Promise<AppliedChange> {
   const { outcome, responseBody } = await settleTogether(database, transfer).then((settlement) =>
@@ -71,7 +71,7 @@ export async function applyStraightThrough(database: Database, transfer: Straigh
 
 const ALONE: Settlement = { outcome: 'alone', responseBody: null };
 
-// Two statements that lock the same account would wait for each other in the database, with a connection each.
+// Transfers that share an account go through one at a time; otherwise each would hold a connection while waiting for its lock.
 const settleTogether = batchedPerDatabase<StraightThrough, Settlement>(
   (database, transfers, limits) =>
     fallBackToSingle(
@@ -84,7 +84,7 @@ const settleTogether = batchedPerDatabase<StraightThrough, Settlement>(
   ({ sourceAccountId, destinationAccountId }) => [sourceAccountId, destinationAccountId],
 );
 
-/** Waits for the locks that it met. A number that is taken is drawn anew under locks. */
+/** Waits for locks, unlike the shared statement. If its number is taken, the caller draws another one under locks. */
 async function settleAlone(database: Database, transfer: StraightThrough): Promise<Settlement> {
   try {
     const [settlement] = await settle(database, [transfer], true, database.limits());
@@ -106,7 +106,7 @@ function settle(
   return database.write<Settlement>(SETTLE, [rows, waits, OUTGOING_ENTRIES, INCOMING_ENTRIES], limits);
 }
 
-// In the words of the SQL type internal_transfer.
+// The fields of the SQL type internal_transfer.
 function toRow(transfer: StraightThrough) {
   const { idempotency } = transfer;
   return {

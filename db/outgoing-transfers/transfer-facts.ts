@@ -5,17 +5,17 @@ import type { PlanBankAccount } from '../../domain/outgoing-transfers/plans.ts';
 import type { Transaction } from '../driver/client.ts';
 import type { IdempotencyScope } from '../frame/idempotency-keys.ts';
 
-/** Where an external transfer goes: what is judged, and the beneficiary as it is kept with the transfer. */
+/** An external transfer's destination: the fields to validate, and the beneficiary to store with the transfer. */
 export interface DestinationBankAccount {
   readonly account: PlanBankAccount;
   readonly beneficiary: BeneficiaryShown;
 }
 
-/** What a request for a transfer is judged by, with its accounts locked; unknown ids are absent, or null. */
+/** The facts for validating a transfer request, with its accounts locked; unknown ids are absent or null. */
 export interface TransferFacts {
   readonly accounts: ReadonlyMap<AccountId, LockedAccount>;
   readonly bankAccount: DestinationBankAccount | null;
-  /** Read after the locks. */
+  /** Read after taking the locks. */
   readonly now: Date;
 }
 
@@ -44,8 +44,8 @@ const OPEN = `SELECT claimed, opened_at AS now, locked_accounts AS accounts, des
   FROM open_outgoing_transfer($1::uuid, $2, $3, $4, $5::bytea, $6::uuid, $7::uuid, $8::uuid)`;
 
 /**
- * Claims the idempotency key, locks the accounts in the order of the whole service and reads what a request is judged by, in
- * one statement. Null when the key is taken; then nothing was locked.
+ * Claims the idempotency key, locks the accounts in the service's lock order and reads the facts, in one statement. Null if
+ * the key is taken; then nothing was locked.
  */
 export async function openOutgoingTransfer(
   tx: Transaction,
@@ -77,7 +77,7 @@ function scopeOf({ machineUserId, method, path, key, requestHash }: IdempotencyS
   return [machineUserId, method, path, key, requestHash];
 }
 
-/** What is kept with the transfer stays as it was, whatever becomes of the beneficiary. */
+/** Later changes of the beneficiary do not affect this copy. */
 export function destinationOf(read: BankAccountText): DestinationBankAccount {
   const { id, beneficiaryId, clientId, status, country, currency, fullName, identity, address, title } = read;
   const { accountHolderName, alias, accountNumber, iban, routingCodes } = read;

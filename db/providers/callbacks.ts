@@ -5,12 +5,12 @@ import { newId } from '../frame/ids.ts';
 import { providerCallbacks } from '../frame/schema.ts';
 
 /**
- * What became of a callback. `waiting`: its reference is not known (yet). `break`: it contradicts what is settled; nothing
- * is posted and a person looks.
+ * What became of a callback. `waiting`: its reference is still unknown. `break`: it contradicts a settled state; nothing is
+ * posted, and a person investigates.
  */
 export type CallbackOutcome = 'applied' | 'no-effect' | 'waiting' | 'break';
 
-/** One thing that a provider told us; `payload` is kept as proof. */
+/** A provider's callback; `payload` is kept as evidence. */
 export interface StoredCallback {
   readonly provider: string;
   readonly providerEventId: string;
@@ -21,8 +21,9 @@ export interface StoredCallback {
 }
 
 /**
- * Stores a callback and applies it in the same transaction, once per provider event id: a replayed one has no effect,
- * unless the first waited for a reference that we may know by now. The row stands before `apply` takes its locks; nobody who holds those asks for a row that is not committed.
+ * Stores a callback and applies it in the same transaction, once per provider event id. A repeated callback has no effect,
+ * unless the first one still waits for its reference. The row is inserted before `apply` takes its locks, and no holder of
+ * those locks ever waits for it.
  */
 export async function applyCallbackOnce(
   tx: Transaction,
@@ -45,7 +46,7 @@ export async function applyCallbackOnce(
   return outcome;
 }
 
-/** The callback by which a provider lets go of money that it held. */
+/** The callback that releases money held by a provider. */
 export const RELEASE_CALLBACK = 'payment-in-released';
 
 export interface PaymentInKey {
@@ -54,14 +55,14 @@ export interface PaymentInKey {
 }
 
 /**
- * Serializes the callbacks about one payment in until the transaction ends, before any account is locked: its arrival,
- * its repetition and its release come in any order, and before there is a row of it to lock.
+ * Serializes the callbacks about one payment in, before any account is locked. The arrival, its repetitions and the release
+ * come in any order, and the first of them finds no row to lock.
  */
 export async function lockPaymentIn(tx: Transaction, { provider, serviceProviderId }: PaymentInKey): Promise<void> {
   await tx.execute(sql`SELECT pg_advisory_xact_lock(hashtextextended(${`${provider} ${serviceProviderId}`}, 7423021))`);
 }
 
-/** Whether the release of this payment, which is locked, has arrived before the payment itself. */
+/** Whether the release of this payment arrived before the payment itself. The caller has locked the payment. */
 export async function hasEarlyRelease(tx: Transaction, payment: PaymentInKey): Promise<boolean> {
   const rows = await tx.execute(sql`
     SELECT 1 FROM provider_callbacks WHERE provider = ${payment.provider} AND outcome = 'waiting'
@@ -69,7 +70,7 @@ export async function hasEarlyRelease(tx: Transaction, payment: PaymentInKey): P
   return rows.length > 0;
 }
 
-/** Notes for a person that a callback contradicts what is settled. */
+/** Records a callback that contradicts a settled state as a reconciliation break. */
 export async function recordCallbackBreak(tx: Transaction, callback: StoredCallback): Promise<void> {
   const now = await readClock(tx);
   const details = JSON.stringify({ providerEventId: callback.providerEventId, event: callback.kind });

@@ -2,14 +2,14 @@ import { sql } from 'drizzle-orm';
 import type { OutgoingTransferId } from '../../domain/frame/ids.ts';
 import type { Reader, Transaction } from '../driver/client.ts';
 
-/** What a database that was set back to an older state needs before it serves again (docs/operations.md). */
+/** What a database needs before it serves again after a restore from a backup (docs/operations.md). */
 
-/** Client and ledger numbers that were given out in the lost window must never name somebody else: payers know them. */
+/** Payers may know client and ledger numbers that were issued after the backup, so none may be issued again. */
 const NUMBER_GAP = 100_000;
 
 /**
- * Nothing is submitted to providers from now on, and neither positions of events nor client and ledger numbers come
- * again that were told in the lost window. Each call jumps once more, which does no harm.
+ * Closes submissions to providers, and skips the event positions and the client and ledger numbers that may have been used
+ * after the backup. Each call skips further, which does no harm.
  */
 export async function beginAfterRestore(tx: Transaction, positionGap: number): Promise<void> {
   await tx.execute(sql`UPDATE provider_submissions SET closed_at = coalesce(closed_at, service_now())`);
@@ -19,7 +19,7 @@ export async function beginAfterRestore(tx: Transaction, positionGap: number): P
   }
 }
 
-/** The service's processes that are connected to this database, by their application names. */
+/** Connected processes of the service, by application name. */
 export async function listServiceProcesses(reader: Reader): Promise<string[]> {
   const rows = await reader.execute<{ name: string }>(sql`
     SELECT DISTINCT application_name AS name FROM pg_stat_activity
@@ -38,7 +38,7 @@ export async function areSubmissionsClosed(reader: Reader): Promise<boolean> {
   return row?.closed ?? false;
 }
 
-/** Transfers that a provider may have carried out without our knowing, in the order of ids. */
+/** Transfers that a provider may have carried out without our knowledge, in order of id. */
 export async function listUnsettledPayments(
   reader: Reader,
   provider: string,
@@ -53,7 +53,7 @@ export async function listUnsettledPayments(
   return rows.map(({ id }) => id);
 }
 
-/** The provider's ids of the payments in that it held when the database was saved, oldest first. A provider holds few. */
+/** The provider's ids of payments that it held at the time of the backup, oldest first; a provider holds few. */
 export async function listHeldByProvider(reader: Reader, provider: string): Promise<string[]> {
   const rows = await reader.execute<{ serviceProviderId: string }>(sql`
     SELECT service_provider_id AS "serviceProviderId" FROM incoming_transfers
@@ -61,7 +61,7 @@ export async function listHeldByProvider(reader: Reader, provider: string): Prom
   return rows.map(({ serviceProviderId }) => serviceProviderId);
 }
 
-/** The incoming transfer that a payment in became, and whether its money still stands in suspense. */
+/** The incoming transfer of a payment in, and whether its money is still in suspense. */
 export async function findArrival(reader: Reader, provider: string, serviceProviderId: string) {
   const [row] = await reader.execute<{ id: string; status: string; sendBackStatus: string }>(sql`
     SELECT id, status, send_back_status AS "sendBackStatus" FROM incoming_transfers

@@ -9,8 +9,8 @@ import { cancelPendingInvitation } from './invitations.ts';
 import { userClientRelations, users } from './users-schema.ts';
 
 /**
- * Revokes a relation, or allows it again; a status that it has already changes nothing. A pending invitation to act for the
- * same client is cancelled with it: accepting what was sent before must not give back what is taken away now.
+ * Revokes or restores a relation; repeating the current status changes nothing. Revoking also cancels a pending invitation
+ * for the same client: accepting it later must not undo the revocation.
  */
 export async function changeUserClientRelation(
   tx: Transaction,
@@ -24,7 +24,7 @@ export async function changeUserClientRelation(
     .innerJoin(users, eq(users.id, userClientRelations.userId))
     .where(ofUser(userId, id));
   if (found === undefined) throw recordNotFound('userClientRelation', 'id', id);
-  // The invitation's lock first, as acceptance takes them: whichever of the two is later has the last word.
+  // Takes the invitation's lock first, as acceptance does, so that the later of the two decides.
   if (status === 'revoked') await cancelPendingInvitation(tx, found.emailKey, found.clientId);
   const [before] = await tx.drizzle.select().from(userClientRelations).where(ofUser(userId, id)).for('update');
   if (before === undefined) throw new Error(`relation ${id} is gone`);

@@ -19,8 +19,8 @@ export type UserClientRelationRow = typeof userClientRelations.$inferSelect;
 const ENTITY = 'userClientRelation';
 
 /**
- * Relates a user to clients that it has no relation to yet, allowed or revoked. Its row is locked, so that two requests
- * that name the same clients in different orders follow each other.
+ * Relates a user to clients that it has no relation to yet, allowed or revoked. Locks the user, so that requests that name
+ * the same clients in different orders run one after the other.
  */
 export async function createUserClientRelations(
   tx: Transaction,
@@ -32,7 +32,7 @@ export async function createUserClientRelations(
   return insertUserClientRelations(tx, userId, clientIds, await readClock(tx));
 }
 
-/** The same for a user that this transaction has created or locked. */
+/** The same for a user that this transaction created or locked. */
 export async function insertUserClientRelations(
   tx: Transaction,
   userId: UserId,
@@ -57,7 +57,7 @@ function newRelation(userId: UserId, clientId: ClientId, now: Date): typeof user
   return { id: newId<UserClientRelationId>(), userId, clientId, status: 'allowed', createdAt: now };
 }
 
-/** Lets the user act for the clients, whatever was before: the invited person has accepted. */
+/** Lets the user act for the clients, replacing any earlier status, because the invited person has accepted. */
 export async function allowUserClientRelations(
   tx: Transaction,
   userId: UserId,
@@ -75,7 +75,7 @@ export async function allowUserClientRelations(
     });
 }
 
-/** Refuses an id that is no client's. */
+/** Rejects an id that is not a client's. */
 export async function requireClients(tx: Transaction, entity: string, clientIds: readonly ClientId[]): Promise<void> {
   const found = await tx.drizzle
     .select({ id: clients.id })
@@ -95,12 +95,12 @@ export async function findUserClientRelation(
   return row ?? null;
 }
 
-/** The one with this id, where it is this user's. */
+/** The relation with this id, if it belongs to this user. */
 export function ofUser(userId: UserId, id: UserClientRelationId) {
   return and(eq(userClientRelations.id, id), eq(userClientRelations.userId, userId));
 }
 
-/** A page of a user's relations by creation, and how many there are in all. */
+/** One page of a user's relations in order of creation, and the total. */
 export async function listUserClientRelations(
   reader: Reader,
   userId: UserId,

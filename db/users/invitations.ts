@@ -34,7 +34,7 @@ export interface NewInvitations {
   readonly invitations: readonly { readonly clientId: ClientId; readonly userClientRelation: ClientRelationKind }[];
 }
 
-/** Invites a person to act for clients, with one e-mail for all of them, which the workflow sends. */
+/** Invites a person to act for clients. The workflow sends one e-mail for all of them. */
 export async function inviteUser(tx: Transaction, wanted: NewInvitations): Promise<readonly UserInvitationRow[]> {
   const { email, identity, invitations } = wanted;
   const clientIds = invitations.map(({ clientId }) => clientId);
@@ -59,7 +59,7 @@ export async function inviteUser(tx: Transaction, wanted: NewInvitations): Promi
     status: 'pending' as const,
     createdAt: now,
   }));
-  // In one order: requests that name the same clients in different orders wait for each other, and do not deadlock.
+  // In a fixed order, so that requests that name the same clients in different orders wait instead of deadlocking.
   const inserted = await tx.drizzle
     .insert(userInvitations)
     .values(wantedRows.toSorted((one, other) => (one.clientId < other.clientId ? -1 : 1)))
@@ -82,18 +82,18 @@ async function wakeSignUp(tx: Transaction, id: UserSignUpId): Promise<void> {
 
 export interface LockedSignUp {
   readonly signUp: UserSignUpRow;
-  /** The service's time, read after the lock. */
+  /** The service's time, read under the lock. */
   readonly now: Date;
 }
 
-/** Locks a sign-up, which stands for the lock of its invitations too: nothing changes them without it. */
+/** Locks a sign-up, and thereby its invitations: nothing changes them without this lock. */
 export async function lockSignUp(tx: Transaction, id: UserSignUpId): Promise<LockedSignUp> {
   const [signUp] = await tx.drizzle.select().from(userSignUps).where(eq(userSignUps.id, id)).for('update');
   if (signUp === undefined) throw recordNotFound(ENTITY, 'id', id);
   return { signUp, now: await readClock(tx) };
 }
 
-/** Ends a locked sign-up: its pending invitations get the status that goes with its own, and its workflow ends. */
+/** Ends a locked sign-up with its workflow and gives its pending invitations the matching status. */
 export async function endSignUp(
   tx: Transaction,
   { signUp }: LockedSignUp,
@@ -110,7 +110,7 @@ export async function endSignUp(
     .set({ status: invitationStatus })
     .where(and(eq(userInvitations.signUpId, signUp.id), inArray(userInvitations.status, movable)))
     .returning();
-  // Time passing is what the workflow itself has noticed.
+  // Only the workflow itself expires a sign-up, so it need not wake.
   if (status !== 'expired') await wakeSignUp(tx, signUp.id);
   return ended;
 }
@@ -137,7 +137,7 @@ export async function recordInvitationMailed(tx: Transaction, id: UserSignUpId):
   return advanceSignUp(tx, id);
 }
 
-/** `PATCH /users/{userEmail}/invitations/{id}`: callers cancel; every other answer is the invited person's. */
+/** `PATCH /users/{userEmail}/invitations/{id}`: callers can only cancel; any other answer is the invited person's. */
 export async function changeUserInvitation(
   tx: Transaction,
   email: string,
@@ -157,7 +157,7 @@ export async function changeUserInvitation(
   return { ...before, status };
 }
 
-/** Cancels one pending invitation of a locked sign-up, and the sign-up where it was the last. */
+/** Cancels a pending invitation of a locked sign-up, and the sign-up with its last one. */
 async function cancelInvitation(
   tx: Transaction,
   locked: LockedSignUp,
@@ -170,7 +170,7 @@ async function cancelInvitation(
   else await tx.drizzle.update(userInvitations).set({ status: 'cancelled' }).where(eq(userInvitations.id, id));
 }
 
-/** Cancels the pending invitation of an address to act for a client, if there is one. */
+/** Cancels an address's pending invitation to act for a client, if there is one. */
 export async function cancelPendingInvitation(tx: Transaction, email: string, clientId: ClientId): Promise<void> {
   const t = userInvitations;
   const [pending] = await tx.drizzle
@@ -184,7 +184,7 @@ export async function cancelPendingInvitation(tx: Transaction, email: string, cl
   if (present?.status === 'pending') await cancelInvitation(tx, locked, invitations, present);
 }
 
-/** The invitations of one e-mail, in their order. */
+/** The invitations of one e-mail in order. */
 export async function readInvitations(reader: Reader, signUpId: UserSignUpId): Promise<readonly UserInvitationRow[]> {
   const t = userInvitations;
   return reader.drizzle.select().from(t).where(eq(t.signUpId, signUpId)).orderBy(asc(t.id));
@@ -203,7 +203,7 @@ export async function findUserInvitation(
   return row ?? null;
 }
 
-/** A page of the invitations of an address by creation, and how many there are in all. */
+/** One page of an address's invitations in order of creation, and the total. */
 export async function listUserInvitations(
   reader: Reader,
   email: string,

@@ -11,17 +11,17 @@ import { endSignUp, type LockedSignUp, lockSignUp, type UserSignUpRow } from './
 import { insertUser } from './users.ts';
 import { userInvitations, userSignUpLinks, userSignUps, users } from './users-schema.ts';
 
-/** What the e-mail says, and the page behind its link. */
+/** The content of the e-mail and of the page behind its link. */
 export interface SignUp {
   readonly signUp: UserSignUpRow;
-  /** The full names of the clients whose invitations are pending, in the order of the request. */
+  /** The full names of the clients with pending invitations, in the order of the request. */
   readonly clientNames: readonly string[];
-  /** Whether the person has no password yet, and so sets one to accept. */
+  /** Whether the person must set a password to accept. */
   readonly needsPassword: boolean;
   readonly now: Date;
 }
 
-/** Makes a link for the next e-mail of a sign-up; null where there is nothing to send any more. */
+/** Creates the link for a sign-up's next e-mail; null if there is nothing left to send. */
 export async function createSignUpLink(
   tx: Transaction,
   id: UserSignUpId,
@@ -33,12 +33,12 @@ export async function createSignUpLink(
   return describeSignUp(tx, signUp, now);
 }
 
-/** The e-mail with this link was refused for certain: nobody will ever have it. */
+/** Deletes the link of an e-mail that a mail server rejected, because it never reached anyone. */
 export async function deleteSignUpLink(tx: Transaction, tokenHash: Uint8Array): Promise<void> {
   await tx.drizzle.delete(userSignUpLinks).where(eq(userSignUpLinks.tokenHash, tokenHash));
 }
 
-/** What a link is for, whatever became of it; null for a link that never was. */
+/** The sign-up of a link, whatever its status; null for an unknown link. */
 export async function findSignUp(reader: Reader, tokenHash: Uint8Array): Promise<SignUp | null> {
   const [row] = await reader.drizzle
     .select({ signUp: userSignUps })
@@ -66,8 +66,8 @@ async function describeSignUp(reader: Reader, signUp: UserSignUpRow, now: Date):
 export type SignUpAnswer = 'done' | 'closed';
 
 /**
- * Accepts all pending invitations of a sign-up: the user, where there is none yet, and its relations appear together. A
- * password that the user has already stays. `closed` when somebody answered, cancelled or time passed before.
+ * Accepts all pending invitations of a sign-up. The user, if new, and its relations are created together; an existing
+ * password stays. `closed` if the sign-up was answered, was cancelled or expired before.
  */
 export async function acceptSignUp(
   tx: Transaction,
@@ -98,7 +98,6 @@ export async function acceptSignUp(
   return 'done';
 }
 
-/** Rejects all pending invitations of a sign-up. */
 export async function rejectSignUp(tx: Transaction, id: UserSignUpId): Promise<SignUpAnswer> {
   const locked = await lockSignUp(tx, id);
   if (isClosed(locked)) return 'closed';

@@ -2,7 +2,7 @@ import { bigint, customType, jsonb, pgTable, text, timestamp, uuid } from 'drizz
 import type { ClientId, UserClientRelationId, UserId, UserInvitationId, UserSignUpId } from '../../domain/frame/ids.ts';
 import type { UserIdentity, UserProfile } from '../../domain/users/users.ts';
 
-/** The tables of users and invitations as drizzle sees them; db/migrations/0006_users.sql is what is true. */
+/** Users and invitations for drizzle; db/migrations/0006_users.sql is authoritative. */
 const instant = (name: string) => timestamp(name, { withTimezone: true, mode: 'date' });
 const bytea = customType<{ data: Uint8Array }>({ dataType: () => 'bytea' });
 const revision = () => bigint('revision', { mode: 'bigint' }).notNull().default(1n);

@@ -28,7 +28,7 @@ export interface NewUser {
   readonly profile: UserProfile;
 }
 
-/** Creates a user who was not invited and so cannot sign in, with relations to clients (`human.external.direct`). */
+/** Creates a user without an invitation (`human.external.direct`), who therefore cannot sign in, with client relations. */
 export async function createUser(
   tx: Transaction,
   user: NewUser,
@@ -41,7 +41,7 @@ export async function createUser(
   return { user: row, relations };
 }
 
-/** Null when a user has the address, committed or about to be: this waits for whoever is. */
+/** Null if a user already has the address. Waits for a transaction that is about to take it. */
 export async function insertUser(
   tx: Transaction,
   user: NewUser,
@@ -68,7 +68,6 @@ export async function insertUser(
   return row;
 }
 
-/** Changes what is given of a user. */
 export async function changeUser(tx: Transaction, id: UserId, change: UserChange): Promise<UserRow> {
   const [before] = await tx.drizzle.select().from(users).where(eq(users.id, id)).for('update');
   if (before === undefined) throw recordNotFound('user', 'id', id);
@@ -105,7 +104,7 @@ export async function findUser(reader: Reader, id: UserId): Promise<UserRow | nu
   return row ?? null;
 }
 
-/** A page of users by creation, and how many there are in all. */
+/** One page of users in order of creation, and the total. */
 export async function listUsers(
   reader: Reader,
   filter: { readonly email?: string | undefined },

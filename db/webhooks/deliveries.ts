@@ -7,7 +7,7 @@ import { webhookAttempts, webhookDeliveries } from './schema.ts';
 import { wakeShard } from './subscriptions.ts';
 
 export type WebhookAttempt = typeof webhookAttempts.$inferSelect;
-/** A delivery with its attempts, the first one first. */
+/** A delivery with its attempts in order. */
 export type WebhookDelivery = typeof webhookDeliveries.$inferSelect & { readonly attempts: readonly WebhookAttempt[] };
 
 export interface WebhookDeliveryFilter {
@@ -59,7 +59,7 @@ async function withAttempts(
   return rows.map((row) => ({ ...row, attempts: attempts.filter((attempt) => attempt.deliveryId === row.id) }));
 }
 
-/** Makes the delivery due now: one that is over begins the schedule anew, a pending one goes on in it. */
+/** Makes the delivery due now. A finished one starts the schedule again; a pending one continues it. */
 export async function retryWebhookDelivery(tx: Transaction, id: WebhookDeliveryId): Promise<WebhookDelivery> {
   const [retried] = await tx.execute<{ shard: number }>(sql`
     UPDATE webhook_deliveries d SET status = 'pending', next_attempt_at = service_now(), completed_at = NULL,
@@ -72,7 +72,7 @@ export async function retryWebhookDelivery(tx: Transaction, id: WebhookDeliveryI
   return delivery;
 }
 
-/** Forgets deliveries that were over more than 30 days ago, with their attempts, a batch at a time. Returns how many. */
+/** Deletes a batch of deliveries that ended more than 30 days ago, with their attempts; returns how many. */
 export async function deleteOldWebhookDeliveries(tx: Transaction, batchSize: number): Promise<number> {
   const rows = await tx.execute(sql`
     DELETE FROM webhook_deliveries WHERE id = ANY (ARRAY(

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import type { AttemptOutcome } from '../../domain/webhooks/deliveries.ts';
 import type { Database, Reader, Transaction } from '../driver/client.ts';
 
-/** A delivery that a drainer may attempt until its claim ends. */
+/** A delivery that its drainer may attempt until the claim expires. */
 export interface ClaimedDelivery {
   readonly id: string;
   readonly subscriptionId: string;
@@ -11,15 +11,15 @@ export interface ClaimedDelivery {
   readonly resourceId: string;
   readonly attemptCount: number;
   readonly roundStart: number;
-  /** Of a ping; an event's is rendered. */
+  /** Only of a ping; an event's body is rendered. */
   readonly body: string | null;
 }
 
-/** Where a subscription's deliveries go, and what signs them, the newest secret first. */
+/** A subscription's address and its signing secrets, newest first. */
 export interface DeliveryTarget {
   readonly subscriptionId: string;
   readonly url: string;
-  /** As stored: encrypted. */
+  /** Encrypted, as stored. */
   readonly secrets: readonly { readonly id: string; readonly secret: string }[];
 }
 
@@ -27,7 +27,7 @@ export interface DeliveryClaim {
   readonly shard: number;
   readonly token: string;
   readonly claimMs: number;
-  /** Rows of one subscription that are claimed at most, where `limits` names no other number. */
+  /** The most rows to claim per subscription, unless `limits` has its own number. */
   readonly perSubscription: number;
   readonly limits: ReadonlyMap<string, number>;
 }
@@ -36,9 +36,9 @@ const CLAIMED_COLUMNS = sql`d.id, d.subscription_id AS "subscriptionId", d.event
   d.resource_id AS "resourceId", d.attempt_count AS "attemptCount", d.round_start AS "roundStart", d.body`;
 
 /**
- * Claims due deliveries of a shard's active subscriptions: retries, and first attempts from the head of their resource's
- * line on. A first attempt whose predecessor is claimed by another is left alone, so that two drainers never reorder
- * one resource's events; a predecessor that has just been attempted may hold it up until the next claim, never longer.
+ * Claims due deliveries of a shard's active subscriptions: retries, and first attempts in the order of each resource's
+ * events. A first attempt waits while another drainer holds its predecessor, so two drainers never reorder a resource's
+ * events. A predecessor that was just attempted delays it until the next claim at most.
  */
 export async function claimDeliveries(reader: Reader, claim: DeliveryClaim): Promise<ClaimedDelivery[]> {
   const limits = JSON.stringify([...claim.limits].map(([id, free]) => ({ id, free })));
@@ -83,18 +83,18 @@ export async function readTargets(reader: Reader, subscriptionIds: readonly stri
     FROM webhook_subscriptions s WHERE s.id = ANY (${sql.param(subscriptionIds)}::uuid[])`);
 }
 
-/** One attempt and what it came to, to be saved whole. */
+/** An attempt and its result, saved in one piece. */
 export interface AttemptRecord {
   readonly deliveryId: string;
   readonly subscriptionId: string;
   readonly token: string;
   readonly outcome: AttemptOutcome;
   readonly status: 'pending' | 'succeeded' | 'failed';
-  /** Until the next attempt; null where there is none. */
+  /** The delay before the next attempt; null if there is none. */
   readonly delayMs: number | null;
-  /** The receiver answered that it is gone for good. */
+  /** The receiver answered 410. */
   readonly gone: boolean;
-  /** Since the attempt began, when this is recorded. */
+  /** The attempt's age when it is recorded. */
   readonly ageMs: number;
 }
 
@@ -104,8 +104,8 @@ export interface DisabledSubscription {
 }
 
 /**
- * Records attempts of claims that still hold; what another drainer has claimed since is its own to record. Subscriptions
- * that are gone, or had nothing but failures for `disableAfterHours`, are disabled and returned.
+ * Records attempts whose claims still hold; a later drainer records its own. Disables and returns subscriptions whose
+ * receiver is gone or has only failed for `disableAfterHours`.
  */
 export async function recordAttempts(
   tx: Transaction,
@@ -159,7 +159,7 @@ async function noteHealth(
     RETURNING id, status_reason AS reason`);
 }
 
-/** Gives claims back that were not used, so that another drainer need not wait for their end. */
+/** Returns unused claims, so that other drainers need not wait for them to expire. */
 export async function releaseDeliveries(
   reader: Reader,
   tokens: readonly string[],
@@ -170,7 +170,7 @@ export async function releaseDeliveries(
     WHERE id = ANY (${sql.param(ids)}::uuid[]) AND claim_token = ANY (${sql.param(tokens)}::uuid[])`);
 }
 
-/** Tells the sequencer that this shard's deliveries are being looked for, so that it need not be woken. */
+/** Marks a shard as being drained, so that the sequencer does not wake its workflow. */
 export async function keepShardBusy(reader: Reader, shard: number, forMs: number): Promise<void> {
   await reader.execute(sql`
     UPDATE webhook_shards SET busy_until = service_now() + ${`${forMs} milliseconds`}::interval WHERE shard = ${shard}`);
@@ -178,12 +178,12 @@ export async function keepShardBusy(reader: Reader, shard: number, forMs: number
 
 export type IdleShard =
   | { readonly idle: false; readonly claimed: readonly ClaimedDelivery[] }
-  /** Milliseconds until the next delivery is due; null when none is pending. */
+  /** Milliseconds until the next delivery is due; null if none is pending. */
   | { readonly idle: true; readonly waitMs: number | null };
 
 /**
- * Declares the shard idle, unless something is due after all. The row's lock comes first: a sequencer that made
- * deliveries meanwhile has committed them by then, or will see that the shard is idle.
+ * Marks the shard as idle unless a delivery is due. It locks the row first, so a concurrent sequencer either has committed
+ * its deliveries by then or will see that the shard is idle.
  */
 export async function goIdle(database: Database, claim: DeliveryClaim): Promise<IdleShard> {
   return database.transaction(async (tx) => {

@@ -7,13 +7,13 @@ export interface EventCount {
   readonly count: number;
 }
 
-/** The position of the last event that the sequencer has numbered. */
+/** The position of the last numbered event. */
 export async function readLastPosition(reader: Reader): Promise<bigint> {
   const [row] = await reader.execute<{ position: bigint }>(sql`SELECT last_position AS position FROM event_sequencer`);
   return row?.position ?? 0n;
 }
 
-/** How many events of each type stand between two positions, the first excluded. */
+/** The number of events of each type between two positions, excluding the first. */
 export async function countEvents(reader: Reader, after: bigint, upTo: bigint): Promise<EventCount[]> {
   return reader.execute<EventCount>(sql`
     SELECT module, entry ->> 'type' AS type, count(*)::int AS count

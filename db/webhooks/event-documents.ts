@@ -19,7 +19,7 @@ import { incomingTransfers, outgoingTransfers } from '../frame/schema.ts';
 import { shown as showIncoming, transfersWithAccounts } from '../incoming-transfers/reads.ts';
 import { shown as showOutgoing, transfersWithDestination } from '../outgoing-transfers/reads.ts';
 
-/** An event as subscribers and the log show it (specification 6). Amounts are exact: stringify with lossless-json. */
+/** An event as subscribers and the log see it (specification 6). To keep amounts exact, stringify it with lossless-json. */
 export interface EventDocument {
   readonly webhook: { readonly module: string; readonly type: string };
   readonly data: Readonly<Record<string, unknown>>;
@@ -40,14 +40,14 @@ interface EventRow {
   readonly resourceId: string;
   readonly firstSequence: bigint;
   readonly occurredAt: Date;
-  /** As text, because parsed as JavaScript numbers large balances would change. */
+  /** As text: parsing would round large balances to JavaScript numbers. */
   readonly entries: string;
 }
 
 const EVENT_COLUMNS = sql`id, first_position AS "firstPosition", module, resource_id AS "resourceId",
   first_sequence AS "firstSequence", occurred_at AS "occurredAt", entries::text AS entries`;
 
-/** Entry k of a row has the row's id with k as its last hexadecimal digit. */
+/** The id of entry k is the row's id with k as its last hexadecimal digit. */
 function eventIdOf(rowId: string, entry: number): string {
   return rowId.slice(0, -1) + entry.toString(16);
 }
@@ -56,7 +56,7 @@ function rowIdOf(eventId: string): string {
   return `${eventId.slice(0, -1)}0`;
 }
 
-/** The bodies of webhooks by event id. An event that does not exist is left out. */
+/** Webhook bodies by event id. Unknown events are absent. */
 export async function loadEventBodies(
   reader: Reader,
   eventIds: readonly string[],
@@ -76,15 +76,15 @@ export async function loadEventBodies(
 
 export interface EventLogPage {
   readonly events: readonly StoredEvent[];
-  /** Where the next page begins; the same position again when there is nothing more. */
+  /** Where the next page starts; unchanged if there are no more events. */
   readonly nextPosition: bigint;
   readonly lastPosition: bigint;
 }
 
-/** Rows looked through for one page, so that a filter that finds little cannot read the whole log. */
+/** The most rows to read for one page, so that a selective filter cannot scan the whole log. */
 const SCAN_ROWS_MAX = 5_000;
 
-/** The numbered events after a position, in order. */
+/** Numbered events after a position, in order. */
 export async function readEventLog(
   reader: Reader,
   query: { after: bigint; size: number; module?: string | undefined; type?: string | undefined },
@@ -105,13 +105,13 @@ export async function readEventLog(
     .slice(0, size);
   const full = events.length === size;
   const lastPosition = sequencer?.lastPosition ?? 0n;
-  // Whoever asked from beyond the end must not miss what comes next.
+  // A caller that asks from beyond the end must not miss the next event.
   const nextPosition =
     (full ? events.at(-1)?.position : scanned.at(-1)?.lastPosition) ?? (after < lastPosition ? after : lastPosition);
   return { events, nextPosition, lastPosition };
 }
 
-/** The entries of rows, in their order, each as it is shown. */
+/** The rows' entries in order, as shown. */
 async function render(reader: Reader, rows: readonly EventRow[]): Promise<StoredEvent[]> {
   const ids = (module: string) => rows.filter((row) => row.module === module).map((row) => row.resourceId);
   const outgoing = await loadOutgoing(reader, ids('outgoing-transfers').map(asId<OutgoingTransferId>));
@@ -153,7 +153,7 @@ function contents(row: EventRow, data: Data, outgoing: Outgoing, incoming: Incom
       return { data: { incomingTransfer: showIncoming({ ...found, transfer, receiver }), ...check }, connect: {} };
     }
     case 'accounts': {
-      // Deprecated, and the same as data.account.connection.
+      // Deprecated duplicate of data.account.connection.
       const connect = data.connection === undefined || data.connection === null ? {} : { connection: data.connection };
       return { data: { account: data }, connect };
     }
@@ -209,13 +209,13 @@ function id<Branded extends Id<string>>() {
   return v.pipe(v.string(), v.transform(asId<Branded>));
 }
 
-/** What a transfer begins without. An entry that leaves it out is older than it, whatever the row holds by now. */
+/** Null in a new transfer. An entry without it predates it, whatever the row holds now. */
 const nullAtFirst = v.optional(v.nullable(v.string()), null);
 
 const checked = v.picklist(['not-checked', 'fulfilled', 'not-fulfilled']);
 const requirement = v.picklist(['not-checked', 'fulfilled', 'not-fulfilled', 'not-required']);
 
-/** What an outgoing transfer's event says in place of its row (db/outgoing-transfers/outgoing-transfers.ts writes it). */
+/** The fields that an outgoing transfer's event shows instead of its row's (see domain/outgoing-transfers/rows.ts). */
 const OUTGOING_CHANGE = v.object({
   status: v.picklist(OUTGOING_TRANSFER_STATUSES),
   transferDate: v.exactOptional(v.string()),
@@ -233,7 +233,7 @@ const OUTGOING_CHANGE = v.object({
   failureMessage: nullAtFirst,
 } satisfies Record<ChangingOutgoingField, unknown>);
 
-/** The same of an incoming transfer's. What is absent is what the row has: it could not change any more, or the event is an old one. */
+/** The same for incoming transfers. An absent field shows the row's value: it was final, or the event is an old one. */
 const INCOMING_CHANGE = v.object({
   status: v.picklist(INCOMING_TRANSFER_STATUSES),
   transferDate: v.exactOptional(v.nullable(v.string())),

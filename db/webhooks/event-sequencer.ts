@@ -4,16 +4,16 @@ import { wake } from '../frame/workflow-wakeups.ts';
 import { wakeShard } from './subscriptions.ts';
 
 export interface NumberedEvents {
-  /** Rows that were numbered; a full batch means that there may be more. */
+  /** The number of rows numbered; a full batch may not be the last. */
   readonly rowCount: number;
   readonly deliveryCount: number;
-  /** Workflows of shards were noted in workflow_wakeups. */
+  /** Whether it added wake-ups for shards. */
   readonly woken: boolean;
 }
 
 const NOTHING: NumberedEvents = { rowCount: 0, deliveryCount: 0, woken: false };
 
-/** The clocks of two processes differ by less than this, as the times in their ids show. */
+/** The most by which the clocks of two processes, and hence the times in their ids, may differ. */
 const CLOCK_SKEW_MAX = '60 seconds';
 
 const UNNUMBERED = 'SELECT EXISTS (SELECT FROM events WHERE first_position IS NULL AND id >= $1::uuid) AS "found"';
@@ -36,9 +36,9 @@ interface Numbered {
 }
 
 /**
- * Gives positions to committed events, makes the deliveries of those who subscribe and wakes their workflows, in one
- * transaction. Only rows with an id from `since` on are looked at, which passes over the index entries of those that
- * were numbered long ago; null looks at all. Does nothing while another process is at it.
+ * Numbers committed events, creates the subscribers' deliveries and wakes their shards' workflows, in one transaction. With
+ * `since`, reads only rows whose id is from then on, which skips the index entries of rows numbered long ago; null reads
+ * all. Does nothing while another process is numbering.
  */
 export async function numberEvents(database: Database, limit: number, since: Date | null): Promise<NumberedEvents> {
   const floor = since === null ? LEAST_ID : leastIdOf(since);
@@ -63,8 +63,7 @@ function leastIdOf(instant: Date): string {
 }
 
 /**
- * Wakes the shards that have deliveries overdue and no workflow at work: it was lost, or Temporal's timer was. Returns
- * whether any was.
+ * Wakes idle shards with overdue deliveries: their workflow, or Temporal's timer, was lost. Returns whether there were any.
  */
 export async function wakeOverdueShards(database: Database): Promise<boolean> {
   const overdue = await database.statement<{ shard: number }>(OVERDUE, []);

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { bigint, integer, pgTable, primaryKey, smallint, text, timestamp, uuid } from 'drizzle-orm/pg-core';
 import type { EventId, WebhookDeliveryId, WebhookSubscriptionId } from '../../domain/frame/ids.ts';
 
-/** The tables of webhooks as drizzle sees them; db/migrations/0004_webhooks.sql is what is true. */
+/** Webhooks for drizzle; db/migrations/0004_webhooks.sql is authoritative. */
 const instant = (name: string) => timestamp(name, { withTimezone: true, mode: 'date' });
 
 export const webhookSubscriptions = pgTable('webhook_subscriptions', {
@@ -28,7 +28,7 @@ export const webhookSecrets = pgTable('webhook_secrets', {
   expiresAt: instant('expires_at'),
 });
 
-/** What the keyring calls a secret, which is stored encrypted. */
+/** The keyring's row name for an encrypted secret. */
 export function webhookSecretRow(id: string): string {
   return `webhook_secrets.secret ${id}`;
 }

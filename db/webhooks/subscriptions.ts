@@ -12,26 +12,26 @@ import { webhookSecretRow, webhookSecrets, webhookSubscriptions } from './schema
 
 export type WebhookSubscription = typeof webhookSubscriptions.$inferSelect;
 
-/** Every event is compared with each subscription, in one transaction with others. */
+/** A limit, because the sequencer matches every event against every subscription in one transaction. */
 const SUBSCRIPTIONS_MAX = 100;
-/** Any number that nothing else in the database uses as an advisory lock. */
+/** Arbitrary, but unique among the advisory locks of this database. */
 const SUBSCRIPTIONS_LOCK = 7_423_020;
 
-/** How long the old secret of a rotation goes on signing beside the new one. */
+/** How long a replaced secret keeps signing beside its successor. */
 const ROTATION_HOURS = 24;
-/** Events that one replay may ask for; a longer time is asked for in parts. */
+/** The largest replay; a longer period takes several. */
 const REPLAY_MAX = 100_000;
 
 export interface NewWebhookSubscription {
   readonly url: string;
-  /** Null = all events of the four modules of the specification. */
+  /** Null: all events of the specification's four modules. */
   readonly modules: readonly string[] | null;
   readonly types: readonly string[] | null;
   readonly status: WebhookSubscription['status'];
   readonly description: string | null;
 }
 
-/** Events that are numbered from now on are delivered to it. */
+/** Creates a subscription to events numbered from now on. */
 export async function createWebhookSubscription(
   tx: Transaction,
   keyring: Keyring,
@@ -61,7 +61,7 @@ async function insertSecret(
   await tx.drizzle.insert(webhookSecrets).values({ ...given, id, secret });
 }
 
-/** Under a lock, so that two that come at once do not both take the last place. */
+/** Takes a lock, so that two concurrent requests cannot both take the last place. */
 async function requireRoom(tx: Transaction): Promise<void> {
   await tx.statement('SELECT pg_advisory_xact_lock($1)', [SUBSCRIPTIONS_LOCK]);
   const [row] = await tx.drizzle
@@ -127,7 +127,7 @@ async function lockSubscription(tx: Transaction, id: WebhookSubscriptionId): Pro
   return found;
 }
 
-/** Changes what is given. Active again, it forgets why it was disabled, and what it missed while paused is delivered. */
+/** Applies a partial change. Reactivation clears the reason for disabling and delivers what was held while paused. */
 export async function changeWebhookSubscription(
   tx: Transaction,
   id: WebhookSubscriptionId,
@@ -151,14 +151,14 @@ export async function changeWebhookSubscription(
   return after;
 }
 
-/** Nothing more is delivered to it; its secrets go, its deliveries stay readable. */
+/** Ends deliveries and deletes the secrets; past deliveries stay readable. */
 export async function deleteWebhookSubscription(tx: Transaction, id: WebhookSubscriptionId): Promise<void> {
   await lockSubscription(tx, id);
   await tx.execute(sql`UPDATE webhook_subscriptions SET deleted_at = service_now() WHERE id = ${id}`);
   await tx.drizzle.delete(webhookSecrets).where(eq(webhookSecrets.subscriptionId, id));
 }
 
-/** Both the new secret and the one before it sign for a day; older ones end at once. */
+/** Signs with the new secret and its predecessor for a day; older secrets end at once. */
 export async function rotateWebhookSecret(
   tx: Transaction,
   keyring: Keyring,
@@ -175,7 +175,7 @@ export async function rotateWebhookSecret(
   return subscription;
 }
 
-/** Lines up a delivery of no event, to try the receiver. `body` is its text. */
+/** Queues a test delivery of `body`, without an event. */
 export async function pingWebhookSubscription(
   tx: Transaction,
   subscription: WebhookSubscription,
@@ -191,7 +191,7 @@ export async function pingWebhookSubscription(
   return id;
 }
 
-/** The subscription under its lock, when it is active; what is asked for now would otherwise wait unseen. */
+/** Locks an active subscription. Rejects an inactive one, whose deliveries would wait unseen. */
 export async function lockActiveSubscription(tx: Transaction, id: WebhookSubscriptionId): Promise<WebhookSubscription> {
   const subscription = await lockSubscription(tx, id);
   if (subscription.status === 'active') return subscription;
@@ -203,8 +203,8 @@ export async function lockActiveSubscription(tx: Transaction, id: WebhookSubscri
 }
 
 /**
- * Delivers once more what happened in a time (both ends included) and the subscription is told of. Deliveries that are
- * still pending stay as they are. Returns how many were lined up.
+ * Redelivers the subscription's events of a period, both ends inclusive. Deliveries that are still pending stay as they are.
+ * Returns how many it queued.
  */
 export async function replayWebhooks(
   tx: Transaction,
@@ -245,7 +245,7 @@ export async function replayWebhooks(
   return lined;
 }
 
-/** Wakes the shard's workflow, unless it is at work and will look by itself. Returns whether it did. */
+/** Wakes the shard's workflow unless it is already draining. Returns whether it did. */
 export async function wakeShard(tx: Transaction, shard: number): Promise<boolean> {
   const [row] = await tx.execute<{ idle: number[] }>(
     sql`SELECT claim_idle_webhook_shards(ARRAY[${shard}::integer]) AS idle`,
@@ -257,7 +257,7 @@ export async function wakeShard(tx: Transaction, shard: number): Promise<boolean
 
 const BACKLOG_MAX = 10_000;
 
-/** For metrics: deliveries that are due (counted up to 10,000), and subscriptions that were disabled by the service. */
+/** For metrics: due deliveries (up to 10,000) and subscriptions that the service disabled. */
 export async function readWebhookBacklog(reader: Reader): Promise<{ due: number; disabled: number }> {
   const [row] = await reader.execute<{ due: number; disabled: number }>(sql`
     SELECT (SELECT count(*) FROM (
