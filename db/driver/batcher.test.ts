@@ -36,7 +36,7 @@ async function turns(): Promise<void> {
   for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }
 
-test('calls of one moment go together, in their order, and each gets its own result', async () => {
+test('concurrent calls share a statement, in order, and each gets its own result', async () => {
   const { call, statements } = held();
   const calls = ['a', 'b', 'c'].map((item) => call(item));
   await turns();
@@ -45,7 +45,7 @@ test('calls of one moment go together, in their order, and each gets its own res
   expect(await Promise.all(calls)).toEqual(['a!', 'b!', 'c!']);
 });
 
-test('a call never joins a statement that has started: it goes with the next', async () => {
+test('a call never joins a running statement: it goes into the next one', async () => {
   const { call, statements } = held();
   const first = call('a');
   await turns();
@@ -59,7 +59,7 @@ test('a call never joins a statement that has started: it goes with the next', a
   expect(await Promise.all([first, ...others])).toEqual(['a!', 'a!', 'b!']);
 });
 
-test('the next statement is on its way when the callers of the last are told', async () => {
+test('the next statement starts before the callers of the last one get their answers', async () => {
   const { call, statements } = held();
   const first = call('a').then(() => statements.length);
   await turns();
@@ -70,7 +70,7 @@ test('the next statement is on its way when the callers of the last are told', a
   expect(await second).toBe('b!');
 });
 
-test('where two may run at once, the second goes as soon as eight wait', async () => {
+test('if two may run at once, the second starts as soon as eight calls wait', async () => {
   const { call, statements } = held(undefined, 2);
   const calls = [call('first')];
   for (let index = 0; index < 20; index += 1) {
@@ -86,7 +86,7 @@ test('where two may run at once, the second goes as soon as eight wait', async (
   expect(await Promise.all(calls)).toHaveLength(21);
 });
 
-test('a statement takes eight of those who wait, or half of many, and 32 at most', async () => {
+test('a statement takes eight waiting calls, or half of many, and 32 at most', async () => {
   const { call, statements } = held();
   const calls = Array.from({ length: 80 }, (_, index) => call(String(index)));
   for (let round = 0; round < 6; round += 1) {
@@ -97,7 +97,7 @@ test('a statement takes eight of those who wait, or half of many, and 32 at most
   expect(statements.map(({ items }) => items.length)).toEqual([32, 24, 12, 8, 4]);
 });
 
-test('calls with a key in common go together or one after the other, in their order, and nobody overtakes', async () => {
+test('calls that share a key run together or one after the other, in order, and none overtakes another', async () => {
   const { call, statements } = held((item) => [...item]);
   const calls = [call('ab')];
   await turns();
@@ -115,7 +115,7 @@ test('calls with a key in common go together or one after the other, in their or
   expect(await Promise.all(calls)).toEqual(['ab!', 'bc!', 'cd!', 'ef!']);
 });
 
-test('a statement that fails fails its own calls, and the next goes on', async () => {
+test('a failing statement fails only its own calls, and the next one runs', async () => {
   const { call, statements } = held((item) => [item]);
   const lost = [call('a'), call('b')];
   await turns();
@@ -127,7 +127,7 @@ test('a statement that fails fails its own calls, and the next goes on', async (
   expect(await next).toBe('a!');
 });
 
-test('a statement that is slow does not hold up those who come later', async () => {
+test('a slow statement does not hold up later calls', async () => {
   const { call, statements } = held();
   void call('stuck').catch(() => {});
   await turns();
@@ -139,7 +139,7 @@ test('a statement that is slow does not hold up those who come later', async () 
   expect(await Promise.all(late)).toEqual(['late!', 'too!']);
 });
 
-test('a statement that hangs holds up none of those who came with its calls', async () => {
+test('a hanging statement does not hold up other calls that arrived with its own', async () => {
   const { call, statements } = held();
   const calls = Array.from({ length: 40 }, (_, index) => call(String(index)));
   for (let round = 0; round < 4; round += 1) {
@@ -151,7 +151,7 @@ test('a statement that hangs holds up none of those who came with its calls', as
   expect(await Promise.all(calls)).toHaveLength(40);
 });
 
-test('statements that were given up on do not let more run side by side once they have ended', async () => {
+test('statements that timed out do not raise the number that may run side by side when they end', async () => {
   const { call, statements } = held();
   const calls = [call('slow')];
   await turns();
@@ -170,7 +170,7 @@ test('statements that were given up on do not let more run side by side once the
   expect(await Promise.all(calls)).toHaveLength(4);
 });
 
-test('calls that come in the turn in which a statement ends begin one statement, not two', async () => {
+test('calls that arrive in the turn in which a statement ends start one statement, not two', async () => {
   const { call, statements } = held(undefined, 2);
   const calls = [call('first')];
   await turns();
@@ -198,7 +198,7 @@ const settledOf = async (call: Promise<string>) => {
   return outcome;
 };
 
-test('a call that has waited for nine tenths of its time is refused and never starts, whatever the statements do', async () => {
+test('a call that has waited for nine tenths of its time is rejected and never starts, whatever the statements do', async () => {
   const { call, statements } = held((item) => [item]);
   const first = call('a');
   await turns();
@@ -232,7 +232,7 @@ test('a call whose caller is gone never starts', async () => {
   expect(await Promise.all([first, stays])).toEqual(['a!', 'a!']);
 });
 
-test('a queue that is full refuses what comes, at once, and goes on with those who wait', async () => {
+test('a full queue rejects new calls at once and keeps serving the waiting ones', async () => {
   const { call, statements } = held((item) => [item]);
   const first = call('a');
   await turns();
@@ -245,7 +245,7 @@ test('a queue that is full refuses what comes, at once, and goes on with those w
   expect(await Promise.all([first, ...waiting])).toHaveLength(QUEUE_LENGTH_MAX + 1);
 });
 
-test('a statement has the time of the call that must be answered first', async () => {
+test('a statement has the earliest deadline of its calls', async () => {
   const endsAts: number[] = [];
   const batcher = new Batcher<string, string>(async (items, { endsAt }) => {
     endsAts.push(endsAt);
@@ -257,7 +257,7 @@ test('a statement has the time of the call that must be answered first', async (
   expect(endsAts).toEqual([now + 10_000]);
 });
 
-test('a shared statement is not at fault when the database is away or all its callers are gone', async () => {
+test('an unavailable database or departed callers do not count as a failure of the shared statement', async () => {
   const noted: unknown[] = [];
   const database = { noteSharedFailure: (_: string, error: unknown) => noted.push(error) };
   const failing = (error: Error) =>

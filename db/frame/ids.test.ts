@@ -29,7 +29,7 @@ test('ids made after the clock stepped back sort after those before', () => {
   expect(after > before).toBe(true);
 });
 
-test('random bytes are given out once, whatever is asked for', () => {
+test('random bytes are handed out once, whatever the length of the request', () => {
   const drawn = [16, 8_000, 24, 20_000, 16].map((length) => Buffer.from(drawRandomBytes(length)));
   expect(drawn.map(({ length }) => length)).toEqual([16, 8_000, 24, 20_000, 16]);
   const parts = drawn.flatMap((bytes) =>

@@ -31,7 +31,7 @@ describe('a value', () => {
     }
   });
 
-  test('of before a rotation is read; what is written is under the newest key alone', () => {
+  test('from before a rotation can be read; new values use only the newest key', () => {
     const before = createKeyring([first]).encrypt('whsec_c2VjcmV0', ROW);
     const rotated = createKeyring([second, first]);
     expect(rotated.decrypt(before, ROW)).toBe('whsec_c2VjcmV0');
@@ -41,7 +41,7 @@ describe('a value', () => {
     expect(createKeyring([second]).decrypt(after, ROW)).toBe('whsec_c2VjcmV0');
   });
 
-  test('whose key is gone is refused by the name of the key, without the value', () => {
+  test('under a missing key is refused with the id of the key and without the value', () => {
     const stored = createKeyring([first]).encrypt('whsec_c2VjcmV0', ROW);
     const id = stored.split(':')[2] ?? '';
     expect(() => createKeyring([second]).decrypt(stored, ROW)).toThrow(`key ${id}, which ENCRYPTION_KEY does not hold`);

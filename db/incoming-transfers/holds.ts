@@ -178,6 +178,6 @@ async function carryOut(
   now: Date,
 ): Promise<void> {
   if (decision.status === 'on-hold') return hold(tx, transfer, account, decision.holdReason, now);
-  if (account === null) throw new Error(`incoming transfer ${transfer.id} is decided about without an account`);
+  if (account === null) throw new Error(`incoming transfer ${transfer.id} has no account to settle to`);
   await settleHeld(tx, transfer, account, decision.status, now);
 }

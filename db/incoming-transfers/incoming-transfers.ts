@@ -35,7 +35,7 @@ export async function advanceIncomingTransfer(tx: Transaction, id: IncomingTrans
     });
     return { do: 'wait', for: waitOfHold(holdReason), until: null };
   }
-  if (account === null) throw new Error(`incoming transfer ${id} is decided about without an account`);
+  if (account === null) throw new Error(`incoming transfer ${id} has no account to settle to`);
   return (await settleHeld(tx, transfer, account, decision.status, now)) ? { do: 'send-back' } : { do: 'end' };
 }
 

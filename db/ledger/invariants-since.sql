@@ -1,7 +1,7 @@
--- What must hold of all that came since the last check: of each account its entries after the version that was checked, and
--- of each transfer that has such an entry or an event. What is stored as a sum (balances, reservations, what is on its way,
--- suspense) is compared as a whole, from checkpoints and open transfers. The rules are those of invariants.sql.
--- OFFSET 0 keeps a look-up one by one: Postgres takes what is new for a fifth of all there is, and would read whole tables.
+-- The rules of invariants.sql for everything recorded since the last check: each account's entries after the checked version,
+-- and each transfer with such an entry or an event. Stored sums (balances, reservations, receivables, suspense) are compared
+-- whole, from checkpoints and open transfers.
+-- OFFSET 0 forces row-by-row look-ups. Postgres estimates a fifth of all rows as new and would scan whole tables.
 WITH last AS MATERIALIZED (SELECT checked_at, event_position FROM ledger_checks),
 changed AS MATERIALIZED (
   SELECT account.id, account.currency, account.version, account.posted_minor, coalesce(checked.version, 0) AS checked_version,
@@ -41,7 +41,7 @@ system_balances AS MATERIALIZED (
     ) AS sides
   ) AS moved
 ),
--- Numbered since, or not numbered yet.
+-- Numbered since the last check, or not numbered yet.
 new_events AS MATERIALIZED (
   SELECT module, resource_id, sum(entry_count) AS entry_count, min(first_sequence) AS first_sequence,
     max(first_sequence + entry_count - 1) AS last_sequence
@@ -72,7 +72,7 @@ incoming AS MATERIALIZED (
     FROM incoming_transfers WHERE id = moved.id OFFSET 0
   ) AS transfer
 ),
--- What had been posted for them before the last check, by a clock that was not set back since they were created.
+-- Their postings from before the last check, assuming that the clock was not set back since the transfers were created.
 outgoing_before AS MATERIALIZED (
   SELECT transfer.id AS transfer_id, transfer.account_id, posting.entry_type, posting.amount_minor
   FROM outgoing AS transfer JOIN ledger_checked_accounts AS checked ON checked.account_id = transfer.account_id AND checked.last_entry_at >= transfer.created_at
@@ -171,7 +171,7 @@ SELECT 'receivable is the sum of what is on its way', account.id::text, coalesce
   ) AS receivables ON receivables.account_id = account.id
   WHERE account.receivable_minor <> coalesce(receivables.receivable_minor, 0)
 UNION ALL
--- Of those that seem to differ, all entries of the account are asked, whatever their time.
+-- For transfers that seem to differ, reads all entries of the account, whatever their time.
 SELECT 'an outgoing transfer is posted exactly as its status says',
     suspect.transfer_id || ' ' || coalesce((SELECT status FROM outgoing_transfers WHERE id = suspect.transfer_id), 'no transfer') || ', '
       || suspect.entry_type || ' of ' || suspect.account_id, due_minor::text, posted.sum_minor::text

@@ -1,9 +1,9 @@
--- Everything that must hold of the books at any committed moment. One row for each thing that does not: which rule, of
--- what, what it should be, what it is. No rows = the books hold. Run by tests after every scenario and by
--- `npm run ledger:check`, all statements on one snapshot. Each reads its tables once: what should be and what is stand in
--- one list, under opposite signs, and whatever does not cancel out is shown.
+-- The invariants of the ledger at any committed moment. Each breach is one row: rule, subject, expected, actual. No rows means
+-- that the ledger is consistent. Tests run this after every scenario, as does `npm run ledger:check`, all statements on one
+-- snapshot. Each statement reads its tables once: it lists expected and actual values under opposite signs and returns
+-- whatever does not cancel out.
 
--- Of each account, all entries of all time. Clients' balances are as they are stored: the two sides of one posting cannot but cancel out.
+-- All entries of each account. Client balances are the stored ones, because the two sides of a posting always cancel out.
 WITH sums AS (
   SELECT account_id, currency, version IS NOT NULL AS has_versions, sum(signed_minor) AS balance_minor, count(*) AS entry_count,
     max(version) AS last_version, min(id) AS first_posting_id
@@ -84,7 +84,7 @@ SELECT 'receivable is the sum of what is on its way', account.id::text, coalesce
   ) AS receivables ON receivables.account_id = account.id
   WHERE account.receivable_minor <> coalesce(receivables.receivable_minor, 0);
 
--- A release debits the transfer's account; what is reversed is credited to it by a system account.
+-- A release debits the transfer's account. A reversal credits it from a system account.
 SELECT 'an outgoing transfer is posted exactly as its status says' AS rule,
     transfer_id || ' ' || coalesce((SELECT status FROM outgoing_transfers WHERE id = transfer_id), 'no transfer') || ', ' || entry_type || ' of ' || account_id AS subject,
     max(due_minor)::text AS expected, (max(due_minor) - sum(due_minor - posted_minor))::text AS actual
@@ -132,7 +132,7 @@ SELECT 'an incoming internal transfer is completed only with its outgoing one', 
     coalesce((SELECT status FROM outgoing_transfers WHERE id = outgoing_id), 'no transfer')
   FROM pairs WHERE outgoing = 0;
 
--- At a checkpoint the entries up to it have been summed: it comes after the entry of its posting.
+-- A checkpoint includes the entry of its own posting, so it sorts after that entry.
 SELECT 'a checkpoint is the sum of the postings up to it' AS rule, account_id || ' at ' || id AS subject, sum_minor::text AS expected,
     balance_minor::text AS actual
   FROM (

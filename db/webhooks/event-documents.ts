@@ -173,7 +173,7 @@ const RESOURCE_NAMES: Readonly<Record<string, string>> = {
 };
 
 function present<Found>(found: Found | undefined, row: EventRow): Found {
-  if (found === undefined) throw new Error(`event ${row.id} tells of a resource that does not exist`);
+  if (found === undefined) throw new Error(`event ${row.id} refers to a resource that does not exist`);
   return found;
 }
 

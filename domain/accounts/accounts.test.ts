@@ -124,7 +124,7 @@ describe('status table', () => {
 });
 
 describe('plug-in callers', () => {
-  test('an activation with its connection tells of the connection first, and identifiers only from then on', () => {
+  test('an activation with its connection has the connection event first, and shows identifiers only from then on', () => {
     const changed = patch(PENDING, {
       status: 'active',
       iban: 'gb29 nwbk 6016 1331 9268 19',
@@ -135,7 +135,7 @@ describe('plug-in callers', () => {
     expect(changed.account).toMatchObject({ status: 'active', iban: IBAN, connection: { reference: 'CB-1' } });
   });
 
-  test('an activation without a word about the connection completes it', () => {
+  test('an activation that does not mention the connection completes it', () => {
     const changed = patch(PENDING, { status: 'active' });
     expect(types(changed)).toEqual(['connection-created', 'account-activated']);
     expect(changed.account.connection).toMatchObject({ state: 'completed-up-to-date', status: 'active', error: null });
@@ -183,7 +183,7 @@ describe('plug-in callers', () => {
     expect(suspended.events[0]?.account.status).toBe('active');
   });
 
-  test('nothing is told where nothing changes', () => {
+  test('without a change there is no event', () => {
     const changed = patch(
       { ...ACCOUNT, iban: IBAN },
       { alias: 'GBP Account', iban: IBAN, status: 'active', routingCodes: {} },
@@ -196,7 +196,7 @@ describe('plug-in callers', () => {
     expect(changed.account).toMatchObject({ alias: 'GBP Account', iban: null });
   });
 
-  test('all that is wrong with the bank details is told at once', () => {
+  test('all problems with the bank details are reported at once', () => {
     const { problems } = refused(() => patch(ACCOUNT, { iban: 'GB00NWBK60161331926819', routingCodes: { bic: 'x' } }));
     expect(problems.map(({ messageParameters: [, field] }) => field)).toEqual(['iban', 'routingCodes.bic']);
   });
@@ -256,7 +256,7 @@ describe('closing', () => {
     expect(types(patch(failed.account, { status: 'closed' }))).toEqual(['connection-update-instructed']);
   });
 
-  test('at the provider of an account that got money meanwhile suspends it; emptied, it closes without the provider', () => {
+  test('at the provider suspends an account that has received money meanwhile; once emptied, it closes without the provider', () => {
     const asked = patch(BUILT_IN, { status: 'closed' });
     const suspended = closeAtProvider({ ...asked.account, postedMinor: 5n }, false);
     expect(types(suspended)).toEqual(['connection-updated', 'account-suspended']);
@@ -270,7 +270,7 @@ describe('closing', () => {
 });
 
 describe('built-in accounts', () => {
-  test('take no bank details and no connection from callers, all told at once', () => {
+  test('accept no bank details and no connection from callers, with all problems reported at once', () => {
     const { problems } = refused(() => patch(BUILT_IN, { iban: IBAN, connection: { status: 'closed' } }));
     expect(problems.map(({ code }) => code)).toEqual(Array(2).fill('common.validation.field_unexpected'));
   });
@@ -339,7 +339,7 @@ describe('choice of the provider', () => {
     expect(choose({ type: 'implicit' }, 'GBP', 'FR')).toMatchObject({ provider: { code: 'second' }, country: 'FR' });
   });
 
-  test('explicit takes the one that is named', () => {
+  test('explicit takes the named provider', () => {
     expect(choose({ serviceProvider: 'second' })).toMatchObject({ provider: { code: 'second' } });
     const plugIn = { method: 'plug-in', type: 'explicit', serviceProvider: 'own-bank' } as const;
     expect(choose(plugIn, 'JPY')).toMatchObject({ provider: { code: 'own-bank' } });
@@ -357,7 +357,7 @@ describe('choice of the provider', () => {
     expect(refused(() => choose(connect)).code).toBe(code);
   });
 
-  test('what nobody offers is refused as a business rule', () => {
+  test('a combination that no provider offers is refused as a business rule', () => {
     expect(refused(() => choose({}, 'JPY')).code).toBe('connect.offer.unavailable');
     expect(refused(() => choose({ serviceProvider: 'first' }, 'GBP', 'FR')).code).toBe('connect.offer.unavailable');
   });

@@ -4,11 +4,11 @@ import { amountNumber } from '../frame/money.ts';
 import type { ConnectMethod } from '../providers/providers.ts';
 import { presentRoutingCodes } from './routing-codes.ts';
 
-/** Accounts: the status table, and how an account is shown in answers and events (specification 2.5, 3, 6). */
+/** Accounts: the transition table, and how answers and events show an account (specification 2.5, 3, 6). */
 export const ACCOUNT_STATUSES = ['pending', 'active', 'inactive', 'suspended', 'closed', 'declined'] as const;
 export type AccountStatus = (typeof ACCOUNT_STATUSES)[number];
 
-/** `pending` → `closed` is for plug-in callers only: a provider's own answer opens or declines a built-in account. */
+/** `pending` → `closed` is for plug-in callers only: the provider's answer opens or declines a built-in account. */
 export const ACCOUNT_MOVES: Readonly<Record<AccountStatus, readonly AccountStatus[]>> = {
   pending: ['active', 'declined', 'closed'],
   active: ['inactive', 'suspended', 'closed'],
@@ -32,7 +32,7 @@ export const CONNECTION_STATES = [
 ] as const;
 export type ConnectionState = (typeof CONNECTION_STATES)[number];
 
-/** `dependency-failed`: the client's own connection to the provider failed, so the account was never asked for. */
+/** `dependency-failed`: the client's own connection to the provider failed, so no account was requested. */
 export const CONNECTION_MOVES: Readonly<Record<ConnectionState, readonly ConnectionState[]>> = {
   'creation-in-progress': ['completed-up-to-date', 'creation-failed', 'dependency-failed'],
   'creation-failed': [],
@@ -58,7 +58,7 @@ export interface ConnectionError {
   readonly attributes: Readonly<Record<string, string>>;
 }
 
-/** The account as its provider holds it. */
+/** The account's state at its provider. */
 export interface Connection {
   readonly id: string;
   readonly reference: string | null;
@@ -67,12 +67,12 @@ export interface Connection {
   readonly error: ConnectionError | null;
 }
 
-/** What an account is called when nobody has named it (specification 2.5). */
+/** The default name of an account (specification 2.5). */
 export function defaultAlias(currency: string): string {
   return `${currency} Account`;
 }
 
-/** What decides about an account, and what is shown of it. Amounts in minor units of its currency. */
+/** The fields of an account for decisions and presentation. Amounts in minor units of its currency. */
 export interface Account {
   readonly id: AccountId;
   readonly clientId: ClientId;
@@ -134,7 +134,7 @@ export function presentConnection(account: Account): ConnectionView | null {
   return { id, method, serviceProvider: provider, reference, state, status, error };
 }
 
-/** The account as answers show it. `availableBalance` is what is posted and not reserved. */
+/** The account as answers show it. `availableBalance` is the posted balance less reservations. */
 export function presentAccount(account: Account): AccountView {
   return {
     id: account.id,
@@ -176,8 +176,8 @@ export type AccountEventType =
   | 'connection-update-failed';
 
 /**
- * The account as an event shows it. Events about the account itself show its connection only where the account was
- * made at a provider (specification 6); events about the connection always do.
+ * The account as an event shows it. Events about the account include its connection only if it was opened at a provider
+ * (specification 6); events about the connection always do.
  */
 export function presentAccountInEvent(type: AccountEventType, account: Account): AccountView {
   const view = presentAccount(account);
@@ -189,7 +189,7 @@ function isMadeAtProvider(state: ConnectionState): boolean {
   return state === 'completed-up-to-date' || state === 'update-in-progress' || state === 'completed-outdated';
 }
 
-/** An account and what has been told of it, in order, on the way to its present form. */
+/** A changed account and the events of its change, in order. */
 export interface ChangedAccount {
   readonly account: Account;
   readonly events: readonly AccountEvent[];
@@ -197,7 +197,7 @@ export interface ChangedAccount {
 
 export interface AccountEvent {
   readonly type: AccountEventType;
-  /** The account as it was when the event happened. */
+  /** The account at the time of the event. */
   readonly account: Account;
 }
 
@@ -207,7 +207,7 @@ export function emit(before: ChangedAccount, type: AccountEventType, change: Par
   return { account, events: [...before.events, { type, account }] };
 }
 
-/** What the workflow of an account's connection does next. `until` is an ISO instant; null waits for a signal alone. */
+/** The next step of the connection's workflow. `until` is an ISO instant; null waits for a signal only. */
 export type AccountConnectionStep =
   | { readonly do: 'end' }
   | { readonly do: 'wait'; readonly for: AccountConnectionWait; readonly until: string | null }

@@ -135,7 +135,7 @@ describe('what an account must carry', () => {
     ]);
   });
 
-  test('an IBAN beside the sort code and number that it holds is taken, the number with seven digits too', () => {
+  test('an IBAN is accepted beside the sort code and number that it contains, even if the number has seven digits', () => {
     const same = { ...sterling, iban: 'GB63BUKB20201501926819', accountNumber: '1926819' };
     expect(checkBankAccount({ ...same, routingCodes: { 'sort-code': '20-20-15' } }, place).problems).toEqual([]);
   });
@@ -160,7 +160,7 @@ describe('what an account must carry', () => {
     });
   });
 
-  test('all that is wrong is found at once, with field and value', () => {
+  test('all problems are found at once, with field and value', () => {
     const { problems } = checkBankAccount(
       {
         country: 'UK',
@@ -197,7 +197,7 @@ describe('what an account must carry', () => {
   });
 });
 
-describe('the requirements table is what the validator does', () => {
+describe('the requirements table matches the validator', () => {
   const places = [
     { currency: 'GBP', country: 'GB' },
     { currency: 'EUR', country: 'DE' },
@@ -235,7 +235,7 @@ describe('the requirements table is what the validator does', () => {
     }
   });
 
-  /** What no pattern can say: check digits, and countries that exist. */
+  /** Fields with checks beyond their pattern: check digits, and countries that exist. */
   const CHECKED_FURTHER = new Set(['iban', 'routingCodes.bic', 'routingCodes.aba', 'routingCodes.clabe']);
   const problemsOf = (where: { currency: string; country: string }, name: string, value: string) => {
     const kind = name.replace('routingCodes.', '');
@@ -250,7 +250,7 @@ describe('the requirements table is what the validator does', () => {
       stored: kind === name ? Object.entries(details).find(([key]) => key === name)?.[1] : details.routingCodes[kind],
     };
   };
-  /** Fields of places of every kind in the table, and of some that no line of it names. */
+  /** Places of every kind in the table, and some that it does not list. */
   const cases = ['GBP', 'EUR', 'USD', 'MXN'].flatMap((currency) =>
     ['GB', 'DE', 'US', 'AU', 'CA', 'CN', 'IN', 'MX', 'GI'].flatMap((country) =>
       Object.entries(bankAccountRequirements({ currency, country }).fields).flatMap(([name, { pattern }]) =>

@@ -5,7 +5,7 @@ import { isCurrency } from '../frame/money.ts';
 import { isCountry } from '../frame/parties/countries.ts';
 import { checkText } from '../frame/parties/names.ts';
 
-/** How a bank account is named to a bank (specification 2.1). Stored in the form that `checkBankAccount` returns. */
+/** A bank account's identifiers (specification 2.1), stored as `checkBankAccount` returns them. */
 export interface BankAccountDetails {
   readonly country: string;
   readonly currency: string;
@@ -23,18 +23,18 @@ const OTHER_ROUTING_CODE_KIND = /^[a-z0-9-]{1,40}$/;
 const OTHER_ROUTING_CODE_LENGTH_MAX = 34;
 
 const IBAN_PATTERN = '^[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30}$';
-/** Sterling in Britain is paid by sort code and number: only a British IBAN holds them. */
+/** Sterling payments within Britain need a sort code and number, which only a British IBAN contains. */
 const UK_IBAN_PATTERN = '^GB[0-9]{2}[A-Z]{4}[0-9]{14}$';
 const ACCOUNT_NUMBER_PATTERN = '^[A-Za-z0-9][A-Za-z0-9/-]{0,33}$';
 const UK_ACCOUNT_NUMBER_PATTERN = '^[0-9]{7,8}$';
 
 interface RoutingCodeRule {
   readonly pattern: string;
-  /** What the pattern cannot say: a check digit, a country that exists. Sees the normal form. */
+  /** Checks the pattern cannot express, on the normalized code: check digits, a country that exists. */
   readonly holds?: (code: string) => boolean;
 }
 
-/** The kinds that are checked. Another kind is kept as the caller wrote it. */
+/** The kinds with checks. Any other kind is stored as sent. */
 const ROUTING_CODE_RULES: ReadonlyMap<string, RoutingCodeRule> = new Map<string, RoutingCodeRule>([
   ['bic', { pattern: '^[A-Z]{6}[A-Z0-9]{2}([A-Z0-9]{3})?$', holds: (code) => isBicCountry(code.slice(4, 6)) }],
   ['sort-code', { pattern: '^[0-9]{2}-?[0-9]{2}-?[0-9]{2}$' }],
@@ -58,8 +58,8 @@ export interface FieldRequirement {
 }
 
 /**
- * What a bank account of this currency in this country must carry. Fields are `accountNumber`, `iban` and
- * `routingCodes.<kind>`; `alternatives` are the sets of fields of which one must be complete, beside the required ones.
+ * The requirements for a bank account of this currency in this country. Fields are `accountNumber`, `iban` and
+ * `routingCodes.<kind>`. Besides the required fields, one of the sets in `alternatives` must be complete.
  */
 export interface BankAccountRequirements {
   readonly currency: string;
@@ -68,7 +68,7 @@ export interface BankAccountRequirements {
   readonly alternatives: readonly (readonly string[])[];
 }
 
-/** National codes that banks of these countries are found by, beside the BIC. */
+/** The national codes that identify banks in these countries, besides the BIC. */
 const LOCAL_ROUTING_CODE_KINDS: Readonly<Record<string, readonly string[]>> = {
   AU: ['bsb-code'],
   CA: ['bank-code', 'branch-code'],
@@ -83,7 +83,7 @@ export function isSterlingInBritain(place: { readonly currency: string; readonly
   return place.currency === 'GBP' && place.country === 'GB';
 }
 
-/** The table that the validator and the requirements endpoint share. */
+/** The table behind both the validator and the requirements endpoint. */
 export function bankAccountRequirements(place: {
   readonly currency: string;
   readonly country: string;
@@ -110,15 +110,15 @@ export function bankAccountRequirements(place: {
   return { ...place, fields, alternatives };
 }
 
-/** Where the details stand in the request: the entity's label, and what comes before the field's own name. */
+/** Where the request holds the details: the entity's label and the prefix of the field names. */
 export interface Place {
   readonly entity: string;
   readonly prefix: string;
 }
 
 /**
- * The details in the form that is stored (IBAN without spaces and in upper case, sort code as six digits, UK account
- * number as eight), and all that is wrong with them at once.
+ * Returns the details as stored (IBAN in upper case without spaces, sort code of six digits, UK account number of eight)
+ * and every problem with them.
  */
 export function checkBankAccount(
   details: {
@@ -144,7 +144,7 @@ export function checkBankAccount(
   return { details: checked, problems };
 }
 
-/** The formats alone, without asking whether enough is given: what a change of some of the fields needs. */
+/** Checks formats but not completeness, as a partial change requires. */
 export function checkAccountFormats(
   details: {
     readonly country: string;
@@ -179,7 +179,7 @@ function missingFields(details: BankAccountDetails, place: Place): Problem[] {
   const required = Object.keys(fields).filter((field) => fields[field]?.requirement === 'required');
   const missing = required.filter((field) => !given(field));
   if (alternatives.length > 0 && !alternatives.some((set) => set.every(given))) {
-    // The caller who began one set is told what that set still needs; who began none, the first.
+    // Report what is missing from the set that the caller began, else from the first.
     const begun = alternatives.find((set) => set.some(given)) ?? alternatives[0] ?? [];
     missing.push(...begun.filter((field) => !given(field)));
   }
@@ -190,7 +190,7 @@ function missingFields(details: BankAccountDetails, place: Place): Problem[] {
   }));
 }
 
-/** An IBAN that the other fields contradict: whoever checks the one and pays the other would pay somebody else. */
+/** Rejects an IBAN that contradicts the other fields: checking one and paying the other would pay somebody else. */
 function ibanProblems({ iban, accountNumber, routingCodes, ...where }: BankAccountDetails, place: Place): Problem[] {
   if (iban === null) return [];
   if (isSterlingInBritain(where) && !new RegExp(UK_IBAN_PATTERN).test(iban)) {
@@ -242,7 +242,7 @@ export function checkRoutingCodes(
   return { routingCodes: Object.fromEntries(checked), problems };
 }
 
-/** The code as it is stored, or null where kind or code is refused. */
+/** The code as stored; null for an unsupported kind or an invalid code. */
 export function normalRoutingCode(kind: string, code: string): string | null {
   const rule = ROUTING_CODE_RULES.get(kind);
   if (rule === undefined) {
@@ -254,15 +254,15 @@ export function normalRoutingCode(kind: string, code: string): string | null {
   return rule.holds === undefined || rule.holds(normal) ? normal : null;
 }
 
-/** Without the spaces that people write it with, in upper case. Not yet checked. */
+/** In upper case, without spaces. Not validated yet. */
 export function normalIban(iban: string): string {
-  // Only a to z: toUpperCase alone would turn letters outside of ASCII into letters inside.
+  // Only a to z: toUpperCase alone would turn some non-ASCII letters into ASCII ones.
   return iban.replaceAll(' ', '').replace(/[a-z]/g, (letter) => letter.toUpperCase());
 }
 
 /**
- * Structure and length by country, and mod 97. National check digits inside an IBAN are not looked at: banks issue
- * exceptions to them, and mod 97 has found the typing errors already.
+ * Checks structure and length by country, and mod 97. Ignores national check digits: banks issue exceptions to them, and
+ * mod 97 already catches typing errors.
  */
 export function isIban(iban: string): boolean {
   const country = iban.slice(0, 2);
@@ -271,7 +271,7 @@ export function isIban(iban: string): boolean {
   if (!/^[A-Z]{2}[0-9]{2}/.test(iban) || !new RegExp(rule.bban_regexp).test(iban.slice(4))) return false;
   const digits = (iban.slice(4) + iban.slice(0, 4)).replace(/[A-Z]/g, (letter) => String(letter.charCodeAt(0) - 55));
   const check = Number(iban.slice(2, 4));
-  // 00, 01 and 99 leave the right remainder too, but are never issued: check digits are 02 to 98.
+  // 00, 01 and 99 can also leave remainder 1, but valid check digits run from 02 to 98.
   return check >= 2 && check <= 98 && remainder97(digits) === 1;
 }
 
@@ -284,7 +284,7 @@ function normalAccountNumber(
   return new RegExp(UK_ACCOUNT_NUMBER_PATTERN).test(compact) ? compact.padStart(8, '0') : null;
 }
 
-/** Kosovo has no ISO code; banks there use XK. */
+/** Kosovo has no ISO code; its banks use XK. */
 function isBicCountry(code: string): boolean {
   return isCountry(code) || code === 'XK';
 }

@@ -12,18 +12,18 @@ import {
   emit,
 } from './accounts.ts';
 
-/** What a provider says of opening or closing an account: its answer, a look-up or a callback. */
+/** A provider's report on opening or closing an account, from an answer, a look-up or a callback. */
 export type AccountOutcome =
   | { readonly outcome: 'opened'; readonly reference: string; readonly details: AccountDetails }
   | { readonly outcome: 'closed' }
   | { readonly outcome: 'refused'; readonly error: ConnectionError }
-  /** The provider has the request and tells the result later. */
+  /** The provider has accepted the request and reports the result later. */
   | { readonly outcome: 'accepted'; readonly reference: string | null }
-  /** The provider has never heard of it, or nobody knows what it did: the same request goes out again. */
+  /** The provider does not know the request, or its outcome is unknown: the same request goes out again. */
   | { readonly outcome: 'not-found' }
   | { readonly outcome: 'unknown' };
 
-/** The identifiers that a provider gives an account. */
+/** The identifiers that a provider issues for an account. */
 export interface AccountDetails {
   readonly country: string;
   readonly iban: string | null;
@@ -31,12 +31,12 @@ export interface AccountDetails {
   readonly routingCodes: Readonly<Record<string, string>> | null;
 }
 
-/** What a provider says of connecting a client. An unknown outcome is not one: the same request goes out again. */
+/** A provider's answer on connecting a client. An unknown outcome is not an answer: the same request goes out again. */
 export type ClientConnectionOutcome =
   | { readonly outcome: 'connected'; readonly reference: string }
   | { readonly outcome: 'refused'; readonly error: ConnectionError };
 
-/** A part of a connection that has been reported; absent fields stay as they are. */
+/** The reported part of a connection; absent fields stay as they are. */
 export interface ConnectionReport {
   readonly id?: string | undefined;
   readonly reference?: string | null | undefined;
@@ -53,7 +53,7 @@ export const CLIENT_CONNECTION_FAILED: ConnectionError = {
   attributes: {},
 };
 
-/** Moves the connection as reported and tells of it. Refuses moves that the table of states does not have (409). */
+/** Applies a report to the connection and adds its event. Rejects illegal transitions (409). */
 export function reportConnection(before: ChangedAccount, report: ConnectionReport): ChangedAccount {
   const { connection } = before.account;
   if (connection === null) return before;
@@ -87,7 +87,7 @@ function impliedStatus(before: Connection, state: ConnectionState): ConnectionSt
   return created ? (before.status ?? 'active') : before.status;
 }
 
-/** The event that tells of a connection's change; null where there is none to tell. */
+/** The event of a connection's change; null if it has none. */
 function connectionEvent(before: Connection, after: Connection): AccountEventType | null {
   const moved = before.state !== after.state;
   const differs = before.status !== after.status || before.reference !== after.reference;
@@ -107,7 +107,7 @@ function connectionEvent(before: Connection, after: Connection): AccountEventTyp
   }
 }
 
-/** The provider has opened the account: its identifiers show from the activation on, not before. */
+/** The provider has opened the account. Its identifiers show only from activation on. */
 export function openAtProvider(account: Account, reference: string, details: AccountDetails): ChangedAccount {
   const connected = reportConnection(
     { account, events: [] },
@@ -116,7 +116,7 @@ export function openAtProvider(account: Account, reference: string, details: Acc
   return emit(connected, ACCOUNT_STATUS_EVENTS.active, { ...details, status: 'active' });
 }
 
-/** The provider, or before it the client's own connection, has refused the account for good. */
+/** The provider has rejected the account for good, or the client's own connection has failed. */
 export function refuseAtProvider(
   account: Account,
   state: 'creation-failed' | 'dependency-failed',
@@ -127,8 +127,8 @@ export function refuseAtProvider(
 }
 
 /**
- * The provider has closed its account. An account that has got money in the meantime cannot close: it is suspended, so
- * that nothing more arrives, and closes when a caller asks again after emptying it.
+ * The provider has closed its account. An account that has received money meanwhile cannot close. It is suspended, so that
+ * no more money arrives, and closes once a caller has emptied it and asks again.
  */
 export function closeAtProvider(account: Account, empty: boolean): ChangedAccount {
   const updated = reportConnection({ account, events: [] }, { state: 'completed-up-to-date', status: 'closed' });
@@ -138,16 +138,16 @@ export function closeAtProvider(account: Account, empty: boolean): ChangedAccoun
     : emit(updated, ACCOUNT_STATUS_EVENTS.suspended, { status: 'suspended' });
 }
 
-/** The provider refuses to close: the account stays as it is and may be asked to close again. */
+/** The provider refuses to close: the account stays as it is, and a caller may ask again. */
 export function refuseClosing(account: Account, error: ConnectionError): ChangedAccount {
   return reportConnection({ account, events: [] }, { state: 'completed-outdated', error });
 }
 
-// Seconds after the submission at which a provider that has not called back is asked; from the last on, hourly.
+// Seconds after submission at which to look up a provider that has not called back; after the last, hourly.
 const LOOK_UP_OFFSETS_S = [10, 20, 40, 80, 160, 320, 640, 1280, 2560] as const;
 const LOOK_UP_INTERVAL_S = 3600;
 
-/** When a request that was submitted at `submittedAt` is next looked up, and how many look-ups are due before that. */
+/** When to look up a request submitted at `submittedAt` next, and how many look-ups are due before that. */
 export function nextLookUp(submittedAt: Date, now: Date): { readonly at: Date; readonly count: number } {
   const elapsedS = (now.getTime() - submittedAt.getTime()) / 1000;
   const index = LOOK_UP_OFFSETS_S.findIndex((offset) => offset > elapsedS);

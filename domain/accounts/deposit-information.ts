@@ -2,7 +2,7 @@ import { depositSchemes, type ProviderBank, type ProviderOffer } from '../provid
 import { INTERNAL_SCHEME, type Schemes } from '../providers/schemes.ts';
 import type { Account } from './accounts.ts';
 
-/** How an account is paid into by one scheme (specification 2.5). */
+/** How to pay into an account by one scheme (specification 2.5). */
 export interface DepositDetails {
   readonly accountHolderName: string;
   readonly country: string;
@@ -20,8 +20,8 @@ export interface DepositDetails {
 export type DepositInformation = Readonly<Record<string, DepositDetails>>;
 
 /**
- * One entry per scheme that the provider offers for the currency, and always `internal`. A sub-account is paid into by
- * its main account's details; its own ledger number in the reference tells the provider's money apart.
+ * One entry per scheme that the provider offers for the currency, plus `internal`. Payments to a sub-account use its main
+ * account's details with the sub-account's ledger number as the reference.
  */
 export function depositInformation(
   account: Account,
@@ -46,7 +46,7 @@ function internalDetails(account: Account): DepositDetails {
   return { ...blank(account), ledgerNumber: account.ledgerNumber };
 }
 
-/** SWIFT uses the BIC; local schemes a local routing code, or what there is where the account has no local one. */
+/** SWIFT uses the BIC; local schemes use a local routing code, or any code if the account has no local one. */
 function externalDetails(account: Account, scheme: string, bank: ProviderBank | null): DepositDetails {
   const all = { ...bank?.routingCodes, ...account.routingCodes };
   const { bic, ...local } = all;

@@ -8,15 +8,15 @@ export interface AccountConnect {
   readonly serviceProvider?: string | undefined;
 }
 
-/** What an account is to be opened in; without a country the provider's default for the currency is taken. */
+/** The new account's currency and country; without a country, the provider's default for the currency applies. */
 export interface AccountPlace {
   readonly currency: string;
   readonly country: string | null;
 }
 
 /**
- * Chooses the provider of a new account. `built-in` is the default method; a named provider means `explicit` where the
- * type is left out. Refuses what contradicts itself or names no provider (400), and what nobody offers (422).
+ * Chooses the provider of a new account. `built-in` is the default method; naming a provider implies `explicit`. Rejects
+ * contradictions and unknown providers (400), and combinations that no provider offers (422).
  */
 export function chooseProvider(
   providers: readonly Provider[],

@@ -18,7 +18,7 @@ export const STATEMENT_ENTRY_TYPES = [
 ] as const;
 export type StatementEntryType = (typeof STATEMENT_ENTRY_TYPES)[number];
 
-/** One side of a posting as its account's statement shows it. Amounts in minor units of the account's currency. */
+/** One side of a posting in its account's statement. Amounts in minor units of the account's currency. */
 export interface StatementEntry {
   readonly accountId: string;
   readonly transactionNumber: string;
@@ -27,21 +27,21 @@ export interface StatementEntry {
   readonly amountMinor: bigint;
   readonly transactionType: StatementTransactionType;
   readonly entryType: StatementEntryType;
-  /** What the account held after the entry. */
+  /** The account's balance after the entry. */
   readonly balanceMinor: bigint;
   readonly currency: string;
   readonly narrative: string | null;
 }
 
-/** Both ends belong to the range; `to` is a whole millisecond and means all of it. */
+/** Both ends are inclusive; `to` includes its whole millisecond. */
 export interface StatementRange {
   readonly from: Date;
   readonly to: Date;
 }
 
 /**
- * The range of a statement (specification 4.5), months in UTC: without bounds the current month; with one bound, its
- * month from the first day or to the last. A from after the to is refused (400).
+ * The range of a statement (specification 4.5), in UTC months: the current month by default; with one bound, from the first
+ * or to the last day of its month. Rejects a `from` after `to` (400).
  */
 export function statementRange(asked: { from?: Date | undefined; to?: Date | undefined }, now: Date): StatementRange {
   const from = asked.from ?? monthStart(asked.to ?? now, 0);

@@ -7,7 +7,7 @@ import {
   passesModulusCheck,
 } from './uk-modulus-check.ts';
 
-/** The rows that the published test cases need, in the published format; the table itself is not ours to give away. */
+/** The rows that the published test cases need, in the published format. The table itself is not ours to publish. */
 const WEIGHTS = `
 070116 070116 MOD11    0    0    7    6    5    8    9    4    5    6    7    8    9   -1  12
 070116 070116 MOD10    0    3    2    4    5    8    9    4    5    6    7    8    9   -1  13
@@ -180,7 +180,7 @@ describe('rules beyond the published test cases', () => {
     expect(valid('300050', '10002123')).toBe(false);
   });
 
-  test('a changed digit is noticed wherever its weight is not zero', () => {
+  test('a changed digit is detected wherever its weight is not zero', () => {
     for (let position = 0; position < 8; position += 1) {
       const digits = [...'88837491'];
       digits[position] = String((Number(digits[position]) + 1) % 10);
@@ -201,7 +201,7 @@ test.each([
   expect(read.problems).toMatchObject([{ line: 2 }]);
 });
 
-test('a line of substitutions that is no pair of sort codes is refused by its number', () => {
+test('a substitution line that is not a pair of sort codes is reported by its number', () => {
   expect(parseSortCodeSubstitutions('938173 938017\n93817 938017').problems).toMatchObject([{ line: 2 }]);
 });
 
@@ -213,8 +213,8 @@ function firstAccount(fits: (accountNumber: string) => boolean): string {
 }
 
 /**
- * The algorithm once more, exception by exception in the order and words of the published document, written apart from
- * the one that is tested: "u v w x y z a b c d e f g h" are positions 0 to 13.
+ * A second implementation, exception by exception in the published order and words, independent of the one under test.
+ * "u v w x y z a b c d e f g h" are positions 0 to 13.
  */
 function published(sortCode: string, accountNumber: string): boolean {
   const checks = rows.filter(({ start, end }) => Number(start) <= Number(sortCode) && Number(sortCode) <= Number(end));
@@ -265,7 +265,7 @@ function published(sortCode: string, accountNumber: string): boolean {
 test('agrees with the published words, read again, on five hundred accounts of every row', () => {
   const outcomes = new Set<string>();
   let seed = 20_261_121;
-  // Numerical Recipes' generator: the same accounts on every run.
+  // Numerical Recipes' generator, so that every run tests the same accounts.
   const draw = (below: number) => {
     seed = (seed * 1_664_525 + 1_013_904_223) % 4_294_967_296;
     return Math.floor((seed / 4_294_967_296) * below);
@@ -273,7 +273,7 @@ test('agrees with the published words, read again, on five hundred accounts of e
   for (const { start, end, exception } of rows) {
     for (let index = 0; index < 500; index += 1) {
       const sortCode = String(Number(start) + draw(Number(end) - Number(start) + 1)).padStart(6, '0');
-      // Digits that exceptions look at come more often than by chance.
+      // Draws the digits that exceptions depend on more often than by chance.
       const digits = Array.from({ length: 8 }, () => (draw(3) === 0 ? [0, 9, 9, 6][draw(4)] : draw(10)));
       const accountNumber = digits.join('');
       const outcome = valid(sortCode, accountNumber);
@@ -281,7 +281,7 @@ test('agrees with the published words, read again, on five hundred accounts of e
       outcomes.add(`${exception} ${outcome}`);
     }
   }
-  // Every row was met with both outcomes.
+  // Every row occurred with both outcomes.
   expect(outcomes.size).toBe(2 * new Set(rows.map(({ exception }) => exception)).size);
 });
 
@@ -299,7 +299,7 @@ describe('a bank account', () => {
     expect(fields({ iban: 'GB21BARC10799988837493' })).toEqual(['bankAccounts.0.iban']);
   });
 
-  test('that is no UK account is not looked at', () => {
+  test('outside the UK is not checked', () => {
     expect(fields({ country: 'DE', currency: 'EUR', iban: 'DE89370400440532013000' })).toEqual([]);
     expect(fields({ country: 'US', accountNumber: '88837493', routingCodes: { 'sort-code': '107999' } })).toEqual([]);
     expect(fields({ accountNumber: 'A-1', routingCodes: { 'sort-code': '107999' } })).toEqual([]);

@@ -2,9 +2,9 @@ import type { Problem } from '../frame/errors.ts';
 import type { BankAccountDetails, Place } from './bank-accounts.ts';
 
 /**
- * The UK modulus check: whether an account number can exist at its sort code, by the algorithm that Pay.UK publishes as
- * "Validating Account Numbers". Digits are named u v w x y z (sort code) and a b c d e f g h (account number). The weights
- * are another's data, revised several times a year: they come from the files that an operator configures.
+ * The UK modulus check decides whether an account number can exist at its sort code, by the algorithm that Pay.UK publishes
+ * as "Validating Account Numbers". Digits are named u v w x y z (sort code) and a b c d e f g h (account number). The weights
+ * belong to others, who revise them several times a year, so they come from files that an operator configures.
  */
 export type ModulusMethod = 'MOD10' | 'MOD11' | 'DBLAL';
 
@@ -19,7 +19,7 @@ export interface ModulusRow {
 
 export interface ModulusTable {
   readonly rows: readonly ModulusRow[];
-  /** By original sort code, for exception 5 alone (`scsubtab`). */
+  /** By original sort code; only exception 5 uses them (`scsubtab`). */
   readonly substitutions: ReadonlyMap<string, string>;
 }
 
@@ -30,7 +30,7 @@ export interface UkAccount {
   readonly accountNumber: string;
 }
 
-/** A line that is not of the published format; `line` counts from 1. */
+/** A line that does not have the published format; `line` counts from 1. */
 export interface TableProblem {
   readonly line: number;
   readonly message: string;
@@ -39,19 +39,19 @@ export interface TableProblem {
 const POSITIONS = 'uvwxyzabcdefgh';
 const CHECKS_MAX = 2;
 const EXCEPTION_MAX = 14;
-/** Where the euro accounts of one bank are held, whatever sort code their holders quote. */
+/** One bank holds its euro accounts here, whatever sort code their holders quote. */
 const EXCEPTION_9_SORT_CODE = '309634';
 const EXCEPTION_8_SORT_CODE = '090126';
 const EXCEPTION_2_WEIGHTS = [0, 0, 1, 2, 5, 3, 6, 4, 8, 7, 10, 9, 3, 1];
 const EXCEPTION_2_WEIGHTS_G_9 = [0, 0, 0, 0, 0, 0, 0, 0, 8, 7, 10, 9, 3, 1];
 const EXCEPTION_1_ADDEND = 27;
 
-/** Exceptions of a first row with which an account is valid as soon as one of its two checks passes. */
+/** Exceptions of a first row for which one of the two checks is enough. */
 const EITHER_PASSES: ReadonlySet<number | null> = new Set([2, 9, 10, 11, 12, 13, 14]);
 
 /**
- * What the table says against a bank account, naming `accountNumber` or `iban`: both name a UK account. Nothing where the
- * account is not one of eight digits behind a sort code.
+ * What the table says against a bank account, reported on `accountNumber` or `iban`, since both identify a UK account. Empty
+ * unless the account has eight digits and a sort code.
  */
 export function modulusProblems(table: ModulusTable, details: BankAccountDetails, place: Place): Problem[] {
   return ukAccountsOf(details)
@@ -82,7 +82,7 @@ function ukAccountsOf({ country, accountNumber, iban, routingCodes }: BankAccoun
   return named;
 }
 
-/** True also where the table says nothing of the sort code: such an account is presumed valid. */
+/** Also true if the table does not cover the sort code: such an account is presumed valid. */
 export function passesModulusCheck(table: ModulusTable, account: UkAccount): boolean {
   const [first, second] = table.rows
     .filter(({ start, end }) => start <= account.sortCode && account.sortCode <= end)
@@ -105,7 +105,7 @@ function passes(row: ModulusRow, account: UkAccount, table: ModulusTable): boole
     case 5:
       return passesException5(row, account, table);
     case 6:
-      // A foreign currency account, which cannot be checked.
+      // Foreign currency accounts cannot be checked.
       if (a >= 4 && a <= 8 && g === h) return true;
       break;
     case 8:
@@ -118,7 +118,7 @@ function passes(row: ModulusRow, account: UkAccount, table: ModulusTable): boole
   return remainder(row, account) === 0;
 }
 
-/** The check digit is g of the standard check, h of the double alternate one. */
+/** The check digit is g for the standard check and h for the double alternate one. */
 function passesException5(row: ModulusRow, account: UkAccount, table: ModulusTable): boolean {
   const { g, h } = lettersOf(account);
   const sortCode = table.substitutions.get(account.sortCode) ?? account.sortCode;
@@ -128,7 +128,7 @@ function passesException5(row: ModulusRow, account: UkAccount, table: ModulusTab
   return (11 - left) % 11 === g;
 }
 
-/** Exception 14: the last digit taken away and a 0 put before the rest. */
+/** Exception 14: drop the last digit and prepend a 0. */
 function passesShifted(row: ModulusRow, account: UkAccount): boolean {
   const { h } = lettersOf(account);
   if (h !== 0 && h !== 1 && h !== 9) return false;
@@ -144,7 +144,7 @@ function remainder(row: ModulusRow, account: UkAccount): number {
     sum += row.method === 'DBLAL' ? digitSum(product) : product;
   }
   const modulus = row.method === 'MOD11' ? 11 : 10;
-  // A weight may be negative, and so may the sum.
+  // Weights may be negative, and so may the sum.
   return ((sum % modulus) + modulus) % modulus;
 }
 
@@ -167,7 +167,7 @@ function lettersOf({ accountNumber }: UkAccount) {
 
 const ROW = /^(\d{6})\s+(\d{6})\s+(MOD10|MOD11|DBLAL)((?:\s+-?\d{1,3}){14})(?:\s+(\d{1,2}))?$/;
 
-/** Reads `valacdos`: one row a line, fields between spaces, the exception last and often absent. */
+/** Reads `valacdos`: one row per line, space-separated, with an optional exception at the end. */
 export function parseModulusWeights(text: string): { rows: ModulusRow[]; problems: TableProblem[] } {
   const rows: ModulusRow[] = [];
   const problems: TableProblem[] = [];
@@ -191,7 +191,7 @@ function rowOf(line: string): ModulusRow | null {
   return { start, end, method, weights: weights.trim().split(/\s+/).map(Number), exception };
 }
 
-/** Reads `scsubtab`: the original sort code and the one that stands in for it. */
+/** Reads `scsubtab`: the original sort code and its substitute. */
 export function parseSortCodeSubstitutions(text: string): {
   substitutions: Map<string, string>;
   problems: TableProblem[];

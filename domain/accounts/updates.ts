@@ -14,9 +14,9 @@ import { checkAccountFormats } from './bank-accounts.ts';
 import { type ConnectionReport, isFailed, reportConnection } from './connections.ts';
 import { presentRoutingCodes } from './routing-codes.ts';
 
-/** `PATCH /accounts/{accountId}`: absent fields stay, null clears. Formats have been checked. */
+/** `PATCH /accounts/{accountId}`: absent fields stay, null clears. Formats are already checked. */
 export interface AccountPatch {
-  /** Null: the default. */
+  /** Null restores the default. */
   readonly alias?: string | null | undefined;
   readonly status?: AccountStatus | undefined;
   readonly iban?: string | null | undefined;
@@ -25,7 +25,7 @@ export interface AccountPatch {
   readonly connection?: ConnectionReport | undefined;
 }
 
-/** What a patch makes of an account. `close`: the provider has to close it first. */
+/** The result of a patch. `close`: the provider must close the account first. */
 export interface UpdatedAccount extends ChangedAccount {
   readonly request: 'close' | null;
 }
@@ -36,7 +36,7 @@ export interface OpenItems {
   readonly openSubAccounts: number;
 }
 
-// A caller that declines an account without saying why still has its connection fail with a reason.
+// The connection of a declined account needs a reason, even if the caller gives none.
 const DECLINED_BY_CALLER: ConnectionError = {
   category: 'functional',
   origin: 'customer',
@@ -69,10 +69,7 @@ export function isEmpty(account: Account, openItems: OpenItems): boolean {
   return noMoney && openItems.openTransfers === 0 && openItems.openSubAccounts === 0;
 }
 
-/**
- * The patch with its bank details as they are stored, or a refusal of all that is wrong with it whatever status the
- * account moves to.
- */
+/** Normalizes the patch's bank details. Rejects every problem with them that does not depend on the new status. */
 function checkShape(account: Account, asked: AccountPatch): AccountPatch {
   const { patch, problems } = account.method === 'built-in' ? checkBuiltIn(asked) : checkPlugIn(account, asked);
   const [first, ...rest] = problems;
@@ -149,7 +146,7 @@ function refuseMove(account: Account, patch: AccountPatch): void {
 function updateBuiltIn(account: Account, patch: AccountPatch): UpdatedAccount {
   const labelled = informed({ account, events: [] }, patch);
   if (patch.status !== 'closed') return { ...labelled, request: null };
-  // Nothing is left to close outside: a sub-account, or an account that its provider has closed already.
+  // Nothing to close at a provider: a sub-account, or an account that its provider has already closed.
   if (account.connection === null || account.connection.status === 'closed') {
     return { ...emit(labelled, ACCOUNT_STATUS_EVENTS.closed, { status: 'closed' }), request: null };
   }
@@ -165,7 +162,7 @@ function updatePlugIn(account: Account, patch: AccountPatch): UpdatedAccount {
   const status = patch.status ?? account.status;
   if (status === account.status) return { ...informed(connected, patch), request: null };
   if (status === 'active') refuseFailedConnection(connected.account);
-  // Bank details change only in events of activation and of information (specification 6).
+  // Only activation and information events change bank details (specification 6).
   const apart = status !== 'active' && identifiersChange(account, patch);
   const before = apart ? informed(connected, patch) : connected;
   const type = status === 'pending' ? null : ACCOUNT_STATUS_EVENTS[status];
@@ -173,7 +170,7 @@ function updatePlugIn(account: Account, patch: AccountPatch): UpdatedAccount {
   return { ...emit(before, type, { ...information(before.account, patch), status }), request: null };
 }
 
-/** A status that says how the creation went reports the connection too, where the caller has not. */
+/** A status that implies the result of the creation also reports the connection, unless the caller reports it. */
 function impliedReport(account: Account, patch: AccountPatch): ConnectionReport {
   const report = patch.connection ?? {};
   if (account.connection?.state !== 'creation-in-progress' || report.state !== undefined) return report;
@@ -194,7 +191,7 @@ function refuseFailedConnection(account: Account): void {
   );
 }
 
-/** Applies the fields that say what the account is called, and tells of them where one differs. */
+/** Applies the fields that describe the account and adds an event if one differs. */
 function informed(before: ChangedAccount, patch: AccountPatch): ChangedAccount {
   const { account } = before;
   if (information(account, patch).alias === account.alias && !identifiersChange(account, patch)) return before;

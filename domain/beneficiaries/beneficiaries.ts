@@ -20,7 +20,7 @@ export interface BeneficiaryContact {
   readonly address: Address | null;
 }
 
-/** `identity` is null for a beneficiary known only by a full name. */
+/** `identity` is null if only the full name is known. */
 export interface Beneficiary {
   readonly id: string;
   readonly clientId: string;
@@ -30,7 +30,7 @@ export interface Beneficiary {
   readonly contact: BeneficiaryContact | null;
 }
 
-/** What beneficiaries tell of, beside the specification's events. */
+/** Event types of beneficiaries, beyond the specification. */
 export const BENEFICIARY_EVENT_TYPES = [
   'beneficiary-created',
   'beneficiary-updated',

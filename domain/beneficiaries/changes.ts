@@ -4,7 +4,7 @@ import type { Identification } from '../frame/parties/identifications.ts';
 import { fullNameOf } from '../frame/parties/names.ts';
 import type { Beneficiary, BeneficiaryContact, BeneficiaryIdentity } from './beneficiaries.ts';
 
-/** A change of a beneficiary: what is absent stays, null clears. Address and identifications are replaced as a whole. */
+/** A partial change of a beneficiary: absent fields stay, null clears. Address and identifications are replaced whole. */
 export interface BeneficiaryChange {
   readonly identity?: BeneficiaryIdentityChange | undefined;
   readonly fullName?: string | undefined;
@@ -28,7 +28,7 @@ export interface BeneficiaryContactChange {
   readonly address?: Address | null | undefined;
 }
 
-/** Where the identity of a change stands in the request: the entity's label, and what comes before its fields. */
+/** Where the request holds the identity: the entity's label and the prefix of the field names. */
 export interface IdentityPlace {
   readonly entity: string;
   readonly prefix: string;
@@ -40,9 +40,8 @@ const FOREIGN_FIELDS = {
 } as const satisfies Record<string, readonly (keyof BeneficiaryIdentityChange)[]>;
 
 /**
- * The beneficiary as the change makes it; throws all that is wrong with it. A type never changes: who turns out to be of
- * the other type is another beneficiary. One known by its full name alone may be given an identity, whole, and has its
- * full name from it from then on.
+ * The changed beneficiary; throws every problem with the change. A type never changes: a party of the other type is another
+ * beneficiary. One known only by its full name may receive a complete identity, which then determines its full name.
  */
 export function applyBeneficiaryChange(
   before: Beneficiary,
@@ -60,7 +59,7 @@ export function applyBeneficiaryChange(
   };
 }
 
-/** With problems the identity is the one before. */
+/** If there are problems, the identity is unchanged. */
 interface ChangedIdentity {
   readonly identity: BeneficiaryIdentity | null;
   readonly problems: readonly Problem[];
@@ -99,7 +98,7 @@ function changedIdentity(
   return problems.length > 0 ? { identity: before, problems } : { identity, problems };
 }
 
-/** With something missing, which only a new identity can have, the identity is the one before. */
+/** If a field is missing, which only a new identity allows, the identity is unchanged. */
 interface Merged {
   readonly identity: BeneficiaryIdentity | null;
   readonly missing: readonly string[];
@@ -133,7 +132,7 @@ function changedIdentifications(known: BeneficiaryIdentity | null, { identificat
   return identifications === undefined ? (known?.identifications ?? []) : (identifications ?? []);
 }
 
-/** A full name is sent only where there is no identity that it is made of (specification 2.4). */
+/** A full name is allowed only without an identity, which would determine it (specification 2.4). */
 function fullNameProblems(before: Beneficiary, { identity, fullName }: BeneficiaryChange): Problem[] {
   if (fullName === undefined || (before.identity === null && identity === undefined)) return [];
   const message = 'The full name is made of the identity: change that instead.';

@@ -25,7 +25,7 @@ test.each(CODES)('%s is %s; a name with it is kept: %s', (code, reason, named) =
   });
 });
 
-test('every reason has its code, and a code that nobody knows has no result', () => {
+test('every reason has its code, and an unknown code has no result', () => {
   expect(new Set(CODES.map(([, reason]) => reason))).toEqual(new Set(VERIFICATION_REASONS));
   for (const code of ['XXXX', '', 'toString', 'MATC']) expect(payUkResult(code, null)).toBeNull();
 });

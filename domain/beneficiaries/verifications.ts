@@ -1,4 +1,4 @@
-/** What a name directory said of a beneficiary's name and bank account (specification 2.11, 4.4). */
+/** A name directory's answer about a beneficiary's name and bank account (specification 2.11, 4.4). */
 export const VERIFICATION_REASONS = [
   'close-match',
   'corporate-account-name-matched',
@@ -15,18 +15,18 @@ export const VERIFICATION_REASONS = [
 
 export type VerificationReason = (typeof VERIFICATION_REASONS)[number];
 
-/** The reasons with which a directory tells who holds the account; with every other the holder stays unknown. */
+/** The reasons that come with the account holder's name. */
 export const REASONS_WITH_NAME = [
   'close-match',
   'corporate-account-close-match',
   'individual-account-close-match',
 ] as const satisfies readonly VerificationReason[];
 
-/** Directories that can be asked, and the workflow code that asks each. */
+/** The supported directories, each with the workflow code that queries it. */
 export const DIRECTORIES = ['pay-uk'] as const;
 export type DirectoryCode = (typeof DIRECTORIES)[number];
 
-/** Pay.UK's codes for all but a full match. The interface has no reason of its own for a name that does not match. */
+/** Pay.UK's codes other than a full match. The interface has no reason of its own for a name that does not match. */
 const REASON_BY_SCHEME_CODE: Readonly<Record<string, VerificationReason>> = {
   ANNM: 'incorrect-account-number',
   MBAM: 'close-match',
@@ -53,9 +53,9 @@ export interface VerificationBankAccount {
 
 export interface VerificationResult {
   readonly matched: boolean;
-  /** Null where matched. */
+  /** Null for a match. */
   readonly reason: VerificationReason | null;
-  /** The directory's own code; null where matched. */
+  /** The directory's own code; null for a match. */
   readonly schemeReasonCode: string | null;
   readonly accountHolderName: string | null;
 }
@@ -68,8 +68,8 @@ export const MATCHED: VerificationResult = {
 };
 
 /**
- * The result that a Pay.UK code stands for, or null for a code that nobody knows. A name is kept for the close matches
- * alone, whatever the directory sent with the others.
+ * The result for a Pay.UK code, or null for an unknown code. Keeps the name only for close matches, even if the directory
+ * sends one with other codes.
  */
 export function payUkResult(schemeReasonCode: string, accountHolderName: string | null): VerificationResult | null {
   const reason = Object.hasOwn(REASON_BY_SCHEME_CODE, schemeReasonCode)

@@ -4,7 +4,7 @@ import { changedIdentifications, type IdentificationsChange } from '../frame/par
 import { fullNameOf } from '../frame/parties/names.ts';
 import { CLIENT_MOVES, type Client, type ClientIdentity, type ClientProfile, type ClientStatus } from './clients.ts';
 
-/** A change of a client: what is absent stays, null clears. Relations have operations of their own. */
+/** A partial change of a client: absent fields stay, null clears. Relations have their own operations. */
 export interface ClientChange {
   readonly identity?: ClientIdentityChange | undefined;
   readonly profile?: ClientProfileChange | undefined;
@@ -36,7 +36,7 @@ type ClientProfileChange = {
   | { readonly identityType: 'corporate'; readonly registrationAddress?: Address | undefined }
 );
 
-/** The client as the change makes it. A person never becomes a company: a change that is of the other type is refused. */
+/** The changed client. The type never changes: a change of the other type is rejected. */
 export function applyClientChange(
   { identity, profile }: Client,
   change: ClientChange,
@@ -58,7 +58,7 @@ export function applyClientChange(
   };
 }
 
-/** The status that a change asks for, or a refusal: the table of moves, and no open account under a closed client. */
+/** The requested status. Rejects illegal transitions, and closing a client with open accounts. */
 export function changedStatus(before: ClientStatus, asked: ClientStatus, openAccounts: number): ClientStatus {
   const stays = asked === before && CLIENT_MOVES[before].length > 0;
   if (!stays && !CLIENT_MOVES[before].includes(asked)) {

@@ -3,11 +3,11 @@ import type { Moves } from '../frame/moves.ts';
 import type { Address } from '../frame/parties/addresses.ts';
 import { type Identification, identificationNumbersOf } from '../frame/parties/identifications.ts';
 
-/** Clients and what is shown of them (specification 2.2). A client that is not active opens nothing and sends nothing. */
+/** Clients and their presentation (specification 2.2). A client that is not active can neither open accounts nor pay. */
 export const CLIENT_STATUSES = ['pending', 'active', 'inactive', 'suspended', 'closed', 'declined'] as const;
 export type ClientStatus = (typeof CLIENT_STATUSES)[number];
 
-/** As accounts move; a client is created active, and closes only when each of its accounts is closed or declined. */
+/** The same as for accounts. A client is created active and closes only once each of its accounts is closed or declined. */
 export const CLIENT_MOVES: Moves<ClientStatus> = ACCOUNT_MOVES;
 
 export interface IndividualIdentity {
@@ -25,7 +25,7 @@ export interface CorporateIdentity {
   readonly legalName: string;
   readonly incorporationDate: string | null;
   readonly corporationType: string | null;
-  /** Where it is registered. */
+  /** The country of registration. */
   readonly country: string | null;
   readonly identifications: readonly Identification[];
 }
@@ -34,9 +34,9 @@ export type ClientIdentity = IndividualIdentity | CorporateIdentity;
 
 export interface ClientProfile {
   readonly identityType: 'individual' | 'corporate';
-  /** Of individuals. */
+  /** Only individuals. */
   readonly residentialAddress?: Address | null;
-  /** Of corporates. */
+  /** Only corporates. */
   readonly registrationAddress?: Address | null;
   readonly phone: string | null;
   readonly email: string | null;
@@ -64,7 +64,7 @@ export interface Client {
   readonly profile: ClientProfile;
 }
 
-/** The deprecated map stands beside the list that it is a view of. */
+/** Adds the deprecated map, a view of the list beside it. */
 export function presentIdentity<Identity extends { readonly identifications: readonly Identification[] }>(
   identity: Identity,
 ) {
@@ -82,7 +82,7 @@ export function presentClient(client: Client) {
   };
 }
 
-/** The primary address: where an individual lives, where a corporate is registered. */
+/** An individual's residential or a corporate's registration address. */
 export function primaryAddress(profile: ClientProfile): Address | null {
   return (profile.identityType === 'individual' ? profile.residentialAddress : profile.registrationAddress) ?? null;
 }

@@ -8,15 +8,15 @@ import {
   presentClient,
 } from './clients.ts';
 
-/** Entities related to corporate clients (specification 2.2). Not to be taken for the users who may act for a client. */
+/** Entities related to corporate clients (specification 2.2), as opposed to the users who may act for a client. */
 
-/** Of one creation or one call (specification 8). */
+/** Per creation or call (specification 8). */
 export const CLIENT_RELATIONS_PER_CALL_MAX = 10;
 
-/** Of one client in all: its answers show every one. */
+/** Per client, because a client's answers show all of them. */
 export const CLIENT_RELATIONS_MAX = 1_000;
 
-/** A change of a related entity: what is absent stays, null clears. The address is replaced as a whole. */
+/** A partial change of a related entity: absent fields stay, null clears. The address is replaced whole. */
 export interface ClientRelationChange {
   readonly relation?: ClientRelationKind | undefined;
   readonly identity?:
@@ -71,7 +71,7 @@ function changedProfile(
   };
 }
 
-/** A client as a write answers with it: relations stand with corporate clients alone. */
+/** A client as writes return it; only corporate clients have relations. */
 export function presentClientWithRelations(client: Client, relations: readonly ClientRelation[]) {
   const shown = client.identity.type === 'corporate' ? { relations: relations.map(presentClientRelation) } : {};
   return { ...presentClient(client), ...shown };
@@ -94,7 +94,7 @@ export function presentClientRelation({ id, clientId, relation, identity, profil
   };
 }
 
-/** Both sets of keys that specification 2.1 has for the address of a related entity; they share three. */
+/** Both sets of keys that specification 2.1 defines for a related entity's address; they share three. */
 function presentRelationAddress(address: Address) {
   const { region, street, houseNumber, refinement } = address;
   const firstLine = [street, houseNumber].filter((part) => part !== null).join(' ');

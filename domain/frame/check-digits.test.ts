@@ -8,7 +8,7 @@ test('mod 97-10 agrees with whole-number arithmetic, however long the number', (
   fc.assert(fc.property(digits, (text) => remainder97(text) === Number(BigInt(text) % 97n)));
 });
 
-test('any one digit changed and any two neighbours swapped is noticed', () => {
+test('every single changed digit and every swap of neighbours is detected', () => {
   fc.assert(
     fc.property(digits, fc.nat(), fc.integer({ min: 1, max: 9 }), (text, position, shift) => {
       const whole = text + checkDigits97(text);

@@ -7,12 +7,12 @@ export function remainder97(digits: string): number {
   return remainder;
 }
 
-/** Two digits which, put after `digits`, make the whole leave 1 when divided by 97. */
+/** Two digits that, appended to `digits`, make the number leave remainder 1 modulo 97. */
 export function checkDigits97(digits: string): string {
   return String(98 - remainder97(`${digits}00`)).padStart(2, '0');
 }
 
-/** Sum of digit × weight, the weights repeating. */
+/** The sum of digit × weight, with repeating weights. */
 export function weightedSum(digits: string, weights: readonly number[], term = (product: number) => product): number {
   let sum = 0;
   for (const [index, digit] of [...digits].entries()) {

@@ -1,6 +1,6 @@
 /**
- * Every way in which the service refuses a request, as one closed union: api/ maps each to its HTTP status in one
- * exhaustive table, so that a new code does not compile until it has one.
+ * Every way to reject a request, as one closed union. api/ maps each code to its HTTP status in one exhaustive table, so a
+ * new code does not compile without a status.
  */
 export const ERROR_CODES = [
   'common.coding.internal.record_not_found',
@@ -56,7 +56,7 @@ export interface Problem {
   readonly messageParameters: MessageParameters;
 }
 
-/** A refusal that the caller is told of. `problems[0]` is the error; the rest are listed beside it. */
+/** A rejection that the caller sees. `problems[0]` is the error; the others are listed beside it. */
 export class DomainError extends Error {
   readonly problems: readonly [Problem, ...Problem[]];
 
@@ -71,7 +71,7 @@ export class DomainError extends Error {
   }
 }
 
-/** Makes a refusal of a single problem. */
+/** A rejection for a single problem. */
 export function refusal(code: ErrorCode, messageParameters: MessageParameters, message: string): DomainError {
   return new DomainError([{ code, message, messageParameters }]);
 }

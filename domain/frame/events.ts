@@ -1,10 +1,10 @@
-/** What one event shows differently from the unchanging fields of its resource's row (for accounts and clients: all). */
+/** An event's type and the fields that may change; the row supplies the others. Accounts and clients repeat all fields. */
 export interface EventEntry {
   readonly type: string;
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** What an event says of fields that most resources never have: nothing of those that are null. */
+/** Omits null fields, for fields that most resources never have. */
 export function presentOnly(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
 }

@@ -1,4 +1,4 @@
-/** Branded ids: two ids of different things never stand in for each other. All are lower-case UUIDs. */
+/** Branded ids, so that ids of different things cannot be mixed up. All are lower-case UUIDs. */
 declare const brand: unique symbol;
 
 export type Id<Name extends string> = string & { readonly [brand]: Name };
@@ -17,7 +17,7 @@ export type TransferReasonId = Id<'TransferReason'>;
 export type UserId = Id<'User'>;
 export type UserClientRelationId = Id<'UserClientRelation'>;
 export type UserInvitationId = Id<'UserInvitation'>;
-/** Of what one e-mail asks for; the same as that of the first invitation in it. */
+/** A sign-up covers the invitations of one e-mail. Its id is that of the first of them. */
 export type UserSignUpId = Id<'UserSignUp'>;
 export type MachineUserId = Id<'MachineUser'>;
 export type MachineUserKeyId = Id<'MachineUserKey'>;
@@ -31,7 +31,7 @@ export function isUuid(text: string): boolean {
   return UUID.test(text);
 }
 
-/** Brands text that the caller has checked or that Postgres has just returned from a uuid column. */
+/** Brands text that is already checked or comes from a uuid column. */
 export function asId<Branded extends Id<string>>(text: string): Branded {
   return text as Branded;
 }

@@ -1,12 +1,12 @@
 import { LosslessNumber } from 'lossless-json';
 
 /**
- * Money is a whole number of minor units (`bigint`) and a currency; nothing here goes through a float. Amounts arrive
- * as the digits that the caller typed and leave as decimal text that is a JSON number.
+ * Money is a whole number of minor units (`bigint`) and a currency, never a float. Amounts arrive as the digits the caller
+ * sent and leave as decimal text that is a JSON number.
  */
 declare const brand: unique symbol;
 
-/** An active ISO 4217 code whose minor unit is known. Precious metals, test codes and baskets are not money here. */
+/** An active ISO 4217 code with a known minor unit. Excludes precious metals, test codes and baskets. */
 export type Currency = string & { readonly [brand]: 'Currency' };
 
 export interface Money {
@@ -14,13 +14,12 @@ export interface Money {
   readonly currency: Currency;
 }
 
-/** Why an amount is refused. */
 export type AmountProblem = 'not-a-number' | 'too-many-decimals' | 'too-large' | 'not-positive';
 
-/** Amounts stay below 10^15 minor units, so that sums of nine thousand of the largest fit Postgres's bigint. */
+/** Below 10^15 minor units, so that nine thousand of the largest amounts still fit Postgres's bigint. */
 const AMOUNT_DIGITS_MAX = 15;
 
-// ISO 4217 list one as of 2026-02, by minor units. Not from Intl: CLDR differs from ISO for several currencies.
+// ISO 4217 list one as of 2026-02, by minor units. Not from Intl, because CLDR differs from ISO for several currencies.
 const CODES_BY_MINOR_UNITS: ReadonlyArray<readonly [units: number, codes: string]> = [
   [0, 'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF'],
   [
@@ -46,14 +45,14 @@ export function isCurrency(text: string): text is Currency {
   return MINOR_UNITS.has(text);
 }
 
-/** The number of decimals of the currency. Throws on a code that `isCurrency` refuses: a fault of ours, not the caller's. */
+/** The currency's number of decimals. Throws on an unknown code, which is a bug, not a caller's error. */
 export function minorUnits(currency: string): number {
   const units = MINOR_UNITS.get(currency);
   if (units === undefined) throw new RangeError(`${currency} is not a currency of this service`);
   return units;
 }
 
-/** Throws on an unknown currency, so use it for values that were checked at the door or come from the database. */
+/** Throws on an unknown currency, so use it for validated values or values from the database. */
 export function money(amountMinor: bigint, currency: string): Money {
   if (!isCurrency(currency)) throw new RangeError(`${currency} is not a currency of this service`);
   return { amountMinor, currency };
@@ -62,9 +61,9 @@ export function money(amountMinor: bigint, currency: string): Money {
 const JSON_NUMBER = /^(-?)(0|[1-9]\d*)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 
 /**
- * Reads the text of a JSON number as minor units of the currency, judged by its digits: trailing zeros do not count as
- * decimals, and an exponent is accepted where the value is exact (`1e2` is 100; `1e-3` EUR has too many decimals).
- * `positive` (the default) refuses zero, minus zero and negative amounts; pass false for the bounds of a filter.
+ * Parses a JSON number's text as minor units. Only its digits count: trailing zeros are not decimals, and an exponent is
+ * allowed if the value is exact (`1e2` is 100; `1e-3` EUR has too many decimals). `positive` (the default) rejects zero,
+ * minus zero and negative amounts; pass false for the bounds of a filter.
  */
 export function parseAmountMinor(
   digits: string,
@@ -79,8 +78,8 @@ export function parseAmountMinor(
   const coefficient = (whole + fraction).replace(/^0+/, '');
   const significant = withoutTrailingZeros(coefficient);
   if (significant === '') return positive ? 'not-positive' : 0n;
-  // The power of ten of the last significant digit, counted in minor units. An absurd exponent gives an infinity here,
-  // which the two comparisons refuse before any digit is written out.
+  // The power of ten of the last significant digit, in minor units. An absurd exponent yields an infinity, which the two
+  // comparisons reject before any digit is written out.
   const power = Number(exponent) - fraction.length + (coefficient.length - significant.length) + minorUnits(currency);
   if (power < 0) return 'too-many-decimals';
   if (significant.length + power > AMOUNT_DIGITS_MAX) return 'too-large';
@@ -90,14 +89,14 @@ export function parseAmountMinor(
   return sign === '-' ? -amountMinor : amountMinor;
 }
 
-// A loop and not /0+$/, whose time grows with the square of a long run of zeros that is not at the end.
+// A loop instead of /0+$/, which takes quadratic time on a long run of zeros in the middle.
 function withoutTrailingZeros(text: string): string {
   let end = text.length;
   while (end > 0 && text[end - 1] === '0') end -= 1;
   return text.slice(0, end);
 }
 
-/** Decimal text that is a JSON number, without needless zeros: 1050n EUR is `10.5`, 10000n EUR is `100`. */
+/** Decimal text that is a JSON number without trailing zeros: 1050n EUR is `10.5`, 10000n EUR is `100`. */
 export function formatAmount(amountMinor: bigint, currency: string): string {
   const units = minorUnits(currency);
   const sign = amountMinor < 0n ? '-' : '';
@@ -107,7 +106,7 @@ export function formatAmount(amountMinor: bigint, currency: string): string {
   return fraction === '' ? `${sign}${whole}` : `${sign}${whole}.${fraction}`;
 }
 
-/** The amount as it leaves in JSON: digits that `stringify` of lossless-json writes as they are, never a float. */
+/** The amount for JSON output: lossless-json's `stringify` writes its digits as they are. */
 export function amountNumber(amountMinor: bigint, currency: string): LosslessNumber {
   return new LosslessNumber(formatAmount(amountMinor, currency));
 }

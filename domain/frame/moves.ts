@@ -1,7 +1,7 @@
-/** The statuses that each status may become. A status without any is final. */
+/** The legal transitions of each status. A status without any is final. */
 export type Moves<Status extends string> = Readonly<Record<Status, readonly Status[]>>;
 
-/** The statuses from which a resource may become this one: what a statement that changes several rows changes. */
+/** The statuses that may become this one, for statements that change several rows. */
 export function statusesBefore<Status extends string>(
   statuses: readonly Status[],
   moves: Moves<Status>,
@@ -11,8 +11,8 @@ export function statusesBefore<Status extends string>(
 }
 
 /**
- * Every transition asks its resource's table, which docs/states.md prints. What a caller may not ask for is refused before,
- * with 409; this is for the service itself: a transition outside of the table is a fault, and nothing of it is written.
+ * Every transition consults its resource's table, which docs/states.md prints. A caller's illegal request gets 409 earlier;
+ * here an illegal transition is a bug, and nothing of it is written.
  */
 export function requireMove<Status extends string>(
   resource: string,

@@ -15,7 +15,7 @@ import {
 
 const sequence = fc.bigInt({ min: 1n, max: 99_999_999n });
 
-test('numbers carry their sequence, hold, and are told apart by length', () => {
+test('numbers contain their sequence, pass their own check, and differ in length by kind', () => {
   expect(clientNumber(1n)).toBe('0000000195');
   expect(ledgerNumber(1n)).toBe('000000000195');
   fc.assert(

@@ -2,9 +2,9 @@ import { checkDigits97, remainder97 } from './check-digits.ts';
 import type { LocalDate } from './time/dates.ts';
 
 /**
- * Numbers that people read and type. Client and ledger numbers are a sequence number with two check digits by ISO 7064
- * mod 97-10, which notices every single wrong digit and every swap of neighbours. They are all digits, so no IBAN, and of
- * two lengths, so neither is taken for the other.
+ * Numbers for people to read and type. Client and ledger numbers are a sequence number with two check digits by ISO 7064
+ * mod 97-10, which detects every single wrong digit and every swap of neighbours. They contain only digits, so none is an
+ * IBAN, and have different lengths, so neither is mistaken for the other.
  */
 const CLIENT_NUMBER_LENGTH = 10;
 const LEDGER_NUMBER_LENGTH = 12;
@@ -28,14 +28,14 @@ export function isLedgerNumber(text: string): boolean {
 }
 
 /**
- * The ledger numbers that a payer wrote into a reference, in order, without repetition. Banks and people break them by
- * spaces, dots and dashes.
+ * The ledger numbers in a payer's reference, in order, without duplicates. Banks and people break them up with spaces, dots
+ * and dashes.
  */
 export function ledgerNumbersIn(reference: string): string[] {
   const found = new Set<string>();
   for (const [run] of reference.matchAll(/\d(?:[ .-]?\d)*/g)) {
     const parts = run.split(/\D/);
-    // From every part on, as the number may stand beside another one ("invoice 17 0000 0000 0195").
+    // Try each part as a start: another number may stand before it ("invoice 17 0000 0000 0195").
     for (let start = 0; start < parts.length; start += 1) {
       let digits = '';
       for (let end = start; end < parts.length && digits.length < LEDGER_NUMBER_LENGTH; end += 1) digits += parts[end];
@@ -55,7 +55,7 @@ function isNumber(text: string, length: number): boolean {
   return text.length === length && /^\d+$/.test(text) && remainder97(text) === 1 && Number(text.slice(-2)) <= 98;
 }
 
-/** What a transaction number stands for; kinds never share a number, as their first characters differ. */
+/** The transaction that a number stands for. Kinds never share a number, because their first characters differ. */
 export type TransactionKind = 'outgoing-transfer' | 'incoming-transfer' | 'other';
 
 const ALPHANUMERIC = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ';
@@ -66,12 +66,12 @@ const FIRST_CHARACTERS: Readonly<Record<TransactionKind, string>> = {
 };
 const CHARACTERS = 6;
 
-/** Bytes that `transactionNumber` takes: 32 bits for each character, so that all are as likely to one part in a hundred million. */
+/** `transactionNumber` takes 32 bits per character, which keeps all characters equally likely to one part in 10^8. */
 export const TRANSACTION_NUMBER_BYTES = 4 * CHARACTERS;
 
 /**
- * `YYYYMMDD-` and six characters (specification 1), drawn from `random`. Two draws of a day may be equal: the caller's
- * unique index says so, and it draws again.
+ * `YYYYMMDD-` and six characters (specification 1), drawn from `random`. Two draws on one day may collide: the caller's
+ * unique index detects that, and the caller draws again.
  */
 export function transactionNumber(kind: TransactionKind, date: LocalDate, random: Uint8Array): string {
   if (random.length < TRANSACTION_NUMBER_BYTES) throw new RangeError('a transaction number needs 24 random bytes');

@@ -1,22 +1,19 @@
-/**
- * A wait of a workflow: how long it lasts at most and how an operator sees it. What is waited for is decided with the
- * noun's status; this is the same for all of them.
- */
+/** A workflow's wait: its length and what operators see of it. Decisions about each noun say what it waits for. */
 const JITTER_MS_MAX = 30_000;
 
-/** A release this close before its cut-off is not put off by anything. */
+/** Releases this close before their cut-off are never delayed. */
 const CUT_OFF_NEAR_MS = 10 * 60_000;
 
 /**
- * The most by which a wait until `until` may be drawn out, in milliseconds: a calendar releases thousands of transfers at
- * one instant, and they must not all arrive at once. None where a cut-off is near after it.
+ * The maximum jitter, in milliseconds, of a wait until `until`: a calendar releases thousands of transfers at one instant,
+ * and they must not all arrive together. 0 if a cut-off follows closely.
  */
 export function jitterMsMax(until: Date, cutOffAt: Date | null): number {
   if (cutOffAt === null || cutOffAt.getTime() <= until.getTime()) return JITTER_MS_MAX;
   return cutOffAt.getTime() - until.getTime() < CUT_OFF_NEAR_MS ? 0 : JITTER_MS_MAX;
 }
 
-/** What an operator can filter open workflows by; absent values do not apply. No personal data, ids and codes only. */
+/** How operators filter open workflows; absent values do not apply. Ids and codes only, no personal data. */
 export interface OpenWork {
   readonly clientId: string | null;
   readonly accountId: string | null;
@@ -28,17 +25,17 @@ export interface OpenWork {
 }
 
 /**
- * A workflow's wait. A duration and not an instant counts, since the server that keeps the timer may have another clock than
- * the database; jitter is in it.
+ * A workflow's wait, jitter included. It is a duration, because the clock of Temporal's server may differ from the
+ * database's.
  */
 export interface Wait {
   readonly do: 'wait';
   readonly for: string;
-  /** ISO instant, for showing; null waits for a change alone. */
+  /** An ISO instant, for display; null waits only for a change. */
   readonly until: string | null;
   readonly waitMs: number | null;
   readonly work: OpenWork;
 }
 
-/** A step as its decision returns it, with its wait as a workflow can sleep through it. */
+/** A decision's step with its wait in a form that a workflow can sleep through. */
 export type WithWait<Step extends { readonly do: string }> = Exclude<Step, { readonly do: 'wait' }> | Wait;

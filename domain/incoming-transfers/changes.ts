@@ -16,7 +16,7 @@ import {
   waitOfHold,
 } from './incoming-transfers.ts';
 
-// A transfer on hold is looked at again at least so often, should the wake of its account's activation be lost.
+// The longest time between two checks of a held transfer, in case the wake-up of its account's activation is lost.
 const HOLD_CHECK_MS = 3_600_000;
 const SEND_BACK_CHECK_MS = 60_000;
 
@@ -24,7 +24,7 @@ export function nextHoldCheck(now: Date): Date {
   return new Date(now.getTime() + HOLD_CHECK_MS);
 }
 
-/** The fields of a transfer whose money is held. */
+/** The fields of a held transfer. */
 export function holdOf(reason: HoldReason, now: Date) {
   return {
     status: 'on-hold' as const,
@@ -47,7 +47,7 @@ export function incomingEntry(transfer: IncomingTransfer): EventEntry {
   return { type: incomingTransferEventType(transfer.status), data: incomingTransferEventData(transfer) };
 }
 
-/** Moves a transfer, with the event of its new status. */
+/** Moves a transfer and adds the event of its new status. */
 export function moveIncoming(
   { before, after, events }: RowChange<IncomingTransfer>,
   now: Date,
@@ -58,7 +58,7 @@ export function moveIncoming(
   return { before, after: moved, events: moved.status === after.status ? events : [...events, incomingEntry(moved)] };
 }
 
-/** The receiver's side of an internal transfer that is made: pending, and not yet receivable. */
+/** The receiver's side of a new internal transfer: pending, and not receivable yet. */
 export function openInternalIncoming(
   outgoing: {
     readonly id: OutgoingTransferId;
@@ -71,7 +71,7 @@ export function openInternalIncoming(
     readonly transactionNumber: string;
     readonly sender: LockedAccount;
     readonly receiver: LockedAccount;
-    /** Incoming transfers are reviewed: so is this one, once the outgoing one is reserved. */
+    /** If incoming transfers are reviewed, this one will be, once the outgoing transfer is reserved. */
     readonly isReviewed: boolean;
   },
 ): RowChange<IncomingTransfer> {
@@ -103,12 +103,12 @@ export function openInternalIncoming(
   return { before: null, after, events: [incomingEntry(after)] };
 }
 
-/** Money that has arrived, matched to an account or to nobody. Amounts in minor units. */
+/** Money that has arrived, with its account if it matched one. Amounts in minor units. */
 export interface Arrival {
   readonly provider: string;
   readonly method: 'built-in' | 'plug-in';
   readonly account: LockedAccount | null;
-  /** Why the money is held whatever its account allows: no account, or several, matched; or its provider holds it. */
+  /** Why the money is held whatever its account allows: it matched no account or several, or its provider holds it. */
   readonly hold: HoldReason | null;
   readonly amountMinor: bigint;
   readonly feeMinor: bigint;
@@ -118,7 +118,7 @@ export interface Arrival {
   readonly provisionedAccountCreditId: IncomingTransfer['provisionedAccountCreditId'];
   readonly serviceProviderId: string | null;
   readonly serviceProviderReference: string | null;
-  /** Of a payment that came back: the provider's id of the return. */
+  /** For a payment that came back: the provider's id of the return. */
   readonly returnReference?: string | null;
   readonly senderInformation: string | null;
   readonly senderName: string | null;
@@ -126,7 +126,7 @@ export interface Arrival {
   readonly receiverAccount: PartyAccount | null;
 }
 
-/** What a transfer that is about to be made is called; drawn by its maker. */
+/** The id and number of a new transfer, drawn by the caller. */
 export interface IncomingTransferName {
   readonly id: IncomingTransferId;
   readonly transactionNumber: string;
@@ -137,8 +137,8 @@ export type IncomingChange = Pick<LedgerChange, 'accounts' | 'postings' | 'wakes
 };
 
 /**
- * Money that has arrived becomes a transfer, in one step with its postings. What is not the client's yet (on hold, unmatched,
- * to be sent back) stands in the provider's suspense account.
+ * Turns money that has arrived into a transfer with its postings. Money that is not the client's yet (held, unmatched or to
+ * be returned) goes to the provider's suspense account.
  */
 export function receiveMoney(name: IncomingTransferName, arrival: Arrival, now: Date): IncomingChange {
   const { account, feeMinor, hold, ...own } = arrival;
@@ -154,7 +154,7 @@ export function receiveMoney(name: IncomingTransferName, arrival: Arrival, now: 
     accountId: account?.id ?? null,
     receiverPartyAccountId: account?.partyAccountId ?? null,
     status: decision.status,
-    // Of held money the fee is known, and charged when it reaches the account.
+    // The fee of held money is fixed now and charged when the money reaches the account.
     feeMinor: completed || held ? feeMinor : 0n,
     transferDate: completed ? dateInUtc(now) : null,
     receivableMinor: held && account !== null ? arrival.amountMinor : 0n,
@@ -178,14 +178,14 @@ export function receiveMoney(name: IncomingTransferName, arrival: Arrival, now: 
   };
 }
 
-/** Every transfer begins as pending, also where its money settles, is held or fails in the same step. */
+/** Every transfer starts as pending, even if the same step settles, holds or fails it. */
 function entriesOfArrival(after: IncomingTransfer): EventEntry[] {
   requireMove('incoming transfer', INCOMING_TRANSFER_MOVES, 'pending', after.status);
   const pending = { ...after, status: 'pending', transferDate: null, holdReason: null, failureCode: null } as const;
   return [incomingEntry(pending), incomingEntry(after)];
 }
 
-/** The principal goes to the account (null: to suspense), and the fee after it. */
+/** The principal goes to the account (null: suspense), followed by the fee. */
 export function arrivalPostings(
   transfer: IncomingTransfer,
   now: Date,

@@ -1,7 +1,7 @@
 import { presentOnly } from '../frame/events.ts';
 import type { IncomingTransfer, IncomingTransferRecord } from './incoming-transfers.ts';
 
-/** What no change may touch, and no event repeats: an event shows it as the row has it. */
+/** Fields that never change. Events do not repeat them; the row has them. */
 export const UNCHANGING_INCOMING_FIELDS = [
   'id',
   'transactionNumber',
@@ -23,10 +23,9 @@ export const UNCHANGING_INCOMING_FIELDS = [
 ] as const satisfies readonly (keyof IncomingTransfer)[];
 
 export type UnchangingIncomingField = (typeof UNCHANGING_INCOMING_FIELDS)[number];
-/** All that a transfer shows and that may change: each event repeats it, as it was. */
+/** The shown fields that may change. Each event repeats them as they were. */
 export type ChangingIncomingField = Exclude<keyof IncomingTransferRecord, UnchangingIncomingField>;
 
-/** What an event shows of a transfer's changing fields. */
 export function incomingTransferEventData(
   transfer: Pick<IncomingTransferRecord, ChangingIncomingField>,
 ): Readonly<Record<string, unknown>> {

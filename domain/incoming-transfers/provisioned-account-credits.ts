@@ -2,7 +2,7 @@ import { amountNumber } from '../frame/money.ts';
 import type { Address } from '../frame/parties/addresses.ts';
 import { type PartyAccount, presentPartyAccount } from './incoming-transfers.ts';
 
-/** Money announced for an account, by its provider or by a plug-in caller. Amounts in minor units of `currency`. */
+/** Money announced for an account by its provider or a plug-in caller. Amounts in minor units of `currency`. */
 export interface ProvisionedAccountCreditRecord {
   readonly id: string;
   readonly clientId: string | null;

@@ -2,33 +2,33 @@ import type { EventEntry } from '../frame/events.ts';
 import type { AccountId } from '../frame/ids.ts';
 import type { Posting } from './ledger.ts';
 
-/** A row that a change makes (`before` is null) or moves, and the events of that. */
+/** A created row (`before` is null) or a changed one, with its events. */
 export interface RowChange<Row> {
   readonly before: Row | null;
   readonly after: Row;
   readonly events: readonly EventEntry[];
 }
 
-/** By how much a change moves the sums of an account beside its postings, in minor units. */
+/** A change of an account's sums beyond its postings, in minor units. */
 export interface AccountMove {
   readonly accountId: AccountId;
   readonly reservedMinor?: bigint;
   readonly receivableMinor?: bigint;
-  /** A transfer begins to wait there for money: the next credit is to admit it. */
+  /** A transfer starts to wait there for money; the next credit must admit it. */
   readonly waits?: boolean;
 }
 
-/** What must still hold of an account when a change is applied that was decided before the account was locked. */
+/** What must still hold of an account that is locked only after the decision. */
 export interface AccountGuard {
   readonly accountId: AccountId;
   readonly status: string;
   readonly clientStatus: string;
   readonly closing: boolean;
-  /** At least so much must be available, in minor units. */
+  /** The least available balance, in minor units. */
   readonly availableMinor: bigint;
 }
 
-/** The idempotency key of the request that asks for a change, and its answer. The key must be free. */
+/** The idempotency key of the request, which must be free, and its answer. */
 export interface ClaimedKey {
   readonly machineUserId: string;
   readonly path: string;
@@ -38,13 +38,13 @@ export interface ClaimedKey {
   readonly body: string;
 }
 
-/** What every change of transfers has beside its rows. */
+/** The parts of a change of transfers other than its rows. */
 export interface LedgerChange {
   readonly now: Date;
   readonly accounts: readonly AccountMove[];
   /** In the order of their entries. */
   readonly postings: readonly Posting[];
   readonly guards: readonly AccountGuard[];
-  /** The workflows that are to look at their rows. */
+  /** The workflows to wake. */
   readonly wakes: readonly `${'outgoing-transfer' | 'incoming-transfer'}/${string}`[];
 }

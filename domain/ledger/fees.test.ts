@@ -123,7 +123,7 @@ describe('explicit pricing', () => {
     expect(parseRatioPricing(request, 'EUR')).toMatchObject([{ messageParameters: ['pricing', field, value] }]);
   });
 
-  test('all problems are told at once', () => {
+  test('all problems are reported at once', () => {
     const request = { ratio: 'x', boundaryCurrency: 'USD', minimumAmount: 'y', maximumAmount: 'z' };
     expect(parseRatioPricing(request, 'EUR')).toHaveLength(4);
   });

@@ -8,7 +8,7 @@ export interface Ratio {
   readonly denominator: bigint;
 }
 
-/** A ratio of the amount within bounds, all in the transfer's currency (specification 2.9). */
+/** A ratio of the amount, with bounds, all in the transfer's currency (specification 2.9). */
 export interface RatioPricing {
   readonly ratio: Ratio;
   readonly minimumMinor: bigint | null;
@@ -17,7 +17,7 @@ export interface RatioPricing {
 
 const RATIO = /^(0|1)(?:\.(\d{1,10}))?$/;
 
-/** Plain decimal text from 0 to 1 with at most ten decimals; null for all else (`1e9`, `NaN`, `-1`, `1.5`). */
+/** Decimal text from 0 to 1 with at most ten decimals; null for anything else (`1e9`, `NaN`, `-1`, `1.5`). */
 export function parseRatio(text: string): Ratio | null {
   const match = RATIO.exec(text);
   if (match === null) return null;
@@ -26,7 +26,7 @@ export function parseRatio(text: string): Ratio | null {
   return ratio.numerator <= ratio.denominator ? ratio : null;
 }
 
-/** Rounded half up to the minor unit, then brought within the bounds. */
+/** Rounds half up to the minor unit, then applies the bounds. */
 export function ratioFee(amountMinor: bigint, pricing: RatioPricing): bigint {
   const { numerator, denominator } = pricing.ratio;
   const fee = (2n * amountMinor * numerator + denominator) / (2n * denominator);
@@ -35,12 +35,12 @@ export function ratioFee(amountMinor: bigint, pricing: RatioPricing): bigint {
   return fee;
 }
 
-/** One line of the price table. A null selector matches everything. */
+/** One row of the price table. A null selector matches everything. */
 export interface Price {
   readonly direction: TransferDirection | null;
   /** `internal` for transfers without a scheme. */
   readonly scheme: string | null;
-  /** Never null where there is a fixed part or a bound: they are amounts. */
+  /** Required with a fixed part or a bound, because these are amounts. */
   readonly currency: string | null;
   readonly fixedMinor: bigint;
   readonly pricing: RatioPricing | null;
@@ -48,13 +48,10 @@ export interface Price {
 
 export type TransferDirection = 'incoming' | 'outgoing';
 
-/** The first matching line counts; without one there is no fee. */
+/** The first match applies; without a match there is no fee. */
 export type PriceTable = readonly Price[];
 
-/**
- * The fee by the configured table (`implicit`): the fixed part and the ratio's part together. An incoming transfer is
- * never charged more than it brings.
- */
+/** The fee by the configured table (`implicit`): fixed part plus ratio. Never more than an incoming transfer's amount. */
 export function implicitFee(
   transfer: {
     readonly direction: TransferDirection;
@@ -75,7 +72,7 @@ export function implicitFee(
   return transfer.direction === 'incoming' && fee > transfer.amountMinor ? transfer.amountMinor : fee;
 }
 
-/** `data.pricing` as it was sent; amounts are the digits of the JSON numbers. */
+/** `data.pricing` as sent; amounts are the digits of the JSON numbers. */
 export interface RatioPricingRequest {
   readonly ratio: string;
   readonly boundaryCurrency?: string | null | undefined;
@@ -84,8 +81,8 @@ export interface RatioPricingRequest {
 }
 
 /**
- * The pricing that a caller sends with a transfer (`explicit`), or all that is wrong with it. Bounds may be absent; the
- * boundary currency, required with a bound, must be the transfer's.
+ * The pricing that a caller sends with a transfer (`explicit`), or every problem with it. Bounds are optional; a bound
+ * requires the boundary currency, which must be the transfer's.
  */
 export function parseRatioPricing(
   request: RatioPricingRequest,
@@ -116,7 +113,7 @@ export function parseRatioPricing(
   return { ratio: ratio ?? { numerator: 0n, denominator: 1n }, minimumMinor, maximumMinor };
 }
 
-/** How a caller wants an outgoing transfer priced, as it was sent: `workflow.pricing`, and `data.pricing` as its terms. */
+/** The requested pricing of an outgoing transfer, as sent: `workflow.pricing`, and its terms in `data.pricing`. */
 export interface PricingRequest {
   readonly pricing?:
     | { readonly sourcingMethod: 'explicit' | 'implicit'; readonly enabled?: boolean | undefined }
@@ -124,7 +121,7 @@ export interface PricingRequest {
   readonly terms?: RatioPricingRequest | undefined;
 }
 
-/** The fee in minor units: by the caller's own pricing, or by the configured table. Throws on pricing that contradicts itself. */
+/** The fee in minor units, by the caller's pricing or the configured table. Throws on contradictory pricing. */
 export function feeMinor(
   transfer: { readonly scheme?: string | undefined; readonly currency: string; readonly amountMinor: bigint },
   { pricing, terms }: PricingRequest,
@@ -165,7 +162,7 @@ function bound(
   currency: string,
   problems: Problem[],
 ): bigint | null {
-  // An unknown currency is the transfer's own problem, told with the transfer.
+  // The transfer's own validation reports an unknown currency.
   if (digits === null || digits === undefined || !isCurrency(currency)) return null;
   const amount = parseAmountMinor(digits, currency, { positive: false });
   if (typeof amount === 'bigint' && amount >= 0n) return amount;

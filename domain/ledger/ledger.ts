@@ -1,6 +1,6 @@
 import type { AccountId, ClientId } from '../frame/ids.ts';
 
-/** A client account as a decision about its money sees it. Amounts in minor units. */
+/** A client account for decisions about its money. Amounts in minor units. */
 export interface LockedAccount {
   readonly id: AccountId;
   readonly clientId: ClientId;
@@ -10,15 +10,15 @@ export interface LockedAccount {
   readonly country: string;
   readonly provider: string;
   readonly method: 'built-in' | 'plug-in';
-  /** Its provider is closing it: it sends and receives nothing new, but money on its way still arrives. */
+  /** The provider is closing it: it starts no new payments, but money on its way still arrives. */
   readonly closing: boolean;
   readonly postedMinor: bigint;
   readonly reservedMinor: bigint;
-  /** The row by which a transfer that is made now shows the account; null while it has only ever had its first. */
+  /** The row by which a new transfer shows the account; null while the account still has its first row. */
   readonly partyAccountId: bigint | null;
 }
 
-/** The account and the client that owns it are active. */
+/** Whether the account and its client are active. */
 export function isUsable(account: LockedAccount): boolean {
   return account.status === 'active' && account.clientStatus === 'active' && !account.closing;
 }
@@ -29,19 +29,19 @@ export function availableMinor({ postedMinor, reservedMinor }: LockedAccount): b
 
 export type SystemAccountKind = 'settlement' | 'fee-revenue' | 'suspense' | 'correction';
 
-/** One side of a posting: a client account, or the provider's system account of a kind. */
+/** One side of a posting: a client account, or one of the provider's system accounts. */
 export type LedgerSide = AccountId | { readonly provider: string; readonly kind: SystemAccountKind };
 
 export type TransactionType = 'incoming-transfer' | 'outgoing-transfer' | 'balance-adjustment' | 'fee-sweep';
 
-/** A row of the ledger: a positive amount in minor units, from one side to the other. */
+/** A ledger row: a positive amount in minor units from one side to the other. */
 export interface Posting {
   readonly now: Date;
   readonly debit: LedgerSide;
   readonly credit: LedgerSide;
   readonly amountMinor: bigint;
   readonly currency: string;
-  /** The transaction number and type that each side's statement shows; one value serves both where they agree. */
+  /** The transaction number and type on each side's statement; one value serves both sides if they are equal. */
   readonly debitNumber: string;
   readonly creditNumber?: string;
   readonly debitType: TransactionType;
@@ -50,6 +50,6 @@ export interface Posting {
   readonly outgoingTransferId?: string | null;
   readonly incomingTransferId?: string | null;
   readonly narrative?: string | null;
-  /** The part of the debited account's reservation that this posting uses up. */
+  /** The part of the debited account's reservation that this posting uses. */
   readonly releaseMinor?: bigint;
 }

@@ -6,7 +6,7 @@ const other: Standing = { ...paid, amountMinor: 1_001n };
 const silent: Standing = { ...paid, amountMinor: null };
 const undone: Standing = { amountMinor: 1_000n, moved: false, undoneMinor: 1_000n };
 const partly: Standing = { ...undone, undoneMinor: 400n };
-/** All that a statement says when the payment itself was in an earlier one. */
+/** The statement shows a later return only; the payment itself was on an earlier statement. */
 const undoneLater: Standing = { amountMinor: null, moved: false, undoneMinor: 400n };
 const pending: Standing = { amountMinor: 1_000n, moved: false, undoneMinor: null };
 

@@ -1,20 +1,20 @@
-/** Which payment is meant: `reference` is the outgoing transfer's id, of money that came in the provider's own id. */
+/** Identifies a payment: `reference` is the outgoing transfer's id, or the provider's own id for money in. */
 export interface PaymentKey {
   readonly direction: 'in' | 'out';
   readonly reference: string;
 }
 
-/** One payment as one side's books have it. */
+/** A payment according to one side's books. */
 export interface Standing {
-  /** In minor units; null where the side does not say. */
+  /** In minor units; null if that side does not say. */
   readonly amountMinor: bigint | null;
-  /** The payment has moved money and has not been undone: not refused, failed, returned or sent back. */
+  /** The payment moved money and was not undone: neither rejected, failed nor returned. */
   readonly moved: boolean;
-  /** What was undone of it: all, or the part that was returned. Null where nothing was, or the side does not say. */
+  /** The amount undone: all, or the returned part. Null if nothing was undone or that side does not say. */
   readonly undoneMinor: bigint | null;
 }
 
-/** Where a payment stands differently in a provider's books and in ours. */
+/** How a provider's books and ours differ on a payment. */
 export const PAYMENT_DIFFERENCES = [
   'statement-unknown-payment',
   'statement-not-booked',
@@ -23,10 +23,10 @@ export const PAYMENT_DIFFERENCES = [
 ] as const;
 export type PaymentDifference = (typeof PAYMENT_DIFFERENCES)[number];
 
-/** How a provider's books and ours contradict each other; the kind of the reconciliation break. */
+/** How a provider's books and ours contradict each other; the kind of a reconciliation break. */
 export type Difference = PaymentDifference | 'statement-entry-unreadable';
 
-/** What a person must look at, or null. A payment that neither side says has moved money is none. */
+/** The difference for a person to investigate, or null. There is none if neither side says that money moved. */
 export function differenceOf(provider: Standing | null, ours: Standing | null): PaymentDifference | null {
   const there = provider?.moved ?? false;
   const here = ours?.moved ?? false;
@@ -37,7 +37,7 @@ export function differenceOf(provider: Standing | null, ours: Standing | null): 
   return amountsDiffer(provider, ours) ? 'statement-amount-differs' : null;
 }
 
-/** Whether both sides say how much was paid, or how much of it was undone, and say different things. */
+/** Whether the sides disagree about the amount, or the amount undone. Unknown amounts never disagree. */
 export function amountsDiffer(one: Standing | null, other: Standing | null): boolean {
   return (
     isOther(one?.amountMinor ?? null, other?.amountMinor ?? null) ||

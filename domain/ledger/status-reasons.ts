@@ -4,7 +4,7 @@ export interface StatusReason {
   readonly message: string;
 }
 
-/** What a reason's code means, for people. A bank's own codes are those of ISO 20022. */
+/** Reason codes explained for people. A bank's own codes are those of ISO 20022. */
 const MESSAGES: Readonly<Record<string, string>> = {
   'account.closed': 'The account is closed.',
   'account.status.not_active': 'The account, or its client, is not active.',
@@ -19,7 +19,7 @@ const MESSAGES: Readonly<Record<string, string>> = {
   'recall.refused': 'The beneficiary bank refused the recall.',
   'transfer.cancelled': 'The sender cancelled the transfer.',
   'transfer.roll.limit_exceeded': 'The transfer was rolled to another day too often.',
-  // As rows of earlier releases hold them.
+  // Found in rows of earlier releases.
   cancelled: 'The sender cancelled the transfer.',
   'returned-by-operator': 'An operator returned the payment to its sender.',
   AC01: 'The account number is incorrect.',
@@ -49,7 +49,7 @@ const MESSAGES: Readonly<Record<string, string>> = {
   TECH: 'A technical problem prevented the payment.',
 };
 
-/** The reason that a code stands for (null: there is none). A caller's own message goes before that of the table. */
+/** The reason for a code; null for none. A caller's own message takes precedence over the table's. */
 export function statusReason(code: string | null, message: string | null): StatusReason | null {
   if (code === null) return null;
   const known = Object.hasOwn(MESSAGES, code) ? MESSAGES[code] : undefined;

@@ -1,4 +1,4 @@
-/** What a machine user may do; the API's routes name the roles that may call them. */
+/** The roles of machine users; each API route lists the roles that may call it. */
 export const ROLES = ['viewer', 'operator', 'approver', 'compliance', 'admin'] as const;
 
 export type Role = (typeof ROLES)[number];

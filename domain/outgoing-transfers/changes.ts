@@ -14,10 +14,10 @@ import { isOfOtherMoney, type PaymentClaim } from './reports.ts';
 import { type OutgoingTransfer, totalMinor } from './rows.ts';
 import type { TransferChange } from './transfer-changes.ts';
 
-// Each decision is made from a situation alone and answers a change as a value, which the one writer applies (db/ledger/transfer-changes.ts).
-// Null as the change: nothing is to be written. What may not be done at all is refused by a DomainError.
+// Each function decides from a situation and returns the change as a value, which db/ledger/transfer-changes.ts applies. A null
+// change writes nothing. A DomainError rejects what is not allowed at all.
 
-/** What a look-up found: a provider's report, which always says of how much. */
+/** A look-up's result: a provider's report, which always includes the amount. */
 export type LookedUpPayment = PaymentReport & { readonly claim: PaymentClaim };
 
 export type ReportOutcome = 'applied' | 'no-effect' | 'break';
@@ -32,7 +32,7 @@ interface Reported {
   readonly outcome: ReportOutcome;
 }
 
-/** Makes a transfer and moves it as far as it goes at once; `change.outgoing.after` is what has become of it. */
+/** Creates a transfer and advances it as far as possible; `change.outgoing.after` is the result. */
 export function decideCreation(situation: TransferSituation): {
   readonly change: TransferChange;
   readonly step: OutgoingTransferStep;
@@ -53,7 +53,7 @@ export function decideAdvance(situation: TransferSituation): Decided {
   return { change: draft.change(), step };
 }
 
-/** Tries a transfer that waits for money again; its workflow is woken when it no longer does. It may only roll, too. */
+/** Retries a transfer that waits for money, and wakes its workflow if it no longer does. It may also just roll. */
 export function decideAdmission(situation: TransferSituation): {
   readonly change: TransferChange | null;
   readonly status: OutgoingTransferStatus;
@@ -65,7 +65,7 @@ export function decideAdmission(situation: TransferSituation): {
   return { change: draft.change(), status };
 }
 
-/** The outcome of a submission, once per attempt; a later or repeated one only says what is next. */
+/** Applies a submission's outcome, once per attempt; a late or repeated call only returns the next step. */
 export function decideSubmission(
   situation: TransferSituation,
   attempt: number,
@@ -82,7 +82,7 @@ export function decideSubmission(
   return { change: draft.change(), step };
 }
 
-/** A look-up, once per count; null = the provider knows nothing new. The next one waits longer. */
+/** Applies a look-up, once per count; null: the provider has no news. The next look-up comes later. */
 export function decideLookUp(
   situation: TransferSituation,
   count: number,
@@ -100,7 +100,7 @@ export function decideLookUp(
   return { change: draft.change(), step, outcome };
 }
 
-/** A provider's callback about one of its payments, with or without a running workflow, which is woken when something moved. */
+/** Applies a provider's callback, whether or not a workflow is running, and wakes the workflow if the transfer moved. */
 export function decideCallback(
   situation: TransferSituation,
   provider: string,
@@ -112,9 +112,9 @@ export function decideCallback(
 }
 
 /**
- * After a restore: what the provider did with a transfer before our row was set back, also with one that is pending again.
- * `break`: it cannot be booked, because the row ended otherwise, is none of the provider's or of other money, or the money
- * is not there.
+ * After a restore, applies what the provider did with a transfer since the backup, even if the transfer is pending again.
+ * `break`: it cannot be booked, because the row has ended otherwise, belongs to another provider, has another amount or
+ * currency, or lacks the money.
  */
 export function decideAdoption(
   situation: TransferSituation,
@@ -145,7 +145,7 @@ function applied(draft: TransferDraft, report: PaymentReport, nameOfReturn: Inco
   return { change: draft.change(), outcome };
 }
 
-/** The requirements of a transfer that was submitted all held then. */
+/** A submitted transfer had met all its requirements. */
 function onceFulfilled({ authorizationStatus, complianceCheckStatus }: OutgoingTransfer): Requirements {
   const met = (status: RequirementStatus) => (status === 'not-required' ? status : 'fulfilled');
   return {
@@ -157,8 +157,8 @@ function onceFulfilled({ authorizationStatus, complianceCheckStatus }: OutgoingT
 }
 
 /**
- * A caller of a plug-in account reports how its payment went. What the row already says, or implies, changes nothing, so that
- * a report can be repeated; what contradicts it is an illegal transition.
+ * Applies the report of a plug-in account's caller about its payment. A report that the row already reflects changes nothing,
+ * so it can be repeated; one that contradicts the row is an illegal transition.
  */
 export function decidePluginReport(
   situation: TransferSituation,
@@ -171,13 +171,13 @@ export function decidePluginReport(
     transfer.scope === 'external' &&
     (report.word !== 'returned' || transfer.status === 'completed');
   if (!legal) throw illegal(transfer, report.word);
-  // The provider's names of a payment stay what they were reported as first.
+  // The first reported provider id and reference are final.
   refuseNames(transfer, report, (known) => known !== null);
   const draft = new TransferDraft(situation);
   const outcome = fitsRecorded(transfer, report) ? draft.apply(report, nameOfReturn) : 'break';
   if (outcome === 'break') throw illegal(transfer, report.word);
   if (outcome === 'no-effect') {
-    // A report that changes nothing cannot add a name either: dropping it silently would mislead its caller.
+    // A report without effect cannot add an id or reference: dropping it silently would mislead the caller.
     refuseNames(transfer, report, () => true);
     return null;
   }
@@ -198,12 +198,12 @@ function refuseNames(
   }
 }
 
-/** Whether the report can have come before what is recorded: a payment that failed without a release was never released. */
+/** Whether the report fits the recorded history: a payment that failed unreleased was never released. */
 function fitsRecorded(transfer: OutgoingTransfer, { word }: PaymentReport): boolean {
   return !(word === 'released' && transfer.status === 'failed' && transfer.submissionStatus !== 'resolved');
 }
 
-/** Cancels a pending transfer; later it is an illegal transition. */
+/** Cancels a pending transfer; from `processing` on this is an illegal transition. */
 export function decideCancellation(situation: TransferSituation): TransferChange | null {
   if (situation.transfer.status !== 'pending') throw illegal(situation.transfer, 'cancelled');
   const draft = new TransferDraft(situation);
@@ -213,7 +213,7 @@ export function decideCancellation(situation: TransferSituation): TransferChange
   return draft.change();
 }
 
-/** Fulfils the authorization of a pending transfer; never by the machine user that made it. */
+/** Authorizes a pending transfer. The machine user that created it may not. */
 export function decideAuthorization(situation: TransferSituation, actor: string): TransferChange | null {
   const { transfer } = situation;
   if (transfer.createdBy === actor) {

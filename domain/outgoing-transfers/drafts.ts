@@ -24,29 +24,29 @@ import { isOfOtherMoney, type PaymentReport, reasonCodeOf, statusesAfterReport }
 import { type OutgoingTransfer, outgoingTransferEventData, totalMinor } from './rows.ts';
 import type { TransferChange } from './transfer-changes.ts';
 
-// A sweep looks at an open transfer again this long after the instant that it waits for, or without one.
+// How long after a wait should have ended, or began if it is open-ended, the sweep checks the transfer.
 const CHECK_MARGIN_MS = 60_000;
 const CHECK_WITHOUT_DEADLINE_MS = 3_600_000;
 
-/** The configured rules that decide about pending transfers. */
+/** The configured rules for pending transfers. */
 export interface TransferRules {
   readonly rollLimit: number;
   readonly schemes: Schemes;
 }
 
-/** What one transfer is decided from, as it was read: under locks, or before them. */
+/** The facts for deciding on one transfer, read with or without locks. */
 export interface TransferSituation {
-  /** Null for one that is made. */
+  /** Null for a new transfer. */
   readonly before: OutgoingTransfer | null;
   readonly transfer: OutgoingTransfer;
-  /** Of an internal transfer the receiver's side; of one that came back, its return. */
+  /** The receiver's side of an internal transfer, or the return of one that came back. */
   readonly incoming: RowChange<IncomingTransfer> | null;
   readonly accounts: ReadonlyMap<AccountId, LockedAccount>;
   readonly now: Date;
   readonly rules: TransferRules;
 }
 
-/** A decision in the making: what becomes of one transfer, step by step. Nothing outside of it changes. */
+/** Builds a decision on one transfer step by step, without changing anything outside of it. */
 export class TransferDraft {
   readonly situation: TransferSituation;
   transfer: OutgoingTransfer;
@@ -84,7 +84,7 @@ export class TransferDraft {
     this.wakes.push(`outgoing-transfer/${this.transfer.id}`);
   }
 
-  /** Moves the transfer as far as it goes by itself, and says what must be done or waited for outside. */
+  /** Advances the transfer as far as possible and returns the next outside step. */
   advance(): OutgoingTransferStep {
     while (this.transfer.status === 'pending') {
       const { transfer, source } = this;
@@ -107,7 +107,7 @@ export class TransferDraft {
             transferDate: decision.transferDate,
             cutOffAt: decision.cutOffAt,
             rollCount: transfer.rollCount + 1,
-            // What was found of the day before says nothing of the new one.
+            // The result for the previous date does not apply to the new one.
             transferDateStatus: 'not-checked',
           });
           break;
@@ -126,7 +126,7 @@ export class TransferDraft {
     return this.#stepOfOpenPayment();
   }
 
-  /** Reserves the money; an internal transfer is settled in the same step, unless its receiver's side is to be reviewed. */
+  /** Reserves the money. An internal transfer settles at once unless its receiver's side needs a review. */
   startProcessing(requirements: Requirements): void {
     const { accountId, scope } = this.transfer;
     const reservedMinor = totalMinor(this.transfer);
@@ -148,7 +148,7 @@ export class TransferDraft {
     this.moveTo('completed');
   }
 
-  /** Ends a transfer that will not be paid: the reservation goes, or, after release, both entries are reversed. */
+  /** Fails a transfer: drops its reservation or, after release, reverses both entries. */
   fail(failureCode: string, failureMessage: string | null = null): void {
     const { transfer } = this;
     if (transfer.status === 'processing') {
@@ -168,8 +168,8 @@ export class TransferDraft {
   }
 
   /**
-   * Carries out what the provider or the plug-in caller reports. `break`: it contradicts what is settled, or is of other money;
-   * nothing moves. `nameOfReturn` is what the money that came back is called.
+   * Applies a report from the provider or the plug-in caller. `break`: it contradicts a settled state, or has another amount
+   * or currency; nothing moves. `nameOfReturn` identifies the money that came back.
    */
   apply(report: PaymentReport, nameOfReturn: IncomingTransferName | null): 'applied' | 'no-effect' | 'break' {
     if (report.claim !== undefined && isOfOtherMoney(report.claim, this.transfer)) return 'break';
@@ -201,7 +201,7 @@ export class TransferDraft {
     return 'applied';
   }
 
-  /** The change as it stands; null where nothing is to be written. `guards`: what it needs of accounts that are not locked yet. */
+  /** The resulting change; null if nothing changed. `guards`: the conditions on accounts that are not locked yet. */
   change(guards: readonly AccountGuard[] = []): TransferChange | null {
     const { before, transfer, now } = { ...this.situation, transfer: this.transfer };
     if (before !== null && transfer === before && this.events.length === 0) return null;
@@ -231,7 +231,7 @@ export class TransferDraft {
     return { do: 'wait', for: waitingFor, until: until?.toISOString() ?? null };
   }
 
-  /** What a transfer that is on its way needs next: to be submitted, looked up, or waited for. */
+  /** The next step of a transfer on its way: submit it, look it up, or wait. */
   #stepOfOpenPayment(): OutgoingTransferStep {
     const { transfer } = this;
     const { now } = this.situation;

@@ -5,8 +5,8 @@ import { statusReason } from '../ledger/status-reasons.ts';
 import type { SchemeOf, Schemes } from '../providers/schemes.ts';
 
 /**
- * Outgoing transfers: the status table and the one decision that moves a pending transfer (design: authorization,
- * compliance, date, then balance, last). Everything is an argument; db/outgoing-transfers/outgoing-transfers.ts carries the decision out.
+ * Outgoing transfers: the transition table and the one decision that moves a pending transfer, in the order authorization,
+ * compliance, date and, last, balance.
  */
 export const OUTGOING_TRANSFER_STATUSES = [
   'pending',
@@ -42,7 +42,7 @@ export interface Requirements {
   readonly balanceCheckStatus: CheckedStatus;
 }
 
-/** What an open transfer waits for, as an operator reads it. */
+/** What an open transfer waits for, as operators see it. */
 export type OutgoingTransferWait =
   | 'authorization'
   | 'compliance'
@@ -52,7 +52,7 @@ export type OutgoingTransferWait =
   | 'provider'
   | 'caller';
 
-/** What the transfer's workflow does next. `until` is an ISO instant; null waits for a signal alone. */
+/** The next step of the transfer's workflow. `until` is an ISO instant; null waits for a signal only. */
 export type OutgoingTransferStep =
   | { readonly do: 'end' }
   | { readonly do: 'wait'; readonly for: OutgoingTransferWait; readonly until: string | null }
@@ -68,11 +68,11 @@ export interface PendingTransfer extends Requirements, SchemeOf {
 export interface Surroundings {
   readonly now: Date;
   readonly schemes: Schemes;
-  /** Rolls allowed before the transfer fails. */
+  /** How often the date may roll before the transfer fails. */
   readonly rollLimit: number;
-  /** Source account, its client and, for internal transfers, the receiving account and its client are all active. */
+  /** The source account and its client are active; for an internal transfer, also the receiving account and its client. */
   readonly accountsActive: boolean;
-  /** The receiving account of an internal transfer is closed or declined: it can never be paid. */
+  /** The receiving account of an internal transfer is closed or declined, so it can never be paid. */
   readonly destinationGone: boolean;
   readonly availableMinor: bigint;
 }
@@ -88,7 +88,7 @@ export type PendingDecision =
       readonly requirements: Requirements;
     };
 
-/** Decides what becomes of a pending transfer now. A roll is decided alone; the caller then decides again. */
+/** Decides what to do with a pending transfer now. After a roll, the caller decides again. */
 export function decidePendingTransfer(transfer: PendingTransfer, around: Surroundings): PendingDecision {
   const { now, schemes } = around;
   const requirements: Requirements = {
@@ -110,7 +110,7 @@ export function decidePendingTransfer(transfer: PendingTransfer, around: Surroun
     return { decision: 'roll', transferDate: schedule.transferDate, cutOffAt: schedule.cutOff };
   }
 
-  // Asked only where it waits: most transfers do not.
+  // Lazy: only transfers that wait need it.
   const rollsAt = () => schemes.rollsAt(transfer, transfer.transferDate);
   if (requirements.authorizationStatus === 'not-checked') {
     return { decision: 'wait', for: 'authorization', until: rollsAt(), requirements };
@@ -134,17 +134,17 @@ export function decidePendingTransfer(transfer: PendingTransfer, around: Surroun
 const LOOK_UP_DELAYS_MS = [10_000, 30_000, 60_000, 300_000, 900_000, 3_600_000] as const;
 const LOOK_UP_DELAY_MAX_MS = 3_600_000;
 
-/** How long after the last word a released transfer is looked up at its provider, for the count of look-ups so far. */
+/** How long after the last report to look up a released transfer, given the number of look-ups so far. */
 export function lookUpDelayMs(count: number): number {
   return LOOK_UP_DELAYS_MS[count] ?? LOOK_UP_DELAY_MAX_MS;
 }
 
-/** The event that tells of a status; every status has one. */
+/** The event of a status; every status has one. */
 export function outgoingTransferEventType(status: OutgoingTransferStatus): string {
   return status === 'pending' ? 'outgoing-transfer-created' : `outgoing-transfer-${status}`;
 }
 
-/** Who is paid, as a GET shows it (specification 2.8). */
+/** The beneficiary as a GET shows it (specification 2.8). */
 export interface BeneficiaryShown {
   readonly fullName: string;
   readonly identity: Readonly<Record<string, unknown>> | null;
@@ -153,13 +153,13 @@ export interface BeneficiaryShown {
   readonly title: string | null;
 }
 
-/** Who is paid, as it was kept with the transfer. */
+/** The beneficiary as stored with the transfer. */
 export function presentBeneficiaryShown(beneficiary: BeneficiaryShown | null): BeneficiaryShown | null {
   if (beneficiary === null || beneficiary.account === null) return beneficiary;
   return { ...beneficiary, account: presentPartyAccount(beneficiary.account) };
 }
 
-/** A transfer as its row holds it, with the parts of it that are shown. Amounts in minor units; fee in `currency`. */
+/** A transfer's stored fields that are shown. Amounts in minor units; the fee is in `currency`. */
 export interface OutgoingTransferRecord extends Requirements {
   readonly id: string;
   readonly transactionNumber: string;
@@ -185,7 +185,7 @@ export interface OutgoingTransferRecord extends Requirements {
   readonly incomingTransferId: string | null;
   readonly serviceProviderId: string | null;
   readonly serviceProviderReference: string | null;
-  /** Why it failed or came back; the message only where the caller gave its own. */
+  /** Why it failed or came back; the message is set only if the caller sent its own. */
   readonly failureCode: string | null;
   readonly failureMessage: string | null;
 }
@@ -201,7 +201,7 @@ type PlannedTransfer = Omit<
   | 'failureMessage'
 >;
 
-/** The fields that a transfer has before it exists; a dry run answers with these alone (specification 4.9). */
+/** The fields of a transfer before it exists; a dry run returns only these (specification 4.9). */
 export function presentPlannedTransfer(transfer: PlannedTransfer) {
   const { currency, amountMinor, feeMinor } = transfer;
   return {
@@ -233,7 +233,7 @@ export function presentPlannedTransfer(transfer: PlannedTransfer) {
   };
 }
 
-/** A transfer as answers and events show it (specification 2.8); `beneficiary` is added where it is shown. */
+/** A transfer as answers and events show it (specification 2.8); some callers add `beneficiary`. */
 export function presentOutgoingTransfer(transfer: OutgoingTransferRecord) {
   return {
     id: transfer.id,

@@ -1,6 +1,6 @@
 /**
- * Checks a request for an outgoing transfer against the accounts, the beneficiary and the rules, in one fixed order, and
- * says how the transfer begins. Nothing is written before all of it has passed.
+ * Validates a request for an outgoing transfer against the accounts, the beneficiary and the rules, in one fixed order, and
+ * determines how the transfer starts. Nothing is written before every check has passed.
  */
 
 import { type ErrorCode, recordNotFound, refusal } from '../frame/errors.ts';
@@ -10,7 +10,7 @@ import type { Schemes } from '../providers/schemes.ts';
 import { checkScheme } from './schemes.ts';
 import { findTransferReason, type TransferReason } from './transfer-reasons.ts';
 
-/** What the caller asks for; amounts in minor units of `currency`. */
+/** The caller's request; amounts in minor units of `currency`. */
 export interface TransferRequest {
   readonly clientId: string;
   readonly currency: string;
@@ -22,7 +22,7 @@ export interface TransferRequest {
   readonly transferCustomReason: string | null;
   readonly schemeAttributes: Readonly<Record<string, string>> | null;
   readonly sourceAccountId: string;
-  /** The receiving account, or the beneficiary's bank account. */
+  /** The id of the receiving account, or of the beneficiary's bank account. */
   readonly destinationId: string;
 }
 
@@ -30,7 +30,7 @@ export interface PlanAccount {
   readonly clientId: string;
   readonly clientStatus: string;
   readonly status: string;
-  /** Its provider is closing it. */
+  /** The provider is closing it. */
   readonly closing: boolean;
   readonly currency: string;
   readonly postedMinor: bigint;
@@ -49,21 +49,21 @@ export interface PlanBankAccount {
 }
 
 export interface PlanFacts {
-  /** Whether the client of the request exists; the source of one that does may still be another's. */
+  /** Whether the request's client exists; even then the source may belong to another client. */
   readonly clientExists: boolean;
   readonly source: PlanAccount | null;
-  /** Internal transfers: the receiving account. */
+  /** The receiving account of an internal transfer. */
   readonly destination: PlanAccount | null;
-  /** External transfers: where the money goes. */
+  /** The destination of an external transfer. */
   readonly bankAccount: PlanBankAccount | null;
-  /** Schemes that the source's provider offers for its currency. */
+  /** The schemes that the source's provider offers for its currency. */
   readonly offeredSchemes: readonly string[];
-  /** Reasons of the destination country; empty where none are needed. */
+  /** The transfer reasons of the destination country; empty if it requires none. */
   readonly reasons: readonly TransferReason[];
   readonly tradeNames: readonly string[];
   readonly schemes: Schemes;
   readonly feeMinor: bigint;
-  /** A transfer may be asked for at most so many years ahead. */
+  /** How many years ahead a transfer may be dated. */
   readonly transferDateYearsMax: number;
   readonly now: Date;
 }
@@ -73,13 +73,13 @@ export interface TransferPlan {
   readonly originalTransferDate: LocalDate;
   readonly rollCount: number;
   readonly cutOffAt: Date | null;
-  /** Whether the money would be moved now, were authorization and compliance to hold. */
+  /** Whether the money would move now if authorization and compliance passed. */
   readonly immediate: boolean;
 }
 
 const ENTITY = 'outgoingTransfer';
 
-/** Where the money comes from and goes to, once all of it is known to exist. */
+/** The source and the destination, once both are known to exist. */
 interface Parties {
   readonly source: PlanAccount;
   readonly destination: PlanAccount | null;
@@ -87,9 +87,9 @@ interface Parties {
 }
 
 /**
- * Throws a DomainError with the first thing that is wrong; else answers the dates with which the transfer begins. The order
- * is part of the interface: everything named exists, is the client's, is in the currency and in a state to be used; then
- * scheme, bank data and amount; then dates; the balance last.
+ * Throws a DomainError with the first problem, else returns the transfer's initial dates. The order is part of the interface:
+ * everything named exists, belongs to the client, has the currency and a usable state; then scheme, bank data and amount;
+ * then dates; the balance last.
  */
 export function planOutgoingTransfer(request: TransferRequest, facts: PlanFacts): TransferPlan {
   const parties = findParties(request, facts);
@@ -116,7 +116,7 @@ function findParties(request: TransferRequest, facts: PlanFacts): Parties {
   return { source, destination, bankAccount };
 }
 
-/** Between accounts of the service no country asks for a reason, but one that is named exists. */
+/** Internal transfers need no reason, but a reason that is named must exist. */
 function isReasonOf({ scope, transferReasonId }: TransferRequest, reasons: readonly TransferReason[]): boolean {
   if (transferReasonId === null) return false;
   if (scope === 'internal') return findTransferReason(transferReasonId) !== null;
@@ -155,13 +155,13 @@ function checkStates(request: TransferRequest, { source, destination, bankAccoun
     const message = `The client is ${source.clientStatus}.`;
     throw refusal('client.status.not_active', [ENTITY, 'clientId', request.clientId], message);
   }
-  // From an account that may become active again an external transfer waits; an internal one is refused.
+  // If the account may become active again, an external transfer waits; an internal one is rejected.
   const waits = request.scope === 'external' && (source.status === 'inactive' || source.status === 'suspended');
   if (source.closing || (source.status !== 'active' && !waits)) {
     const message = `The source account is ${source.closing ? 'being closed' : source.status}.`;
     throw refusal('account.status.not_active', [ENTITY, 'source.accountId', request.sourceAccountId], message);
   }
-  // Which of the two it is, and who the client is, is none of the payer's business.
+  // Does not reveal to the payer which of the two is inactive, or who the client is.
   if (destination !== null && !isUsable(destination)) {
     const message = 'The receiving account, or its client, is not active.';
     throw destinationRefused(request, 'account.status.not_active', message);

@@ -9,7 +9,7 @@ import type { LockedAccount, Posting } from '../ledger/ledger.ts';
 import type { PaymentReport } from './reports.ts';
 import type { OutgoingTransfer } from './rows.ts';
 
-/** Principal and fee as the payment leaves the account, which uses up its reservation. `receiver`: the other side of an internal transfer. */
+/** Principal and fee of a released payment, which use up its reservation. `receiver`: the other side of an internal transfer. */
 export function releasePostings(transfer: OutgoingTransfer, receiver: IncomingTransfer | null, now: Date): Posting[] {
   const shared = {
     now,
@@ -42,7 +42,7 @@ export function releasePostings(transfer: OutgoingTransfer, receiver: IncomingTr
   return [principal, { ...shared, credit, amountMinor: feeMinor, entryType: 'fee', releaseMinor: feeMinor }];
 }
 
-/** Principal and fee go back to the account of a payment that failed after it was released. */
+/** Returns principal and fee to the account of a payment that failed after release. */
 export function reversalPostings(transfer: OutgoingTransfer, now: Date): Posting[] {
   const shared = {
     now,
@@ -64,7 +64,7 @@ export function reversalPostings(transfer: OutgoingTransfer, now: Date): Posting
   return [principal, { ...shared, debit, amountMinor: transfer.feeMinor, entryType: 'fee' }];
 }
 
-/** What came back of a payment, completed at once; money for an account that is gone is held. */
+/** Books the returned part of a payment, completed at once, or held if the account is closed. */
 export function receiveReturn(
   name: IncomingTransferName,
   outgoing: OutgoingTransfer,
@@ -96,7 +96,7 @@ export function receiveReturn(
   return receiveMoney(name, arrival, now);
 }
 
-/** Whether a payment's return is the one that is booked. What a source does not say, and what was booked without it, agree. */
+/** Whether the report is about the return that is already booked. A missing claim or return reference matches any. */
 export function isBookedReturn(booked: IncomingTransfer | null, { claim }: PaymentReport): boolean {
   const returned = claim?.returned ?? null;
   if (returned === null || booked === null) return true;

@@ -1,17 +1,17 @@
 import type { OutgoingTransferStatus } from './outgoing-transfers.ts';
 
 /**
- * How much a payment is of, as its provider says. In minor units as decimal text: what a look-up found passes through a
+ * A payment's amount according to its provider. Minor units as decimal text, because a look-up's result passes through a
  * workflow's history, which holds no bigint.
  */
 export interface PaymentClaim {
   readonly amountMinor: string;
   readonly currency: string;
-  /** What came back of it, under the provider's id of the return. */
+  /** The amount that came back, under the provider's id of the return. */
   readonly returned: { readonly reference: string; readonly amountMinor: string } | null;
 }
 
-/** Whether a claim is of other money than the transfer, or says that more came back than went out. */
+/** Whether a claim has another amount or currency than the transfer, or returns more than was paid. */
 export function isOfOtherMoney(
   { currency, returned, ...claim }: PaymentClaim,
   transfer: { readonly amountMinor: bigint; readonly currency: string },
@@ -20,12 +20,12 @@ export function isOfOtherMoney(
   return returned !== null && BigInt(returned.amountMinor) > transfer.amountMinor;
 }
 
-/** What a provider, or a plug-in caller, says of a payment. A later word implies the earlier ones. */
+/** A payment's outcome as a provider or a plug-in caller reports it. A later outcome implies the earlier ones. */
 export type PaymentOutcome = 'released' | 'completed' | 'failed' | 'returned';
 
 /**
- * The statuses that a word moves a transfer through, in order; empty when it says nothing new, null when it contradicts
- * what is settled (a break, for a person to look at).
+ * The statuses through which an outcome moves a transfer, in order. Empty if the outcome is already recorded; null if it
+ * contradicts a settled state, which makes it a reconciliation break.
  */
 export function statusesAfterReport(
   status: OutgoingTransferStatus,
@@ -46,21 +46,21 @@ export function statusesAfterReport(
   }
 }
 
-/** What a provider's answer, look-up or callback, or a plug-in caller's report, says of a payment. */
+/** A report about a payment: a provider's answer, look-up or callback, or a plug-in caller's report. */
 export interface PaymentReport {
   readonly word: PaymentOutcome;
-  /** The provider's own id and reference of the payment, where it gives them. */
+  /** The provider's own id and reference of the payment, if it has them. */
   readonly serviceProviderId: string | null;
   readonly serviceProviderReference: string | null;
-  /** Why it failed or came back: the provider's code, never free text about a person. */
+  /** Why it failed or came back: the provider's code, never free text, which might contain personal data. */
   readonly code: string | null;
-  /** What a plug-in caller says of the code; a provider's report has none, as it passes through a workflow's history. */
+  /** A plug-in caller's explanation of the code. Never a provider's, because that would enter a workflow's history. */
   readonly message?: string | null;
-  /** Every provider's word has one. A plug-in caller's has none: it speaks of the whole payment. */
+  /** Every provider's report has one. A plug-in caller's has none and covers the whole payment. */
   readonly claim?: PaymentClaim | undefined;
 }
 
-/** Why a payment failed or came back; a report that names no reason has one of its own. */
+/** Why a payment failed or came back, with a default for reports without a code. */
 export function reasonCodeOf({ word, code }: PaymentReport, method: 'built-in' | 'plug-in'): string {
   if (code !== null) return code;
   if (method === 'plug-in') return 'caller.reported';

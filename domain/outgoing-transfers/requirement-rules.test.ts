@@ -47,20 +47,23 @@ const reviewed = (side: 'incoming' | 'outgoing'): RequirementRules => ({
 const internal = { scope: 'internal', currency: 'EUR', amountMinor: 100n } as const;
 
 test.each([
-  ['nobody asks for', free, 'not-required', 'not-required'],
-  ['an approver is asked for', authorized, 'not-checked', 'not-required'],
+  ['need no check', free, 'not-required', 'not-required'],
+  ['need an approver', authorized, 'not-checked', 'not-required'],
   ['are reviewed on leaving', reviewed('outgoing'), 'not-required', 'not-checked'],
   ['are reviewed on arrival', reviewed('incoming'), 'not-required', 'not-required'],
-])('transfers that %s start with what is asked for alone', (_, rules, authorizationStatus, complianceCheckStatus) => {
-  expect(startingRequirements(rules, internal)).toEqual({
-    authorizationStatus,
-    complianceCheckStatus,
-    transferDateStatus: 'not-checked',
-    balanceCheckStatus: 'not-checked',
-  });
-});
+])(
+  'transfers that %s start with only the requirements that apply',
+  (_, rules, authorizationStatus, complianceCheckStatus) => {
+    expect(startingRequirements(rules, internal)).toEqual({
+      authorizationStatus,
+      complianceCheckStatus,
+      transferDateStatus: 'not-checked',
+      balanceCheckStatus: 'not-checked',
+    });
+  },
+);
 
-test('only an internal transfer for now, of a known reason, that nobody authorizes or reviews goes straight through', () => {
+test('only an internal transfer without a date, an unknown reason, authorization or review goes straight through', () => {
   expect(isStraightThrough(free, internal)).toBe(true);
   expect(isStraightThrough(authorized, { ...internal, currency: 'GBP' })).toBe(true);
   expect(isStraightThrough(free, { ...internal, scope: 'external' })).toBe(false);

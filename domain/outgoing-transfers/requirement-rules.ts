@@ -2,11 +2,11 @@ import { minorUnits } from '../frame/money.ts';
 import type { Requirements } from './outgoing-transfers.ts';
 import { findTransferReason } from './transfer-reasons.ts';
 
-/** Who decides whether a transfer may go: nobody asks, the caller, or the service's own rules. */
+/** Who reviews transfers: no one, the caller, or the service's own rules. */
 export const COMPLIANCE_MODES = ['none', 'external', 'built-in'] as const;
 export type ComplianceMode = (typeof COMPLIANCE_MODES)[number];
 
-/** A configured rule, and the currencies that have one of their own. */
+/** A configured rule with its exceptions by currency. */
 export interface RuleByCurrency<Rule> {
   readonly rule: Rule;
   readonly byCurrency: Readonly<Record<string, Rule>>;
@@ -16,10 +16,10 @@ export function ruleFor<Rule>(rules: RuleByCurrency<Rule>, currency: string): Ru
   return Object.hasOwn(rules.byCurrency, currency) ? (rules.byCurrency[currency] ?? rules.rule) : rules.rule;
 }
 
-/** Outgoing transfers need an approver never, always, or from an amount on. */
+/** Outgoing transfers need an approver never, always, or from this amount on. */
 export type AuthorizationRule = 'never' | 'always' | { readonly fromTenThousandths: bigint };
 
-/** No currency has more than four decimals, so an amount for every currency is held in ten-thousandths. */
+/** Ten-thousandths hold an amount in every currency, since none has more than four decimals. */
 const RULE_DECIMALS = 4;
 const RULE = /^(0|[1-9]\d{0,14})(?:\.(\d{1,4}))?$/;
 
@@ -40,7 +40,7 @@ export function requiresAuthorization(
   return tenThousandths >= rule.fromTenThousandths;
 }
 
-/** What is configured of the requirements of transfers. */
+/** The configured requirements of transfers. */
 export interface RequirementRules {
   readonly authorization: RuleByCurrency<AuthorizationRule>;
   readonly compliance: {
@@ -54,13 +54,13 @@ interface Amount {
   readonly amountMinor: bigint;
 }
 
-/** The requirements that a transfer starts with: what the configuration asks nobody for is not required. */
+/** A new transfer's requirements, by configuration. */
 export function startingRequirements(
   { authorization, compliance }: RequirementRules,
   { currency, amountMinor }: Amount,
 ): Requirements {
   const authorize = requiresAuthorization(ruleFor(authorization, currency), { amountMinor, currency });
-  // A review of the receiver's side is not the sender's: it begins when the transfer is reserved.
+  // The receiver's review is separate: it starts when the transfer is reserved.
   const reviewed = ruleFor(compliance.outgoing, currency) !== 'none';
   return {
     authorizationStatus: authorize ? 'not-checked' : 'not-required',
@@ -70,12 +70,12 @@ export function startingRequirements(
   };
 }
 
-/** Whether the incoming transfer of an internal one is reviewed before its money is the receiver's. */
+/** Whether an internal transfer's incoming side is reviewed before the receiver gets the money. */
 export function isReviewedOnArrival({ compliance }: RequirementRules, currency: string): boolean {
   return ruleFor(compliance.incoming, currency) !== 'none';
 }
 
-/** Nothing has to be waited for, and nothing looked up: an internal transfer for now, without review or authorization. */
+/** An internal transfer without a date, a review or an authorization has nothing to wait for and nothing to look up. */
 export function isStraightThrough(
   rules: RequirementRules,
   transfer: Amount & {

@@ -14,7 +14,7 @@ import type {
   OutgoingTransferWait,
 } from './outgoing-transfers.ts';
 
-/** A transfer's whole row. */
+/** All columns of a transfer. */
 export interface OutgoingTransfer extends OutgoingTransferRecord {
   readonly id: OutgoingTransferId;
   readonly accountId: AccountId;
@@ -25,7 +25,7 @@ export interface OutgoingTransfer extends OutgoingTransferRecord {
   readonly beneficiaryBankAccountId: BeneficiaryBankAccountId | null;
   readonly transferDateStatus: CheckedStatus;
   readonly balanceCheckStatus: CheckedStatus;
-  /** What of the account's money is kept for it, in minor units. */
+  /** The amount reserved in the account for this transfer, in minor units. */
   readonly reservedMinor: bigint;
   readonly schemeAttributes: unknown;
   /** The row by which it shows the receiving account. */
@@ -48,7 +48,7 @@ export interface OutgoingTransfer extends OutgoingTransferRecord {
   readonly updatedAt: Date;
 }
 
-/** What a new transfer has where its maker says nothing. */
+/** The defaults of a new transfer. */
 const UNTOUCHED = {
   scheme: null,
   feeMinor: 0n,
@@ -87,7 +87,7 @@ type Untouched = keyof typeof UNTOUCHED;
 
 export type NewOutgoingTransfer = Omit<OutgoingTransfer, Untouched> & Partial<Pick<OutgoingTransfer, Untouched>>;
 
-// Every field has its place from the start: an object that grows by so many after it was spread takes V8 100 us to make.
+// All fields from the start: V8 takes 100 us to add this many to an object after a spread.
 const TEMPLATE: Readonly<Record<keyof OutgoingTransfer, unknown>> = {
   ...UNTOUCHED,
   id: null,
@@ -119,11 +119,11 @@ export function totalMinor({ amountMinor, feeMinor }: Pick<OutgoingTransfer, 'am
 }
 
 /**
- * An event shows what held when it was appended: it repeats every field that a transfer shows and that may change, and what
- * it does not repeat is read from the row. A field that is shown and stands in neither list does not compile.
+ * An event shows the transfer as it was: it repeats every shown field that may change, and the row supplies the others. A
+ * shown field in neither list does not compile.
  */
 
-/** What never changes of a transfer: no transition writes it, and no event repeats it. */
+/** Fields that never change. Events do not repeat them. */
 export const UNCHANGING_OUTGOING_FIELDS = [
   'id',
   'transactionNumber',
@@ -150,10 +150,9 @@ export const UNCHANGING_OUTGOING_FIELDS = [
   'createdAt',
 ] as const satisfies readonly (keyof OutgoingTransfer)[];
 
-/** All that a transfer shows and that may change: each event repeats it, as it was. */
+/** The shown fields that may change. Each event repeats them as they were. */
 export type ChangingOutgoingField = Exclude<keyof OutgoingTransferRecord, (typeof UNCHANGING_OUTGOING_FIELDS)[number]>;
 
-/** What an event shows of a transfer's changing fields. */
 export function outgoingTransferEventData(transfer: OutgoingTransfer): Readonly<Record<string, unknown>> {
   const later = {
     serviceProviderId: transfer.serviceProviderId,

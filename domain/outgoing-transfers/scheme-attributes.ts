@@ -4,14 +4,14 @@ import { checkText } from '../frame/parties/names.ts';
 import { isDate } from '../frame/time/dates.ts';
 import { TRADE_IN_GOODS, TRADE_IN_SERVICES } from './transfer-reasons.ts';
 
-/** What banks of some currencies want to know of a payment (specification 4.9), as the caller sent it. */
+/** Extra data that banks require for some currencies (specification 4.9), as sent. */
 export type SchemeAttributes = Readonly<Record<string, string>>;
 
 interface Rule {
   readonly currency: string;
   readonly key: string;
   readonly required: boolean;
-  /** Only where the transfer's reason has this code; elsewhere the key is refused. */
+  /** Allowed only with a transfer reason of this code. */
   readonly reasonCode?: string;
   readonly rule: string;
   readonly holds: (value: string, context: Context) => boolean;
@@ -84,14 +84,14 @@ const RULES: readonly Rule[] = [
   { currency: 'CNY', key: 'cnaps', required: false, rule: 'twelve digits', holds: (value) => /^\d{12}$/.test(value) },
 ];
 
-/** All that is wrong with the attributes of an external transfer; an empty list where nothing is. */
+/** Every problem with an external transfer's attributes. */
 export function checkSchemeAttributes(
   attributes: SchemeAttributes,
   transfer: {
     readonly currency: string;
-    /** The code of the transfer's reason, null without one. */
+    /** The code of the transfer's reason; null without one. */
     readonly reasonCode: string | null;
-    /** The configured names of services for `trade-name`. */
+    /** The service names configured for `trade-name`. */
     readonly tradeNames: readonly string[];
   },
 ): Problem[] {

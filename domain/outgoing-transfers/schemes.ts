@@ -4,7 +4,7 @@ import { checkSchemeAttributes } from './scheme-attributes.ts';
 
 const ENTITY = 'outgoingTransfer';
 
-/** Whether the scheme carries the payment to the bank account; throws what it cannot do. */
+/** Throws unless the scheme can carry the payment to the bank account. */
 export function checkScheme(request: TransferRequest, bankAccount: PlanBankAccount, facts: PlanFacts): void {
   const scheme = request.scheme ?? '';
   const { schemes } = facts;
@@ -21,7 +21,7 @@ export function checkScheme(request: TransferRequest, bankAccount: PlanBankAccou
   if (first !== undefined) throw new DomainError([first, ...rest]);
 }
 
-/** A scheme that finds accounts by IBAN goes where the IBAN says, whatever country the record names. */
+/** A scheme that identifies accounts by IBAN pays where the IBAN says, whatever country the record has. */
 function checkBankData(request: TransferRequest, bankAccount: PlanBankAccount, { schemes }: PlanFacts): void {
   const { id, iban, routingCodes, country } = bankAccount;
   const scheme = request.scheme ?? '';

@@ -1,10 +1,10 @@
 import { asId, type TransferReasonId } from '../frame/ids.ts';
 
-/** Why money is sent, from a list that the destination country's regulator keeps (specification 2.13). */
+/** The purpose of a payment, from a list kept by the destination country's regulator (specification 2.13). */
 export interface TransferReason {
   readonly id: TransferReasonId;
   readonly country: string;
-  /** The regulator's own code, which goes to the bank with the payment. */
+  /** The regulator's code, sent to the bank with the payment. */
   readonly code: string;
   readonly description: string;
 }
@@ -13,7 +13,7 @@ export interface TransferReason {
 export const TRADE_IN_SERVICES = 'CSTRDR';
 export const TRADE_IN_GOODS = 'CGODDR';
 
-// The ids are part of the interface: callers keep them, so they are written down and never made anew.
+// The ids are part of the interface: callers store them, so they never change.
 const SEED: Readonly<Record<string, readonly (readonly [id: string, code: string, description: string])[]>> = {
   AE: [
     ['7395e134-ce11-502f-98e0-e4a6de9fa341', 'FAM', 'Family Support'],
@@ -89,12 +89,11 @@ const REASON_BY_ID: ReadonlyMap<string, TransferReason> = new Map(
   [...REASONS.values()].flat().map((reason) => [reason.id, reason]),
 );
 
-/** The reasons of a country, in a stable order; empty where the country asks for none. */
+/** A country's reasons in a stable order; empty if it requires none. */
 export function transferReasons(country: string): readonly TransferReason[] {
   return REASONS.get(country) ?? [];
 }
 
-/** Null where no country has such a reason. */
 export function findTransferReason(id: string): TransferReason | null {
   return REASON_BY_ID.get(id) ?? null;
 }

@@ -1,9 +1,9 @@
 import { INTERNAL_SCHEME, type SchemeOf, type Schemes } from './schemes.ts';
 
-/** `built-in`: the service calls the provider. `plug-in`: the caller does, and accounts are ledgers here. */
+/** `built-in`: the service calls the provider. `plug-in`: the caller does, and accounts here are ledgers only. */
 export type ConnectMethod = 'built-in' | 'plug-in';
 
-/** What deposit information says of the bank that holds the accounts of an offer. */
+/** The bank that holds an offer's accounts, for deposit information. */
 export interface ProviderBank {
   readonly name: string;
   readonly address: string;
@@ -11,23 +11,23 @@ export interface ProviderBank {
   readonly routingCodes: Readonly<Record<string, string>>;
 }
 
-/** Accounts that a provider opens, and the schemes that pay from them. */
+/** The accounts that a provider opens, and the schemes for paying from them. */
 export interface ProviderOffer {
-  /** Null: every currency that no other offer of the provider names. */
+  /** Null: every currency that the provider's other offers do not name. */
   readonly currencies: readonly string[] | null;
   /** Null: every country. */
   readonly countries: readonly string[] | null;
-  /** Of an account whose request names no country. */
+  /** For accounts requested without a country. */
   readonly defaultCountry: string;
   readonly schemes: readonly string[];
-  /** Null for plug-in providers: only their callers know it. */
+  /** Null for plug-in providers, whose bank only the caller knows. */
   readonly bank: ProviderBank | null;
 }
 
 export interface Provider {
   readonly code: string;
   readonly method: ConnectMethod;
-  /** In the order in which they are tried. */
+  /** Tried in order. */
   readonly offers: readonly ProviderOffer[];
 }
 
@@ -37,7 +37,7 @@ export interface OfferFound {
   readonly country: string;
 }
 
-/** The provider's offer for the currency and country; null where it has none. */
+/** The provider's offer for the currency and country, or null. */
 export function findOffer(
   provider: Provider,
   wanted: { readonly currency: string; readonly country: string | null },
@@ -50,7 +50,7 @@ export function findOffer(
   return offer === undefined ? null : { provider, offer, country: wanted.country ?? offer.defaultCountry };
 }
 
-/** What the account's provider offers for accounts like it; null where it no longer does. */
+/** Its provider's current offer for an account; null if the offer is gone. */
 export function offerOf(
   account: { readonly provider: string; readonly currency: string; readonly country: string | null },
   providers: readonly Provider[],
@@ -59,7 +59,7 @@ export function offerOf(
   return provider === undefined ? null : (findOffer(provider, account)?.offer ?? null);
 }
 
-/** The first configured built-in provider that offers currency and country: what `connect.type` `implicit` means. */
+/** The first configured built-in provider that offers the currency and country: the meaning of `connect.type` `implicit`. */
 export function chooseOffer(
   providers: readonly Provider[],
   wanted: { readonly currency: string; readonly country: string | null },
@@ -71,7 +71,7 @@ export function chooseOffer(
   return null;
 }
 
-/** The schemes that pay from an account of the offer to the country, best first. */
+/** The schemes for paying from an account of the offer to the country, best first. */
 export function outgoingSchemes(
   offer: ProviderOffer,
   payment: { readonly currency: string; readonly destinationCountry: string },
@@ -82,13 +82,13 @@ export function outgoingSchemes(
   );
 }
 
-/** The schemes by which an account of the offer can be paid into, `internal` last: the keys of deposit information. */
+/** The schemes for paying into an account of the offer, with `internal` last: the keys of deposit information. */
 export function depositSchemes(offer: ProviderOffer, currency: string, schemes: Schemes): string[] {
   const external = offer.schemes.filter((scheme) => schemes.carries({ scheme, currency }));
   return [...external, INTERNAL_SCHEME];
 }
 
-/** Whether the provider can carry out a transfer by this scheme; internal ones need no provider. */
+/** Whether the provider offers this scheme; internal transfers need no provider. */
 export function offersScheme(offer: ProviderOffer, of: SchemeOf): boolean {
   return of.scheme === null || of.scheme === INTERNAL_SCHEME || offer.schemes.includes(of.scheme);
 }

@@ -96,7 +96,7 @@ describe('rolling', () => {
     [sepa, '2026-12-24', '2026-12-24T18:00:00Z', '2026-12-28', '2026-12-28T15:00:00.000Z'],
     // 1 May: T2 closed, London open.
     [sepa, '2026-05-01', '2026-04-30T09:00:00Z', '2026-05-04', '2026-05-04T14:00:00.000Z'],
-    // A date long gone rolls to today, once.
+    // A date long past rolls to today, once.
     [chaps, '2026-11-02', '2026-11-20T09:00:00Z', '2026-11-20', '2026-11-20T17:00:00.000Z'],
     [chaps, '2028-02-28', '2028-02-28T17:00:00Z', '2028-02-29', '2028-02-29T17:00:00.000Z'],
   ])('%j of %s seen at %s is paid on %s', (of, transferDate, now, rolled, cutOff) => {
@@ -105,7 +105,7 @@ describe('rolling', () => {
 
   test('swift needs an open day in London and in the currency’s country', () => {
     const usd = { scheme: 'swift', currency: 'USD' };
-    // Thanksgiving, and a UK holiday.
+    // Thanksgiving and a UK holiday.
     expect(schemes.roll(usd, '2026-11-26', at('2026-11-25T09:00:00Z')).transferDate).toBe('2026-11-27');
     expect(schemes.roll(usd, '2026-08-31', at('2026-08-28T09:00:00Z')).transferDate).toBe('2026-09-01');
     // A currency without a calendar follows London alone.

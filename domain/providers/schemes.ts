@@ -2,50 +2,50 @@ import { type Calendar, type CalendarName, type Calendars, combineCalendars } fr
 import { addDays, type LocalDate } from '../frame/time/dates.ts';
 import { dateInZone, instantInZone, type LocalTime } from '../frame/time/zones.ts';
 
-/** Transfers between accounts of the service: no scheme in the interface, one that never closes here, with days in UTC. */
+/** The scheme of transfers between our accounts. It has no name in the interface, never closes, and uses UTC days. */
 export const INTERNAL_SCHEME = 'internal';
 
-/** `unavailableDates` looks this many days ahead, today included. */
+/** The horizon of `unavailableDates`, today included. */
 export const AVAILABILITY_DAYS = 365;
 
-/** What an operator says of a payment scheme. All times are of the scheme's own zone. */
+/** An operator's configuration of a payment scheme. Times are in the scheme's own zone. */
 export interface SchemeRule {
   readonly zone: string;
-  /** The currencies that it carries; null is every one. */
+  /** The supported currencies; null: all. */
   readonly currencies: readonly string[] | null;
-  /** The countries that it reaches; null is every one. */
+  /** The countries within reach; null: all. */
   readonly destinationCountries: readonly string[] | null;
-  /** Null where the scheme never closes; then it has no calendar, and its day ends at midnight. */
+  /** Null if the scheme never closes; it then has no calendar, and its day ends at midnight. */
   readonly cutOff: LocalTime | null;
-  /** What it finds a bank account by, and cannot do without; null where any account number will do. */
+  /** The identifier that the scheme requires of a bank account; null if any account number will do. */
   readonly accountsNamedBy: 'iban' | 'bic' | null;
   readonly cutOffByCurrency: Readonly<Record<string, LocalTime>>;
-  /** When a day's releases may begin; null is midnight. */
+  /** When a day's releases may start; null is midnight. */
   readonly opensAt: LocalTime | null;
-  /** `currency` is the calendar of the transfer's own currency. A day is open only where all are. */
+  /** `currency` is the calendar of the transfer's currency. A day is open only if it is open in all calendars. */
   readonly calendars: readonly (CalendarName | 'currency')[];
-  /** The largest amount of one transfer, in minor units by currency. */
+  /** The maximum amount of one transfer, in minor units by currency. */
   readonly amountLimitsMinor: Readonly<Record<string, bigint>>;
 }
 
-/** Cut-offs and days may differ by currency, so a scheme is always asked about together with one. */
+/** Cut-offs and days may differ by currency, so every question names both. */
 export interface SchemeOf {
-  /** A scheme code; null, as the interface writes internal transfers, is `internal`. */
+  /** A scheme code. Null means `internal`, as in the interface. */
   readonly scheme: string | null;
   readonly currency: string;
 }
 
 export interface Schedule {
   readonly transferDate: LocalDate;
-  /** Null where the scheme never closes. */
+  /** Null if the scheme never closes. */
   readonly cutOff: Date | null;
-  /** How often the date was moved to get here: 0 or 1. */
+  /** How often the date rolled: 0 or 1. */
   readonly rolls: number;
 }
 
 /**
- * The timetable of payment schemes, from configuration. `now` is always the caller's. The instant of a cut-off is already
- * past it. Unknown schemes throw: ask `knows` first.
+ * The configured timetable of payment schemes. Callers pass `now`. A cut-off's instant itself is too late. Unknown schemes
+ * throw: check `knows` first.
  */
 export class Schemes {
   readonly #rules: ReadonlyMap<string, SchemeRule>;
@@ -70,7 +70,7 @@ export class Schemes {
     return this.#rules.has(scheme);
   }
 
-  /** Whether the scheme carries the currency to the country; a provider must offer it too. */
+  /** Whether the scheme carries the currency to the country. The provider must offer the scheme as well. */
   reaches(of: SchemeOf, destinationCountry: string): boolean {
     const { currencies, destinationCountries } = this.#rule(of);
     return (
@@ -84,12 +84,12 @@ export class Schemes {
     return currencies === null || currencies.includes(of.currency);
   }
 
-  /** What a bank account must have to be paid by the scheme: see `SchemeRule`. */
+  /** The identifier that the scheme requires of a bank account: see `SchemeRule`. */
   accountsAreNamedBy(of: SchemeOf): SchemeRule['accountsNamedBy'] {
     return this.#rule(of).accountsNamedBy;
   }
 
-  /** In minor units; null where the scheme has no limit. */
+  /** In minor units; null if the scheme has no limit. */
   amountLimitMinor(of: SchemeOf): bigint | null {
     const { amountLimitsMinor } = this.#rule(of);
     return Object.hasOwn(amountLimitsMinor, of.currency) ? (amountLimitsMinor[of.currency] ?? null) : null;
@@ -99,7 +99,7 @@ export class Schemes {
     return this.#cutOffTime(of) === null;
   }
 
-  /** The date in the scheme's own zone: what "in the past" and "today" mean for a transfer date. */
+  /** Today in the scheme's own zone, by which transfer dates are compared. */
   today(of: SchemeOf, now: Date): LocalDate {
     return dateInZone(now, this.#rule(of).zone);
   }
@@ -108,24 +108,24 @@ export class Schemes {
     return this.neverCloses(of) || this.#calendar(of).isOpen(date);
   }
 
-  /** The instant at which a transfer of this date may first be released. */
+  /** The earliest instant of release for this date. */
   opensAt(of: SchemeOf, date: LocalDate): Date {
     const { zone, opensAt } = this.#rule(of);
     return instantInZone({ date, time: opensAt ?? '00:00' }, zone);
   }
 
-  /** Null where the scheme never closes. */
+  /** Null if the scheme never closes. */
   cutOff(of: SchemeOf, date: LocalDate): Date | null {
     const time = this.#cutOffTime(of);
     return time === null ? null : instantInZone({ date, time }, this.#rule(of).zone);
   }
 
-  /** The instant from which a transfer of this date is too late for it: the cut-off, or the end of the day. */
+  /** From this instant on the date is missed: its cut-off, or the end of the day. */
   rollsAt(of: SchemeOf, date: LocalDate): Date {
     return this.cutOff(of, date) ?? instantInZone({ date: addDays(date, 1), time: '00:00' }, this.#rule(of).zone);
   }
 
-  /** The first date that a transfer asked for now can still make. */
+  /** The first date that a transfer requested now can meet. */
   nextAvailableDate(of: SchemeOf, now: Date): LocalDate {
     return this.roll(of, this.today(of, now), now).transferDate;
   }
@@ -135,7 +135,7 @@ export class Schemes {
     return this.cutOff(of, this.nextAvailableDate(of, now));
   }
 
-  /** Every closed day of the next 365, today included, weekends too; of a scheme that never closes none. */
+  /** The closed days of the next 365, including today and weekends; none if the scheme never closes. */
   unavailableDates(of: SchemeOf, now: Date): LocalDate[] {
     if (this.neverCloses(of)) return [];
     const today = this.today(of, now);
@@ -144,8 +144,8 @@ export class Schemes {
   }
 
   /**
-   * Keeps a date that is open and not too late; else moves it, in one roll, to the next such date. A service that was away
-   * for days so rolls once, not once for each day on which it could do nothing.
+   * Keeps an open date that is not missed; otherwise moves it, in one roll, to the next such date. After days of downtime a
+   * transfer thus rolls once, not once per missed day.
    */
   roll(of: SchemeOf, transferDate: LocalDate, now: Date): Schedule {
     const today = this.today(of, now);
@@ -177,7 +177,7 @@ export class Schemes {
     return combineCalendars(names.map((name) => this.#calendars[name]));
   }
 
-  /** A currency without a calendar of its own follows the UK's, where the providers of such currencies sit. */
+  /** A currency without a calendar uses the UK's, where its providers are. */
   #calendarOf(currency: string): CalendarName {
     const named = Object.hasOwn(this.#calendarByCurrency, currency) ? this.#calendarByCurrency[currency] : undefined;
     return named ?? 'gb';

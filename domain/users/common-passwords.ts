@@ -1,6 +1,6 @@
 /**
- * Passwords that people choose most often, from the list of zxcvbn-ts (MIT, copyright (c) 2012-2016 Dan Wheeler and
- * Dropbox, Inc.) and some of our own. Guessing begins with these.
+ * The most common passwords, which guessers try first: the list of zxcvbn-ts (MIT, copyright (c) 2012-2016 Dan Wheeler and
+ * Dropbox, Inc.) and some of our own.
  */
 const COMMON = `
   123qweasdzxc 1qaz2wsx3edc q1w2e3r4t5y6 1q2w3e4r5t6y mailcreated5240 qazwsxedcrfv 123456qwerty qwerty123456
@@ -41,7 +41,7 @@ const COMMON = `
   gthtrfnbgjkt configuratio msoracle32re bhrh0h2oof6xbqjeh
 `;
 
-/** Words that stay common however many digits and signs stand around them. */
+/** Words that stay common whatever digits and signs surround them. */
 const WORDS = `
   password qwerty dragon baseball football monkey letmein shadow master michael mustang qwertyuiop pussy superman
   fuckyou jordan qazwsx jennifer killer hunter harley zxcvbnm asdfgh buster andrew batman soccer tigger charlie

@@ -1,12 +1,10 @@
 import type { ClientRelationKind } from '../clients/clients.ts';
 
-/**
- * Invitations (specification 2.3), and the sign-up that those of one request share: one e-mail, one link, one answer.
- */
+/** Invitations (specification 2.3). Those of one request share a sign-up: one e-mail, one link, one answer. */
 export const USER_INVITATION_STATUSES = ['pending', 'accepted', 'rejected', 'cancelled'] as const;
 export type UserInvitationStatus = (typeof USER_INVITATION_STATUSES)[number];
 
-/** `accepted` and `rejected` are the invited person's, by the link alone; callers cancel; an expired one is cancelled. */
+/** Only the invited person, through the link, accepts or rejects; callers cancel. An expired invitation becomes cancelled. */
 export const USER_INVITATION_MOVES: Readonly<Record<UserInvitationStatus, readonly UserInvitationStatus[]>> = {
   pending: ['accepted', 'rejected', 'cancelled'],
   accepted: [],
@@ -14,14 +12,14 @@ export const USER_INVITATION_MOVES: Readonly<Record<UserInvitationStatus, readon
   cancelled: [],
 };
 
-/** The sign-up itself knows why it is over, so that its link can say so. */
+/** A sign-up has more statuses than its invitations, so that its link can say why it is over. */
 export const USER_SIGN_UP_STATUSES = ['pending', 'accepted', 'rejected', 'cancelled', 'expired'] as const;
 export type UserSignUpStatus = (typeof USER_SIGN_UP_STATUSES)[number];
 
-/** How long an invitation can be answered. */
+/** How long an invitation can be accepted or rejected. */
 export const INVITATION_LIFETIME_MS = 7 * 86_400_000;
 
-/** How soon the workflow's work is looked at again, should its wake-up be lost. */
+/** When to check a sign-up again, in case its wake-up is lost. */
 export const INVITATION_CHECK_MS = 60_000;
 
 export interface UserInvitation {
@@ -50,7 +48,7 @@ export function decideSignUp(signUp: UserSignUp, now: Date): SignUpStep | { read
   return { do: 'wait', for: 'answer', until: signUp.expiresAt.toISOString() };
 }
 
-/** Past its time; also before the workflow has come to write it down. */
+/** Whether the time is up, even if the workflow has not recorded it yet. */
 export function isExpired(signUp: Pick<UserSignUp, 'status' | 'expiresAt'>, now: Date): boolean {
   return signUp.status === 'expired' || (signUp.status === 'pending' && signUp.expiresAt.getTime() <= now.getTime());
 }

@@ -1,26 +1,26 @@
 import { COMMON_PASSWORDS, COMMON_WORDS } from './common-passwords.ts';
 
 /**
- * Passwords are judged by their length and by how early a guesser would try them, not by classes of characters. Lengths
- * count characters as a reader sees them in the composed form, in which a password is also hashed.
+ * Passwords are rated by length and by how early a guesser would try them, not by character classes. Lengths count characters
+ * in the composed form, which is also the form that is hashed.
  */
 export const PASSWORD_LENGTH_MIN = 12;
-/** Bounds what is hashed. */
+/** Limits the work of hashing. */
 export const PASSWORD_LENGTH_MAX = 128;
 /**
- * UTF-16 units of a password as sent. A character with all its marks takes at most four before it is composed; composing a
- * longer text takes seconds (one unit can become 18 characters), so it is refused by its length first.
+ * The longest password as sent, in UTF-16 units; a character with all its marks has at most four. The limit applies before
+ * composition, which takes seconds on longer texts (one unit can become 18 characters).
  */
 export const PASSWORD_UNITS_MAX = 4 * PASSWORD_LENGTH_MAX;
 
 export type PasswordProblem = 'too-short' | 'too-long' | 'common' | 'personal';
 
-/** The same characters, however a keyboard composed them. */
+/** The same password, whichever way a keyboard composes its characters. */
 export function normalizePassword(password: string): string {
   return password.normalize('NFKC');
 }
 
-/** Why a password is refused, or null. `personal` holds words that anybody who knows the person would try. */
+/** Why a password is rejected, or null. `personal` holds words that anyone who knows the person would try. */
 export function checkPassword(password: string, personal: readonly string[]): PasswordProblem | null {
   if (password.length > PASSWORD_UNITS_MAX) return 'too-long';
   const normal = normalizePassword(password);
@@ -32,7 +32,7 @@ export function checkPassword(password: string, personal: readonly string[]): Pa
   return personal.some((word) => isLittleMoreThan(lower, word.toLowerCase())) ? 'personal' : null;
 }
 
-/** Fewer different characters than this are a pattern, whatever they are. */
+/** Fewer distinct characters than this form a pattern. */
 const DIFFERENT_CHARACTERS_MIN = 5;
 
 const LOOKALIKES: Readonly<Record<string, string>> = {
@@ -56,7 +56,7 @@ function isCommon(lower: string): boolean {
   if (SEQUENCES.some((sequence) => isWithin(lower, sequence) || isWithin([...lower].reverse().join(''), sequence))) {
     return true;
   }
-  // `Password1234!`: a common word among digits and signs. `p4ssw0rd…`: the same in disguise.
+  // `Password1234!` is a common word among digits and signs; `p4ssw0rd…` is the same in disguise.
   return [lower, undisguised(lower), undisguised(trimmed(lower))].some((text) => {
     const letters = text.replace(/[^\p{L}]+/gu, '');
     return letters === '' || isRepeatOfWord(letters);
@@ -71,7 +71,7 @@ function isWithin(text: string, sequence: string): boolean {
   return `${sequence}${sequence}`.includes(text);
 }
 
-/** Without the digits and signs at both ends, which stand for themselves. */
+/** Without leading and trailing digits and signs, which are literal there. */
 function trimmed(text: string): string {
   return text.replace(/^[^\p{L}]+|[^\p{L}]+$/gu, '');
 }
@@ -84,7 +84,7 @@ function isRepeatOfWord(letters: string): boolean {
   return false;
 }
 
-/** A name or address of the person with a few characters around it. */
+/** Whether it is one of the person's names or addresses with a few characters added. */
 function isLittleMoreThan(lower: string, word: string): boolean {
   const WORD_LENGTH_MIN = 4;
   const ADDED_LENGTH_MAX = 8;

@@ -1,6 +1,6 @@
 import type { Address } from '../frame/parties/addresses.ts';
 
-/** External human users (specification 2.3) and the clients that they may act for. */
+/** External human users (specification 2.3), who may act for clients. */
 export const USER_STATUSES = ['active', 'inactive'] as const;
 export type UserStatus = (typeof USER_STATUSES)[number];
 
@@ -9,7 +9,7 @@ export const USER_MOVES: Readonly<Record<UserStatus, readonly UserStatus[]>> = {
   inactive: ['active'],
 };
 
-/** What users tell of, beside the specification's events. */
+/** Event types of users, beyond the specification. */
 export const USER_EVENT_TYPES = ['user-created', 'user-updated'] as const;
 
 export interface UserIdentity {
@@ -34,19 +34,19 @@ export interface User {
   readonly status: UserStatus;
 }
 
-/** What every user of these endpoints is. */
+/** These endpoints only have users of this kind. */
 const KIND = { category: 'external', type: 'human' } as const;
 
 export function presentUser({ id, email, identity, profile, status }: User) {
   return { id, email, identity, profile, ...KIND, status };
 }
 
-/** Who was invited and is no user yet: without id, profile and status (specification 4.2). */
+/** An invited person who is not a user yet: no id, profile or status (specification 4.2). */
 export function presentInvitedUser({ email, identity }: Pick<User, 'email' | 'identity'>) {
   return { email, identity, ...KIND };
 }
 
-/** A change of a user: what is absent stays, null clears. The address is replaced as a whole. */
+/** A partial change of a user: absent fields stay, null clears. The address is replaced whole. */
 export interface UserChange {
   readonly email?: string | undefined;
   readonly identity?:

@@ -1,12 +1,12 @@
 import ipaddr from 'ipaddr.js';
 
-/** Where webhooks may go: the pure decision about urls and addresses. Resolving names is the caller's work. */
+/** Decides which urls and addresses may receive webhooks. The caller resolves names. */
 export interface WebhookAddressPolicy {
   readonly allowPlainHttp: boolean;
   readonly allowLoopback: boolean;
   /** Private ranges (10/8, 172.16/12, 192.168/16, fc00::/7), for a service in one network with its receivers. */
   readonly allowPrivate?: boolean;
-  /** The service's own address, which is never a receiver. */
+  /** The service's own address, which never receives webhooks. */
   readonly ownBaseUrl: string;
 }
 
@@ -21,12 +21,12 @@ export type AddressProblem =
   | 'is not a public address';
 
 const URL_LENGTH_MAX = 2048;
-// Receivers on this machine may have any port that a service without privileges can have.
+// A receiver on this machine may use any unprivileged port.
 const UNPRIVILEGED_PORT_MIN = 1024;
-// Elsewhere only where web servers live: a webhook must not be a way to talk to somebody's mail server or cache.
+// Elsewhere only web ports: a webhook must not become a way to talk to mail servers or caches.
 const PORTS: Readonly<Record<string, readonly number[]>> = { 'https:': [443, 8443], 'http:': [80, 8080] };
 
-/** Judges a url by its text alone: a name in it may still resolve to an address that is refused. */
+/** Checks a url's text only: a name in it may still resolve to a forbidden address. */
 export function webhookUrlProblem(text: string, policy: WebhookAddressPolicy): AddressProblem | null {
   if (text.length > URL_LENGTH_MAX) return 'is longer than 2048 characters';
   if (!URL.canParse(text)) return 'is not a url';
@@ -47,7 +47,7 @@ export function webhookUrlProblem(text: string, policy: WebhookAddressPolicy): A
   return null;
 }
 
-/** The host without brackets and without the dot of a fully qualified name. WHATWG urls have written out odd IPv4 forms. */
+/** The host without brackets or a trailing dot. WHATWG urls have already normalized unusual IPv4 forms. */
 export function hostOf(url: URL): string {
   return url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
 }
@@ -57,7 +57,7 @@ export function portOf(url: URL): number {
   return url.protocol === 'https:' ? 443 : 80;
 }
 
-/** Whether this host and port are the service itself, by any name of the loopback where the service is on it. */
+/** Whether this host and port are the service itself, by any loopback name if the service listens there. */
 export function isOwnAddress(host: string, port: number, policy: WebhookAddressPolicy): boolean {
   const own = new URL(policy.ownBaseUrl);
   if (port !== portOf(own)) return false;
@@ -67,7 +67,7 @@ export function isOwnAddress(host: string, port: number, policy: WebhookAddressP
   return ownIsLoopback && (isLoopbackName(host) || isLoopbackAddress(host));
 }
 
-/** `localhost` and everything below it is this machine, whatever a resolver says (RFC 6761). */
+/** `localhost` and its subdomains are this machine, whatever a resolver says (RFC 6761). */
 function isLoopbackName(host: string): boolean {
   const name = host.toLowerCase();
   return name === 'localhost' || name.endsWith('.localhost');
@@ -82,17 +82,17 @@ export function isAddress(text: string): boolean {
   return text.includes(':') || ipaddr.isValid(text);
 }
 
-/** Whether a connection to this IP address may be made. Text that is no address is refused. */
+/** Whether connections to this IP address are allowed. Text that is not an address is rejected. */
 export function isAllowedAddress(text: string, policy: WebhookAddressPolicy): boolean {
   const address = parseAddress(text);
   if (address === null) return false;
   const isIpv6 = address.kind() === 'ipv6';
-  // ::127.0.0.1 and its like mean an IPv4 address in words that nobody uses any more: never an address of a receiver.
+  // ::127.0.0.1 and the like embed an IPv4 address in an obsolete form that no receiver uses.
   if (isIpv6 && address.match(IPV4_COMPATIBLE) && address.toString() !== '::1') return false;
   const range = address.range();
   if (range === 'loopback') return policy.allowLoopback;
   if (range === 'private' || range === 'uniqueLocal') return policy.allowPrivate === true;
-  // Some versions of ipaddr.js call every address unicast that no table names: of IPv6 only 2000::/3 is in use.
+  // Some versions of ipaddr.js call any address outside their tables unicast; of IPv6 only 2000::/3 is in use.
   return range === 'unicast' && (!isIpv6 || address.match(GLOBAL_UNICAST));
 }
 
@@ -100,8 +100,8 @@ const GLOBAL_UNICAST: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('2000::'), 3];
 const IPV4_COMPATIBLE: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('::'), 96];
 
 /**
- * The address that is meant: ::ffff:10.0.0.1 is 10.0.0.1. A zone (%eth0) is refused. IPv6 is written out by the url parser
- * first, because ipaddr.js reads ::127.0.0.1 as ::ffff:127.0.0.1.
+ * The effective address: ::ffff:10.0.0.1 is 10.0.0.1. Rejects zones (%eth0). The url parser normalizes IPv6 first, because
+ * ipaddr.js reads ::127.0.0.1 as ::ffff:127.0.0.1.
  */
 function parseAddress(text: string): ipaddr.IPv4 | ipaddr.IPv6 | null {
   const written = text.includes(':') ? writeOutIpv6(text) : text;

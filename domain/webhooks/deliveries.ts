@@ -1,20 +1,20 @@
-/** Webhook deliveries: the schedule of attempts, and what an answer means. Everything is an argument. */
+/** Webhook deliveries: the schedule of attempts, and the meaning of answers. Pure functions. */
 
-/** Type and id prefix of the workflows that deliver, `webhook-delivery/<shard>`. */
+/** The type and id prefix of delivery workflows, `webhook-delivery/<shard>`. */
 export const WEBHOOK_DELIVERY_WORKFLOW = 'webhook-delivery';
 
-/** When attempts are made. Standard Webhooks 1.0 recommends ten within 75 h 35 min. */
+/** The times of attempts. Standard Webhooks 1.0 recommends ten within 75 h 35 min. */
 export interface AttemptSchedule {
-  /** The wait before each attempt of a round, the first's first. */
+  /** The delay before each attempt of a round, starting with the first. */
   readonly attemptDelaysSeconds: readonly number[];
-  /** Each wait is longer by up to this part of itself, so that what failed together does not come back together. */
+  /** The largest random extension of a delay, as a part of it, so that simultaneous failures do not retry together. */
   readonly jitterRatio: number;
 }
 
-/** A receiver cannot put an attempt off for longer than the schedule's longest wait. */
+/** Retry-After cannot delay an attempt beyond the schedule's longest delay. */
 const RETRY_AFTER_MAX_MS = 86_400_000;
 
-/** What one attempt came to: an answer, or the reason why there is none. */
+/** Why an attempt got no complete answer. */
 export type AttemptError =
   | 'timeout'
   | 'address_refused'
@@ -29,10 +29,10 @@ export type AttemptError =
 export interface AttemptOutcome {
   readonly durationMs: number;
   readonly responseCode: number | null;
-  /** The first 1 KiB of the answer's body, as text. */
+  /** The first 1 KiB of the response body, as text. */
   readonly responseBody: string | null;
   readonly error: AttemptError | null;
-  /** As the answer's Retry-After asks, counted from the answer. */
+  /** The response's Retry-After, counted from the response. */
   readonly retryAfterMs: number | null;
 }
 
@@ -40,14 +40,14 @@ export type AttemptVerdict =
   | { readonly result: 'succeeded' }
   | { readonly result: 'retry'; readonly delayMs: number }
   | { readonly result: 'exhausted' }
-  /** 410: the receiver is gone for good; its subscription is disabled. */
+  /** 410: the receiver is gone for good, and its subscription is disabled. */
   | { readonly result: 'gone' };
 
 const THROTTLING_CODES: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
 /**
- * Judges an attempt: only an answer 2xx that was read whole is a success; a redirect is a failure like any other.
- * `attempt` counts within the round, from 1; `random` is in [0, 1).
+ * Decides what follows an attempt. Only a completely read 2xx answer is a success; a redirect is a failure like any other.
+ * `attempt` counts from 1 within the round; `random` is in [0, 1).
  */
 export function decideAfterAttempt(
   outcome: AttemptOutcome,
@@ -67,8 +67,8 @@ export function decideAfterAttempt(
 }
 
 /**
- * What an attempt tells of its receiver, whatever becomes of the delivery: `unwell` = it gave no answer, or said that it
- * has too much to do, so fewer attempts are made at once. An event that it refuses tells nothing.
+ * What an attempt shows about its receiver, whatever the delivery's fate. `unwell`: no answer, or overloaded, so it gets
+ * fewer attempts at once. A rejected event shows nothing.
  */
 export function receiverHealth({ responseCode, error }: AttemptOutcome): 'well' | 'unknown' | 'unwell' {
   if (error !== null && error !== 'event_unreadable') return 'unwell';
@@ -77,7 +77,7 @@ export function receiverHealth({ responseCode, error }: AttemptOutcome): 'well' 
   return responseCode >= 200 && responseCode < 300 ? 'well' : 'unknown';
 }
 
-/** Reads a Retry-After header: seconds, or an HTTP date. Null where it is neither. */
+/** Parses a Retry-After header: seconds or an HTTP date. Null if it is neither. */
 export function parseRetryAfter(header: string | undefined, now: Date): number | null {
   if (header === undefined) return null;
   const text = header.trim();

@@ -1,7 +1,7 @@
 import { BENEFICIARY_EVENT_TYPES } from '../beneficiaries/beneficiaries.ts';
 import { USER_EVENT_TYPES } from '../users/users.ts';
 
-/** The events of specification 6: a subscription that names nothing gets them all. */
+/** The events of specification 6, which a subscription without filters receives. */
 export const SPECIFIED_EVENT_TYPES = {
   'incoming-transfers': [
     'incoming-transfer-pending',
@@ -36,7 +36,7 @@ export const SPECIFIED_EVENT_TYPES = {
   clients: ['created', 'connection-created'],
 } as const;
 
-/** Events beyond the specification: for those who name the type, or its module where the specification does not have that. */
+/** Events beyond the specification, for subscriptions that name the type, or a module that the specification lacks. */
 export const FURTHER_EVENT_TYPES = {
   'incoming-transfers': ['incoming-transfer-on-hold'],
   clients: ['status-changed'],
@@ -51,10 +51,10 @@ export const WEBHOOK_TYPES: readonly string[] = [...new Set(BOTH.flatMap((types)
 
 export const WEBHOOK_MODULES: readonly string[] = [...new Set(BOTH.flatMap((types) => Object.keys(types)))];
 
-/** `paused` keeps what happens for later; `disabled` makes no deliveries, and is also what the service itself sets. */
+/** `paused` holds deliveries for later; `disabled` creates none, and the service itself may also set it. */
 export const WEBHOOK_SUBSCRIPTION_STATUSES = ['active', 'paused', 'disabled'] as const;
 
-/** Why the service disabled a subscription: 410 was answered, or days passed with nothing but failures. */
+/** Why the service disabled a subscription: a 410, or days of failures only. */
 export const WEBHOOK_STATUS_REASONS = ['gone', 'failing'] as const;
 
 export const WEBHOOK_DELIVERY_STATUSES = ['pending', 'succeeded', 'failed'] as const;

@@ -1,7 +1,7 @@
 import type { Problem } from '../errors.ts';
 import { isCountry, isRegionOf, requiresRegionCode } from './countries.ts';
 
-/** Specification 2.1. Replaced as a whole by PATCH, so every field of a stored one is what the last write said. */
+/** Specification 2.1. PATCH replaces an address whole. */
 export interface Address {
   readonly country: string;
   readonly region: string | null;
@@ -13,8 +13,8 @@ export interface Address {
 }
 
 /**
- * Only the country is required, and the region of countries whose banks want its code (US, CA, MX). `entity` and
- * `field` say where the address stands, for the problem's message parameters.
+ * Requires the country, and the region where banks want its code (US, CA, MX). `entity` and `field` locate the address in
+ * the request for message parameters.
  */
 export function checkAddress(
   address: { readonly country: string; readonly region?: string | null | undefined },

@@ -1,4 +1,4 @@
-/** ISO 3166-1 alpha-2 codes, and the ISO 3166-2 subdivisions of the three countries whose addresses must name one. */
+/** ISO 3166-1 alpha-2 codes, and the ISO 3166-2 subdivisions of the three countries whose addresses require one. */
 declare const brand: unique symbol;
 
 export type Country = string & { readonly [brand]: 'Country' };
@@ -13,7 +13,7 @@ const COUNTRY_CODES = new Set(
    TZ UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS YE YT ZA ZM ZW`.split(/\s+/),
 );
 
-/** Two letters for the United States and Canada, three for Mexico, as ISO 3166-2 writes them after the dash. */
+/** The ISO 3166-2 code after the dash: two letters for the United States and Canada, three for Mexico. */
 const REGION_CODES: ReadonlyMap<string, ReadonlySet<string>> = new Map(
   Object.entries({
     US: `AL AK AZ AR CA CO CT DE FL GA HI ID IL IN IA KS KY LA ME MD MA MI MN MS MO MT NE NV NH NJ NM NY NC ND OH OK
@@ -30,17 +30,17 @@ export function isCountry(text: string): text is Country {
   return COUNTRY_CODES.has(text);
 }
 
-/** True where an address must name a subdivision by its code (specification 2.1). */
+/** Whether an address must name a subdivision by its code (specification 2.1). */
 export function requiresRegionCode(country: string): boolean {
   return REGION_CODES.has(country);
 }
 
-/** Where no code is required, a region is free text and this is true of everything. */
+/** True for any text if the country requires no code. */
 export function isRegionOf(country: string, region: string): boolean {
   return REGION_CODES.get(country)?.has(region) ?? true;
 }
 
-/** The subdivision codes of a country that requires one, else an empty list. */
+/** The country's subdivision codes, empty if it requires none. */
 export function regionCodes(country: string): readonly string[] {
   return [...(REGION_CODES.get(country) ?? [])];
 }

@@ -1,4 +1,4 @@
-/** RFC 5321's limits; the pattern is that of HTML's e-mail field, and at least one dot in the domain. */
+/** RFC 5321's limits, with the pattern of HTML's e-mail field and at least one dot in the domain. */
 const EMAIL_LENGTH_MAX = 254;
 const LOCAL_PART_LENGTH_MAX = 64;
 const LABEL = '[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?';
@@ -10,7 +10,7 @@ export function isEmail(text: string): boolean {
   return text.length <= EMAIL_LENGTH_MAX && text.indexOf('@') <= LOCAL_PART_LENGTH_MAX && EMAIL.test(text);
 }
 
-/** E-mail addresses are compared without regard to case; this is what two equal ones share. */
+/** Two addresses that differ only in case have the same key. */
 export function emailKey(email: string): string {
   return email.toLowerCase();
 }

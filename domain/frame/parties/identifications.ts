@@ -1,4 +1,4 @@
-/** The documents that a party may be identified by. The deprecated map and the list are two views of the same data. */
+/** A party's identity documents. The deprecated map and the list are two views of the same data. */
 export const IDENTIFICATION_TYPES = [
   'registration-number',
   'passport',
@@ -31,7 +31,7 @@ export function isIdentificationType(text: string): text is IdentificationType {
   return (IDENTIFICATION_TYPES as readonly string[]).includes(text);
 }
 
-/** The map shows the first of several of one type: a map has no room for two. */
+/** The map has room for one document per type and shows the first. */
 export function identificationNumbersOf(identifications: readonly Identification[]): IdentificationNumbers {
   const numbers: Partial<Record<IdentificationType, string>> = {};
   for (const { type, identificationNumber } of identifications) numbers[type] ??= identificationNumber;
@@ -39,8 +39,8 @@ export function identificationNumbersOf(identifications: readonly Identification
 }
 
 /**
- * The list that a request means by giving a list, the map, or both. An entry of the map that the list already holds is
- * the same identification; others are added after the list.
+ * The list that a request means by sending the list, the map, or both. A map entry that the list already contains is the
+ * same document; others follow the list.
  */
 export function identificationsOf(
   identifications: readonly Identification[],
@@ -56,18 +56,18 @@ export function identificationsOf(
   return all;
 }
 
-/** The deprecated view in a change: a number is set, null takes all of the type away, a type left out stays. */
+/** The deprecated view in a change: a number is set, null removes all of the type, an absent type stays. */
 export type IdentificationNumbersChange = { readonly [Type in IdentificationType]?: string | null | undefined };
 
-/** What a change says of identifications, through one view or both; null empties. */
+/** A change of identifications through either view or both; null clears. */
 export interface IdentificationsChange {
   readonly identifications?: readonly Identification[] | null | undefined;
   readonly identificationNumbers?: IdentificationNumbersChange | null | undefined;
 }
 
 /**
- * The list after a change: a list that is sent replaces, a map is merged. A view that is sent back as it was read says
- * nothing, so whoever changes one of the two and returns the whole identity gets what was meant.
+ * The list after a change: a list replaces, a map is merged. A view that comes back unchanged has no effect, so a caller may
+ * change one view and return the whole identity.
  */
 export function changedIdentifications(
   before: readonly Identification[],
@@ -105,7 +105,7 @@ function isSame(one: Identification, other: Identification | undefined): boolean
   );
 }
 
-/** A change through the map alone. What the map cannot say of an identification stays as long as its number does. */
+/** A change through the map only. Details that the map does not show survive as long as the number does. */
 export function identificationsChangedByNumbers(
   identifications: readonly Identification[],
   numbers: IdentificationNumbersChange,
@@ -117,7 +117,7 @@ export function identificationsChangedByNumbers(
   }, identifications);
 }
 
-/** The map shows the first of a type, so that is the one whose number is set. Another number is another document. */
+/** Sets the number of the first document of a type, which the map shows. A different number is a different document. */
 function withNumber(
   list: readonly Identification[],
   type: IdentificationType,

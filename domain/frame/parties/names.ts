@@ -1,6 +1,6 @@
 /**
- * What a caller may write into a name or another free text. Names of every script pass and are kept as sent, in
- * Unicode's composed form (NFC); what would break storage, logs or the reader's eye does not.
+ * Free text from callers, such as names. Names of every script are accepted and stored in Unicode's composed form (NFC);
+ * text that would break storage or logs, or deceive a reader, is not.
  */
 export type TextProblem =
   | 'empty'
@@ -11,23 +11,23 @@ export type TextProblem =
   | 'invisible-character'
   | 'too-many-combining-marks';
 
-/** ISO 20022 gives a party's name 140 characters; a longer one could not be sent to any bank. */
+/** ISO 20022 allows 140 characters for a party's name; no bank could receive a longer one. */
 export const NAME_LENGTH_MAX = 140;
-/** Given and family name, and the space between. */
+/** Given and family name with a space between them. */
 export const FULL_NAME_LENGTH_MAX = 2 * NAME_LENGTH_MAX + 1;
-/** Remittance information and the like: ISO 20022's 140 characters. */
+/** Remittance information and the like; ISO 20022 allows 140 characters. */
 export const DESCRIPTION_LENGTH_MAX = 140;
-/** Lines of an address; ISO 20022 has 70 for each. */
+/** Address lines; ISO 20022 allows 70 characters each. */
 export const ADDRESS_LINE_LENGTH_MAX = 70;
 export const ALIAS_LENGTH_MAX = 30;
 
-/** Vietnamese, Hebrew with points, Arabic, Thai and Tibetan need up to four on one letter; a heap of them is an attack. */
+/** Vietnamese, pointed Hebrew, Arabic, Thai and Tibetan need up to four marks on one letter; more is an attack. */
 const COMBINING_MARKS_MAX = 4;
 
-// Cc holds NUL and the line breaks; U+2028 and U+2029 are line breaks of their own.
+// Cc includes NUL and the ASCII line breaks; U+2028 and U+2029 are line breaks too.
 const CONTROL = /[\p{Cc}\u2028\u2029]/u;
 const BIDIRECTIONAL = /[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/u;
-// Invisible without a use in any script. U+200C and U+200D stay: Persian and Indic names need them.
+// Invisible characters that no script needs. Persian and Indic names need U+200C and U+200D, so these stay.
 const INVISIBLE =
   /[\u200B\u2060-\u2064\u206A-\u206F\uFEFF\uFFF0-\uFFFB\u{E0000}-\u{E0FFF}\p{Co}\p{Noncharacter_Code_Point}]/u;
 const COMBINING_HEAP = new RegExp(`\\p{M}{${COMBINING_MARKS_MAX + 1}}`, 'u');
@@ -37,10 +37,10 @@ export interface TextChecked {
   readonly value: string;
 }
 
-/** The text in NFC, or why it is refused. The length is counted in characters (code points) after composing. */
+/** The text in NFC, or its problem. Length counts characters (code points) after composition. */
 export function checkText(text: string, lengthMax: number): TextChecked | TextProblem {
-  // Before any regular expression: a megabyte costs nothing to refuse. A character is at most two UTF-16 units, and
-  // composing shortens a legitimate one by no more than its marks.
+  // Checked before any regular expression, so that rejecting a megabyte costs nothing. A character has at most two UTF-16
+  // units, and composition shortens a legitimate one by no more than its marks.
   if (text.length > lengthMax * 2 * (COMBINING_MARKS_MAX + 1)) return 'too-long';
   if (/\p{Cs}/u.test(text)) return 'lone-surrogate';
   if (CONTROL.test(text)) return 'control-character';

@@ -1,22 +1,22 @@
 import { addDays, type LocalDate, weekday } from './dates.ts';
 
-/** Says of a date whether banks work. Weekends are closed in all of ours. */
+/** Whether banks work on a date. All calendars close on weekends. */
 export interface Calendar {
   isOpen(date: LocalDate): boolean;
 }
 
 /**
- * Published holidays of the UK (England and Wales): governments add and move days, so rules alone are not enough. The
- * table is data, read by config/ and refreshed without a release.
+ * Published UK holidays (England and Wales). Governments add and move days, so rules are not enough; config/ reads the table
+ * as data, which changes without a release.
  */
 export interface HolidayTable {
   readonly holidays: ReadonlySet<LocalDate>;
-  /** First and last date that the table speaks for, whole years. Outside of them the rules must do. */
+  /** The dates that the table covers, in whole years. The rules cover the rest. */
   readonly from: LocalDate;
   readonly horizon: LocalDate;
 }
 
-/** Takes published dates; the table speaks for the whole years from the first to the last of them. */
+/** Builds a table that covers the whole years from the first to the last date. */
 export function createHolidayTable(dates: readonly LocalDate[]): HolidayTable {
   const sorted = [...dates].sort();
   const [first, last] = [sorted[0], sorted.at(-1)];
@@ -24,7 +24,7 @@ export function createHolidayTable(dates: readonly LocalDate[]): HolidayTable {
   return { holidays: new Set(sorted), from: `${first.slice(0, 4)}-01-01`, horizon: `${last.slice(0, 4)}-12-31` };
 }
 
-/** Holidays are published about two years ahead: with less than a year left the table wants a refresh. */
+/** Holidays are published about two years ahead, so a table with less than a year left needs a refresh. */
 export function needsRefresh(table: HolidayTable, today: LocalDate): boolean {
   return table.horizon < addDays(today, 365);
 }
@@ -45,7 +45,7 @@ export function createCalendars(gb: HolidayTable): Calendars {
   };
 }
 
-/** Open only where all are: a payment in another currency needs both ends. Of none: open every day. */
+/** Open only if all are open: a payment in another currency needs both ends. No calendars: always open. */
 export function combineCalendars(calendars: readonly Calendar[]): Calendar {
   return { isOpen: (date) => calendars.every((calendar) => calendar.isOpen(date)) };
 }
@@ -66,14 +66,14 @@ export function easterSunday(year: number): LocalDate {
   return dateOf(year, Math.floor(ordinal / 31), (ordinal % 31) + 1);
 }
 
-/** T2 knows six closing days beside weekends and no substitute days (European Central Bank, 14 December 2000). */
+/** T2 closes on six days besides weekends and has no substitute days (European Central Bank, 14 December 2000). */
 const targetClosingDays = perYear((year) => {
   const easter = easterSunday(year);
   const fixed = [dateOf(year, 1, 1), dateOf(year, 5, 1), dateOf(year, 12, 25), dateOf(year, 12, 26)];
   return [...fixed, addDays(easter, -2), addDays(easter, 1)];
 });
 
-/** The rule of England and Wales for years that are not published yet. A substitute is the next free weekday. */
+/** The rule of England and Wales for years not published yet. A substitute day is the next free weekday. */
 const ukHolidays = perYear((year) => {
   const easter = easterSunday(year);
   const days = new Set([
@@ -91,7 +91,7 @@ const ukHolidays = perYear((year) => {
   return [...days];
 });
 
-/** The twelve Federal Reserve Banks: on a Sunday the Monday after, on a Saturday not moved. */
+/** The twelve Federal Reserve Banks: a Sunday holiday moves to Monday, a Saturday one does not move. */
 const federalReserveClosingDays = perYear((year) => {
   const fixed = [
     dateOf(year, 1, 1),

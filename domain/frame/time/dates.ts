@@ -1,11 +1,11 @@
-/** Calendar dates as `YYYY-MM-DD` text, and instants as the interface writes them. No zones here: see zones.ts. */
+/** Calendar dates as `YYYY-MM-DD` text, and instants as the interface writes them. For time zones see zones.ts. */
 export type LocalDate = string;
 
 const DATE = /^(\d{4})-(\d{2})-(\d{2})$/;
 const DATE_TIME = /^(\d{4}-\d{2}-\d{2})T([01]\d|2[0-3]):([0-5]\d):([0-5]\d)(?:\.(\d{1,3}))?$/;
 const DAY_MS = 86_400_000;
 
-/** A date of the calendar, from year 1900 on unless told otherwise: 2026-02-31 and 0000-01-01 are not. */
+/** Whether the text is a calendar date, by default from year 1900 on; 2026-02-31 and 0000-01-01 are not. */
 export function isDate(text: string, yearMin = 1900): boolean {
   const match = DATE.exec(text);
   if (match === null || Number(match[1]) < yearMin) return false;
@@ -13,7 +13,7 @@ export function isDate(text: string, yearMin = 1900): boolean {
   return !Number.isNaN(instant.getTime()) && instant.toISOString().startsWith(text);
 }
 
-/** Midnight UTC of the date, as milliseconds. Throws on text that `isDate` refuses. */
+/** Midnight UTC in milliseconds. Throws on text that `isDate` rejects. */
 function epochMs(date: LocalDate): number {
   if (!isDate(date)) throw new RangeError(`${date} is not a date`);
   return Date.parse(`${date}T00:00:00.000Z`);
@@ -23,7 +23,7 @@ export function addDays(date: LocalDate, days: number): LocalDate {
   return new Date(epochMs(date) + days * DAY_MS).toISOString().slice(0, 10);
 }
 
-/** The same day so many years later, for comparing dates: the years after 29 February may have no such day. */
+/** The same day a number of years later. For comparisons only: 29 February may not exist in that year. */
 export function yearsLater(date: LocalDate, years: number): LocalDate {
   return `${String(Number(date.slice(0, 4)) + years).padStart(4, '0')}${date.slice(4)}`;
 }
@@ -42,12 +42,12 @@ export function formatDateTime(instant: Date): string {
   return instant.toISOString().slice(0, 19);
 }
 
-/** The same with milliseconds, as account statement entries write it. */
+/** The same with milliseconds, for account statements. */
 export function formatDateTimeMs(instant: Date): string {
   return instant.toISOString().slice(0, 23);
 }
 
-/** Reads `YYYY-MM-DDThh:mm:ss` with up to three decimals as UTC; null where it is not one of the calendar. */
+/** Parses `YYYY-MM-DDThh:mm:ss` with up to three decimals as UTC; null if it is not a valid date-time. */
 export function parseDateTime(text: string): Date | null {
   const match = DATE_TIME.exec(text);
   if (match === null || !isDate(match[1] ?? '')) return null;

@@ -10,7 +10,7 @@ export function isLocalTime(text: string): boolean {
   return TIME.test(text);
 }
 
-/** An IANA name that this machine knows. Fixed offsets (`+01:00`) are refused: they are wrong half of the year. */
+/** A known IANA name. Fixed offsets (`+01:00`) are rejected: they are wrong for half of the year. */
 export function isZone(text: string): boolean {
   if (!/^[A-Za-z]/.test(text)) return false;
   try {
@@ -21,12 +21,12 @@ export function isZone(text: string): boolean {
   }
 }
 
-// The calendar's arithmetic is slow, and asked the same again and again: today, and this day's opening and cut-off.
+// Calendar arithmetic is slow, and the same questions repeat: today, and today's opening and cut-off.
 const datesOfSeconds = new Map<string, { readonly second: number; readonly date: LocalDate }>();
 const instants = new Map<string, number>();
 const INSTANTS_MAX = 1_000;
 
-/** The date that a calendar on the wall shows in the zone at the instant. */
+/** The calendar date in the zone at the instant. */
 export function dateInZone(instant: Date, zone: string): LocalDate {
   if (zone === 'UTC') return dateInUtc(instant);
   // No zone has ever changed its clocks within a second.
@@ -43,8 +43,8 @@ function readDate(instant: Date, zone: string): LocalDate {
 }
 
 /**
- * The instant at which the clocks of the zone show this date and time. A time that the clocks skip in spring is read with
- * the offset before the change, so it falls after the gap; of a time that they show twice in autumn it is the first.
+ * The instant at which the zone's clocks show this local time. A time that they skip in spring uses the offset before the
+ * change, so it falls after the gap; for a time that occurs twice in autumn it is the first.
  */
 export function instantInZone(local: { readonly date: LocalDate; readonly time: LocalTime }, zone: string): Date {
   const text = `${local.date}T${local.time}`;
