@@ -7,10 +7,10 @@ export interface BenchAccount {
   readonly accountId: string;
 }
 
-/** In minor units: no account runs dry in any run. */
+/** In minor units; enough that no account runs dry. */
 const OPENING_BALANCE = 100_000_000_000;
 
-/** Active accounts of one currency, each with its client and a balance that the ledger shows, written by SQL. */
+/** Active accounts of one currency, with clients and balances backed by postings, written by SQL. */
 export async function createAccounts(sql: postgres.Sql): Promise<BenchAccount[]> {
   await sql.unsafe(`
     INSERT INTO clients (id, client_number, status, identity_type, identity, profile, full_name, country, created_at)
@@ -34,7 +34,7 @@ export async function createAccounts(sql: postgres.Sql): Promise<BenchAccount[]>
   return [...rows];
 }
 
-/** The floor's own two tables, with as many accounts. */
+/** The baseline's own two tables, with as many accounts. */
 export async function createFloorAccounts(sql: postgres.Sql): Promise<string[]> {
   await sql.unsafe(`
     CREATE TABLE floor_accounts (id uuid PRIMARY KEY, balance_minor bigint NOT NULL) WITH (fillfactor = 60);

@@ -9,8 +9,8 @@ const WAITING_IN_EACH = 10;
 const LOOK_INTERVAL_MS = 20;
 
 /**
- * One account where 20,000 transfers wait for money and 200 where ten do. While those of the one are admitted, each of the 200
- * is credited in its turn: how long until its ten are admitted.
+ * One account has 20,000 transfers waiting for funds, 200 others have ten each. Measures how long each of the 200,
+ * credited in turn, waits while the large queue is processed.
  */
 export async function benchAdmissions({ stage, say }: Bench): Promise<void> {
   const { sql } = await stage.secondApi('bench_admissions');
@@ -41,7 +41,7 @@ export async function benchAdmissions({ stage, say }: Bench): Promise<void> {
   say(`admissions. the ${WAITING_IN_ONE} of the one after ${Math.round(performance.now() - startedAt)} ms`);
 }
 
-/** As a credit does, without its posting. */
+/** Has the effect of a credit, without its posting. */
 async function free(sql: postgres.Sql, accountId: string): Promise<void> {
   await sql.unsafe(`UPDATE accounts SET reserved_minor = 0, admission_due = true WHERE id = '${accountId}'`);
 }

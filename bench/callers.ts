@@ -15,9 +15,9 @@ export interface LoadCommand {
   readonly idempotent: boolean;
   readonly callers: number;
   readonly seconds: number;
-  /** Stops earlier, after so many requests. */
+  /** Stops after so many requests, if that comes first. */
   readonly count?: number;
-  /** What each caller rests between an answer and its next request. */
+  /** Pause of each caller between an answer and its next request. */
   readonly pauseMs?: number;
 }
 
@@ -30,7 +30,7 @@ export interface LoadResult {
   readonly p99Ms: number;
 }
 
-/** The load generator's process, as long as the bench lives: every round meets the same warm code. */
+/** The load generator's process lives as long as the bench, so that every round runs on warm code. */
 export class Callers {
   readonly #child: ChildProcess;
 
@@ -40,7 +40,7 @@ export class Callers {
     });
   }
 
-  /** Runs one load to its end. An answer that is no success ends the bench: its rate would say nothing. */
+  /** Runs one load to its end. Any failed request ends the bench: its rate would mean nothing. */
   async run(command: LoadCommand): Promise<LoadResult> {
     const result = await new Promise<LoadResult>((resolve, reject) => {
       const onExit = () => reject(new Error('the load generator ended'));

@@ -8,7 +8,7 @@ const CLIENT_COUNT = 10_000;
 const CALLERS = 16;
 const CREATION_LIMIT_SECONDS = 300;
 const PAGE_SIZE = 10;
-/** Near the end of the whole list; of a filter that leaves less, the last full page. */
+/** Near the end of the list, or the last full page if a filter leaves less. */
 const DEEP_PAGE = 900;
 
 const PREPARED_COUNT = 1_000;

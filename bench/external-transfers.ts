@@ -6,26 +6,31 @@ import { type Contender, compare, type Measurement, median } from './measure.ts'
 import { processorTimeMs } from './processor-time.ts';
 import { serviceTransfers } from './transfers.ts';
 
-/** External transfers of one round, so many that its slow start and end do not decide; a bare workflow takes about 45 ms of a processor. */
+/**
+ * External transfers per round: enough to outweigh the slow start and end. A bare workflow takes about 45 ms of CPU.
+ */
 const ROUND_COUNT = 200;
-/** Before the rounds: what a worker has not done some hundreds of times it does at half the speed. */
+/** Warm-up: a worker runs at half speed for the first few hundred. */
 const WARM_UP_COUNT = 400;
 const CALLERS = 16;
 const POLL_MS = 50;
 const ROUND_LIMIT_MS = 120_000;
-/** Between two POSTs of the latency measurement, so that what the workflows do beside it does not fill the machine. */
+/** Pause between POSTs of the latency measurement, so that their workflows do not saturate the machine. */
 const PAUSE_MS = 200;
 const PAYING_ACCOUNTS = 50;
 
 interface Runner {
   readonly name: string;
   readonly contender: Contender;
-  /** How many have ended so far. */
+  /** Number ended so far. */
   readonly ended: () => Promise<number>;
   readonly processIds: readonly number[];
 }
 
-/** b. External transfers through workflow and bank, against bare workflows of as many steps; and what their POST takes. */
+/**
+ * b. External transfers through workflow and bank, against bare workflows with as many steps; and the latency of
+ * their POST.
+ */
 export async function benchExternalTransfers(bench: Bench): Promise<Measurement[]> {
   const connection = await Connection.connect({ address: bench.stage.temporal.address });
   try {
@@ -48,7 +53,7 @@ export async function benchExternalTransfers(bench: Bench): Promise<Measurement[
   }
 }
 
-/** The same POST while Temporal is away: whatever it leaves to be woken is never done, so this comes last. */
+/** The same POST without Temporal: its wake-ups are never processed, so this comes last. */
 export async function benchWithoutTemporal(bench: Bench): Promise<Measurement[]> {
   const external = serviceExternal(bench, await payableRequests(bench));
   bench.say('b. POST with Temporal stopped …');
@@ -68,7 +73,7 @@ function runners(bench: Bench, external: Contender, client: Client): readonly Ru
   const shared = [stage.postgres.process.pid, stage.temporal.process.pid];
   const countFloor = async () =>
     (await client.workflow.count(`WorkflowType = 'floor' AND ExecutionStatus = 'Completed'`)).count;
-  // Only what came since: it is asked twenty times a second, beside tens of thousands of transfers of other cases.
+  // Counts new ones only: it runs twenty times a second, beside tens of thousands of transfers of other cases.
   const since = new Date();
   const countTransfers = async () => {
     const [row] = await stage.sql<{ ended: number }[]>`
@@ -146,7 +151,7 @@ function serviceExternal(bench: Bench, requests: readonly PreparedRequest[]): Co
   };
 }
 
-/** External payments of some of the accounts' clients to a beneficiary of theirs. */
+/** External payments by some of the accounts' clients to a beneficiary. */
 async function payableRequests(bench: Bench): Promise<PreparedRequest[]> {
   const paying = bench.accounts.slice(0, PAYING_ACCOUNTS);
   const rows = await bench.stage.sql<{ clientId: string; bankAccountId: string }[]>`

@@ -5,14 +5,14 @@ import postgres from 'postgres';
 import { FLOOR_TASK_QUEUE } from './floor-steps.ts';
 
 /**
- * What the measured paths cannot beat with these parts: the same HTTP server, driver, database and Temporal, with nothing
- * of the service between them.
+ * The baseline that the service cannot beat: the same HTTP server, driver, database and Temporal with nothing in
+ * between.
  */
 const CONNECTIONS_MAX = Number(process.env.FLOOR_CONNECTIONS ?? '16');
 
 const sql = postgres(process.env.DATABASE_URL ?? '', { max: CONNECTIONS_MAX, onnotice: () => {} });
 
-// Locks first, in the order of ids, so that two transfers in opposite directions cannot deadlock.
+// Locks first, in id order, so that opposite transfers cannot deadlock.
 const TRANSFER = `
   WITH locked AS MATERIALIZED (SELECT id FROM floor_accounts WHERE id IN ($1, $2) ORDER BY id FOR UPDATE),
   moved AS (

@@ -3,7 +3,7 @@ import { NativeConnection, Worker } from '@temporalio/worker';
 import { loadConfiguration } from '../config/configuration.ts';
 import { FLOOR_REMOTE_TASK_QUEUE, FLOOR_TASK_QUEUE } from './floor-steps.ts';
 
-/** Two workers of one process with the pools of the service's own, whose activities do nothing. */
+/** Two workers in one process with the service's pools, whose activities do nothing. */
 const { pools } = loadConfiguration(process.env);
 const connection = await NativeConnection.connect({ address: process.env.TEMPORAL_ADDRESS ?? '' });
 const activities = { nothing: async (): Promise<void> => {} };

@@ -9,7 +9,7 @@ const { nothing: nothingRemote } = proxyActivities<{ nothing(): Promise<void> }>
   startToCloseTimeout: '30 seconds',
 });
 
-/** As many steps as an external transfer's workflow takes, each doing nothing: decide, call the provider, record, end. */
+/** The steps of an external transfer's workflow, each doing nothing: decide, call the provider, record, end. */
 export async function floor(): Promise<void> {
   await nothingLocal();
   await nothingRemote();

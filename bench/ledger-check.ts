@@ -8,7 +8,7 @@ import type { Bench } from './main.ts';
 
 const NEW_POSTINGS = 10_000;
 
-/** The check of all books, and of what is new in them, in a database of its own with so many postings. */
+/** The full and the incremental ledger check, in a separate database with so many postings. */
 export async function benchLedgerCheck({ options, stage, say }: Bench): Promise<void> {
   const { sql, url } = await stage.otherDatabase('bench_ledger');
   await migrate(url);
@@ -35,7 +35,7 @@ export async function benchLedgerCheck({ options, stage, say }: Bench): Promise<
   }
 }
 
-/** As housekeeping has done by then: it takes postings that are ten minutes old. */
+/** Prepares the checkpoints as housekeeping does, from postings at least ten minutes old. */
 async function checkpoint(url: string): Promise<void> {
   const later = createDatabase({
     url,

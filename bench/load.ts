@@ -4,8 +4,8 @@ import { Client } from 'undici';
 import type { LoadCommand, LoadResult, PreparedRequest } from './callers.ts';
 
 /**
- * The load generator, a process of its own: so many callers, each with one connection that it keeps, each sending the
- * next request when the answer to the last one is there. Which of the prepared requests comes next is drawn at random.
+ * The load generator process: a number of callers, each on one keep-alive connection, each sending a random prepared
+ * request as soon as the previous answer arrives.
  */
 process.on('message', (command: LoadCommand) => {
   run(command).then(

@@ -13,7 +13,7 @@ import { type Stage, startStage } from './stage.ts';
 import { benchTransfers } from './transfers.ts';
 import { benchWebhooks } from './webhooks.ts';
 
-/** What every case works with. */
+/** Shared by all cases. */
 export interface Bench {
   readonly options: BenchOptions;
   readonly stage: Stage;

@@ -1,11 +1,11 @@
 import type { Callers, LoadCommand, LoadResult } from './callers.ts';
 import { processorTimeMs } from './processor-time.ts';
 
-/** One of the things that are compared in a case. */
+/** One of the subjects that a case compares. */
 export interface Contender {
   readonly name: string;
   readonly load: Omit<LoadCommand, 'callers' | 'seconds'>;
-  /** Whose processor time an operation costs: the server's and Postgres's. */
+  /** Processes whose CPU time an operation costs: the server's and Postgres's. */
   readonly processIds: readonly number[];
 }
 
@@ -16,13 +16,13 @@ export interface Measurement {
   readonly perSecond: number;
   readonly p50Ms: number | null;
   readonly p99Ms: number | null;
-  /** Processor milliseconds of one operation. */
+  /** CPU milliseconds per operation. */
   readonly processorMs: number | null;
 }
 
 type Sample = LoadResult & { readonly processorMs: number };
 
-/** Runs the contenders by turns, so that what the machine does meanwhile meets all alike; answers the medians of the rounds. */
+/** Runs the contenders in turns, so that disturbances affect all alike; returns the medians of the rounds. */
 export async function compare(
   name: string,
   contenders: readonly Contender[],

@@ -1,26 +1,26 @@
 import { parseArgs } from 'node:util';
 
-/** What a run without `--only` measures. */
+/** Cases of a run without `--only`. */
 const USUAL_CASES = ['a', 'b', 'c', 'd', 'e', 'f'] as const;
-/** These take minutes of loading. */
+/** Excluded by default, as loading takes minutes. */
 const CASES = [...USUAL_CASES, 'ledger-check', 'admissions'] as const;
 export type CaseName = (typeof CASES)[number];
 
 export interface BenchOptions {
   readonly only: ReadonlySet<CaseName>;
-  /** Of one measurement. */
+  /** Duration of one measurement. */
   readonly seconds: number;
   readonly rounds: number;
   readonly callers: readonly number[];
   readonly largeRows: number;
-  /** Of the case ledger-check. */
+  /** For the case ledger-check. */
   readonly postings: number;
 }
 
 const USAGE =
   'npm run bench -- [--only a,b,c,d,e,f,ledger-check,admissions] [--seconds 1] [--rounds 3] [--callers 1,16,32] [--large-rows 1000000] [--postings 3000000]';
 
-/** Reads the command line; throws the usage for what it does not know. */
+/** Parses the command line; throws the usage on unknown options. */
 export function readOptions(words: readonly string[]): BenchOptions {
   const { values } = parseArgs({
     args: [...words],

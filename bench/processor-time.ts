@@ -1,18 +1,18 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** What `/proc` counts in: Linux has 100 ticks in a second on every platform that Node runs on. */
+/** The unit of `/proc`: Linux has 100 ticks a second on every platform of Node. */
 const TICK_MS = 10;
 
 interface ProcessTimes {
   readonly parentId: number;
   readonly ownMs: number;
-  /** Of children that have ended and were waited for. */
+  /** CPU time of children that have ended and been reaped. */
   readonly endedChildrenMs: number;
 }
 
 /**
- * Milliseconds of processor time that a process and all below it have used since they began; of Postgres, the
- * postmaster's with all its back ends. Take the difference of two readings.
+ * CPU milliseconds of a process and its descendants since their start; for Postgres, the postmaster and its back
+ * ends. Take the difference of two readings.
  */
 export function processorTimeMs(processIds: readonly number[]): number {
   const all = new Map<number, ProcessTimes>();
@@ -42,7 +42,7 @@ export function residentBytes(processId: number): number {
 function timesOf(processId: number): ProcessTimes | null {
   try {
     const stat = readFileSync(`/proc/${processId}/stat`, 'utf8');
-    // The command's name stands in parentheses and may itself hold parentheses and blanks.
+    // The command's name is in parentheses, and may contain parentheses and blanks.
     const fields = stat
       .slice(stat.lastIndexOf(')') + 2)
       .split(' ')

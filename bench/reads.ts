@@ -7,7 +7,7 @@ import { type Contender, compare, type Measurement } from './measure.ts';
 import type { Served } from './stage.ts';
 
 const SMALL_ROWS = 1_000;
-/** So that a page by account is full in the small library as well. */
+/** Makes a page by account full in the small library as well. */
 const ROWS_OF_ACCOUNT_MIN = 20;
 const SAMPLED_IDS = 2_000;
 const FLOOR_ENTRIES = 1_000;
@@ -41,12 +41,12 @@ export async function benchReads(bench: Bench): Promise<Measurement[]> {
   return measurements;
 }
 
-/** Fields of a filter for one account's owner; each caller asks for another account every time. */
+/** Filter fields for one account's owner; each call is for another account. */
 type Filter = (account: BenchAccount) => Readonly<Record<string, string>>;
 
 interface List {
   readonly path: string;
-  /** What its query parameters begin with. */
+  /** Prefix of its query parameters. */
   readonly prefix: string;
   readonly filters: Readonly<Record<string, Filter>>;
 }
@@ -101,7 +101,10 @@ async function library(bench: Bench, name: string, rows: number): Promise<Librar
   return { name: `service, ${rows.toLocaleString('en')}`, api, accounts, ids: ids.map(({ id }) => id) };
 }
 
-/** Internal transfers of the last year with both sides, spread over all accounts. Rows of lists alone: the ledger has none of them. */
+/**
+ * Internal transfers of the last year with both sides, spread over all accounts. Rows for lists only, without
+ * postings.
+ */
 async function loadTransfers(sql: postgres.Sql, accounts: readonly BenchAccount[], rows: number): Promise<void> {
   await sql.unsafe(`
     WITH numbered AS (
@@ -135,7 +138,7 @@ async function loadTransfers(sql: postgres.Sql, accounts: readonly BenchAccount[
 
 const COUNTING_LIMIT_MS = 120_000;
 
-/** Until the service's own counting, which goes on beside everything, has caught up with the load. */
+/** Waits until the background counting has caught up with the load. */
 async function untilCounted(sql: postgres.Sql): Promise<void> {
   for (const endsMs = performance.now() + COUNTING_LIMIT_MS; performance.now() < endsMs; await sleep(500)) {
     const [row] = await sql<{ left: number }[]>`

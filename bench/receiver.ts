@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A webhook receiver that takes everything, a process of its own. Asked by message, it tells what it got and when. */
+/** A webhook receiver process that accepts everything. On request by message it reports what arrived and when. */
 export interface Received {
   readonly count: number;
   readonly firstMs: number;

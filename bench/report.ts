@@ -18,7 +18,7 @@ export function machine(): string {
   return `${cpus().length} × ${cpus()[0]?.model ?? 'processor'}, ${gibibytes} GiB, Node ${process.version}`;
 }
 
-/** Writes JSON, the table and the plot; answers the paths. */
+/** Writes JSON, the table and the plot; returns the paths. */
 export function writeReport(report: Report): readonly string[] {
   mkdirSync(RESULTS, { recursive: true });
   const base = `${RESULTS}${report.startedAt.replaceAll(':', '').slice(0, 17)}`;
@@ -31,7 +31,10 @@ export function writeReport(report: Report): readonly string[] {
   return files.map(([path]) => path);
 }
 
-/** A table of everything that was measured; `of the first` compares with the case's first contender at as many callers. */
+/**
+ * The table of all measurements; `of the first` compares with the case's first contender at the same number of
+ * callers.
+ */
 export function markdown({ startedAt, machine: on, measurements, memoryMiB }: Report): string {
   const lines = [
     `${startedAt.slice(0, 16)} UTC, ${on}`,
@@ -70,7 +73,7 @@ function decimals(value: number | null): string {
 
 const BAR = { height: 18, gap: 6, left: 330, width: 520 };
 
-/** Bars of the rates, each case's longest as long as the picture is wide. */
+/** Bar chart of the rates; each case's longest bar spans the picture. */
 function plot({ startedAt, machine: on, measurements }: Report): string {
   const rows = measurements.map((one, index) => {
     const longest = Math.max(

@@ -43,12 +43,12 @@ const AUDIENCE = 'financial-accounts-service-bench';
 const START_LIMIT_MS = 60_000;
 const STOP_GRACE_MS = 5_000;
 
-/** Of 16 MiB each: more than is written between two checkpoints. */
+/** Segments of 16 MiB: more than is written between two checkpoints. */
 const WAL_FILES = 64;
 
 /**
- * A Postgres that has been in use has its files of the log already, and uses them again. A new one stops for 60 ms at each, as long as it
- * takes to fill and sync it, which is once a second under full load: that says nothing of the service.
+ * Preallocates WAL segments, as a used Postgres has. A new one pauses 60 ms to fill and sync each, once a second
+ * under full load, which says nothing about the service.
  */
 async function makeWalFiles(sql: postgres.Sql): Promise<void> {
   for (let made = 0; made < WAL_FILES; made += 1) {
@@ -58,7 +58,7 @@ async function makeWalFiles(sql: postgres.Sql): Promise<void> {
   await sql`CHECKPOINT`;
 }
 
-/** Starts everything as processes of their own, on free ports, in a folder that is removed at the end. */
+/** Starts every process on free ports, in a folder that is removed at the end. */
 export async function startStage(say: (line: string) => void): Promise<Stage> {
   const directory = mkdtempSync(join(tmpdir(), 'bench-'));
   const connections: postgres.Sql[] = [];
@@ -169,7 +169,7 @@ class Launcher {
     return running;
   }
 
-  /** Also waits until it answers. */
+  /** Waits until it answers. */
   async serve(name: string, entry: string, port: number, overrides: NodeJS.ProcessEnv = {}): Promise<Served> {
     const running = await this.launch(name, entry, { ...overrides, PORT: String(port) });
     await untilAnswering(port, running, join(this.#directory, `${name}.log`));

@@ -5,7 +5,10 @@ import { type Contender, compare, type Measurement } from './measure.ts';
 
 const PREPARED_COUNT = 5_000;
 
-/** a. Straight-through internal transfers, over all accounts and all into one, against one statement behind bare HTTP. */
+/**
+ * a. Straight-through internal transfers, across all accounts and all into one, against one statement behind bare
+ * HTTP.
+ */
 export async function benchTransfers(bench: Bench): Promise<Measurement[]> {
   const measurements: Measurement[] = [];
   const run = { callers: bench.callers, counts: bench.options.callers, ...pick(bench) };

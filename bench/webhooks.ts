@@ -9,7 +9,7 @@ import type { Received } from './receiver.ts';
 import { serviceTransfers } from './transfers.ts';
 
 const TRANSFERS = 500;
-/** What one straight-through transfer tells: four events of the sender's side, two of the receiver's. */
+/** Events of one straight-through transfer: four on the sender's side, two on the receiver's. */
 const EVENTS_OF_TRANSFER = 6;
 const CALLERS = 16;
 const LIMIT_MS = 120_000;

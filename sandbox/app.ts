@@ -8,7 +8,7 @@ import { directoryRoutes } from './directory/routes.ts';
 import type { Mailbox } from './mail/mailbox.ts';
 import { mailRoutes } from './mail/routes.ts';
 
-/** The stand-ins for the outside world, each behind a path of its own. */
+/** Stand-ins for the outside world, each under its own path. */
 export function sandboxApp(parts: {
   readonly bank: Bank;
   readonly mailbox: Mailbox;

@@ -24,7 +24,7 @@ export const STOP_ORDER: readonly { name: ChildName; byMs: number; signal: NodeJ
   { name: 'postgres', byMs: 19_000, signal: 'SIGINT' },
 ];
 
-/** An earlier start's leftovers have nobody to drain for. */
+/** An earlier start's leftovers need no drain. */
 const LEFT_OVER_GRACE_MS = 3_000;
 
 const RESTART_DELAY_FIRST_MS = 500;

@@ -94,14 +94,14 @@ function reportPayment(provider: string, id: string, word: PaymentOutcome, amoun
   );
 }
 
-test('a provider’s word about an internal transfer is a break: nothing is returned that never left', async () => {
+test('a provider’s report on an internal transfer is a break: nothing is returned that never left', async () => {
   const { id } = await sent(internal());
   const before = await world.balance(source);
   expect(await reportPayment('custom-bank', id, 'returned', 1000n)).toBe('break');
   expect(await world.balance(source)).toEqual(before);
 });
 
-test('a provider’s word about another provider’s payment or account is a break and moves nothing', async () => {
+test('a provider’s report on another provider’s payment or account is a break and moves nothing', async () => {
   const { id } = await sent(external());
   expect(await reportPayment('sandbox-bank', id, 'completed', 1000n)).toBe('break');
   expect(await statusOf(id)).toBe('processing');

@@ -40,7 +40,7 @@ export const CHANGE_REQUEST = v.object({
   alias: maybe(text()),
 });
 
-/** By how a client's name, an account's alias or a source id begins: a final refusal of that category. */
+/** Final refusals by category, chosen by the prefix of a client's name, an account's alias or a source id. */
 export function refusalOf(label: string, prefix: string): Refusal | null {
   if (label.startsWith(`${prefix}-functional`)) {
     return {
@@ -63,7 +63,7 @@ export function refusalOf(label: string, prefix: string): Refusal | null {
   return null;
 }
 
-/** A client who is known already gets the first result, whatever it is called by now. */
+/** A known client gets the first result, whatever its present name. */
 export async function connectClient(
   bank: Bank,
   request: v.InferOutput<typeof CLIENT_REQUEST>,
@@ -81,7 +81,7 @@ export async function connectClient(
   return client;
 }
 
-/** Opens an account: the answer is that it is being opened, and a callback tells how that went. */
+/** Accepts the opening of an account; a callback reports the result. */
 export async function openAccount(bank: Bank, request: v.InferOutput<typeof ACCOUNT_REQUEST>): Promise<Account> {
   const earlier = bank.books.accounts.get(request.ourReference);
   if (earlier !== undefined) {
@@ -136,7 +136,7 @@ function freeIdentifiers(bank: Bank, place: { currency: string; country: string 
   }
 }
 
-/** Closes an account or renames it. Renaming is done at once; of closing a callback tells. */
+/** Closes or renames an account. Renaming is immediate; a callback reports the closing. */
 export async function changeAccount(
   bank: Bank,
   ourReference: string,

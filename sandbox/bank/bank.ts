@@ -7,19 +7,19 @@ import { FaultSwitch } from './faults.ts';
 import { Positions } from './positions.ts';
 import { Store } from './store.ts';
 
-/** Carries out a timer that is due. Null where nothing is left to do. */
+/** Runs a due timer. Null if nothing is left to do. */
 export type TimedAction = (bank: Bank, key: string) => Change | null;
 
-// setTimeout takes no more than 31 bits.
+// setTimeout is limited to 31 bits.
 const TIMER_MS_MAX = 2 ** 31 - 1;
 
-/** The bank's books, what it does later by itself, and what it tells. */
+/** The bank's books, timers and callbacks. */
 export class Bank {
   readonly faults: FaultSwitch;
   readonly positions = new Positions();
   readonly callbacks: Callbacks;
   readonly now: () => Date;
-  /** Aborted when the bank closes: whatever waits, stops waiting. */
+  /** Aborted when the bank closes, which ends all waits. */
   readonly closing = new AbortController();
   readonly #store: Store;
   readonly #actions: Readonly<Record<Timer['action'], TimedAction>>;
@@ -31,7 +31,7 @@ export class Bank {
     this.faults = faults;
     this.now = options.now;
     this.#actions = options.actions;
-    // Every answer that is late on purpose listens to it; the warning of a leak would be wrong.
+    // Every deliberately late answer listens to it; a leak warning would be wrong.
     setMaxListeners(0, this.closing.signal);
   }
 
@@ -65,7 +65,7 @@ export class Bank {
     return this.#store.tables;
   }
 
-  /** Seen at once by everybody in here; durable, and told outside, when it resolves. */
+  /** Visible inside the bank at once; when it resolves, durable and ready to be announced. */
   async commit(change: Change): Promise<void> {
     for (const entry of change.put?.entries ?? []) this.positions.add(entry);
     const durable = this.#store.commit(change);
@@ -74,7 +74,7 @@ export class Bank {
     for (const callback of change.put?.callbacks ?? []) this.callbacks.add(callback);
   }
 
-  /** Resolves when all that can be read now is durable. */
+  /** Resolves when everything readable now is durable. */
   settled(): Promise<void> {
     return this.#store.settled();
   }
@@ -91,7 +91,7 @@ export class Bank {
     const handle = setTimeout(() => {
       this.#timers.delete(handle);
       const change = this.#actions[timer.action](this, timer.key);
-      // A failed write ends the process, by the journal's own hand.
+      // The journal ends the process if a write fails.
       this.commit({ ...change, remove: { timers: [timer.id] } }).catch(() => {});
     }, delayMs);
     this.#timers.add(handle);
@@ -104,7 +104,7 @@ export interface BankOptions {
   readonly callbackSecret: string;
   readonly now: () => Date;
   readonly actions: Readonly<Record<Timer['action'], TimedAction>>;
-  /** The books cannot be written any more. */
+  /** The books can no longer be written. */
   readonly onFailure: (error: unknown) => void;
 }
 
@@ -112,7 +112,7 @@ export function timerAfter(bank: Bank, action: Timer['action'], key: string, del
   return { id: randomUUID(), action, key, dueAtMs: bank.now().getTime() + delayMs };
 }
 
-/** An event for the customer's service; `line` is the thing it is about. */
+/** An event for the customer's service; `line` is its subject. */
 export function callbackOf(
   bank: Bank,
   event: {

@@ -1,6 +1,6 @@
 import type { PartyAccount } from '../../domain/incoming-transfers/incoming-transfers.ts';
 
-/** What the bank remembers: one row type per table. Every field whose name ends in `Minor` is a bigint. */
+/** The bank's data: one row type per table. Every field whose name ends in `Minor` is a bigint. */
 export interface Books {
   readonly clients: Client;
   readonly existingClients: ExistingClient;
@@ -29,11 +29,11 @@ export interface Client {
   readonly ourReference: string;
   readonly reference: string;
   readonly fullName: string;
-  /** Absent in rows of a journal from before it was kept. */
+  /** Absent in rows of older journals. */
   readonly identityType?: 'individual' | 'corporate';
 }
 
-/** As the bank has it; what is null was never told to it. */
+/** As the bank has it; null means that the bank was never given it. */
 export interface ExistingIdentity {
   readonly type: string | null;
   readonly givenName: string | null;
@@ -68,7 +68,7 @@ interface ExistingContact {
   readonly email: string | null;
 }
 
-/** A client whom the bank had before the service knew him. Its key is `sourceId`. */
+/** A client that the bank had before the service. Its key is `sourceId`. */
 export interface ExistingClient extends ExistingContact {
   readonly sourceId: string;
   readonly reference: string;
@@ -80,7 +80,7 @@ export interface ExistingClient extends ExistingContact {
   })[];
 }
 
-/** Whom a client of the bank has paid. Its key is `sourceId`. */
+/** A payee of a client of the bank. Its key is `sourceId`. */
 export interface ExistingBeneficiary extends ExistingContact {
   readonly sourceId: string;
   readonly reference: string;
@@ -141,7 +141,7 @@ export interface Party extends Identifiers {
 
 export type PaymentStatus = 'announced' | 'accepted' | 'released' | 'completed' | 'refused' | 'failed' | 'returned';
 
-/** `announced`: seen, answered with 503, and nothing done. Nobody is shown such a payment. */
+/** `announced`: seen, answered with 503, and not processed. No answer shows such a payment. */
 export interface Payment {
   readonly ourReference: string;
   readonly paymentId: string;
@@ -158,14 +158,14 @@ export interface Payment {
   readonly code: string | null;
   readonly error: Refusal | null;
   readonly returnReference: string | null;
-  /** What of it came back; absent in rows of a journal from before parts could. */
+  /** The returned part; absent in rows from before partial returns. */
   readonly returnedMinor?: bigint | null;
 }
 
 export interface PaymentIn {
   readonly paymentId: string;
   readonly paymentReference: string;
-  /** `held`: on the pooled position like every other, and not yet the customer's to pay on. */
+  /** `held`: in the pooled position, but not yet available to the customer. */
   readonly status: 'held' | 'booked' | 'sent-back';
   readonly amountMinor: bigint;
   readonly currency: string;
@@ -193,11 +193,11 @@ export interface Entry {
   readonly kind: EntryKind;
   readonly amountMinor: bigint;
   readonly currency: string;
-  /** The pooled position of the currency after it. */
+  /** The currency's pooled position after it. */
   readonly positionMinor: bigint;
   readonly paymentId: string;
   readonly ourReference: string | null;
-  /** By what the customer's account is found in a statement: our reference, IBAN, account number. */
+  /** Keys that find the customer's account in a statement: our reference, IBAN, account number. */
   readonly account: readonly string[];
 }
 
@@ -205,7 +205,7 @@ export function isCredit(kind: EntryKind): boolean {
   return kind === 'payment-in' || kind === 'payment-out-failed' || kind === 'payment-out-returned';
 }
 
-/** Something that the bank does later by itself. */
+/** An action that the bank takes later by itself. */
 export interface Timer {
   readonly id: string;
   readonly dueAtMs: number;
@@ -222,15 +222,15 @@ export interface Timer {
 
 export interface Callback {
   readonly id: string;
-  /** Callbacks about one thing go out in their order. */
+  /** Callbacks about one subject go out in order. */
   readonly line: string;
-  /** How often it is still to be delivered. */
+  /** Remaining deliveries. */
   readonly copies: number;
-  /** The signed body, as it is sent every time. */
+  /** The signed body, identical in every attempt. */
   readonly body: string;
 }
 
-/** Rows to write, and keys to delete, in one step. */
+/** Rows to write and keys to delete, atomically. */
 export interface Change {
   readonly put?: { readonly [Name in TableName]?: readonly Books[Name][] };
   readonly remove?: { readonly [Name in TableName]?: readonly string[] };

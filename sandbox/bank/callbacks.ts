@@ -10,7 +10,7 @@ const BACK_OFF_MS_MIN = 200;
 const BACK_OFF_MS_MAX = 10_000;
 const SHUFFLE_MS_MAX = 1_000;
 
-/** So many failures in a row mean that the receiver is away; then it is tried gently. */
+/** After so many consecutive failures the receiver counts as unavailable, and retries slow down. */
 const FAILURES_TO_REST = SENDERS;
 const REST_MS = 2_000;
 
@@ -25,13 +25,13 @@ export interface CallbackOptions {
   readonly secret: string;
   readonly faults: FaultSwitch;
   readonly now: () => Date;
-  /** Told after each delivery; takes the callback, or one of its copies, off the books. */
+  /** Called after each delivery; removes the callback, or one of its copies, from the books. */
   readonly onDelivered: (callback: Callback) => void;
 }
 
 /**
- * Sends every callback until it is answered with 2xx, those of one line in their order, signed as Standard Webhooks 1.0
- * says: HMAC-SHA256 over `id.timestamp.body`.
+ * Sends every callback until a 2xx answer, one subject's in order, signed per Standard Webhooks 1.0: HMAC-SHA256 over
+ * `id.timestamp.body`.
  */
 export class Callbacks {
   readonly #options: CallbackOptions;
@@ -55,7 +55,7 @@ export class Callbacks {
   add(callback: Callback): void {
     const { callbacks, callbackDelayMs } = this.#options.faults.now;
     const shuffled = callbacks === 'shuffled';
-    // Out of order: each callback stands in a line of its own.
+    // Out of order: each callback gets its own line.
     const name = shuffled ? callback.id : callback.line;
     const line = this.#lines.get(name) ?? { callbacks: [], failures: 0, state: 'idle' };
     this.#lines.set(name, line);
@@ -64,7 +64,7 @@ export class Callbacks {
     this.#enqueueAfter(name, line, callbackDelayMs + (shuffled ? Math.random() * SHUFFLE_MS_MAX : 0));
   }
 
-  /** Resolves when the callback has been sent once, with or without success, or after `timeoutMs`. */
+  /** Resolves after the callback's first attempt, successful or not, or after `timeoutMs`. */
   async attempted(id: string, timeoutMs: number): Promise<void> {
     const sent = new Promise<void>((resolve) => this.#attempted.set(id, resolve));
     await Promise.race([sent, sleep(timeoutMs, undefined, { ref: false })]);

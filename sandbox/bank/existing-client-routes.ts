@@ -17,7 +17,7 @@ import { cut } from './faults.ts';
 import { LATE_ANSWER_MS } from './payments.ts';
 import { answer, BankError, notFound, readBody } from './wire.ts';
 
-/** What the bank's operator writes, and the look-ups by which the service takes clients and beneficiaries over. */
+/** Routes for the bank's operator to enter clients and beneficiaries, and for the service to import them. */
 export function existingClientRoutes(app: Hono<{ Bindings: HttpBindings }>, bank: Bank): void {
   app.post('/existing-clients', async (c) =>
     answer(c, 201, await keepExistingClient(bank, await readBody(c, EXISTING_CLIENT_REQUEST))),
@@ -45,7 +45,7 @@ export function existingClientRoutes(app: Hono<{ Bindings: HttpBindings }>, bank
   });
 }
 
-/** How a look-up goes, by how the source id begins. */
+/** A look-up's outcome, by the prefix of the source id. */
 function bySourceId(bank: Bank): MiddlewareHandler<{ Bindings: HttpBindings }> {
   return async (c, next) => {
     const sourceId = c.req.param('sourceId') ?? '';

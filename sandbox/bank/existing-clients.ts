@@ -6,8 +6,8 @@ import { READY_MADE_BENEFICIARIES, READY_MADE_CLIENTS } from './ready-made-clien
 import { BankError, invalid, maybe, reference, text } from './wire.ts';
 
 /**
- * Clients, and their beneficiaries, that the bank had before the service came: what can be migrated. The bank keeps what
- * its operator writes, also what the service's rules refuse: any text, and nothing required.
+ * Clients and beneficiaries that the bank had before the service, for migration. The bank stores whatever its
+ * operator enters, also what the service refuses: any text, and no required fields.
  */
 const words = maybe(text());
 
@@ -65,7 +65,7 @@ export const EXISTING_CLIENT_REQUEST = v.strictObject({
 
 export const EXISTING_BENEFICIARY_REQUEST = v.strictObject({
   sourceId: reference(),
-  /** Whose it is: the source id of an existing client, or the bank's own reference of any client. */
+  /** Its owner: the source id of an existing client, or the bank's reference of any client. */
   clientSourceId: maybe(reference()),
   clientReference: maybe(reference()),
   identity: maybe(identity),
@@ -111,17 +111,17 @@ export function findExistingBeneficiary(bank: Bank, sourceId: string): ExistingB
   return bank.books.existingBeneficiaries.get(sourceId) ?? READY_MADE_BENEFICIARIES.get(sourceId) ?? null;
 }
 
-/** The ones of the operator after the ready-made. */
+/** The ready-made ones, then the operator's. */
 export function existingClients(bank: Bank): readonly ExistingClient[] {
   return [...READY_MADE_CLIENTS.values(), ...bank.books.existingClients.values()];
 }
 
-/** Whether the bank has a client of this reference, existing or connected by the service. */
+/** Whether the bank has a client with this reference, existing or connected by the service. */
 export function isClientReference(bank: Bank, clientReference: string): boolean {
   return findClientByReference(bank, clientReference) !== null;
 }
 
-/** `identityType` is null where the bank does not know it. */
+/** `identityType` is null if the bank does not know it. */
 export function findClientByReference(
   bank: Bank,
   clientReference: string,
@@ -137,7 +137,7 @@ export function findClientByReference(
   return null;
 }
 
-/** A client whom the bank let go is not handed over. */
+/** The bank does not release the data of a former client. */
 export const CLIENT_CLOSED: Refusal = {
   category: 'functional',
   origin: 'provider',

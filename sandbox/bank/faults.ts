@@ -3,17 +3,17 @@ import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import type { Context } from 'hono';
 import { BankError } from './wire.ts';
 
-/** What an operator or a test makes go wrong. Gone when the bank is started again. */
+/** Faults that an operator or a test injects. Cleared by a restart of the bank. */
 export interface Faults {
-  /** Every answer to the customer's service comes so much later. */
+  /** Delay of every answer to the customer's service. */
   readonly latencyMs: number;
-  /** The share of the service's calls that is answered with 503, without effect. */
+  /** Fraction of the service's calls that get 503 without effect. */
   readonly errorRate: number;
-  /** The share of the service's calls whose connection is cut after the effect. */
+  /** Fraction of the service's calls whose connection is cut after the effect. */
   readonly cutRate: number;
   readonly callbacks: 'normal' | 'held' | 'shuffled';
   readonly callbackDelayMs: number;
-  /** Who answers look-ups: the bank, or something before it, which knows nothing of payments and says 400 or 404. */
+  /** Who answers look-ups: the bank, or a gateway that knows no payments and says 400 or 404. */
   readonly lookUps: (typeof LOOK_UPS)[number];
 }
 
@@ -46,7 +46,7 @@ export class FaultSwitch {
   }
 }
 
-/** Cuts the connection in the place of an answer. */
+/** Cuts the connection instead of answering. */
 export function cut(context: Context<{ Bindings: HttpBindings }>): Response {
   context.env.incoming.socket.destroy();
   return RESPONSE_ALREADY_SENT;
@@ -56,7 +56,7 @@ export function lookUpRefused(): BankError {
   return new BankError(400, 'invalid-request', 'The request is not understood.');
 }
 
-/** A page of something on the way to the bank. */
+/** A gateway's page. */
 export function gatewayPage(context: Context): Response {
   return context.html('<!doctype html><title>404</title><h1>Not found</h1>', 404);
 }

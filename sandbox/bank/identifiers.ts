@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import { checkDigits97 } from '../../domain/frame/check-digits.ts';
 import type { Identifiers } from './books.ts';
 
-/** Numbers of an invented bank. They are drawn at random, so that they differ also from those of an earlier sandbox. */
+/** Identifiers of a fictitious bank, drawn at random so that they also differ from those of an earlier sandbox. */
 const BANK_CODE = 'SBNK';
 export const SORT_CODE = '040075';
 const IRISH_SORT_CODE = '990075';
@@ -16,7 +16,7 @@ export function bicOf(country: string): string {
   return `${BANK_CODE}${country}2L`;
 }
 
-/** Identifiers of a new account. The caller draws again when they are taken. */
+/** Identifiers of a new account. The caller draws again if they are taken. */
 export function drawIdentifiers(place: { readonly currency: string; readonly country: string }): Identifiers {
   const bic = { bic: bicOf(place.country) };
   switch (place.country) {

@@ -3,8 +3,8 @@ import { type FileHandle, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /**
- * An append-only file of lines. A line is on the disk before its writer is told so; lines that come while one sync runs
- * share the next one. A process killed in the middle of a line loses that line alone, which nobody was told of.
+ * An append-only file of lines. An append resolves once its line is on disk; lines that arrive during one sync share
+ * the next. A process killed in mid-line loses only that unacknowledged line.
  */
 export class Journal {
   readonly #handle: FileHandle;
@@ -18,21 +18,21 @@ export class Journal {
     this.#onFailure = onFailure;
   }
 
-  /** Feeds all lines to `replay`, oldest first, and opens the file behind the last whole one. */
+  /** Passes all lines to `replay`, oldest first, and opens the file after the last complete one. */
   static async open(
     file: string,
     options: { replay: (line: string) => void; onFailure: (error: unknown) => void },
   ): Promise<Journal> {
     mkdirSync(dirname(file), { recursive: true });
     const length = existsSync(file) ? await readLines(file, options.replay) : 0;
-    // What was written to it is on the disk.
+    // Everything written to it is on disk.
     const handle = await open(file, 'as');
     await handle.truncate(length);
     await handle.sync();
     return new Journal(handle, options.onFailure);
   }
 
-  /** Puts other lines in the place of all. Either the old or the new file is there at any instant. */
+  /** Replaces all lines. Either the old or the new file exists at any instant. */
   static async replace(file: string, lines: Iterable<string>): Promise<void> {
     const next = `${file}.next`;
     await rm(next, { force: true });
@@ -90,7 +90,7 @@ function* batches(lines: Iterable<string>): Generator<string> {
   yield batch.join('');
 }
 
-/** The number of bytes that the whole lines take; what is behind them was being written when the process ended. */
+/** The length of the complete lines; anything behind them was being written when the process ended. */
 async function readLines(file: string, replay: (line: string) => void): Promise<number> {
   let length = 0;
   let rest = Buffer.alloc(0);

@@ -17,7 +17,7 @@ import {
   text,
 } from './wire.ts';
 
-/** Passed on as the payer's bank wrote it: only the receiver's IBAN is checked. */
+/** Passed on as the payer's bank wrote it: only the receiver's IBAN is validated. */
 const SENDER_ACCOUNT = v.object({
   ...IDENTIFIERS,
   accountHolderName: maybe(text(140)),
@@ -46,7 +46,7 @@ export const PAYMENT_IN_REQUEST = v.object({
 });
 export type PaymentInRequest = v.InferOutput<typeof PAYMENT_IN_REQUEST>;
 
-/** An outside payer pays. Whom the money is for is the customer's to find out: any receiver is taken, known or not. */
+/** An outside payer pays. The customer must match the receiver: any receiver is accepted, known or not. */
 export async function receivePayment(bank: Bank, request: PaymentInRequest): Promise<PaymentIn> {
   const amount = amountMinor(request.amount, request.currency);
   checkScheme(request.scheme, request.currency);
@@ -98,7 +98,7 @@ export async function receivePayment(bank: Bank, request: PaymentInRequest): Pro
   return payment;
 }
 
-/** The bank lets go of a payment that it held. Again, and of one that was never held, nothing changes. */
+/** Releases a held payment. Repeating it, or releasing one that was never held, changes nothing. */
 export async function releasePayment(bank: Bank, paymentId: string): Promise<PaymentIn> {
   const payment = bank.books.paymentsIn.get(paymentId);
   if (payment === undefined) throw new BankError(404, 'not-found', 'No payment in has this id.');
@@ -116,7 +116,7 @@ export async function releasePayment(bank: Bank, paymentId: string): Promise<Pay
   return released;
 }
 
-/** The keys of the customer's account that the payer named, as far as the bank has opened it. */
+/** Keys of the customer's account that the payer named, if the bank has opened it. */
 function accountKeys(bank: Bank, receiver: PaymentIn['receiver']): string[] {
   const keys = [receiver.iban, receiver.accountNumber].filter((key) => key !== null);
   for (const { ourReference, identifiers } of bank.books.accounts.values()) {
@@ -138,7 +138,7 @@ export const RETURN_TO_PAYER_REQUEST = v.object({
 });
 export type ReturnRequest = v.InferOutput<typeof RETURN_TO_PAYER_REQUEST>;
 
-/** The customer gives money back to its payer: whole, and once. */
+/** The customer returns money to its payer: in full, and once. */
 export async function returnPaymentIn(bank: Bank, paymentId: string, request: ReturnRequest): Promise<PaymentIn> {
   const payment = bank.books.paymentsIn.get(paymentId);
   if (payment === undefined) throw new BankError(404, 'not-found', 'No payment in has this id.');

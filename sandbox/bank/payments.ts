@@ -32,15 +32,15 @@ export const PAYMENT_REQUEST = v.object({
 });
 export type PaymentRequest = v.InferOutput<typeof PAYMENT_REQUEST>;
 
-/** How a payment goes, told by the last two digits of its amount. */
+/** A payment's course, chosen by the last two digits of its amount. */
 interface Course {
   readonly status: 'refused' | 'accepted' | 'released' | 'completed';
   readonly later?: { readonly action: Timer['action']; readonly afterMs: number };
-  /** The first so many submissions are answered with 503 and do nothing. */
+  /** The first submissions that get 503 without effect. */
   readonly unavailableTimes?: number;
-  /** What is odd about the answer to the submission that takes effect. */
+  /** The fault in the answer to the submission that takes effect. */
   readonly answer?: 'cut' | 'late' | 'after-callback';
-  /** Look-ups are answered with 400, as if the payment itself were refused. */
+  /** Look-ups get 400, as if the payment itself were refused. */
   readonly lookUpsRefused?: boolean;
 }
 
@@ -55,7 +55,7 @@ const COURSES: Readonly<Record<number, Course>> = {
   6: { status: 'completed', unavailableTimes: 2 },
   7: { status: 'completed', answer: 'late' },
   8: { status: 'released', later: { action: 'complete-and-tell-twice', afterMs: 100 } },
-  // The route completes it; the timer does, should the bank die before that.
+  // The route completes it, or the timer if the bank dies before that.
   9: { status: 'released', answer: 'after-callback', later: { action: 'complete', afterMs: 5_000 } },
   10: { status: 'released' },
   13: { status: 'released', lookUpsRefused: true },
@@ -79,13 +79,13 @@ const CREDITOR_UNKNOWN: Refusal = {
 const FAILED_CODE = 'AC07';
 const RETURNED_CODE = 'AC06';
 
-/** `payment` is null where the bank has only said that it is away. */
+/** `payment` is null if the bank only answered that it is unavailable. */
 export interface Submission {
   readonly payment: Payment | null;
   readonly answer: Course['answer'] | null;
 }
 
-/** The same reference with the same money for the same account is the same payment: it gets the first one's result. */
+/** The same reference, money and account are the same payment: it gets the first one's result. */
 export async function submitPayment(bank: Bank, request: PaymentRequest): Promise<Submission> {
   const amount = amountMinor(request.amount, request.currency);
   checkScheme(request.scheme, request.currency);
@@ -142,7 +142,7 @@ function newPayment(bank: Bank, request: PaymentRequest, amount: bigint): Paymen
   };
 }
 
-/** Names and texts may be written otherwise the next time; what moves the money may not. */
+/** Names and texts may differ in a repetition; what moves the money may not. */
 function isSame(payment: Payment, request: PaymentRequest, amount: bigint): boolean {
   const { debtor, creditor } = payment;
   return (
@@ -167,7 +167,7 @@ export function findPayment(bank: Bank, ourReference: string): Payment | null {
 
 const OPEN: readonly Payment['status'][] = ['accepted', 'released'];
 
-/** Completes a payment that is open. Null where it is completed already; one that ended otherwise is a conflict. */
+/** Completes an open payment. Null if already completed; any other final state is a conflict. */
 export function complete(bank: Bank, payment: Payment, copies: number): Change | null {
   if (payment.status === 'completed' || payment.status === 'returned') return null;
   if (!OPEN.includes(payment.status)) throw conflict(payment, 'settled');
@@ -176,7 +176,7 @@ export function complete(bank: Bank, payment: Payment, copies: number): Change |
   return { put: { payments: [completed], callbacks } };
 }
 
-/** Fails a payment after its release: the money is booked back. */
+/** Fails a payment after its release and books the money back. */
 export function fail(bank: Bank, payment: Payment, code = FAILED_CODE): Change | null {
   if (payment.status === 'failed') return null;
   if (!OPEN.includes(payment.status)) throw conflict(payment, 'rejected');
@@ -190,15 +190,15 @@ export function fail(bank: Bank, payment: Payment, code = FAILED_CODE): Change |
   };
 }
 
-/** What comes back of a payment, and why; what is not said is all of it, and AC06. */
+/** The returned amount and reason; by default everything, and AC06. */
 export interface GivenBack {
   readonly code?: string | undefined;
   readonly amountMinor?: bigint | undefined;
 }
 
 /**
- * Sends a payment back from the creditor's bank, whole or in part, and once; one that is still open is completed first.
- * Null where just this has come back already; another amount is a conflict.
+ * Returns a payment from the creditor's bank, in full or in part, once; an open one is completed first. Null if the
+ * same return exists already; another amount is a conflict.
  */
 export function giveBack(bank: Bank, payment: Payment, { code, amountMinor: part }: GivenBack = {}): Change | null {
   const returnedMinor = part ?? payment.amountMinor;
@@ -225,7 +225,7 @@ export function giveBack(bank: Bank, payment: Payment, { code, amountMinor: part
   };
 }
 
-/** Null where nothing came back. Returns from before parts could be returned are whole. */
+/** Null if nothing was returned. Returns from before partial ones are in full. */
 function returnedMinorOf(payment: Payment): bigint | null {
   return payment.status === 'returned' ? (payment.returnedMinor ?? payment.amountMinor) : null;
 }
@@ -234,7 +234,7 @@ function conflict(payment: Payment, wanted: string): BankError {
   return new BankError(409, 'illegal-state', `A payment that is ${payment.status} cannot be ${wanted}.`);
 }
 
-/** A timer finds the payment as it is by then; a lever may have been faster. */
+/** A timer acts on the payment's present state; a lever may have been faster. */
 function timed(act: (bank: Bank, payment: Payment) => Change | null): TimedAction {
   return (bank, key) => {
     const payment = findPayment(bank, key);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Entry, type EntryKind, isCredit } from './books.ts';
 
-/** What of an entry is the payment's; the rest is the bank's to add. */
+/** The payment's part of an entry; the bank adds the rest. */
 export type NewEntry = Omit<Entry, 'entryId' | 'sequence' | 'bookedAt' | 'positionMinor'>;
 
 export interface Position {
@@ -9,7 +9,7 @@ export interface Position {
   readonly totals: Map<EntryKind, { count: number; totalMinor: bigint }>;
 }
 
-/** The one pooled position of each currency. It may be negative: the bank refuses nothing for want of money. */
+/** The single pooled position per currency. It may go negative: the bank never refuses for lack of funds. */
 export class Positions {
   readonly #byCurrency = new Map<string, Position>();
   #sequence = 0;
@@ -18,7 +18,7 @@ export class Positions {
     return this.#byCurrency;
   }
 
-  /** The entry as it will stand in the books; it counts once it is given to `add`. */
+  /** The entry to be booked; it counts once passed to `add`. */
   entry(entry: NewEntry, now: Date): Entry {
     const before = this.#byCurrency.get(entry.currency)?.positionMinor ?? 0n;
     return {

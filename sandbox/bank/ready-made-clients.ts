@@ -1,6 +1,6 @@
 import type { ExistingAddress, ExistingBeneficiary, ExistingClient, ExistingIdentity } from './books.ts';
 
-/** Clients and beneficiaries that every sandbox bank has from the start; docs/sandbox.md names them. */
+/** Clients and beneficiaries of every new sandbox bank; docs/sandbox.md lists them. */
 const NO_IDENTITY: ExistingIdentity = {
   type: null,
   givenName: null,

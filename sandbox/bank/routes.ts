@@ -37,10 +37,10 @@ import {
 import { positions, statement } from './statement.ts';
 import { amountDigits, amountMinor, answer, BankError, maybe, notFound, number, readBody, text } from './wire.ts';
 
-// An answer of `.09` waits so long for its callback at the most.
+// Longest wait of an answer of `.09` for its callback.
 const CALLBACK_FIRST_MS_MAX = 3_000;
 
-// Levers refuse what they do not know: a field that has no effect would say that the bank did what it did not.
+// Levers refuse unknown fields: ignoring one would pretend that it had an effect.
 const NO_FIELD = 'is not a field of this lever';
 const REASON = v.pipe(text(10), v.minLength(1, 'must not be empty'));
 const SETTLE_REQUEST = v.strictObject({}, NO_FIELD);
@@ -55,11 +55,11 @@ const FAULTS_REQUEST = v.object({
   lookUps: maybe(v.picklist(LOOK_UPS, `must be one of ${LOOK_UPS.join(', ')}`)),
 });
 
-/** Everything behind `/bank`. docs/sandbox.md is its contract. */
+/** The routes under `/bank`. docs/sandbox.md is their contract. */
 export function bankRoutes(bank: Bank): Hono<{ Bindings: HttpBindings }> {
   const app = new Hono<{ Bindings: HttpBindings }>();
   const faulty = withFaults(bank);
-  // Nothing is told that a crash could take back.
+  // Answers contain nothing that a crash could take back.
   const settled: MiddlewareHandler = async (_context, next) => {
     await next();
     await bank.settled();
@@ -100,7 +100,7 @@ export function bankRoutes(bank: Bank): Hono<{ Bindings: HttpBindings }> {
   return app;
 }
 
-/** What the customer's service calls. */
+/** Routes for the customer's service. */
 function serviceRoutes(app: Hono<{ Bindings: HttpBindings }>, bank: Bank): void {
   app.post('/clients', async (c) => {
     const result = await connectClient(bank, await readBody(c, CLIENT_REQUEST));
@@ -149,7 +149,7 @@ function serviceRoutes(app: Hono<{ Bindings: HttpBindings }>, bank: Bank): void 
   });
 }
 
-/** The outside world's side: payers, and the levers on open payments. */
+/** Routes for the outside world: payers, and the levers on open payments. */
 function outsideRoutes(app: Hono<{ Bindings: HttpBindings }>, bank: Bank): void {
   app.post('/payments-in', async (c) =>
     answer(c, 201, showPaymentIn(await receivePayment(bank, await readBody(c, PAYMENT_IN_REQUEST)))),
@@ -195,7 +195,7 @@ function showChange({ changeReference, kind, status, error }: AccountChange) {
   return { changeReference, kind, status, error };
 }
 
-/** The callback overtakes the answer, which still says what was so when the payment was taken. */
+/** The callback overtakes the answer, which still shows the payment as accepted. */
 async function completeAndNotify(bank: Bank, payment: Payment): Promise<void> {
   const change = complete(bank, payment, 1);
   const id = change?.put?.callbacks?.[0]?.id;

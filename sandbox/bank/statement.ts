@@ -9,12 +9,14 @@ const PAGE_SIZE_MAX = 10_000;
 const INSTANT = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?Z)?$/;
 
 export interface StatementQuery {
-  /** A customer's account (our reference, the bank's, IBAN or account number), or a currency: its pooled position. */
+  /**
+   * A customer's account (our reference, the bank's, IBAN or account number), or a currency for its pooled position.
+   */
   readonly account?: string | undefined;
   readonly currency?: string | undefined;
   readonly from?: string | undefined;
   readonly to?: string | undefined;
-  /** The sequence of the last entry already seen. */
+  /** The last sequence number already seen. */
   readonly after?: string | undefined;
   readonly limit?: string | undefined;
 }
@@ -87,7 +89,7 @@ function showEntry(entry: Entry) {
   };
 }
 
-/** The pooled position of every currency, with what made it up. */
+/** The pooled position of every currency, with its components. */
 export function positions(bank: Bank) {
   return [...bank.positions.all].map(([currency, position]) => {
     const total = (kind: EntryKind) => {

@@ -30,12 +30,12 @@ const TABLE_NAMES = [
   'callbacks',
 ] as const satisfies readonly TableName[];
 
-/** At the start the journal is written anew when it has more changes than this, and more than twice as many as rows. */
+/** On start the journal is compacted if it has more changes than this, and more than twice as many as rows. */
 const COMPACTION_CHANGES_MIN = 20_000;
 
 /**
- * The books in memory, with a journal of every change under them. A change is seen at once and durable when `commit`
- * resolves; whoever tells the outside of what he has read waits for `settled` first.
+ * The books in memory, backed by a journal of every change. A change is visible at once and durable when `commit`
+ * resolves; before announcing anything read from them, wait for `settled`.
  */
 export class Store {
   readonly tables: Tables;
@@ -114,7 +114,7 @@ function encode(change: Change): string {
   return JSON.stringify(change, (_key, value: unknown) => (typeof value === 'bigint' ? value.toString() : value));
 }
 
-/** The file is this class's own, so a line that was written whole is a change. */
+/** Only this class writes the file, so a complete line is a change. */
 function decode(line: string): Change {
   return JSON.parse(line, (key, value: unknown) =>
     key.endsWith('Minor') && typeof value === 'string' ? BigInt(value) : value,

@@ -8,7 +8,7 @@ import { type AmountProblem, isCurrency, parseAmountMinor } from '../../domain/f
 import { isCountry } from '../../domain/frame/parties/countries.ts';
 import type { Refusal } from './books.ts';
 
-/** A request that the bank does not carry out; answered with its status and `{"error": …}`. */
+/** A refused request; answered with its status and `{"error": …}`. */
 export class BankError extends Error {
   readonly status: 400 | 404 | 409 | 413 | 422 | 503;
   readonly refusal: Refusal;
@@ -36,7 +36,7 @@ export function notFound(what: string): BankError {
   return new BankError(404, 'not-found', `No ${what} has this reference.`);
 }
 
-/** Plain JSON; amounts are numbers with all their digits. */
+/** Plain JSON; amounts are numbers with all digits. */
 export function answer(
   context: Context,
   status: 200 | 201 | 202 | 400 | 404 | 409 | 413 | 422 | 500 | 503,
@@ -48,7 +48,7 @@ export function answer(
 const BODY_BYTES_MAX = 64 * 1024;
 const UTF8 = new TextDecoder();
 
-/** The body as it comes in, without Hono's copy of the request, which would cost more than the payment. */
+/** The raw body, without Hono's copy of the request, which would cost more than the payment. */
 async function bodyOf(incoming: IncomingMessage): Promise<string> {
   const tooLarge = () => new BankError(413, 'too-large', `A body has at most ${BODY_BYTES_MAX} bytes.`);
   if (Number(incoming.headers['content-length'] ?? 0) > BODY_BYTES_MAX) throw tooLarge();
@@ -62,7 +62,7 @@ async function bodyOf(incoming: IncomingMessage): Promise<string> {
   return UTF8.decode(Buffer.concat(chunks));
 }
 
-/** The body checked by the schema; an empty body counts as `{}`. */
+/** The validated body; an empty body counts as `{}`. */
 export async function readBody<Schema extends v.GenericSchema>(
   context: Context<{ Bindings: HttpBindings }>,
   schema: Schema,
@@ -116,7 +116,7 @@ export function iban() {
   );
 }
 
-/** The digits as they were sent, as text or as a JSON number. */
+/** The digits as sent, as text or as a JSON number. */
 export function amountDigits() {
   return v.pipe(
     v.union([v.string(), v.instance(LosslessNumber)], 'must be a number'),

@@ -13,7 +13,7 @@ import {
 import { best, type NameMatch } from './person-names.ts';
 import { eachHasItsOwn } from './several-names.ts';
 
-/** Legal forms, longest first, with the one that each is a way of writing. */
+/** Legal forms, longest first, with the canonical form of each variant. */
 const FORMS: readonly (readonly [words: string, form: string])[] = [
   ['gesellschaft mit beschrankter haftung', 'gmbh'],
   ['community interest company', 'cic'],
@@ -33,7 +33,7 @@ const FORMS: readonly (readonly [words: string, form: string])[] = [
     .split(' ')
     .map((form) => [form, form] as const),
 ];
-/** Words that say less of who a company is than of where or how it works. */
+/** Words that describe where or how a company works rather than who it is. */
 const DESCRIPTIONS = new Set(
   'uk gb group holding holdings service services solutions international trading enterprises global'.split(' '),
 );
@@ -50,7 +50,7 @@ const ABBREVIATIONS: Readonly<Record<string, string>> = {
 };
 const TYPING_LENGTH_MIN = 5;
 
-/** How the signs are said that a company may have in its name; any other symbol is a word of its own. */
+/** Spoken forms of symbols in company names; any other symbol is a word of its own. */
 const SIGNS: Readonly<Record<string, string>> = {
   '&': 'and',
   '+': 'and',
@@ -63,10 +63,10 @@ const SIGNS: Readonly<Record<string, string>> = {
   '€': 'euro',
   $: 'dollar',
 };
-/** What says something of the name, or is punctuation that Unicode counts among the symbols. */
+/** Symbols that are part of the name, or punctuation that Unicode counts among symbols. */
 const NO_WORDS = new Set('®©^`´¨|~°'.split(''));
 
-/** Compares two companies' names; "a t/a b" is held as a and as b, but who asks for it asks for both. */
+/** Compares two company names. A held "a t/a b" matches a and b; a requested one must match both. */
 export function matchCompanies(asked: string, held: string): NameMatch {
   const names = namesOf(asked);
   const holders = namesOf(held);
@@ -127,7 +127,7 @@ function withoutSingleLetters(words: readonly Word[]): Word[] {
   return result;
 }
 
-/** A name that is nothing but a form keeps it as its word. */
+/** A name that consists of a legal form keeps it as its word. */
 function formAtEnd(words: readonly Word[]): { form: string; length: number } | null {
   for (const [text, form] of FORMS) {
     const parts = text.split(' ').map(spelled);
@@ -145,7 +145,7 @@ function matchCompany(asked: CompanyName, held: CompanyName): NameMatch {
   return areCloseWords(asked.words, held.words) ? 'close' : 'none';
 }
 
-/** The same words in the same order, and descriptions besides. */
+/** The same words in the same order, plus descriptions. */
 function isDescribedBy(some: readonly Word[], all: readonly Word[]): boolean {
   let found = 0;
   for (const word of all) {

@@ -1,11 +1,11 @@
 import type { HolderType, NameMatchCode } from './name-matching.ts';
 
-/** The accounts at this sort code answer as their number says; every other number there is a full match. */
+/** Accounts at this sort code answer by their number; every other number is a full match. */
 export const MAGIC_SORT_CODE = '123456';
 
 export type DirectoryCode = NameMatchCode | 'AC01' | 'IVCR' | 'ACNS' | 'OPTO' | 'CASS' | 'SCNS';
 
-/** The codes with which a directory tells who holds the account. */
+/** Codes that reveal the type of the account's holder. */
 export const CODES_WITH_NAME: ReadonlySet<DirectoryCode> = new Set<DirectoryCode>(['MBAM', 'BAMM', 'PAMM']);
 
 const CODES: ReadonlyMap<string, DirectoryCode> = new Map<string, DirectoryCode>([

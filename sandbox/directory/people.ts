@@ -15,7 +15,7 @@ const PARTICLES = new Set(
 );
 /** "John Smith & Sons" is no John Smith: what he does, but perhaps not he. */
 const BUSINESSES = new Set('co company son sons daughter daughters partners associates bros brothers'.split(' '));
-/** Whoever is named beside one of these may hold nothing: it is the money of others, or of all of them. */
+/** A person named beside one of these may not be the beneficial owner: the money is others', or everybody's. */
 const OTHERS_MONEY = new Set(
   (
     'trust trustee trustees estate executor executors administrator administrators foundation charity fund pension savings ' +
@@ -33,19 +33,19 @@ const GENERATIONS: Readonly<Record<string, string>> = {
   iv: 'iv',
 };
 
-/** One of the people whom an account or a question names. */
+/** One of the people named by an account or a request. */
 export interface Person {
   /** The name's words in each way of writing them: particles and hyphens together, or apart. */
   readonly forms: readonly (readonly Word[])[];
   readonly generation: string | null;
   readonly titles: readonly string[];
-  /** "Mr & Mrs": somebody else is meant too. */
+  /** "Mr & Mrs" implies a second person. */
   readonly isCouple: boolean;
   /** How many words stand before the comma that the family name is put first with. */
   readonly commaAfter: number | null;
   /** The words that are written with a hyphen, without it. */
   readonly hyphened: readonly Word[];
-  /** Why another of the same name may be somebody else: half a name beside another's, or a trust or business, by its words. */
+  /** Signs of a different person of the same name: half a name beside another's, or words of a trust or business. */
   readonly doubt: string | null;
 }
 
@@ -78,7 +78,7 @@ export function peopleOf(name: string): Person[] {
 
 interface SharedFamilyName {
   readonly familyName: string;
-  /** Of "Smith Jones" in "John & Jane Smith Jones" nobody knows whether John has one name of the two or both. */
+  /** In "John & Jane Smith Jones" it is ambiguous whether John has one of the two names or both. */
   readonly isCertain: boolean;
 }
 

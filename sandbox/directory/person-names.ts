@@ -85,7 +85,7 @@ function areSame(one: Word | undefined, other: Word | undefined): boolean {
   return one !== undefined && other !== undefined && sameWord(one, other);
 }
 
-/** The same family name, and given names that an initial, a short form or a typing error tells apart. */
+/** The same family name, with given names that differ by an initial, a short form or a typing error. */
 function areCloseNames(asked: readonly Word[], held: readonly Word[]): boolean {
   const family = resemblance(asked.at(-1), held.at(-1), FAMILY_NAME_TYPING_LENGTH_MIN);
   if (family !== 'same' && family !== 'typing-error') return false;
@@ -96,12 +96,12 @@ function areCloseNames(asked: readonly Word[], held: readonly Word[]): boolean {
   if (first === 'other' || (first === 'typing-error' && areGivenNames(given[0], heldGiven[0]))) return false;
   const all = [family, first];
   const errors = all.filter((kind) => kind === 'typing-error').length;
-  // A guess on top of a guess is no resemblance.
+  // Two approximations in a row are no match.
   const guessed = all.filter((kind) => kind !== 'same').length;
   return guessed <= 1 || (errors === guessed && errors <= TYPING_ERRORS_MAX);
 }
 
-/** Two names that people are given are no slip of one another: Paul is not Paula. Zoé may be Zoë. */
+/** Two existing given names are not typing errors of each other: Paul is not Paula, but Zoé may be Zoë. */
 function areGivenNames(one: Word | undefined, other: Word | undefined): boolean {
   if (one === undefined || other === undefined || one.spellings[0] === other.spellings[0]) return false;
   return isGivenName(one) && isGivenName(other);

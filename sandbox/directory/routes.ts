@@ -27,7 +27,7 @@ const FAULTS_REQUEST = v.object({
 
 const NO_FAULTS = { latencyMs: 0, errorRate: 0, cutRate: 0 };
 
-/** Everything behind `/directory`: whose name an account has. It knows the accounts of the sandbox bank from its books. */
+/** The routes under `/directory`: the holders of accounts, taken from the sandbox bank's books. */
 export function directoryRoutes(bank: Bank): Hono<{ Bindings: HttpBindings }> {
   const app = new Hono<{ Bindings: HttpBindings }>();
   let faults = NO_FAULTS;
@@ -87,7 +87,7 @@ function check(bank: Bank, asked: NamedParty, account: { sortCode: string; accou
   return { code: account.sortCode === BANK_SORT_CODE ? 'AC01' : 'SCNS', holderName: '' };
 }
 
-/** Who holds an open account of the sandbox bank; null where there is none. */
+/** The holder of an open account of the sandbox bank; null if there is none. */
 function holderOf(
   bank: Bank,
   account: { sortCode: string; accountNumber: string },
@@ -97,7 +97,7 @@ function holderOf(
     if (status !== 'open' || identifiers?.accountNumber !== account.accountNumber) continue;
     if (identifiers.routingCodes['sort-code'] !== account.sortCode) continue;
     const client = findClientByReference(bank, clientReference);
-    // Clients of an older journal have no type: then the one that was asked for is taken as right.
+    // Clients of an older journal have no type: the requested one is assumed.
     return { name: accountHolderName, type: client?.identityType ?? askedType };
   }
   return null;

@@ -1,4 +1,4 @@
-/** More holders than any account has: beyond them nobody is matched in full. */
+/** More holders than any account has: beyond them no match is full. */
 const NAMES_MAX = 6;
 
 /** Whether each of the asked can be given one of the held that fits, and no two the same: a name said twice is two people. */

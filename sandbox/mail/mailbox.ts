@@ -26,7 +26,7 @@ interface Line {
 /** The newest are shown, and kept in memory. */
 const MAILS_MAX = 1_000;
 
-/** All mail that anybody sends, for everybody to read: a stand-in for the mailboxes of the world. */
+/** All mail sent, readable by everyone: a stand-in for the world's mailboxes. */
 export class Mailbox {
   readonly #journal: Journal;
   readonly #mails = new Map<string, CaughtMail>();
@@ -49,7 +49,7 @@ export class Mailbox {
     return mailbox;
   }
 
-  /** Resolves when the e-mail is on the disk: only then may its sender be told so. */
+  /** Resolves when the e-mail is on disk: only then may the server acknowledge it. */
   async receive(raw: Buffer, recipients: readonly string[], now: Date): Promise<void> {
     const line: Line = { receivedAt: now.toISOString(), recipients, raw: raw.toString('base64') };
     await this.#journal.append(JSON.stringify(line));

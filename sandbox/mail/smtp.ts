@@ -56,7 +56,7 @@ export async function startSmtpCatcher(options: {
           .receive(Buffer.concat(chunks), recipients, options.now())
           .then(() => {
             if (cut === undefined) callback();
-            // After it was taken: whoever sent it cannot know.
+            // Fails after accepting it: the sender cannot know.
             else
               for (const connection of server.connections)
                 if (connection.id === session.id) connection._socket.destroy();
