@@ -234,7 +234,7 @@ describe('a client that cannot be imported is refused, and nothing is written', 
       problems: ['connect.resource.invalid client.profile.residentialAddress'],
     });
     expect(refusal.message).toBe(
-      'What sandbox-bank has cannot be imported: data.client.profile.residentialAddress is required.',
+      'The data of sandbox-bank cannot be imported: data.client.profile.residentialAddress is required.',
     );
   });
 

@@ -44,8 +44,8 @@ const getDepositInformation = route(
   {
     method: 'GET',
     path: '/accounts/{id}/deposit-information',
-    summary: 'How an account is paid into',
-    description: 'One entry for each scheme by which the account can be paid into, and always one for `internal`.',
+    summary: 'How to pay into an account',
+    description: 'One entry per scheme that can pay into the account, and always one for `internal`.',
     tag: 'Accounts',
     params: { id: uuid<AccountId>() },
     response: fields({ depositInformation: map(ROUTING_CODE_KEY, depositDetailsShown, SCHEMES_MAX) }),

@@ -46,7 +46,7 @@ const postAccount = route(
     path: '/accounts',
     summary: 'Open an account',
     description:
-      'A built-in account is opened at its provider after the answer: it becomes active, or declined, by itself. A plug-in account is pending until the caller reports its connection with PATCH.',
+      'The provider opens a built-in account after the answer, and the account becomes active or declined. A plug-in account is pending until the caller reports its connection with PATCH.',
     tag: TAG,
     roles: ['operator'],
     workflows: { 'client.issuing': issuingWorkflow },
@@ -88,9 +88,9 @@ const patchAccountRoute = route(
   {
     method: 'PATCH',
     path: '/accounts/{accountId}',
-    summary: 'Rename or close an account; report what became of a plug-in account',
+    summary: 'Rename or close an account; report the result of a plug-in account',
     description:
-      'Of built-in accounts only `alias` and the status `closed` can be sent; closing goes through the provider. Callers of plug-in accounts report status, bank details and the connection. Closing needs an empty account: no balance, nothing reserved or receivable, no open transfer or sub-account.',
+      'Built-in accounts accept only `alias` and the status `closed`; the provider closes them. Callers of plug-in accounts report status, bank details and the connection. Closing needs an empty account: no balance, nothing reserved or receivable, no open transfer or sub-account.',
     tag: TAG,
     roles: ['operator'],
     params: { accountId: uuid<AccountId>() },

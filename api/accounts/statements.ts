@@ -61,7 +61,7 @@ const getAccountStatements = route(
     path: '/accounts/{accountId}/account-statements',
     summary: "An account's statement",
     description:
-      'Entries by time. Without bounds those of the current month in UTC; with one bound, those of its month from the first day or to the last.',
+      'Entries by time. The default is the current month in UTC; with one bound, the other is the first or last day of its month.',
     tag: 'Accounts',
     params: { accountId: uuid<AccountId>() },
     paged: true,

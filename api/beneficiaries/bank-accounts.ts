@@ -211,9 +211,9 @@ const getRequirements = route(
   {
     method: 'GET',
     path: '/beneficiary-bank-account-requirements',
-    summary: 'What a bank account of a currency in a country must carry',
+    summary: 'Required fields of a bank account, by currency and country',
     description:
-      'The table that validates creations. `none`: not required, and stored if sent and well-formed. Patterns are of the stored form: spaces in IBANs and account numbers, and small letters in IBANs, are taken too. Beside the required fields, one of `alternatives` must be complete. An IBAN that contradicts the sort code or account number beside it is refused.',
+      'The table that validates creations. `none`: not required, and stored if sent and well-formed. Patterns apply to the stored form: requests may use spaces in IBANs and account numbers, and small letters in IBANs. In addition to the required fields, one of `alternatives` must be complete. An IBAN that contradicts the sort code or account number beside it is refused.',
     tag: TAG,
     query: {
       'data.beneficiaryBankAccountRequirement.currency': currency(),

@@ -97,7 +97,7 @@ const patchBeneficiary = route(
     path: '/beneficiaries/{beneficiaryId}',
     summary: 'Change a beneficiary',
     description:
-      'What is absent stays; null clears an optional field; the address and the identifications are replaced as a whole. `data.identity` is the same as `data.beneficiary.identity`. The type of an identity never changes; a beneficiary known by its full name alone can be given an identity, whole. Bank accounts have operations of their own. Transfers that were created before show the beneficiary as it was.',
+      'Omitted fields keep their values; null clears an optional field; the address and the identifications are replaced as a whole. `data.identity` is the same as `data.beneficiary.identity`. The type of an identity never changes; a beneficiary known by its full name alone can be given an identity, whole. Bank accounts have their own operations. Earlier transfers keep showing the beneficiary as it was.',
     tag: 'Beneficiaries',
     roles: ['operator'],
     params: { beneficiaryId: uuid<BeneficiaryId>() },

@@ -46,7 +46,7 @@ const postBeneficiary = route(
     tag: TAG,
     roles: ['operator'],
     description:
-      '`migration` takes over a beneficiary that the client’s provider has already: `data.sourceId` is its id there. The client must have been migrated from that provider, or have an account there.',
+      '`migration` imports a beneficiary from the client’s provider: `data.sourceId` is its id there. The client must have been migrated from that provider, or have an account there.',
     workflows: {
       direct: { data: fields({ beneficiary: beneficiarySent }) },
       migration: {

@@ -116,7 +116,7 @@ const postVerification = route(
     path: '/beneficiary-verifications',
     summary: 'Compare a beneficiary’s name with the holder of a UK bank account',
     description:
-      'Asks the directory `pay-uk` (Confirmation of Payee) and answers with its result. `result.reason` is null where matched; `result.accountHolderName` is shown for close matches only; `attributes.schemeReasonCode` is the directory’s own code. A directory that is slow or away is 503, charged to nobody.',
+      'Asks the directory `pay-uk` (Confirmation of Payee) and answers with its result. `result.reason` is null where matched; `result.accountHolderName` is shown for close matches only; `attributes.schemeReasonCode` is the directory’s own code. A slow or unavailable directory is 503, free of charge.',
     tag: 'Beneficiary verification',
     roles: ['operator'],
     workflows: {

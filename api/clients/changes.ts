@@ -124,7 +124,7 @@ const patchClient = route(
     path: '/clients/{clientId}',
     summary: 'Change a client',
     description:
-      'Any subset of identity and profile (role operator) and status (role compliance or admin). Identity and profile: their type says which client is meant and cannot change. Addresses and the list of identifications are replaced as a whole; the deprecated map is merged, and its null takes the identifications of a type away.',
+      'Any subset of identity and profile (role operator) and status (role compliance or admin). Identity and profile: their type must be the client’s, which cannot change. Addresses and the list of identifications are replaced as a whole; the deprecated map is merged, and its null takes the identifications of a type away.',
     tag: 'Clients',
     roles: ['operator', 'compliance', 'admin'],
     params: { clientId: uuid<ClientId>() },

@@ -58,7 +58,7 @@ const postClient = route(
     tag: TAG,
     roles: ['operator'],
     description:
-      'With `workflow.createUser` an individual client becomes a user too, under the e-mail of its profile. `migration` takes a client over whom the named provider has already: `data.sourceId` is its id there.',
+      'With `workflow.createUser` an individual client becomes a user too, under the e-mail of its profile. `migration` imports a client from the named provider: `data.sourceId` is its id there.',
     workflows: {
       direct: { workflow: { createUser: optional(boolean()) }, data: fields({ client: clientSent }) },
       migration: { data: fields({ sourceId }), connect: namedProvider },

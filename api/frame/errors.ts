@@ -53,7 +53,7 @@ const CLIENT_CLOSED_REQUEST = 499;
 
 /** The commit was under way: the work was done before this answer, and repeating the request shows it. */
 const OUTCOME_UNKNOWN =
-  'The database did not answer in time, and whether the request took effect is unknown. Repeat it with the same Idempotency-Key to learn it.';
+  'The database did not answer in time, so it is unknown whether the request took effect. Repeat it with the same Idempotency-Key to find out.';
 
 /** A refusal with an HTTP status of its own: 404 for a path, 405, 413, 415. */
 export class HttpRefusal extends DomainError {

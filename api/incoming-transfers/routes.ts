@@ -163,7 +163,7 @@ const assignTransfer = route(
     path: '/incoming-transfers/{id}/assign',
     summary: 'Assign held money to an account',
     description:
-      'For a transfer that is `on-hold` without an account, as its payer named none or several: the account is of the same provider and currency, and active. Money that the provider holds is credited when the provider lets go of it.',
+      'For a transfer that is `on-hold` because its payer named no account or several. The account must be active, with the same provider and currency. Money that the provider holds is credited once released.',
     tag: TAG,
     roles: ['operator'],
     params: { id: uuid<IncomingTransferId>() },
@@ -195,9 +195,9 @@ const returnTransfer = route(
   {
     method: 'POST',
     path: '/incoming-transfers/{id}/return',
-    summary: 'Send held money back to its payer',
+    summary: 'Return held money to its payer',
     description:
-      'For a transfer that is `on-hold`. Of a built-in account the money goes back through the provider; callers of plug-in accounts send it back themselves.',
+      'For a transfer that is `on-hold`. For built-in accounts the provider returns the money; callers of plug-in accounts return it themselves.',
     tag: TAG,
     roles: ['operator'],
     params: { id: uuid<IncomingTransferId>() },

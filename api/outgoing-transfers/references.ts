@@ -62,7 +62,7 @@ const getAccountTransferReasons = route(
     method: 'GET',
     path: '/accounts/{accountId}/transfer-reasons/{country}',
     summary: 'Reasons for transfers from an account to a country',
-    description: 'Empty where the country asks for none.',
+    description: 'Empty if the country requires none.',
     tag: TAG,
     params: { accountId, country: country() },
     response: reasonsShown,
@@ -96,7 +96,7 @@ const getTransferDateMetadata = route(
     path: '/accounts/{accountId}/outgoing-transfer-date-metadata/{transferScope}/{transferScheme}',
     summary: 'When a transfer can be released',
     description:
-      'Dates are those of the scheme’s own zone, the cut-off is in UTC. A scheme that never closes has no cut-off and no unavailable dates. Internal transfers: `internal/internal`.',
+      'Dates are in the scheme’s own time zone, the cut-off is in UTC. A scheme that never closes has no cut-off and no unavailable dates. Internal transfers: `internal/internal`.',
     tag: TAG,
     params: {
       accountId,

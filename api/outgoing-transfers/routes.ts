@@ -37,7 +37,7 @@ const postOutgoingTransfer = route(
     path: '/outgoing-transfers',
     summary: 'Send money',
     description:
-      'An internal transfer whose requirements all hold is settled before the answer, which shows it as created. Every other one is carried out by a workflow. With `workflow.dryRun` nothing is created: the request is validated and its fee calculated.',
+      'An internal transfer without open requirements is settled before the answer, which shows it as created. A workflow processes every other transfer. With `workflow.dryRun` nothing is created: the request is validated and its fee calculated.',
     tag: TAG,
     roles: ['operator'],
     workflows: { 'client.direct': postTransferWorkflow },
@@ -81,9 +81,9 @@ const patchOutgoingTransfer = route(
   {
     method: 'PATCH',
     path: '/outgoing-transfers/{id}',
-    summary: 'Cancel or authorize a transfer, or report how a plug-in payment went',
+    summary: 'Cancel or authorize a transfer, or report the outcome of a plug-in payment',
     description:
-      'Exactly one of `status`, `requirementConfiguration` and `returned`. With `released` and `completed` go `serviceProviderId` and `serviceProviderReference`, with `failed` and `returned` goes `statusReason`. A report that says nothing new is answered with the present transfer, so it can be repeated; one that contradicts what is recorded is 409.',
+      'Exactly one of `status`, `requirementConfiguration` and `returned`. `released` and `completed` accept `serviceProviderId` and `serviceProviderReference`, `failed` and `returned` accept `statusReason`. A repeated report gets the present transfer; a contradictory one is 409.',
     tag: TAG,
     roles: ['operator', 'approver'],
     params: { id: uuid<OutgoingTransferId>() },

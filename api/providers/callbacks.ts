@@ -28,7 +28,7 @@ const postProviderCallback = openRoute(
   {
     method: 'POST',
     path: '/provider-callbacks/{provider}',
-    summary: 'A callback of a provider, which signs it',
+    summary: 'Receive a signed callback from a provider',
     tag: 'Providers',
     body: { mediaType: 'application/json', bytesMax: CALLBACK_BYTES_MAX },
     responses: {

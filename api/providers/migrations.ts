@@ -119,7 +119,7 @@ export function refuseProblems(
   problems: readonly Problem[],
 ) {
   const [first, ...rest] = problems.map(({ message, messageParameters: [, field] }): Problem => {
-    const rule = `What ${provider} has cannot be imported: ${message}`;
+    const rule = `The data of ${provider} cannot be imported: ${message}`;
     return { code: 'connect.resource.invalid', message: rule, messageParameters: [entity, field, ''] };
   });
   if (first !== undefined) throw new DomainError([first, ...rest]);

@@ -98,7 +98,7 @@ const patchUserClientRelation = route(
   {
     method: 'PATCH',
     path: '/users/{userId}/client-relations/{id}',
-    summary: 'Revoke a relation of a user to a client, or allow it again',
+    summary: 'Revoke or restore a relation of a user to a client',
     tag: TAG,
     roles: ['operator'],
     params: one,

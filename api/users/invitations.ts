@@ -69,7 +69,7 @@ const patchUserInvitation = route(
     method: 'PATCH',
     path: '/users/{userEmail}/invitations/{usersInvitationId}',
     summary: 'Cancel an invitation',
-    description: 'Only the invited person accepts or rejects, behind the link of the e-mail.',
+    description: 'Only the invited person can accept or reject, through the link in the e-mail.',
     tag: TAG,
     roles: ['operator'],
     params: one,

@@ -36,7 +36,7 @@ const postUser = route(
     path: '/users',
     summary: 'Create a user, or invite a person to become one',
     description:
-      'A user that is created directly cannot sign in; an invited person sets a password behind the link of an e-mail, and is a user from then on. Several invitations of one request share the e-mail and its answer.',
+      'A user that is created directly cannot sign in; an invited person becomes a user by setting a password through the link in the e-mail. The invitations of one request share one e-mail and one answer.',
     tag: TAG,
     roles: ['operator'],
     workflows: {

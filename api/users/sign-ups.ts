@@ -30,7 +30,7 @@ const getSignUp = openRoute(
   {
     method: 'GET',
     path: '/sign-up/{token}',
-    summary: 'The page behind the link of an invitation',
+    summary: 'The page of an invitation link',
     tag: TAG,
     responses: RESPONSES,
   },

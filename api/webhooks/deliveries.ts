@@ -102,7 +102,7 @@ const getDeliveries = route(
     method: 'GET',
     path: '/webhook-deliveries',
     summary: 'Deliveries with their attempts',
-    description: 'One for each event and subscriber, in the order of creation.',
+    description: 'One per event and subscriber, in the order of creation.',
     tag: TAG,
     paged: true,
     query: {
@@ -133,7 +133,7 @@ const retryDelivery = route(
     method: 'POST',
     path: '/webhook-deliveries/{webhookDeliveryId}/retry',
     summary: 'Deliver at once',
-    description: 'A pending delivery goes on in its schedule afterwards; one that is over begins the schedule anew.',
+    description: 'A pending delivery continues its schedule afterwards; a finished one restarts it.',
     tag: TAG,
     roles: ['admin'],
     params: { webhookDeliveryId: uuid<WebhookDeliveryId>() },

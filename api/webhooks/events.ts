@@ -45,9 +45,9 @@ const getEvents = route(
   {
     method: 'GET',
     path: '/events',
-    summary: 'The log of events, to poll',
+    summary: 'The event log, for polling',
     description:
-      'Events after data.event.positionAfter (default 0), as webhooks show them. Go on with metadata.nextPositionAfter, also where a page is not full. Pages by number count positions.',
+      'Events after data.event.positionAfter (default 0), as webhooks show them. Continue with metadata.nextPositionAfter, even after a page that is not full. Pages by number count positions.',
     tag: 'Webhooks',
     paged: true,
     query: {

@@ -121,7 +121,7 @@ const patchSubscription = route(
     path: '/webhook-subscriptions/{webhookSubscriptionId}',
     summary: 'Change a webhook subscription',
     description:
-      'What happens while it is paused is delivered when it is active again; while it is disabled nothing is kept (see replay).',
+      'Events during a pause are delivered once it is active again; events while it is disabled are not (see replay).',
     tag: TAG,
     roles: ['admin'],
     params: { webhookSubscriptionId: uuid<WebhookSubscriptionId>() },
@@ -165,7 +165,7 @@ const deleteSubscription = route(
     method: 'DELETE',
     path: '/webhook-subscriptions/{webhookSubscriptionId}',
     summary: 'End a webhook subscription',
-    description: 'Nothing more is sent to it. Its deliveries stay readable.',
+    description: 'It receives nothing more. Its deliveries stay readable.',
     tag: TAG,
     roles: ['admin'],
     params: { webhookSubscriptionId: uuid<WebhookSubscriptionId>() },

@@ -32,8 +32,8 @@ const rotateSecret = route(
   {
     method: 'POST',
     path: '/webhook-subscriptions/{webhookSubscriptionId}/rotate-secret',
-    summary: 'Give a subscription a new secret',
-    description: 'For 24 hours deliveries are signed with the new secret and the one before it.',
+    summary: 'Rotate the secret of a subscription',
+    description: 'For 24 hours deliveries are signed with both the new secret and the previous one.',
     tag: TAG,
     roles: ['admin'],
     params: { webhookSubscriptionId: uuid<WebhookSubscriptionId>() },
@@ -55,9 +55,9 @@ const ping = route(
   {
     method: 'POST',
     path: '/webhook-subscriptions/{webhookSubscriptionId}/ping',
-    summary: 'Try a receiver',
+    summary: 'Send a test webhook',
     description:
-      'Delivers a webhook of module webhook-subscriptions and type ping, which is no event and has sequence 0.',
+      'Delivers a webhook of module webhook-subscriptions and type ping. It is not an event and has sequence 0.',
     tag: TAG,
     roles: ['admin'],
     params: { webhookSubscriptionId: uuid<WebhookSubscriptionId>() },
@@ -95,9 +95,9 @@ const replay = route(
   {
     method: 'POST',
     path: '/webhook-subscriptions/{webhookSubscriptionId}/replay',
-    summary: 'Deliver once more what happened in a time',
+    summary: 'Replay the events of a period',
     description:
-      'Both ends are included; `to` is now by default, `types` all that the subscription receives. Ids are those of the first delivery.',
+      'Both ends are included; `to` is now by default, `types` all that the subscription receives. Replayed webhooks keep their ids.',
     tag: TAG,
     roles: ['admin'],
     params: { webhookSubscriptionId: uuid<WebhookSubscriptionId>() },

@@ -164,7 +164,7 @@ const EXAMPLES: Readonly<Record<ErrorCode, readonly [message: string, messagePar
   'connect.provider.unavailable': ['The provider does not answer.', ['connect', 'serviceProvider', 'sandbox-bank']],
   'connect.resource.not_found': ['The provider knows no such resource.', ['connect', 'sourceId', 'A-17']],
   'connect.resource.invalid': [
-    'What sandbox-bank has cannot be imported: data.client.profile.residentialAddress is required.',
+    'The data of sandbox-bank cannot be imported: data.client.profile.residentialAddress is required.',
     ['client', 'profile.residentialAddress', ''],
   ],
   'connect.client.not_connected': ['The provider does not know the client.', ['beneficiary', 'clientId', ID]],
