@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { nextStatus, requestHead, socketTo } from '../harness/sockets.ts';
 import { ATTACKS, type Attack, HARMLESS, type Target } from './attacks.ts';
 
-/** The attackers' process: so many requests a second, each on a connection of its own, whatever becomes of those before. */
+/** The attackers' process: so many requests a second, each on its own connection, without waiting for earlier ones. */
 
 export interface AttackCommand {
   readonly target: Target;
@@ -11,13 +11,13 @@ export interface AttackCommand {
   readonly seconds: number;
 }
 
-/** By the name of the attack: how often it was sent, and what it got that it should not. */
+/** By attack: how often it was sent, and which wrong answers it got. */
 export interface AttackReport {
   readonly sent: Readonly<Record<string, number>>;
   readonly wrong: Readonly<Record<string, readonly string[]>>;
 }
 
-/** Longer than every limit of the service: what is still open then was never closed. */
+/** Longer than every limit of the service: a socket still open by then is never closed. */
 const OPEN_MS_MAX = 60_000;
 const DRIP_MS = 1_000;
 

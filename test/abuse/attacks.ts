@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { PAGE_NUMBER_MAX } from '../../api/frame/requests/request.ts';
 
-/** What attackers know: the address, tokens of machine users who may little, and a link that somebody was sent. */
+/** What attackers know: the address, tokens of machine users with few roles, and one invitation link. */
 export interface Target {
   readonly url: string;
   readonly viewerToken: string;
@@ -15,15 +15,15 @@ export interface AttackRequest {
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** Sent every second from then on, so that the request seems to go on. */
+  /** Sent every second after that, so that the request seems to continue. */
   readonly drip?: string;
 }
 
 export interface Attack {
   readonly name: string;
-  /** The status that it gets; null = the connection is closed without an answer. */
+  /** The expected status; null = the connection is closed without an answer. */
   readonly answers: readonly (number | null)[];
-  /** The request; text is sent as it is, whatever it may be. */
+  /** The request; text is sent verbatim. */
   request(target: Target): AttackRequest | string;
 }
 
@@ -65,7 +65,7 @@ const longPassword = password('\uFDFA'.repeat(2_700));
 const hugePassword = password('\uFDFA'.repeat(349_000));
 const manyParameters = Array.from({ length: 500 }, (_, index) => `data.client.x${index}=1`).join('&');
 
-/** Bodies, announced or not, too long, too deep, or never sent to their end. */
+/** Bodies, announced or not, that are too long, too deep, or never finished. */
 const BODIES: readonly Attack[] = [
   {
     name: 'a body of 100 MB without a token',
@@ -198,7 +198,7 @@ const TOKENS: readonly Attack[] = [
   },
 ];
 
-/** Headers, connections and what is no request. */
+/** Headers, connections, and malformed requests. */
 const CONNECTIONS: readonly Attack[] = [
   { name: 'headers of 100 kB', answers: [431], request: () => ({ path: '/', headers: { x: 'a'.repeat(100_000) } }) },
   {

@@ -25,13 +25,13 @@ import type { AttackCommand, AttackReport } from './attacker.ts';
 import { ATTACKS, type Target } from './attacks.ts';
 
 /**
- * Attacks the API while others pay, and by turns lets as many harmless requests in: payments must not suffer, memory must
- * stay bounded, and every attack must get the answer that it deserves. Run by `npm test`.
+ * Attacks the API while callers pay, alternating with as many harmless requests: payments must not suffer, memory
+ * must stay bounded, and every attack must get its proper answer. Run by `npm test`.
  */
 
 const ATTACKS_PER_SECOND = 50;
 const PAYING_CALLERS = 16;
-/** Of each kind; the order within a round turns, so that what the machine does meanwhile meets both alike. */
+/** Rounds of each kind; the order alternates, so that disturbances affect both alike. */
 const ROUNDS = 10;
 const ROUND_SECONDS = 3;
 /** Of the rate beside harmless requests. */
@@ -169,7 +169,7 @@ async function attackByTurns(stage: Stage, closers: (() => Promise<unknown> | un
     for (const kind of kinds) {
       const extent = { perSecond: ATTACKS_PER_SECOND, seconds: ROUND_SECONDS };
       const command: AttackCommand = { target: stage.target, kind, ...extent };
-      // The callers end the run where a payment gets another answer than 201.
+      // The callers end the run if a payment gets any answer but 201.
       const [{ count, elapsedMs }] = await Promise.all([pay(), ask(attacker, command)]);
       rates[kind].push(count / (elapsedMs / 1_000));
       say(`${kind}: ${Math.round(rates[kind].at(-1) ?? 0)} payments a second`);
@@ -191,7 +191,7 @@ function ask(attacker: ChildProcess, command: AttackCommand | 'report'): Promise
   });
 }
 
-/** The most that the process held at any look; null where the system does not say. */
+/** The process's peak; null if the system does not report it. */
 function watchMemory({ pid }: RunningProcess): { stop(): number | null } {
   if (!existsSync(`/proc/${pid}/status`)) return { stop: () => null };
   let most = 0;

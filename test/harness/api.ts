@@ -26,7 +26,7 @@ import { TESTER } from './audit.ts';
 import { TEST_KEYRING } from './keyring.ts';
 import type { TestDatabase } from './postgres.ts';
 
-/** What JSON.parse gives: tests say what they expect of it. */
+/** The result of JSON.parse: tests assert what they expect of it. */
 export type Json = ReturnType<typeof JSON.parse>;
 
 export interface Called {
@@ -72,27 +72,27 @@ export interface TestApiOptions {
   /** Moves the service's clock: an interval of Postgres, asked before each transaction. */
   readonly clockOffset?: () => string;
   readonly configuration?: (configuration: Configuration) => Configuration;
-  /** Laid over the process's environment: SANDBOX_URL, SANDBOX_BANK_SECRET and so on. */
+  /** Overrides the process's environment: SANDBOX_URL, SANDBOX_BANK_SECRET and so on. */
   readonly env?: Readonly<Record<string, string>>;
   /** The adapters of built-in providers; none unless given. */
   readonly providers?: ReadonlyMap<string, Provider>;
-  /** The ways to name directories; those to the sandbox of SANDBOX_URL unless given. */
+  /** Adapters of name directories; those of the sandbox at SANDBOX_URL by default. */
   readonly directories?: NameDirectories;
   readonly logger?: Logger;
   readonly keyring?: Keyring;
   readonly timeouts?: ServerTimeouts;
-  /** Those of another API on the same database, as a second process of one service. */
+  /** Machine users of another API on the same database, for a second process of one service. */
   readonly users?: TestApi['users'];
   /** Routes beside the service's own. */
   readonly routes?: readonly Route[];
   readonly maxConnections?: number;
-  /** The wall clock; where it stands still, keys of tokens are read once. */
+  /** The wall clock; while it stands still, token keys are read once. */
   readonly now?: () => Date;
   /** The connections of lists. */
   readonly lists?: DatabaseOptions['lists'];
   /** By which its sessions are found. */
   readonly applicationName?: string;
-  /** Of every call of the database; a minute unless given. */
+  /** Deadline of every database call; a minute by default. */
   readonly deadlineMs?: number;
 }
 
@@ -162,7 +162,7 @@ async function createUsers(database: Database, audience: string): Promise<Record
   return Object.fromEntries(users) as Record<Role, TestMachineUser>;
 }
 
-/** A machine user with one ES256 key and a token of it that lives for an hour. */
+/** A machine user with one ES256 key and a token valid for an hour. */
 export async function createTestMachineUser(
   database: Database,
   audience: string,
@@ -185,7 +185,7 @@ export async function createTestMachineUser(
   return { id: user.id, kid, privateKey, token };
 }
 
-/** Signs a bearer token as a machine user would; `claims` replace the honest ones. */
+/** Signs a bearer token as a machine user would; `claims` override the valid ones. */
 export function signToken(
   user: Pick<TestMachineUser, 'id' | 'kid' | 'privateKey'>,
   claims: Readonly<Record<string, unknown>>,
@@ -267,7 +267,7 @@ function checkAgainstContract(routes: typeof ROUTES, method: Method, path: strin
   throw new Error(`${method} ${path} ${status} contradicts its contract: ${problems.join('; ')}\n${text}`);
 }
 
-/** The route of the interface that a path is answered by. */
+/** The route of the interface that serves a path. */
 export function findRoute(routes: typeof ROUTES, method: Method, path: string): Route | undefined {
   const segments = (path.split('?')[0] ?? '').replace(/^\/v1\//, '/').split('/');
   const matches = routes.filter((route): route is Route => {

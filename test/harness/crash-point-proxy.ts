@@ -1,28 +1,28 @@
 import { connect, createServer, type Socket } from 'node:net';
 
-/** When answers stop to come back: at once, or from Postgres's word on that the transaction is committed. */
+/** When answers are held: at once, or from Postgres's confirmation of the commit. */
 export type HoldFrom = 'now' | 'commit';
 
 /**
- * Stands between a process and a server, and makes the instant between an effect and its answer last: what is asked goes
- * through, what is answered is held. So a process can be killed just there.
+ * A proxy that prolongs the instant between an effect and its answer: requests pass, answers are held, so that a
+ * process can be killed just there.
  */
 export interface CrashPointProxy {
   readonly port: number;
-  /** Answers on the connection that says these words are held, from then on or from its next commit on. */
+  /** Holds answers on the connection that sends these words, from then on or from its next commit on. */
   holdAfter(words: string, from: HoldFrom): void;
   /** All answers on all connections are held. */
   holdAll(): void;
   /** How many connections are held now. */
   heldCount(): number;
-  /** Forgets what was to be held; new connections pass. Held ones stay so until they are closed. */
+  /** Lets new connections pass. Held ones stay held until they are closed. */
   pass(): void;
   /** Lets go what was held by `holdAll` too. */
   letGo(): void;
   close(): Promise<void>;
 }
 
-/** The end of a transaction as the protocol says it: CommandComplete with the tag COMMIT. */
+/** The end of a transaction in the protocol: CommandComplete with the tag COMMIT. */
 const COMMITTED = Buffer.from('COMMIT\0');
 
 export async function startCrashPointProxy(target: { host: string; port: number }): Promise<CrashPointProxy> {

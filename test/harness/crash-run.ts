@@ -14,9 +14,9 @@ export interface CrashRunOptions {
   readonly plan: FaultPlan;
   readonly callers: number;
   readonly thinkMs: number;
-  /** How long everything may take to end once the faults are over. */
+  /** Time for everything to finish once the faults are over. */
   readonly settleMs: number;
-  /** How long Temporal is dead while callers go on, after all other faults. */
+  /** How long Temporal stays dead under load, after all other faults. */
   readonly temporalAwayMs: number;
   readonly say?: (line: string) => void;
 }
@@ -29,7 +29,7 @@ export interface CrashRunResult {
   readonly events: number;
   readonly webhooksReceived: number;
   readonly snapshots: number;
-  /** Requests that callers made while Temporal was dead, and those of them that were not answered well. */
+  /** Requests while Temporal was dead, and those among them that failed. */
   readonly temporalAway: { readonly requests: number; readonly acknowledged: number; readonly failed: number };
   readonly settledAfterMs: number | null;
   /** Of our own processes, before the first request and after the last. */
@@ -82,7 +82,7 @@ async function subscribe({ apiUrls, token, receiver }: WholeService): Promise<st
   return answer.data.webhookSubscription.secret;
 }
 
-/** Faults under load; then everything must come to its end, and every book must agree. */
+/** Injects faults under load; then all work must finish, and all books must agree. */
 export async function crashRun(options: CrashRunOptions): Promise<CrashRunResult> {
   const { seed, plan, settleMs, say } = options;
   const under = await startUnderLoad(options);
@@ -91,7 +91,7 @@ export async function crashRun(options: CrashRunOptions): Promise<CrashRunResult
   say?.(`seed ${seed} runs in ${service.directory}`);
   try {
     const watch = watchTotals(service.database);
-    // Another row of choices than the callers', so that neither shifts the other's.
+    // A random sequence separate from the callers', so that neither shifts the other.
     const faults = await inflictFaults(service, links, randomFrom(seed + 1_000_003), plan, say);
     const temporalAway = await withoutTemporal(service, load, options.temporalAwayMs);
     await load.stop();

@@ -3,8 +3,8 @@ import postgres from 'postgres';
 import { surviveDriverFault } from '../../db/driver/driver-fault.ts';
 
 /**
- * A process of its own for test/driver-fault.test.ts: brings about the driver's known fault, or another uncaught error, with or without
- * db/driver/driver-fault.ts. Ends with 0 and `lived` when it is still alive afterwards.
+ * The process of test/driver-fault.test.ts: triggers the driver's known fault, or another uncaught error, with or
+ * without db/driver/driver-fault.ts. Exits with 0 and `lived` if it survives.
  */
 const [mode, url = ''] = process.argv.slice(2);
 
@@ -27,7 +27,7 @@ if (mode === 'other-error') {
     const pid = row?.pid ?? 0;
     await killer`select pg_terminate_backend(${pid})`;
     while ((await killer`select from pg_stat_activity where pid = ${pid}`).length > 0) await sleep(20);
-    // The end of the session has still to be read from the socket.
+    // The end of the session has not been read from the socket yet.
     await sleep(500);
     sent();
     await tx`select 1`;

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import type { Database } from '../../db/driver/client.ts';
 
-/** Every row of every table, one a line, as a thief of a backup reads it. */
+/** Every row of every table, one per line, as a thief of a backup would read it. */
 export async function dumpDatabase(database: Database): Promise<string> {
   const tables = await database.reader.execute<{ name: string }>(
     sql`SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables WHERE schemaname = 'public' ORDER BY 1`,

@@ -11,9 +11,9 @@ export interface FaultPlan {
   readonly pauses: number;
   /** The receiver answers 503 for some seconds. */
   readonly receiverOutages: number;
-  /** The bank answers slowly, with 503, or cuts the connection after the effect, for some seconds. */
+  /** For some seconds the bank answers slowly, answers 503, or cuts the connection after the effect. */
   readonly bankFaults: number;
-  /** A way between two processes goes silent, with everything on it, for some seconds, and is cut then. */
+  /** A connection between two processes goes silent for some seconds, and is then cut. */
   readonly links: number;
   readonly betweenMs: { readonly minimum: number; readonly maximum: number };
 }
@@ -31,7 +31,7 @@ const OUTAGE_MS = 3_000;
 const LINK_MS_MIN = 1_000;
 const LINK_MS_MAX = 12_000;
 
-/** Carries out the plan in an order that the seed decides, one fault after another; several may be felt at once. */
+/** Carries out the plan in an order chosen by the seed; the effects of faults may overlap. */
 export async function inflictFaults(
   service: WholeService,
   links: readonly Link[],

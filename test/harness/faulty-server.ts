@@ -13,13 +13,13 @@ export interface Exchange {
   readonly answer: WireAnswer;
 }
 
-/** What becomes of a request in the place of its answer. `forward` lets the server behind answer, and says what. */
+/** Replaces a request's answer. `forward` gets the real server's answer. */
 export type Fault = (forward: () => Promise<WireAnswer>, response: ServerResponse) => Promise<void>;
 
-/** Stands before an HTTP server and passes everything on, unless a fault is set. */
+/** A proxy before an HTTP server that passes everything on unless a fault is set. */
 export interface FaultyServer {
   readonly url: string;
-  /** What the server behind has answered, in order. */
+  /** The real server's answers, in order. */
   readonly exchanges: readonly Exchange[];
   /** Every request that comes while `work` lasts meets the fault. */
   during<Result>(fault: Fault, work: () => Promise<Result>): Promise<Result>;
@@ -46,7 +46,7 @@ export async function startFaultyServer(target: string): Promise<FaultyServer> {
       exchanges.push({ method, path, requestBody, answer });
       return answer;
     };
-    // The server behind may cut the connection, or be gone: then so is this one.
+    // If the real server cuts the connection or is gone, so is this one.
     await current(forward, response).catch(() => response.destroy());
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -82,12 +82,12 @@ function send(response: ServerResponse, { status, body, contentType = 'applicati
 
 const passOn: Fault = async (forward, response) => send(response, await forward());
 
-/** Answered by something on the way: the server behind never sees the request. */
+/** A gateway answers: the real server never sees the request. */
 export function answered(answer: WireAnswer): Fault {
   return async (_forward, response) => send(response, answer);
 }
 
-/** The server behind answers, and its answer is changed on the way. */
+/** The real server's answer is changed on the way. */
 export function changed(change: (body: string) => string): Fault {
   return async (forward, response) => {
     const answer = await forward();

@@ -1,17 +1,17 @@
 import { describe, expect, test } from 'vitest';
 import type { Called, Json } from './api.ts';
 
-/** A kind of resource whose fields are tried one by one. */
+/** A resource type whose fields are tested one by one. */
 export interface Resource {
-  /** Before the name of a field in a problem: `client`, or `client.relations.0`. */
+  /** Prefix of field names in problems: `client`, or `client.relations.0`. */
   readonly label: string;
   /** The least that makes one. */
   readonly least: () => Json;
-  /** By the path of an object: what has to stand in it beside the field that is tried. */
+  /** By an object's path: the fields required beside the tested one. */
   readonly beside: Readonly<Record<string, Json>>;
   readonly post: (sent: Json) => Promise<Called>;
   readonly shown: (answer: Called) => Json;
-  /** Of what is changed; without it the rules are tried on POST alone. */
+  /** The PATCH path; without it, rules are tested on POST alone. */
   readonly patch?: (made: Json, change: Json) => Promise<Called>;
   readonly read?: (made: Json) => Promise<Called>;
 }
@@ -27,7 +27,7 @@ export interface FieldRule {
   readonly absent?: unknown;
   /** Other fields that follow this one. */
   readonly moves?: readonly string[];
-  /** A field that is fixed by the creation takes nothing new: POST alone. */
+  /** A field that only POST can set. */
   readonly only?: 'POST' | 'PATCH';
 }
 
@@ -60,7 +60,7 @@ export function refused(sent: unknown, code: string, at = ''): Refused {
   return { sent, code, at };
 }
 
-/** Tries every rule: one test for each value taken and each refused, by POST and, where there is one, by PATCH. */
+/** One test per accepted and per refused value, by POST and, if available, by PATCH. */
 export function fieldRules(resource: Resource, rules: readonly FieldRule[]): void {
   describe('POST', () =>
     tryPost(
@@ -207,7 +207,7 @@ export function problemsOf({ body }: Called): string[] {
   );
 }
 
-/** What is wanted is there: `{}` and `[]` are empty, `undefined` is absent, and of any other object its fields are. */
+/** Matches the expectation: `{}` and `[]` are empty, `undefined` is absent, other objects may have more fields. */
 export function isSeen(actual: Json, wanted: Json, place = 'body'): void {
   if (typeof wanted !== 'object' || wanted === null) {
     expect(actual, place).toEqual(wanted);
@@ -218,7 +218,7 @@ export function isSeen(actual: Json, wanted: Json, place = 'body'): void {
   for (const name of names) isSeen(actual?.[name], wanted[name], `${place}.${name}`);
 }
 
-/** The object with a value at a path, with what has to stand beside it; `undefined` takes the field away. */
+/** The object with a value set at a path, plus required neighbours; `undefined` removes the field. */
 function withField({ beside }: Resource, base: Json, path: string, value: unknown): Json {
   const keys = path.split('.');
   const whole = structuredClone(base);
@@ -239,7 +239,7 @@ function valueAt(whole: Json, path: string): unknown {
   return path.split('.').reduce((parent: Json, key) => parent?.[key], whole);
 }
 
-/** Paths whose values differ, beside those that may. */
+/** Paths whose values differ, except those that may. */
 function changedElsewhere(before: Json, after: Json, allowed: readonly string[]): string[] {
   const [old, young] = [leaves(before), leaves(after)];
   const paths = new Set([...old.keys(), ...young.keys()]);

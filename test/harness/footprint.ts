@@ -13,11 +13,11 @@ interface Footprint {
 /** By the process's name. */
 export type Footprints = Readonly<Record<string, Footprint>>;
 
-/** A process that has worked keeps compiled code, caches and the heap that it grew to, which is bounded; a leak is not. */
+/** A process that has worked keeps compiled code, caches and a larger heap, all bounded; a leak is not. */
 const GROWTH_BYTES_MAX = 250 * 1024 * 1024;
-/** Connections to Temporal, the listener and log files beside the pool of Postgres, which fills as it is used. */
+/** Connections to Temporal, the listener and log files, besides the Postgres pool, which fills with use. */
 const DESCRIPTORS_BESIDE_POOL = 16;
-/** Callers' idle connections are closed after seconds; a busy machine is given long. */
+/** Callers' idle connections close after seconds; a busy machine gets longer. */
 const BACK_MS_MAX = 180_000;
 
 /** Of our own processes; empty if the system does not report them. */
@@ -42,7 +42,7 @@ function footprintOf({ pid }: ServiceProcess): Footprint | null {
   }
 }
 
-/** What does not come back to where it was at the start, once nothing is under way any more. */
+/** Resources that do not return to their level at the start once all work is done. */
 export async function checkFootprints(service: WholeService, atStart: Footprints): Promise<string[]> {
   const deadline = performance.now() + BACK_MS_MAX;
   for (;;) {

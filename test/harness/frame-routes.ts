@@ -30,7 +30,7 @@ export const THING_ACTION = 'thing-made';
 const thingShown = fields({ id: uuid(), name: nullable(text(140)), amount: amount(), dueDate: nullable(text(10)) });
 const THING = { id: '0197b2a4-6f0e-7cc3-9d55-0d6b1c1f2a11', name: null, amount: 1.5, dueDate: null };
 
-/** Holds the making of a thing, in the middle of its transaction, until a test lets it go on. */
+/** Holds the creation of a thing in mid-transaction until the test releases it. */
 export interface Gate {
   /** Resolves once the route stands before it. */
   readonly reached: Promise<void>;
@@ -174,5 +174,5 @@ const getFault = route(
   },
 );
 
-/** Routes that stand in for resources, so that the frame's own promises are tested without any. */
+/** Routes of dummy resources, to test the frame's guarantees without real ones. */
 export const frameRoutes: readonly Route[] = [postThing, askThing, patchThing, getThings, getFault];

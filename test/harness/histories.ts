@@ -5,7 +5,7 @@ const HistoryMessage = proto.temporal.api.history.v1.History;
 
 export type History = Awaited<ReturnType<ReturnType<Client['workflow']['getHandle']>['fetchHistory']>>;
 
-/** Everything that can be read in a history: texts, and payloads as the text that they are. */
+/** All readable text of a history, payloads included. */
 export function textOf(history: History): string {
   const texts: string[] = [];
   const walk = (value: unknown): void => {
@@ -18,7 +18,7 @@ export function textOf(history: History): string {
   return texts.join('\n');
 }
 
-/** How often something happened, by the name of its attributes in Temporal's interface. */
+/** Counts events, by their attributes' name in Temporal's API. */
 export function countEvents(history: History, attributes: string): number {
   return (history.events ?? []).filter((event) => Reflect.get(event, attributes) != null).length;
 }
@@ -30,7 +30,7 @@ export function timersSeconds(history: History): number[] {
   );
 }
 
-/** A history as it is kept in a file. (The SDK's own conversion fails on the protobufjs that npm installs beside it.) */
+/** A history in its file format. (The SDK's own conversion fails on the installed protobufjs.) */
 export function historyToJson(history: History): string {
   const plain = HistoryMessage.toObject(HistoryMessage.fromObject(history), {
     enums: String,

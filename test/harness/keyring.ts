@@ -1,7 +1,7 @@
 import { createKeyring, type Keyring } from '../../db/frame/keyring.ts';
 
-/** Of processes that tests start; only values of tests are ever encrypted under it. */
+/** For processes that tests start; it only ever encrypts test data. */
 export const TEST_ENCRYPTION_KEY = Buffer.alloc(32, 'a key of tests').toString('base64');
 
-/** The same key, for what runs in this process. */
+/** The same key, for code in this process. */
 export const TEST_KEYRING: Keyring = createKeyring([Buffer.from(TEST_ENCRYPTION_KEY, 'base64')]);

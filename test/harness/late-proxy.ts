@@ -1,16 +1,16 @@
 import { connect, createServer, type Socket } from 'node:net';
 
 /**
- * Stands between a client and a server, and can keep what the client sends, its goodbye included, to deliver it later: as
- * the buffers of a network or of a stopped process do. The client hears nothing while it is kept.
+ * A proxy that can retain what a client sends, its goodbye included, and deliver it later, as buffers of a network or
+ * a stopped process do. The client gets no answer meanwhile.
  */
 export interface LateProxy {
   readonly port: number;
-  /** Keeps what is sent from now on: on every connection, or on the next one that says these words, from there on. */
+  /** Retains everything sent from now on: on every connection, or on the next one that sends these words. */
   hold(words?: string): void;
   /** How many connections have something kept. */
   heldCount(): number;
-  /** Delivers what was kept, in its order, and keeps nothing more. */
+  /** Delivers everything retained, in order, and retains nothing more. */
   deliver(): void;
   close(): Promise<void>;
 }

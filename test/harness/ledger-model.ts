@@ -1,7 +1,6 @@
 /**
- * A second, simpler ledger to judge the service by: plain maps, whole pence, one thing after another. It knows nothing of
- * the service's code. What a caller may ask, how it is answered and what follows stand here once more, from the
- * interface and the decisions alone.
+ * A second, simpler ledger to check the service against: plain maps, whole pence, one operation at a time. It shares
+ * no code with the service and restates the rules from the interface and the decisions alone.
  */
 export type Word = 'released' | 'completed' | 'failed' | 'returned';
 
@@ -88,7 +87,7 @@ export class LedgerModel {
     return transfer;
   }
 
-  /** Carries out one operation and says with which status it is answered. `id` is what a created transfer is called. */
+  /** Carries out one operation and returns the expected status. `id` is the id of a created transfer. */
   apply(operation: Operation, id: string | null): number {
     switch (operation.kind) {
       case 'internal':
@@ -115,7 +114,7 @@ export class LedgerModel {
     }
   }
 
-  /** What the admission of waiting transfers does after credits: each account's, oldest first, whatever fits. */
+  /** Admits waiting transfers after credits: per account, oldest first, whatever fits. */
   admit(): void {
     const waiting = [...this.state.transfers].filter(([, { to, status }]) => to === null && status === 'pending');
     for (const [, transfer] of waiting.sort(([one], [other]) => (one < other ? -1 : 1))) {
@@ -241,13 +240,13 @@ export class LedgerModel {
   }
 }
 
-/** Whether a report says nothing that is not recorded already: it can be repeated, and come late. */
+/** Whether a report is already recorded: it may be repeated, and come late. */
 function isImplied({ status, returned, events }: Transfer, word: Word): boolean {
   if (word === 'released') return events.includes('released');
   return word === 'returned' ? returned : word === status;
 }
 
-/** An operation that was answered: with which status, and what the created transfer is called. */
+/** An answered operation: its status, and the id of the created transfer. */
 export interface Answered {
   readonly operation: Operation;
   readonly status: number;
@@ -255,8 +254,8 @@ export interface Answered {
 }
 
 /**
- * Whether operations that ran at once were answered, and left the books, as if they had run one after another in some
- * order. The model then stands where that order leads; else it is left as it was.
+ * Whether concurrent operations were answered, and left the books, as if they had run in some sequential order. The
+ * model then adopts that order's result; otherwise it stays unchanged.
  */
 export function happenedInSomeOrder(model: LedgerModel, answered: readonly Answered[], observed: string): boolean {
   const [first, ...rest] = answered;

@@ -5,20 +5,20 @@ import type { Json } from './api.ts';
 import type { Random } from './random.ts';
 import type { WholeService } from './whole-service.ts';
 
-/** A request that is not answered after this long hangs: no connection error, no answer. Beyond the service's own deadlines. */
+/** A request without answer or connection error after this long hangs: it exceeds the service's deadlines. */
 const HUNG_AFTER_MS = 45_000;
 const ASK_AGAIN_MAX = 30;
-/** What a caller would try again by itself, with the same key. */
+/** Statuses that a caller would retry with the same key. */
 const UNSETTLED = new Set([500, 502, 503, 504]);
 
-/** One thing that a caller wanted, and everything that came back for it. */
+/** One operation that a caller intends, and all answers to it. */
 export interface Wish {
   readonly key: string;
   readonly kind: 'internal' | 'external' | 'waiting';
   readonly body: string;
-  /** Ids of all answers that acknowledge it; more than one kind of id means that it was done twice. */
+  /** Ids in all acknowledging answers; more than one id means that it was done twice. */
   readonly ids: Set<string>;
-  /** The status that settles it; null while its outcome is unknown. */
+  /** The final status; null while the outcome is unknown. */
   status: number | null;
 }
 
@@ -26,7 +26,7 @@ export interface LoadFigures {
   requests: number;
   acknowledged: number;
   refused: number;
-  /** No answer, or one that settles nothing: the process died or Postgres was away. */
+  /** No answer or an inconclusive one: the process died or Postgres was unavailable. */
   unknown: number;
   repeated: number;
   hung: number;
@@ -43,9 +43,9 @@ export interface Load {
   /** Payment ids of the bank that acknowledged them. */
   readonly paidIn: ReadonlySet<string>;
   readonly accountIds: readonly string[];
-  /** Stops sending; resolves when every request has its answer or its end. */
+  /** Stops sending; resolves when every request has ended. */
   stop(): Promise<void>;
-  /** Asks again, with the same keys, for whatever outcome is unknown; all must settle. */
+  /** Repeats, with the same keys, every request of unknown outcome; all must settle. */
   settle(): Promise<void>;
 }
 
@@ -57,7 +57,7 @@ export interface LoadOptions {
   readonly thinkMs: number;
 }
 
-/** Opens accounts at the sandbox bank, puts money into them, and lets callers loose. */
+/** Opens and funds accounts at the sandbox bank, and starts the callers. */
 export async function startLoad(options: LoadOptions): Promise<Load> {
   const load = new Callers(options);
   await load.open();
@@ -65,7 +65,7 @@ export async function startLoad(options: LoadOptions): Promise<Load> {
   return load;
 }
 
-/** Final amounts of the bank's magic: most are plain, some fail, come back, cut the connection or call twice. */
+/** Magic last digits of amounts: most are plain, some fail, return, cut the connection or call back twice. */
 const COURSES = { '.50': 12, '.01': 1, '.02': 1, '.03': 1, '.04': 0.4, '.05': 1, '.06': 1, '.08': 1, '.09': 1 };
 const ACCOUNTS = 8;
 /** Half of all money movements touch the first two accounts. */
@@ -199,7 +199,7 @@ class Callers implements Load {
     const { random } = this.#options;
     const [from, to] = this.#pair();
     const external = kind === 'external';
-    // Some ask for more than is there: internal ones are refused, outside ones wait for money.
+    // Some exceed the balance: internal ones are refused, external ones wait for funds.
     const pounds = random.chance(0.05) ? random.whole(3_000, 9_000) : random.whole(1, 40);
     const pence = external ? random.weighted(COURSES) : `.${String(random.whole(10, 99))}`;
     const tomorrow = new Date(Date.now() + 3 * 86_400_000).toISOString().slice(0, 10);
@@ -246,7 +246,7 @@ class Callers implements Load {
       if (wish.status !== 201) this.figures.acknowledged += 1;
       wish.status = 201;
     } else if (wish.status === null) {
-      // What is refused was not done; the same key may yet succeed, and then counts as done.
+      // A refused request had no effect; its key may yet succeed, and then counts as done.
       this.figures.refused += 1;
       wish.status = answer.status;
     }
@@ -290,7 +290,7 @@ class Callers implements Load {
     appendFileSync(this.#journal, `${JSON.stringify({ at: new Date().toISOString(), ...line })}\n`);
   }
 
-  /** An outside payer pays. The bank's own books say afterwards what became of a payment whose answer was lost. */
+  /** An outside payer pays. If the answer is lost, the bank's books show the outcome afterwards. */
   async #payIn(account: Json, amount: string): Promise<void> {
     const { iban, accountNumber, routingCodes } = account;
     const receiver = iban === null ? { accountNumber, routingCodes } : { iban };

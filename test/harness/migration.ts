@@ -18,13 +18,13 @@ export interface MigrationStage {
   /** Everything that the API has logged. */
   readonly logged: string[];
   sandbox: RunningSandbox;
-  /** `kill -9`, then the same bank at another address: what it has of its books is what it had written. */
+  /** `kill -9`, then the same bank at another address, with whatever it had written. */
   restartSandbox(): Promise<void>;
   bank(method: string, path: string, body?: Json): Promise<Json>;
   close(): Promise<void>;
 }
 
-/** The service's; sooner than the bank's `slow` is. */
+/** The service's time limit; shorter than the bank's `slow`. */
 const TIMEOUT_MS = 1_500;
 
 export async function startMigrationStage(name: string): Promise<MigrationStage> {
@@ -120,7 +120,7 @@ export function refusalIn({ status, body }: Called): Json {
   };
 }
 
-/** How many rows each table has that a migration writes to. */
+/** Row counts of the tables that a migration writes. */
 export async function rowCounts({ database }: TestApi): Promise<Json> {
   const tables = [
     'clients',

@@ -3,13 +3,13 @@ import { checkLedger } from '../../db/ledger/check.ts';
 import type { Json, TestApi } from './api.ts';
 import { illegalMoves } from './state-history.ts';
 
-/** Clients, accounts and money made through the interface itself; tests of transfers start from these. */
+/** Creates clients, accounts and money through the API; starting point of transfer tests. */
 export interface MoneyWorld {
   client(givenName?: string): Promise<string>;
   /** An active plug-in account of the client, with this much money reported as arrived. */
   account(clientId: string, options?: { currency?: string; amount?: number }): Promise<string>;
   credit(accountId: string, amount: number, currency?: string): Promise<Json>;
-  /** A company with one bank account; answers the bank account's id. */
+  /** A company with one bank account; returns the bank account's id. */
   beneficiary(clientId: string, bankAccount?: Json): Promise<string>;
   balance(accountId: string): Promise<{ available: number; receivable: number }>;
   statement(accountId: string): Promise<Json[]>;

@@ -5,7 +5,7 @@ export interface Question {
   readonly type: 'A' | 'AAAA' | 'other';
 }
 
-/** A real name server on the loopback, which says what a test lets it say. */
+/** A name server on loopback that the test scripts. */
 export interface NameServer {
   /** `address:port`. */
   readonly address: string;

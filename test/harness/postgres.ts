@@ -7,7 +7,7 @@ import { migrate } from '../../db/migrate.ts';
 import { testPostgresUrl } from './shared-postgres.ts';
 
 export interface TestDatabase {
-  /** Of a database of its own: migrated, with the seeds of the migrations and nothing else. */
+  /** The URL of a separate database with migrations and their seeds only. */
   url: string;
   /** Ends its sessions and removes it. */
   drop(): Promise<void>;
@@ -56,7 +56,7 @@ export async function createEmptyDatabase(name: string): Promise<TestDatabase> {
 async function migratedTemplate(serverUrl: string): Promise<string> {
   const template = `template_${migrationsHash()}`;
   await onServer(serverUrl, async (sql) => {
-    // Test files run in several processes: one of them builds the template, the others wait for it.
+    // Test files run in several processes: one builds the template, the others wait.
     await sql`select pg_advisory_lock(${TEMPLATE_LOCK})`;
     const existing = await sql`select 1 from pg_database where datname = ${template}`;
     if (existing.length > 0) return;

@@ -8,10 +8,10 @@ import type { Contract, Route } from '../../api/frame/route.ts';
 import { ROLES } from '../../domain/machine-users/roles.ts';
 import type { Called, Json, TestApi } from './api.ts';
 
-/** What stands in for a path parameter that is no id: the first that its schema accepts. */
+/** A path parameter other than an id: the first value that its schema accepts. */
 const PATH_CANDIDATES = ['GB', 'external', 'internal', 'faster-payments', 'someone@example.com', 'sandbox-bank', '1'];
 
-/** Routes that name no resource by its id, in path, body or query, and why there is nothing of the kind to refuse. */
+/** Routes without any resource id in path, body or query, and why they can refuse none. */
 export const WITHOUT_IDS: Readonly<Record<string, string>> = {
   'POST /clients': 'a client stands on nothing else',
   'GET /clients': 'its filters are words of the client itself',
@@ -30,7 +30,7 @@ export function nameOf({ contract }: Route): string {
   return `${contract.method} ${contract.path}`;
 }
 
-/** What every route promises, whatever it does: run once for each. */
+/** Guarantees of every route: run once for each. */
 export function routeSuite(route: Route, api: () => TestApi): void {
   const { contract } = route;
   const { method } = contract;
@@ -73,7 +73,7 @@ export function routeSuite(route: Route, api: () => TestApi): void {
         }
       }
       for (const name of filters) expect((await call(`${examplePath(route)}?${name}=17`)).status).toBe(400);
-      // Behind an id in the path that is foreign nothing else is looked for.
+      // A foreign id in the path is refused before anything else is looked up.
       if (ids.length > 0) return;
       for (const body of naming) {
         const { status, body: error, text } = await call(examplePath(route), body);
@@ -116,7 +116,7 @@ export function routeSuite(route: Route, api: () => TestApi): void {
       if (Object.values(contract.workflows ?? {}).some(({ connect }) => connect !== undefined)) return;
       expect(refused.body.code).toBe('common.validation.limit_exceeded');
       expect(refused.body.messageParameters).toEqual(['body', 'connect', '']);
-      // As long as it may be: whatever else is wrong with the example's ids, it is not this.
+      // Of maximum length, so that only the ids in the example are wrong.
       const taken = await call(examplePath(route), words(4_096 - '{"words":""}'.length));
       expect([taken.body, ...(taken.body.errors ?? [])].map(({ code }) => code)).not.toContain(refused.body.code);
     });
@@ -132,7 +132,7 @@ export function routeSuite(route: Route, api: () => TestApi): void {
           expect(answer.status, seen).toBe(400);
           const problems = [answer.body, ...(answer.body.errors ?? [])];
           const last = mutation.path.split('.').at(-1) ?? '';
-          // A container that counts as empty is named by the fields that it lacks.
+          // An empty container is reported by its missing fields.
           const named = problems.some(
             ({ messageParameters: [entity, field] }) =>
               `.${field}`.endsWith(`.${last}`) || (mutation.path === 'connect' && entity === 'connect'),
@@ -152,7 +152,7 @@ function exampleBodies({ contract }: Route): Json[] {
   }));
 }
 
-/** The path with ids of nothing, unless `given` has others. */
+/** The path with unknown ids, unless `given` has others. */
 function examplePath({ contract }: Route, given: Readonly<Record<string, string>> = {}): string {
   return contract.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
     if (given[name] !== undefined) return given[name];
@@ -166,7 +166,7 @@ function examplePath({ contract }: Route, given: Readonly<Record<string, string>
   });
 }
 
-/** A value for each parameter of the query that cannot be left out. */
+/** A value for each required query parameter. */
 function requiredQuery({ contract }: Route): string {
   const parameters = Object.entries(contract.query ?? {}).flatMap(([name, schema]) => {
     if (check(schema, undefined, []).problems.length === 0) return [];
@@ -188,7 +188,7 @@ function idNames(parameters: Contract['params'] | Contract['query'] = {}): strin
   return Object.entries(parameters).flatMap(([name, schema]) => (isId(schema) ? [name] : []));
 }
 
-/** The request's JSON Schema, from the very document that callers read. */
+/** The request's JSON Schema from the public document. */
 function requestSchema(route: Route, code: string): JsonSchema {
   const { paths } = openApiDocument([route], 'test');
   const operation = paths[route.contract.path]?.[route.contract.method.toLowerCase()];
@@ -202,7 +202,7 @@ interface Mutation {
   readonly body: Json;
 }
 
-/** Every field of the example that its schema describes: left out where required, of a wrong type, and with a stranger beside it. */
+/** Every field of the example in its schema: omitted if required, of a wrong type, and with an unknown neighbour. */
 function mutationsOf(schema: Json, body: Json, path: readonly string[] = [], root: Json = body): Mutation[] {
   const own = plain(schema);
   if (own.type === 'array' && Array.isArray(body)) {

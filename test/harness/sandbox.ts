@@ -22,7 +22,7 @@ export interface RunningSandbox {
   stop(): Promise<number | null>;
 }
 
-/** The real process, on a port of its own; `directory` keeps its books from one start to the next. */
+/** The real process on its own port; `directory` keeps its books across restarts. */
 export async function startSandbox(options: {
   readonly directory: string;
   readonly callbackUrl: string;
@@ -91,7 +91,7 @@ export interface CallbackReceiver {
   close(): Promise<void>;
 }
 
-/** Stands where the API stands: takes the bank's callbacks. */
+/** Receives the bank's callbacks in place of the API. */
 export async function startCallbackReceiver(): Promise<CallbackReceiver> {
   const received: ReceivedCallback[] = [];
   const port = await freePort();

@@ -1,11 +1,11 @@
 import type { PaymentAnswer, PaymentRequest, PaymentState, Provider } from '../../activities/providers/port.ts';
 
 /**
- * A provider inside the test process, for tests of workflows that must decide themselves when and how it answers; tests of the
- * whole service use the sandbox bank.
+ * A provider inside the test process, for workflow tests that script its answers; whole-service tests use the sandbox
+ * bank.
  */
 export interface ScriptedProvider extends Provider {
-  /** References in the order in which payments were submitted, repetitions included. */
+  /** References in order of submission, repetitions included. */
   readonly submissions: string[];
   readonly lookUps: string[];
   readonly returned: string[];

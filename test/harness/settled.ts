@@ -8,7 +8,7 @@ import { findStuckWork } from '../../scripts/stuck-work.ts';
 import type { Json } from './api.ts';
 import type { WholeService } from './whole-service.ts';
 
-/** What is still under way somewhere; all zero = the service has nothing left to do. */
+/** Work still under way; all zero = nothing left to do. */
 export interface Unsettled {
   readonly outgoing: number;
   readonly incoming: number;
@@ -22,7 +22,7 @@ export interface Unsettled {
   readonly stuckWork: number;
 }
 
-/** The bank sends payments with this last amount back after two seconds. */
+/** The bank returns payments with this last amount after two seconds. */
 const RETURNED_PENCE = 3;
 const PAST_EVENTS_MAX = 12;
 const enums = proto.temporal.api.enums.v1;
@@ -51,7 +51,7 @@ export async function stuckWorkOf({ database, temporalAddress }: WholeService): 
   }
 }
 
-/** The last events of a workflow's history, so that a reader need not look for it: the server ends with the test. */
+/** The end of a workflow's history, for readers of a failure: the server ends with the test. */
 async function pastOf(client: Client, id: string): Promise<string> {
   const history = await client.workflow.getHandle(id).fetchHistory();
   const events = (history.events ?? []).slice(-PAST_EVENTS_MAX);
@@ -71,14 +71,14 @@ export async function readUnsettled(service: WholeService): Promise<Unsettled> {
   const answer = await fetch(`${service.sandboxUrl}/bank/callbacks`);
   const { pending }: Json = await answer.json();
   const settled = { ...row, bankCallbacks: pending };
-  // Temporal is asked last, and only when nothing else is open: its lists are dear.
+  // Temporal is queried last, and only if nothing else is open: its lists are expensive.
   if (Object.values(settled).some((count) => count > 0)) return { ...settled, stuckWork: 0 };
   return { ...settled, stuckWork: (await stuckWorkOf(service)).length };
 }
 
 /**
- * Cancels what would wait for ever (for its date or for money that does not come), and waits until nothing is under way.
- * Returns how long that took, or what is still open after `limitMs`.
+ * Cancels what would wait for ever (for its date or for funds), and waits until nothing is under way. Returns the
+ * duration, or what is still open after `limitMs`.
  */
 export async function untilSettled(
   service: WholeService,
@@ -92,8 +92,8 @@ export async function untilSettled(
     const open = await readUnsettled(service);
     const tookMs = performance.now() - beganAt;
     const settled = Object.values(open).every((count) => count === 0);
-    // The parts are asked one after the other: what moves from one that is still to be asked to one that has been, as a
-    // callback of the bank that is applied meanwhile, is seen by nobody. It tells an event, so two looks must agree on those.
+    // The parts are queried one after the other, so work that moves between them (such as a bank's callback) can be
+    // missed. It would record an event, so two consecutive readings must agree on the event count.
     if (settled && eventCount === eventsBefore) return { tookMs };
     eventsBefore = settled ? eventCount : null;
     if (tookMs > limitMs) return { open };
@@ -134,7 +134,7 @@ export interface Watch {
 
 const WATCH_INTERVAL_MS = 100;
 
-/** Every currency sums to zero over all accounts, as they are stored; read on one snapshot. */
+/** Every currency sums to zero over all stored accounts, on one snapshot. */
 const TOTALS = `SELECT currency, sum(minor)::text AS total FROM (
     SELECT currency, posted_minor AS minor FROM accounts
     UNION ALL SELECT currency, -amount_minor FROM postings WHERE debit_version IS NULL

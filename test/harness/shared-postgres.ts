@@ -6,8 +6,8 @@ import { underFileLock } from '../../scripts/processes.ts';
 const DATA_DIRECTORY = fileURLToPath(new URL('../../node_modules/.cache/test-postgres', import.meta.url));
 
 /**
- * Url of the Postgres that tests use: the one that `npm test` started for its run, else one that is shared by all direct runs of
- * vitest in this checkout, started on demand and left running.
+ * URL of the tests' Postgres: the one of the `npm test` run, or one shared by all direct vitest runs in this
+ * checkout, started on demand and left running.
  */
 export async function testPostgresUrl(): Promise<string> {
   const given = process.env.TEST_POSTGRES_URL;

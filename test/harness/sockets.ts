@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 
-/** A connection to a server on the loopback, for requests that no honest client sends. */
+/** A raw connection to a loopback server, for requests that no regular client sends. */
 export async function socketTo(url: string): Promise<Socket> {
   const socket = connect(Number(new URL(url).port), '127.0.0.1');
   socket.on('error', () => {});

@@ -27,7 +27,7 @@ import { TEST_KEYRING } from './keyring.ts';
 import { createTestDatabase, type TestDatabase } from './postgres.ts';
 import { type ScriptedProvider, scriptedProvider } from './scripted-provider.ts';
 
-/** What the service does around Temporal, in this process: a database of its own, loops and workers to start and stop. */
+/** The service's work around Temporal in this process: its own database, and loops and workers to start and stop. */
 export interface Stage {
   readonly database: Database;
   readonly testDatabase: TestDatabase;
@@ -43,7 +43,7 @@ export interface Stage {
   startWorkers(databaseUrl?: string): RunningWorkers;
   /** An active account with this much money in minor units. */
   account(postedMinor: bigint): Promise<{ id: AccountId; clientId: ClientId }>;
-  /** An external transfer from the account, accepted as the API accepts it. */
+  /** An external transfer from the account, as the API would accept it. */
   transfer(
     account: { id: AccountId; clientId: ClientId },
     change?: Partial<NewOutgoingTransfer>,
@@ -57,7 +57,7 @@ export interface StageOptions {
   readonly address: string;
   readonly namespace?: string;
   readonly clockOffset?: () => string;
-  /** Awaited before each transaction: where another clock sets the offset, it is read then, never later than what it decides. */
+  /** Awaited before each transaction: if another clock sets the offset, reads it no later than the decision. */
   readonly readClock?: () => Promise<void>;
   readonly relayListens?: boolean;
   readonly pools?: Partial<Configuration['pools']>;
@@ -68,7 +68,7 @@ export interface StageOptions {
   readonly logger?: Logger;
 }
 
-// The SDK's own lines say nothing that a failing test would not.
+// The SDK's own log adds nothing to a failing test.
 Runtime.install({ logger: new DefaultLogger('ERROR'), shutdownSignals: [] });
 
 const silent = pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' });
@@ -187,7 +187,7 @@ async function insertAccount(database: Database, postedMinor: bigint): Promise<{
   return { id, clientId };
 }
 
-/** Money arrives from outside, as the ledger books it. */
+/** Books money from outside in the ledger. */
 export async function credit(database: Database, accountId: AccountId, amountMinor: bigint): Promise<void> {
   numbers += 1;
   const debitNumber = `20260101-T${String(numbers).padStart(5, '0')}`;
@@ -267,7 +267,10 @@ async function insertTransfer(
   return id;
 }
 
-/** Looks until it is so; fails with what it last saw after a generous limit, which is no measure of speed. */
+/**
+ * Polls until the condition holds; fails with its last observation after a generous limit, which does not measure
+ * speed.
+ */
 export async function until<Value>(
   look: () => Promise<Value>,
   good: (value: Value) => boolean,

@@ -4,11 +4,11 @@ import { numberEvents } from '../../db/webhooks/event-sequencer.ts';
 import type { Called, Json, TestApi } from './api.ts';
 import type { Staged } from './transfer-cases.ts';
 
-/** Puts situations into the database, many at once, and reads back what has become of each. */
+/** Writes many situations to the database at once, and reads back their results. */
 
 let numbers = 0;
 
-/** Inserts the rows of all these situations by a handful of statements, and books their money. */
+/** Inserts the rows of all situations in a few statements, and books their money. */
 export async function stageAll(api: TestApi, staged: readonly Staged[]): Promise<void> {
   const insert = (table: string, rows: readonly Json[]) =>
     api.database.statement(`INSERT INTO ${table} SELECT * FROM json_populate_recordset(NULL::${table}, $1::json)`, [
@@ -119,7 +119,7 @@ function bankAccountRow({ case: { bankAccount }, beneficiary, bankAccount: id }:
   };
 }
 
-/** All that a request has left behind, with the same words for the same things in every situation. */
+/** Everything that a request left behind, normalized so that situations compare. */
 export interface Outcome {
   readonly answer: Json;
   readonly outgoing: Json[];
@@ -136,7 +136,7 @@ type Found = Omit<Outcome, 'answer' | 'events'> & { readonly eventRows: { id: st
 const partyOf = (side: string) =>
   `(SELECT account_id FROM party_accounts party WHERE party.id = ${side}_party_account_id)`;
 
-// Instants of the moment, and what counts how often a row was written, differ from way to way and mean nothing.
+// Timestamps and write counters differ between paths and mean nothing.
 const READ = `
   WITH wanted AS (
     SELECT ordinality, source::uuid, destination::uuid, key FROM unnest($1::uuid[], $2::uuid[], $3::text[]) WITH ORDINALITY AS wanted (source, destination, key, ordinality)
@@ -167,7 +167,7 @@ const READ = `
       FROM event WHERE event.ordinality = wanted.ordinality), '[]') AS "eventRows"
   FROM wanted ORDER BY wanted.ordinality`;
 
-/** What has become of the situations, in their order. */
+/** The situations' results, in order. */
 export async function observe(
   api: TestApi,
   staged: readonly Staged[],
@@ -207,7 +207,7 @@ const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 /** Also in JSON text within JSON text, where quotes are escaped. */
 const MOMENT = /(\\*")(timestamp|eventDateTime|eventId)\1:\1[^"\\]*\1/g;
 
-/** Ids and numbers by what they stand for, and no moments; everything else as it is. */
+/** Replaces ids and numbers by what they stand for and drops timestamps; keeps everything else. */
 function named(staged: Staged, found: Found, outcome: Outcome): Outcome {
   const names = new Map<string, string>();
   for (const [name, value] of Object.entries(staged)) if (typeof value === 'string') names.set(value, name);
@@ -225,7 +225,7 @@ function named(staged: Staged, found: Found, outcome: Outcome): Outcome {
   return JSON.parse(text);
 }
 
-/** A way to the service that has no fast path: what would be settled or created at once is decided under its locks. */
+/** The service without its fast paths: everything is decided under locks. */
 export async function withoutFastPaths(
   api: TestApi,
   databaseUrl: string,

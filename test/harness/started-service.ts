@@ -33,7 +33,7 @@ export async function newServicePlace(): Promise<ServicePlace> {
     TEMPORAL_PORT: String(await freePort()),
     TEMPORAL_UI_PORT: String(await freePort()),
   };
-  // What surrounds the tests is not meant for the service.
+  // Removes the tests' own environment.
   for (const name of [
     'DATABASE_URL',
     'TEMPORAL_ADDRESS',
@@ -69,7 +69,7 @@ export interface StartedService {
   exitCode: Promise<number | null>;
 }
 
-/** Runs `npm start`'s script, as leader of a process group of its own. */
+/** Runs `npm start`'s script as leader of its own process group. */
 export function runStart(place: ServicePlace, overrides: NodeJS.ProcessEnv = {}): StartedService {
   const child = spawn(process.execPath, ['--import', 'tsx', 'scripts/start.ts'], {
     cwd: PROJECT_DIRECTORY,
@@ -89,7 +89,7 @@ export function runStart(place: ServicePlace, overrides: NodeJS.ProcessEnv = {})
   return { place, process: child, output: () => output, errors: () => errors, exitCode };
 }
 
-/** Starts the service and waits until it says that it is ready; fails with what it said if it ends before. */
+/** Starts the service and waits until it reports ready; fails with its output if it ends before. */
 export async function startService(place: ServicePlace, overrides: NodeJS.ProcessEnv = {}): Promise<StartedService> {
   const service = runStart(place, overrides);
   await eventually(

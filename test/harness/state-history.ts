@@ -1,12 +1,12 @@
 import type { Reader } from '../../db/driver/client.ts';
 import { STATE_TABLES } from './state-tables.ts';
 
-/** The resources whose statuses nothing but the service's own transitions moves, in tests too. */
+/** Resources whose statuses only the service's own transitions change, in tests too. */
 const MODULES = ['outgoing-transfers', 'incoming-transfers'] as const;
 
 /**
- * Every step in the statuses in the events of transfers that their tables of moves do not have, whatever made it:
- * domain/, a statement, or a function of the database.
+ * Status changes in the events of transfers that their tables of moves lack, whatever made them: domain/, a
+ * statement, or an SQL function.
  */
 export async function illegalMoves(reader: Reader): Promise<string[]> {
   const rows = await reader.statement<{

@@ -14,7 +14,7 @@ export interface StateTable {
   readonly notes: string;
 }
 
-/** Every such resource: docs/states.md prints them, and every transition asks them. */
+/** Every such resource: docs/states.md prints them, and every transition consults them. */
 export const STATE_TABLES = {
   accounts: {
     title: 'Accounts',

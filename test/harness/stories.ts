@@ -13,8 +13,8 @@ import { acceptedPayment, completedPayment } from './scripted-provider.ts';
 import { type Stage, until } from './stage.ts';
 
 /**
- * One life of a workflow each, from its first wake-up to its end (or, of workflows that never end, to where they wait).
- * Returns the workflow's id. Their histories are recorded for every release and replayed in every later one.
+ * Each runs one workflow from its first wake-up to its end, or to its wait if it never ends, and returns its id.
+ * Their histories are recorded for every release and replayed in every later one.
  */
 export const STORIES: Readonly<Record<string, (stage: Stage) => Promise<string>>> = {
   'outgoing-transfer-completed': async (stage) => {

@@ -1,6 +1,6 @@
 import { connect, createServer, type Socket } from 'node:net';
 
-/** A way to a server that can be cut silently: while it is held, connections are accepted and nothing ever answers. */
+/** A proxy that can cut a server off silently: while held, connections are accepted and never answered. */
 export interface TcpProxy {
   readonly port: number;
   hold(): void;

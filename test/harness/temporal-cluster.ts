@@ -24,13 +24,13 @@ const READY_MS_MAX = 180_000;
 const run = promisify(execFile);
 
 /**
- * A Temporal server on Postgres, as real use has it: schema by Temporal's own tool, all four services in one process, and a
- * namespace. `serverUrl` is of a Postgres in which databases may be made.
+ * A production-like Temporal server on Postgres: schema by Temporal's own tool, all four services in one process, and
+ * a namespace. `serverUrl` names a Postgres where databases can be created.
  */
 export async function startTemporalCluster(options: {
   readonly serverUrl: string;
   readonly directory: string;
-  /** Ends the names of its databases, where several share a server. */
+  /** Suffix of its databases' names, if several share a server. */
   readonly suffix: string;
 }): Promise<RunningTemporalCluster> {
   const { server, sqlTool } = await temporalCluster();

@@ -31,7 +31,7 @@ export interface TestTemporal {
   close(): Promise<void>;
 }
 
-/** A real local Temporal server of one test file's own: free ports, its database in a temporary folder. */
+/** A local Temporal server for one test file: free ports, its database in a temporary folder. */
 export async function startTemporalDevServer(
   options: { namespace?: string; dynamicConfig?: Readonly<Record<string, number>> } = {},
 ): Promise<TestTemporal> {
@@ -68,12 +68,12 @@ export async function startTemporalDevServer(
 
 const TIME_SKIPPING_READY_MS_MAX = 120_000;
 
-/** Temporal's test server, where waiting takes no time: for workflows that wait for days. */
+/** Temporal's time-skipping test server, for workflows that wait for days. */
 export async function timeSkippingEnvironment(): Promise<TestWorkflowEnvironment> {
   const { port, stop } = await startTimeSkippingServer();
   try {
     const environment = await TestWorkflowEnvironment.createTimeSkipping({
-      // The SDK insists on a process of its own (this one sleeps for "port" seconds), and finds the server on its port.
+      // The SDK insists on starting a process (this one sleeps for "port" seconds), and finds the server on its port.
       server: { port, executable: { type: 'existing-path', path: findOnPath('sleep') ?? '/bin/sleep' } },
     });
     const { teardown } = environment;
@@ -91,7 +91,7 @@ export async function timeSkippingEnvironment(): Promise<TestWorkflowEnvironment
   }
 }
 
-/** Waits for the server for as long as a busy machine needs: the SDK gives one that it starts itself five seconds. */
+/** Waits as long as a busy machine needs; the SDK allows a server that it starts only five seconds. */
 async function startTimeSkippingServer(): Promise<{ port: number; stop(): Promise<void> }> {
   const directory = mkdtempSync(join(tmpdir(), 'time-skipping-test-'));
   const port = await freePort();

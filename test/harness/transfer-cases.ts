@@ -4,8 +4,8 @@ import type { Json } from './api.ts';
 import type { Random } from './random.ts';
 
 /**
- * Situations of one transfer: two clients, their accounts, a beneficiary and a request. What a request is refused for, and
- * in which order, stands here once more, from the decisions alone: nothing of the service's own rules is used.
+ * Situations of one transfer: two clients, their accounts, a beneficiary and a request. Restates from the decisions
+ * alone which refusals there are and in which order, without the service's own rules.
  */
 export type Status = 'pending' | 'active' | 'inactive' | 'suspended' | 'closed' | 'declined';
 type Currency = 'GBP' | 'EUR';
@@ -67,7 +67,7 @@ const SCHEMES: Readonly<Record<Currency, readonly string[]>> = {
   GBP: ['faster-payments', 'chaps', 'swift', 'sepa'],
   EUR: ['sepa', 'sepa-instant', 'target2', 'swift', 'chaps'],
 };
-/** Of the sandbox's and the caller's own bank, by the decisions. */
+/** The schemes of the sandbox bank and the caller's own bank, by the decisions. */
 const OFFERED: Readonly<Record<Currency, readonly string[]>> = {
   GBP: ['faster-payments', 'chaps', 'swift'],
   EUR: ['sepa', 'sepa-instant', 'target2', 'swift'],
@@ -78,7 +78,7 @@ const REASON_OF_CHINA = '22a44cc8-b2c6-555a-87be-ad49f61e0340';
 
 const FAULTS = { none: 5, one: 5, several: 3 };
 
-/** A random situation; about half of them have nothing wrong with them, or one thing. */
+/** A random situation; about half of them have at most one fault. */
 export function drawCase(random: Random): TransferCase {
   const faults = random.weighted(FAULTS);
   const probability = faults === 'none' ? 0 : faults === 'one' ? 0.08 : 0.3;
@@ -304,7 +304,7 @@ function feeMinor(amountMinor: number, ratio: string | null): number {
   return Math.floor((amountMinor * tenThousandths + 5_000) / 10_000);
 }
 
-/** What the request is refused for; null: it is accepted. */
+/** The expected refusal; null: accepted. */
 export function expectedRefusal(staged: Staged): Refusal | null {
   for (const rule of Object.values(REFUSALS)) {
     const refused = rule(staged);
@@ -342,7 +342,7 @@ function account(isPayers: boolean): AccountCase {
   return { known: true, isPayers, currency: 'EUR', ...state, provider: 'custom-bank', postedMinor: 10_000 };
 }
 
-/** How each rule is broken; beside another fault, the later one in this list is laid over the earlier one. */
+/** How to break each rule; of two faults, the later in this list is applied last. */
 const BREAKING: Readonly<Record<string, (of: TransferCase) => TransferCase>> = {
   'unknown client': (of) => ({ ...of, clientKnown: false }),
   'unknown source': (of) => ({ ...of, source: { ...of.source, known: false } }),
@@ -386,7 +386,7 @@ const BREAKING: Readonly<Record<string, (of: TransferCase) => TransferCase>> = {
   'money that is not there': (of) => ({ ...of, source: { ...of.source, postedMinor: 0 } }),
 };
 
-/** Every two faults that a request of the scope can have together. */
+/** Every pair of faults that a request of the scope can have. */
 export function casesWithTwoFaults(scope: TransferCase['scope']): { case: TransferCase; faults: string }[] {
   const names = Object.keys(BREAKING);
   return names.flatMap((first, index) =>

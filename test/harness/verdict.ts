@@ -57,10 +57,10 @@ async function checkWishes({ service, load }: CheckedRun): Promise<Problems> {
   return problems;
 }
 
-/** Sessions of one process beside its pool: what it listens on. */
+/** Sessions of one process besides its pool: its LISTEN connections. */
 const LISTENERS_MAX = 2;
 
-/** Pools are back at their size: nothing that the faults broke still holds a session. */
+/** Pools are back to size: no fault left a session behind. */
 async function checkSessions({ service }: CheckedRun): Promise<Problems> {
   const { pools } = loadConfiguration({});
   const limits: Record<string, number> = { api: pools.apiDatabaseConnections, worker: pools.workerDatabaseConnections };
@@ -80,11 +80,11 @@ interface RecordedEvent {
   readonly resourceId: string;
   readonly sequence: bigint;
   readonly module: string;
-  /** Null while it has not been numbered, and so has no deliveries. */
+  /** Null until it is numbered and so has deliveries. */
   readonly position: bigint | null;
 }
 
-/** Each event arrived, under one id, signed, none was invented, and first attempts kept the order of each resource. */
+/** Each event arrived signed, under one id, none is unknown, and first attempts kept each resource's order. */
 async function checkWebhooks({ service, webhookSecret }: CheckedRun): Promise<Problems> {
   const events = await service.database.reader.statement<RecordedEvent>(
     `SELECT event_id(events.id, entry.number - 1) AS id, resource_id AS "resourceId",
@@ -126,7 +126,7 @@ async function checkWebhooks({ service, webhookSecret }: CheckedRun): Promise<Pr
   return problems;
 }
 
-/** The bank's books and ours say the same, payment by payment and in the sum. */
+/** The bank's books and ours agree, payment by payment and in total. */
 async function checkBank({ service, load }: CheckedRun): Promise<Problems> {
   const entries = await bankStatement(service);
   const problems = await checkPaymentsOut(service, entries);
@@ -135,7 +135,7 @@ async function checkBank({ service, load }: CheckedRun): Promise<Problems> {
     (sum, { direction, pence }) => sum + (direction === 'credit' ? pence : -pence),
     0,
   );
-  // What a fee sweep moves to settlement is the company's own from then on; at the bank nothing moves.
+  // A fee sweep moves the company's own money to settlement; nothing moves at the bank.
   const [ours] = await service.database.reader.statement<{ pence: string | null }>(
     `SELECT sum(CASE WHEN credit_account_id = account.id THEN -amount_minor ELSE amount_minor END)::text AS pence
      FROM system_accounts account JOIN postings ON account.id IN (debit_account_id, credit_account_id)

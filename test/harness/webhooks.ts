@@ -37,7 +37,7 @@ export interface Receiver {
   close(): Promise<void>;
 }
 
-/** A real receiver of webhooks on the loopback, which keeps what it got. */
+/** A webhook receiver on loopback that records its requests. */
 export async function startReceiver(): Promise<Receiver> {
   const received: Received[] = [];
   let connections = 0;
@@ -87,7 +87,7 @@ export const SCHEDULE = {
   jitterRatio: 0,
 };
 
-/** Drains of all shards in this process, as the worker has them, without Temporal. */
+/** Drains of all shards in this process, like the worker's but without Temporal. */
 export function createDrains(
   database: Database,
   options: Partial<DrainOptions> & { receiver?: Partial<ReceiverOptions> } = {},
@@ -110,7 +110,7 @@ export function createDrains(
   const drains = [0, 1, 2, 3].map((shard) => new ShardDrain(all, shard));
   return {
     drains,
-    /** Until every shard is idle; the shortest wait until something is due, null when nothing is. */
+    /** Runs until every shard is idle; returns the shortest wait until a delivery is due, null if none is. */
     async drain(): Promise<number | null> {
       const signal = new AbortController().signal;
       const ended = await Promise.all(drains.map((drain) => drain.run(signal)));

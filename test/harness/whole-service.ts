@@ -14,11 +14,11 @@ import { TEST_ENCRYPTION_KEY } from './keyring.ts';
 import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
 import { type Receiver, startReceiver } from './webhooks.ts';
 
-/** What can be killed. Of `api` and `worker` there are two processes each. */
+/** Processes that can be killed. `api` and `worker` are two each. */
 export const PROCESS_KINDS = ['api', 'worker', 'temporal', 'postgres', 'sandbox'] as const;
 export type ProcessKind = (typeof PROCESS_KINDS)[number];
 
-/** Addresses that a process is given instead of the real ones: those of a proxy between the two. */
+/** Addresses of proxies, which replace the real ones for a process. */
 export interface Detours {
   readonly databaseUrl?: (url: string) => Promise<string>;
   readonly temporalAddress?: (address: string) => Promise<string>;
@@ -30,13 +30,13 @@ export interface WholeServiceOptions {
   readonly detours?: { readonly api?: Detours; readonly worker?: Detours };
 }
 
-/** A way between processes of the service that can be cut or left half open. */
+/** A connection between processes that can be cut or left half open. */
 export interface Link {
   readonly name: string;
   readonly proxy: TcpProxy;
 }
 
-/** Detours through a proxy for each way between our processes and what they stand on; the links are added to the list. */
+/** Proxies each connection between our processes and their dependencies; adds the links to the list. */
 export function linkedDetours(links: Link[]): NonNullable<WholeServiceOptions['detours']> {
   const through = (name: string) => async (url: string) => {
     const { hostname, port } = new URL(url);
@@ -55,7 +55,7 @@ export function linkedDetours(links: Link[]): NonNullable<WholeServiceOptions['d
   return { api: detours('api'), worker: detours('worker') };
 }
 
-/** One process of the service, which can be killed and started again on the same port and files. */
+/** One process of the service, which can be killed and restarted on the same port and files. */
 export interface ServiceProcess {
   readonly kind: ProcessKind;
   readonly name: string;
@@ -73,7 +73,7 @@ export interface ServiceProcess {
   pause(durationMs: number): Promise<void>;
 }
 
-/** The service as it is run in earnest: each part an operating-system process of its own, on free ports, logs in files. */
+/** The service as in production: each part a process of its own, on free ports, logging to files. */
 export interface WholeService {
   readonly directory: string;
   readonly apiUrls: readonly string[];
@@ -83,16 +83,16 @@ export interface WholeService {
   readonly temporalAddress: string;
   /** Of an operator who is admin too. */
   readonly token: string;
-  /** The test's own connections, which live through kills. */
+  /** The test's own connections, which survive kills. */
   readonly database: Database;
   readonly receiver: Receiver;
   readonly processes: readonly ServiceProcess[];
   process(kind: ProcessKind, index?: number): ServiceProcess;
-  /** Ends everything and removes its files; `keep` leaves the logs for who looks into a failure. */
+  /** Ends everything and removes its files; `keep` leaves the logs for analysing a failure. */
   close(keep?: 'logs'): Promise<void>;
 }
 
-/** Retries come soon, so that a test need not wait for them; prices, so that fees are in the books. */
+/** Short retries, so that tests need not wait; prices, so that the books have fees. */
 const CONFIGURATION = {
   prices: [
     { direction: 'outgoing', scheme: 'internal', currency: 'GBP', ratio: '0.01', minimum: '0.01', maximum: '0.20' },
@@ -110,7 +110,7 @@ const CONFIGURATION = {
 const BANK_SECRET = 'a secret that tests and bank share';
 const READY_MS_MAX = 180_000;
 
-/** Starts all of it; what was started is ended again when the start fails. */
+/** Starts everything, and cleans up if the start fails. */
 export async function startWholeService(options: WholeServiceOptions = {}): Promise<WholeService> {
   const directory = mkdtempSync(join(tmpdir(), 'whole-service-'));
   const processes: Child[] = [];
@@ -241,7 +241,7 @@ async function environmentOf(addresses: Addresses, detours: Detours): Promise<No
   };
 }
 
-/** What surrounds the tests is not meant for the service. */
+/** Removes the tests' own environment. */
 function withoutOurs(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const ours = /^(VITEST|NODE_ENV$|NODE_OPTIONS$|TEMPORAL_NAMESPACE$|CALLBACK_URL$|COMPLIANCE_|AUTHORIZATION_RULE$)/;
   return Object.fromEntries(Object.entries(environment).filter(([name]) => !ours.test(name)));
@@ -252,7 +252,7 @@ interface Files {
   readonly pidFile: string;
 }
 
-/** What a process of our own logs when it serves; the others serve when their start resolves. */
+/** The log line by which our own processes report ready; the others are ready when their start resolves. */
 const READY = { api: 'api ready', worker: 'worker ready', sandbox: 'sandbox ready', temporal: null, postgres: null };
 
 class Child implements ServiceProcess {

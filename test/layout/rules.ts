@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 import type { Import, Source } from './source.ts';
 
-/** Where code goes (docs/architecture.md): each rule takes sources and returns one line for every breach. */
+/** The layout rules (docs/architecture.md): each takes the sources and returns one line per breach. */
 export const FOLDERS = [
   'activities',
   'api',
@@ -58,7 +58,7 @@ const ALLOWED_IMPORTS: Readonly<Record<string, readonly string[]>> = {
     'domain/',
     'config/',
     'workflows/frame/messages.ts',
-    // What must be asked outside before an answer: the providers, and whether a receiver's name leads to the outside.
+    // Calls needed before an answer: the providers, and whether a receiver's name leads outside.
     'activities/providers/',
     'activities/webhooks/name-resolver.ts',
     // The loops run beside the API; whether Temporal answers is shown.
@@ -66,7 +66,7 @@ const ALLOWED_IMPORTS: Readonly<Record<string, readonly string[]>> = {
     'loops/metrics.ts',
     'loops/temporal.ts',
   ],
-  // A stand-in for the outside world: it knows banking and the environment, and nothing of the service's insides.
+  // A stand-in for the outside world, which must not know the service's internals.
   sandbox: ['domain/', 'config/environment.ts'],
 };
 
@@ -198,7 +198,7 @@ export function oversized(sources: readonly Source[]): Map<string, number> {
   return sizes;
 }
 
-/** The ratchet: nothing new above the limit, nothing known grows, and a figure that has shrunk is written down. */
+/** The ratchet: nothing new exceeds the limit, nothing known grows, and a smaller figure must be recorded. */
 export function ratchetBreaches(sizes: ReadonlyMap<string, number>, known: Readonly<Record<string, number>>): string[] {
   const breaches: string[] = [];
   for (const [name, lines] of sizes) {
@@ -262,7 +262,7 @@ export function crowdedBreaches(paths: readonly string[]): string[] {
     .map(([folder, { size }]) => `${folder}/ has ${size} entries: give it rooms`);
 }
 
-/** Rooms that import each other, directly or by way of others: each circle once. Within a room files may. */
+/** Circular imports between rooms, direct or indirect, each circle once. Files within a room may. */
 export function circleBreaches(sources: readonly Source[]): string[] {
   const imported = new Map<string, Set<string>>();
   for (const { path, imports } of sources.filter((source) => !isTest(source.path))) {

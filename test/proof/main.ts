@@ -9,7 +9,7 @@ import { PROCESS_KINDS } from '../harness/whole-service.ts';
  */
 const USAGE = 'npm run proof [-- --seeds N --minutes N --seed FIRST --away SECONDS --quick --verbose]';
 
-/** Faults come about two seconds apart; a third of them are no kills. */
+/** Faults come about two seconds apart; two thirds of them are kills. */
 const KILLS_EACH_PER_MINUTE = 4;
 const QUICK = { seeds: 3, minutes: 1.75 };
 const FULL = { seeds: 20, minutes: 5 };
