@@ -12,8 +12,8 @@ import type { AccountOutcome } from '../domain/accounts/connections.ts';
 import type { AccountId, ClientId } from '../domain/frame/ids.ts';
 import { createTestDatabase, type TestDatabase } from './harness/postgres.ts';
 
-// The transitions alone, on real Postgres, with a clock that the test moves: what a workflow and a bank may ask of them
-// in any order, late and twice.
+// Account transitions alone, on real Postgres with a clock that the test moves: calls from a workflow and a bank in
+// any order, late and repeated.
 let testDatabase: TestDatabase;
 let database: Database;
 let offsetSeconds = 0;

@@ -60,7 +60,7 @@ function head(target: TestApi, lines: readonly string[]): string {
   return `${[...fixed, ...lines].join('\r\n')}\r\n\r\n`;
 }
 
-/** Sends for as long as the server lets it, and returns what came back. */
+/** Sends while the server accepts it, and returns the answer. */
 async function pour(socket: Socket, chunk: Buffer, totalBytes: number): Promise<string> {
   let answer = '';
   socket.on('data', (data) => {

@@ -10,7 +10,7 @@ import { createTestDatabase, type TestDatabase } from './harness/postgres.ts';
 const MAIN = fileURLToPath(new URL('../api/main.ts', import.meta.url));
 
 let database: TestDatabase;
-/** Makes the machine users that the process under test knows. */
+/** Creates the machine users of the processes under test, and their funds. Runs no loops. */
 let api: TestApi;
 const children: ChildProcess[] = [];
 

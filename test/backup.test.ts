@@ -12,11 +12,11 @@ import { type MoneyWorld, moneyWorld } from './harness/money.ts';
 import { randomFrom, seedOr } from './harness/random.ts';
 import { until } from './harness/stage.ts';
 
-// A copy of the database that is taken while callers move money, as an operator takes it, and what it is worth.
+// A backup of the database under load, taken as an operator would, and what it restores.
 
 const SEED = seedOr(20_261_121);
 const CALLERS = 6;
-/** So many transfers are made before the copy, while it is taken, and after it. */
+/** Transfers made before, during and after the copy, each. */
 const TRANSFERS_EACH = 60;
 
 const directory = mkdtempSync(join(tmpdir(), 'backup-test-'));
@@ -147,7 +147,7 @@ test('a copy taken in the middle holds all that was acknowledged before, every i
   const rows = await back.database.reader.statement<{ id: string }>('SELECT id FROM outgoing_transfers', []);
   const found = new Set(rows.map(({ id }) => id));
   expect(before.filter((id) => !found.has(id))).toEqual([]);
-  // It is of the middle: what was made after it is not there.
+  // It is from the middle of the load: later transfers are missing.
   expect(found.size).toBeLessThan(traffic.acknowledged.length);
   const again = moneyWorld(back);
   await again.invariantsHold();

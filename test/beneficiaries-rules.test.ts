@@ -318,7 +318,7 @@ const FULL = { ...BEFORE.individual.contact, address: { ...NOWHERE_ELSE, ...LOND
 const PARIS = { country: 'FR', city: 'Paris' };
 
 describe('PATCH /beneficiaries/{beneficiaryId} changes', () => {
-  /** A row's `shown` is laid over what was before: exactly this, and nothing else, is different. */
+  /** A row's `shown` is applied to the previous state: exactly this changes. */
   test.each<[rule: string, kind: Kind, data: Json, shown: (before: Json) => Json]>([
     [
       'a legal name by data.identity, as the specification has it',

@@ -6,7 +6,7 @@ import { type MoneyWorld, moneyWorld } from './harness/money.ts';
 import { createTestDatabase, type TestDatabase } from './harness/postgres.ts';
 import { until } from './harness/stage.ts';
 
-// What callers do to each other: one that hangs up, and those that ask for dear lists.
+// Callers must not harm each other: one that hangs up, and those that request expensive lists.
 
 const DEADLINE_MS = 20_000;
 const LIST_DEADLINE_MS = 300;

@@ -12,8 +12,8 @@ import { createTestDatabase } from './harness/postgres.ts';
 import { until } from './harness/stage.ts';
 
 /**
- * A test of the tests: with a safeguard taken away, the checks of test/ledger.test.ts and test/crash.test.ts must turn red. A check
- * that stays green here would prove nothing there.
+ * A test of the tests: without a safeguard, the checks of test/ledger.test.ts and test/crash.test.ts must fail. A
+ * check that still passes here would prove nothing there.
  */
 interface Broken {
   readonly apis: readonly [TestApi, TestApi];
@@ -173,14 +173,14 @@ describe('the check turns red without', () => {
   });
 });
 
-/** Acknowledged rows that are gone after Postgres was killed. */
+/** Acknowledged rows lost when Postgres was killed. */
 async function lostByKill(settings: Readonly<Record<string, string>>): Promise<{ acknowledged: number; lost: number }> {
   const dataDirectory = mkdtempSync(join(tmpdir(), 'durability-'));
   let running = await startPostgres({ dataDirectory, settings });
   const database = createDatabase({ url: running.url, maxConnections: 4, applicationName: 'durability' });
   try {
     await database.statement('CREATE TABLE written (id integer PRIMARY KEY)', []);
-    // On the disk whatever the settings say: only what comes after can be lost.
+    // On disk whatever the settings: only later rows can be lost.
     await database.statement('CHECKPOINT', []);
     for (let id = 0; id < 500; id += 1) await database.statement('INSERT INTO written VALUES ($1)', [id]);
     await running.kill();

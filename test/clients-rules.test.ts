@@ -347,7 +347,7 @@ describe('specification 2.2, a client relation of its own operations', () => {
   });
 });
 
-/** What the operations below are called on: made once, changed by none of the rows. */
+/** Fixtures of the operations below: created once, unchanged by any row. */
 interface Given {
   person: Json;
   company: Json;

@@ -506,7 +506,7 @@ describe('relations of a client', () => {
     expect(body.data.clientRelation.profile).toEqual(relation.profile);
   });
 
-  /** A company with so many relations, made ten at a time. */
+  /** A company with a number of relations, created ten at a time. */
   async function companyWith(count: number): Promise<string> {
     const { id } = await created(company());
     for (let made = 0; made < count; made += 10) {

@@ -7,8 +7,8 @@ import { startTcpProxy, type TcpProxy } from './harness/tcp-proxy.ts';
 import { startWholeService, type WholeService } from './harness/whole-service.ts';
 
 /**
- * Each step that moves money is killed in the instant after it: proxies let through what is asked and hold the answer, so
- * that the effect is there and nobody in the process knows. What was going on then must come to its end, once.
+ * Kills a process right after each step that moves money: proxies pass requests and hold answers, so that the effect
+ * exists and no process knows of it. The work must then finish, once.
  */
 let service: WholeService;
 let apiToPostgres: CrashPointProxy;

@@ -19,7 +19,7 @@ import { type RunningTemporalCluster, startTemporalCluster } from './harness/tem
 const PROJECT_DIRECTORY = fileURLToPath(new URL('..', import.meta.url));
 const WAIT_MS_MAX = 180_000;
 
-/** What the files ask an operator for; the first are of docker-compose.yml, the last of the sandbox's file. */
+/** The operator's variables: first docker-compose.yml's, then the sandbox file's. */
 const REQUIRED = [
   'AUDIENCE',
   'CONFIG_FILE',
@@ -120,7 +120,7 @@ describe('the commands, each by itself with the environment of its service', () 
   let server: RunningPostgres;
   let temporal: RunningTemporalCluster;
   let files: Json;
-  /** What stands for the names and ports of compose's networks here. */
+  /** Replaces the names and ports of compose's networks. */
   let places: readonly (readonly [string, string])[];
   let ports: Readonly<Record<'api' | 'sandbox' | 'smtp', number>>;
   const values = {

@@ -71,7 +71,7 @@ function knownPath({ contract }: OpenRoute): string {
   return known();
 }
 
-/** The answer to a request whose body never comes, unless `body` is what comes of it. */
+/** The answer to a request whose body never arrives, unless `body` provides it. */
 async function statusBefore(
   path: string,
   headers: Readonly<Record<string, string>>,

@@ -11,7 +11,7 @@ import { type RunningPostgres, startPostgres } from '../scripts/postgres.ts';
 
 const KILLS = 20;
 const WRITERS = 8;
-/** So many acknowledged writes lie between two kills: the load is on, and the client works again. */
+/** Acknowledged writes between two kills, so that the load is running and the client works again. */
 const WRITES_BETWEEN_KILLS = 40;
 const DEADLINE_MS = 3_000;
 /** For tests that do not measure the deadline: a busy machine may take its time. */
@@ -138,7 +138,7 @@ test('20 kills of Postgres under 8 writers: no call hangs, no acknowledged row i
   const finished = await Promise.race([Promise.all(writers).then(() => true), sleep(HUNG_AFTER_MS, false)]);
   expect({ finished, hung: [...underWay] }).toEqual({ finished: true, hung: [] });
   expect(unexpected).toEqual([]);
-  // The kills were felt: else this test has shown nothing.
+  // The kills had an effect; otherwise this test has shown nothing.
   expect(unavailable).toBeGreaterThan(KILLS);
 
   const singles = new Set((await readPatiently<{ id: string }>(sql`select id from singles`)).map((row) => row.id));

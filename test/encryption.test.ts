@@ -68,7 +68,7 @@ async function withKeyring(keyring: Keyring): Promise<TestApi> {
   return started;
 }
 
-/** One request of each kind whose answer holds a secret or a stranger's name, each under a key. */
+/** One request of each kind whose answer contains a secret or a third party's name, each under a key. */
 interface Asked {
   readonly path: string;
   readonly key: string;

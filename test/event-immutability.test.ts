@@ -11,8 +11,8 @@ import { TESTER } from './harness/audit.ts';
 import { type MoneyWorld, moneyWorld } from './harness/money.ts';
 import { createTestDatabase, type TestDatabase } from './harness/postgres.ts';
 
-// An event shows what held when it was appended, for ever: a replayed webhook is the same bytes under the same id. And a transfer
-// shows of accounts of the service what held when it was made.
+// An event for ever shows the state at the time it was appended: a replayed webhook has the same bytes under the same
+// id. A transfer shows accounts of the service as they were at its creation.
 
 let database: TestDatabase;
 let api: TestApi;
@@ -196,7 +196,7 @@ async function renameEverything({ payer, payee, source, destination, beneficiary
   }
   const identity = { type: 'corporate', legalName: 'Another Bakery Ltd' };
   await patched(`/beneficiaries/${beneficiary}`, { beneficiary: { identity } }, 'direct');
-  // What no path of the interface changes, but a person with the database may.
+  // Changes that no API path makes, but a person with database access may.
   await api.database.statement(
     `UPDATE accounts SET account_holder_name = 'Somebody Else', iban = NULL, country = 'DE', ledger_number = ledger_number || '9'`,
     [],

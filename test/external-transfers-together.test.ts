@@ -67,7 +67,7 @@ async function kept(description: string): Promise<Kept[]> {
     SELECT id, status, waiting_for, xmin::text AS committed_by FROM outgoing_transfers WHERE description = ${description} ORDER BY id`;
 }
 
-/** Rows that belong to a transfer: what one that was made has, and one that was not must not have. */
+/** Rows of a transfer: a created one has them, a refused one must not. */
 async function belongings(id: string): Promise<{ events: number; wakeups: number }> {
   const [row] = await hand<{ events: number; wakeups: number }[]>`
     SELECT (SELECT count(*)::integer FROM events WHERE resource_id = ${id}) AS events,

@@ -98,7 +98,7 @@ async function operate(...given: string[]): Promise<{ status: number; lines: str
   return { status: await operation.run({ ...context, print: (line) => lines.push(line) }), lines };
 }
 
-/** What was swept for the day, as `currency amount`, in the order of the postings. */
+/** The day's sweeps, as `currency amount`, in the order of the postings. */
 async function sweptFor(day: string): Promise<string[]> {
   const rows = await api.database.reader.statement<{ swept: string }>(
     `SELECT currency || ' ' || amount_minor AS swept FROM fee_sweeps WHERE day = $1 ORDER BY posting_id`,

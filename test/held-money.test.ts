@@ -158,7 +158,7 @@ describe('money that the bank holds', () => {
     expect(held).toMatchObject({ status: 'on-hold', accountId: account.id, transferDate: null });
     expect(await world.balance(account.id)).toEqual({ available: before.available, receivable: 40 });
     expect((await bank('GET', `/payments-in/${held.serviceProviderId}`)).body.status).toBe('held');
-    // A look at the row, for whatever reason, lets nothing go.
+    // A transition alone never releases it.
     const look = await api.database.transaction((tx) => advanceIncomingTransfer(tx, asId<IncomingTransferId>(held.id)));
     expect(look).toEqual({ do: 'wait', for: 'provider', until: null });
     expect((await bank('POST', `/payments-in/${held.serviceProviderId}/release`)).status).toBe(200);
@@ -166,7 +166,7 @@ describe('money that the bank holds', () => {
     expect(await since(before)).toBe(40);
     expect(await world.events(held.id)).toEqual([...HELD, 'incoming-transfer-pending', 'incoming-transfer-completed']);
     await hasEnded(held.id);
-    // Again, nothing more happens; and the bank had it on its position from the start.
+    // A repetition changes nothing; the bank had the money in its position from the start.
     expect((await bank('POST', `/payments-in/${held.serviceProviderId}/release`)).status).toBe(200);
     const { body } = await bank('GET', `/statement?account=${account.iban}`);
     const entries = body.entries.filter(({ paymentId }: Json) => paymentId === held.serviceProviderId);
@@ -260,7 +260,7 @@ test('assigned, returned and let go of at one moment, held money goes one way, a
     const ended = await eventually('it has ended', async () => {
       const { body } = await api.call('GET', `/incoming-transfers/${held.id}`);
       const { status: now, accountId } = body.data.incomingTransfer;
-      // Let go of and matched by nothing: an operator assigns it.
+      // Released but unmatched: an operator assigns it.
       if (now === 'on-hold' && accountId === null) await assign(held.id, account.id);
       return now === 'completed' || now === 'failed' ? now : undefined;
     });

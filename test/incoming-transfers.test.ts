@@ -180,7 +180,7 @@ async function isWoken(id: string): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** What the provider's suspense account holds, in minor units. */
+/** The provider's suspense balance, in minor units. */
 async function suspense(provider = 'sandbox-bank'): Promise<bigint> {
   const [row] = await api.database.reader.statement<{ held: bigint }>(
     `SELECT coalesce(sum(amount_minor), 0)::bigint AS held FROM incoming_transfers WHERE in_suspense AND provider = $1`,

@@ -15,7 +15,7 @@ import { type MoneyWorld, moneyWorld } from './harness/money.ts';
 import { createTestDatabase, type TestDatabase } from './harness/postgres.ts';
 import { until } from './harness/stage.ts';
 
-// The two checks of the books: of all of them, for an operator, and of what came since the last check, for housekeeping.
+// Both ledger checks: the full one for operators, and the incremental one for housekeeping.
 
 let database: TestDatabase;
 let api: TestApi;

@@ -106,7 +106,9 @@ class Run {
     return { kind, transfer, word: random.pick(['released', 'completed', 'failed', 'returned']) };
   }
 
-  /** What came of it. Of two answers to one key, equal ones are one; a refusal is not kept, so it may stand beside a success. */
+  /**
+   * The result. Two equal answers to one key count as one; a refusal is not stored, so it may occur beside a success.
+   */
   async send(operation: Operation): Promise<Answered[]> {
     const answers = await this.#sendOnceOrTwice(operation);
     const outcomes = new Map<number, Answered>();
@@ -178,7 +180,7 @@ class Run {
     };
   }
 
-  /** What the interface shows now, in the words of the model's fingerprint. */
+  /** What the API shows, in the format of the model's fingerprint. */
   async observe(answered: readonly Answered[]): Promise<string> {
     const { body } = await apis[0].call('GET', `/accounts?data.account.clientId=${this.#client}`);
     const accounts: Json[] = body.data.accounts;

@@ -251,7 +251,7 @@ function ledgerPost(change: { amount?: number; credit?: string; currency?: strin
 
 class RolledBack extends Error {}
 
-/** Runs the work in a transaction that leaves nothing behind. */
+/** Runs the work in a transaction that is rolled back. */
 async function rolledBack<Value>(work: (tx: Transaction) => Promise<Value>): Promise<Value> {
   let value: { readonly of: Value } | null = null;
   const run = api.database.transaction(async (tx) => {
@@ -277,7 +277,7 @@ describe('the database itself refuses', () => {
   });
 });
 
-/** One defect for each invariant: what a mistake, a bad migration or a hand at the database could leave behind. */
+/** One defect per invariant: what a mistake, a bad migration or manual SQL could leave behind. */
 const DEFECTS: Readonly<Record<string, readonly string[]>> = {
   'a currency sums to zero': [`UPDATE accounts SET posted_minor = posted_minor + 100 WHERE id = {destination}`],
   'both sides of a posting are accounts in its currency': [
@@ -329,7 +329,7 @@ function rulesOf(file: string): string[] {
 }
 
 const RULES = rulesOf('invariants.sql');
-/** Rules that the check of what is new has no statement for, and the one that shows their breach. */
+/** Rules without a statement in the incremental check, and the rule that reveals their breach. */
 const SEEN_SINCE: Readonly<Record<string, string>> = {
   'client sides have versions, system sides have none': 'versions have no gaps',
   'a checkpoint is the sum of the postings up to it': 'a currency sums to zero',

@@ -16,7 +16,7 @@ const EVERY_LOOP_HAS_LOOKED_MS = 2_000;
 
 let temporal: TestTemporal;
 let database: TestDatabase;
-/** Makes the machine users that the processes under test know, and what they pay with. It runs no loop. */
+/** Creates the machine users of the processes under test, and their funds. Runs no loops. */
 let api: TestApi;
 let connection: TemporalClient;
 const children: ChildProcess[] = [];

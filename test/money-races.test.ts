@@ -19,7 +19,7 @@ import { type BuiltInAccounts, builtInAccounts, OPENED } from './harness/built-i
 import { type MoneyWorld, moneyWorld } from './harness/money.ts';
 import { createTestDatabase, type TestDatabase } from './harness/postgres.ts';
 
-// What two parties do to the same money at the same instant, and what a provider says of money that is not its own.
+// Concurrent changes to the same money, and provider reports about money that is not theirs.
 
 /** Wednesday noon, a business day of every scheme. */
 let clock = '2027-06-16T12:00:00Z';

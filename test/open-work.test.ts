@@ -83,7 +83,7 @@ const waitsForAuthorization = (of: Stage, id: OutgoingTransferId) =>
     (what) => what === 'authorization',
   );
 
-/** What an operator's list shows of the running workflow: search attributes must be known to the server for that. */
+/** What operators see of the running workflow; the server must know its search attributes. */
 async function waitingForOf({ client }: Stage, id: OutgoingTransferId): Promise<unknown> {
   const description = await client.workflow
     .getHandle(idOf(id))
@@ -124,7 +124,7 @@ describe('an open row whose workflow an operator terminated', () => {
     const { status, reservedMinor, waitingFor } = before;
     expect(await stage.find(id)).toMatchObject({ status, reservedMinor, waitingFor });
 
-    // Its day is over, and with it what it was to wait for.
+    // Its day is over, and so is the wait.
     clockOffset = '26 hours';
     stage.sweep.start();
     await runs(id);

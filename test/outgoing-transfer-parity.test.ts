@@ -115,7 +115,7 @@ const EVERY_REFUSAL = [
   'transfer.scheme.unavailable',
 ];
 
-/** What the ways, and the rules, do not agree about. */
+/** Disagreements between the paths, or with the rules. */
 function differencesOf({ staged, first, others }: Compared, where: string): string[] {
   const differences: string[] = [];
   const compare = (way: string, actual: unknown, expected: unknown) => {
@@ -196,7 +196,10 @@ const OF_EXISTING_ALONE = new Set([
   'requirementConfiguration',
 ]);
 
-/** What a dry run shares with a creation: its refusal, or the transfer without what only one that exists has; and no trace. */
+/**
+ * A dry run gets the creation's refusal, or the transfer without fields that need an existing one, and leaves no
+ * trace.
+ */
 function planned(outcome: Outcome): unknown {
   const refused = refusalOf(outcome);
   if (refused !== null) return outcome.answer;

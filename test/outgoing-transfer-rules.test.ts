@@ -4,8 +4,7 @@ import { type Called, type Json, startApi, type TestApi } from './harness/api.ts
 import { type MoneyWorld, moneyWorld } from './harness/money.ts';
 import { createTestDatabase, type TestDatabase } from './harness/postgres.ts';
 
-// What pricing, reviews, schemes and dates allow of a transfer. The order in which requests are refused stands in
-// test/outgoing-transfer-parity.test.ts.
+// Rules of pricing, reviews, schemes and dates. test/outgoing-transfer-parity.test.ts covers the order of refusals.
 
 const NOON = '2027-06-16T12:00:00Z';
 

@@ -460,7 +460,7 @@ describe('an external transfer from a plug-in account', () => {
   } as const;
   type Report = keyof typeof reports;
 
-  // What was reported, one after the other; what says nothing new then; all else contradicts it.
+  // Reports in order, then those that repeat them; all others contradict them.
   const stories: readonly (readonly [readonly Report[], readonly Report[]])[] = [
     [['released'], ['released']],
     [['completed'], ['released', 'completed']],

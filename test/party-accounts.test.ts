@@ -9,8 +9,8 @@ import { migrate } from '../db/migrate.ts';
 import { startApi } from './harness/api.ts';
 import { createEmptyDatabase } from './harness/postgres.ts';
 
-// Rows by which transfers show accounts: made for what is there when they come, and kept by the database itself, so that the
-// release before can go on beside them and after them.
+// Rows from which transfers show accounts: created for existing accounts and maintained by the database itself, so
+// that the previous release can run beside and after them.
 
 const MIGRATIONS = fileURLToPath(new URL('../db/migrations/', import.meta.url));
 const OWN = '0015_party_accounts.sql';

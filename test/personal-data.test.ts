@@ -230,7 +230,7 @@ async function patch(status: number, path: string, data: Json, code = 'direct'):
   expect(answer.status, answer.text).toBe(status);
 }
 
-/** Other data in place of what stands there, and changes that are refused for another field than those with a mark. */
+/** Changed data, and changes refused for another field than the marked ones. */
 async function changeParties(): Promise<void> {
   const path = `/clients/${made.clientId}`;
   const identity = (of: string): Json => ({
@@ -275,7 +275,7 @@ async function changeParties(): Promise<void> {
 
 const fromBank = { type: 'explicit', serviceProvider: 'sandbox-bank' };
 
-/** What the bank has is personal data that no caller has sent: it must not even stand in an error. */
+/** The bank's data is personal data that no caller sent: not even errors may contain it. */
 async function takeOver(): Promise<void> {
   const held = (of: string): Json => ({
     identity: { ...person(of), identifications: identifications(of) },
@@ -549,7 +549,7 @@ describe('personal data and secrets, marked in every field', () => {
   beforeAll(async () => {
     keep('bearer token', service.token.split('.')[2] ?? '');
     service.receiver.answer((message, response) => {
-      // A receiver that fails, and says back what it was sent, with the address.
+      // A failing receiver that echoes the request and its address.
       response.writeHead(500).end(`${service.receiver.url} ${message.text}`);
     });
     await makeParties();
@@ -596,7 +596,7 @@ describe('personal data and secrets, marked in every field', () => {
   test('are in no workflow’s history, search attributes, memo or id', async () => {
     const texts = await historiesOfAll();
     expect([...texts.keys()].filter((id) => id.startsWith('outgoing-transfer/')).length).toBeGreaterThan(5);
-    // What stands in payloads and search attributes is read.
+    // Payloads and search attributes are searched.
     expect([...texts.values()].filter((text) => text.includes(made.clientId)).length).toBeGreaterThan(0);
     const leaks = [...texts].flatMap(([id, text]) => marksIn(text).map((found) => `${id}: ${found}`));
     expect(leaks).toEqual([]);

@@ -30,9 +30,9 @@ export interface AdapterUnderTest {
   /** Reaches its provider through `server`. */
   readonly port: Provider;
   readonly server: FaultyServer;
-  /** How the provider itself says that a request is wrong and nothing was done. */
+  /** The provider's own refusal of a request as invalid, with nothing done. */
   readonly ownRefusals: readonly WireAnswer[];
-  /** How the provider itself says that it does not know a reference. */
+  /** The provider's own refusal of a request as invalid, with nothing done. */
   readonly ownNotFound: WireAnswer;
   /** An amount as the provider writes it. */
   amountOnTheWire(amountMinor: bigint, currency: string): string;
@@ -44,9 +44,9 @@ export interface AdapterUnderTest {
   readonly released: PaymentRequest;
   /** Has a part of a payment come back; resolves when the provider has booked it. */
   returnPart(ourReference: string, returnedMinor: bigint): Promise<void>;
-  /** What an account is asked for with, beside its id and its client. */
+  /** What an account request needs besides its id and client. */
   readonly account: Omit<AccountRequest, 'accountId' | 'clientReference'>;
-  /** Money comes in from outside; the provider's id of it. */
+  /** A payment in from outside; returns the provider's id. */
   payIn(amountMinor: bigint, currency: string): Promise<string>;
   /** A page of the statement in which the entry about a payment cannot be read. */
   spoilEntry(page: string, ourReference: string): string;
@@ -61,7 +61,7 @@ export interface SignedCallback {
   readonly rawBody: Buffer;
 }
 
-/** A call that has an outcome where nothing is spoiled, and the same call about something else. */
+/** A call that has an outcome without faults, and the same call about something else. */
 interface Prepared {
   readonly call: (options: CallOptions) => Promise<unknown>;
   readonly other: (options: CallOptions) => Promise<unknown>;
@@ -76,7 +76,7 @@ interface PortCall {
 const HTML = 'text/html; charset=utf-8';
 const page = (status: number): WireAnswer => ({ status, body: `<h1>${status}</h1>`, contentType: HTML });
 
-/** None of these is the provider's word about what was asked, by any call. */
+/** None of these is the provider's own statement about the request, for any call. */
 const OPEN: readonly (readonly [string, Fault])[] = [
   ['a connection that is cut before the answer', cutBefore],
   ['a connection that is cut after the effect', cutAfter],
@@ -92,7 +92,7 @@ const OPEN: readonly (readonly [string, Fault])[] = [
   ['an empty error', answered({ status: 404, body: '{"error":{}}' })],
 ];
 
-/** Long enough for a provider on a busy machine; what has to end by itself gets less. */
+/** Long enough for a provider on a busy machine; calls that must end by themselves get less. */
 const PATIENT: CallOptions = { deadlineMs: 60_000 };
 const SOON: CallOptions = { deadlineMs: 200 };
 

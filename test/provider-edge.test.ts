@@ -25,8 +25,8 @@ import {
   temporaryDirectory,
 } from './harness/sandbox.ts';
 
-// Money between the service and the real bank, activity by activity as the workflows call them: what the bank does not say of a payment
-// never moves it, what it says moves just that, and nothing leaves that its row does not ask for.
+// Money between the service and the real bank, activity by activity as the workflows call them: only the bank's own
+// statement moves a payment, by exactly what it says, and nothing leaves unless its row requires it.
 
 // The SDK's own lines say nothing that a failing test would not.
 Runtime.install({ logger: new DefaultLogger('ERROR'), shutdownSignals: [] });

@@ -57,7 +57,7 @@ function ownNames(sql: string): string {
   return sql.replaceAll('financial_accounts', ROLE).replaceAll('a long random text', PASSWORD);
 }
 
-/** The README's variables with the values of this test; only what a process needs of ours beside them. */
+/** The README's variables with this test's values, plus only what processes need of our environment. */
 function realUse(): NodeJS.ProcessEnv {
   const values: NodeJS.ProcessEnv = {
     DATABASE_URL: `postgres://${ROLE}:${PASSWORD}@127.0.0.1:${server.port}/${ROLE}`,
@@ -75,7 +75,7 @@ function realUse(): NodeJS.ProcessEnv {
   return { PATH, HOME, XDG_CACHE_HOME, ...values };
 }
 
-/** A line of the README: what it leaves lies in our folder, and the port is one of ours. */
+/** A line of the README, with our folder and one of our ports. */
 function adapted(line: string, metricsPort: number): string {
   return line
     .replaceAll(/\bcaller\.(key|pem)\b/g, join(folder, 'caller.$1'))
@@ -98,7 +98,7 @@ function run(command: string): Promise<string> {
   });
 }
 
-/** As leader of a group: npm hands no signal on to what it runs. */
+/** As group leader: npm forwards no signals to its children. */
 function startInBackground(command: string): () => string {
   const child = spawn('sh', ['-c', command], {
     cwd: PROJECT_DIRECTORY,

@@ -317,7 +317,7 @@ test('an entry that cannot be read is a break, and the position is compared with
   expect(await breaksOf(missing.paymentId)).toMatchObject([{ kind: 'statement-unknown-payment', status: 'open' }]);
   expect(await breaksOf(garbled.paymentId)).toEqual([]);
   expect(lines.join('')).not.toContain('Zoë');
-  // The position goes on from there, and the entry stays for a person.
+  // The comparison continues after it, and the entry stays for a person.
   const next = await payIn(25);
   await bank('POST', '/faults', { callbacks: 'held' });
   const late = await payIn(26);

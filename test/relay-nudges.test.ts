@@ -4,7 +4,7 @@ import { type MoneyWorld, moneyWorld } from './harness/money.ts';
 import { createTestDatabase, type TestDatabase } from './harness/postgres.ts';
 import { until } from './harness/stage.ts';
 
-// Whatever wakes a workflow nudges the relay with its commit, and what wakes none leaves it alone.
+// A commit that wakes a workflow nudges the relay; any other does not.
 
 let database: TestDatabase;
 let api: TestApi;

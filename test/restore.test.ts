@@ -9,8 +9,7 @@ import { stuckWorkOf } from './harness/settled.ts';
 import { until } from './harness/stage.ts';
 import { startWholeService, type WholeService } from './harness/whole-service.ts';
 
-// The service and the bank go on after a copy of the database was taken; then the copy comes back, and the bank knows more
-// than we do.
+// The service and the bank continue after a backup; after its restore the bank knows more than we do.
 let service: WholeService;
 let clientId: string;
 let bankAccountId: string;
@@ -139,7 +138,7 @@ async function untilAllNumbered(): Promise<void> {
 
 const cluster = () => join(service.directory, 'postgres', 'cluster');
 
-/** A copy of the files of a server that was killed: what a snapshot of its disk would be. */
+/** A copy of a killed server's files, like a snapshot of its disk. */
 async function copyPostgres(): Promise<void> {
   await service.process('postgres').kill();
   // With the owner of each file, which may be Postgres's own user.

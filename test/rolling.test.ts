@@ -11,7 +11,7 @@ let database: TestDatabase;
 let api: TestApi;
 let world: MoneyWorld;
 let payer: string;
-/** What the service's clock shows; it goes on from there. */
+/** The service clock's time; it runs on from there. */
 let shows = { at: 0, since: 0 };
 
 beforeAll(async () => {

@@ -87,7 +87,7 @@ async function entriesOf(ourReference: string): Promise<{ kind: string; amountMi
     .map(({ kind, amountMinor }) => ({ kind, amountMinor }));
 }
 
-/** Until the bank has nothing to send any more: what has not come by then does not come. */
+/** Waits until the bank has nothing left to send: what has not arrived by then never does. */
 async function callbacksSent(): Promise<void> {
   await eventually('an empty callback queue', async () => {
     const { pending } = (await (await fetch(`${sandbox.url}/bank/callbacks`)).json()) as { pending: number };
@@ -224,7 +224,7 @@ describe('a payment out goes as its last two digits say', () => {
       'payment-returned',
     ]);
 
-    // The same again changes nothing, another end is a conflict.
+    // A repetition changes nothing; another outcome is a conflict.
     expect(await post(`/payments/${settled.ourReference}/settle`)).toMatchObject({ status: 200 });
     expect(await post(`/payments/${settled.ourReference}/reject`)).toMatchObject({ status: 409 });
     expect(await post(`/payments/${rejected.ourReference}/return`)).toMatchObject({ status: 409 });
@@ -256,7 +256,7 @@ describe('a payment out goes as its last two digits say', () => {
       { kind: 'payment-out', amountMinor: 10_000n },
       { kind: 'payment-out-returned', amountMinor: 2_550n },
     ]);
-    // The same again changes nothing; another part, or the whole, would be another return.
+    // A repetition changes nothing; another amount would be another return.
     expect(await post(lever, part)).toMatchObject({ status: 200, body: shown });
     expect(await post(lever, { ...part, amount: 25.51 })).toMatchObject({ status: 409 });
     expect(await post(lever)).toMatchObject({ status: 409 });

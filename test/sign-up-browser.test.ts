@@ -149,7 +149,7 @@ describe.skipIf(!existsSync(CHROMIUM))('an invited person with a phone', () => {
     }
   });
 
-  /** The least contrast (WCAG 2) between a text of the page and what it stands on. */
+  /** The lowest contrast (WCAG 2) between a text and its background. */
   async function leastContrast(page: Page): Promise<number> {
     const least: unknown = await page.evaluate(`(() => {
       const parse = (color) => (color.match(/[\\d.]+/g) ?? []).map(Number);

@@ -14,8 +14,8 @@ import { type LateProxy, startLateProxy } from './harness/late-proxy.ts';
 import { type MoneyWorld, moneyWorld } from './harness/money.ts';
 import { until } from './harness/stage.ts';
 
-// A database that is stopped, and not killed, takes whatever is sent to it and executes it when it goes on. By then the
-// callers have their 503.
+// A frozen, not killed, database accepts statements and executes them when it resumes. By then the callers have their
+// 503.
 
 const CALLERS = 1_000;
 const DEADLINE_MS = 5_000;

@@ -11,7 +11,7 @@ import { type MoneyWorld, moneyWorld } from './harness/money.ts';
 import { createTestDatabase, type TestDatabase } from './harness/postgres.ts';
 import { STATE_TABLES } from './harness/state-tables.ts';
 
-// What docs/states.md prints is what moves: without its moves in the table, no transition happens.
+// The tables of docs/states.md are enforced: without its moves in the table, no transition happens.
 
 let database: TestDatabase;
 let api: TestApi;
@@ -48,7 +48,7 @@ async function column(name: string, table: string, id: string): Promise<string |
   return row?.word;
 }
 
-/** A resource in its status, what moves it, and the status that it has. */
+/** A resource in a status, the action that moves it, and the resulting status. */
 interface Started {
   readonly act: () => Promise<unknown>;
   readonly status: () => Promise<string | undefined>;

@@ -16,8 +16,8 @@ import { type BuiltInAccounts, builtInAccounts } from './harness/built-in-accoun
 import { type MoneyWorld, moneyWorld } from './harness/money.ts';
 import { createTestDatabase, type TestDatabase } from './harness/postgres.ts';
 
-// What a bank answered is decided without locks and recorded together with others, if the transfer still is what it was decided
-// from. Whatever happens in between, each comes out as if it had been recorded under its locks alone.
+// A bank's answers are decided without locks and recorded in batches, if the transfer is unchanged. Whatever happens
+// in between, each ends as if it had been recorded under locks alone.
 
 const ALL_EVENTS = ['created', 'processing', 'released', 'completed'].map((word) => `outgoing-transfer-${word}`);
 const FEE = 5n;
@@ -198,7 +198,7 @@ test.each([
   const [busy, id] = [await submitted(source), await submitted(source)];
   for (let number = 0; number < 3; number += 1) await submitted(source);
   const before = await world.balance(source);
-  // While one of the account's transfers is recorded, all that come wait for the next statement.
+  // While one of the account's transfers is being recorded, later ones wait for the next statement.
   const [, ...steps] = await Promise.all([
     recordTogether(busy, 'completed'),
     ...[first, second, second].map((word) => recordTogether(id, word)),

@@ -55,7 +55,7 @@ async function accounts(count: number, amount: number): Promise<string[]> {
   return Promise.all(Array.from({ length: count }, () => world.account(payer, { amount })));
 }
 
-/** Into how many commits so many transfers of a description went. */
+/** The number of commits that transfers with a description took. */
 async function commits(description: string): Promise<number> {
   const [row] = await api.database.reader.statement<{ count: number }>(
     'SELECT count(DISTINCT xmin::text)::integer AS count FROM outgoing_transfers WHERE description = $1',
@@ -113,7 +113,7 @@ test('money that one transfer brings may be sent on by those after it, never twi
   const balances = await Promise.all([source, middle, end].map(async (one) => (await world.balance(one)).available));
   expect(balances.reduce((sum, one) => sum + one, 0)).toBe(60);
   expect(Math.min(...balances)).toBeGreaterThanOrEqual(0);
-  // 20 of the 30 can leave the source; what arrived can go on.
+  // The source covers 20 of the 30; money that arrived can be passed on.
   expect(balances[0]).toBe(0);
   expect(made).toBeGreaterThanOrEqual(30);
 });

@@ -261,7 +261,7 @@ describe('an invitation to an existing user', () => {
     expect([late.status, late.html.includes('cancelled')]).toEqual([410, true]);
     expect(await relationOf(userId, revoked)).toMatchObject([{ status: 'revoked' }]);
     expect(await on.statuses(email)).toEqual(['cancelled']);
-    // One of several: the rest of the invitation stays good.
+    // One of several: the other invitations stay valid.
     await on.invite(email, [revoked, other]);
     const mails = await until(
       () => on.mailsTo(email),

@@ -265,7 +265,7 @@ describe('two requests that name the same clients in opposite orders', () => {
     return row;
   }
 
-  /** A third transaction has the client in the middle until both wait; then it goes, and each could take what the other needs. */
+  /** A third transaction locks the client until both wait; then it ends, and each could take what the other needs. */
   async function meet(
     ask: (tx: Transaction, clientIds: readonly ClientId[]) => Promise<readonly { clientId: string }[]>,
   ) {

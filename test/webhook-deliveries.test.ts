@@ -150,7 +150,7 @@ describe('a delivery', () => {
     receiver.answer((_message, response) => response.writeHead(500).end('no'));
     // Failing for 75 hours is less than five days.
     const waits = await drainToTheEnd();
-    // What is left of each wait when the drain rests: all of it but what recording took.
+    // The rest of each wait when the drain ends: all of it except the time for recording.
     const expected = SCHEDULE.attemptDelaysSeconds.slice(1);
     expect(waits).toHaveLength(expected.length);
     for (const [index, seconds] of expected.entries()) {
@@ -278,7 +278,7 @@ describe('a subscription', () => {
     await sequence(database);
     receiver.answer((_message, response) => response.writeHead(410).end());
     await drains.drain();
-    // As many as go out at once at first, and none of the rest.
+    // The first concurrent ones, and none of the rest.
     expect(receiver.received.length).toBeLessThanOrEqual(8);
     expect((await all()).filter((one) => one.status === 'pending' && one.claimToken === null)).toHaveLength(
       30 - receiver.received.length,
@@ -347,7 +347,7 @@ describe('a subscription', () => {
     await sequence(database);
     const patient = createDrains(database, { timeoutMs: 120_000 });
     const draining = patient.drain();
-    // The slow one answers nothing for as long as this takes.
+    // The slow one does not answer for this long.
     await expect.poll(() => receiver.received.length, PATIENT).toBe(80);
     expect(slow.received.length).toBeGreaterThan(0);
     await slow.close();
@@ -361,7 +361,7 @@ describe('a crash', () => {
     await subscribe(database, receiver.url);
     await recordEvents(database, await insertClient(database));
     await sequence(database);
-    // A drainer claims and sends, and its process dies: nothing is recorded, and its claim ends by time.
+    // A drainer claims, sends and dies: nothing is recorded, and its claim expires.
     const [shard] = await database.reader.execute<{ shard: number }>(sql`SELECT shard FROM webhook_subscriptions`);
     const claim = { shard: shard?.shard ?? 0, claimMs: 60_000, perSubscription: 10, limits: new Map<string, number>() };
     const token = '00000000-0000-4000-8000-000000000001';

@@ -5,7 +5,7 @@ import { type MoneyWorld, moneyWorld } from './harness/money.ts';
 import { createTestDatabase, type TestDatabase } from './harness/postgres.ts';
 import { createDrains, sequence, startReceiver } from './harness/webhooks.ts';
 
-// Which subscriptions get which events: whatever is beyond the specification comes to those who name it.
+// Which subscriptions get which events: types beyond the specification only on request by name.
 
 let database: TestDatabase;
 let api: TestApi;

@@ -46,7 +46,7 @@ async function listening(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** A server that answers every connection with these bytes, and `then` what else it does to it. */
+/** A server that answers every connection with these bytes; `then` acts on it further. */
 async function raw(answer: string, then: (socket: Socket) => void = () => {}): Promise<string> {
   const port = await listening(
     createTcpServer((socket) => {
@@ -100,7 +100,7 @@ describe('a receiver that misbehaves', () => {
     const outcome = await post(receivers(), url);
     expect(outcome).toMatchObject({ responseCode: 200, error: 'answer_too_large' });
     expect(outcome.responseBody).toHaveLength(1_024);
-    // What was in flight when it was cut off is bounded by the buffers of two sockets.
+    // The buffers of two sockets bound what was in flight when it was aborted.
     expect(sent).toBeLessThan(50_000_000);
   });
 
@@ -238,7 +238,7 @@ describe('a name server', () => {
     while (server.questions() < names.length) await sleep(10);
     const receiver = await startReceiver();
     closers.push(() => receiver.close());
-    // What a bank's adapter does: the system's resolver, and a connection.
+    // Does what a bank's adapter does: the system's resolver, and a connection.
     expect(await lookup('localhost')).toMatchObject({ family: expect.any(Number) });
     expect((await fetch(`http://localhost:${receiver.port}/`, { method: 'POST', body: '{}' })).status).toBe(200);
     expect((await post(made, receiver.url)).responseCode).toBe(200);

@@ -157,7 +157,7 @@ test('a worker that stops gives its claims back, and the next one goes on where 
 
 test('a worker killed while an attempt is under way: the next one delivers again under the same id', async () => {
   await subscribe(stage.database, receiver.url);
-  // A shorter time-out makes for a shorter claim, whose end is what the next worker waits for.
+  // A shorter time-out shortens the claim, which the next worker waits for.
   const folder = mkdtempSync(join(tmpdir(), 'webhook-worker-'));
   writeFileSync(join(folder, 'configuration.json'), JSON.stringify({ webhooks: { timeoutMs: 1_000 } }));
   const child = spawn(process.execPath, ['--import', 'tsx', 'activities/main.ts'], {

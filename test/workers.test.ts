@@ -168,7 +168,7 @@ describe('with Postgres silent', () => {
     await stage.startWorkers(url.href).ready;
     const account = await stage.account(100_000n);
     const ids: OutgoingTransferId[] = [];
-    // Several times the slots: had each a local activity that goes on trying, the later ones would never begin.
+    // Several times the slots: if each retried a local activity, the later ones would never start.
     for (let number = 0; number < WORKFLOW_SLOTS * 4; number += 1) ids.push(await stage.transfer(account));
     const timers = async () => {
       const counts = await Promise.all(

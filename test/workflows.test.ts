@@ -39,7 +39,7 @@ const waitsFor = (id: OutgoingTransferId, what: string) =>
   );
 const submissionsOf = (id: string) => stage.provider.submissions.filter((reference) => reference === id).length;
 
-/** What an operator's list shows of the running workflow. */
+/** What operators see of the running workflow; the server must know its search attributes. */
 async function shown(id: OutgoingTransferId): Promise<unknown> {
   const description = await handleOf(id)
     .describe()
