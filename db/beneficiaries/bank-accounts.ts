@@ -90,7 +90,7 @@ export type BankAccountChange = Partial<
   >
 >;
 
-/** Changes a bank account under its beneficiary's lock. `judge` receives the whole changed account and may throw. */
+/** Changes a bank account under its beneficiary's lock. The caller derives the change from the stored account, or throws. */
 export async function changeBankAccount(
   tx: Transaction,
   beneficiaryId: BeneficiaryId,
