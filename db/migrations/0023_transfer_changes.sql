@@ -12,26 +12,35 @@ CREATE TYPE transfer_change AS (
 );
 
 -- Makes the function that writes the rows of changes into a table: `<table>_write(rows)`, made and moved ones. It lists the
--- table's columns by itself: a migration that adds a column calls this again.
+-- table's columns by itself: a migration that adds a column calls this again. The release before, which does not know the
+-- column, says nothing of it: a new row gets its default, and a moved one keeps what it has.
 CREATE FUNCTION make_row_writer(p_table regclass) RETURNS void LANGUAGE plpgsql AS $make$
 DECLARE
-  v_columns text := (SELECT string_agg(quote_ident(attname), ', ' ORDER BY attnum) FROM pg_attribute
-    WHERE attrelid = p_table AND attnum > 0 AND NOT attisdropped AND attname NOT IN ('id', 'revision', 'event_sequence'));
+  v_columns text;
+  v_made text;
+  v_moved text;
 BEGIN
+  SELECT string_agg(quote_ident(attname), ', ' ORDER BY attnum),
+      string_agg(CASE WHEN adbin IS NULL THEN format('made.%I', attname)
+        ELSE format('coalesce(made.%I, %s)', attname, pg_get_expr(adbin, adrelid)) END, ', ' ORDER BY attnum),
+      string_agg(quote_ident(attname), ', ' ORDER BY attnum) FILTER (WHERE attname NOT IN ('id', 'revision', 'event_sequence'))
+    INTO v_columns, v_made, v_moved
+    FROM pg_attribute LEFT JOIN pg_attrdef ON adrelid = attrelid AND adnum = attnum
+    WHERE attrelid = p_table AND attnum > 0 AND NOT attisdropped;
   EXECUTE format($writer$
     CREATE OR REPLACE FUNCTION %1$I(p_ids uuid[], p_from bigint[], p_rows json[], p_entries json[]) RETURNS void LANGUAGE plpgsql AS $$
     BEGIN
-      INSERT INTO %2$s SELECT made.* FROM unnest(p_from, p_rows) AS change (decided_from, fields),
+      INSERT INTO %2$s (%3$s) SELECT %4$s FROM unnest(p_from, p_rows) AS change (decided_from, fields),
           json_populate_record(NULL::%2$s, change.fields) AS made
         WHERE change.decided_from IS NULL AND change.fields IS NOT NULL;
       IF EXISTS (SELECT FROM unnest(p_from) AS decided_from WHERE decided_from IS NOT NULL) THEN
         UPDATE %2$s AS moved SET revision = moved.revision + 1,
             event_sequence = moved.event_sequence + coalesce(json_array_length(change.entries), 0),
-            (%3$s) = (SELECT %3$s FROM json_populate_record(moved, change.fields))
+            (%5$s) = (SELECT %5$s FROM json_populate_record(moved, change.fields))
           FROM unnest(p_ids, p_from, p_rows, p_entries) AS change (id, decided_from, fields, entries)
           WHERE moved.id = change.id AND moved.revision = change.decided_from;
       END IF;
-    END $$ $writer$, p_table || '_write', p_table, v_columns);
+    END $$ $writer$, p_table || '_write', p_table, v_columns, v_made, v_moved);
 END $make$;
 SELECT make_row_writer('outgoing_transfers'), make_row_writer('incoming_transfers');
 
@@ -114,13 +123,18 @@ BEGIN
       AND (v_change.outgoing_id <> ALL (v_revised) OR v_change.outgoing_id <> ALL (p_locked) OR v_change.outgoing_id = ANY (v_touched));
     CONTINUE WHEN v_change.incoming_from IS NOT NULL
       AND (v_change.incoming_id <> ALL (v_revised) OR v_change.incoming_id <> ALL (p_locked) OR v_change.incoming_id = ANY (v_touched));
-    FOR v_guard IN SELECT guard.account_id, guard.available_minor, account.status = guard.status AND client.status = guard.client_status
-          AND (account.requested_change IS NOT DISTINCT FROM 'close') = guard.closing
-          AND account.posted_minor - account.reserved_minor - coalesce((v_spent ->> guard.account_id::text)::bigint, 0) >= guard.available_minor AS holds
+    -- LIMIT, so that an account is looked up however few there are.
+    FOR v_guard IN SELECT guard.account_id, guard.available_minor, present.status = guard.status AND present.client_status = guard.client_status
+          AND present.closing = guard.closing
+          AND present.available_minor - coalesce((v_spent ->> guard.account_id::text)::bigint, 0) >= guard.available_minor AS holds
         FROM json_to_recordset(v_change.guards)
             AS guard (account_id uuid, status text, client_status text, closing boolean, available_minor bigint)
-          JOIN accounts AS account ON account.id = guard.account_id JOIN clients AS client ON client.id = account.client_id LOOP
-      CONTINUE changes WHEN NOT v_guard.holds;
+          LEFT JOIN LATERAL (
+            SELECT account.status, client.status AS client_status, account.requested_change IS NOT DISTINCT FROM 'close' AS closing,
+              account.posted_minor - account.reserved_minor AS available_minor
+            FROM accounts AS account JOIN clients AS client ON client.id = account.client_id WHERE account.id = guard.account_id LIMIT 1
+          ) AS present ON true LOOP
+      CONTINUE changes WHEN v_guard.holds IS NOT TRUE;
       v_spent := jsonb_set(v_spent, ARRAY[v_guard.account_id::text],
         to_jsonb(coalesce((v_spent ->> v_guard.account_id::text)::bigint, 0) + v_guard.available_minor));
     END LOOP;
@@ -137,17 +151,18 @@ CREATE FUNCTION write_changes(p_changes transfer_change[]) RETURNS void LANGUAGE
 DECLARE
   v_posting record;
 BEGIN
-  -- What a change frees is for those who wait there.
+  -- What a change frees is for those who wait there. By a list of ids, which no plan takes for so many that it reads all accounts.
+  WITH moved AS MATERIALIZED (
+    SELECT account_id, coalesce(sum(reserved_minor), 0)::bigint AS reserved_minor, coalesce(sum(receivable_minor), 0)::bigint AS receivable_minor,
+      coalesce(bool_or(waits), false) AS waits, coalesce(bool_or(reserved_minor < 0), false) AS frees
+    FROM unnest(p_changes) AS change,
+      json_to_recordset(change.moves) AS move (account_id uuid, reserved_minor bigint, receivable_minor bigint, waits boolean)
+    GROUP BY account_id)
   UPDATE accounts SET reserved_minor = accounts.reserved_minor + moved.reserved_minor,
       receivable_minor = accounts.receivable_minor + moved.receivable_minor, has_waiters = has_waiters OR moved.waits,
       admission_due = admission_due OR (has_waiters AND moved.frees)
-    FROM (
-      SELECT account_id, coalesce(sum(reserved_minor), 0)::bigint AS reserved_minor, coalesce(sum(receivable_minor), 0)::bigint AS receivable_minor,
-        coalesce(bool_or(waits), false) AS waits, coalesce(bool_or(reserved_minor < 0), false) AS frees
-      FROM unnest(p_changes) AS change,
-        json_to_recordset(change.moves) AS move (account_id uuid, reserved_minor bigint, receivable_minor bigint, waits boolean)
-      GROUP BY account_id) AS moved
-    WHERE accounts.id = moved.account_id
+    FROM moved
+    WHERE accounts.id = moved.account_id AND accounts.id = ANY (ARRAY(SELECT account_id FROM moved))
       AND (moved.reserved_minor <> 0 OR moved.receivable_minor <> 0 OR moved.frees OR (moved.waits AND NOT has_waiters));
   PERFORM outgoing_transfers_write(array_agg(outgoing_id), array_agg(outgoing_from), array_agg(outgoing), array_agg(outgoing_entries))
     FROM unnest(p_changes) WHERE outgoing_id IS NOT NULL HAVING count(*) > 0;
@@ -183,8 +198,9 @@ END $$;
 --   replayed      its key was used before by the same request: response_body is the first answer
 --   not-applied   something does not hold, or, with p_waits false, somebody else holds one of its rows; nothing of it is written
 -- With p_waits, all must be applied: what was decided under locks that this transaction holds cannot fail to hold.
+-- Generic plans: Postgres otherwise plans each statement anew for the few changes that it sees.
 CREATE FUNCTION apply_transfer_changes(p_changes json, p_waits boolean) RETURNS TABLE (outcome text, response_body text)
-LANGUAGE plpgsql AS $$
+LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan AS $$
 #variable_conflict use_column
 DECLARE
   v_changes transfer_change[] := ARRAY(SELECT change FROM json_populate_recordset(NULL::transfer_change, p_changes) change);
