@@ -138,7 +138,7 @@ export async function startApi(testDatabase: TestDatabase, options: TestApiOptio
   const server = await startServer(createApi(services, extraRoutes), { port: 0, host: null }, options.timeouts);
   const metrics = await startMetricsServer({ host: '127.0.0.1', port: 0 }, metricsText(services, loopMetrics));
   const url = `http://127.0.0.1:${server.port}`;
-  const users = options.users ?? (await createUsers(database, TEST_AUDIENCE));
+  const users = options.users ?? (await createUsers(database, options.now ?? (() => new Date())));
   return {
     url,
     metricsUrl: `http://127.0.0.1:${metrics.port}/metrics`,
@@ -155,9 +155,9 @@ export async function startApi(testDatabase: TestDatabase, options: TestApiOptio
   };
 }
 
-async function createUsers(database: Database, audience: string): Promise<Record<Role, TestMachineUser>> {
+async function createUsers(database: Database, now: () => Date): Promise<Record<Role, TestMachineUser>> {
   const users = await Promise.all(
-    ROLES.map(async (role) => [role, await createTestMachineUser(database, audience, [role])] as const),
+    ROLES.map(async (role) => [role, await createTestMachineUser(database, TEST_AUDIENCE, [role], now)] as const),
   );
   return Object.fromEntries(users) as Record<Role, TestMachineUser>;
 }
@@ -167,6 +167,7 @@ export async function createTestMachineUser(
   database: Database,
   audience: string,
   roles: readonly Role[],
+  now = () => new Date(),
 ): Promise<TestMachineUser> {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const kid = randomUUID();
@@ -181,7 +182,9 @@ export async function createTestMachineUser(
       TESTER,
     ),
   );
-  const token = await signToken({ id: user.id, kid, privateKey }, { aud: audience });
+  const issuedAt = Math.floor(now().getTime() / 1000);
+  const lifetime = { iat: issuedAt, exp: issuedAt + 3_600 };
+  const token = await signToken({ id: user.id, kid, privateKey }, { aud: audience, ...lifetime });
   return { id: user.id, kid, privateKey, token };
 }
 
