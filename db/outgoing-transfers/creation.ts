@@ -74,9 +74,9 @@ export function createOutgoingTransfer(
 }
 
 /**
- * Transfers to the outside in two statements, which they share with others of the same moment: one reads what a request is
- * judged by, without locks; the other creates those for which it still holds under the locks. Whatever does not fit goes
- * the slow way, in a transaction of its own, which decides and refuses.
+ * Creates external transfers with two statements that concurrent requests share. The first reads the facts without locks;
+ * the second locks, and creates each transfer whose facts still hold. All others fall back to a transaction of their own,
+ * which decides under locks and can reject.
  */
 
 interface Request {
@@ -93,8 +93,8 @@ interface FactsRow extends Nullable<LockedAccount> {
   readonly bankAccount: BankAccountText | null;
 }
 
-// Planned once, and not anew for each request: behind sub-selects no plan sees how many there are (see `LISTED_IDS`), and each
-// LIMIT keeps it to looking one row up per request, however small its tables were when it was made.
+// One generic plan serves all batches: the sub-selects hide their size (see `LISTED_IDS`), and each LIMIT keeps the plan to one
+// index look-up per request even if it was made while the tables were small.
 const REQUESTED = ['uuid', 'text', 'text', 'uuid', 'uuid'].map((type, index) => `(SELECT $${index + 1}::${type}[])`);
 const READ = `
   SELECT kept.key IS NOT NULL AS "isKeyTaken", service_now() AS now, account.*, destination.shown AS "bankAccount"
@@ -112,7 +112,7 @@ const READ = `
     ) AS destination ON true
   ORDER BY request.number`;
 
-/** What a request is judged by, as it is at this moment; null when its key is taken. */
+/** The facts for validating a request, as of now; null if its key is taken. */
 export async function readTransferFacts(database: Database, request: Request): Promise<TransferFacts | null> {
   const row = await readTogether(database, request);
   if (row.isKeyTaken) return null;
@@ -157,8 +157,8 @@ function accountOf(row: FactsRow): LockedAccount | null {
 }
 
 /**
- * Makes a transfer to the outside and moves it as far as it goes at once, if what it was decided from still holds under its
- * account's lock and its key is free. False: nothing was done, and it must be made under locks.
+ * Creates an external transfer and advances it as far as possible, provided that its key is free and the facts still hold
+ * under the account's lock. False: nothing was done, and the transfer must be created under locks.
  */
 export async function createWithoutLocks(
   database: Database,
@@ -169,7 +169,7 @@ export async function createWithoutLocks(
 ): Promise<boolean> {
   const { change } = decideCreation(situationOfNew(transfer, null, new Map([[account.id, account]]), rules));
   const { waitingFor, status } = change.outgoing?.after ?? {};
-  // What waits for money must be seen by the next credit: it marks the account under its lock.
+  // A transfer that waits for money must mark its account under the account's lock, so that the next credit sees it.
   if (waitingFor === 'balance' || status === 'failed') return false;
   return (await applyTogether(database, change, key)).outcome === 'applied';
 }
