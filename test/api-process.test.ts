@@ -10,7 +10,7 @@ import { createTestDatabase, type TestDatabase } from './harness/postgres.ts';
 const MAIN = fileURLToPath(new URL('../api/main.ts', import.meta.url));
 
 let database: TestDatabase;
-/** Creates the machine users of the processes under test, and their funds. Runs no loops. */
+/** Creates the machine user of the process under test. */
 let api: TestApi;
 const children: ChildProcess[] = [];
 

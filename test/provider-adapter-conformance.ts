@@ -32,7 +32,7 @@ export interface AdapterUnderTest {
   readonly server: FaultyServer;
   /** The provider's own refusal of a request as invalid, with nothing done. */
   readonly ownRefusals: readonly WireAnswer[];
-  /** The provider's own refusal of a request as invalid, with nothing done. */
+  /** The provider's own statement that it does not know a reference. */
   readonly ownNotFound: WireAnswer;
   /** An amount as the provider writes it. */
   amountOnTheWire(amountMinor: bigint, currency: string): string;

@@ -39,7 +39,7 @@ const waitsFor = (id: OutgoingTransferId, what: string) =>
   );
 const submissionsOf = (id: string) => stage.provider.submissions.filter((reference) => reference === id).length;
 
-/** What operators see of the running workflow; the server must know its search attributes. */
+/** What operators see of the running workflow. */
 async function shown(id: OutgoingTransferId): Promise<unknown> {
   const description = await handleOf(id)
     .describe()
