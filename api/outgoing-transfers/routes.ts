@@ -37,7 +37,7 @@ const postOutgoingTransfer = route(
     path: '/outgoing-transfers',
     summary: 'Send money',
     description:
-      'An internal transfer without open requirements is settled before the answer, which shows it as created. A workflow processes every other transfer. With `workflow.dryRun` nothing is created: the request is validated and its fee calculated.',
+      'An internal transfer that can settle at once is settled before the answer, which shows it as created. A workflow processes every other transfer. With `workflow.dryRun` nothing is created: the request is validated and its fee calculated.',
     tag: TAG,
     roles: ['operator'],
     workflows: { 'client.direct': postTransferWorkflow },
