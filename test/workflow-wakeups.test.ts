@@ -214,6 +214,20 @@ async function claim(signalled: readonly ClaimedWakeup[] = []): Promise<readonly
   return (await settleAndClaimWakeups(database.reader, signalled, asked)).claimed;
 }
 
+test('no more are claimed than asked for, whichever way Postgres joins', async () => {
+  // Postgres knows the table as it was when it was last analyzed: empty.
+  await wakeOnce(`${TYPE}/many`);
+  await database.reader.execute(sql`DELETE FROM workflow_wakeups`);
+  await database.reader.execute(sql`ANALYZE workflow_wakeups`);
+  for (let number = 0; number < 20; number += 1) await wakeOnce(`${TYPE}/many-${number}`);
+  const token = crypto.randomUUID();
+  const claimed = await database.transaction(async (tx) => {
+    for (const way of ['hashjoin', 'mergejoin', 'material']) await tx.statement(`SET LOCAL enable_${way} = off`, []);
+    return (await settleAndClaimWakeups(tx, [], { token, limit: 8, leaseMs: 60_000 })).claimed;
+  });
+  expect(claimed).toHaveLength(8);
+});
+
 describe('a wake-up that is requested again during the call to Temporal', () => {
   test('is not deleted with the earlier one, and is due at once', async () => {
     const id = newId();

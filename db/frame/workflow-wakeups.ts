@@ -7,15 +7,6 @@ const WAKE = `INSERT INTO workflow_wakeups (workflow_id, workflow_type, next_att
   VALUES ($1, $2, service_now(), service_now()) ON CONFLICT (workflow_id) DO UPDATE SET ${ASKED_AGAIN}`;
 
 /**
- * The INSERT of a new resource's first wake-up, in the statement that inserts its row, so it cannot conflict with an earlier
- * one. Its only parameter, number `last` + 1, is the workflow's id; null inserts nothing.
- */
-export function insertOfFirstWakeup(workflowType: string, last: number): string {
-  return `INSERT INTO workflow_wakeups (workflow_id, workflow_type, next_attempt_at, created_at)
-    SELECT $${last + 1}::text, '${workflowType}', service_now(), service_now() WHERE $${last + 1}::text IS NOT NULL`;
-}
-
-/**
  * Requests, in the transaction of a change, that the workflow read its row again. The relay forwards the request to
  * Temporal. A repeated request raises the generation, which keeps the relay from deleting it as already delivered.
  */
@@ -43,6 +34,7 @@ export interface ClaimedWakeup {
 
 const CLAIMED = `wakeup.workflow_id AS "workflowId", wakeup.workflow_type AS "workflowType", wakeup.generation,
   wakeup.attempt_count AS "attemptCount", wakeup.claim_token AS "claimToken"`;
+// MATERIALIZED, because a join that reads the due wake-ups again would claim more than the limit.
 // SKIP LOCKED leaves a delivered wake-up alone if a transaction is requesting it again right now.
 const SETTLE_AND_CLAIM = `
   WITH settled AS (
@@ -52,15 +44,14 @@ const SETTLE_AND_CLAIM = `
           USING (workflow_id, generation, claim_token)
       FOR UPDATE OF workflow_wakeups SKIP LOCKED)
     RETURNING ${CLAIMED}
+  ), due AS MATERIALIZED (
+    SELECT workflow_id FROM workflow_wakeups
+    WHERE parked_at IS NULL AND next_attempt_at <= (SELECT service_now())
+      AND (claimed_until IS NULL OR claimed_until < (SELECT service_now()))
+    ORDER BY next_attempt_at LIMIT $6 FOR UPDATE SKIP LOCKED
   ), claimed AS (
     UPDATE workflow_wakeups AS wakeup SET claim_token = $4::uuid, claimed_until = service_now() + $5::interval
-    FROM (
-      SELECT workflow_id FROM workflow_wakeups
-      WHERE parked_at IS NULL AND next_attempt_at <= (SELECT service_now())
-        AND (claimed_until IS NULL OR claimed_until < (SELECT service_now()))
-      ORDER BY next_attempt_at LIMIT $6 FOR UPDATE SKIP LOCKED
-    ) AS due
-    WHERE wakeup.workflow_id = due.workflow_id
+    FROM due WHERE wakeup.workflow_id = due.workflow_id
     RETURNING ${CLAIMED}
   )
   SELECT true AS "isSettled", settled.* FROM settled UNION ALL SELECT false, claimed.* FROM claimed`;
