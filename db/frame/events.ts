@@ -26,7 +26,6 @@ interface Event {
 }
 
 // Constant texts: nearly every transition appends events.
-const COLUMNS = 'id, entry_count, module, resource_id, first_sequence, occurred_at, entries';
 const APPEND: Readonly<Record<EventModule, string>> = {
   'incoming-transfers': appendTo('incoming-transfers', 'incoming_transfers'),
   'outgoing-transfers': appendTo('outgoing-transfers', 'outgoing_transfers'),
@@ -41,21 +40,8 @@ function appendTo(module: EventModule, table: string): string {
       UPDATE ${table} SET event_sequence = event_sequence + $2::smallint
       WHERE id = $3::uuid RETURNING event_sequence - $2::smallint + 1 AS first_sequence
     )
-    ${insertOfNextEvents(module, 0)}`;
-}
-
-/**
- * The INSERT of a resource's next events, for use after a common table expression named `resource` that updates the
- * resource's row and returns `first_sequence`. Its parameters, those of `eventsValues`, follow number `last`.
- */
-export function insertOfNextEvents(module: EventModule, last: number): string {
-  return `${insertOfEvents(module, last, 'first_sequence')} FROM resource`;
-}
-
-function insertOfEvents(module: EventModule, last: number, firstSequence: string): string {
-  const [id, count, resource, at, entries] = [1, 2, 3, 4, 5].map((number) => `$${last + number}`);
-  return `INSERT INTO events (${COLUMNS})
-    SELECT ${id}::uuid, ${count}::smallint, '${module}', ${resource}::uuid, ${firstSequence}, ${at}::timestamptz, ${entries}::json`;
+    INSERT INTO events (id, entry_count, module, resource_id, first_sequence, occurred_at, entries)
+    SELECT $1::uuid, $2::smallint, '${module}', $3::uuid, first_sequence, $4::timestamptz, $5::json FROM resource`;
 }
 
 /** Appends a transition's events in its transaction. The resource's row, which the caller has locked, numbers them. */
@@ -64,17 +50,6 @@ export async function appendEvents(tx: Transaction, event: Event): Promise<void>
   await tx.statement(APPEND[event.module], eventsValues(event));
 }
 
-/**
- * The INSERT of a new resource's first events; the caller inserts its row with their number as event_sequence. The
- * parameters, those of `eventsValues`, follow number `last`.
- */
-export function insertOfFirstEvents(module: EventModule, last: number): string {
-  return insertOfEvents(module, last, '1');
-}
-
-/** The number of parameters of these INSERTs. */
-export const EVENTS_PARAMETERS = 5;
-
-export function eventsValues({ resourceId, occurredAt, entries }: Omit<Event, 'module'>): unknown[] {
+function eventsValues({ resourceId, occurredAt, entries }: Omit<Event, 'module'>): unknown[] {
   return [newEventRowId(), entries.length, resourceId, occurredAt, stringify(entries) ?? '[]'];
 }

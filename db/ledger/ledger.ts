@@ -53,17 +53,11 @@ async function lock(
 }
 
 // In the order of `postingValues`.
-const POSTING_CALL = `
+const POST = `SELECT
   ledger_post($1::timestamptz, coalesce($2::uuid, system_account($3, $9, $4)), coalesce($5::uuid, system_account($6, $9, $7)),
     $8::bigint, $9, $10, $11, $12, $13, $14, $15::uuid, $16::uuid, $17, $18::bigint)`;
-const POST = `SELECT ${POSTING_CALL}`;
 
-/** The SQL call that writes one posting from a column of text values. */
-export function postingCallOf(column: string): string {
-  return POSTING_CALL.replaceAll(/\$(\d+)/g, `${column}[$1]`);
-}
-
-export function postingValues(posting: Posting): readonly unknown[] {
+function postingValues(posting: Posting): readonly unknown[] {
   const side = (of: LedgerSide) => (typeof of === 'string' ? [of, null, null] : [null, of.provider, of.kind]);
   return [
     posting.now,
@@ -86,14 +80,6 @@ export function postingValues(posting: Posting): readonly unknown[] {
 /** Writes one posting and updates the balances. This transaction must hold the locks of its client accounts. */
 export async function post(tx: Transaction, posting: Posting): Promise<void> {
   await tx.statement(POST, postingValues(posting));
-}
-
-const RESERVE = `UPDATE accounts SET reserved_minor = reserved_minor + $2::bigint,
-  admission_due = admission_due OR (has_waiters AND $2::bigint < 0) WHERE id = $1::uuid`;
-
-/** Changes an account's reservation by `byMinor`; a CHECK rejects what the balance does not cover. */
-export async function reserve(tx: Transaction, accountId: AccountId, byMinor: bigint): Promise<void> {
-  await tx.statement(RESERVE, [accountId, byMinor]);
 }
 
 /** Changes the sum of the money on its way to an account. */
