@@ -302,7 +302,8 @@ test('two checks of what is new at once: one checks, the other says that it did 
   try {
     const held = () =>
       api.database.reader.statement(
-        `SELECT FROM pg_locks WHERE locktype = 'advisory' AND granted AND objid = 7423019`,
+        `SELECT FROM pg_locks JOIN pg_database ON pg_database.oid = database
+          WHERE locktype = 'advisory' AND granted AND objid = 7423019 AND datname = current_database()`,
         [],
       );
     await until(held, (locks) => locks.length > 0);

@@ -318,7 +318,8 @@ test('one whose last posting ends after its deadline leaves nothing', async () =
   await expect(late).rejects.toMatchObject({ name: 'DatabaseUnavailable' });
   for (let running = true; running; ) {
     const rows = await hand`
-      SELECT FROM pg_stat_activity WHERE state = 'active' AND pid <> pg_backend_pid() AND query LIKE '%ledger_post%'`;
+      SELECT FROM pg_stat_activity WHERE datname = current_database() AND state = 'active' AND pid <> pg_backend_pid()
+        AND query LIKE '%apply_transfer_changes%'`;
     running = rows.length > 0;
   }
   await hand.unsafe('DROP TRIGGER slow ON postings');

@@ -175,7 +175,9 @@ test('a locked account delays its own transfers, and no others', async () => {
     await released;
   });
   await until(
-    async () => hand`SELECT FROM pg_locks WHERE relation = 'accounts'::regclass AND mode = 'RowShareLock'`,
+    async () => hand`
+      SELECT FROM pg_locks JOIN pg_database ON pg_database.oid = database
+      WHERE relation = 'accounts'::regclass AND mode = 'RowShareLock' AND datname = current_database()`,
     (rows) => rows.length > 0,
   );
   let answered = 0;
