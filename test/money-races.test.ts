@@ -321,13 +321,17 @@ test('a straight-through transfer whose key is in flight answers 409 in time, an
     release = resolve;
   });
   const [{ sessions: before } = { sessions: [] }] = await sessions();
+  const steps = new EventEmitter();
+  const claimed = once(steps, 'claimed');
   const first = api.database.transaction(async (tx) => {
     await tx.execute(sql`
       INSERT INTO idempotency_keys (machine_user_id, method, path, key, request_hash, created_at)
       VALUES (${api.users.operator.id}, 'POST', '/outgoing-transfers', ${key}, ''::bytea, now())`);
+    steps.emit('claimed');
     await held;
     throw new Error('gives up');
   });
+  await claimed;
   const second = await send(internal(), key);
   release();
   await expect(first).rejects.toThrow('gives up');
