@@ -128,7 +128,7 @@ export class Batcher<Item, Result> {
     return false;
   }
 
-  /** Those who may go now, first come first served: nobody overtakes a call that waits for one of its keys. */
+  /** The calls that may start now, in order of arrival. A call that waits for a key goes before every later call with that key. */
   #takeBatch(): Waiting<Item, Result>[] {
     const batch: Waiting<Item, Result>[] = [];
     const left: Waiting<Item, Result>[] = [];

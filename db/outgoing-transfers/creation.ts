@@ -24,7 +24,7 @@ export interface Receiver {
   readonly isReviewed: boolean;
 }
 
-export function situationOfNew(
+function situationOfNew(
   transfer: NewOutgoingTransfer,
   receiver: Receiver | null,
   accounts: ReadonlyMap<AccountId, LockedAccount>,

@@ -43,7 +43,7 @@ export function returnWait(now: Date) {
 
 export const NO_WAIT = { waitingFor: null, waitingSince: null, waitingUntil: null, nextCheckAt: null } as const;
 
-export function incomingEntry(transfer: IncomingTransfer): EventEntry {
+function incomingEntry(transfer: IncomingTransfer): EventEntry {
   return { type: incomingTransferEventType(transfer.status), data: incomingTransferEventData(transfer) };
 }
 
