@@ -10,7 +10,7 @@ export default defineConfig({
     retry: 0,
     maxWorkers: 2,
     projects: [
-      { test: { name: 'layout', include: ['test/layout.test.ts'] } },
+      { test: { name: 'layout', include: ['test/layout/layout.test.ts'] } },
       {
         test: {
           name: 'unit',
@@ -22,8 +22,8 @@ export default defineConfig({
         test: {
           name: 'system',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/layout.test.ts', 'test/proof/**'],
-          globalSetup: ['test/harness/global-setup.ts'],
+          exclude: ['test/layout/layout.test.ts', 'test/proof/**'],
+          globalSetup: ['test/harness/servers/global-setup.ts'],
           testTimeout: SYSTEM_TIMEOUT_MS,
           hookTimeout: SYSTEM_TIMEOUT_MS,
           pool: 'forks',

@@ -1,5 +1,5 @@
 import type { Registry } from 'prom-client';
-import type { MetricsText } from '../config/metrics-server.ts';
+import type { MetricsText } from '../config/metrics/metrics-server.ts';
 import { countOpenBreaks } from '../db/ledger/reconciliation.ts';
 import { reconciliationBreaksOpen, registry } from './frame/metrics.ts';
 import type { Services } from './frame/services.ts';

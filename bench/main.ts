@@ -1,17 +1,17 @@
 import { type BenchAccount, createAccounts, createFloorAccounts } from './accounts.ts';
-import { benchAdmissions } from './admissions.ts';
-import { Callers } from './callers.ts';
-import { benchClients } from './clients.ts';
-import { benchExternalTransfers, benchWithoutTemporal } from './external-transfers.ts';
-import { benchLedgerCheck } from './ledger-check.ts';
-import type { Measurement } from './measure.ts';
+import { benchAdmissions } from './cases/admissions.ts';
+import { benchClients } from './cases/clients.ts';
+import { benchExternalTransfers, benchWithoutTemporal } from './cases/external-transfers.ts';
+import { benchLedgerCheck } from './cases/ledger-check.ts';
+import { benchReads } from './cases/reads.ts';
+import { benchTransfers } from './cases/transfers.ts';
+import { benchWebhooks } from './cases/webhooks.ts';
+import { Callers } from './load/callers.ts';
+import type { Measurement } from './load/measure.ts';
+import { residentBytes } from './load/processor-time.ts';
 import { type BenchOptions, readOptions } from './options.ts';
-import { residentBytes } from './processor-time.ts';
-import { benchReads } from './reads.ts';
 import { machine, markdown, type Report, writeReport } from './report.ts';
 import { type Stage, startStage } from './stage.ts';
-import { benchTransfers } from './transfers.ts';
-import { benchWebhooks } from './webhooks.ts';
 
 /** Shared by all cases. */
 export interface Bench {

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import type { Measurement } from './measure.ts';
+import type { Measurement } from './load/measure.ts';
 
 export interface Report {
   readonly startedAt: string;

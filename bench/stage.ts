@@ -6,12 +6,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import postgres from 'postgres';
 import { loadConfiguration, localConfigurationFiles } from '../config/configuration.ts';
 import { migrate } from '../db/migrate.ts';
-import { developmentToken, registerDevelopmentUsers } from '../scripts/development-users.ts';
-import { freePort } from '../scripts/ports.ts';
-import { type RunningPostgres, startPostgres } from '../scripts/postgres.ts';
-import { isAlive, logTail, type RunningProcess, stopProcess } from '../scripts/processes.ts';
-import { childProcess } from '../scripts/start-children.ts';
-import { type RunningTemporal, startTemporal } from '../scripts/temporal-server.ts';
+import { isAlive, logTail, type RunningProcess, stopProcess } from '../scripts/frame/processes.ts';
+import { freePort } from '../scripts/servers/ports.ts';
+import { type RunningPostgres, startPostgres } from '../scripts/servers/postgres.ts';
+import { type RunningTemporal, startTemporal } from '../scripts/servers/temporal-server.ts';
+import { developmentToken, registerDevelopmentUsers } from '../scripts/start/development-users.ts';
+import { childProcess } from '../scripts/start/start-children.ts';
 
 /** One process of the bench that serves HTTP. */
 export interface Served {
@@ -101,8 +101,8 @@ export async function startStage(say: (line: string) => void): Promise<Stage> {
       sql: connect(database.url),
       sandbox: await launcher.launch('sandbox', 'sandbox/main.ts'),
       worker: await launcher.launch('worker', 'activities/main.ts'),
-      floorWorker: await launcher.launch('floor-worker', 'bench/floor-worker.ts'),
-      floor: await launcher.serve('floor', 'bench/floor-server.ts', await freePort()),
+      floorWorker: await launcher.launch('floor-worker', 'bench/floor/floor-worker.ts'),
+      floor: await launcher.serve('floor', 'bench/floor/floor-server.ts', await freePort()),
       api: await launcher.serve('api', 'api/main.ts', Number(launcher.environment.PORT)),
       token: await developmentToken(directory, { audience: AUDIENCE, hasDevelopmentUsers: true }, { now: new Date() }),
       secondApi: async (name) => {

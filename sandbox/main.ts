@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import { sandboxApp } from './app.ts';
 import { ACCOUNT_ACTIONS } from './bank/accounts.ts';
 import { Bank } from './bank/bank.ts';
-import { PAYMENT_ACTIONS } from './bank/payments.ts';
+import { PAYMENT_ACTIONS } from './bank/payments/payments.ts';
 import { Mailbox } from './mail/mailbox.ts';
 import { startSmtpCatcher } from './mail/smtp.ts';
 import { type SandboxSettings, sandboxSettings } from './settings.ts';

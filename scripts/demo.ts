@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isJson, type Json, list, object, text } from './demo-answers.ts';
-import { type Receiver, startReceiver } from './demo-receiver.ts';
-import { developmentToken } from './development-users.ts';
-import { type Endpoints, readEndpoints } from './endpoints.ts';
-import { describeFailure, RemedyError } from './remedy.ts';
-import { dataDirectory } from './start-environment.ts';
+import { isJson, type Json, list, object, text } from './demo/demo-answers.ts';
+import { type Receiver, startReceiver } from './demo/demo-receiver.ts';
+import { type Endpoints, readEndpoints } from './frame/endpoints.ts';
+import { describeFailure, RemedyError } from './frame/remedy.ts';
+import { developmentToken } from './start/development-users.ts';
+import { dataDirectory } from './start/start-environment.ts';
 
 /**
  * `npm run demo`: the main use case against the running service, with its own webhook receiver. Every step goes over

@@ -1,8 +1,8 @@
 import { createDatabase } from '../db/driver/client.ts';
 import { checkWholeLedger, type Violation } from '../db/ledger/check.ts';
-import { readEndpoints } from './endpoints.ts';
-import { describeFailure } from './remedy.ts';
-import { dataDirectory } from './start-environment.ts';
+import { readEndpoints } from './frame/endpoints.ts';
+import { describeFailure } from './frame/remedy.ts';
+import { dataDirectory } from './start/start-environment.ts';
 
 /**
  * `npm run -s ledger:check`: exits 0 if every ledger invariant holds, 1 with a table of violations, 2 if it could not

@@ -2,11 +2,11 @@ import { temporalSettings } from '../config/temporal.ts';
 import { createDatabase } from '../db/driver/client.ts';
 import { DomainError } from '../domain/frame/errors.ts';
 import { lazyTemporalClient } from '../loops/temporal.ts';
-import { readEndpoints } from './endpoints.ts';
-import { commandInitiator } from './initiator.ts';
-import { OPERATIONS } from './operations.ts';
-import { describeFailure, RemedyError } from './remedy.ts';
-import { dataDirectory } from './start-environment.ts';
+import { readEndpoints } from './frame/endpoints.ts';
+import { commandInitiator } from './frame/initiator.ts';
+import { describeFailure, RemedyError } from './frame/remedy.ts';
+import { OPERATIONS } from './operations/operations.ts';
+import { dataDirectory } from './start/start-environment.ts';
 
 /** `npm run operate -- COMMAND …`: operators' manual commands. Connects as the environment or DATA_DIR says. */
 async function main(): Promise<0 | 1> {

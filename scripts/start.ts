@@ -3,25 +3,25 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { localConfigurationFiles } from '../config/configuration.ts';
 import { MigrationRefused, migrate } from '../db/migrate.ts';
-import { registerDevelopmentUsers } from './development-users.ts';
-import { type Endpoints, writeEndpoints } from './endpoints.ts';
-import { guardians, watchGuardians } from './parentage.ts';
-import { freePort, isPortFree } from './ports.ts';
-import { startPostgres } from './postgres.ts';
-import { takeFileLock } from './processes.ts';
-import { describeFailure, RemedyError } from './remedy.ts';
-import { childProcess, waitUntilReady } from './start-children.ts';
+import { type Endpoints, writeEndpoints } from './frame/endpoints.ts';
+import { takeFileLock } from './frame/processes.ts';
+import { describeFailure, RemedyError } from './frame/remedy.ts';
+import { freePort, isPortFree } from './servers/ports.ts';
+import { startPostgres } from './servers/postgres.ts';
+import { startTemporal } from './servers/temporal-server.ts';
+import { registerDevelopmentUsers } from './start/development-users.ts';
+import { guardians, watchGuardians } from './start/parentage.ts';
+import { childProcess, waitUntilReady } from './start/start-children.ts';
 import {
   httpUrl,
   prepareDataDirectory,
   readStartEnvironment,
   type StartEnvironment,
   setting,
-} from './start-environment.ts';
-import { type FileNames, fileNames } from './start-files.ts';
-import { encryptionKey, installationName, sandboxBankSecret } from './start-secrets.ts';
-import { type ChildName, StoppedWhileStarting, Supervisor } from './supervisor.ts';
-import { startTemporal } from './temporal-server.ts';
+} from './start/start-environment.ts';
+import { type FileNames, fileNames } from './start/start-files.ts';
+import { encryptionKey, installationName, sandboxBankSecret } from './start/start-secrets.ts';
+import { type ChildName, StoppedWhileStarting, Supervisor } from './start/supervisor.ts';
 
 const STOP_TAKES_AT_MOST_MS = 25_000;
 

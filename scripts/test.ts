@@ -4,27 +4,27 @@ import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import * as v from 'valibot';
-import { chromiumPath } from './chromium.ts';
-import { LTS_VERSION, ltsNode, runsOnLts } from './lts-node.ts';
-import { startPostgres } from './postgres.ts';
-import { describeFailure } from './remedy.ts';
-import { temporalBinary } from './temporal-binary.ts';
-import { temporalCluster } from './temporal-cluster.ts';
-import { timeSkippingServer } from './test-server.ts';
+import { describeFailure } from './frame/remedy.ts';
+import { startPostgres } from './servers/postgres.ts';
+import { temporalBinary } from './servers/temporal-binary.ts';
+import { temporalCluster } from './servers/temporal-cluster.ts';
+import { timeSkippingServer } from './servers/test-server.ts';
+import { chromiumPath } from './testing/chromium.ts';
+import { LTS_VERSION, ltsNode, runsOnLts } from './testing/lts-node.ts';
 
 const PROJECT_DIRECTORY = fileURLToPath(new URL('..', import.meta.url));
 /** Contract and abuse tests, run after vitest. Each ends with the same summary line. */
-const FURTHER_TESTS = ['scripts/contract-test.ts', 'test/abuse/main.ts'];
+const FURTHER_TESTS = ['scripts/testing/contract-test.ts', 'test/abuse/main.ts'];
 
 /** The main guarantees run on the image's Node too; everything else runs on this process's Node. */
 const MAIN_GUARANTEES = [
-  'test/start.test.ts',
-  'test/money-races.test.ts',
-  'test/ledger-model.test.ts',
-  'test/crash.test.ts',
-  'test/driver-kill.test.ts',
-  'test/webhook-deliveries.test.ts',
-  'test/real-use.test.ts',
+  'test/processes/start.test.ts',
+  'test/outgoing-transfers/money-races.test.ts',
+  'test/ledger/ledger-model.test.ts',
+  'test/faults/crash.test.ts',
+  'test/driver/driver-kill.test.ts',
+  'test/webhooks/webhook-deliveries.test.ts',
+  'test/processes/real-use.test.ts',
 ];
 
 interface Counts {

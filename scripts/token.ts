@@ -1,9 +1,9 @@
 import { parseArgs } from 'node:util';
 import { isRole, ROLES, type Role } from '../domain/machine-users/roles.ts';
-import { developmentToken } from './development-users.ts';
-import { readEndpoints } from './endpoints.ts';
-import { describeFailure, RemedyError } from './remedy.ts';
-import { dataDirectory } from './start-environment.ts';
+import { readEndpoints } from './frame/endpoints.ts';
+import { describeFailure, RemedyError } from './frame/remedy.ts';
+import { developmentToken } from './start/development-users.ts';
+import { dataDirectory } from './start/start-environment.ts';
 
 /** `npm run -s token [-- --role R]`: a bearer token and nothing else on standard output. */
 async function main(): Promise<void> {

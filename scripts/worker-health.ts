@@ -2,7 +2,7 @@ import { hostname } from 'node:os';
 import { Connection } from '@temporalio/client';
 import { temporalSettings } from '../config/temporal.ts';
 import { TASK_QUEUES } from '../workflows/frame/messages.ts';
-import { describeFailure } from './remedy.ts';
+import { describeFailure } from './frame/remedy.ts';
 
 /** Workers poll continuously; one silent for this long hangs. */
 const POLLED_WITHIN_MS = 120_000;

@@ -11,7 +11,7 @@ import { ROLES } from '../domain/machine-users/roles.ts';
 import { USER_CLIENT_RELATION_STATUSES } from '../domain/users/client-relations.ts';
 import { USER_INVITATION_STATUSES, USER_SIGN_UP_STATUSES } from '../domain/users/invitations.ts';
 import { USER_STATUSES } from '../domain/users/users.ts';
-import { createTestDatabase, type TestDatabase } from './harness/postgres.ts';
+import { createTestDatabase, type TestDatabase } from './harness/servers/postgres.ts';
 
 interface Column {
   readonly type: string;

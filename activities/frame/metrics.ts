@@ -1,6 +1,6 @@
 import { Counter, collectDefaultMetrics, Registry } from 'prom-client';
-import type { MetricsText } from '../../config/metrics-server.ts';
-import { sharedFailureCounter } from '../../config/shared-failures.ts';
+import type { MetricsText } from '../../config/metrics/metrics-server.ts';
+import { sharedFailureCounter } from '../../config/metrics/shared-failures.ts';
 
 /** A worker's metrics. Labels are kinds, never ids. */
 const registry = new Registry();

@@ -5,7 +5,7 @@ import type { MigrationSource } from './migration-port.ts';
 /**
  * What the service needs of a bank or payment institution; each provider has an adapter.
  *
- * The contract of every adapter, which test/provider-adapter-conformance.ts enforces:
+ * The contract of every adapter, which test/providers/provider-adapter-conformance.ts enforces:
  * - Every instruction carries our reference for its resource and step; a repetition returns the first result and does nothing.
  * - Only the provider's own statement about the very thing asked for is an outcome. An answer about another reference or,
  *   for a submitted payment, another amount is not.

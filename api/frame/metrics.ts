@@ -1,5 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { sharedFailureCounter } from '../../config/shared-failures.ts';
+import { sharedFailureCounter } from '../../config/metrics/shared-failures.ts';
 
 /**
  * Metrics of the API; those of the loops in its process are beside them. Labels are routes, statuses and kinds, never

@@ -10,7 +10,7 @@ import {
   type Identifiers,
   type Refusal,
 } from './books.ts';
-import { isClientReference } from './existing-clients.ts';
+import { isClientReference } from './existing-clients/existing-clients.ts';
 import { drawIdentifiers } from './identifiers.ts';
 import { BankError, country, currency, invalid, maybe, reference, text } from './wire.ts';
 

@@ -4,8 +4,8 @@ import { stringify } from 'lossless-json';
 import type { Books, Callback, Change, Timer } from './books.ts';
 import { Callbacks } from './callbacks.ts';
 import { FaultSwitch } from './faults.ts';
-import { Positions } from './positions.ts';
-import { Store } from './store.ts';
+import { Positions } from './store/positions.ts';
+import { Store } from './store/store.ts';
 
 /** Runs a due timer. Null if nothing is left to do. */
 export type TimedAction = (bank: Bank, key: string) => Change | null;

@@ -13,7 +13,7 @@ import {
 } from './accounts.ts';
 import type { Bank } from './bank.ts';
 import { type AccountChange, type Change, changeKey, type Payment } from './books.ts';
-import { existingClientRoutes } from './existing-client-routes.ts';
+import { existingClientRoutes } from './existing-clients/existing-client-routes.ts';
 import { cut, gatewayPage, LOOK_UPS, lookUpRefused, NO_FAULTS } from './faults.ts';
 import {
   complete,
@@ -25,7 +25,7 @@ import {
   refusesLookUps,
   showPayment,
   submitPayment,
-} from './payments.ts';
+} from './payments/payments.ts';
 import {
   PAYMENT_IN_REQUEST,
   RETURN_TO_PAYER_REQUEST,
@@ -33,8 +33,8 @@ import {
   releasePayment,
   returnPaymentIn,
   showPaymentIn,
-} from './payments-in.ts';
-import { positions, statement } from './statement.ts';
+} from './payments/payments-in.ts';
+import { positions, statement } from './payments/statement.ts';
 import { amountDigits, amountMinor, answer, BankError, maybe, notFound, number, readBody, text } from './wire.ts';
 
 // Longest wait of an answer of `.09` for its callback.

@@ -5,7 +5,7 @@ import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { Hono, type MiddlewareHandler } from 'hono';
 import * as v from 'valibot';
 import type { Bank } from '../bank/bank.ts';
-import { findClientByReference } from '../bank/existing-clients.ts';
+import { findClientByReference } from '../bank/existing-clients/existing-clients.ts';
 import { SORT_CODE as BANK_SORT_CODE } from '../bank/identifiers.ts';
 import { answer, BankError, maybe, number, readBody, text } from '../bank/wire.ts';
 import { CODES_WITH_NAME, type DirectoryCode, MAGIC_SORT_CODE, magicAnswer } from './magic-accounts.ts';

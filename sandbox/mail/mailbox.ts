@@ -1,5 +1,5 @@
 import PostalMime, { type Address } from 'postal-mime';
-import { Journal } from '../bank/journal.ts';
+import { Journal } from '../bank/store/journal.ts';
 
 /** An e-mail as the catcher shows it. */
 export interface CaughtMail {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { nextStatus, requestHead, socketTo } from '../harness/sockets.ts';
+import { nextStatus, requestHead, socketTo } from '../harness/faults/sockets.ts';
 import { ATTACKS, type Attack, HARMLESS, type Target } from './attacks.ts';
 
 /** The attackers' process: so many requests a second, each on its own connection, without waiting for earlier ones. */

@@ -14,8 +14,8 @@ import { metricsText } from '../../api/metrics-text.ts';
 import { ROUTES } from '../../api/routes.ts';
 import { type Configuration, loadConfiguration, localConfigurationFiles } from '../../config/configuration.ts';
 import { readEnvironment } from '../../config/environment.ts';
-import { startMetricsServer } from '../../config/metrics-server.ts';
-import { reportSharedFailures } from '../../config/shared-failures.ts';
+import { startMetricsServer } from '../../config/metrics/metrics-server.ts';
+import { reportSharedFailures } from '../../config/metrics/shared-failures.ts';
 import { createDatabase, type Database, type DatabaseOptions } from '../../db/driver/client.ts';
 import type { Keyring } from '../../db/frame/keyring.ts';
 import { createMachineUser } from '../../db/machine-users/machine-users.ts';
@@ -24,7 +24,7 @@ import { ROLES, type Role } from '../../domain/machine-users/roles.ts';
 import { loopMetrics } from '../../loops/metrics.ts';
 import { TESTER } from './audit.ts';
 import { TEST_KEYRING } from './keyring.ts';
-import type { TestDatabase } from './postgres.ts';
+import type { TestDatabase } from './servers/postgres.ts';
 
 /** The result of JSON.parse: tests assert what they expect of it. */
 export type Json = ReturnType<typeof JSON.parse>;

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { checkLedger } from '../../db/ledger/check.ts';
 import type { Json, TestApi } from './api.ts';
-import { illegalMoves } from './state-history.ts';
+import { illegalMoves } from './workflows/state-history.ts';
 
 /** Creates clients, accounts and money through the API; starting point of transfer tests. */
 export interface MoneyWorld {

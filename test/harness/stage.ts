@@ -24,8 +24,8 @@ import type { PollingLoop } from '../../loops/polling.ts';
 import { lazyTemporalClient, type TemporalClient } from '../../loops/temporal.ts';
 import { workflowWakeupRelay } from '../../loops/workflow-wakeups.ts';
 import { TEST_KEYRING } from './keyring.ts';
-import { createTestDatabase, type TestDatabase } from './postgres.ts';
-import { type ScriptedProvider, scriptedProvider } from './scripted-provider.ts';
+import { createTestDatabase, type TestDatabase } from './servers/postgres.ts';
+import { type ScriptedProvider, scriptedProvider } from './workflows/scripted-provider.ts';
 
 /** The service's work around Temporal in this process: its own database, and loops and workers to start and stop. */
 export interface Stage {

@@ -17,7 +17,7 @@ export const FOLDERS = [
   'workflows',
 ] as const;
 
-/** The rooms of the five layers: one for each noun, spelled the same in every layer. A layer lacks those of which it knows nothing. */
+/** The rooms of the layers and of test/: one for each noun, spelled the same everywhere. A folder lacks those that do not concern it. */
 export const NOUNS = [
   'accounts',
   'beneficiaries',
@@ -33,8 +33,8 @@ export const NOUNS = [
   'webhooks',
 ] as const;
 
-/** The five layers: beside the nouns' rooms the one of what all share, the layer's own ones, and the files that stand above all rooms. */
-const LAYERS: Readonly<Record<string, { readonly rooms: readonly string[]; readonly files: readonly string[] }>> = {
+/** The folders with rooms: besides the nouns' rooms they have `frame/` for what all share, rooms of their own, and files above all rooms. */
+const ROOMED: Readonly<Record<string, { readonly rooms: readonly string[]; readonly files: readonly string[] }>> = {
   activities: {
     rooms: ['frame'],
     files: ['housekeeping', 'index', 'main', 'restores', 'temporal-namespace', 'worker', 'workflow-bundle'],
@@ -43,6 +43,22 @@ const LAYERS: Readonly<Record<string, { readonly rooms: readonly string[]; reado
   db: { rooms: ['driver', 'frame', 'migrations'], files: ['migrate', 're-encryption'] },
   domain: { rooms: ['frame'], files: [] },
   workflows: { rooms: ['frame'], files: ['housekeeping', 'index'] },
+  test: {
+    rooms: [
+      'abuse',
+      'driver',
+      'faults',
+      'fixtures',
+      'frame',
+      'harness',
+      'histories',
+      'layout',
+      'processes',
+      'proof',
+      'workflows',
+    ],
+    files: ['schema'],
+  },
 };
 
 /** What a folder may import: folders, or single files, of ours. `types:` allows types alone. */
@@ -228,31 +244,33 @@ export function nameBreaches(paths: readonly string[]): string[] {
   return breaches;
 }
 
-/** Every file of a layer stands in the room of its noun, but for those above all rooms. */
+/** Every file of these folders is in the room of its noun, except those above all rooms. */
 export function roomBreaches(paths: readonly string[]): string[] {
   return paths.flatMap((path) => {
     const [folder = '', room = '', ...rest] = path.split('/');
-    const layer = Object.hasOwn(LAYERS, folder) ? LAYERS[folder] : undefined;
-    if (layer === undefined) return [];
+    const roomed = Object.hasOwn(ROOMED, folder) ? ROOMED[folder] : undefined;
+    if (roomed === undefined) return [];
     if (rest.length === 0) {
-      const stands = layer.files.includes(room.replace(/(\.test)?\.ts$/, ''));
-      return stands ? [] : [`${path} stands in no room`];
+      const isKnown = roomed.files.includes(room.replace(/(\.test)?\.ts$/, ''));
+      return isKnown ? [] : [`${path} is in no room`];
     }
-    return [...NOUNS, ...layer.rooms].includes(room) ? [] : [`${path}: ${folder}/ has no room named ${room}`];
+    return [...NOUNS, ...roomed.rooms].includes(room) ? [] : [`${path}: ${folder}/ has no room named ${room}`];
   });
 }
 
 export const FOLDER_ENTRIES_MAX = 15;
 
-/** Folders with more entries than one looks through. The rooms of a layer are counted by their list, and migrations only grow. */
+/** Folders that only grow, or that a command fills. */
+const UNCOUNTED = ['bench/results/', 'db/migrations/', 'test/histories/'];
+
+/** Folders with too many entries to take in at a glance. Rooms do not count, as their list limits them. */
 export function crowdedBreaches(paths: readonly string[]): string[] {
   const entries = new Map<string, Set<string>>();
   for (const path of paths) {
+    if (UNCOUNTED.some((folder) => path.startsWith(folder))) continue;
     const parts = path.split('/');
-    const [folder = ''] = parts;
-    if ((folder !== 'loops' && !Object.hasOwn(LAYERS, folder)) || path.startsWith('db/migrations/')) continue;
-    for (let depth = 1; depth < parts.length; depth += 1) {
-      if (depth === 1 && parts.length > 2) continue;
+    const isInRoom = Object.hasOwn(ROOMED, parts[0] ?? '') && parts.length > 2;
+    for (let depth = isInRoom ? 2 : 1; depth < parts.length; depth += 1) {
       const of = parts.slice(0, depth).join('/');
       entries.set(of, (entries.get(of) ?? new Set()).add(parts[depth] ?? ''));
     }
@@ -276,13 +294,13 @@ export function circleBreaches(sources: readonly Source[]): string[] {
     const circle = [...reachable(start, imported)].filter((room) => reachable(room, imported).has(start));
     if (circle.length > 0) circles.add(circle.sort().join(', '));
   }
-  return [...circles].map((circle) => `${circle} import each other: what they share stands apart`);
+  return [...circles].map((circle) => `${circle} import each other: move what they share to a room of its own`);
 }
 
-/** `db/accounts`, whatever folders are below; a layer's own files are one room. */
+/** `db/accounts`, whatever folders are below; the files above all rooms are one room. */
 function roomOf(path: string): string {
   const parts = path.split('/');
-  return Object.hasOwn(LAYERS, parts[0] ?? '') && parts.length > 2 ? parts.slice(0, 2).join('/') : (parts[0] ?? '');
+  return Object.hasOwn(ROOMED, parts[0] ?? '') && parts.length > 2 ? parts.slice(0, 2).join('/') : (parts[0] ?? '');
 }
 
 function reachable(start: string, imported: ReadonlyMap<string, ReadonlySet<string>>): Set<string> {

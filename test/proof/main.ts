@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
-import { type CrashRunResult, crashRun } from '../harness/crash-run.ts';
+import { type CrashRunResult, crashRun } from '../harness/faults/crash-run.ts';
 import { seedOr } from '../harness/random.ts';
-import { PROCESS_KINDS } from '../harness/whole-service.ts';
+import { PROCESS_KINDS } from '../harness/servers/whole-service.ts';
 
 /**
  * `npm run proof [-- --seeds 20 --minutes 5 --seed 1 --quick --verbose]`: the crash test at length. Each seed is a service of its own that

@@ -1,0 +1,84 @@
+import { parseArgs } from 'node:util';
+import { WorkflowNotFoundError } from '@temporalio/client';
+import { pino } from 'pino';
+import { compareStatements } from '../../activities/ledger/reconciliation.ts';
+import { createProviders } from '../../activities/providers/providers.ts';
+import { catchUpWithProviders } from '../../activities/restores.ts';
+import { loadConfiguration } from '../../config/configuration.ts';
+import { readEnvironment } from '../../config/environment.ts';
+import { readClock } from '../../db/frame/clock.ts';
+import { listOpenBreaks } from '../../db/ledger/reconciliation.ts';
+import { beginAfterRestore, listServiceProcesses, openSubmissions } from '../../db/providers/restores.ts';
+import { CHANGED_SIGNAL } from '../../workflows/frame/messages.ts';
+import { RemedyError } from '../frame/remedy.ts';
+import type { OperationContext } from './operations.ts';
+import { findStuckWork } from './stuck-work.ts';
+
+/** Allows for clock skew between providers and us. */
+const CLOCK_MARGIN_MS = 5 * 60_000;
+/** More events than any lost window contains. */
+const POSITION_GAP = 10_000_000;
+const BREAKS_SHOWN_MAX = 1_000;
+
+/**
+ * Completes the restore of an older Postgres (docs/operations.md): closes submissions, jumps ahead in numbering,
+ * rereads the lost window from the providers, and only then opens submissions and restarts every workflow. If it
+ * fails in between, submissions stay closed until it runs again. Exit status 1: differences need a person.
+ */
+export async function catchUpAfterRestore(context: OperationContext, restart: () => Promise<0 | 1>): Promise<0 | 1> {
+  const { database, initiator, print } = context;
+  const { since, positionGap } = readOptions(context.arguments);
+  const configuration = loadConfiguration(process.env);
+  const providers = createProviders(configuration, readEnvironment(process.env));
+  const connected = await listServiceProcesses(database.reader);
+  if (connected.length > 0) {
+    throw new RemedyError(`Stop every API and worker process first: still connected: ${connected.join(', ')}.`);
+  }
+
+  await database.transaction((tx) => beginAfterRestore(tx, positionGap));
+  print('Submissions to providers are closed; positions of events and given numbers have jumped ahead.');
+  const now = await readClock(database.reader);
+  const window = { from: new Date(since.getTime() - CLOCK_MARGIN_MS), to: new Date(now.getTime() + CLOCK_MARGIN_MS) };
+  const { received, adopted } = await catchUpWithProviders({ database, providers, configuration, initiator }, window);
+  print(`Read again from the providers: ${received} payments in, ${adopted} payments out.`);
+  // With the service stopped, no payment is between the two books.
+  const { failed } = await compareStatements({ database, providers, logger: pino({ level: 'silent' }) }, {}, 0);
+  if (failed > 0) throw new RemedyError('A provider’s statement could not be compared. Run it again when it answers.');
+  await database.transaction((tx) => openSubmissions(tx));
+  print('Submissions are open.');
+  const restarted = await restart();
+  await wakeOrphans(context);
+
+  const breaks = await listOpenBreaks(database.reader, BREAKS_SHOWN_MAX);
+  for (const { kind, provider, reference } of breaks) print(`to look at: ${kind}  ${provider}  ${reference ?? ''}`);
+  print(breaks.length === 0 ? 'The books of the providers and ours agree.' : `${breaks.length} differences are open.`);
+  return restarted === 0 && breaks.length === 0 ? 0 : 1;
+}
+
+/** Workflows whose rows are gone or final in the restored database check once more, and end. */
+async function wakeOrphans({ database, temporal: { client } }: OperationContext): Promise<void> {
+  const { workflowsWithoutRow } = await findStuckWork(database, client);
+  for (const id of workflowsWithoutRow) {
+    try {
+      await client.workflow.getHandle(id).signal(CHANGED_SIGNAL);
+    } catch (error) {
+      if (!(error instanceof WorkflowNotFoundError)) throw error;
+    }
+  }
+}
+
+function readOptions(given: readonly string[]): { since: Date; positionGap: number } {
+  const { values } = parseArgs({
+    args: [...given],
+    options: { since: { type: 'string' }, 'position-gap': { type: 'string', default: String(POSITION_GAP) } },
+  });
+  const since = new Date(values.since ?? '');
+  if (Number.isNaN(since.getTime())) {
+    throw new RemedyError('Give --since the instant that the restored database shows, such as 2026-01-31T12:00:00Z.');
+  }
+  const positionGap = Number(values['position-gap']);
+  if (!Number.isSafeInteger(positionGap) || positionGap < 1) {
+    throw new RemedyError('--position-gap must be a whole number above 0.');
+  }
+  return { since, positionGap };
+}

@@ -1,0 +1,180 @@
+import { spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { createProviders } from '../../activities/providers/providers.ts';
+import { loadConfiguration } from '../../config/configuration.ts';
+import { readEnvironment } from '../../config/environment.ts';
+import { ROLES } from '../../domain/machine-users/roles.ts';
+import { createTestMachineUser, startApi, TEST_AUDIENCE } from '../../test/harness/api.ts';
+import { createTestDatabase } from '../../test/harness/servers/postgres.ts';
+import { SANDBOX_SECRET, startSandbox } from '../../test/harness/servers/sandbox.ts';
+import { describeFailure } from '../frame/remedy.ts';
+import { type Document, seedExamples, withSeededIds } from './contract-seeds.ts';
+import { PYTHON_MISSING, schemathesis } from './schemathesis.ts';
+
+/**
+ * Calls every operation of `/openapi.json` with allowed and forbidden input (Schemathesis), and fails on any
+ * undocumented answer. Run by `npm test`; `--report FOLDER` keeps every call. The same document always gets the same
+ * calls.
+ */
+
+/** Fuzzed cases per operation. The run takes about a minute and a half on two idle cores, most of it for coverage. */
+const EXAMPLES_MAX = 12;
+/** A longer run hangs, and has failed. */
+const TIME_LIMIT_MS = 900_000;
+
+interface Counts {
+  readonly passed: number;
+  readonly failed: number;
+}
+
+async function main(): Promise<void> {
+  const command = await schemathesis(say);
+  if (command === null) {
+    say(PYTHON_MISSING);
+    // Optional on a developer's machine; in CI a skipped check counts as failed.
+    finish({ passed: 0, failed: process.env.CI ? 1 : 0 });
+    return;
+  }
+  const directory = mkdtempSync(join(tmpdir(), 'financial-accounts-contract-'));
+  const database = await createTestDatabase('contract');
+  // Some requests call a provider before they are answered.
+  const sandbox = await startSandbox({ directory, callbackUrl: 'http://127.0.0.1:1/' });
+  try {
+    const env = { SANDBOX_URL: sandbox.url, SANDBOX_BANK_SECRET: SANDBOX_SECRET };
+    const environment = readEnvironment({ ...process.env, DATABASE_URL: database.url, ...env });
+    const providers = createProviders(loadConfiguration(process.env), environment);
+    const api = await startApi(database, { env, providers });
+    try {
+      const user = await createTestMachineUser(api.database, TEST_AUDIENCE, ROLES);
+      const ids = await seedExamples(api.url, user.token);
+      const served: Document = JSON.parse(await (await fetch(`${api.url}/openapi.json`)).text());
+      const documentFile = join(directory, 'openapi.json');
+      writeFileSync(documentFile, JSON.stringify(withSeededIds(served, ids)));
+      const configFile = join(directory, 'schemathesis.toml');
+      writeFileSync(configFile, CONFIGURATION);
+      const exitCode = await run(command, configFile, documentFile, { url: api.url, token: user.token, directory });
+      finish(readCounts(join(directory, 'report.xml'), exitCode));
+    } finally {
+      await api.stop();
+    }
+  } finally {
+    await sandbox.stop();
+    await database.drop();
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+// A JSON Schema cannot express every rule (an IBAN's check digits, another client's id, a balance), so 400 and 422
+// are legal for schema-valid input; only examples and GET must succeed. Ids from lists are not used: one is the
+// test's own machine user, which must not be revoked.
+const CONFIGURATION = `
+workers = 2
+continue-on-failure = true
+request-timeout = 30
+warnings = false
+
+[auth.openapi.machineUser]
+bearer = "\${CONTRACT_TEST_TOKEN}"
+
+[generation]
+max-examples = ${EXAMPLES_MAX}
+deterministic = true
+database = "none"
+no-shrink = true
+
+[checks.positive_data_acceptance]
+enabled = false
+
+[checks.negative_data_rejection]
+expected-statuses = [400, 401, 403, 404, 405, 409, 413, 415, 422]
+
+# What was done before by another phase's call of the same example is 409.
+[phases.examples.checks.positive_data_acceptance]
+enabled = true
+expected-statuses = ["2xx", 409]
+
+[phases.examples.extra-data-sources]
+responses = false
+
+[phases.coverage.extra-data-sources]
+responses = false
+
+[phases.fuzzing.extra-data-sources]
+responses = false
+
+[[operations]]
+include-method = "GET"
+exclude-path = "/accounts/{accountId}/outgoing-transfer-date-metadata/{transferScope}/{transferScheme}"
+[operations.phases.coverage.checks.positive_data_acceptance]
+enabled = true
+expected-statuses = ["2xx", 404, 422]
+`;
+
+function run(
+  command: string,
+  configFile: string,
+  documentFile: string,
+  target: { readonly url: string; readonly token: string; readonly directory: string },
+): Promise<number> {
+  const keptReport = process.argv.includes('--report') ? resolve(process.argv.at(-1) ?? '.') : undefined;
+  const child = spawn(
+    command,
+    [
+      '--config-file',
+      configFile,
+      'run',
+      documentFile,
+      '--url',
+      target.url,
+      '--phases',
+      'examples,coverage,fuzzing,stateful',
+      '--report',
+      keptReport === undefined ? 'junit' : 'junit,ndjson',
+      '--report-junit-path',
+      join(target.directory, 'report.xml'),
+      ...(keptReport === undefined ? [] : ['--report-ndjson-path', join(keptReport, 'contract-test.ndjson')]),
+      '--no-color',
+    ],
+    {
+      cwd: target.directory,
+      env: { ...process.env, CONTRACT_TEST_TOKEN: target.token, PYTHONDONTWRITEBYTECODE: '1' },
+      stdio: ['ignore', 'inherit', 'inherit'],
+      timeout: TIME_LIMIT_MS,
+    },
+  );
+  return new Promise((settle, reject) => {
+    child.once('error', reject);
+    child.once('close', (code) => settle(code ?? 1));
+  });
+}
+
+/** Reads the report's counts: one test per operation, and one for call sequences. */
+function readCounts(reportFile: string, exitCode: number): Counts {
+  if (!existsSync(reportFile)) throw new Error(`Schemathesis ended with exit code ${exitCode} and left no report.`);
+  const report = readFileSync(reportFile, 'utf8');
+  const whole = /<testsuites[^>]*>/.exec(report)?.[0] ?? '';
+  const [tests, failures, errors] = ['tests', 'failures', 'errors'].map((name) =>
+    Number(new RegExp(`\\b${name}="(\\d+)"`).exec(whole)?.[1] ?? Number.NaN),
+  );
+  if (tests === undefined || failures === undefined || errors === undefined || !Number.isInteger(tests)) {
+    throw new Error(`The report of the contract test has no counts: ${whole}`);
+  }
+  const failed = Math.max(failures + errors, exitCode === 0 ? 0 : 1);
+  return { passed: Math.max(0, tests - failed), failed };
+}
+
+function finish({ passed, failed }: Counts): void {
+  console.log(`${passed} passed, ${failed} failed`);
+  process.exitCode = failed === 0 ? 0 : 1;
+}
+
+function say(line: string): void {
+  console.log(line);
+}
+
+main().catch((error: unknown) => {
+  console.log(`The contract test could not run: ${describeFailure(error)}`);
+  finish({ passed: 0, failed: 1 });
+});

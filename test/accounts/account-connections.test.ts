@@ -1,0 +1,347 @@
+import { createHmac } from 'node:crypto';
+import { sql } from 'drizzle-orm';
+import { pino } from 'pino';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Provider } from '../../activities/providers/port.ts';
+import { createSandboxBank } from '../../activities/providers/sandbox-bank.ts';
+import { type RunningWorkers, startWorkers } from '../../activities/worker.ts';
+import { newId } from '../../db/frame/ids.ts';
+import type { PollingLoop } from '../../loops/polling.ts';
+import { lazyTemporalClient, type TemporalClient } from '../../loops/temporal.ts';
+import { workflowWakeupRelay } from '../../loops/workflow-wakeups.ts';
+import { type Json, startApi, type TestApi } from '../harness/api.ts';
+import { createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';
+import {
+  eventually,
+  type RunningSandbox,
+  SANDBOX_SECRET,
+  startSandbox,
+  temporaryDirectory,
+} from '../harness/servers/sandbox.ts';
+import { startTemporalDevServer, type TestTemporal } from '../harness/servers/temporal.ts';
+
+const logger = pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' });
+const directory = temporaryDirectory();
+
+let testDatabase: TestDatabase;
+let api: TestApi;
+let sandbox: RunningSandbox;
+let temporal: TestTemporal;
+let temporalClient: TemporalClient;
+let relay: PollingLoop;
+let workers: RunningWorkers;
+let clientId: string;
+
+// API, relay and workers in this process; Postgres, Temporal and the bank are the real ones.
+beforeAll(async () => {
+  [testDatabase, temporal] = await Promise.all([createTestDatabase('account-connections'), startTemporalDevServer()]);
+  const providers = new Map<string, Provider>();
+  api = await startApi(testDatabase, { providers });
+  const callbackUrl = `${api.url}/provider-callbacks/sandbox-bank`;
+  sandbox = await startSandbox({ directory: directory.path, callbackUrl });
+  providers.set('sandbox-bank', createSandboxBank({ url: sandbox.url, secret: SANDBOX_SECRET }));
+  const { database, services } = api;
+  const address = { address: temporal.address, namespace: temporal.namespace };
+  temporalClient = lazyTemporalClient(address);
+  relay = workflowWakeupRelay({ database, client: temporalClient.client, logger });
+  relay.start();
+  workers = startWorkers({
+    temporal: address,
+    dependencies: {
+      database,
+      providers,
+      configuration: services.configuration,
+      keyring: services.keyring,
+      logger,
+      publicUrl: api.url,
+      mail: services.environment.mail,
+    },
+    pools: services.configuration.pools,
+  });
+  await workers.ready;
+  clientId = await createClient('Ada');
+});
+
+afterAll(async () => {
+  await relay?.stop();
+  await workers?.stop();
+  await temporalClient?.close();
+  await sandbox?.stop();
+  await temporal?.close();
+  await api?.stop();
+  await testDatabase?.drop();
+  directory.remove();
+});
+
+async function createClient(givenName: string): Promise<string> {
+  const { status, body, text } = await api.call('POST', '/clients', {
+    workflow: { code: 'direct' },
+    data: {
+      client: {
+        identity: { type: 'individual', givenName, familyName: 'Lovelace', country: 'GB' },
+        profile: { identityType: 'individual', residentialAddress: { country: 'GB' } },
+      },
+    },
+  });
+  expect(status, text).toBe(201);
+  return body.data.client.id;
+}
+
+async function issue(fields: Json): Promise<Json> {
+  const { status, body, text } = await api.call('POST', '/accounts', {
+    workflow: { code: 'client.issuing' },
+    data: { account: { clientId, currency: 'GBP', ...fields } },
+  });
+  expect(status, text).toBe(201);
+  return body.data.account;
+}
+
+async function read(id: string): Promise<Json> {
+  return (await api.call('GET', `/accounts/${id}`)).body.data.account;
+}
+
+function reaches(id: string, statuses: readonly string[]): Promise<Json> {
+  const what = `account ${id} is ${statuses.join(' or ')}`;
+  return eventually(what, async () => {
+    const account = await read(id);
+    return statuses.includes(account.status) ? account : undefined;
+  });
+}
+
+function close(id: string) {
+  return api.call('PATCH', `/accounts/${id}`, {
+    workflow: { code: 'client.direct' },
+    data: { account: { status: 'closed' } },
+  });
+}
+
+async function eventTypes(id: string): Promise<string[]> {
+  const rows = await api.database.reader.execute<{ entries: Json[] }>(
+    sql`SELECT entries FROM events WHERE resource_id = ${id} ORDER BY first_sequence`,
+  );
+  return rows.flatMap(({ entries }) => entries.map(({ type }) => type));
+}
+
+async function hasEnded(accountId: string): Promise<true> {
+  return eventually('the workflow has ended and nothing is left to wake', async () => {
+    const { status } = await temporalClient.client.workflow.getHandle(`account-connection/${accountId}`).describe();
+    const wakes = await api.database.reader.execute(
+      sql`SELECT 1 FROM workflow_wakeups WHERE workflow_id = ${`account-connection/${accountId}`}`,
+    );
+    const [row] = await api.database.reader.execute<{ open: boolean }>(
+      sql`SELECT next_check_at IS NOT NULL OR requested_change IS NOT NULL AS open FROM accounts WHERE id = ${accountId}`,
+    );
+    return status.name === 'COMPLETED' && wakes.length === 0 && row?.open === false ? true : undefined;
+  });
+}
+
+describe('opening at the bank', () => {
+  test('an account becomes active with the identifiers of the bank, its client is connected once, the workflow ends', async () => {
+    const owner = await createClient('Grace');
+    const first = await issue({ clientId: owner });
+    const second = await issue({ clientId: owner, currency: 'EUR' });
+    const active = await reaches(first.id, ['active']);
+    expect(active).toMatchObject({
+      country: 'GB',
+      alias: 'GBP Account',
+      connection: { state: 'completed-up-to-date', status: 'active', error: null },
+    });
+    expect(active.iban).toMatch(/^GB/);
+    expect(active.routingCodes['sort-code']).toMatch(/^\d{6}$/);
+    expect(active.connection.reference).not.toBeNull();
+    await reaches(second.id, ['active']);
+    expect(await eventTypes(first.id)).toEqual([
+      'connection-creation-instructed',
+      'connection-created',
+      'account-activated',
+    ]);
+    expect((await eventTypes(owner)).filter((type) => type === 'connection-created')).toHaveLength(1);
+    expect(await hasEnded(first.id)).toBe(true);
+    const { body } = await api.call('GET', `/accounts/${first.id}/deposit-information`);
+    expect(body.data.depositInformation['faster-payments']).toMatchObject({ accountNumber: active.accountNumber });
+  });
+
+  test('an account of a client who was migrated from the bank opens there without making him anew', async () => {
+    const { status, body, text } = await api.call('POST', '/clients', {
+      workflow: { code: 'migration' },
+      data: { sourceId: 'client-corporate' },
+      connect: { type: 'explicit', serviceProvider: 'sandbox-bank' },
+    });
+    expect(status, text).toBe(201);
+    const owner = body.data.client.id;
+    const { id } = await issue({ clientId: owner });
+    expect(await reaches(id, ['active'])).toMatchObject({ accountHolderName: 'Analytical Engines Ltd' });
+    await hasEnded(id);
+    const { events } = await temporalClient.client.workflow.getHandle(`account-connection/${id}`).fetchHistory();
+    const asked = (events ?? []).flatMap(
+      (event) => event.activityTaskScheduledEventAttributes?.activityType?.name ?? [],
+    );
+    expect(asked).toContain('openAccount');
+    expect(asked).not.toContain('connectClient');
+    const read = await api.call('GET', `/clients/${owner}?metadata.include=connect.connections`);
+    expect(read.body.connect.connections).toEqual([body.connect.connection]);
+    expect(await eventTypes(owner)).toEqual(['created', 'connection-created']);
+  });
+
+  test.each(['functional', 'technical'])('a final %s refusal declines the account and says why', async (category) => {
+    const { id } = await issue({ alias: `fail-${category} 1` });
+    const declined = await reaches(id, ['declined', 'active']);
+    expect(declined).toMatchObject({
+      status: 'declined',
+      connection: { state: 'creation-failed', error: { category } },
+    });
+    expect(await eventTypes(id)).toEqual([
+      'connection-creation-instructed',
+      'connection-creation-failed',
+      'account-declined',
+    ]);
+    expect(await hasEnded(id)).toBe(true);
+  });
+
+  test('an account whose client the bank refuses is declined as dependency-failed, and a later one tries again', async () => {
+    const owner = await createClient('fail-functional');
+    const { id } = await issue({ clientId: owner });
+    const declined = await reaches(id, ['declined', 'active']);
+    expect(declined.connection).toMatchObject({
+      state: 'dependency-failed',
+      error: { code: 'client-connection-failed' },
+    });
+    await api.database.reader.execute(sql`UPDATE clients SET full_name = 'Accepted' WHERE id = ${owner}`);
+    const again = await issue({ clientId: owner });
+    expect((await reaches(again.id, ['declined', 'active'])).status).toBe('active');
+  });
+
+  test('accounts whose callback is late or never comes become active by callback or look-up', async () => {
+    const [silent, slow] = await Promise.all([issue({ alias: 'silent 1' }), issue({ alias: 'slow 1' })]);
+    expect((await reaches(silent.id, ['active', 'declined'])).status).toBe('active');
+    expect((await reaches(slow.id, ['active', 'declined'])).status).toBe('active');
+    expect(await eventTypes(slow.id)).toHaveLength(3);
+  });
+});
+
+describe('closing at the bank', () => {
+  test('goes through the bank, with its events in order', async () => {
+    const { id } = await issue({});
+    await reaches(id, ['active']);
+    const asked = await close(id);
+    expect(asked.status, asked.text).toBe(200);
+    expect(asked.body.data.account).toMatchObject({ status: 'active', connection: { state: 'update-in-progress' } });
+    const closed = await reaches(id, ['closed']);
+    expect(closed.connection).toMatchObject({ state: 'completed-up-to-date', status: 'closed' });
+    expect((await eventTypes(id)).slice(3)).toEqual([
+      'connection-update-instructed',
+      'connection-updated',
+      'account-closed',
+    ]);
+    expect((await close(id)).status).toBe(409);
+    expect(await hasEnded(id)).toBe(true);
+  });
+
+  test('while pending is an illegal move, and bank details are the bank’s alone', async () => {
+    const { id } = await issue({ alias: 'slow 2' });
+    expect((await close(id)).status).toBe(409);
+    const details = await api.call('PATCH', `/accounts/${id}`, {
+      workflow: { code: 'client.direct' },
+      data: { account: { iban: 'GB29NWBK60161331926819' } },
+    });
+    expect([details.status, details.body.code]).toEqual([400, 'common.validation.field_unexpected']);
+    await reaches(id, ['active']);
+  });
+});
+
+describe('provider callbacks', () => {
+  async function callback(event: Json, options: { secret?: string; id?: string } = {}) {
+    const id = options.id ?? event.id;
+    const body = JSON.stringify(event);
+    const timestamp = String(Math.floor(Date.now() / 1000));
+    const signature = createHmac('sha256', options.secret ?? SANDBOX_SECRET)
+      .update(`${id}.${timestamp}.${body}`)
+      .digest('base64');
+    return fetch(`${api.url}/provider-callbacks/sandbox-bank`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        'webhook-id': id,
+        'webhook-timestamp': timestamp,
+        'webhook-signature': `v1,${signature}`,
+      },
+      body,
+    });
+  }
+
+  function opened(accountId: string): Json {
+    return {
+      id: `evt-${newId()}`,
+      type: 'account-opened',
+      createdAt: new Date().toISOString(),
+      data: {
+        ourReference: accountId,
+        reference: 'SBA-test',
+        currency: 'GBP',
+        country: 'GB',
+        iban: 'GB82WEST12345698765432',
+        accountNumber: '98765432',
+        routingCodes: { 'sort-code': '123456' },
+      },
+    };
+  }
+
+  async function outcomeOf(event: Json): Promise<unknown> {
+    const [row] = await api.database.reader.execute<{ outcome: string }>(
+      sql`SELECT outcome FROM provider_callbacks WHERE provider_event_id = ${event.id}`,
+    );
+    return row?.outcome;
+  }
+
+  test('forged is 401 and has no effect, an unknown provider is 404', async () => {
+    const event = opened(newId());
+    expect((await callback(event, { secret: 'guessed' })).status).toBe(401);
+    expect(await outcomeOf(event)).toBeUndefined();
+    const unknownProvider = await fetch(`${api.url}/provider-callbacks/unknown-bank`, {
+      method: 'POST',
+      body: '{}',
+      headers: { 'content-type': 'application/json' },
+    });
+    expect(unknownProvider.status).toBe(404);
+  });
+
+  test('of an unknown account waits, and of an account that is open already has no effect', async () => {
+    const unknown = opened(newId());
+    expect((await callback(unknown)).status).toBe(200);
+    expect(await outcomeOf(unknown)).toBe('waiting');
+    const { id } = await issue({});
+    const active = await reaches(id, ['active']);
+    const late = opened(id);
+    expect((await callback(late)).status).toBe(200);
+    expect((await callback(late)).status).toBe(200);
+    expect(await outcomeOf(late)).toBe('no-effect');
+    expect(await read(id)).toEqual(active);
+    expect(await eventTypes(id)).toHaveLength(3);
+  });
+
+  test('is applied without a running workflow, and ends it when it comes back', async () => {
+    await workers.stop();
+    const { id } = await issue({});
+    const event = opened(id);
+    expect((await callback(event)).status).toBe(200);
+    expect(await outcomeOf(event)).toBe('applied');
+    expect(await read(id)).toMatchObject({ status: 'active', iban: 'GB82WEST12345698765432' });
+    const { database, services } = api;
+    workers = startWorkers({
+      temporal: { address: temporal.address, namespace: temporal.namespace },
+      dependencies: {
+        database,
+        providers: services.providers,
+        configuration: services.configuration,
+        keyring: services.keyring,
+        logger,
+        publicUrl: api.url,
+        mail: services.environment.mail,
+      },
+      pools: services.configuration.pools,
+    });
+    await workers.ready;
+    expect(await hasEnded(id)).toBe(true);
+    expect(await eventTypes(id)).toHaveLength(3);
+  });
+});

@@ -1,0 +1,97 @@
+import { sql } from 'drizzle-orm';
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createAccount } from '../../db/accounts/accounts.ts';
+import { listStatementEntries } from '../../db/accounts/statements.ts';
+import { createDatabase, type Database } from '../../db/driver/client.ts';
+import { newId } from '../../db/frame/ids.ts';
+import { lockAccounts, post } from '../../db/ledger/ledger.ts';
+import type { AccountId, ClientId } from '../../domain/frame/ids.ts';
+import { createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';
+
+let testDatabase: TestDatabase;
+let database: Database;
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase('account-statements');
+  database = createDatabase({ url: testDatabase.url, maxConnections: 10, applicationName: 'statements' });
+});
+
+afterAll(async () => {
+  await database.close();
+  await testDatabase.drop();
+});
+
+async function newAccounts(count: number): Promise<AccountId[]> {
+  const clientId = newId<ClientId>();
+  const number = clientId.slice(-10);
+  await database.reader.execute(sql`
+    INSERT INTO clients (id, client_number, status, identity_type, identity, profile, full_name, created_at)
+    VALUES (${clientId}, ${number}, 'active', 'individual', '{}', '{}', 'Ada Lovelace', service_now())`);
+  const place = { method: 'plug-in', provider: 'custom-bank', country: 'GB', currency: 'GBP', alias: 'x' } as const;
+  const made = await Promise.all(
+    Array.from({ length: count }, () => database.transaction((tx) => createAccount(tx, { clientId, ...place }))),
+  );
+  return made.map(({ id }) => id);
+}
+
+const START = Date.UTC(2026, 0, 1);
+const settlement = { provider: 'custom-bank', kind: 'settlement' } as const;
+/** Money from outside to the first account, or between two of them; the clock may go back. */
+const MOVES = fc.array(
+  fc.record({
+    from: fc.integer({ min: -1, max: 2 }),
+    to: fc.integer({ min: 0, max: 2 }),
+    atMs: fc.integer({ min: 0, max: 40 }),
+  }),
+  {
+    minLength: 1,
+    maxLength: 25,
+  },
+);
+const RANGE = fc.record({ fromMs: fc.integer({ min: -5, max: 45 }), lengthMs: fc.integer({ min: 0, max: 50 }) });
+
+test('pages, one after another, hold exactly the entries of the range, in order, and the total says how many', async () => {
+  await fc.assert(
+    fc.asyncProperty(MOVES, RANGE, fc.integer({ min: 1, max: 7 }), async (moves, range, size) => {
+      const ids = await newAccounts(3);
+      for (const { from, to, atMs } of moves) {
+        const [debit, credit] = [ids[from] ?? settlement, ids[to] ?? settlement];
+        if (debit === credit) continue;
+        const amountMinor = from === -1 ? 100n : 1n;
+        await database.transaction(async (tx) => {
+          const locked = await lockAccounts(tx, ids);
+          if (typeof debit === 'string' && (locked.get(debit)?.postedMinor ?? 0n) < amountMinor) return;
+          const shared = {
+            debitNumber: '20260101-AAAAAA',
+            debitType: 'outgoing-transfer',
+            entryType: 'principal',
+          } as const;
+          await post(tx, { now: new Date(START + atMs), debit, credit, amountMinor, currency: 'GBP', ...shared });
+        });
+      }
+      const from = new Date(START + range.fromMs);
+      const to = new Date(from.getTime() + range.lengthMs);
+      for (const accountId of ids) {
+        const expected = await database.reader.execute<{ version: bigint; balance: bigint }>(sql`
+          SELECT * FROM (
+            SELECT debit_version AS version, debit_balance_after_minor AS balance, posted_at FROM postings WHERE debit_account_id = ${accountId}
+            UNION ALL
+            SELECT credit_version, credit_balance_after_minor, posted_at FROM postings WHERE credit_account_id = ${accountId}
+          ) AS entries WHERE date_trunc('milliseconds', posted_at) BETWEEN ${from} AND ${to} ORDER BY version`);
+        const balances: bigint[] = [];
+        for (let offset = 0; offset <= expected.length; offset += size) {
+          const { rows, totalElements } = await listStatementEntries(
+            database.reader,
+            { accountId, range: { from, to } },
+            { size, offset },
+          );
+          expect(totalElements).toBe(expected.length);
+          balances.push(...rows.map(({ balanceMinor }) => balanceMinor));
+        }
+        expect(balances).toEqual(expected.map(({ balance }) => balance));
+      }
+    }),
+    { numRuns: 25 },
+  );
+});

@@ -1,0 +1,168 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { sql } from 'drizzle-orm';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startApi, type TestApi } from '../harness/api.ts';
+import { asked, frameRoutes, gateOf, THING_ACTION } from '../harness/frame/frame-routes.ts';
+import { createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';
+
+let database: TestDatabase;
+let api: TestApi;
+let other: TestApi;
+
+beforeAll(async () => {
+  database = await createTestDatabase('api-idempotency');
+  api = await startApi(database, { routes: frameRoutes });
+  other = await startApi(database, { routes: frameRoutes, users: api.users });
+});
+
+afterAll(async () => {
+  await api?.stop();
+  await other?.stop();
+  await database?.drop();
+});
+
+function thing(name: string, workflow: Record<string, unknown> = {}) {
+  return { workflow: { code: 'direct', ...workflow }, data: { thing: { name, amount: 10.5, currency: 'EUR' } } };
+}
+
+async function madeCount(name: string): Promise<number> {
+  const [row] = await api.database.reader.execute<{ count: number }>(
+    sql`SELECT count(*)::int AS count FROM audit_entries WHERE action = ${THING_ACTION} AND subject = ${name}`,
+  );
+  return row?.count ?? -1;
+}
+
+test('the same request ten times at once, over two processes, makes one thing and gives one answer', async () => {
+  const answers = await Promise.all(
+    Array.from({ length: 10 }, (_, index) =>
+      (index % 2 === 0 ? api : other).call('POST', '/things', thing('ten', { pauseMs: 200 }), { key: 'ten' }),
+    ),
+  );
+  expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(201));
+  expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
+  expect(await madeCount('ten')).toBe(1);
+  const statuses = answers.map(({ headers }) => headers.get('x-idempotency-status')).sort();
+  expect(statuses).toEqual(['processed', ...Array(9).fill('replayed')]);
+});
+
+test('the stored answer is replayed byte for byte, under either name of the header and under /v1', async () => {
+  const first = await api.call('POST', '/things', thing('replay'), { key: 'replay' });
+  expect(first.headers.get('x-idempotency-status')).toBe('processed');
+  const again = await other.call('POST', '/v1/things', thing('replay'), { headers: { 'x-idempotency-key': 'replay' } });
+  expect(again.status).toBe(201);
+  expect(again.text).toBe(first.text);
+  expect(again.headers.get('x-idempotency-status')).toBe('replayed');
+  expect(again.headers.get('request-id')).not.toBe(first.headers.get('request-id'));
+});
+
+test('another body with the same key is 409 key_reused', async () => {
+  await api.call('POST', '/things', thing('mine'), { key: 'reused' });
+  const { status, body } = await api.call('POST', '/things', thing('another'), { key: 'reused' });
+  expect(status).toBe(409);
+  expect(body.code).toBe('common.idempotency.key_reused');
+  expect(await madeCount('another')).toBe(0);
+});
+
+test('a refused request stores nothing: the key is free for the next try', async () => {
+  const refused = await api.call('POST', '/things', thing('refused', { refuse: true }), { key: 'refused' });
+  expect(refused.status).toBe(422);
+  expect(refused.headers.get('x-idempotency-status')).toBeNull();
+  expect(await madeCount('refused')).toBe(0);
+  const invalid = await api.call('POST', '/things', { workflow: {}, data: {} }, { key: 'refused' });
+  expect(invalid.status).toBe(400);
+  const good = await api.call('POST', '/things', thing('refused'), { key: 'refused' });
+  expect(good.status).toBe(201);
+  expect(good.headers.get('x-idempotency-status')).toBe('processed');
+});
+
+test('a key is of one machine user, method and path', async () => {
+  const one = await api.call('POST', '/things', thing('scope'), { key: 'scope' });
+  const admin = { workflow: { code: 'direct' }, data: { machineUser: {} } };
+  expect((await api.call('POST', '/machine-users', admin, { as: 'admin', key: 'scope' })).status).toBe(400);
+  const [row] = await api.database.reader.execute<{ paths: string }>(
+    sql`SELECT string_agg(method || ' ' || path, ',') AS paths FROM idempotency_keys WHERE key = 'scope'`,
+  );
+  expect(row?.paths).toBe('POST /things');
+  expect(one.status).toBe(201);
+});
+
+test('while the first is under way for longer than the wait, the second is 409 in_progress', async () => {
+  const gate = gateOf('slow');
+  const first = api.call('POST', '/things', thing('slow'), { key: 'slow' });
+  await gate.reached;
+  const second = await other.call('POST', '/things', thing('slow'), { key: 'slow' });
+  gate.open();
+  expect(second.status).toBe(409);
+  expect(second.body.code).toBe('common.idempotency.in_progress');
+  expect((await first).status).toBe(201);
+  expect(await madeCount('slow')).toBe(1);
+});
+
+test('the loser of a race takes over when the first is refused', async () => {
+  const gate = gateOf('takeover');
+  const refused = api.call('POST', '/things', thing('takeover', { refuse: true }), { key: 'takeover' });
+  await gate.reached;
+  const second = other.call('POST', '/things', thing('takeover'), { key: 'takeover' });
+  // Time for the second to begin to wait; if it is late all the same, it finds the key free.
+  await sleep(200);
+  gate.open();
+  expect((await refused).status).toBe(422);
+  expect((await second).status).toBe(201);
+  expect(await madeCount('takeover')).toBe(1);
+});
+
+test.each([
+  ['empty', ''],
+  ['256 characters', 'k'.repeat(256)],
+])('a key that is %s is 400', async (_, key) => {
+  const { status, body } = await api.call('POST', '/things', thing('bad key'), { key });
+  expect(status).toBe(400);
+  expect(body.messageParameters.slice(0, 2)).toEqual(['header', 'Idempotency-Key']);
+});
+
+test('255 characters and odd ones are a key; two different headers are not', async () => {
+  expect((await api.call('POST', '/things', thing('long'), { key: 'k'.repeat(255) })).status).toBe(201);
+  expect((await api.call('POST', '/things', thing('odd'), { key: '%_\'"\\ é' })).status).toBe(201);
+  const both = await api.call('POST', '/things', thing('x'), { key: 'a', headers: { 'x-idempotency-key': 'b' } });
+  expect(both.status).toBe(400);
+});
+
+test('without a key nothing is stored and nothing is said of it', async () => {
+  const { headers } = await api.call('POST', '/things', thing('keyless'));
+  expect(headers.get('x-idempotency-status')).toBeNull();
+  await api.call('POST', '/things', thing('keyless'));
+  expect(await madeCount('keyless')).toBe(2);
+});
+
+test('a caller that went away before its answer gets that answer with the same key', async () => {
+  const gate = gateOf('gone');
+  const abort = new AbortController();
+  const first = fetch(`${api.url}/things`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${api.users.operator.token}`,
+      'content-type': 'application/json',
+      'idempotency-key': 'gone',
+    },
+    body: JSON.stringify(thing('gone')),
+    signal: abort.signal,
+  });
+  await gate.reached;
+  abort.abort();
+  await expect(first).rejects.toThrow();
+  gate.open();
+  const again = await other.call('POST', '/things', thing('gone'), { key: 'gone' });
+  expect(again.status).toBe(201);
+  expect(again.headers.get('x-idempotency-status')).toBe('replayed');
+  expect(await madeCount('gone')).toBe(1);
+});
+
+test('what is asked outside is not asked again for a stored answer, and another body is refused before it', async () => {
+  const body = (name: string) => ({ workflow: { code: 'direct' }, data: { thing: { name } } });
+  const first = await api.call('POST', '/asked-things', body('a'), { key: 'asked' });
+  const again = await other.call('POST', '/asked-things', body('a'), { key: 'asked' });
+  expect(again.text).toBe(first.text);
+  expect(again.headers.get('x-idempotency-status')).toBe('replayed');
+  expect((await api.call('POST', '/asked-things', body('b'), { key: 'asked' })).status).toBe(409);
+  expect(asked.count).toBe(1);
+});

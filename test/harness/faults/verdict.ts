@@ -1,0 +1,221 @@
+import { Webhook } from 'standardwebhooks';
+import { loadConfiguration } from '../../../config/configuration.ts';
+import { checkLedger } from '../../../db/ledger/check.ts';
+import type { Json } from '../api.ts';
+import type { WholeService } from '../servers/whole-service.ts';
+import type { Load } from './load.ts';
+import { stuckWorkOf } from './settled.ts';
+
+/** Problems found after a run, in words: losses, duplicates and contradictions. */
+export type Problems = string[];
+
+export interface CheckedRun {
+  readonly service: WholeService;
+  readonly load: Load;
+  readonly webhookSecret: string;
+}
+
+export async function findProblems(run: CheckedRun): Promise<Problems> {
+  const found = await Promise.all([
+    checkBooks(run),
+    checkWishes(run),
+    stuckWorkOf(run.service),
+    checkWebhooks(run),
+    checkBank(run),
+    checkSessions(run),
+  ]);
+  return found.flat();
+}
+
+async function checkBooks({ service }: CheckedRun): Promise<Problems> {
+  const violations = await checkLedger(service.database.reader);
+  return violations.map(({ rule, subject, expected, actual }) => `ledger: ${rule}: ${subject} ${expected} ≠ ${actual}`);
+}
+
+/** Every acknowledged transfer exists, every key has one, and no transfer exists without a request. */
+async function checkWishes({ service, load }: CheckedRun): Promise<Problems> {
+  const rows = await service.database.reader.statement<{ id: string; status: string }>(
+    'SELECT id, status FROM outgoing_transfers',
+    [],
+  );
+  const statuses = new Map(rows.map(({ id, status }) => [id, status]));
+  const problems: Problems = [];
+  const wished = new Set<string>();
+  for (const { key, ids, status } of load.wishes) {
+    if (status === null) problems.push(`wish ${key}: its outcome stays unknown`);
+    if (ids.size > 1) problems.push(`wish ${key}: done ${ids.size} times: ${[...ids].join(', ')}`);
+    for (const id of ids) {
+      wished.add(id);
+      if (!statuses.has(id)) problems.push(`wish ${key}: acknowledged as ${id}, which does not exist`);
+    }
+  }
+  for (const id of statuses.keys()) if (!wished.has(id)) problems.push(`transfer ${id}: no request asked for it`);
+  for (const id of load.cancelled) {
+    if (statuses.get(id) !== 'cancelled') problems.push(`transfer ${id}: cancelled, but it is ${statuses.get(id)}`);
+  }
+  if (load.figures.hung > 0) problems.push(`${load.figures.hung} requests hung`);
+  return problems;
+}
+
+/** Sessions of one process besides its pool: its LISTEN connections. */
+const LISTENERS_MAX = 2;
+
+/** Pools are back to size: no fault left a session behind. */
+async function checkSessions({ service }: CheckedRun): Promise<Problems> {
+  const { pools } = loadConfiguration({});
+  const limits: Record<string, number> = { api: pools.apiDatabaseConnections, worker: pools.workerDatabaseConnections };
+  const sessions = await service.database.reader.statement<{ name: string; count: number }>(
+    `SELECT application_name AS name, count(*)::integer AS count FROM pg_stat_activity
+     WHERE application_name IN ('api', 'worker') GROUP BY 1`,
+    [],
+  );
+  return sessions.flatMap(({ name, count }) => {
+    const most = service.apiUrls.length * ((limits[name] ?? 0) + LISTENERS_MAX);
+    return count > most ? [`${count} sessions of ${name}, which may have ${most}`] : [];
+  });
+}
+
+interface RecordedEvent {
+  readonly id: string;
+  readonly resourceId: string;
+  readonly sequence: bigint;
+  readonly module: string;
+  /** Null until it is numbered and so has deliveries. */
+  readonly position: bigint | null;
+}
+
+/** Each event arrived signed, under one id, none is unknown, and first attempts kept each resource's order. */
+async function checkWebhooks({ service, webhookSecret }: CheckedRun): Promise<Problems> {
+  const events = await service.database.reader.statement<RecordedEvent>(
+    `SELECT event_id(events.id, entry.number - 1) AS id, resource_id AS "resourceId",
+       first_sequence + entry.number - 1 AS sequence, module, first_position + entry.number - 1 AS position
+     FROM events CROSS JOIN LATERAL generate_series(1, entry_count) AS entry (number)`,
+    [],
+  );
+  const recorded = new Map(events.map((event) => [event.id, event]));
+  const arrived = new Map<string, string>();
+  const lastSequence = new Map<string, bigint>();
+  const problems: Problems = [];
+  const webhook = new Webhook(webhookSecret);
+  for (const { headers, text, body, id } of service.receiver.received) {
+    const eventId: string = body.metadata.eventId;
+    const at = new Date(Number(headers['webhook-timestamp']) * 1_000);
+    if (!(headers['webhook-signature'] ?? '').split(' ').includes(webhook.sign(id, at, text))) {
+      problems.push(`event ${eventId}: a bad signature`);
+    }
+    const event = recorded.get(eventId);
+    if (event === undefined) problems.push(`event ${eventId}: invented`);
+    const before = arrived.get(eventId);
+    if (before !== undefined && before !== id) problems.push(`event ${eventId}: two webhook ids, ${before} and ${id}`);
+    arrived.set(eventId, id);
+    if (event === undefined || before !== undefined) continue;
+    if (event.sequence < (lastSequence.get(event.resourceId) ?? 0n)) {
+      problems.push(`event ${eventId}: first attempted after a later one of ${event.resourceId}`);
+    }
+    lastSequence.set(event.resourceId, event.sequence);
+  }
+  if (new Set(arrived.values()).size !== arrived.size) problems.push('two events share a webhook id');
+  for (const { id, module, position } of events) {
+    if (!arrived.has(id)) problems.push(`event ${id} of ${module} at position ${position}: never arrived`);
+  }
+  const [failed] = await service.database.reader.statement<{ count: number }>(
+    `SELECT count(*)::integer AS count FROM webhook_deliveries WHERE status <> 'succeeded'`,
+    [],
+  );
+  if (failed?.count !== 0) problems.push(`${failed?.count} deliveries did not succeed`);
+  return problems;
+}
+
+/** The bank's books and ours agree, payment by payment and in total. */
+async function checkBank({ service, load }: CheckedRun): Promise<Problems> {
+  const entries = await bankStatement(service);
+  const problems = await checkPaymentsOut(service, entries);
+  problems.push(...(await checkPaymentsIn(service, load, entries)));
+  const bankPosition = entries.reduce(
+    (sum, { direction, pence }) => sum + (direction === 'credit' ? pence : -pence),
+    0,
+  );
+  // A fee sweep moves the company's own money to settlement; nothing moves at the bank.
+  const [ours] = await service.database.reader.statement<{ pence: string | null }>(
+    `SELECT sum(CASE WHEN credit_account_id = account.id THEN -amount_minor ELSE amount_minor END)::text AS pence
+     FROM system_accounts account JOIN postings ON account.id IN (debit_account_id, credit_account_id)
+     WHERE account.provider = 'sandbox-bank' AND account.kind = 'settlement' AND account.currency = 'GBP'
+       AND debit_transaction_type <> 'fee-sweep'`,
+    [],
+  );
+  if (Number(ours?.pence ?? 0) !== bankPosition) {
+    problems.push(`the bank holds ${bankPosition} pence for us, our settlement account says ${ours?.pence}`);
+  }
+  return problems;
+}
+
+interface BankEntry {
+  readonly kind: string;
+  readonly direction: 'credit' | 'debit';
+  readonly pence: number;
+  readonly paymentId: string;
+  readonly ourReference: string | null;
+}
+
+async function bankStatement(service: WholeService): Promise<BankEntry[]> {
+  const entries: BankEntry[] = [];
+  for (let after: string | null = '0'; after !== null; ) {
+    const response = await fetch(`${service.sandboxUrl}/bank/statement?currency=GBP&limit=5000&after=${after}`);
+    const page: Json = await response.json();
+    entries.push(...page.entries.map((entry: Json) => ({ ...entry, pence: Math.round(entry.amount * 100) })));
+    after = page.next;
+  }
+  return entries;
+}
+
+async function checkPaymentsOut(service: WholeService, entries: readonly BankEntry[]): Promise<Problems> {
+  const booked = new Map<string, string[]>();
+  for (const { kind, pence, ourReference } of entries) {
+    if (!kind.startsWith('payment-out') || ourReference === null) continue;
+    booked.set(ourReference, [...(booked.get(ourReference) ?? []), `${kind} ${pence}`]);
+  }
+  const transfers = await service.database.reader.statement<{
+    id: string;
+    status: string;
+    returned: boolean;
+    pence: bigint;
+  }>(`SELECT id, status, returned, amount_minor AS pence FROM outgoing_transfers WHERE scope = 'external'`, []);
+  const problems: Problems = [];
+  for (const { id, status, returned, pence } of transfers) {
+    const out = [`payment-out ${pence}`];
+    const possible: Record<string, string[][]> = {
+      completed: [returned ? [...out, `payment-out-returned ${pence}`] : out],
+      failed: [[], [...out, `payment-out-failed ${pence}`]],
+      cancelled: [[]],
+    };
+    const actual = JSON.stringify(booked.get(id) ?? []);
+    booked.delete(id);
+    if ((possible[status] ?? []).some((entriesOf) => JSON.stringify(entriesOf) === actual)) continue;
+    problems.push(`transfer ${id} is ${status}${returned ? ' and returned' : ''}, and the bank booked ${actual}`);
+  }
+  for (const [id, of] of booked) problems.push(`the bank paid ${id}, which we do not know: ${of.join(', ')}`);
+  return problems;
+}
+
+async function checkPaymentsIn(service: WholeService, load: Load, entries: readonly BankEntry[]): Promise<Problems> {
+  const arrivals = await service.database.reader.statement<{ paymentId: string; status: string; pence: bigint }>(
+    `SELECT service_provider_id AS "paymentId", status, amount_minor AS pence FROM incoming_transfers
+     WHERE provider = 'sandbox-bank' AND service_provider_id IS NOT NULL`,
+    [],
+  );
+  const ours = new Map(arrivals.map((arrival) => [arrival.paymentId, arrival]));
+  const problems: Problems = [];
+  const paid = new Set<string>();
+  for (const { kind, pence, paymentId } of entries) {
+    if (kind !== 'payment-in') continue;
+    paid.add(paymentId);
+    const arrival = ours.get(paymentId);
+    if (arrival?.status !== 'completed' || Number(arrival.pence) !== pence) {
+      problems.push(`payment in ${paymentId} of ${pence}: ours is ${arrival?.status} of ${arrival?.pence}`);
+    }
+  }
+  for (const id of ours.keys()) if (!paid.has(id)) problems.push(`payment in ${id}: the bank does not know it`);
+  for (const id of load.paidIn)
+    if (!paid.has(id)) problems.push(`payment in ${id}: acknowledged, and lost by the bank`);
+  return problems;
+}

@@ -1,0 +1,178 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Route, route } from '../../../api/frame/route.ts';
+import {
+  amount,
+  boolean,
+  clearable,
+  currency,
+  date,
+  fields,
+  integer,
+  list,
+  moneyFields,
+  nullable,
+  optional,
+  picklist,
+  text,
+  uuid,
+} from '../../../api/frame/schemas/schemas.ts';
+import { appendAuditEntry } from '../../../db/frame/audit-entries.ts';
+import { newId } from '../../../db/frame/ids.ts';
+import { refusal } from '../../../domain/frame/errors.ts';
+import type { Id } from '../../../domain/frame/ids.ts';
+import { amountNumber } from '../../../domain/frame/money.ts';
+
+type ThingId = Id<'Thing'>;
+
+/** The audit action by which a test counts what its writes left behind. */
+export const THING_ACTION = 'thing-made';
+
+const thingShown = fields({ id: uuid(), name: nullable(text(140)), amount: amount(), dueDate: nullable(text(10)) });
+const THING = { id: '0197b2a4-6f0e-7cc3-9d55-0d6b1c1f2a11', name: null, amount: 1.5, dueDate: null };
+
+/** Holds the creation of a thing in mid-transaction until the test releases it. */
+export interface Gate {
+  /** Resolves once the route stands before it. */
+  readonly reached: Promise<void>;
+  open(): void;
+}
+
+const gates = new Map<string, { pass(): Promise<void> }>();
+
+/** Things of this name stop here. */
+export function gateOf(name: string): Gate {
+  let reach = (): void => {};
+  let open = (): void => {};
+  const reached = new Promise<void>((resolve) => {
+    reach = resolve;
+  });
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  const pass = () => {
+    reach();
+    return opened;
+  };
+  gates.set(name, { pass });
+  return { reached, open };
+}
+
+const postThing = route(
+  {
+    method: 'POST',
+    path: '/things',
+    summary: 'Make a thing',
+    tag: 'Things',
+    roles: ['operator'],
+    workflows: {
+      direct: {
+        workflow: { dryRun: optional(boolean()), pauseMs: optional(integer(0, 10_000)), refuse: optional(boolean()) },
+        data: fields({
+          thing: moneyFields({
+            name: optional(text(140)),
+            amount: amount(),
+            currency: currency(),
+            dueDate: optional(date()),
+            tags: optional(list(text(20), 0, 3)),
+          }),
+        }),
+      },
+      migration: { data: fields({ sourceId: text(64) }), connect: fields({ type: picklist(['explicit']) }) },
+    },
+    response: fields({ thing: thingShown }),
+    examples: { response: { thing: THING } },
+  },
+  async ({ body, initiator, write }) =>
+    write(async (tx) => {
+      const id = newId<ThingId>();
+      if (body.code === 'migration') {
+        return { data: { thing: { id, name: body.data.sourceId, amount: amountNumber(0n, 'EUR'), dueDate: null } } };
+      }
+      const { name = null, amountMinor, currency: code, dueDate = null } = body.data.thing;
+      appendAuditEntry(tx, { initiator, resource: 'account', resourceId: name ?? id, action: THING_ACTION, after: {} });
+      await sleep(body.workflow.pauseMs ?? 0);
+      await gates.get(name ?? '')?.pass();
+      if (body.workflow.refuse) throw refusal('account.balance.insufficient', ['thing', 'amount', '1'], 'Too little.');
+      return { data: { thing: { id, name, amount: amountNumber(amountMinor, code), dueDate } } };
+    }),
+);
+
+/** How often the route below asked outside. */
+export const asked = { count: 0 };
+
+const askThing = route(
+  {
+    method: 'POST',
+    path: '/asked-things',
+    summary: 'Ask outside, then make a thing',
+    tag: 'Things',
+    roles: ['operator'],
+    workflows: { direct: { data: fields({ thing: fields({ name: text(140) }) }) } },
+    response: fields({ thing: thingShown }),
+    examples: { response: { thing: THING } },
+  },
+  async ({ body, write, storedAnswer }) => {
+    const earlier = await storedAnswer();
+    if (earlier !== null) return earlier;
+    asked.count += 1;
+    const { name } = body.data.thing;
+    return write(async () => ({
+      data: { thing: { id: newId(), name, amount: amountNumber(0n, 'EUR'), dueDate: null } },
+    }));
+  },
+);
+
+const patchThing = route(
+  {
+    method: 'PATCH',
+    path: '/things/{thingId}',
+    summary: 'Change a thing',
+    tag: 'Things',
+    roles: ['operator'],
+    params: { thingId: uuid<ThingId>() },
+    workflows: {
+      direct: { data: fields({ thing: fields({ name: optional(text(140)), note: clearable(text(20)) }) }) },
+    },
+    response: fields({ given: list(text(20), 0, 2) }),
+    examples: { response: { given: ['note'] } },
+  },
+  async ({ body }) => ({ data: { given: Object.keys(body.data.thing) } }),
+);
+
+const getThings = route(
+  {
+    method: 'GET',
+    path: '/things',
+    summary: 'Things',
+    tag: 'Things',
+    query: { 'data.thing.status': optional(picklist(['new', 'old'])), 'data.thing.from': optional(date()) },
+    paged: true,
+    include: ['data.thing.extra', 'connect.connection'],
+    deprecatedIncludes: { 'connect.connection': { since: '2023-05-31', sunset: '2024-05-31' } },
+    deprecated: { since: '2023-06-01' },
+    response: fields({ things: list(thingShown, 0, 100) }),
+    examples: { response: { things: [THING] } },
+  },
+  async ({ include }) => ({
+    data: { things: [] },
+    totalElements: 21,
+    connect: include.has('connect.connection') ? { connection: { id: 'x' } } : {},
+  }),
+);
+
+const getFault = route(
+  {
+    method: 'GET',
+    path: '/faults',
+    summary: 'Fails',
+    tag: 'Things',
+    response: fields({}),
+    examples: { response: {} },
+  },
+  async () => {
+    throw new Error('password=canary-in-message');
+  },
+);
+
+/** Routes of dummy resources, to test the frame's guarantees without real ones. */
+export const frameRoutes: readonly Route[] = [postThing, askThing, patchThing, getThings, getFault];

@@ -1,0 +1,147 @@
+import { Writable } from 'node:stream';
+import { pino } from 'pino';
+import type { Provider } from '../../../activities/providers/port.ts';
+import { createSandboxBank } from '../../../activities/providers/sandbox-bank.ts';
+import type { Configuration } from '../../../config/configuration.ts';
+import { freePort } from '../../../scripts/servers/ports.ts';
+import { type Called, type CallOptions, type Json, startApi, type TestApi } from '../api.ts';
+import { createTestDatabase } from '../servers/postgres.ts';
+import { type RunningSandbox, SANDBOX_SECRET, startSandbox, temporaryDirectory } from '../servers/sandbox.ts';
+
+/** The API with the sandbox bank as its provider, as a real process. */
+export interface MigrationStage {
+  readonly api: TestApi;
+  /** The same service with other settings. */
+  configured(change: (configuration: Configuration) => Configuration): Promise<TestApi>;
+  /** Counts the service's look-ups at the bank. */
+  readonly lookUps: { count: number };
+  /** Everything that the API has logged. */
+  readonly logged: string[];
+  sandbox: RunningSandbox;
+  /** `kill -9`, then the same bank at another address, with whatever it had written. */
+  restartSandbox(): Promise<void>;
+  bank(method: string, path: string, body?: Json): Promise<Json>;
+  close(): Promise<void>;
+}
+
+/** The service's time limit; shorter than the bank's `slow`. */
+const TIMEOUT_MS = 1_500;
+
+export async function startMigrationStage(name: string): Promise<MigrationStage> {
+  const directory = temporaryDirectory();
+  const database = await createTestDatabase(name);
+  // These tests cause no callbacks.
+  const callbackUrl = `http://127.0.0.1:${await freePort()}/`;
+  const sandbox = await startSandbox({ directory: directory.path, callbackUrl });
+  const lookUps = { count: 0 };
+  const logged: string[] = [];
+  const sink = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      logged.push(chunk.toString());
+      done();
+    },
+  });
+  const providers = new Map([['sandbox-bank', counting(sandbox.url, lookUps)]]);
+  const logger = pino({ level: 'debug' }, sink);
+  const impatient = (configuration: Configuration) => ({ ...configuration, migrations: { timeoutMs: TIMEOUT_MS } });
+  const api = await startApi(database, { providers, logger, configuration: impatient });
+  const stage: MigrationStage = {
+    api,
+    configured: (change) =>
+      startApi(database, {
+        providers,
+        logger,
+        users: api.users,
+        configuration: (configuration) => change(impatient(configuration)),
+      }),
+    lookUps,
+    logged,
+    sandbox,
+    restartSandbox: async () => {
+      await stage.sandbox.kill();
+      stage.sandbox = await startSandbox({ directory: directory.path, callbackUrl });
+      providers.set('sandbox-bank', counting(stage.sandbox.url, lookUps));
+    },
+    bank: async (method, path, body) => {
+      const response = await fetch(`${stage.sandbox.url}/bank${path}`, {
+        method,
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+      return { status: response.status, body: await response.json() };
+    },
+    close: async () => {
+      await api.stop();
+      await stage.sandbox.stop();
+      await database.drop();
+      directory.remove();
+    },
+  };
+  return stage;
+}
+
+function counting(url: string, lookUps: { count: number }): Provider {
+  const bank = createSandboxBank({ url, secret: SANDBOX_SECRET });
+  return {
+    ...bank,
+    lookUpClient: (sourceId, call) => {
+      lookUps.count += 1;
+      return bank.lookUpClient(sourceId, call);
+    },
+    lookUpBeneficiary: (sourceId, call) => {
+      lookUps.count += 1;
+      return bank.lookUpBeneficiary(sourceId, call);
+    },
+  };
+}
+
+const FROM_BANK = { type: 'explicit', serviceProvider: 'sandbox-bank' };
+
+export function migrateClient(api: TestApi, sourceId: string, options: CallOptions & { connect?: Json } = {}) {
+  const { connect = FROM_BANK, ...rest } = options;
+  return api.call('POST', '/clients', { workflow: { code: 'migration' }, data: { sourceId }, connect }, rest);
+}
+
+export function migrateBeneficiary(
+  api: TestApi,
+  asked: { readonly sourceId: string; readonly clientId: string },
+  options: CallOptions & { connect?: Json } = {},
+) {
+  const { connect = FROM_BANK, ...rest } = options;
+  const data = { sourceId: asked.sourceId, beneficiary: { clientId: asked.clientId } };
+  return api.call('POST', '/beneficiaries', { workflow: { code: 'migration' }, data, connect }, rest);
+}
+
+/** Status, code, entity and field of every problem of a refusal, and the first problem's message. */
+export function refusalIn({ status, body }: Called): Json {
+  const all = [body, ...(body.errors ?? [])];
+  return {
+    status,
+    problems: all.map(({ code, messageParameters: [entity, field] }: Json) => `${code} ${entity}.${field}`),
+  };
+}
+
+/** Row counts of the tables that a migration writes. */
+export async function rowCounts({ database }: TestApi): Promise<Json> {
+  const tables = [
+    'clients',
+    'client_relations',
+    'client_connections',
+    'beneficiaries',
+    'beneficiary_bank_accounts',
+    'beneficiary_connections',
+    'events',
+    'idempotency_keys',
+  ];
+  const counts = tables.map((table) => `(SELECT count(*)::integer FROM ${table}) AS ${table}`);
+  const [row] = await database.reader.statement(`SELECT ${counts.join(', ')}`, []);
+  return row;
+}
+
+/** A resource's events: types in order, and the last entry's data. */
+export async function eventsOf({ database }: TestApi, resourceId: string): Promise<Json[]> {
+  const rows = await database.reader.statement<{ module: string; entries: Json[] }>(
+    'SELECT module, entries FROM events WHERE resource_id = $1 ORDER BY first_sequence',
+    [resourceId],
+  );
+  return rows.flatMap(({ module, entries }) => entries.map((entry) => ({ module, ...entry })));
+}

@@ -1,0 +1,21 @@
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { underFileLock } from '../../../scripts/frame/processes.ts';
+import { findRunningPostgres, startPostgres } from '../../../scripts/servers/postgres.ts';
+
+const DATA_DIRECTORY = fileURLToPath(new URL('../../../node_modules/.cache/test-postgres', import.meta.url));
+
+/**
+ * URL of the tests' Postgres: the one of the `npm test` run, or one shared by all direct vitest runs in this
+ * checkout, started on demand and left running.
+ */
+export async function testPostgresUrl(): Promise<string> {
+  const given = process.env.TEST_POSTGRES_URL;
+  if (given !== undefined && given !== '') return given;
+  return underFileLock(join(DATA_DIRECTORY, '..', 'test-postgres.lock'), async () => {
+    const running = findRunningPostgres(DATA_DIRECTORY);
+    if (running !== undefined) return running.url;
+    const started = await startPostgres({ dataDirectory: DATA_DIRECTORY, settings: { max_connections: '500' } });
+    return started.url;
+  });
+}

@@ -1,0 +1,438 @@
+import { randomUUID } from 'node:crypto';
+import { pino } from 'pino';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import type { Provider } from '../../activities/providers/port.ts';
+import { createSandboxBank } from '../../activities/providers/sandbox-bank.ts';
+import { catchUpWithProviders } from '../../activities/restores.ts';
+import { type RunningWorkers, startWorkers } from '../../activities/worker.ts';
+import { advanceIncomingTransfer, assignIncomingTransfer } from '../../db/incoming-transfers/incoming-transfers.ts';
+import { type AccountId, asId, type IncomingTransferId } from '../../domain/frame/ids.ts';
+import { ROLES } from '../../domain/machine-users/roles.ts';
+import type { PollingLoop } from '../../loops/polling.ts';
+import { lazyTemporalClient, type TemporalClient } from '../../loops/temporal.ts';
+import { workflowWakeupRelay } from '../../loops/workflow-wakeups.ts';
+import { type Called, type CallOptions, type Json, startApi, type TestApi } from '../harness/api.ts';
+import { auditOf } from '../harness/audit.ts';
+import { type MoneyWorld, moneyWorld } from '../harness/money.ts';
+import { createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';
+import {
+  eventually,
+  type RunningSandbox,
+  SANDBOX_SECRET,
+  startSandbox,
+  temporaryDirectory,
+} from '../harness/servers/sandbox.ts';
+import { startTemporalDevServer, type TestTemporal } from '../harness/servers/temporal.ts';
+
+const logger = pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' });
+const directory = temporaryDirectory();
+
+let testDatabase: TestDatabase;
+let api: TestApi;
+let sandbox: RunningSandbox;
+let temporal: TestTemporal;
+let temporalClient: TemporalClient;
+let relay: PollingLoop;
+let workers: RunningWorkers;
+let world: MoneyWorld;
+let account: Json;
+
+// API, relay and workers in this process; Postgres, Temporal and the bank are the real ones.
+beforeAll(async () => {
+  [testDatabase, temporal] = await Promise.all([createTestDatabase('held-money'), startTemporalDevServer()]);
+  const providers = new Map<string, Provider>();
+  api = await startApi(testDatabase, { providers });
+  sandbox = await startSandbox({
+    directory: directory.path,
+    callbackUrl: `${api.url}/provider-callbacks/sandbox-bank`,
+  });
+  providers.set('sandbox-bank', createSandboxBank({ url: sandbox.url, secret: SANDBOX_SECRET }));
+  const { database, services } = api;
+  const address = { address: temporal.address, namespace: temporal.namespace };
+  temporalClient = lazyTemporalClient(address);
+  relay = workflowWakeupRelay({ database, client: temporalClient.client, logger });
+  relay.start();
+  workers = startWorkers({
+    temporal: address,
+    dependencies: {
+      database,
+      providers,
+      configuration: services.configuration,
+      logger,
+      publicUrl: api.url,
+      mail: services.environment.mail,
+      keyring: services.keyring,
+    },
+    pools: services.configuration.pools,
+  });
+  await workers.ready;
+  world = moneyWorld(api);
+  account = await opened(await world.client());
+});
+
+afterEach(() => world.invariantsHold());
+
+afterAll(async () => {
+  await relay?.stop();
+  await workers?.stop();
+  await temporalClient?.close();
+  await sandbox?.stop();
+  await temporal?.close();
+  await api?.stop();
+  await testDatabase?.drop();
+  directory.remove();
+});
+
+/** An account that the bank has opened. */
+async function opened(clientId: string): Promise<Json> {
+  const answer = await api.call('POST', '/accounts', {
+    workflow: { code: 'client.issuing' },
+    data: { account: { clientId, currency: 'GBP' } },
+  });
+  expect(answer.status, answer.text).toBe(201);
+  return eventually('the account is active', async () => {
+    const { body } = await api.call('GET', `/accounts/${answer.body.data.account.id}`);
+    return body.data.account.status === 'active' ? body.data.account : undefined;
+  });
+}
+
+async function bank(method: 'GET' | 'POST', path: string, body?: Json): Promise<{ status: number; body: Json }> {
+  const answer = await fetch(`${sandbox.url}/bank${path}`, {
+    method,
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  return { status: answer.status, body: await answer.json() };
+}
+
+/** A payment in, and the transfer that it has become. */
+async function arrives(payment: Json): Promise<Json> {
+  const { status, body } = await bank('POST', '/payments-in', {
+    amount: 40,
+    currency: 'GBP',
+    scheme: 'faster-payments',
+    senderName: 'Ann Payer',
+    ...payment,
+  });
+  expect(status, JSON.stringify(body)).toBe(201);
+  return eventually('the payment has arrived', async () => (await find(body.paymentId)) ?? undefined);
+}
+
+async function find(paymentId: string): Promise<Json | null> {
+  const { body } = await api.call('GET', `/incoming-transfers?data.incomingTransfer.serviceProviderId=${paymentId}`);
+  return body.data.incomingTransfers[0] ?? null;
+}
+
+function reaches(id: string, status: string): Promise<Json> {
+  return eventually(`transfer ${id} is ${status}`, async () => {
+    const { body } = await api.call('GET', `/incoming-transfers/${id}`);
+    return body.data.incomingTransfer.status === status ? body.data.incomingTransfer : undefined;
+  });
+}
+
+function act(id: string, action: 'assign' | 'return', data: Json, options: CallOptions = {}): Promise<Called> {
+  const body = { workflow: { code: 'direct' }, data };
+  return api.call('POST', `/incoming-transfers/${id}/${action}`, body, options);
+}
+
+const assign = (id: string, accountId: string, options: CallOptions = {}) =>
+  act(id, 'assign', { incomingTransfer: { accountId } }, options);
+
+async function hasEnded(id: string): Promise<true> {
+  return eventually('the workflow has ended', async () => {
+    const { status } = await temporalClient.client.workflow.getHandle(`incoming-transfer/${id}`).describe();
+    return status.name === 'COMPLETED' ? true : undefined;
+  });
+}
+
+/** What the account has got since. */
+async function since(before: { available: number }, of = account.id): Promise<number> {
+  return Math.round(((await world.balance(of)).available - before.available) * 100) / 100;
+}
+
+const HELD = ['incoming-transfer-pending', 'incoming-transfer-on-hold'];
+
+describe('money that the bank holds', () => {
+  test('is receivable and not spendable until the bank lets go of it, then pending, then completed', async () => {
+    const before = await world.balance(account.id);
+    const held = await arrives({ iban: account.iban, hold: true });
+    expect(held).toMatchObject({ status: 'on-hold', accountId: account.id, transferDate: null });
+    expect(await world.balance(account.id)).toEqual({ available: before.available, receivable: 40 });
+    expect((await bank('GET', `/payments-in/${held.serviceProviderId}`)).body.status).toBe('held');
+    // A transition alone never releases it.
+    const look = await api.database.transaction((tx) => advanceIncomingTransfer(tx, asId<IncomingTransferId>(held.id)));
+    expect(look).toEqual({ do: 'wait', for: 'provider', until: null });
+    expect((await bank('POST', `/payments-in/${held.serviceProviderId}/release`)).status).toBe(200);
+    expect(await reaches(held.id, 'completed')).toMatchObject({ accountId: account.id, amount: 40 });
+    expect(await since(before)).toBe(40);
+    expect(await world.events(held.id)).toEqual([...HELD, 'incoming-transfer-pending', 'incoming-transfer-completed']);
+    await hasEnded(held.id);
+    // A repetition changes nothing; the bank had the money in its position from the start.
+    expect((await bank('POST', `/payments-in/${held.serviceProviderId}/release`)).status).toBe(200);
+    const { body } = await bank('GET', `/statement?account=${account.iban}`);
+    const entries = body.entries.filter(({ paymentId }: Json) => paymentId === held.serviceProviderId);
+    expect(entries.map(({ kind }: Json) => kind)).toEqual(['payment-in']);
+  });
+
+  test('is held for its account once the bank lets go of it, where that is not active', async () => {
+    const other = await opened(await world.client('Held'));
+    const held = await arrives({ iban: other.iban, hold: true });
+    const set = (status: string) =>
+      api.database.reader.statement('UPDATE accounts SET status = $2 WHERE id = $1', [other.id, status]);
+    await set('suspended');
+    await bank('POST', `/payments-in/${held.serviceProviderId}/release`);
+    await eventually('it waits for its account', async () => {
+      const [row] = await api.database.reader.statement<{ waitingFor: string }>(
+        `SELECT waiting_for AS "waitingFor" FROM incoming_transfers WHERE id = $1 AND hold_reason = 'account-not-active'`,
+        [held.id],
+      );
+      return row?.waitingFor === 'account' ? true : undefined;
+    });
+    expect(await world.events(held.id)).toEqual([...HELD, ...HELD]);
+    expect((await act(held.id, 'return', {})).status).toBe(200);
+    await reaches(held.id, 'failed');
+  });
+
+  test('can be assigned while the bank holds it, and is credited when the bank lets go of it', async () => {
+    const before = await world.balance(account.id);
+    const held = await arrives({ reference: 'no number in here', hold: true });
+    const assigned = await assign(held.id, account.id);
+    expect(assigned.status, assigned.text).toBe(200);
+    expect(assigned.body.data.incomingTransfer).toMatchObject({ status: 'on-hold', accountId: account.id });
+    expect(await world.balance(account.id)).toEqual({ ...before, receivable: before.receivable + 40 });
+    await bank('POST', `/payments-in/${held.serviceProviderId}/release`);
+    await reaches(held.id, 'completed');
+    expect(await since(before)).toBe(40);
+  });
+
+  test('is let go of after a restore, where the release happened in the window that was lost', async () => {
+    const before = await world.balance(account.id);
+    const [held, kept] = [
+      await arrives({ iban: account.iban, hold: true }),
+      await arrives({ iban: account.iban, hold: true }),
+    ];
+    await bank('POST', '/faults', { callbacks: 'held' });
+    await bank('POST', `/payments-in/${held.serviceProviderId}/release`);
+    const { database, providers, configuration } = api.services;
+    const window = { from: new Date(Date.now() - 3_600_000), to: new Date(Date.now() + 60_000) };
+    const initiator = { actor: 'restorer', requestId: null };
+    for (const _ of ['once', 'again'])
+      await catchUpWithProviders({ database, providers, configuration, initiator }, window);
+    expect((await reaches(held.id, 'completed')).accountId).toBe(account.id);
+    expect((await reaches(kept.id, 'on-hold')).accountId).toBe(account.id);
+    await bank('POST', '/faults', { callbacks: 'normal' });
+    await bank('POST', `/payments-in/${kept.serviceProviderId}/release`);
+    await reaches(kept.id, 'completed');
+    expect(await since(before)).toBe(80);
+    expect(await world.events(held.id)).toEqual([...HELD, 'incoming-transfer-pending', 'incoming-transfer-completed']);
+  });
+
+  test('can be returned while the bank holds it; the bank lets go of nothing then', async () => {
+    const before = await world.balance(account.id);
+    const held = await arrives({ iban: account.iban, hold: true });
+    expect((await act(held.id, 'return', {})).body.data.incomingTransfer.status).toBe('failed');
+    await eventually('the bank has given it back', async () => {
+      const { body } = await bank('GET', `/payments-in/${held.serviceProviderId}`);
+      return body.status === 'sent-back' ? true : undefined;
+    });
+    expect((await bank('POST', `/payments-in/${held.serviceProviderId}/release`)).status).toBe(409);
+    expect(await world.balance(account.id)).toEqual(before);
+    await hasEnded(held.id);
+  });
+});
+
+test('assigned, returned and let go of at one moment, held money goes one way, and the books hold', async () => {
+  const before = await world.balance(account.id);
+  let credited = 0;
+  for (let round = 0; round < 8; round += 1) {
+    const held = await arrives({ reference: 'no number in here', hold: true });
+    await Promise.all([
+      assign(held.id, account.id),
+      act(held.id, 'return', {}),
+      bank('POST', `/payments-in/${held.serviceProviderId}/release`),
+    ]);
+    const [present] = await api.database.reader.statement<{ status: string }>(
+      'SELECT status FROM incoming_transfers WHERE id = $1',
+      [held.id],
+    );
+    // Assigned before the bank has let go: that follows.
+    const status = present?.status === 'failed' ? 'failed' : 'completed';
+    if (status === 'completed') await bank('POST', `/payments-in/${held.serviceProviderId}/release`);
+    const ended = await eventually('it has ended', async () => {
+      const { body } = await api.call('GET', `/incoming-transfers/${held.id}`);
+      const { status: now, accountId } = body.data.incomingTransfer;
+      // Released but unmatched: an operator assigns it.
+      if (now === 'on-hold' && accountId === null) await assign(held.id, account.id);
+      return now === 'completed' || now === 'failed' ? now : undefined;
+    });
+    if (ended === 'completed') credited += 40;
+    await world.invariantsHold();
+  }
+  expect(await since(before)).toBe(credited);
+  expect((await world.balance(account.id)).receivable).toBe(0);
+});
+
+/** Two transactions, of which the second one waits for the first one's lock of the transfer. */
+test('what waits while held money gets its account decides by that account', async () => {
+  for (const action of ['return', 'release'] as const) {
+    const held = await arrives({ reference: 'no number in here', hold: true });
+    const id = asId<IncomingTransferId>(held.id);
+    const initiator = { actor: 'tester', requestId: null };
+    let second: Promise<unknown> = Promise.resolve();
+    await api.database.transaction(async (tx) => {
+      await assignIncomingTransfer(tx, id, asId<AccountId>(account.id), initiator);
+      second = fetchInParallel(action, held);
+      await eventually('the second one waits', async () => {
+        await tx.statement('SELECT pg_stat_clear_snapshot()', []);
+        const rows = await tx.statement(
+          `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+          [],
+        );
+        return rows.length > 0 ? true : undefined;
+      });
+    });
+    await second;
+    const ended = await eventually('it has ended', async () => {
+      const { body } = await api.call('GET', `/incoming-transfers/${held.id}`);
+      if (action === 'return') await act(held.id, 'return', {});
+      const { status } = body.data.incomingTransfer;
+      return status === 'completed' || status === 'failed' ? status : undefined;
+    });
+    expect(ended).toBe(action === 'return' ? 'failed' : 'completed');
+    await world.invariantsHold();
+  }
+  expect((await world.balance(account.id)).receivable).toBe(0);
+});
+
+/** Outside of the transaction that a test holds open. */
+function fetchInParallel(action: 'return' | 'release', held: Json): Promise<unknown> {
+  return action === 'return'
+    ? act(held.id, 'return', {})
+    : bank('POST', `/payments-in/${held.serviceProviderId}/release`);
+}
+
+describe('POST /incoming-transfers/{id}/assign', () => {
+  test('credits money that matched no account, once, and says who did it', async () => {
+    const before = await world.balance(account.id);
+    const held = await arrives({ reference: 'rent May' });
+    expect(held).toMatchObject({ status: 'on-hold', accountId: null });
+    const key = randomUUID();
+    const headers = { 'request-id': 'assigned-by-hand' };
+    const first = await assign(held.id, account.id, { key, headers });
+    expect(first.status, first.text).toBe(200);
+    expect(first.body.data.incomingTransfer).toMatchObject({
+      id: held.id,
+      transactionNumber: held.transactionNumber,
+      amount: held.amount,
+      status: 'completed',
+      accountId: account.id,
+      clientId: account.clientId,
+      transferDate: new Date().toISOString().slice(0, 10),
+      receiverAccount: first.body.data.incomingTransfer.receiverAccount,
+    });
+    expect((await assign(held.id, account.id, { key })).text).toBe(first.text);
+    const again = await assign(held.id, account.id);
+    expect([again.status, again.body.code]).toEqual([409, 'common.state.illegal_transition']);
+    expect(await since(before)).toBe(40);
+    expect(await world.events(held.id)).toEqual([...HELD, 'incoming-transfer-completed']);
+    expect(await auditOf(api.database.reader, held.id)).toEqual([
+      {
+        resource: 'incoming-transfer',
+        action: 'assigned',
+        actor: api.users.operator.id,
+        requestId: 'assigned-by-hand',
+        before: { status: 'on-hold', accountId: null },
+        after: { status: 'completed', accountId: account.id },
+      },
+    ]);
+    await hasEnded(held.id);
+  });
+
+  test('is refused by the state of transfer and account, and to every role but operator', async () => {
+    const held = await arrives({ reference: 'rent June' });
+    const completed = await arrives({ iban: account.iban });
+    const plugIn = await world.account(account.clientId);
+    const euros = await world.account(account.clientId, { currency: 'EUR' });
+    const idle = await opened(await world.client('Idle'));
+    const client = `/clients/${idle.clientId}`;
+    const body = { workflow: { code: 'direct' }, data: { client: { status: 'suspended' } } };
+    expect((await api.call('PATCH', client, body, { as: 'compliance' })).status).toBe(200);
+    const unknown = randomUUID();
+    for (const [id, accountId, status, code, field] of [
+      [unknown, account.id, 404, 'common.coding.internal.record_not_found', 'id'],
+      [held.id, unknown, 404, 'common.coding.internal.record_not_found', 'accountId'],
+      [completed.id, unknown, 404, 'common.coding.internal.record_not_found', 'accountId'],
+      [completed.id, account.id, 409, 'common.state.illegal_transition', 'status'],
+      [held.id, plugIn, 422, 'account.method.mismatch', 'accountId'],
+      [held.id, euros, 422, 'account.currency.mismatch', 'accountId'],
+      [held.id, idle.id, 422, 'account.status.not_active', 'accountId'],
+    ] as const) {
+      const answer = await assign(id, accountId);
+      expect([answer.status, answer.body.code], answer.text).toEqual([status, code]);
+      expect(answer.body.messageParameters.slice(0, 2)).toEqual(['incomingTransfer', field]);
+    }
+    for (const as of ROLES.filter((role) => role !== 'operator')) {
+      expect((await assign(held.id, account.id, { as })).status).toBe(403);
+      expect((await act(held.id, 'return', {}, { as })).status).toBe(403);
+    }
+    expect((await reaches(held.id, 'on-hold')).accountId).toBeNull();
+  });
+
+  test('and returns at once: one of them happens', async () => {
+    const before = await world.balance(account.id);
+    const held = await arrives({ reference: 'rent July' });
+    const answers = await Promise.all([
+      assign(held.id, account.id),
+      assign(held.id, account.id),
+      act(held.id, 'return', {}),
+      act(held.id, 'return', {}),
+    ]);
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409]);
+    const assigned = answers.slice(0, 2).some(({ status }) => status === 200);
+    expect(await since(before)).toBe(assigned ? 40 : 0);
+    expect(await auditOf(api.database.reader, held.id)).toHaveLength(1);
+  });
+});
+
+describe('POST /incoming-transfers/{id}/return', () => {
+  test('sends money that matched no account back through the bank, with or without the container of no data', async () => {
+    for (const body of [{ workflow: { code: 'direct' } }, { workflow: { code: 'direct' }, data: {} }]) {
+      const held = await arrives({ reference: 'rent August' });
+      const answer = await api.call('POST', `/incoming-transfers/${held.id}/return`, body);
+      expect(answer.status, answer.text).toBe(200);
+      expect(answer.body.data.incomingTransfer).toMatchObject({ id: held.id, status: 'failed', accountId: null });
+      await eventually('the bank has it back', async () => {
+        const payment = await bank('GET', `/payments-in/${held.serviceProviderId}`);
+        return payment.body.sentBack?.ourReference === held.id ? true : undefined;
+      });
+      const again = await api.call('POST', `/incoming-transfers/${held.id}/return`, body);
+      expect([again.status, again.body.code]).toEqual([409, 'common.state.illegal_transition']);
+      expect(await world.events(held.id)).toEqual([...HELD, 'incoming-transfer-failed']);
+      expect(await auditOf(api.database.reader, held.id)).toMatchObject([
+        {
+          action: 'returned',
+          actor: api.users.operator.id,
+          before: { status: 'on-hold' },
+          after: { status: 'failed' },
+        },
+      ]);
+      await hasEnded(held.id);
+    }
+  });
+});
+
+test('money for a sub-account comes by the bank details of its main account, with its ledger number as reference', async () => {
+  const sub = await opened(account.clientId);
+  await api.database.reader.statement(
+    `UPDATE accounts SET main_account_id = $2, iban = NULL, account_number = NULL, routing_codes = NULL WHERE id = $1`,
+    [sub.id, account.id],
+  );
+  const { body } = await api.call('GET', `/accounts/${sub.id}/deposit-information`);
+  const { accountNumber, routingCodes, reference } = body.data.depositInformation['faster-payments'];
+  const before = await world.balance(account.id);
+  const arrived = await arrives({ accountNumber, routingCodes, reference: `Invoice 7, ${reference}` });
+  expect(arrived).toMatchObject({ status: 'completed', accountId: sub.id });
+  expect(await world.balance(sub.id)).toEqual({ available: 40, receivable: 0 });
+  const ambiguous = await arrives({ iban: account.iban, reference: `${reference} ${account.ledgerNumber}` });
+  expect(ambiguous).toMatchObject({ status: 'on-hold', accountId: null });
+  expect(await world.balance(account.id)).toEqual(before);
+});

@@ -1,0 +1,172 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createServer } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { startApi, TEST_AUDIENCE, type TestApi } from '../harness/api.ts';
+import { TEST_ENCRYPTION_KEY } from '../harness/keyring.ts';
+import { moneyWorld } from '../harness/money.ts';
+import { createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';
+
+const MAIN = fileURLToPath(new URL('../../api/main.ts', import.meta.url));
+
+let database: TestDatabase;
+/** Creates the machine user of the process under test. */
+let api: TestApi;
+const children: ChildProcess[] = [];
+
+beforeAll(async () => {
+  database = await createTestDatabase('api-process');
+  api = await startApi(database);
+});
+
+afterEach(() => {
+  for (const child of children.splice(0)) child.kill('SIGKILL');
+});
+
+afterAll(async () => {
+  await api?.stop();
+  await database?.drop();
+});
+
+interface ApiProcess {
+  readonly child: ChildProcess;
+  readonly ended: Promise<number | null>;
+  output(): string;
+}
+
+function spawnApi(environment: Readonly<Record<string, string>> = {}): ApiProcess {
+  const child = spawn(process.execPath, ['--import', 'tsx', MAIN], {
+    env: {
+      ...process.env,
+      DATABASE_URL: database.url,
+      // Nothing answers there: the API runs with Temporal absent.
+      TEMPORAL_ADDRESS: '127.0.0.1:9',
+      SANDBOX_BANK_SECRET: 'canary-secret',
+      AUDIENCE: TEST_AUDIENCE,
+      ENCRYPTION_KEY: TEST_ENCRYPTION_KEY,
+      METRICS_PORT: '0',
+      PORT: '0',
+      LOG_LEVEL: 'info',
+      ...environment,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  children.push(child);
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.on('data', (chunk) => {
+      output += String(chunk);
+    });
+  }
+  const ended = new Promise<number | null>((resolve) => child.once('close', (code) => resolve(code)));
+  return { child, ended, output: () => output };
+}
+
+/** The address in the ready line. */
+async function readyUrl(api: ApiProcess): Promise<string> {
+  for (;;) {
+    const ready = /"port":(\d+),"msg":"api ready"/.exec(api.output());
+    if (ready !== null) return `http://127.0.0.1:${ready[1]}`;
+    if (api.child.exitCode !== null) throw new Error(`the API ended: ${api.output()}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+test('starts without Temporal, is ready, answers, and ends with 0 on SIGTERM, also sent twice', async () => {
+  const running = spawnApi();
+  const url = await readyUrl(running);
+  const ready = await fetch(`${url}/health/ready`);
+  expect(ready.status).toBe(200);
+  expect(await ready.json()).toMatchObject({ postgres: 'reachable', temporal: 'unreachable' });
+  const headers = { authorization: `Bearer ${api.users.admin.token}` };
+  expect((await fetch(`${url}/machine-users`, { headers })).status).toBe(200);
+  // The list had a connection of its own.
+  expect(await sessionsOf('api-lists')).toBeGreaterThan(0);
+  running.child.kill('SIGTERM');
+  running.child.kill('SIGTERM');
+  expect(await running.ended).toBe(0);
+  expect(running.output()).toContain('"msg":"api stops"');
+  expect(running.output()).not.toMatch(/canary|eyJ/);
+});
+
+async function sessionsOf(name: string): Promise<number> {
+  const rows = await api.database.reader.statement(
+    'SELECT FROM pg_stat_activity WHERE application_name = $1 AND datname = current_database()',
+    [name],
+  );
+  return rows.length;
+}
+
+test('a shared statement that fails shows in the metrics of the process and in its log', async () => {
+  const world = moneyWorld(api);
+  const clientId = await world.client();
+  const [from, to] = await Promise.all([0, 1].map(() => world.account(clientId, { amount: 10 })));
+  // Only a shared statement waits for locks as briefly as that.
+  await api.database.reader.statement(
+    `CREATE FUNCTION fail_shared() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'no'; END $$`,
+    [],
+  );
+  await api.database.reader.statement(
+    `CREATE TRIGGER shared BEFORE INSERT ON outgoing_transfers FOR EACH ROW
+       WHEN (current_setting('lock_timeout') = '100ms') EXECUTE FUNCTION fail_shared()`,
+    [],
+  );
+  const running = spawnApi();
+  const url = await readyUrl(running);
+  const outgoingTransfer = {
+    clientId,
+    currency: 'GBP',
+    amount: 1,
+    scope: 'internal',
+    source: { type: 'client-account', accountId: from },
+    destination: { type: 'client-account', accountId: to },
+  };
+  const paid = await fetch(`${url}/outgoing-transfers`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${api.users.operator.token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ workflow: { code: 'client.direct' }, data: { outgoingTransfer } }),
+  });
+  expect(paid.status).toBe(201);
+  const port = /"metricsPort":(\d+)/.exec(running.output())?.[1];
+  const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+  expect(metrics).toMatch(/^shared_statement_failures_total\{statement="settle_straight_through_transfers".*\} 1$/m);
+  running.child.kill('SIGTERM');
+  expect(await running.ended).toBe(0);
+  expect(running.output()).toContain('a shared statement failed');
+});
+
+test('a port in use ends the start with one clear line', async () => {
+  const taken = createServer();
+  await new Promise<void>((resolve) => taken.listen(0, resolve));
+  const address = taken.address();
+  const port = address !== null && typeof address === 'object' ? address.port : 0;
+  try {
+    const failing = spawnApi({ PORT: String(port) });
+    expect(await failing.ended).toBe(1);
+    expect(failing.output().trim().split('\n')).toEqual([
+      `The API cannot start: port ${port} is in use. Set PORT to another.`,
+    ]);
+  } finally {
+    taken.close();
+  }
+});
+
+test.each([
+  ['PORT', 'eighty'],
+  ['AUDIENCE', ''],
+  ['API_HOST', '192.0.2.1'],
+  ['DATABASE_URL', 'mysql://user:canary@host/db'],
+  ['METRICS_PORT', 'ninety'],
+  ['METRICS_HOST', 'not a host'],
+  ['ENCRYPTION_KEY', 'canary'],
+  ['ENCRYPTION_KEY', ''],
+  ['TEMPORAL_ADDRESS', 'nowhere'],
+  ['CONFIG_FILE', '/does/not/exist.json'],
+])('a bad %s ends the start with one clear line that names it', async (name, value) => {
+  const failing = spawnApi({ [name]: value });
+  expect(await failing.ended).toBe(1);
+  const lines = failing.output().trim().split('\n');
+  expect(lines).toHaveLength(1);
+  expect(lines[0]).toContain(name === 'CONFIG_FILE' ? value : name);
+  expect(lines[0]).not.toContain('canary');
+});

@@ -1,0 +1,307 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { hostname, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import postgres from 'postgres';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { freePort } from '../../scripts/servers/ports.ts';
+import { type RunningPostgres, startPostgres } from '../../scripts/servers/postgres.ts';
+import { temporalBinary } from '../../scripts/servers/temporal-binary.ts';
+import { TEMPORAL_SERVER_VERSION, temporalCluster } from '../../scripts/servers/temporal-cluster.ts';
+import type { Json } from '../harness/api.ts';
+import { eventually } from '../harness/servers/started-service.ts';
+import { type RunningTemporalCluster, startTemporalCluster } from '../harness/servers/temporal-cluster.ts';
+
+const PROJECT_DIRECTORY = fileURLToPath(new URL('../..', import.meta.url));
+const WAIT_MS_MAX = 180_000;
+
+/** The operator's variables: first docker-compose.yml's, then the sandbox file's. */
+const REQUIRED = [
+  'AUDIENCE',
+  'CONFIG_FILE',
+  'DATABASE_PASSWORD',
+  'ENCRYPTION_KEY',
+  'MAIL_FROM',
+  'POSTGRES_PASSWORD',
+  'PUBLIC_URL',
+  'SMTP_URL',
+  'TEMPORAL_POSTGRES_PASSWORD',
+];
+const REQUIRED_FOR_SANDBOX = ['SANDBOX_BANK_SECRET'];
+
+function textOf(file: string): string {
+  return readFileSync(join(PROJECT_DIRECTORY, file), 'utf8');
+}
+
+const text = textOf('docker-compose.yml');
+const sandboxText = textOf('docker-compose.sandbox.yml');
+
+/** `$${X:?…}` and `$$$$` as compose reads them. */
+function interpolated(given: string, values: Readonly<Record<string, string>>): string {
+  return given.replace(/\$\$|\$\{(\w+):\?[^}]*\}/g, (found, name: string | undefined) =>
+    name === undefined ? '$' : (values[name] ?? found),
+  );
+}
+
+function parsed(given: string, values: Readonly<Record<string, string>> = {}): Json {
+  // Comments name no variable that is read.
+  return parse(interpolated(given, values), { merge: true });
+}
+
+/** A file laid over another, as far as ours need it: services' environments are merged, new services added. */
+function merged(base: Json, over: Json): Json {
+  const services = { ...base.services };
+  for (const [name, service] of Object.entries<Json>(over.services)) {
+    const below = services[name] ?? {};
+    services[name] = { ...below, ...service, environment: { ...below.environment, ...service.environment } };
+  }
+  return { ...base, services };
+}
+
+describe('the files', () => {
+  const validate = new Ajv2020({ strict: false, validateFormats: false }).compile(
+    JSON.parse(textOf('test/fixtures/compose-spec.json')),
+  );
+
+  test.each([
+    ['docker-compose.yml', text],
+    ['docker-compose.sandbox.yml', sandboxText],
+  ])('%s is what the Compose specification allows', (_name, given) => {
+    expect(validate(parsed(given)), JSON.stringify(validate.errors)).toBe(true);
+  });
+
+  test('the check sees a mistake', () => {
+    const wrong = parsed(text);
+    wrong.services.api.depends_on.migrate.condition = 'service_perfect';
+    wrong.services.worker.comand = [];
+    expect(validate(wrong)).toBe(false);
+  });
+
+  test('there are no development defaults: every variable is required, and none has a value of ours', () => {
+    const variables = (given: string) =>
+      [...new Set([...given.matchAll(/(?<!\$)\$\{(\w+)/g)].map(([, name]) => name))].sort();
+    expect(variables(text)).toEqual(REQUIRED);
+    expect(variables(sandboxText)).toEqual(REQUIRED_FOR_SANDBOX);
+    for (const [found] of `${text}${sandboxText}`.matchAll(/(?<!\$)\$\{\w+[^}]*\}/g)) expect(found).toMatch(/:\?.+\}$/);
+    for (const name of REQUIRED) expect(text.slice(0, text.indexOf('name: ')), 'the heading').toContain(name);
+  });
+
+  test('the service has its own database role, the sandbox no database access, and the service no sandbox settings', () => {
+    const { services } = parsed(text);
+    for (const name of ['migrate', 'api', 'worker']) {
+      const { username } = new URL(services[name].environment.DATABASE_URL.replace(/\$\{[^}]*\}/, 'password'));
+      expect(username).toBe('financial_accounts');
+    }
+    expect(services.postgres.environment.POSTGRES_USER, 'the administrator').toBeUndefined();
+    expect(text).not.toMatch(/SANDBOX_/);
+    const { sandbox } = parsed(sandboxText).services;
+    expect(
+      Object.keys(sandbox.environment).filter((name) => !/^(SANDBOX_|CALLBACK_URL$|DATA_DIR$)/.test(name)),
+    ).toEqual([]);
+    expect(sandbox.networks.filter((name: string) => services.postgres.networks.includes(name))).toEqual([]);
+  });
+
+  test("Temporal's images are of the release that the tests run, and none is the deprecated auto-setup", () => {
+    const images = Object.values<Json>(parsed(text).services).map(({ image }) => image);
+    const temporals = images.filter((image) => /temporalio\/(server|admin-tools)/.test(image));
+    expect(temporals.length).toBeGreaterThan(1);
+    for (const image of temporals) expect(image).toContain(`:${TEMPORAL_SERVER_VERSION}`);
+    expect(images.join()).not.toContain('auto-setup');
+  });
+});
+
+describe('the commands, each by itself with the environment of its service', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'compose-'));
+  const children: ChildProcess[] = [];
+  let server: RunningPostgres;
+  let temporal: RunningTemporalCluster;
+  let files: Json;
+  /** Replaces the names and ports of compose's networks. */
+  let places: readonly (readonly [string, string])[];
+  let ports: Readonly<Record<'api' | 'sandbox' | 'smtp', number>>;
+  const values = {
+    AUDIENCE: 'https://compose.example.com',
+    CONFIG_FILE: join(folder, 'configuration.json'),
+    DATABASE_PASSWORD: randomBytes(16).toString('hex'),
+    ENCRYPTION_KEY: randomBytes(32).toString('base64'),
+    MAIL_FROM: 'no-reply@example.com',
+    POSTGRES_PASSWORD: 'not-used-here',
+    PUBLIC_URL: 'https://accounts.example.com',
+    SANDBOX_BANK_SECRET: randomBytes(16).toString('hex'),
+    SMTP_URL: 'smtps://mail.example.com',
+    TEMPORAL_POSTGRES_PASSWORD: '',
+  };
+
+  beforeAll(async () => {
+    server = await startPostgres({ dataDirectory: join(folder, 'postgres') });
+    // The server of the tests has a database of this name already, which the image of Postgres has not.
+    await onServer((sql) => sql.unsafe('DROP DATABASE financial_accounts'));
+    temporal = await startTemporalCluster({
+      serverUrl: server.url,
+      directory: join(folder, 'temporal'),
+      suffix: 'compose',
+    });
+    values.TEMPORAL_POSTGRES_PASSWORD = decodeURIComponent(new URL(server.url).password);
+    files = { base: parsed(text, values), all: merged(parsed(text, values), parsed(sandboxText, values)) };
+    ports = { api: await freePort(), sandbox: await freePort(), smtp: await freePort() };
+    places = [
+      ['@postgres:5432', `@127.0.0.1:${server.port}`],
+      ['temporal:7233', temporal.address],
+      ['http://sandbox:3100', `http://127.0.0.1:${ports.sandbox}`],
+      ['sandbox:1025', `127.0.0.1:${ports.smtp}`],
+      ['http://api:3000', `http://127.0.0.1:${ports.api}`],
+      ['/configuration.json', values.CONFIG_FILE],
+      ['/data', join(folder, 'data')],
+      ['temporal-postgres', '127.0.0.1'],
+    ];
+    const realUse = {
+      providers: { 'sandbox-bank': null },
+      directories: { 'pay-uk': { defaultProvider: 'custom-bank' } },
+    };
+    writeFileSync(values.CONFIG_FILE, JSON.stringify(realUse));
+  });
+
+  afterAll(async () => {
+    for (const child of children) child.kill('SIGKILL');
+    await temporal?.close();
+    await server?.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  async function onServer<Result>(
+    work: (sql: postgres.Sql) => Promise<Result>,
+    database = 'postgres',
+  ): Promise<Result> {
+    const url = new URL(server.url);
+    url.pathname = `/${database}`;
+    const sql = postgres(url.href, { max: 1, onnotice: () => {} });
+    try {
+      return await work(sql);
+    } finally {
+      await sql.end({ timeout: 5 });
+    }
+  }
+
+  function here(given: string): string {
+    return places.reduce((result, [there, place]) => result.replace(there, place), given);
+  }
+
+  /** The service's own variables and nothing of ours, but what finds programs. */
+  function environmentOf(service: Json, change: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
+    const own = Object.entries<string>(service.environment).map(([name, value]) => [name, here(value)]);
+    const loopback = { API_HOST: '127.0.0.1', METRICS_HOST: '127.0.0.1' };
+    return { PATH: process.env.PATH, HOME: process.env.HOME, ...Object.fromEntries(own), ...loopback, ...change };
+  }
+
+  function run(command: readonly string[], env: NodeJS.ProcessEnv): Promise<{ status: number; output: string }> {
+    const [program = '', ...words] = command;
+    return new Promise((resolve) => {
+      execFile(
+        program === 'node' ? process.execPath : program,
+        words,
+        { cwd: PROJECT_DIRECTORY, env },
+        (error, out, err) => {
+          resolve({ status: error === null ? 0 : typeof error.code === 'number' ? error.code : 1, output: out + err });
+        },
+      );
+    });
+  }
+
+  async function startUntil(word: string, service: Json, change: NodeJS.ProcessEnv = {}): Promise<ChildProcess> {
+    const [program, ...words] = service.command;
+    expect(program).toBe('node');
+    const child = spawn(process.execPath, words, {
+      cwd: PROJECT_DIRECTORY,
+      env: environmentOf(service, change),
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    children.push(child);
+    let output = '';
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += String(chunk)));
+    await eventually(
+      () => {
+        if (child.exitCode !== null) throw new Error(`it ended: ${output}`);
+        return output.includes(word);
+      },
+      WAIT_MS_MAX,
+      () => output,
+    );
+    return child;
+  }
+
+  async function stop(child: ChildProcess): Promise<number | null> {
+    const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
+    child.kill('SIGTERM');
+    return ended;
+  }
+
+  test('the script of the first start makes a role that owns its database and has no other right', async () => {
+    const script: string = files.base.configs['service-role'].content;
+    for (const statement of script.trim().split('\n')) await onServer((sql) => sql.unsafe(statement));
+    const [role] = await onServer(
+      (sql) => sql`SELECT rolsuper, rolcreatedb, rolcreaterole FROM pg_roles WHERE rolname = 'financial_accounts'`,
+    );
+    expect(role).toEqual({ rolsuper: false, rolcreatedb: false, rolcreaterole: false });
+    const { migrate } = files.base.services;
+    expect(await run(migrate.command, environmentOf(migrate))).toMatchObject({ status: 0 });
+    expect((await run(migrate.command, environmentOf(migrate))).output).toBe('The database is up to date.\n');
+  });
+
+  test("Temporal's schema and namespace are made, and made again without harm", async () => {
+    const bin = join(folder, 'bin');
+    mkdirSync(bin);
+    symlinkSync((await temporalCluster()).sqlTool, join(bin, 'temporal-sql-tool'));
+    symlinkSync(await temporalBinary(), join(bin, 'temporal'));
+    const PATH = `${bin}:${process.env.PATH}`;
+    const { 'temporal-schema': schema, 'temporal-namespace': namespace } = files.base.services;
+    const { username } = new URL(server.url);
+    const change = { PATH, SQL_PORT: String(server.port), SQL_USER: username };
+    for (const service of [schema, schema, namespace, namespace]) {
+      const ran = await run([...service.entrypoint, ...service.command], environmentOf(service, change));
+      expect(ran.status, ran.output).toBe(0);
+    }
+    for (const database of ['temporal', 'temporal_visibility']) {
+      const [row] = await onServer((sql) => sql`SELECT curr_version AS version FROM schema_version`, database);
+      expect(row?.version).toMatch(/^1\.\d+$/);
+    }
+  });
+
+  test('API and worker start on it, are healthy by their own checks, and end in order', async () => {
+    const { api, worker } = files.base.services;
+    const ownPort = { PORT: String(ports.api), METRICS_PORT: String(await freePort()) };
+    const apiProcess = await startUntil('api ready', api, ownPort);
+    const workerProcess = await startUntil('worker ready', worker, { METRICS_PORT: String(await freePort()) });
+    const [, ...apiCheck] = api.healthcheck.test.map((word: string) => word.replace('3000', String(ports.api)));
+    expect(await run(apiCheck, environmentOf(api))).toMatchObject({ status: 0 });
+    const [, ...workerCheck] = worker.healthcheck.test;
+    await eventually(
+      async () => (await run(workerCheck, environmentOf(worker))).status === 0,
+      WAIT_MS_MAX,
+      () => `no worker of ${hostname()} polls`,
+    );
+    expect(await stop(apiProcess)).toBe(0);
+    expect(await stop(workerProcess)).toBe(0);
+    expect((await run(apiCheck, environmentOf(api))).status, 'the check can fail').toBe(1);
+  });
+
+  test('with the sandbox, it starts too, and API and worker beside it', async () => {
+    const { sandbox, api, worker } = files.all.services;
+    const change = {
+      SANDBOX_PORT: String(ports.sandbox),
+      SANDBOX_SMTP_PORT: String(ports.smtp),
+      SANDBOX_HOST: '127.0.0.1',
+    };
+    const started = [await startUntil('sandbox ready', sandbox, change)];
+    const [, ...check] = sandbox.healthcheck.test.map((word: string) => word.replace('3100', String(ports.sandbox)));
+    expect(await run(check, environmentOf(sandbox))).toMatchObject({ status: 0 });
+    const local = { CONFIG_FILE: join(PROJECT_DIRECTORY, 'config/local.json') };
+    const metrics = async () => ({ ...local, METRICS_PORT: String(await freePort()) });
+    started.push(await startUntil('api ready', api, { ...(await metrics()), PORT: String(ports.api) }));
+    started.push(await startUntil('worker ready', worker, await metrics()));
+    expect(await Promise.all(started.map(stop))).toEqual([0, 0, 0]);
+  });
+});

@@ -1,0 +1,20 @@
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { encryptionKey, installationName, sandboxBankSecret } from '../../scripts/start/start-secrets.ts';
+
+test.each([
+  ['encryption-key', encryptionKey],
+  ['audience', installationName],
+  ['sandbox-bank-secret', sandboxBankSecret],
+] as const)('%s is made once, for its owner alone, and again where a kill left an empty file', (name, read) => {
+  const directory = mkdtempSync(join(tmpdir(), 'start-secrets-'));
+  onTestFinished(() => rmSync(directory, { recursive: true }));
+  writeFileSync(join(directory, name), '');
+  const made = read(directory);
+  expect(made).not.toBe('');
+  expect(read(directory)).toBe(made);
+  expect(readdirSync(directory)).toEqual([name]);
+  expect(statSync(join(directory, name)).mode & 0o777).toBe(0o600);
+});

@@ -1,0 +1,191 @@
+import { randomUUID } from 'node:crypto';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type PaymentRequest, ProviderUnavailable } from '../../activities/providers/port.ts';
+import { createSandboxBank } from '../../activities/providers/sandbox-bank.ts';
+import {
+  type CallbackReceiver,
+  eventually,
+  type RunningSandbox,
+  SANDBOX_SECRET,
+  startCallbackReceiver,
+  startSandbox,
+  temporaryDirectory,
+} from '../harness/servers/sandbox.ts';
+
+let directory: ReturnType<typeof temporaryDirectory>;
+let receiver: CallbackReceiver;
+let sandbox: RunningSandbox;
+let bank: ReturnType<typeof createSandboxBank>;
+
+beforeEach(async () => {
+  directory = temporaryDirectory();
+  receiver = await startCallbackReceiver();
+  await start();
+});
+
+afterEach(async () => {
+  await sandbox?.kill();
+  await receiver?.close();
+  directory.remove();
+});
+
+async function start(): Promise<void> {
+  sandbox = await startSandbox({ directory: directory.path, callbackUrl: receiver.url });
+  bank = createSandboxBank({ url: sandbox.url, secret: SANDBOX_SECRET });
+}
+
+function paymentOf(amountMinor: bigint): PaymentRequest {
+  const identifiers = { country: 'GB', iban: null, routingCodes: { 'sort-code': '040075' } };
+  return {
+    ourReference: randomUUID(),
+    attempt: 1,
+    amountMinor,
+    currency: 'GBP',
+    scheme: 'faster-payments',
+    debtor: { ...identifiers, accountId: randomUUID(), name: 'Payer', accountNumber: '12345678' },
+    creditor: { ...identifiers, name: 'Payee', accountNumber: '87654321' },
+    remittanceText: 'x',
+    attributes: {},
+  };
+}
+
+async function get<Body>(path: string): Promise<Body> {
+  return (await (await fetch(`${sandbox.url}/bank${path}`)).json()) as Body;
+}
+
+async function faults(body: Record<string, unknown> | null): Promise<void> {
+  const request = body === null ? { method: 'DELETE' } : { method: 'POST', body: JSON.stringify(body) };
+  expect((await fetch(`${sandbox.url}/bank/faults`, request)).status).toBe(200);
+}
+
+async function payIn(amount: string): Promise<string> {
+  const body = JSON.stringify({ amount, currency: 'GBP', scheme: 'chaps', reference: 'x' });
+  const answer = await fetch(`${sandbox.url}/bank/payments-in`, { method: 'POST', body });
+  expect(answer.status).toBe(201);
+  return ((await answer.json()) as { paymentId: string }).paymentId;
+}
+
+function events() {
+  return receiver.received.flatMap(({ headers, rawBody }) => bank.verifyCallback(headers, rawBody, new Date()));
+}
+
+interface Statement {
+  entries: { sequence: number; amount: number; direction: string; position: number; ourReference: string | null }[];
+}
+
+async function wholeStatement(): Promise<Statement['entries']> {
+  return (await get<Statement>('/statement?account=GBP&limit=10000')).entries;
+}
+
+test('killed under load and started again, it knows every payment that it has answered, once', async () => {
+  const acknowledged: { payment: PaymentRequest; serviceProviderId: string }[] = [];
+  const unknown: PaymentRequest[] = [];
+  for (let round = 0; round < 3; round += 1) {
+    let killed = false;
+    const payers = Array.from({ length: 8 }, async () => {
+      while (!killed) {
+        const payment = paymentOf(1_000n);
+        try {
+          const answer = await bank.submitPayment(payment, {});
+          if (answer.outcome !== 'completed') throw new Error(`a plain payment is ${answer.outcome}`);
+          acknowledged.push({ payment, serviceProviderId: answer.serviceProviderId });
+        } catch (error) {
+          if (!(error instanceof ProviderUnavailable)) throw error;
+          unknown.push(payment);
+          return;
+        }
+      }
+    });
+    const before = acknowledged.length;
+    await eventually('payments', () => (acknowledged.length > before + 100 ? true : undefined));
+    await sandbox.kill();
+    killed = true;
+    await Promise.all(payers);
+    await start();
+  }
+
+  expect(acknowledged.length).toBeGreaterThan(300);
+  for (const payment of unknown) await bank.submitPayment(payment, {});
+  for (const { payment, serviceProviderId } of acknowledged) {
+    expect(await bank.lookUpPayment(payment.ourReference, {})).toMatchObject({ serviceProviderId });
+  }
+  const entries = await wholeStatement();
+  const references = entries.map(({ ourReference }) => ourReference);
+  const expected = [...acknowledged.map(({ payment }) => payment.ourReference), ...unknown.map((p) => p.ourReference)];
+  expect(references.sort()).toEqual(expected.sort());
+  expect(entries.map(({ sequence }) => sequence)).toEqual(entries.map((_, index) => index + 1));
+  expect(entries.at(-1)?.position).toBe(-10 * entries.length);
+});
+
+test('undelivered callbacks and pending actions survive a kill', async () => {
+  receiver.status = 500;
+  const paidIn = await payIn('12.34');
+  const returned = paymentOf(5_003n);
+  await bank.submitPayment(returned, {});
+  await eventually('a refused callback', () => receiver.received[0]);
+  await sandbox.kill();
+  receiver.received.length = 0;
+  receiver.status = 200;
+  await start();
+
+  const all = await eventually('both callbacks', () => {
+    const found = events();
+    return found.length >= 2 ? found : undefined;
+  });
+  expect(all.map(({ type }) => type).sort()).toEqual(['payment-received', 'payment-returned']);
+  expect(all.find(({ type }) => type === 'payment-received')).toMatchObject({ serviceProviderId: paidIn });
+  expect(all.find(({ type }) => type === 'payment-returned')).toMatchObject({ ourReference: returned.ourReference });
+  const entries = await wholeStatement();
+  const sum = entries.reduce((total, { amount, direction }) => total + (direction === 'credit' ? amount : -amount), 0);
+  expect(entries).toHaveLength(3);
+  expect(sum).toBeCloseTo(12.34, 10);
+  expect(entries.at(-1)?.position).toBe(12.34);
+});
+
+test('a callback is sent again with the same id until it is taken', async () => {
+  receiver.status = 503;
+  await payIn('1');
+  await eventually('three attempts', () => (receiver.received.length >= 3 ? true : undefined));
+  receiver.status = 200;
+  await eventually('delivery', async () =>
+    (await get<{ pending: number }>('/callbacks')).pending === 0 ? true : undefined,
+  );
+  expect(new Set(receiver.received.map(({ headers }) => headers['webhook-id'])).size).toBe(1);
+});
+
+test('faults: away, cut after the effect, held and released callbacks', async () => {
+  const payment = paymentOf(2_000n);
+  await faults({ errorRate: 1 });
+  await expect(bank.submitPayment(payment, {})).rejects.toMatchObject({ reason: 'status 503' });
+  await faults({ errorRate: 0 });
+  expect(await bank.lookUpPayment(payment.ourReference, {})).toEqual({ outcome: 'not-found' });
+
+  await faults({ cutRate: 1 });
+  await expect(bank.submitPayment(payment, {})).rejects.toMatchObject({ reason: 'connection' });
+  await faults(null);
+  expect(await bank.lookUpPayment(payment.ourReference, {})).toMatchObject({ outcome: 'completed' });
+
+  await faults({ latencyMs: 2_000 });
+  await expect(bank.lookUpPayment(payment.ourReference, { deadlineMs: 200 })).rejects.toMatchObject({
+    reason: 'timeout',
+  });
+  await faults({ latencyMs: 0, callbacks: 'held' });
+  await payIn('1');
+  await payIn('2');
+  await bank.submitPayment(paymentOf(2_100n), {});
+  expect(await get('/callbacks')).toEqual({ pending: 2 });
+  expect(receiver.received).toEqual([]);
+  await faults({ callbacks: 'shuffled' });
+  await eventually('delivery', () => (receiver.received.length >= 2 ? true : undefined));
+
+  expect((await fetch(`${sandbox.url}/bank/faults`, { method: 'POST', body: '{"errorRate":2}' })).status).toBe(400);
+});
+
+test('SIGTERM ends it in order, with status 0, also while a caller waits for a late answer', async () => {
+  const late = bank.submitPayment(paymentOf(1_007n), {}).catch((error: unknown) => error);
+  await eventually('the payment', async () => ((await wholeStatement()).length === 1 ? true : undefined));
+  expect(await sandbox.stop()).toBe(0);
+  expect(await late).toBeInstanceOf(ProviderUnavailable);
+  await start();
+  expect(await wholeStatement()).toHaveLength(1);
+});

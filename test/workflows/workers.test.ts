@@ -1,0 +1,194 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { ProviderUnavailable } from '../../activities/providers/port.ts';
+import { cancelOutgoingTransfer } from '../../db/outgoing-transfers/outgoing-transfers.ts';
+import type { OutgoingTransferId } from '../../domain/frame/ids.ts';
+import { TASK_QUEUES, workflowId } from '../../workflows/frame/messages.ts';
+import { TESTER } from '../harness/audit.ts';
+import { startTcpProxy, type TcpProxy } from '../harness/faults/tcp-proxy.ts';
+import { startTemporalDevServer, type TestTemporal } from '../harness/servers/temporal.ts';
+import { type Stage, setStage, until } from '../harness/stage.ts';
+import { countEvents } from '../harness/workflows/histories.ts';
+import { completedPayment } from '../harness/workflows/scripted-provider.ts';
+
+const PROVIDER_SLOTS = 2;
+const WORKFLOW_SLOTS = 3;
+
+let temporal: TestTemporal;
+let stage: Stage;
+
+beforeAll(async () => {
+  temporal = await startTemporalDevServer();
+});
+
+afterAll(async () => {
+  await temporal?.close();
+});
+
+beforeEach(async () => {
+  stage = await setStage({
+    name: 'workers',
+    address: temporal.address,
+    pools: { providerActivities: PROVIDER_SLOTS, workflowTasks: WORKFLOW_SLOTS },
+  });
+  stage.relay.start();
+});
+
+afterEach(async () => {
+  await stage.close();
+});
+
+const handleOf = (id: OutgoingTransferId) => stage.client.workflow.getHandle(workflowId('outgoing-transfer', id));
+const reaches = (id: OutgoingTransferId, status: string) =>
+  until(
+    () => stage.find(id),
+    (row) => row.status === status,
+  );
+
+/** A call that ends only on its signal, like the adapters' calls. */
+function untilAborted(signal: AbortSignal | undefined): Promise<never> {
+  return new Promise((_, reject) => {
+    const end = () => reject(new ProviderUnavailable('sandbox-bank', 'aborted'));
+    if (signal?.aborted) end();
+    signal?.addEventListener('abort', end);
+  });
+}
+
+describe('the shutdown of a worker', () => {
+  test('ends calls under way, and another worker goes on with the same payment', async () => {
+    const first = stage.startWorkers();
+    await first.ready;
+    stage.provider.answer.submit = (_, signal) => untilAborted(signal);
+    const id = await stage.transfer(await stage.account(10_000n));
+    await until(
+      async () => stage.provider.submissions,
+      (submissions) => submissions.includes(id),
+    );
+    await first.stop();
+    stage.provider.answer.submit = async ({ ourReference }) => completedPayment(ourReference);
+    await stage.startWorkers().ready;
+    await reaches(id, 'completed');
+    expect(new Set(stage.provider.submissions)).toEqual(new Set([id]));
+    expect((await stage.find(id)).submissionAttempt).toBe(1);
+  });
+
+  test('lets what is nearly done finish', async () => {
+    const worker = stage.startWorkers();
+    await worker.ready;
+    let answered = (): void => {};
+    stage.provider.answer.submit = ({ ourReference }) =>
+      new Promise((resolve) => {
+        answered = () => resolve(completedPayment(ourReference));
+      });
+    const id = await stage.transfer(await stage.account(10_000n));
+    await until(
+      async () => stage.provider.submissions,
+      (submissions) => submissions.includes(id),
+    );
+    const stopped = worker.stop();
+    answered();
+    await stopped;
+    const history = await handleOf(id).fetchHistory();
+    expect(countEvents(history, 'activityTaskCompletedEventAttributes')).toBe(1);
+  });
+});
+
+describe('the task queues', () => {
+  test('are apart: with every provider slot taken, other transfers move on', async () => {
+    await stage.startWorkers().ready;
+    let underWay = 0;
+    stage.provider.answer.submit = (_, signal) => {
+      underWay += 1;
+      return untilAborted(signal).finally(() => {
+        underWay -= 1;
+      });
+    };
+    const slotsAreTaken = () =>
+      until(
+        async () => underWay,
+        (calls) => calls === PROVIDER_SLOTS,
+      );
+    const account = await stage.account(100_000n);
+    for (let number = 0; number < PROVIDER_SLOTS * 2; number += 1) await stage.transfer(account);
+    await slotsAreTaken();
+    const other = await stage.transfer(account, { authorizationStatus: 'not-checked' });
+    await until(
+      async () =>
+        (
+          await handleOf(other)
+            .describe()
+            .catch(() => undefined)
+        )?.typedSearchAttributes.getAll() ?? [],
+      (attributes) => attributes.some(({ key }) => key.name === 'WaitingFor'),
+    );
+    await stage.database.transaction((tx) => cancelOutgoingTransfer(tx, other, TESTER, stage.configuration));
+    await handleOf(other).result();
+    await slotsAreTaken();
+  });
+
+  test('each have a worker, and that of the workflows runs no activity but local ones', async () => {
+    await stage.startWorkers().ready;
+    const polled = async (name: string, type: 1 | 2) => {
+      const { pollers } = await stage.client.connection.workflowService.describeTaskQueue({
+        namespace: 'default',
+        taskQueue: { name },
+        taskQueueType: type,
+      });
+      return pollers.length > 0;
+    };
+    const polls = await until(
+      async () => ({
+        workflows: await polled(TASK_QUEUES.workflows, 1),
+        workflowsActivities: await polled(TASK_QUEUES.workflows, 2),
+        providers: await polled(TASK_QUEUES.providers, 2),
+        webhooks: await polled(TASK_QUEUES.webhooks, 2),
+      }),
+      (found) => found.workflows && found.providers && found.webhooks,
+    );
+    expect(polls.workflowsActivities).toBe(false);
+  });
+});
+
+describe('with Postgres silent', () => {
+  let proxy: TcpProxy;
+
+  beforeEach(async () => {
+    const { hostname, port } = new URL(stage.testDatabase.url);
+    proxy = await startTcpProxy({ host: hostname, port: Number(port) });
+  });
+
+  afterEach(async () => {
+    await proxy.close();
+  });
+
+  test('workflows sleep durably instead of filling all slots, and all complete once it answers again', async () => {
+    const url = new URL(stage.testDatabase.url);
+    url.hostname = '127.0.0.1';
+    url.port = String(proxy.port);
+    proxy.hold();
+    await stage.startWorkers(url.href).ready;
+    const account = await stage.account(100_000n);
+    const ids: OutgoingTransferId[] = [];
+    // Several times the slots: if each retried a local activity, the later ones would never start.
+    for (let number = 0; number < WORKFLOW_SLOTS * 4; number += 1) ids.push(await stage.transfer(account));
+    const timers = async () => {
+      const counts = await Promise.all(
+        ids.map(async (id) => {
+          const history = await handleOf(id)
+            .fetchHistory()
+            .catch(() => ({ events: [] }));
+          return countEvents(history, 'timerFiredEventAttributes');
+        }),
+      );
+      return Math.min(...counts);
+    };
+    await until(timers, (fewest) => fewest >= 1);
+    expect(stage.provider.submissions).toEqual([]);
+    proxy.release();
+    for (const id of ids)
+      await until(
+        () => stage.find(id),
+        (row) => row.status === 'completed',
+      );
+    expect(new Set(stage.provider.submissions)).toEqual(new Set(ids));
+  });
+});

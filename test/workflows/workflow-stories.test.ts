@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { TASK_QUEUES } from '../../workflows/frame/messages.ts';
+import { startTemporalDevServer, type TestTemporal } from '../harness/servers/temporal.ts';
+import { type Stage, setStage } from '../harness/stage.ts';
+import { textOf } from '../harness/workflows/histories.ts';
+import { STORIES } from '../harness/workflows/stories.ts';
+
+let temporal: TestTemporal;
+let stage: Stage;
+
+beforeAll(async () => {
+  temporal = await startTemporalDevServer();
+  stage = await setStage({ name: 'workflow-stories', address: temporal.address });
+  stage.relay.start();
+  await stage.startWorkers().ready;
+});
+
+afterAll(async () => {
+  await stage?.close();
+  await temporal?.close();
+});
+
+/** Runs a story to its end; its history must not reveal whom it was about. */
+async function lives(name: string): Promise<string> {
+  const workflow = (await STORIES[name]?.(stage)) ?? '';
+  const text = textOf(await stage.client.workflow.getHandle(workflow).fetchHistory());
+  expect(text).toContain(workflow);
+  for (const secret of ['Ann', 'Paul', 'Payer', 'Invoice', '040004']) expect(text).not.toContain(secret);
+  return workflow.split('/')[1] ?? '';
+}
+
+async function statusOf(table: 'accounts' | 'incoming_transfers', id: string): Promise<string | undefined> {
+  const [row] = await stage.database.reader.statement<{ status: string }>(
+    table === 'accounts'
+      ? 'SELECT status FROM accounts WHERE id = $1'
+      : 'SELECT status FROM incoming_transfers WHERE id = $1',
+    [id],
+  );
+  return row?.status;
+}
+
+describe('the workflow of an account', () => {
+  test('makes the client known, opens the account and ends', async () => {
+    expect(await statusOf('accounts', await lives('account-connection-opened'))).toBe('active');
+  });
+
+  test('closes the account and ends', async () => {
+    expect(await statusOf('accounts', await lives('account-connection-closed'))).toBe('closed');
+  });
+});
+
+describe('the workflow of an incoming transfer', () => {
+  test('waits while the money is held, and books it when the account is active', async () => {
+    expect(await statusOf('incoming_transfers', await lives('incoming-transfer-held'))).toBe('completed');
+  });
+
+  test('sends money for a closed account back, once', async () => {
+    const id = await lives('incoming-transfer-sent-back');
+    expect(await statusOf('incoming_transfers', id)).toBe('failed');
+    expect(stage.provider.returned).toEqual([id]);
+  });
+});
+
+describe('housekeeping', () => {
+  test('runs by its schedule and finds nothing to do for a person', async () => {
+    const workflow = (await STORIES.housekeeping?.(stage)) ?? '';
+    const report = await stage.client.workflow.getHandle(workflow).result();
+    expect(new Set(Object.values(report))).toEqual(new Set(['ok']));
+  });
+
+  test('says that the ledger was not checked when it could not be, and not that the books fail', async () => {
+    const { database, client } = stage;
+    await database.reader.statement('ALTER TABLE ledger_checks RENAME TO ledger_checks_away', []);
+    try {
+      const run = { taskQueue: TASK_QUEUES.workflows, workflowId: 'housekeeping-without-checks' };
+      const report = await client.workflow.execute('housekeeping', run);
+      expect(report).toMatchObject({ 'check the ledger': 'not-done', 'sweep the fees': 'ok' });
+    } finally {
+      await database.reader.statement('ALTER TABLE ledger_checks_away RENAME TO ledger_checks', []);
+    }
+  });
+});

@@ -1,0 +1,158 @@
+import type { TestWorkflowEnvironment } from '@temporalio/testing';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { ProviderUnavailable } from '../../activities/providers/port.ts';
+import type { OutgoingTransferId } from '../../domain/frame/ids.ts';
+import { workflowId } from '../../workflows/frame/messages.ts';
+import { timeSkippingEnvironment } from '../harness/servers/temporal.ts';
+import { type Stage, setStage, until } from '../harness/stage.ts';
+import { textOf, timersSeconds } from '../harness/workflows/histories.ts';
+import { acceptedPayment, completedPayment } from '../harness/workflows/scripted-provider.ts';
+
+/** Days pass in moments: Temporal's test server skips idle time, and the database's clock follows it. */
+let environment: TestWorkflowEnvironment;
+let stage: Stage;
+let offsetMs = 0;
+/** How far the database's clock stands before the server's. */
+let aheadMs = 0;
+
+/**
+ * Before each transaction, and not now and then: the server skips weeks in no time, so that a worker which its timer woke
+ * would decide by a clock that still shows the day on which it began to wait. While anything is being done nothing is skipped.
+ */
+async function followServer(): Promise<void> {
+  offsetMs = (await environment.currentTimeMs()) - Date.now() + aheadMs;
+}
+
+beforeAll(async () => {
+  environment = await timeSkippingEnvironment();
+});
+
+afterAll(async () => {
+  await environment?.teardown();
+});
+
+beforeEach(async () => {
+  aheadMs = 0;
+  await followServer();
+  stage = await setStage({
+    name: 'workflow-timers',
+    address: environment.address,
+    clockOffset: () => `${offsetMs} milliseconds`,
+    readClock: followServer,
+  });
+  stage.relay.start();
+  await stage.startWorkers().ready;
+});
+
+afterEach(async () => {
+  await stage.close();
+});
+
+/** Waits for the workflow's end; while it does, time is skipped. */
+async function end(id: OutgoingTransferId) {
+  const handle = environment.client.workflow.getHandle(workflowId('outgoing-transfer', id));
+  await until(
+    () => handle.describe().catch(() => undefined),
+    (description) => description !== undefined,
+  );
+  await handle.result();
+  return handle.fetchHistory();
+}
+
+const DAY_MS = 86_400_000;
+const dateIn = (days: number) => new Date(Date.now() + offsetMs + days * DAY_MS).toISOString().slice(0, 10);
+
+describe('a transfer that is dated ahead', () => {
+  test('is released on its date, weeks later, not before and once', async () => {
+    const of = { scheme: 'chaps', currency: 'GBP' };
+    const { schemes } = stage.configuration;
+    const { transferDate } = schemes.roll(of, dateIn(30), new Date(Date.now() + offsetMs));
+    const submittedAt: number[] = [];
+    stage.provider.answer.submit = async ({ ourReference }) => {
+      submittedAt.push(await environment.currentTimeMs());
+      return completedPayment(ourReference);
+    };
+    const id = await stage.transfer(await stage.account(10_000n), { scheme: 'chaps', transferDate });
+    const history = await end(id);
+    expect((await stage.find(id)).status).toBe('completed');
+    expect(submittedAt).toHaveLength(1);
+    expect(submittedAt[0]).toBeGreaterThanOrEqual(schemes.opensAt(of, transferDate).getTime());
+    expect(submittedAt[0]).toBeLessThan(schemes.cutOff(of, transferDate)?.getTime() ?? 0);
+    // A timer is an alarm: one for weeks, and perhaps some of seconds where the clocks differ.
+    expect(timersSeconds(history).filter((seconds) => seconds > 60)).toHaveLength(1);
+  });
+});
+
+describe('a transfer whose authorization never comes', () => {
+  test('rolls at every cut-off, and fails after the last roll', async () => {
+    const id = await stage.transfer(await stage.account(10_000n), {
+      scheme: 'chaps',
+      authorizationStatus: 'not-checked',
+    });
+    await end(id);
+    expect(await stage.find(id)).toMatchObject({
+      status: 'failed',
+      rollCount: 5,
+      failureCode: 'transfer.roll.limit_exceeded',
+      reservedMinor: 0n,
+    });
+    expect(stage.provider.submissions).toEqual([]);
+  });
+
+  test('rolls at the end of each day of a scheme that never closes, the day on which the clocks change included', async () => {
+    aheadMs = Date.parse('2027-03-26T12:00:00Z') - (await environment.currentTimeMs());
+    await followServer();
+    const id = await stage.transfer(await stage.account(10_000n), {
+      scheme: 'faster-payments',
+      authorizationStatus: 'not-checked',
+    });
+    const history = await end(id);
+    expect(await stage.find(id)).toMatchObject({
+      status: 'failed',
+      originalTransferDate: '2027-03-26',
+      transferDate: '2027-03-31',
+      cutOffAt: null,
+      rollCount: 5,
+      failureCode: 'transfer.roll.limit_exceeded',
+    });
+    // London's midnights: half a day to the first; 28 March has 23 hours. What is shorter than a minute is two clocks apart.
+    const hours = timersSeconds(history)
+      .filter((seconds) => seconds > 60)
+      .map((seconds) => Math.round(seconds / 3_600));
+    expect(hours).toEqual([12, 24, 23, 24, 24, 24]);
+    expect(stage.provider.submissions).toEqual([]);
+  });
+});
+
+describe('a provider that does not answer for long', () => {
+  test('gets the same payment again and again until it does, and nothing fails meanwhile', async () => {
+    let calls = 0;
+    stage.provider.answer.submit = async ({ ourReference }) => {
+      calls += 1;
+      if (calls <= 20) throw new ProviderUnavailable('sandbox-bank', 'timeout');
+      return completedPayment(ourReference);
+    };
+    const id = await stage.transfer(await stage.account(10_000n));
+    const history = await end(id);
+    expect(await stage.find(id)).toMatchObject({ status: 'completed', submissionAttempt: 1 });
+    expect(new Set(stage.provider.submissions)).toEqual(new Set([id]));
+    expect(calls).toBe(21);
+    // Between the rounds the workflow says what it waits for.
+    expect(textOf(history)).toContain('Waiting for provider');
+  });
+
+  test('is looked up when it took the payment and never called back', async () => {
+    stage.provider.answer.submit = async ({ ourReference }) => acceptedPayment(ourReference);
+    let lookUps = 0;
+    stage.provider.answer.lookUp = async (ourReference) => {
+      lookUps += 1;
+      if (lookUps === 1) return { outcome: 'not-found' };
+      return lookUps < 4 ? acceptedPayment(ourReference) : completedPayment(ourReference);
+    };
+    const id = await stage.transfer(await stage.account(10_000n));
+    await end(id);
+    expect((await stage.find(id)).status).toBe('completed');
+    expect(lookUps).toBe(4);
+    expect(stage.provider.submissions).toEqual([id]);
+  });
+});
