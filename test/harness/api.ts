@@ -92,6 +92,8 @@ export interface TestApiOptions {
   readonly lists?: DatabaseOptions['lists'];
   /** By which its sessions are found. */
   readonly applicationName?: string;
+  /** Whether a second connection inside a transaction fails: true unless given. It slows every promise. */
+  readonly guardsTransactions?: boolean;
   /** Deadline of every database call; a minute by default. */
   readonly deadlineMs?: number;
 }
@@ -106,7 +108,7 @@ export async function startApi(testDatabase: TestDatabase, options: TestApiOptio
     url: testDatabase.url,
     maxConnections: options.maxConnections ?? 10,
     applicationName: options.applicationName ?? 'test-api',
-    guardsTransactions: true,
+    guardsTransactions: options.guardsTransactions ?? true,
     // A guard against hanging; how it is kept is tested where the deadline is.
     deadlineMs: options.deadlineMs ?? 60_000,
     lists: options.lists ?? { maxConnections: 4, deadlineMs: options.deadlineMs ?? 60_000 },

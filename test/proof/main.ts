@@ -2,28 +2,53 @@ import { parseArgs } from 'node:util';
 import { type CrashRunResult, crashRun } from '../harness/faults/crash-run.ts';
 import { seedOr } from '../harness/random.ts';
 import { PROCESS_KINDS } from '../harness/servers/whole-service.ts';
+import {
+  countSettledByStatement,
+  randomDifferences,
+  startParityService,
+} from '../harness/transfers/transfer-parity.ts';
 
 /**
- * `npm run proof [-- --seeds 20 --minutes 5 --seed 1 --quick --verbose]`: the crash test at length. Each seed is a service of its own that
- * is killed part by part under load for so many minutes; then every book must agree. Exits 0 when all do.
+ * `npm run proof [-- --seeds 20 --minutes 5 --seed 1 --parity 1000000 --quick --verbose]`: the crash test and the parity test at length.
+ * Each seed is a service of its own that is killed part by part under load for so many minutes; then every book must agree. Then so
+ * many random transfers each take every way, which must all lead to the same place. Exits 0 when all is well.
  */
-const USAGE = 'npm run proof [-- --seeds N --minutes N --seed FIRST --away SECONDS --quick --verbose]';
+const USAGE =
+  'npm run proof [-- --seeds N --minutes N --seed FIRST --away SECONDS --parity CASES --quick --verbose]; --seeds 0 or --parity 0 leaves that part out';
 
 /** Faults come about two seconds apart; two thirds of them are kills. */
 const KILLS_EACH_PER_MINUTE = 4;
-const QUICK = { seeds: 3, minutes: 1.75 };
-const FULL = { seeds: 20, minutes: 5 };
+const QUICK = { seeds: 3, minutes: 1.75, parityCases: 10_000 };
+const FULL = { seeds: 20, minutes: 5, parityCases: 1_000_000 };
 const SETTLE_MS = 240_000;
 
 interface ProofOptions {
   readonly seeds: readonly number[];
   readonly minutes: number;
   readonly awayMs: number;
+  readonly parity: { readonly seed: number; readonly cases: number };
   readonly verbose: boolean;
 }
 
 async function main(): Promise<number> {
-  const { seeds, minutes, awayMs, verbose } = readOptions();
+  const options = readOptions();
+  const crashes = options.seeds.length === 0 ? 0 : await proveCrashes(options);
+  const parity = options.parity.cases === 0 ? 0 : await proveParity(options);
+  return Math.max(crashes, parity);
+}
+
+async function proveParity({ parity: { seed, cases } }: ProofOptions): Promise<number> {
+  console.log(`Parity: ${cases} random transfers from seed ${seed}, each by every way`);
+  const service = await startParityService();
+  const differences = await randomDifferences(service, seed, cases);
+  const settled = await countSettledByStatement(service);
+  await service.stop();
+  for (const difference of differences.slice(0, 20)) console.log(`  ! ${difference}`);
+  console.log(`${differences.length} differences; one statement settled ${settled} transfers.`);
+  return differences.length === 0 && settled > 0 ? 0 : 1;
+}
+
+async function proveCrashes({ seeds, minutes, awayMs, verbose }: ProofOptions): Promise<number> {
   const killsEach = Math.ceil(minutes * KILLS_EACH_PER_MINUTE);
   console.log(
     `${seeds.length} seeds from ${seeds[0]}, ${killsEach} kills of each of ${PROCESS_KINDS.join(', ')} per seed`,
@@ -78,6 +103,7 @@ function readOptions(): ProofOptions {
       minutes: { type: 'string' },
       seed: { type: 'string' },
       away: { type: 'string', default: '60' },
+      parity: { type: 'string' },
       quick: { type: 'boolean', default: false },
       verbose: { type: 'boolean', default: false },
     },
@@ -87,10 +113,15 @@ function readOptions(): ProofOptions {
   const minutes = Number(values.minutes ?? standard.minutes);
   const first = values.seed === undefined ? seedOr(1) : Number(values.seed);
   const awaySeconds = Number(values.away);
-  const valid = count >= 1 && minutes > 0 && Number.isInteger(first) && awaySeconds >= 0;
+  const cases = Number(values.parity ?? standard.parityCases);
+  const valid =
+    [count, cases].every((number) => Number.isInteger(number) && number >= 0) &&
+    minutes > 0 &&
+    Number.isInteger(first) &&
+    awaySeconds >= 0;
   if (!valid) throw new Error(USAGE);
   const seeds = Array.from({ length: count }, (_, index) => first + index);
-  return { seeds, minutes, awayMs: awaySeconds * 1_000, verbose: values.verbose };
+  return { seeds, minutes, awayMs: awaySeconds * 1_000, parity: { seed: first, cases }, verbose: values.verbose };
 }
 
 function lineOf({

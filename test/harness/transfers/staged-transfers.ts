@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { loadEventBodies } from '../../../db/webhooks/event-documents.ts';
 import { numberEvents } from '../../../db/webhooks/event-sequencer.ts';
-import type { Called, Json, TestApi } from '../api.ts';
+import type { Json, TestApi } from '../api.ts';
 import type { Staged } from './transfer-cases.ts';
 
 /** Writes many situations to the database at once, and reads back their results. */
@@ -119,19 +119,39 @@ function bankAccountRow({ case: { bankAccount }, beneficiary, bankAccount: id }:
   };
 }
 
-/** Everything that a request left behind, normalized so that situations compare. */
-export interface Outcome {
-  readonly answer: Json;
+/** What a situation's requests left behind, with names instead of ids, numbers and timestamps, so that situations compare. */
+export interface Traces {
   readonly outgoing: Json[];
   readonly incoming: Json[];
   readonly postings: Json[];
   readonly accounts: Json[];
   readonly wakeups: Json[];
-  readonly keys: Json[];
-  readonly events: Json[];
 }
 
-type Found = Omit<Outcome, 'answer' | 'events'> & { readonly eventRows: { id: string; entry_count: number }[] };
+/** A situation and the keys of the requests that were sent in it. */
+export interface Watched {
+  readonly staged: Staged;
+  readonly keys: readonly string[];
+}
+
+export interface Observed {
+  /** JSON text of `Traces`. */
+  readonly traces: string;
+  /** What each key's request is answered with when it is repeated. */
+  readonly kept: readonly string[];
+  /** JSON text of the events as stored; others may say the same in different words. */
+  readonly events: string;
+  /** The ids of the events. */
+  readonly eventIds: readonly string[];
+  /** What stands in the traces instead of each id and number. */
+  readonly names: ReadonlyMap<string, string>;
+}
+
+interface Found extends Traces {
+  readonly kept: Json[];
+  readonly events: Json[];
+  readonly eventRows: { id: string; entry_count: number }[];
+}
 
 const partyOf = (side: string) =>
   `(SELECT account_id FROM party_accounts party WHERE party.id = ${side}_party_account_id)`;
@@ -139,90 +159,107 @@ const partyOf = (side: string) =>
 // Timestamps and write counters differ between paths and mean nothing.
 const READ = `
   WITH wanted AS (
-    SELECT ordinality, source::uuid, destination::uuid, key FROM unnest($1::uuid[], $2::uuid[], $3::text[]) WITH ORDINALITY AS wanted (source, destination, key, ordinality)
+    SELECT ordinality, source::uuid, destination::uuid, keys
+      FROM unnest($1::uuid[], $2::uuid[], $3::text[]) WITH ORDINALITY AS wanted (source, destination, keys, ordinality)
   ), outgoing AS MATERIALIZED (
     SELECT ordinality, transfer.* FROM wanted JOIN outgoing_transfers transfer ON transfer.account_id = wanted.source
   ), incoming AS MATERIALIZED (
     SELECT ordinality, transfer.* FROM outgoing JOIN incoming_transfers transfer ON transfer.outgoing_transfer_id = outgoing.id
-  ), event AS MATERIALIZED (
-    SELECT ordinality, events.id, entry_count FROM events
-      JOIN (SELECT ordinality, id FROM outgoing UNION ALL SELECT ordinality, id FROM incoming) AS resource ON resource.id = events.resource_id
+  ), resource AS MATERIALIZED (
+    SELECT ordinality, id, 0 AS side FROM outgoing UNION ALL SELECT ordinality, id, 1 FROM incoming
+  ), outgoing_json AS MATERIALIZED (
+    SELECT ordinality, json_agg(to_jsonb(outgoing) - '{ordinality,created_at,updated_at,waiting_since,next_check_at}'::text[]
+        || jsonb_build_object('destination_party_account_id', ${partyOf('destination')})) AS found,
+      json_agg((SELECT json_build_array(workflow_id, workflow_type) FROM workflow_wakeups
+        WHERE workflow_id = 'outgoing-transfer/' || outgoing.id)) AS wakeups
+      FROM outgoing GROUP BY ordinality
+  ), incoming_json AS MATERIALIZED (
+    SELECT ordinality, json_agg(to_jsonb(incoming) - '{ordinality,created_at,updated_at,waiting_since,next_check_at,revision}'::text[]
+        || jsonb_build_object('sender_party_account_id', ${partyOf('sender')}, 'receiver_party_account_id', ${partyOf('receiver')})) AS found
+      FROM incoming GROUP BY ordinality
+  ), posting_json AS MATERIALIZED (
+    SELECT ordinality, json_agg(to_jsonb(posting) - '{ordinality,id,posted_at}'::text[] ORDER BY posting.id) AS found
+      FROM outgoing JOIN postings posting ON posting.outgoing_transfer_id = outgoing.id GROUP BY ordinality
+  ), event_json AS MATERIALIZED (
+    SELECT ordinality, json_agg(json_build_array(side, module, first_sequence, entry_count, entries) ORDER BY side, first_sequence) AS found,
+      json_agg(json_build_object('id', events.id, 'entry_count', entry_count) ORDER BY side, first_sequence) AS rows
+      FROM resource JOIN events ON events.resource_id = resource.id GROUP BY ordinality
   )
-  SELECT
-    coalesce((SELECT json_agg(to_jsonb(outgoing) - '{ordinality,created_at,updated_at,waiting_since,next_check_at}'::text[]
-        || jsonb_build_object('destination_party_account_id', ${partyOf('destination')}))
-      FROM outgoing WHERE outgoing.ordinality = wanted.ordinality), '[]') AS outgoing,
-    coalesce((SELECT json_agg(to_jsonb(incoming) - '{ordinality,created_at,updated_at,waiting_since,next_check_at,revision}'::text[]
-        || jsonb_build_object('sender_party_account_id', ${partyOf('sender')}, 'receiver_party_account_id', ${partyOf('receiver')}))
-      FROM incoming WHERE incoming.ordinality = wanted.ordinality), '[]') AS incoming,
-    coalesce((SELECT json_agg(to_jsonb(posting) - '{id,posted_at}'::text[] ORDER BY posting.id) FROM postings posting
-      WHERE posting.outgoing_transfer_id IN (SELECT id FROM outgoing WHERE outgoing.ordinality = wanted.ordinality)), '[]') AS postings,
+  SELECT coalesce(outgoing_json.found, '[]') AS outgoing, coalesce(incoming_json.found, '[]') AS incoming,
+    coalesce(posting_json.found, '[]') AS postings, coalesce(outgoing_json.wakeups, '[]') AS wakeups,
+    coalesce(event_json.found, '[]') AS events, coalesce(event_json.rows, '[]') AS "eventRows",
     coalesce((SELECT json_agg(json_build_array(id, status, posted_minor, reserved_minor, receivable_minor, version, has_waiters, admission_due)
       ORDER BY id = wanted.source) FROM accounts WHERE id IN (wanted.source, wanted.destination)), '[]') AS accounts,
-    coalesce((SELECT json_agg(json_build_array(workflow_id, workflow_type)) FROM workflow_wakeups
-      WHERE workflow_id IN (SELECT 'outgoing-transfer/' || id FROM outgoing WHERE outgoing.ordinality = wanted.ordinality)), '[]') AS wakeups,
-    coalesce((SELECT json_agg(json_build_array(response_status, response_body)) FROM idempotency_keys kept
-      WHERE kept.path = '/outgoing-transfers' AND kept.method = 'POST' AND kept.key = wanted.key), '[]') AS keys,
-    coalesce((SELECT json_agg(json_build_object('id', id, 'entry_count', entry_count) ORDER BY id)
-      FROM event WHERE event.ordinality = wanted.ordinality), '[]') AS "eventRows"
-  FROM wanted ORDER BY wanted.ordinality`;
+    (SELECT json_agg(json_build_array(response_status, response_body) ORDER BY place)
+      FROM unnest(string_to_array(wanted.keys, ' ')) WITH ORDINALITY AS sent (key, place)
+      LEFT JOIN idempotency_keys kept ON kept.machine_user_id = $4::uuid AND kept.method = 'POST'
+        AND kept.path = '/outgoing-transfers' AND kept.key = sent.key) AS kept
+  FROM wanted LEFT JOIN outgoing_json USING (ordinality) LEFT JOIN incoming_json USING (ordinality)
+    LEFT JOIN posting_json USING (ordinality) LEFT JOIN event_json USING (ordinality)
+  ORDER BY ordinality`;
 
-/** The situations' results, in order. */
+/** The situations' traces, in order. */
 export async function observe(
   api: TestApi,
-  staged: readonly Staged[],
-  answers: readonly Called[],
-): Promise<readonly Outcome[]> {
-  while ((await numberEvents(api.database, 2_000, null)).rowCount > 0);
+  machineUserId: string,
+  watched: readonly Watched[],
+): Promise<readonly Observed[]> {
   const found = await api.database.statement<Found>(READ, [
-    staged.map(({ source }) => source),
-    staged.map(({ destination }) => destination),
-    staged.map(({ key }) => key),
+    watched.map(({ staged }) => staged.source),
+    watched.map(({ staged }) => staged.destination),
+    watched.map(({ keys }) => keys.join(' ')),
+    machineUserId,
   ]);
-  const idsOf = ({ eventRows }: Found) =>
-    eventRows.flatMap(({ id, entry_count }) =>
-      Array.from({ length: entry_count }, (_, index) => id.slice(0, -1) + index.toString(16)),
-    );
-  const bodies = await loadEventBodies(api.database.reader, found.flatMap(idsOf));
-  return found.map((one, index) => {
-    const answer = answers[index];
-    const owner = staged[index];
-    if (answer === undefined || owner === undefined) throw new Error('one answer for each situation');
-    const { eventRows: _, ...rows } = one;
-    const events = idsOf(one).map((id) => bodies.get(id) ?? `no event ${id}`);
-    return named(owner, one, { answer: [answer.status, answer.text], ...rows, events: events.sort(byResource) });
+  return found.map(({ eventRows, events, kept, ...traces }, index) => {
+    const owner = watched[index];
+    if (owner === undefined) throw new Error('one row for each situation');
+    const names = namesIn(owner, traces);
+    return {
+      traces: withNames(JSON.stringify(traces), names),
+      kept: kept.map((answer) => withNames(JSON.stringify(answer), names)),
+      events: withNames(JSON.stringify(events), names),
+      eventIds: eventRows.flatMap(({ id, entry_count }) =>
+        Array.from({ length: entry_count }, (_, entry) => id.slice(0, -1) + entry.toString(16)),
+      ),
+      names,
+    };
   });
 }
 
-/** Outgoing before incoming, each in the order of its sequence. */
-function byResource(one: string, other: string): number {
-  const place = (body: string) => {
-    const { webhook, metadata } = JSON.parse(body);
-    return `${webhook.module === 'outgoing-transfers' ? 0 : 1}${String(metadata.sequence).padStart(3, '0')}`;
-  };
-  return place(one).localeCompare(place(other));
+/** The events of each situation as subscribers get them. */
+export async function renderEvents(api: TestApi, observed: readonly Observed[]): Promise<readonly Json[][]> {
+  while ((await numberEvents(api.database, 2_000, null)).rowCount > 0);
+  const ids = observed.flatMap(({ eventIds }) => eventIds);
+  const bodies = await loadEventBodies(api.database.reader, ids);
+  return observed.map(({ eventIds, names }) =>
+    eventIds.map((id) => JSON.parse(withNames(bodies.get(id) ?? `"no event ${id}"`, names))),
+  );
 }
 
-const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
-/** Also in JSON text within JSON text, where quotes are escaped. */
-const MOMENT = /(\\*")(timestamp|eventDateTime|eventId)\1:\1[^"\\]*\1/g;
-
-/** Replaces ids and numbers by what they stand for and drops timestamps; keeps everything else. */
-function named(staged: Staged, found: Found, outcome: Outcome): Outcome {
+/** What the ids and numbers of a situation stand for. */
+function namesIn({ staged, keys }: Watched, { outgoing, incoming }: Traces): ReadonlyMap<string, string> {
   const names = new Map<string, string>();
   for (const [name, value] of Object.entries(staged)) if (typeof value === 'string') names.set(value, name);
   names.set(staged.payer, 'payer');
-  const transfers = [
-    ...found.outgoing.map((row) => ['outgoing', row]),
-    ...found.incoming.map((row) => ['incoming', row]),
-  ];
-  let text = JSON.stringify(outcome);
-  for (const [name, row] of transfers) {
-    names.set(row.id, name);
-    text = text.replaceAll(row.transaction_number, `${name} number`);
+  for (const key of keys) names.set(key, 'key');
+  for (const [name, rows] of [
+    ['outgoing', outgoing],
+    ['incoming', incoming],
+  ] as const) {
+    for (const row of rows) {
+      names.set(row.id, name);
+      names.set(row.transaction_number, `${name} number`);
+    }
   }
-  text = text.replace(UUID, (id) => names.get(id) ?? id).replace(MOMENT, '$1$2$1:$1moment$1');
-  return JSON.parse(text);
+  return names;
+}
+
+const NAMED = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|\b[0-9]{8}-[A-Z0-9]+\b/g;
+/** Also in JSON text within JSON text, where quotes are escaped. */
+const MOMENT = /(\\*")(timestamp|eventDateTime|eventId)\1:\1[^"\\]*\1/g;
+
+export function withNames(text: string, names: ReadonlyMap<string, string>): string {
+  return text.replace(NAMED, (id) => names.get(id) ?? id).replace(MOMENT, '$1$2$1:$1moment$1');
 }
 
 /** The service without its fast paths: everything is decided under locks. */

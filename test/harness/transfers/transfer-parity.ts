@@ -1,0 +1,346 @@
+import { randomUUID } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import postgres from 'postgres';
+import { Pool } from 'undici';
+import { checkLedger } from '../../../db/ledger/check.ts';
+import { type Json, startApi, type TestApi } from '../api.ts';
+import { randomFrom } from '../random.ts';
+import { createTestDatabase } from '../servers/postgres.ts';
+import {
+  type Observed,
+  observe,
+  renderEvents,
+  stageAll,
+  type Watched,
+  withNames,
+  withoutFastPaths,
+} from './staged-transfers.ts';
+import {
+  drawCase,
+  expectedRefusal,
+  NOON,
+  requestOf,
+  type Staged,
+  stageIds,
+  TODAY,
+  type TransferCase,
+} from './transfer-cases.ts';
+
+/**
+ * One request has one outcome, whichever way it takes: settled by one statement in SQL or decided under locks in TypeScript, created
+ * without locks or under them, for now or with today's date, alone or with others of its moment, or as a dry run.
+ */
+
+const BATCH = 240;
+/** Batches under way at once: while Postgres stages one, this process compares another. */
+const BATCHES_AT_ONCE = 2;
+/** APIs whose requests come one after another, so that each is alone in its statement. */
+const LANES = 4;
+/** Every so many cases are tried as a dry run too, which costs as much as a transfer. */
+const DRY_RUN_OF_CASES = 8;
+
+export interface ParityService {
+  readonly api: TestApi;
+  readonly underLocks: TestApi;
+  readonly lanes: readonly TestApi[];
+  readonly callers: ReadonlyMap<TestApi, Pool>;
+  stop(): Promise<void>;
+}
+
+/** Commits without waiting for the disk, which changes no outcome. */
+async function relaxDurability(url: string): Promise<void> {
+  const sql = postgres(url, { max: 1 });
+  await sql.unsafe(`ALTER DATABASE ${new URL(url).pathname.slice(1)} SET synchronous_commit = off`);
+  await sql.end();
+}
+
+export async function startParityService(): Promise<ParityService> {
+  const database = await createTestDatabase('transfer-parity');
+  await relaxDurability(database.url);
+  const aheadMs = Date.parse(NOON) - Date.now();
+  const options = {
+    // Both clocks: where their days differ, every transfer is decided under locks.
+    clockOffset: () => `${aheadMs} milliseconds`,
+    now: () => new Date(Date.now() + aheadMs),
+    configuration: (configuration: TestApi['services']['configuration']) => ({
+      ...configuration,
+      prices: [],
+      rateLimit: { requestsPerSecond: 1_000_000 },
+    }),
+    guardsTransactions: false,
+  };
+  const api = await startApi(database, options);
+  const slow = await withoutFastPaths(api, database.url);
+  const further = { ...options, users: api.users };
+  const underLocks = await startApi({ ...database, url: slow.url }, further);
+  const lanes = await Promise.all(
+    Array.from({ length: LANES }, () => startApi(database, { ...further, maxConnections: 2 })),
+  );
+  const callers = new Map([api, underLocks, ...lanes].map((one) => [one, new Pool(one.url, { connections: 64 })]));
+  // What requests left behind is found by their transfers, which the service itself never does.
+  await api.database.statement('CREATE INDEX ON events (resource_id)', []);
+  await api.database.statement('CREATE INDEX ON postings (outgoing_transfer_id)', []);
+  return {
+    api,
+    underLocks,
+    lanes,
+    callers,
+    stop: async () => {
+      for (const caller of callers.values()) await caller.close();
+      for (const one of [underLocks, ...lanes]) await one.stop();
+      await slow.drop();
+      await api.stop();
+      await database.drop();
+    },
+  };
+}
+
+/** Differences in so many random cases, and the books' violations. */
+export async function randomDifferences(service: ParityService, seed: number, count: number): Promise<string[]> {
+  const differences: string[] = [];
+  const starts = Array.from({ length: Math.ceil(count / BATCH) }, (_, index) => index * BATCH).values();
+  const compareBatches = async () => {
+    for (const start of starts) {
+      const random = randomFrom(seed + start);
+      const cases = Array.from({ length: Math.min(BATCH, count - start) }, () => drawCase(random));
+      differences.push(...(await differencesIn(service, cases, (index) => `seed ${seed}, case ${start + index}`)));
+    }
+  };
+  await Promise.all(Array.from({ length: BATCHES_AT_ONCE }, compareBatches));
+  const violations = await checkLedger(service.api.database.reader);
+  return [...differences, ...violations.map((violation) => JSON.stringify(violation))];
+}
+
+/** Transfers that the one statement settled: its events are constant texts, without the fields that a decision in TypeScript repeats. */
+export async function countSettledByStatement({ api }: ParityService): Promise<number> {
+  const [row] = await api.database.statement<{ count: number }>(
+    `SELECT count(*)::integer AS count FROM events
+      WHERE module = 'outgoing-transfers' AND NOT (entries::jsonb -> 0 -> 'data') ? 'rollCount'`,
+    [],
+  );
+  return row?.count ?? 0;
+}
+
+type Way = 'dry run' | 'together' | 'alone' | 'under locks' | "with today's date";
+
+interface Answer {
+  readonly status: number;
+  readonly text: string;
+}
+
+interface Sent {
+  readonly way: Way;
+  readonly staged: Staged;
+  readonly key: string;
+}
+
+async function send(service: ParityService, api: TestApi, { way, staged, key }: Sent): Promise<Answer> {
+  const change = way === "with today's date" ? { transferDate: TODAY } : {};
+  const workflow = way === 'dry run' ? { dryRun: true } : {};
+  const { statusCode, body } = await present(service.callers.get(api)).request({
+    path: '/outgoing-transfers',
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${api.users.operator.token}`,
+      'content-type': 'application/json',
+      'idempotency-key': key,
+    },
+    body: JSON.stringify(requestOf(staged, change, workflow)),
+  });
+  return { status: statusCode, text: await body.text() };
+}
+
+async function sendAll(service: ParityService, sent: readonly Sent[]): Promise<Map<Sent, Answer>> {
+  const answers = new Map<Sent, Answer>();
+  for (const way of ['dry run', 'together', 'alone', 'under locks', "with today's date"] as const) {
+    const taking = sent.filter((one) => one.way === way);
+    const sendTo = async (api: TestApi, one: Sent) => void answers.set(one, await send(service, api, one));
+    if (way === 'alone') {
+      const oneByOne = async (lane: TestApi, first: number) => {
+        for (const one of taking.filter((_, index) => index % LANES === first)) await sendTo(lane, one);
+      };
+      await Promise.all(service.lanes.map(oneByOne));
+    } else {
+      const api = way === 'under locks' ? service.underLocks : service.api;
+      await Promise.all(taking.map((one) => sendTo(api, one)));
+    }
+  }
+  return answers;
+}
+
+/** The ways that lead to the same place: today's date is the one that an internal transfer without a date gets. */
+function waysOf(of: TransferCase): readonly Way[] {
+  const dated = of.scope === 'internal' && of.transferDate === null;
+  return ['together', 'alone', 'under locks', ...(dated ? (["with today's date"] as const) : [])];
+}
+
+/**
+ * A case's situation and the requests sent in it. Where the rules refuse, nothing changes, so all ways share one
+ * situation; where they accept, each way has its own, except that the dry run comes before another.
+ */
+interface Situation extends Watched {
+  readonly sent: readonly Sent[];
+}
+
+function situationsOf(of: TransferCase, index: number): readonly Situation[] {
+  const dryRun = index % DRY_RUN_OF_CASES === 0 ? (['dry run'] as const) : [];
+  const [first, ...others] = waysOf(of);
+  const isRefused = expectedRefusal(stageIds(of)) !== null;
+  const groups = isRefused
+    ? [[...dryRun, ...waysOf(of)]]
+    : [[...dryRun, present(first)], ...others.map((way) => [way])];
+  return groups.map((group) => {
+    const staged = stageIds(of);
+    const sent = group.map((way) => ({ way, staged, key: randomUUID() }));
+    return { staged, sent, keys: sent.map(({ key }) => key) };
+  });
+}
+
+/** What one way led to. */
+interface Outcome {
+  readonly way: Way;
+  readonly answer: Answer;
+  /** What a repeated request gets. */
+  readonly kept: string | undefined;
+  readonly observed: Observed;
+}
+
+/** Disagreements between the ways of each case, or with the rules. */
+export async function differencesIn(
+  service: ParityService,
+  cases: readonly TransferCase[],
+  where: (index: number) => string,
+): Promise<string[]> {
+  const situations = cases.map(situationsOf);
+  await stageAll(
+    service.api,
+    situations.flat().map(({ staged }) => staged),
+  );
+  const answers = await sendAll(
+    service,
+    situations.flat().flatMap(({ sent }) => sent),
+  );
+  const observed = (await observe(service.api, service.api.users.operator.id, situations.flat())).values();
+  const differences: string[] = [];
+  const otherWords: { where: string; pair: readonly [Observed, Observed] }[] = [];
+  for (const [index, of] of cases.entries()) {
+    const outcomes = present(situations[index]).flatMap((situation) =>
+      outcomesOf(situation, answers, present(observed.next().value)),
+    );
+    const place = `${where(index)}: ${JSON.stringify(of)}`;
+    differences.push(...differencesBetween(outcomes, present(situations[index]?.[0])).map((one) => `${one}; ${place}`));
+    const [first, ...others] = outcomes.filter(({ way }) => way !== 'dry run');
+    for (const { way, observed: other } of others) {
+      const pair = [other, present(first).observed] as const;
+      if (other.events !== pair[1].events) otherWords.push({ where: `${way}: ${place}`, pair });
+    }
+  }
+  const rendered = (
+    await renderEvents(
+      service.api,
+      otherWords.flatMap(({ pair }) => pair),
+    )
+  ).values();
+  for (const { where: place } of otherWords) {
+    const [actual, expected] = [rendered.next().value, rendered.next().value];
+    if (!isDeepStrictEqual(actual, expected)) differences.push(`events: ${differenceOf(actual, expected)}; ${place}`);
+  }
+  return differences;
+}
+
+function outcomesOf({ sent }: Situation, answers: ReadonlyMap<Sent, Answer>, observed: Observed): Outcome[] {
+  return sent.map((one, place) => {
+    const { status, text } = present(answers.get(one));
+    return {
+      way: one.way,
+      answer: { status, text: withNames(text, observed.names) },
+      kept: observed.kept[place],
+      observed,
+    };
+  });
+}
+
+function differencesBetween(outcomes: readonly Outcome[], { staged }: Situation): string[] {
+  const differences: string[] = [];
+  const compare = (what: string, actual: unknown, expected: unknown) => {
+    if (!isDeepStrictEqual(actual, expected)) differences.push(`${what}: ${differenceOf(actual, expected)}`);
+  };
+  const dryRun = outcomes.find(({ way }) => way === 'dry run');
+  const [first, ...others] = outcomes.filter(({ way }) => way !== 'dry run');
+  if (first === undefined) throw new Error('every case goes some way');
+  compare('by the rules', refusalOf(first.answer), expectedRefusalNamed(staged));
+  if (dryRun !== undefined) compare('dry run', planned(dryRun.answer), planned(first.answer));
+  for (const { way, answer, kept, observed } of others) {
+    compare(`${way}, answer`, answer, first.answer);
+    compare(`${way}, answer to a repetition`, kept, first.kept);
+    // Texts are quicker to compare; the order of fields means nothing.
+    if (observed.traces !== first.observed.traces) {
+      compare(way, JSON.parse(observed.traces), JSON.parse(first.observed.traces));
+    }
+  }
+  if (first.answer.status >= 400) compare('refused', JSON.parse(first.observed.traces), untouched(staged));
+  return differences;
+}
+
+/** The traces of a situation in which nothing happened. */
+function untouched({ case: { source, destination } }: Staged): Json {
+  const accounts = Object.entries({ source, destination })
+    .filter(([, account]) => account.known)
+    .map(([name, { status, postedMinor }]) => [name, status, postedMinor, 0, 0, postedMinor > 0 ? 1 : 0, false, false]);
+  return { outgoing: [], incoming: [], postings: [], accounts: accounts.reverse(), wakeups: [] };
+}
+
+/** Where two values begin to differ, as JSON. */
+function differenceOf(actual: unknown, expected: unknown): string {
+  const [one, other] = [JSON.stringify(actual) ?? 'nothing', JSON.stringify(expected) ?? 'nothing'];
+  let at = 0;
+  while (at < one.length && one[at] === other[at]) at += 1;
+  const from = Math.max(0, at - 80);
+  return `${one.slice(from, at + 160)} instead of ${other.slice(from, at + 160)}`;
+}
+
+interface Refused {
+  readonly status: number;
+  readonly code: string;
+  readonly field: string;
+  readonly value: string;
+}
+
+function refusalOf({ status, text }: Answer): Refused | null {
+  if (status < 400) return null;
+  const { code, messageParameters, errors } = JSON.parse(text);
+  const [entity, field, value] = messageParameters;
+  if (entity !== 'outgoingTransfer' || errors !== undefined) throw new Error(`not a refusal of a transfer: ${text}`);
+  return { status, code, field, value };
+}
+
+function expectedRefusalNamed(staged: Staged): Refused | null {
+  const expected = expectedRefusal(staged);
+  if (expected === null) return null;
+  const name = Object.entries(staged).find(([, value]) => value === expected.value)?.[0] ?? expected.value;
+  return { ...expected, value: name };
+}
+
+const OF_EXISTING_ALONE = new Set([
+  'id',
+  'transactionNumber',
+  'status',
+  'statusReason',
+  'returned',
+  'incomingTransferId',
+  'serviceProviderId',
+  'serviceProviderReference',
+  'requirementConfiguration',
+]);
+
+/** A dry run gets the creation's refusal, or the transfer without the fields that only an existing one has. */
+function planned(answer: Answer): unknown {
+  if (answer.status >= 400) return answer;
+  const transfer: Record<string, unknown> = JSON.parse(answer.text).data.outgoingTransfer;
+  return Object.fromEntries(Object.entries(transfer).filter(([name]) => !OF_EXISTING_ALONE.has(name)));
+}
+
+function present<Value>(value: Value | undefined): Value {
+  if (value === undefined) throw new Error('one for each');
+  return value;
+}
