@@ -11,10 +11,13 @@ import {
 import { DomainError } from '../../domain/frame/errors.ts';
 import type { AccountId, IncomingTransferId, OutgoingTransferId } from '../../domain/frame/ids.ts';
 import type { LockedAccount } from '../../domain/ledger/ledger.ts';
-import { presentOutgoingTransfer, presentPlannedTransfer } from '../../domain/outgoing-transfers/outgoing-transfers.ts';
 import { planOutgoingTransfer, type TransferPlan } from '../../domain/outgoing-transfers/plans.ts';
 import { isReviewedOnArrival, startingRequirements } from '../../domain/outgoing-transfers/requirement-rules.ts';
-import { newOutgoingTransfer } from '../../domain/outgoing-transfers/rows.ts';
+import {
+  newOutgoingTransfer,
+  presentOutgoingTransfer,
+  presentPlannedTransfer,
+} from '../../domain/outgoing-transfers/rows.ts';
 import { transferReasons } from '../../domain/outgoing-transfers/transfer-reasons.ts';
 import { offerOf } from '../../domain/providers/providers.ts';
 import { openIdempotently } from '../frame/requests/idempotency.ts';

@@ -3,11 +3,14 @@ import type { OutgoingTransferId } from '../../domain/frame/ids.ts';
 import type { HolderIdentity, PartyAccount } from '../../domain/incoming-transfers/incoming-transfers.ts';
 import {
   type BeneficiaryShown,
-  type OutgoingTransferRecord,
   type OutgoingTransferStatus,
   presentBeneficiaryShown,
-  presentOutgoingTransfer,
 } from '../../domain/outgoing-transfers/outgoing-transfers.ts';
+import {
+  type OutgoingTransferRecord,
+  presentOutgoingTransfer,
+  SHOWN_OUTGOING_FIELDS,
+} from '../../domain/outgoing-transfers/rows.ts';
 import { partyAccountIdInSql, partyAccountOf } from '../accounts/party-accounts.ts';
 import { partyAccounts } from '../accounts/party-accounts-schema.ts';
 import type { Reader } from '../driver/client.ts';
@@ -65,19 +68,13 @@ type Row = Found['transfer'] & {
 } & { readonly destination_holderIdentity: HolderIdentity | null };
 
 // As text: GETs and lists are too frequent to build a query and map its rows each time.
-const SHOWN = [
-  'id, transaction_number, client_id, account_id, status, scope, scheme, currency, amount_minor, fee_minor, transfer_date',
-  'original_transfer_date, roll_count, cut_off_at, description, transfer_reason_id, transfer_custom_reason',
-  'destination_account_id, beneficiary_id, beneficiary_bank_account_id, beneficiary, returned, incoming_transfer_id',
-  'authorization_status, compliance_check_status, transfer_date_status, balance_check_status',
-  'service_provider_id, service_provider_reference, failure_code, failure_message',
-].flatMap((line) => line.split(', '));
+const SHOWN = [...SHOWN_OUTGOING_FIELDS, 'beneficiary'] as const;
 const DESTINATION_SHOWN = [
   'account_holder_name, holder_identity, alias, ledger_number, account_number, iban, country, currency, routing_codes',
 ].flatMap((line) => line.split(', '));
 
 const SELECT = `SELECT ${[
-  ...SHOWN.map((column) => `outgoing_transfers.${column} AS "${camelCase(column)}"`),
+  ...SHOWN.map((field) => `outgoing_transfers.${outgoingTransfers[field].name} AS "${field}"`),
   ...DESTINATION_SHOWN.map((column) => `destination.${column} AS "destination_${camelCase(column)}"`),
 ].join(', ')}
   FROM outgoing_transfers LEFT JOIN party_accounts destination ON destination.id = ${DESTINATION_ID}`;

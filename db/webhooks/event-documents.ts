@@ -13,7 +13,7 @@ import { formatDateTime } from '../../domain/frame/time/dates.ts';
 import type { ChangingIncomingField } from '../../domain/incoming-transfers/events.ts';
 import { HOLD_REASONS, INCOMING_TRANSFER_STATUSES } from '../../domain/incoming-transfers/incoming-transfers.ts';
 import { OUTGOING_TRANSFER_STATUSES } from '../../domain/outgoing-transfers/outgoing-transfers.ts';
-import type { ChangingOutgoingField } from '../../domain/outgoing-transfers/rows.ts';
+import { type ChangingOutgoingField, LATER_OUTGOING_FIELDS } from '../../domain/outgoing-transfers/rows.ts';
 import type { Reader } from '../driver/client.ts';
 import { incomingTransfers, outgoingTransfers } from '../frame/schema.ts';
 import { shown as showIncoming, transfersWithAccounts } from '../incoming-transfers/reads.ts';
@@ -227,10 +227,7 @@ const OUTGOING_CHANGE = v.object({
   complianceCheckStatus: v.exactOptional(requirement),
   transferDateStatus: v.exactOptional(checked),
   balanceCheckStatus: v.exactOptional(checked),
-  serviceProviderId: nullAtFirst,
-  serviceProviderReference: nullAtFirst,
-  failureCode: nullAtFirst,
-  failureMessage: nullAtFirst,
+  ...v.entriesFromList(LATER_OUTGOING_FIELDS, nullAtFirst),
 } satisfies Record<ChangingOutgoingField, unknown>);
 
 /** The same for incoming transfers. An absent field shows the row's value: it was final, or the event is an old one. */

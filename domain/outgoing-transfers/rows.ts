@@ -7,36 +7,61 @@ import type {
   IncomingTransferId,
   OutgoingTransferId,
 } from '../frame/ids.ts';
+import { amountNumber } from '../frame/money.ts';
+import { formatDateTime } from '../frame/time/dates.ts';
+import { statusReason } from '../ledger/status-reasons.ts';
 import type {
   BeneficiaryShown,
-  CheckedStatus,
-  OutgoingTransferRecord,
+  OutgoingTransferStatus,
   OutgoingTransferWait,
+  Requirements,
 } from './outgoing-transfers.ts';
 
-/** All columns of a transfer. */
-export interface OutgoingTransfer extends OutgoingTransferRecord {
+/**
+ * All columns of a transfer. What is stored, shown and repeated in events is listed in this file alone: a new field needs a
+ * migration, `db/frame/schema.ts`, this file, the contract in `api/outgoing-transfers/schemas.ts`, and whatever decides it.
+ * Amounts in minor units; the fee is in `currency`.
+ */
+export interface OutgoingTransfer extends Requirements {
   readonly id: OutgoingTransferId;
-  readonly accountId: AccountId;
-  readonly destinationAccountId: AccountId | null;
-  readonly incomingTransferId: IncomingTransferId | null;
+  readonly transactionNumber: string;
   readonly clientId: ClientId;
-  readonly beneficiaryId: BeneficiaryId | null;
-  readonly beneficiaryBankAccountId: BeneficiaryBankAccountId | null;
-  readonly transferDateStatus: CheckedStatus;
-  readonly balanceCheckStatus: CheckedStatus;
+  readonly accountId: AccountId;
+  readonly status: OutgoingTransferStatus;
+  readonly scope: 'internal' | 'external';
+  readonly scheme: string | null;
+  readonly currency: string;
+  readonly amountMinor: bigint;
+  readonly feeMinor: bigint;
   /** The amount reserved in the account for this transfer, in minor units. */
   readonly reservedMinor: bigint;
+  readonly transferDate: string;
+  readonly originalTransferDate: string;
+  readonly rollCount: number;
+  readonly cutOffAt: Date | null;
+  readonly description: string | null;
+  readonly transferReasonId: string | null;
+  readonly transferCustomReason: string | null;
   readonly schemeAttributes: unknown;
+  readonly destinationAccountId: AccountId | null;
   /** The row by which it shows the receiving account. */
   readonly destinationPartyAccountId: bigint | null;
+  readonly beneficiaryId: BeneficiaryId | null;
+  readonly beneficiaryBankAccountId: BeneficiaryBankAccountId | null;
   readonly beneficiary: BeneficiaryShown | null;
+  readonly returned: boolean;
+  readonly incomingTransferId: IncomingTransferId | null;
   readonly method: 'built-in' | 'plug-in';
   readonly provider: string;
+  readonly serviceProviderId: string | null;
+  readonly serviceProviderReference: string | null;
   readonly submissionAttempt: number;
   readonly submissionStatus: 'none' | 'unresolved' | 'resolved';
   readonly lookUpCount: number;
   readonly nextLookUpAt: Date | null;
+  /** Why it failed or came back; the message is set only if the caller sent its own. */
+  readonly failureCode: string | null;
+  readonly failureMessage: string | null;
   readonly waitingFor: OutgoingTransferWait | null;
   readonly waitingSince: Date | null;
   readonly waitingUntil: Date | null;
@@ -47,6 +72,42 @@ export interface OutgoingTransfer extends OutgoingTransferRecord {
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
+
+/** The columns that answers and events show. */
+export const SHOWN_OUTGOING_FIELDS = [
+  'id',
+  'transactionNumber',
+  'clientId',
+  'accountId',
+  'status',
+  'scope',
+  'scheme',
+  'currency',
+  'amountMinor',
+  'feeMinor',
+  'transferDate',
+  'originalTransferDate',
+  'rollCount',
+  'cutOffAt',
+  'description',
+  'transferReasonId',
+  'transferCustomReason',
+  'destinationAccountId',
+  'beneficiaryId',
+  'beneficiaryBankAccountId',
+  'returned',
+  'incomingTransferId',
+  'authorizationStatus',
+  'complianceCheckStatus',
+  'transferDateStatus',
+  'balanceCheckStatus',
+  'serviceProviderId',
+  'serviceProviderReference',
+  'failureCode',
+  'failureMessage',
+] as const satisfies readonly (keyof OutgoingTransfer)[];
+
+export type OutgoingTransferRecord = Pick<OutgoingTransfer, (typeof SHOWN_OUTGOING_FIELDS)[number]>;
 
 /** The defaults of a new transfer. */
 const UNTOUCHED = {
@@ -114,16 +175,19 @@ export function newOutgoingTransfer(transfer: NewOutgoingTransfer): OutgoingTran
   return Object.assign({ ...TEMPLATE }, UNTOUCHED, transfer);
 }
 
+type NewRecord = Omit<OutgoingTransferRecord, Untouched> &
+  Partial<Pick<OutgoingTransferRecord, Untouched & keyof OutgoingTransferRecord>>;
+
+/** The shown fields of a new transfer, for an answer that is rendered before the row exists. */
+export function newOutgoingTransferRecord(record: NewRecord): OutgoingTransferRecord {
+  return Object.assign({ ...TEMPLATE }, UNTOUCHED, record);
+}
+
 export function totalMinor({ amountMinor, feeMinor }: Pick<OutgoingTransfer, 'amountMinor' | 'feeMinor'>): bigint {
   return amountMinor + feeMinor;
 }
 
-/**
- * An event shows the transfer as it was: it repeats every shown field that may change, and the row supplies the others. A
- * shown field in neither list does not compile.
- */
-
-/** Fields that never change. Events do not repeat them. */
+/** Fields that never change. Events show them as the row has them. */
 export const UNCHANGING_OUTGOING_FIELDS = [
   'id',
   'transactionNumber',
@@ -153,13 +217,16 @@ export const UNCHANGING_OUTGOING_FIELDS = [
 /** The shown fields that may change. Each event repeats them as they were. */
 export type ChangingOutgoingField = Exclude<keyof OutgoingTransferRecord, (typeof UNCHANGING_OUTGOING_FIELDS)[number]>;
 
+/** Of these, the texts that a new transfer does not have; an event leaves out those that are still null. */
+export const LATER_OUTGOING_FIELDS = [
+  'serviceProviderId',
+  'serviceProviderReference',
+  'failureCode',
+  'failureMessage',
+] as const satisfies readonly ChangingOutgoingField[];
+type LaterOutgoingField = (typeof LATER_OUTGOING_FIELDS)[number];
+
 export function outgoingTransferEventData(transfer: OutgoingTransfer): Readonly<Record<string, unknown>> {
-  const later = {
-    serviceProviderId: transfer.serviceProviderId,
-    serviceProviderReference: transfer.serviceProviderReference,
-    failureCode: transfer.failureCode,
-    failureMessage: transfer.failureMessage,
-  };
   const shown = {
     status: transfer.status,
     transferDate: transfer.transferDate,
@@ -171,6 +238,62 @@ export function outgoingTransferEventData(transfer: OutgoingTransfer): Readonly<
     complianceCheckStatus: transfer.complianceCheckStatus,
     transferDateStatus: transfer.transferDateStatus,
     balanceCheckStatus: transfer.balanceCheckStatus,
-  } satisfies Record<Exclude<ChangingOutgoingField, keyof typeof later>, unknown>;
-  return { ...shown, ...presentOnly(later) };
+  } satisfies Record<Exclude<ChangingOutgoingField, LaterOutgoingField>, unknown>;
+  const later = LATER_OUTGOING_FIELDS.map((field) => [field, transfer[field]] as const);
+  return { ...shown, ...presentOnly(Object.fromEntries(later)) };
+}
+
+type PlannedTransfer = Omit<OutgoingTransferRecord, 'id' | 'status' | 'transactionNumber' | LaterOutgoingField>;
+
+/** The fields of a transfer before it exists; a dry run returns only these (specification 4.9). */
+export function presentPlannedTransfer(transfer: PlannedTransfer) {
+  const { currency, amountMinor, feeMinor } = transfer;
+  return {
+    clientId: transfer.clientId,
+    transferDate: transfer.transferDate,
+    originalTransferDate: transfer.originalTransferDate,
+    rollCount: transfer.rollCount,
+    cutOffDateTime: transfer.cutOffAt === null ? null : formatDateTime(transfer.cutOffAt),
+    currency,
+    amount: amountNumber(amountMinor, currency),
+    feeCurrency: currency,
+    feeAmount: amountNumber(feeMinor, currency),
+    totalAmount: amountNumber(amountMinor + feeMinor, currency),
+    description: transfer.description,
+    transferReasonId: transfer.transferReasonId,
+    transferCustomReason: transfer.transferCustomReason,
+    scope: transfer.scope,
+    scheme: transfer.scheme,
+    ownerType: 'client' as const,
+    source: { type: 'client-account' as const, accountId: transfer.accountId },
+    destination:
+      transfer.destinationAccountId === null
+        ? {
+            type: 'beneficiary-bank-account' as const,
+            beneficiaryBankAccountId: transfer.beneficiaryBankAccountId,
+            beneficiaryId: transfer.beneficiaryId,
+          }
+        : { type: 'client-account' as const, accountId: transfer.destinationAccountId },
+  };
+}
+
+/** A transfer as answers and events show it (specification 2.8); some callers add `beneficiary`. */
+export function presentOutgoingTransfer(transfer: OutgoingTransferRecord) {
+  return {
+    id: transfer.id,
+    transactionNumber: transfer.transactionNumber,
+    status: transfer.status,
+    statusReason: statusReason(transfer.failureCode, transfer.failureMessage),
+    ...presentPlannedTransfer(transfer),
+    returned: transfer.returned,
+    incomingTransferId: transfer.incomingTransferId,
+    serviceProviderId: transfer.serviceProviderId,
+    serviceProviderReference: transfer.serviceProviderReference,
+    requirementConfiguration: {
+      transferDateStatus: transfer.transferDateStatus,
+      complianceCheckStatus: transfer.complianceCheckStatus,
+      balanceCheckStatus: transfer.balanceCheckStatus,
+      authorizationStatus: transfer.authorizationStatus,
+    },
+  };
 }

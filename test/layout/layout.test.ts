@@ -53,6 +53,17 @@ describe('the project', () => {
     expect(ratchetBreaches(sizes, KNOWN_SIZES)).toEqual([]);
   });
 
+  test('a field of a transfer stands in at most five product files: statusReason, in the contract, and its text elsewhere', () => {
+    const product = [...sources.map(({ path }) => path), ...readMigrations(root).map(({ path }) => path)].filter(
+      (path) => /^(api|db|domain|activities|workflows|loops)\//.test(path) && !path.endsWith('.test.ts'),
+    );
+    const naming = product.filter((path) =>
+      /failureMessage|failure_message/.test(readFileSync(join(root, path), 'utf8')),
+    );
+    expect(naming.length).toBeGreaterThan(1);
+    expect([...naming, 'api/outgoing-transfers/schemas.ts'].length, naming.join()).toBeLessThanOrEqual(5);
+  });
+
   test('files are named in kebab case', () => {
     expect(nameBreaches(sources.map(({ path }) => path))).toEqual([]);
   });
