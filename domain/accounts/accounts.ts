@@ -201,7 +201,7 @@ export interface AccountEvent {
   readonly account: Account;
 }
 
-/** Applies `change` to the account and tells of it by `type`. */
+/** Applies `change` to the account and adds an event of this `type`. */
 export function emit(before: ChangedAccount, type: AccountEventType, change: Partial<Account>): ChangedAccount {
   const account = { ...before.account, ...change };
   return { account, events: [...before.events, { type, account }] };

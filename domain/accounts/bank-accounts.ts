@@ -190,7 +190,7 @@ function missingFields(details: BankAccountDetails, place: Place): Problem[] {
   }));
 }
 
-/** Rejects an IBAN that contradicts the other fields: checking one and paying the other would pay somebody else. */
+/** Rejects an IBAN that contradicts the other fields: verifying one and paying the other would pay the wrong person. */
 function ibanProblems({ iban, accountNumber, routingCodes, ...where }: BankAccountDetails, place: Place): Problem[] {
   if (iban === null) return [];
   if (isSterlingInBritain(where) && !new RegExp(UK_IBAN_PATTERN).test(iban)) {

@@ -19,7 +19,7 @@ export type AccountOutcome =
   | { readonly outcome: 'refused'; readonly error: ConnectionError }
   /** The provider has accepted the request and reports the result later. */
   | { readonly outcome: 'accepted'; readonly reference: string | null }
-  /** The provider does not know the request, or its outcome is unknown: the same request goes out again. */
+  /** The provider does not know the request, or its outcome is unknown: the workflow repeats the same request. */
   | { readonly outcome: 'not-found' }
   | { readonly outcome: 'unknown' };
 
@@ -31,7 +31,10 @@ export interface AccountDetails {
   readonly routingCodes: Readonly<Record<string, string>> | null;
 }
 
-/** A provider's answer on connecting a client. An unknown outcome is not an answer: the same request goes out again. */
+/**
+ * A provider's answer on connecting a client. An unknown outcome is not an answer: the workflow repeats the same
+ * request.
+ */
 export type ClientConnectionOutcome =
   | { readonly outcome: 'connected'; readonly reference: string }
   | { readonly outcome: 'refused'; readonly error: ConnectionError };
@@ -127,8 +130,8 @@ export function refuseAtProvider(
 }
 
 /**
- * The provider has closed its account. An account that has received money meanwhile cannot close. It is suspended, so that
- * no more money arrives, and closes once a caller has emptied it and asks again.
+ * The provider has closed its account. An account that has received money meanwhile cannot close. It is suspended, so
+ * that no more money arrives, and closes once a caller has emptied it and requests closing again.
  */
 export function closeAtProvider(account: Account, empty: boolean): ChangedAccount {
   const updated = reportConnection({ account, events: [] }, { state: 'completed-up-to-date', status: 'closed' });
@@ -138,7 +141,7 @@ export function closeAtProvider(account: Account, empty: boolean): ChangedAccoun
     : emit(updated, ACCOUNT_STATUS_EVENTS.suspended, { status: 'suspended' });
 }
 
-/** The provider refuses to close: the account stays as it is, and a caller may ask again. */
+/** The provider refuses to close: the account stays as it is, and a caller may request closing again. */
 export function refuseClosing(account: Account, error: ConnectionError): ChangedAccount {
   return reportConnection({ account, events: [] }, { state: 'completed-outdated', error });
 }

@@ -50,8 +50,8 @@ const EXCEPTION_1_ADDEND = 27;
 const EITHER_PASSES: ReadonlySet<number | null> = new Set([2, 9, 10, 11, 12, 13, 14]);
 
 /**
- * What the table says against a bank account, reported on `accountNumber` or `iban`, since both identify a UK account. Empty
- * unless the account has eight digits and a sort code.
+ * The table's objections to a bank account, reported on `accountNumber` or `iban`, since both identify a UK account.
+ * Empty unless the account has eight digits and a sort code.
  */
 export function modulusProblems(table: ModulusTable, details: BankAccountDetails, place: Place): Problem[] {
   return ukAccountsOf(details)

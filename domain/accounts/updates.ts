@@ -30,7 +30,7 @@ export interface UpdatedAccount extends ChangedAccount {
   readonly request: 'close' | null;
 }
 
-/** What keeps an account from closing, beside its own balances. */
+/** What keeps an account from closing, apart from its own balances. */
 export interface OpenItems {
   readonly openTransfers: number;
   readonly openSubAccounts: number;
@@ -45,7 +45,7 @@ const DECLINED_BY_CALLER: ConnectionError = {
   attributes: {},
 };
 
-/** Decides what a patch makes of an account; closing is checked against the account's ties where it is asked for. */
+/** Decides the result of a patch. An account closes only without open items. */
 export function updateAccount(account: Account, asked: AccountPatch, openItems: OpenItems): UpdatedAccount {
   const patch = checkShape(account, asked);
   const status = patch.status ?? account.status;
@@ -54,7 +54,7 @@ export function updateAccount(account: Account, asked: AccountPatch, openItems: 
   return account.method === 'built-in' ? updateBuiltIn(account, patch) : updatePlugIn(account, patch);
 }
 
-/** An account closes only when nothing is left in it, on its way to it, or under it (422). */
+/** Rejects closing (422) while the account holds or expects money, or has an open transfer or sub-account. */
 export function refuseUnlessEmpty(account: Account, openItems: OpenItems): void {
   if (isEmpty(account, openItems)) return;
   throw refusal(

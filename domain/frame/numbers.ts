@@ -35,7 +35,7 @@ export function ledgerNumbersIn(reference: string): string[] {
   const found = new Set<string>();
   for (const [run] of reference.matchAll(/\d(?:[ .-]?\d)*/g)) {
     const parts = run.split(/\D/);
-    // Try each part as a start: another number may stand before it ("invoice 17 0000 0000 0195").
+    // Try each part as a start: another number may come first ("invoice 17 0000 0000 0195").
     for (let start = 0; start < parts.length; start += 1) {
       let digits = '';
       for (let end = start; end < parts.length && digits.length < LEDGER_NUMBER_LENGTH; end += 1) digits += parts[end];
@@ -55,7 +55,9 @@ function isNumber(text: string, length: number): boolean {
   return text.length === length && /^\d+$/.test(text) && remainder97(text) === 1 && Number(text.slice(-2)) <= 98;
 }
 
-/** The transaction that a number stands for. Kinds never share a number, because their first characters differ. */
+/**
+ * The kind of transaction that a number identifies. Kinds never share a number, because their first characters differ.
+ */
 export type TransactionKind = 'outgoing-transfer' | 'incoming-transfer' | 'other';
 
 const ALPHANUMERIC = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ';

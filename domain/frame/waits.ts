@@ -1,4 +1,4 @@
-/** A workflow's wait: its length and what operators see of it. Decisions about each noun say what it waits for. */
+/** A workflow's wait: its length, and how operators see it. Each resource's decisions supply its reason. */
 const JITTER_MS_MAX = 30_000;
 
 /** Releases this close before their cut-off are never delayed. */

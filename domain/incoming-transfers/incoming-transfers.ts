@@ -150,7 +150,7 @@ export interface IncomingTransfer extends IncomingTransferRecord {
   readonly accountId: AccountId | null;
   readonly outgoingTransferId: OutgoingTransferId | null;
   readonly provisionedAccountCreditId: ProvisionedAccountCreditId | null;
-  /** On its way to the account, in minor units. */
+  /** The amount still to be credited to the account, in minor units. */
   readonly receivableMinor: bigint;
   readonly inSuspense: boolean;
   readonly senderAccountId: AccountId | null;

@@ -10,7 +10,7 @@ export interface LockedAccount {
   readonly country: string;
   readonly provider: string;
   readonly method: 'built-in' | 'plug-in';
-  /** The provider is closing it: it starts no new payments, but money on its way still arrives. */
+  /** The provider is closing it: it makes no new payments, but still receives money. */
   readonly closing: boolean;
   readonly postedMinor: bigint;
   readonly reservedMinor: bigint;

@@ -13,7 +13,7 @@ export interface SchemeRule {
   readonly zone: string;
   /** The supported currencies; null: all. */
   readonly currencies: readonly string[] | null;
-  /** The countries within reach; null: all. */
+  /** The destination countries; null: all. */
   readonly destinationCountries: readonly string[] | null;
   /** Null if the scheme never closes; it then has no calendar, and its day ends at midnight. */
   readonly cutOff: LocalTime | null;
@@ -28,7 +28,7 @@ export interface SchemeRule {
   readonly amountLimitsMinor: Readonly<Record<string, bigint>>;
 }
 
-/** Cut-offs and days may differ by currency, so every question names both. */
+/** Cut-offs and days may differ by currency, so every method takes both. */
 export interface SchemeOf {
   /** A scheme code. Null means `internal`, as in the interface. */
   readonly scheme: string | null;

@@ -35,7 +35,7 @@ export interface UserSignUp {
   readonly mailedAt: Date | null;
 }
 
-/** What the workflow of a sign-up does next. `expire` is a transition that db/ carries out before it answers. */
+/** The next step of a sign-up's workflow. db/ carries out `expire` itself before it returns. */
 export type SignUpStep =
   | { readonly do: 'end' }
   | { readonly do: 'send-mail' }

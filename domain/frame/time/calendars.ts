@@ -45,7 +45,10 @@ export function createCalendars(gb: HolidayTable): Calendars {
   };
 }
 
-/** Open only if all are open: a payment in another currency needs both ends. No calendars: always open. */
+/**
+ * Open only if all calendars are open: a payment in another currency needs banks at both ends. Without calendars,
+ * always open.
+ */
 export function combineCalendars(calendars: readonly Calendar[]): Calendar {
   return { isOpen: (date) => calendars.every((calendar) => calendar.isOpen(date)) };
 }

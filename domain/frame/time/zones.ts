@@ -21,7 +21,8 @@ export function isZone(text: string): boolean {
   }
 }
 
-// Calendar arithmetic is slow, and the same questions repeat: today, and today's opening and cut-off.
+// A cache, because calendar arithmetic is slow and callers repeat the same look-ups: today, its opening and its
+// cut-off.
 const datesOfSeconds = new Map<string, { readonly second: number; readonly date: LocalDate }>();
 const instants = new Map<string, number>();
 const INSTANTS_MAX = 1_000;
