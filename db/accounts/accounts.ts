@@ -145,7 +145,7 @@ export async function patchAccount(tx: Transaction, id: AccountId, patch: Accoun
 
 const NO_OPEN_ITEMS: OpenItems = { openTransfers: 0, openSubAccounts: 0 };
 
-/** What still hangs on an account; it is locked, so nothing is added meanwhile. */
+/** The account's open items. The caller holds its lock, so no others can appear. */
 export async function readOpenItems(tx: Transaction, id: AccountId): Promise<OpenItems> {
   const [openItems] = await tx.execute<OpenItems>(sql`
     SELECT

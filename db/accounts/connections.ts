@@ -79,7 +79,9 @@ async function update(tx: Transaction, row: AccountRow, change: Partial<typeof a
     .where(eq(accounts.id, row.id));
 }
 
-/** What a provider says of one request, in an answer, a look-up or a callback. `attempt` numbers an account's requests. */
+/**
+ * A provider's report on one request, from an answer, a look-up or a callback. `attempt` numbers an account's requests.
+ */
 export interface AccountReport {
   readonly accountId: AccountId;
   readonly change: 'open' | 'close';
@@ -106,7 +108,7 @@ export async function recordAccountOutcome(tx: Transaction, report: AccountRepor
       await scheduleLookUp(tx, locked);
       return 'no-effect';
     case 'not-found':
-      // The provider never received the request, so it goes out again under the same reference.
+      // The provider never received the request, so the workflow sends it again under the same reference.
       await update(tx, row, { changeSubmittedAt: null, nextCheckAt: new Date(now.getTime() + CHANGE_CHECK_MS) });
       return 'no-effect';
     case 'accepted':
@@ -189,7 +191,10 @@ async function isIbanTaken(tx: Transaction, row: AccountRow, iban: string | null
   return taken.length > 0;
 }
 
-/** What the provider said cannot be: nothing changes, a person looks, and the provider is asked again much later. */
+/**
+ * The provider's report is impossible: records a break for a person, leaves the account unchanged, and postpones the
+ * next look-up.
+ */
 async function recordDiscrepancy(
   tx: Transaction,
   locked: LockedAccountRow,

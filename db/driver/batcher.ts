@@ -165,10 +165,10 @@ export class Batcher<Item, Result> {
     answerCallers();
   }
 
-  /** Runs the statement, and answers what tells its callers. */
+  /** Runs the statement; returns a function that hands the callers their results. */
   async #outcomeOf(batch: readonly Waiting<Item, Result>[]): Promise<() => void> {
     try {
-      // All are answered when the first of them must be.
+      // The earliest deadline applies to the whole batch.
       const endsAt = batch.reduce((first, { limits }) => Math.min(first, limits.endsAt), Number.POSITIVE_INFINITY);
       const limits = { endsAt, isGone: () => batch.every((one) => one.limits.isGone()) };
       const results = await this.#run(

@@ -159,7 +159,7 @@ export class Connection {
     this.#lost = new DatabaseUnavailable(reason);
     for (const reject of this.#outstanding) reject(this.#lost);
     this.#outstanding.clear();
-    // The driver closes the session if the server can hear it; the socket goes either way.
+    // The driver ends the session if the server is reachable; the socket is closed in any case.
     this.#client.end({ timeout: 0 }).then(
       () => this.#destroySocket(),
       () => this.#destroySocket(),

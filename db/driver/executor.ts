@@ -121,7 +121,7 @@ export class Executor {
     }
   }
 
-  /** Takes a connection if the call's time is not over and its caller has not hung up. */
+  /** Takes a connection unless the call's time is over or its caller has hung up. */
   async #take({ endsAt, isGone }: CallLimits, waitsUntil?: number): Promise<Connection> {
     const { pool } = this.#options;
     const now = performance.now();
@@ -186,7 +186,8 @@ async function setClockOffset(connection: Connection, offset: string): Promise<v
 function beginStatement(deadlineMs: number | null, lockTimeoutMs: number | null): string {
   const settings: string[] = [];
   if (deadlineMs !== null) {
-    // The transaction has begun under the session's own limit: Postgres takes another one only after that is off.
+    // The transaction began under the session's limit, and Postgres accepts another one only after that is switched
+    // off.
     settings.push('set local transaction_timeout = 0');
     for (const name of SERVER_TIMEOUTS) settings.push(`set local ${name} = ${serverTimeoutMs(deadlineMs)}`);
   }

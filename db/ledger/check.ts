@@ -21,12 +21,12 @@ const INVARIANTS_SINCE = `SELECT * FROM (${readSql('invariants-since.sql')}) AS 
 
 const ALL_AT_ONCE = INVARIANTS.map((statement) => `(${statement})`).join('\nUNION ALL\n');
 
-/** Years of postings take minutes to check; anything longer hangs. */
+/** Checking years of postings takes minutes; a check that reaches this deadline is stuck. */
 const FULL_CHECK_DEADLINE_MS = 6 * 3_600_000;
 /** The first incremental check covers everything. */
 const CHECK_SINCE_DEADLINE_MS = 3_600_000;
 
-/** For sorting and grouping millions of rows; Postgres takes twice of it for each statement that runs. */
+/** For sorting and grouping millions of rows; each running statement takes up to twice as much. */
 const WORK_MEMORY = '256MB';
 
 /** Arbitrary, but unique among the advisory locks of this database. */
@@ -42,8 +42,8 @@ export async function checkLedger(reader: Reader): Promise<readonly Violation[]>
 }
 
 /**
- * The same for books of any size: on two connections of its own, which share the statements and one snapshot, and under a
- * deadline of its own, which no other call shares.
+ * The same for ledgers of any size, under a deadline of its own: two separate connections share the statements and one
+ * snapshot.
  */
 export async function checkWholeLedger(
   database: Database,
@@ -57,13 +57,14 @@ export async function checkWholeLedger(
       const waiting = [...INVARIANTS];
       const violations: Violation[] = [];
       const takeTurns = async (turn: Transaction): Promise<void> => {
-        // Two connections are busy enough; each worker would make a hash table of its own, of nearly all groups.
+        // No parallel workers: two connections are enough, and each worker would build its own hash table of nearly all
+        // groups.
         await turn.statement('SET LOCAL max_parallel_workers_per_gather = 0', []);
         for (let statement = waiting.shift(); statement !== undefined; statement = waiting.shift()) {
           try {
             violations.push(...(await turn.statement<Violation>(statement, [])));
           } catch (error) {
-            // Its transaction may be tried again, which must leave no statement out.
+            // The transaction may be retried, which must not skip this statement.
             waiting.unshift(statement);
             throw error;
           }
@@ -120,8 +121,8 @@ const NOTE_CHECK = `
   UPDATE ledger_checks SET checked_at = service_now(), event_position = (SELECT last_position FROM event_sequencer)`;
 
 /**
- * On one connection, and on a snapshot that another has exported where one is named. A missed deadline ends connections of
- * `apart`, and says nothing of the service's own, which keep their pool.
+ * Runs `work` on one snapshot: the named one, which another transaction exported, or its own. A missed deadline ends
+ * only the connections of `apart`; the service keeps its pool.
  */
 async function onOneSnapshot<T>(apart: Database, work: (tx: Transaction) => Promise<T>, snapshot?: string): Promise<T> {
   return apart.transaction(async (tx) => {

@@ -164,7 +164,7 @@ SELECT 'a fee sweep is posted as it is recorded' AS rule, 'posting ' || coalesce
   WHERE (sweep.provider, sweep.currency, sweep.amount_minor, sweep.transaction_number)
     IS DISTINCT FROM (posting.provider, posting.currency, posting.amount_minor, posting.debit_transaction_number);
 
--- By module, as one list of all would outgrow its memory; the last statement has the modules with few.
+-- One statement per large module, because all at once would exceed the memory; the last one covers all other modules.
 SELECT 'a resource has recorded every event once' AS rule, 'outgoing-transfers ' || resource_id AS subject, max(event_sequence)::text AS expected,
     sum(entry_count) || ' events up to ' || max(last_sequence) AS actual
   FROM (

@@ -82,7 +82,7 @@ export async function post(tx: Transaction, posting: Posting): Promise<void> {
   await tx.statement(POST, postingValues(posting));
 }
 
-/** Changes the sum of the money on its way to an account. */
+/** Changes an account's receivable sum. */
 export async function changeReceivable(tx: Transaction, accountId: AccountId, byMinor: bigint): Promise<void> {
   await tx.execute(
     sql`UPDATE accounts SET receivable_minor = receivable_minor + ${byMinor.toString()}::bigint WHERE id = ${accountId}`,

@@ -98,7 +98,7 @@ function textAttributes(stored: unknown): Record<string, string> {
   return Object.fromEntries(texts);
 }
 
-/** What a provider is told of money that goes back to its payer. */
+/** The instruction to a provider to return money to its payer. */
 export async function readReturn(reader: Reader, id: IncomingTransferId) {
   const [transfer] = await reader.drizzle.select().from(incomingTransfers).where(eq(incomingTransfers.id, id));
   if (transfer === undefined) throw recordNotFound('incomingTransfer', 'id', id);

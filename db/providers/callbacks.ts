@@ -5,8 +5,8 @@ import { newId } from '../frame/ids.ts';
 import { providerCallbacks } from '../frame/schema.ts';
 
 /**
- * What became of a callback. `waiting`: its reference is still unknown. `break`: it contradicts a settled state; nothing is
- * posted, and a person investigates.
+ * The result of a callback. `waiting`: its reference is still unknown. `break`: it contradicts a settled state; nothing
+ * is posted, and a person investigates.
  */
 export type CallbackOutcome = 'applied' | 'no-effect' | 'waiting' | 'break';
 

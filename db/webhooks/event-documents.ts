@@ -105,7 +105,7 @@ export async function readEventLog(
     .slice(0, size);
   const full = events.length === size;
   const lastPosition = sequencer?.lastPosition ?? 0n;
-  // A caller that asks from beyond the end must not miss the next event.
+  // A caller that starts beyond the end must not miss the next event.
   const nextPosition =
     (full ? events.at(-1)?.position : scanned.at(-1)?.lastPosition) ?? (after < lastPosition ? after : lastPosition);
   return { events, nextPosition, lastPosition };
