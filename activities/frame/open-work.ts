@@ -18,8 +18,8 @@ export function openWorkReads({ database }: { readonly database: Database }) {
 }
 
 /**
- * Ends the workflow if its row is gone: the database was restored to an earlier time. Comparing statements finds what
- * the provider did for it.
+ * Ends the workflow if its row is gone: the database was restored to an earlier time. The comparison of statements
+ * finds what the provider did for that row.
  */
 export async function endWhenGone<Next>(
   logger: Logger,
@@ -30,7 +30,7 @@ export async function endWhenGone<Next>(
     return await step();
   } catch (error) {
     if (!(error instanceof DomainError) || error.code !== 'common.coding.internal.record_not_found') throw error;
-    logger.error({ id }, 'a workflow stands for a row that does not exist; it ends');
+    logger.error({ id }, 'the row of this workflow does not exist; the workflow ends');
     return { do: 'end' };
   }
 }

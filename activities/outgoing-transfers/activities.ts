@@ -96,7 +96,7 @@ export function outgoingTransferProviderCalls(dependencies: ActivityDependencies
   };
 }
 
-/** The rest of a transition's time after its first part. */
+/** The time left for the second part of a transition. */
 function limitsUntil(endsAt: number): TransactionOptions {
   return { ...TRANSITION_LIMITS, deadlineMs: Math.max(1, endsAt - performance.now()) };
 }

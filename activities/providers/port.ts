@@ -7,13 +7,13 @@ import type { MigrationSource } from './migration-port.ts';
  *
  * The contract of every adapter, which test/providers/provider-adapter-conformance.ts enforces:
  * - Every instruction carries our reference for its resource and step; a repetition returns the first result and does nothing.
- * - Only the provider's own statement about the very thing asked for is an outcome. An answer about another reference or,
+ * - Only the provider's own statement about the reference in question is an outcome. An answer about another reference or,
  *   for a submitted payment, another amount is not.
  * - While the outcome is open the call throws `ProviderUnavailable` and is repeated: after a time-out, a cut connection,
  *   3xx, 401, 403, 405, 409, 429, 5xx, and any answer that is unintelligible or not from the provider.
  * - An instruction is refused only if the provider itself says that nothing was done.
- * - A look-up is never refused: a rejected question (400, 422, a gateway's page) says nothing about the payment or account.
- *   Only a refusal that the provider reports as the state of what is looked up is an outcome.
+ * - A look-up is never refused: a rejected query (400, 422, a gateway's page) says nothing about the payment or account.
+ *   Only a refusal that the provider reports as the state of the payment or account is an outcome.
  * - `not-found` means that the provider itself does not know the reference; any other 404 leaves the outcome open.
  * - Look-ups and callbacks carry the provider's amount and currency, and for a return the returned amount.
  *
@@ -272,7 +272,7 @@ export type PaymentInState = PaymentReceived & {
   readonly returned: boolean;
 };
 
-/** It is unknown what the provider did. Never a failure of the payment: the same call goes out again. */
+/** Nobody knows what the provider did. Never a failure of the payment: the caller repeats the same call. */
 export class ProviderUnavailable extends Error {
   readonly provider: string;
   /** Short, without personal data: `timeout`, `status 503`, `connection`, `answer not understood`. */

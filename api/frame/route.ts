@@ -9,8 +9,8 @@ import type { Schema } from './schemas/schemas.ts';
 import type { Services } from './services.ts';
 
 /**
- * How a route is declared. The contract stands above the handler and is all of it: the same schemas check the request,
- * make the OpenAPI document, and check every answer in the tests.
+ * How a route is declared. The contract is complete and stated above the handler: the same schemas check the request,
+ * produce the OpenAPI document, and check every answer in the tests.
  *
  *   export const getClient = route(
  *     {
@@ -33,7 +33,7 @@ import type { Services } from './services.ts';
  * only way there is: it honours the Idempotency-Key. What reaches a handler has passed its schemas, roles and limits.
  *
  * - `workflows`: one entry per allowed `workflow.code`, each with its own `data` (and fields of `workflow`, `connect`).
- *   In the handler `body` is a union told apart by `body.code`. On POST, null fields have been removed beforehand.
+ *   In the handler `body` is a union discriminated by `body.code`. On POST, null fields have been removed beforehand.
  * - `roles`: who may call it. Reads default to every role; writes name theirs. `admin` alone for administration.
  * - `query`: dotted names without `metadata.page.*`, which `paged: true` adds (`context.page`).
  * - `errors`: what the handler can refuse with, beyond validation, security, idempotency and faults.
