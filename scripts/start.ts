@@ -64,7 +64,7 @@ async function main(): Promise<void> {
   }
 }
 
-/** One start per data directory. Waits for one that is stopping: npm often ends before the start below it. */
+/** One start per data directory. Waits while an earlier one stops: npm often exits before its start. */
 async function takeDataDirectory(directory: string, files: FileNames): Promise<void> {
   const deadline = performance.now() + STOP_TAKES_AT_MOST_MS;
   let announced = false;
@@ -208,7 +208,7 @@ async function startOwnProcesses(
   say('Starting the sandbox, the worker and the API …');
   const launch = (name: ChildName, entry: string, metrics?: string) =>
     supervisor.launch(name, () => {
-      // The sandbox stands for other companies: it has no metrics and must not have our key.
+      // The sandbox acts for other companies: it has no metrics and must not have our key.
       const own =
         metrics === undefined
           ? { ...childEnvironment, ENCRYPTION_KEY: '' }

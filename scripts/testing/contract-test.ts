@@ -21,7 +21,7 @@ import { PYTHON_MISSING, schemathesis } from './schemathesis.ts';
 
 /** Fuzzed cases per operation. The run takes about a minute and a half on two idle cores, most of it for coverage. */
 const EXAMPLES_MAX = 12;
-/** A longer run hangs, and has failed. */
+/** A run that takes longer is stuck, and counts as failed. */
 const TIME_LIMIT_MS = 900_000;
 
 interface Counts {
