@@ -9,7 +9,7 @@ import { Mailbox } from './mail/mailbox.ts';
 import { startSmtpCatcher } from './mail/smtp.ts';
 import { type SandboxSettings, sandboxSettings } from './settings.ts';
 
-/** The sandbox: stand-ins for the outside world, in a process of their own. */
+/** The sandbox: stand-ins for the outside world, in a separate process. */
 const DRAIN_MS_MAX = 5_000;
 
 const logger = pino({ base: { process: 'sandbox' } });
@@ -56,7 +56,7 @@ server.listen(settings.port, settings.host, () => {
 
 let ending = false;
 
-/** Answers what is in flight, then closes the books. What waits for its time is in them. */
+/** Finishes requests in flight, then closes the books, which contain all pending timers. */
 async function end(): Promise<void> {
   if (ending) return;
   ending = true;

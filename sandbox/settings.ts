@@ -3,11 +3,11 @@ import { join } from 'node:path';
 export interface SandboxSettings {
   readonly port: number;
   readonly host: string;
-  /** Holds what the sandbox remembers. */
+  /** The folder with the sandbox's data. */
   readonly directory: string;
   readonly bankCallbackUrl: string;
   readonly bankSecret: string;
-  /** Where mail is caught; 0 takes a free port. */
+  /** The mail server's port; 0 picks a free one. */
   readonly smtpPort: number;
 }
 

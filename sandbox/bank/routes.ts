@@ -37,10 +37,10 @@ import {
 import { positions, statement } from './payments/statement.ts';
 import { amountDigits, amountMinor, answer, BankError, maybe, notFound, number, readBody, text } from './wire.ts';
 
-// Longest wait of an answer of `.09` for its callback.
+// How long the answer to an amount ending in `.09` waits for its callback.
 const CALLBACK_FIRST_MS_MAX = 3_000;
 
-// Levers refuse unknown fields: ignoring one would pretend that it had an effect.
+// Levers reject unknown fields: ignoring one would suggest that it had an effect.
 const NO_FIELD = 'is not a field of this lever';
 const REASON = v.pipe(text(10), v.minLength(1, 'must not be empty'));
 const SETTLE_REQUEST = v.strictObject({}, NO_FIELD);
@@ -59,7 +59,7 @@ const FAULTS_REQUEST = v.object({
 export function bankRoutes(bank: Bank): Hono<{ Bindings: HttpBindings }> {
   const app = new Hono<{ Bindings: HttpBindings }>();
   const faulty = withFaults(bank);
-  // Answers contain nothing that a crash could take back.
+  // An answer leaves only once everything in it is durable.
   const settled: MiddlewareHandler = async (_context, next) => {
     await next();
     await bank.settled();

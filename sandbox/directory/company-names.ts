@@ -50,7 +50,7 @@ const ABBREVIATIONS: Readonly<Record<string, string>> = {
 };
 const TYPING_LENGTH_MIN = 5;
 
-/** Spoken forms of symbols in company names; any other symbol is a word of its own. */
+/** How symbols in company names are read aloud; any other symbol is a word of its own. */
 const SIGNS: Readonly<Record<string, string>> = {
   '&': 'and',
   '+': 'and',
@@ -77,7 +77,7 @@ export function matchCompanies(asked: string, held: string): NameMatch {
 
 interface CompanyName {
   readonly words: readonly Word[];
-  /** Its legal forms in order: co, ltd. */
+  /** Its legal forms in order, such as "co ltd". */
   readonly forms: string;
 }
 
@@ -127,7 +127,7 @@ function withoutSingleLetters(words: readonly Word[]): Word[] {
   return result;
 }
 
-/** A name that consists of a legal form keeps it as its word. */
+/** The legal form at the end of a name, unless it is the whole name. */
 function formAtEnd(words: readonly Word[]): { form: string; length: number } | null {
   for (const [text, form] of FORMS) {
     const parts = text.split(' ').map(spelled);

@@ -9,10 +9,10 @@ const DOCUMENT = fileURLToPath(new URL('../../docs/name-matching.md', import.met
 const RESULTS = ['full', 'close', 'none'] as const;
 type Result = (typeof RESULTS)[number];
 
-/** Groups that ask for several holders, all of whom must match; otherwise one match is enough. */
+/** Groups that request several holders, all of whom must match; in the other groups one match is enough. */
 const NAMING_SEVERAL = new Set([
   'joint accounts',
-  'joint accounts that may say half a name, or hold the money of others',
+  'joint accounts with possibly incomplete names, or with the money of others',
   'trading names',
 ]);
 
@@ -60,9 +60,9 @@ function document(): string {
     '',
     'Printed by `sandbox/directory/name-matching.test.ts` from `sandbox/directory/name-pairs.json`; run it with `UPDATE_DOCUMENTS=1` to print again. It fails when the two differ, and at any false full match.',
     '',
-    'The pairs were written and labelled before the matching, by what banks and the schemes of Confirmation of Payee and Verification of Payee tell their customers: letter case, titles, accents,',
-    'punctuation and ways of writing a legal form do not count; another order of the names, initials, names left out, short forms and slips of the keyboard ask a person; another name is no match.',
-    'Where such guidance leaves a choice, the label is the stricter one. The groups from “titles that tell two people apart” on were written later, to break the matching: many of their pairs did.',
+    'The pairs were written and labelled before the matching code, by the guidance of banks, Confirmation of Payee and Verification of Payee to customers. Letter case, titles, accents,',
+    'punctuation and variants of a legal form do not count. A different order of names, initials, missing names, short forms and typing errors are a close match, for a person to decide. A different name does not match.',
+    'Where the guidance leaves a choice, the label is the stricter one. The groups from “titles that distinguish two people” on were written later, to break the matching; many of their pairs did.',
     '',
     `## ${PAIRS.length} pairs`,
     '',

@@ -2,10 +2,10 @@ import { matchCompanies } from './company-names.ts';
 import { best, matchPersons, type NameMatch } from './person-names.ts';
 
 /**
- * Whether a name is that of an account's holder, by what schemes and banks publish of their matching: what only the writing
- * tells apart (case, titles, accents, punctuation, the order of names, ways of writing a legal form) is a full match; an
- * initial, a name left out, a short form or a slip of the keyboard is close, so that a person decides; all else is no match.
- * docs/name-matching.md shows what that does to a labelled set.
+ * Compares a name with that of an account's holder, by the rules that schemes and banks publish. Names that differ only
+ * in writing (case, titles, accents, punctuation, variants of a legal form) match fully. A different order of a
+ * person's names, an initial, a missing name, a short form or a typing error is a close match, which a person decides.
+ * Anything else does not match. docs/name-matching.md shows the results on a labelled set.
  */
 export type HolderType = 'individual' | 'corporate';
 
@@ -14,7 +14,7 @@ export interface NamedParty {
   readonly type: HolderType;
 }
 
-/** Pay.UK's codes; MATC stands for a full match. */
+/** Pay.UK's codes; MATC is a full match. */
 export type NameMatchCode = 'MATC' | 'ANNM' | 'MBAM' | 'BANM' | 'PANM' | 'BAMM' | 'PAMM';
 
 export function matchNames(asked: NamedParty, holder: NamedParty): NameMatch {

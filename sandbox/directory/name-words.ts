@@ -1,15 +1,15 @@
 /**
- * A name taken apart for comparison. A word has one or two spellings: its letters without their marks (Müller: muller), and
- * as its language writes them without marks (mueller). Two words are the same where a spelling is, and where no letter
- * has one mark here and another one there: a mark may be missing, but Hùng is not Hưng.
+ * One word of a name. It has one or two spellings: without diacritical marks (Müller: muller), and as its language
+ * spells it without them (mueller). Two words are the same if they share a spelling and no letter has different marks
+ * in them. A mark may be missing in one, but Hùng is not Hưng.
  */
 export interface Word {
   readonly spellings: readonly string[];
-  /** What stands on each letter of the first spelling, and nothing where nothing does. */
+  /** The mark on each letter of the first spelling; empty for a letter without one. */
   readonly marks: readonly string[];
 }
 
-/** What the plain form of a letter with a mark cannot be decomposed to. */
+/** Plain forms of letters that Unicode does not decompose. */
 const LETTERS: Readonly<Record<string, string>> = {
   æ: 'ae',
   œ: 'oe',
@@ -24,10 +24,10 @@ const LETTERS: Readonly<Record<string, string>> = {
   ŋ: 'n',
 };
 
-/** How German and the Nordic languages write these where the mark is missing. */
+/** How German and the Nordic languages spell these letters without the mark. */
 const TRANSCRIBED: Readonly<Record<string, string>> = { ä: 'ae', ö: 'oe', ü: 'ue', å: 'aa', ø: 'oe' };
 
-// Marks of other scripts make letters of their own: й is no и.
+// In other scripts, a mark makes a different letter: й is not и.
 const MARKS = /([\p{Script=Latin}\p{Script=Greek}])\p{M}+/gu;
 
 export function lowered(text: string): string {
@@ -38,7 +38,7 @@ export function lowered(text: string): string {
     .replaceAll(/['’‘`´ʼ]/g, '');
 }
 
-/** Every run of letters and digits of a text that `lowered` gave, with its spellings. */
+/** The words of a text from `lowered`: every run of letters and digits. */
 export function wordsOf(text: string): Word[] {
   return (text.match(/[\p{L}\p{M}\p{N}]+/gu) ?? []).map(wordOf);
 }
@@ -86,12 +86,12 @@ function isUnmarked({ marks }: Word): boolean {
   return marks.every((mark) => mark === '');
 }
 
-/** A word as it is written without marks. */
+/** A word with one spelling and no marks. */
 export function spelled(spelling: string): Word {
   return { spellings: [spelling], marks: [] };
 }
 
-/** Whether the word is this one, whatever its marks. */
+/** Whether the word has this spelling, whatever its marks. */
 export function isSpelled(word: Word | undefined, spelling: string): boolean {
   return word?.spellings.includes(spelling) ?? false;
 }
@@ -104,7 +104,7 @@ function isSame(word: Word, other: Word | undefined): boolean {
   return other !== undefined && sameWord(word, other);
 }
 
-/** The same words in whatever order. */
+/** The same words in any order. */
 export function sameBag(some: readonly Word[], others: readonly Word[]): boolean {
   const left = [...others];
   for (const word of some) {
@@ -115,7 +115,7 @@ export function sameBag(some: readonly Word[], others: readonly Word[]): boolean
   return left.length === 0;
 }
 
-/** One word of several, as `mc` and `donald` make `mcdonald`. */
+/** Joins several words into one, as `mc` and `donald` become `mcdonald`. */
 export function joined(words: readonly Word[]): Word {
   const plain = words.map(({ spellings }) => spellings[0] ?? '').join('');
   const transcribed = words.map(({ spellings }) => spellings.at(-1) ?? '').join('');
@@ -125,7 +125,9 @@ export function joined(words: readonly Word[]): Word {
   };
 }
 
-/** Whether one was meant for the other: other marks, or a slip of the keyboard in a word long enough to be known by the rest. */
+/**
+ * Whether one is probably a misspelling of the other: different marks, or a typing error in a word that is long enough.
+ */
 export function isTypingError(one: Word, other: Word, lengthMin: number): boolean {
   if (one.spellings[0] === other.spellings[0]) return true;
   return one.spellings.some((spelling) => other.spellings.some((candidate) => isSlip(spelling, candidate, lengthMin)));
@@ -135,12 +137,12 @@ const LONG_WORD = 9;
 
 function isSlip(one: string, other: string, lengthMin: number): boolean {
   const length = Math.max(one.length, other.length);
-  // Another number is another thing, however near it looks.
+  // Different numbers are never typing errors.
   if (length < lengthMin || /\p{N}/u.test(one + other)) return false;
   return editDistance(one, other) <= (length >= LONG_WORD ? 2 : 1);
 }
 
-/** Letters left out, added, exchanged, or swapped with their neighbour (optimal string alignment). */
+/** The number of letters to omit, add, replace, or swap with a neighbour (optimal string alignment). */
 export function editDistance(one: string, other: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: other.length + 1 }, (_, index) => index);

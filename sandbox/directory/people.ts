@@ -7,15 +7,15 @@ const TITLES = new Set([
   ...TITLES_OF_WOMEN,
   ...'mx dr doctor prof professor rev reverend'.split(' '),
 ]);
-// Without kc, mba, mbe, obe and esquire, which are family names too: of Nepal, of West Africa, of England.
+// Excludes kc, mba, mbe, obe and esquire, which are also family names (in Nepal, West Africa and England).
 const HONOURS = new Set('cbe kbe dbe phd bsc msc llb esq qc'.split(' '));
-/** Written together with what follows, or apart, as the writer likes. */
+/** May be joined to the next word or separate from it. */
 const PARTICLES = new Set(
   'mc mac o de del della di da dos du la le van von der den ter ten el al bin ibn st ap'.split(' '),
 );
-/** "John Smith & Sons" is no John Smith: what he does, but perhaps not he. */
+/** "John Smith & Sons" is a business, perhaps not John Smith himself. */
 const BUSINESSES = new Set('co company son sons daughter daughters partners associates bros brothers'.split(' '));
-/** A person named beside one of these may not be the beneficial owner: the money is others', or everybody's. */
+/** A person named beside one of these words may not be the beneficial owner of the money. */
 const OTHERS_MONEY = new Set(
   (
     'trust trustee trustees estate executor executors administrator administrators foundation charity fund pension savings ' +
@@ -35,17 +35,20 @@ const GENERATIONS: Readonly<Record<string, string>> = {
 
 /** One of the people named by an account or a request. */
 export interface Person {
-  /** The name's words in each way of writing them: particles and hyphens together, or apart. */
+  /** The name's words in each possible form: particles and hyphenated parts joined, or separate. */
   readonly forms: readonly (readonly Word[])[];
   readonly generation: string | null;
   readonly titles: readonly string[];
   /** "Mr & Mrs" implies a second person. */
   readonly isCouple: boolean;
-  /** How many words stand before the comma that the family name is put first with. */
+  /** The number of words before the comma, for names with the family name first. */
   readonly commaAfter: number | null;
-  /** The words that are written with a hyphen, without it. */
+  /** The hyphenated words, without their hyphens. */
   readonly hyphened: readonly Word[];
-  /** Signs of a different person of the same name: half a name beside another's, or words of a trust or business. */
+  /**
+   * Why this may be another person of the same name: an incomplete name beside another's, or words of a trust or
+   * business.
+   */
   readonly doubt: string | null;
 }
 
@@ -82,7 +85,7 @@ interface SharedFamilyName {
   readonly isCertain: boolean;
 }
 
-/** The family name of the last of several, which those before may leave out. */
+/** The last person's family name, which the earlier ones may omit. */
 function sharedFamilyName(parts: readonly BareName[]): SharedFamilyName | null {
   const last = parts.at(-1);
   if (last === undefined || last.words.length < 2) return null;
@@ -90,13 +93,16 @@ function sharedFamilyName(parts: readonly BareName[]): SharedFamilyName | null {
   return { familyName, isCertain: last.text.split(' ').length - familyName.split(' ').length === 1 };
 }
 
-/** Whether a name before the last one's is whole: with the family name of both, or where it is known to lack only that. */
+/** Whether an earlier person's name is complete: it ends in the shared family name, or certainly lacks only that. */
 function isWhole(own: string, shared: SharedFamilyName | null): boolean {
   if (shared === null) return false;
   return own.includes(' ') ? own.endsWith(` ${shared.familyName}`) : shared.isCertain;
 }
 
-/** The titles of a part that is nothing else stand before the next one's name too; or, after all names, for one unnamed. */
+/**
+ * A part that has only titles adds them to the next name, which makes a couple; after the last name, they imply an
+ * unnamed second person.
+ */
 function withSharedTitles(parts: readonly BareName[]): BareName[] {
   const named: BareName[] = [];
   let waiting: readonly string[] = [];
@@ -108,7 +114,7 @@ function withSharedTitles(parts: readonly BareName[]): BareName[] {
   return waiting.length === 0 ? named : named.map((part) => ({ ...part, isCouple: true }));
 }
 
-/** The last word with the particles before it. */
+/** The last word, and the particles before it. */
 function familyNameOf(text: string): string {
   const words = text.split(' ');
   let start = words.length - 1;
@@ -123,7 +129,7 @@ interface BareName {
   readonly titles: readonly string[];
   readonly isCouple: boolean;
   readonly commaAfter: number | null;
-  /** "O." is an initial, where "O" may be the particle of O'Brien. */
+  /** "O." is an initial, while "O" may be the particle of O'Brien. */
   readonly dottedO: boolean;
 }
 
@@ -157,7 +163,7 @@ function bareName(part: string): BareName {
   };
 }
 
-/** The name as it is written, word for word, and then as it is with words written together. */
+/** The name as separate words, and with hyphenated parts, particles, or both joined. */
 function formsOf(text: string, dottedO: boolean): Word[][] {
   const binds = (word: Word) =>
     word.spellings.some((spelling) => PARTICLES.has(spelling) && !(dottedO && spelling === 'o'));

@@ -5,12 +5,12 @@ import { areShortForms, isGivenName } from './short-names.ts';
 
 export type NameMatch = 'full' | 'close' | 'none';
 
-/** Below this a single other letter makes another name: Joan and John, Hall and Hill. */
+/** In shorter names, one different letter makes a different name: Joan and John, Hall and Hill. */
 const GIVEN_NAME_TYPING_LENGTH_MIN = 5;
 const FAMILY_NAME_TYPING_LENGTH_MIN = 5;
 const TYPING_ERRORS_MAX = 2;
 
-/** Compares a name as asked with an account's, both of people; either may name the several holders of a joint account. */
+/** Compares a requested personal name with an account's; either may list the holders of a joint account. */
 export function matchPersons(asked: string, held: string): NameMatch {
   const askedPeople = peopleOf(asked);
   const holders = peopleOf(held);
@@ -30,7 +30,7 @@ function matchPerson(asked: Person, holder: Person): NameMatch {
   const results = asked.forms.flatMap((words, index) =>
     holder.forms.map((others, other) => {
       const match = matchWords(words, others);
-      // Both written together may be cut elsewhere: de Lara, del Ara.
+      // If both are joined, the words may have been divided differently: de Lara, del Ara.
       return match === 'full' && index > 0 && other > 0 ? 'close' : match;
     }),
   );
@@ -38,14 +38,14 @@ function matchPerson(asked: Person, holder: Person): NameMatch {
   return result === 'full' && isDoubtful(asked, holder) ? 'close' : result;
 }
 
-/** The same name, and yet perhaps another person: father and son, husband and wife. */
+/** Whether the same name may mean another person, such as father and son, or husband and wife. */
 function isDoubtful(asked: Person, holder: Person): boolean {
   if (asked.generation !== holder.generation || asked.doubt !== holder.doubt) return true;
   if (asked.commaAfter !== holder.commaAfter) return true;
   const sameTitles = asked.titles.join(' ') === holder.titles.join(' ');
   if (asked.isCouple && !(holder.isCouple && sameTitles)) return true;
   const [some, others] = [asked.hyphened, holder.hyphened];
-  // One hyphen left out is a way of writing, another one elsewhere is not: Anna Smith-Jones, Anna-Smith Jones.
+  // A missing hyphen does not matter, but one in another place does: Anna Smith-Jones, Anna-Smith Jones.
   if (some.length > 0 && others.length > 0 && !some.some((word) => others.some((other) => sameWord(word, other))))
     return true;
   const isOneWord = (asked.forms[0] ?? []).length === 1;
@@ -57,7 +57,7 @@ function isDoubtful(asked: Person, holder: Person): boolean {
 function matchWords(asked: readonly Word[], held: readonly Word[]): NameMatch {
   if (sameWords(asked, held)) return 'full';
   if (asked.length < 2 || held.length < 2) return sameWord(joined(asked), joined(held)) ? 'close' : 'none';
-  // In another order it is another person, or the same with the family name first: James Thomas, Thomas James.
+  // Another order means another person, or the same one with the family name first: James Thomas, Thomas James.
   if (sameBag(asked, held) || sameWord(joined(asked), joined(held))) return 'close';
   if (isPartOf(asked, held) || isPartOf(held, asked)) return 'close';
   const close =
@@ -70,7 +70,7 @@ function rotationsOf(words: readonly Word[]): Word[][] {
   return words.map((_, index) => [...words.slice(index), ...words.slice(0, index)]);
 }
 
-/** Names left out, with the first or the last still there. */
+/** Whether one name is the other with some words missing, but not both the first and the last. */
 function isPartOf(some: readonly Word[], all: readonly Word[]): boolean {
   if (some.length >= all.length) return false;
   if (!areSame(some[0], all[0]) && !areSame(some.at(-1), all.at(-1))) return false;
@@ -96,12 +96,12 @@ function areCloseNames(asked: readonly Word[], held: readonly Word[]): boolean {
   if (first === 'other' || (first === 'typing-error' && areGivenNames(given[0], heldGiven[0]))) return false;
   const all = [family, first];
   const errors = all.filter((kind) => kind === 'typing-error').length;
-  // Two approximations in a row are no match.
+  // Two approximations are too many, except two typing errors.
   const guessed = all.filter((kind) => kind !== 'same').length;
   return guessed <= 1 || (errors === guessed && errors <= TYPING_ERRORS_MAX);
 }
 
-/** Two existing given names are not typing errors of each other: Paul is not Paula, but Zoé may be Zoë. */
+/** One known given name is not a typing error of another: Paul is not Paula, but Zoé may be Zoë. */
 function areGivenNames(one: Word | undefined, other: Word | undefined): boolean {
   if (one === undefined || other === undefined || one.spellings[0] === other.spellings[0]) return false;
   return isGivenName(one) && isGivenName(other);

@@ -1,7 +1,9 @@
-/** More holders than any account has: beyond them no match is full. */
+/** More holders than any account has; longer lists never match fully. */
 const NAMES_MAX = 6;
 
-/** Whether each of the asked can be given one of the held that fits, and no two the same: a name said twice is two people. */
+/**
+ * Whether each requested name can be paired with a different holder that fits. A name listed twice means two people.
+ */
 export function eachHasItsOwn<Asked, Held>(
   asked: readonly Asked[],
   held: readonly Held[],

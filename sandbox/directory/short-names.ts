@@ -1,6 +1,6 @@
 import type { Word } from './name-words.ts';
 
-/** Given names that people use for one another: each line is one name's forms, or ways of writing it. */
+/** Interchangeable given names: each line has one name's short forms and spellings. */
 const LINES = `
 abigail abby gail
 alexander alex alec sandy
@@ -65,7 +65,7 @@ william bill billy will liam
 zachary zach
 `;
 
-/** More given names, and names that are given names and family names both: in another order they are other people. */
+/** More given names, including some that are also family names: in another order they name other people. */
 const OTHERS = `
 aaron adam adrian agnes ahmed alan albert ali alice allan amy ana andrea angela ann anna anne arthur barbara brian carl carla
 carlos carol caroline catherine chen claire clara clive colin craig dean dennis diana diego dominic dorothy douglas dylan

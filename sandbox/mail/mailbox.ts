@@ -6,14 +6,14 @@ export interface CaughtMail {
   readonly id: number;
   readonly messageId: string;
   readonly receivedAt: string;
-  /** By the envelope, which is what a mail server delivers by. */
+  /** From the envelope, by which mail servers deliver. */
   readonly recipients: readonly string[];
   readonly from: string;
   readonly to: string;
   readonly subject: string;
   readonly text: string;
   readonly html: string;
-  /** How often it was handed in: one Message-ID is one e-mail, as mailboxes have it. */
+  /** How often it was delivered: as in mailboxes, one Message-ID is one e-mail. */
   readonly deliveryCount: number;
 }
 
@@ -23,10 +23,10 @@ interface Line {
   readonly raw: string;
 }
 
-/** The newest are shown, and kept in memory. */
+/** The mailbox keeps this many in memory and shows them. */
 const MAILS_MAX = 1_000;
 
-/** All mail sent, readable by everyone: a stand-in for the world's mailboxes. */
+/** Every e-mail sent, readable by anyone: a stand-in for all mailboxes. */
 export class Mailbox {
   readonly #journal: Journal;
   readonly #mails = new Map<string, CaughtMail>();
@@ -56,7 +56,7 @@ export class Mailbox {
     await this.#show(line);
   }
 
-  /** The newest first. */
+  /** Newest first. */
   list(): readonly CaughtMail[] {
     return [...this.#mails.values()].sort((one, other) => other.id - one.id);
   }

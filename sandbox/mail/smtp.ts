@@ -3,13 +3,13 @@ import type { Mailbox } from './mailbox.ts';
 
 const MAIL_BYTES_MAX = 1024 * 1024;
 
-/** Answers that a word after a plus in the recipient's address asks for, as in `ada+refused@example.com`. */
+/** Answers selected by a suffix after a plus in the recipient's address, as in `ada+refused@example.com`. */
 const REFUSALS: Readonly<Record<string, readonly [code: number, message: string]>> = {
   refused: [550, 'No such mailbox'],
   unavailable: [451, 'Try again later'],
 };
 
-/** How often `unavailable` and `cut` do their mischief to one address before they relent. */
+/** How many attempts per address `unavailable` and `cut` affect. */
 const FAULT_COUNT = 2;
 
 export interface SmtpCatcher {
@@ -17,7 +17,7 @@ export interface SmtpCatcher {
   close(): Promise<void>;
 }
 
-/** A mail server that takes every e-mail for everybody and hands none on. */
+/** A mail server that accepts every e-mail and forwards none. */
 export async function startSmtpCatcher(options: {
   readonly port: number;
   readonly host: string;
@@ -56,7 +56,7 @@ export async function startSmtpCatcher(options: {
           .receive(Buffer.concat(chunks), recipients, options.now())
           .then(() => {
             if (cut === undefined) callback();
-            // Fails after accepting it: the sender cannot know.
+            // Fails after accepting it, so the sender does not know the outcome.
             else
               for (const connection of server.connections)
                 if (connection.id === session.id) connection._socket.destroy();
