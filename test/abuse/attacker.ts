@@ -2,7 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { nextStatus, requestHead, socketTo } from '../harness/faults/sockets.ts';
 import { ATTACKS, type Attack, HARMLESS, type Target } from './attacks.ts';
 
-/** The attackers' process: so many requests a second, each on its own connection, without waiting for earlier ones. */
+/**
+ * The attackers' process: a given number of requests a second, each on its own connection, without waiting for earlier
+ * ones.
+ */
 
 export interface AttackCommand {
   readonly target: Target;
@@ -37,7 +40,7 @@ process.on('message', (command: AttackCommand | 'report') => {
 });
 process.on('disconnect', () => process.exit(0));
 
-/** Sends for so long. What is slow goes on; the next command does not wait for it. */
+/** Sends for this long. The next command does not wait for slow requests, which continue. */
 async function run({ target, kind, perSecond, seconds }: AttackCommand): Promise<'sent'> {
   const startedMs = performance.now();
   for (let count = 0; count < perSecond * seconds; count += 1) {

@@ -108,7 +108,7 @@ const BODIES: readonly Attack[] = [
   },
 ];
 
-/** Doors that need no token. */
+/** Routes without a token. */
 const OPEN_DOORS: readonly Attack[] = [
   {
     name: 'a sign-up without a link',
@@ -236,7 +236,7 @@ const READS: readonly Attack[] = [
 
 export const ATTACKS: readonly Attack[] = [...BODIES, ...OPEN_DOORS, ...TOKENS, ...CONNECTIONS, ...READS];
 
-/** As many of these make the other half of the comparison. */
+/** The comparison sends as many of these as attacks. */
 export const HARMLESS: Attack = {
   name: 'a client that is read',
   answers: [200],

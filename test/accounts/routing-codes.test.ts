@@ -24,7 +24,7 @@ afterAll(async () => {
   await database?.drop();
 });
 
-/** Every value of a key, wherever it stands. */
+/** Every value of a key, at any depth. */
 function valuesOf(key: string, value: Json): Json[] {
   if (typeof value !== 'object' || value === null) return [];
   const own = Object.hasOwn(value, key) ? [value[key]] : [];

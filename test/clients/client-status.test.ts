@@ -33,7 +33,7 @@ async function statusOf(id: string): Promise<string> {
   return (await api.call('GET', `/clients/${id}`)).body.data.client.status;
 }
 
-/** A client that stands where no caller can bring it, too. */
+/** A client in any status, including those that no caller can set. */
 async function clientThatIs(status: ClientStatus): Promise<string> {
   const id = await world.client();
   await api.database.reader.statement('UPDATE clients SET status = $2 WHERE id = $1', [id, status]);

@@ -23,7 +23,7 @@ const DEADLINE_MS = 5_000;
 const MEMORY_MAX_BYTES = 300 * 1024 ** 2;
 
 const dataDirectory = mkdtempSync(join(tmpdir(), 'silent-database-'));
-// It stands still: so the key of the callers' tokens is read once, and their payments get as far as the database.
+// It does not advance, so the key of the callers' tokens is read only once, and their payments reach the database.
 const now = new Date();
 let server: RunningPostgres;
 let api: TestApi;
@@ -261,7 +261,7 @@ describe('behind a network that delivers late', () => {
       const answer = await far.call(...write(canary), { key: canary });
       expect([200, 201], answer.text).toContain(answer.status);
     };
-    // On each connection: a statement that is known there goes without a question before.
+    // On each connection, because a statement that is already prepared there needs no round trip before it.
     for (let round = 0; round < 3; round += 1) await Promise.all([warm(newCanary()), warm(newCanary())]);
     const canary = newCanary();
     const [method, path, body] = write(canary);

@@ -296,7 +296,7 @@ test('an older Postgres comes back, catches up with the bank, and pays nothing t
   // 75 less the fee of its arrival, less 50.50 and the fee of a payment out.
   expect((await account(poor.id)).availableBalance).toBeCloseTo(75 - 0.05 - 50.5 - 0.25, 10);
 
-  // The restored service works: one more each way, and every workflow stands where a row is open.
+  // The restored service works: one more payment in each direction, and every open row has its workflow.
   const next = await send(rich, 5.5);
   await reaches(next, 'completed');
   await until(

@@ -43,7 +43,7 @@ afterAll(async () => {
 
 /** How often a token was verified. */
 let looked = 0;
-// It stands still, so that the key of the callers' tokens is read once.
+// It does not advance, so the key of the callers' tokens is read only once.
 const started = new Date();
 const now = () => {
   looked += 1;

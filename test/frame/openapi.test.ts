@@ -10,7 +10,7 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Every property of every schema in the document, examples apart, with where it stands. */
+/** Every property of every schema in the document, except in examples, with its place. */
 function propertiesIn(value: unknown, at: string): Property[] {
   if (Array.isArray(value)) return value.flatMap((item, index) => propertiesIn(item, `${at}/${index}`));
   if (!isObject(value)) return [];

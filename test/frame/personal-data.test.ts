@@ -25,7 +25,7 @@ afterAll(async () => {
   await service?.close();
 });
 
-/** A text that stands nowhere else, remembered with the field that it was sent in. */
+/** A unique text, remembered with the field in which it was sent. */
 function mark(field: string): string {
   const text = `Zyx${field.replaceAll(/[^a-zA-Z]/g, '')}${String(marks.size).padStart(3, '0')}qj`;
   return keep(field, text);

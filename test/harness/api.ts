@@ -55,7 +55,7 @@ export interface TestMachineUser {
 
 export interface TestApi {
   readonly url: string;
-  /** Of its port for metrics. */
+  /** The address of its metrics. */
   readonly metricsUrl: string;
   readonly database: Database;
   readonly services: Services;
@@ -69,7 +69,7 @@ export interface TestApi {
 }
 
 export interface TestApiOptions {
-  /** Moves the service's clock: an interval of Postgres, asked before each transaction. */
+  /** Shifts the service's clock by a Postgres interval, read before each transaction. */
   readonly clockOffset?: () => string;
   readonly configuration?: (configuration: Configuration) => Configuration;
   /** Overrides the process's environment: SANDBOX_URL, SANDBOX_BANK_SECRET and so on. */
@@ -86,11 +86,11 @@ export interface TestApiOptions {
   /** Routes beside the service's own. */
   readonly routes?: readonly Route[];
   readonly maxConnections?: number;
-  /** The wall clock; while it stands still, token keys are read once. */
+  /** The wall clock. While it does not advance, each token key is read only once. */
   readonly now?: () => Date;
-  /** The connections of lists. */
+  /** Separate connections for lists. */
   readonly lists?: DatabaseOptions['lists'];
-  /** By which its sessions are found. */
+  /** By which tests find its sessions. */
   readonly applicationName?: string;
   /** Whether a second connection inside a transaction fails: true unless given. It slows every promise. */
   readonly guardsTransactions?: boolean;
@@ -109,7 +109,7 @@ export async function startApi(testDatabase: TestDatabase, options: TestApiOptio
     maxConnections: options.maxConnections ?? 10,
     applicationName: options.applicationName ?? 'test-api',
     guardsTransactions: options.guardsTransactions ?? true,
-    // A guard against hanging; how it is kept is tested where the deadline is.
+    // Only keeps a test from hanging; other tests cover deadlines.
     deadlineMs: options.deadlineMs ?? 60_000,
     lists: options.lists ?? { maxConnections: 4, deadlineMs: options.deadlineMs ?? 60_000 },
     onSharedFailure: reportSharedFailures(logger, sharedStatementFailures),
@@ -253,7 +253,7 @@ function checkAgainstContract(routes: typeof ROUTES, method: Method, path: strin
     }
     return;
   }
-  // Also in what a contract leaves open, such as the data of events.
+  // Also where a contract does not describe the content, such as the data of events.
   if (/"routingCodes":\s*\{\s*\}/.test(text) && method === 'GET') {
     throw new Error(`${method} ${path}: routingCodes without any is null: ${text}`);
   }

@@ -2,7 +2,7 @@ import type { Reader } from '../../db/driver/client.ts';
 import type { Initiator } from '../../db/frame/audit-entries.ts';
 import type { Json } from './api.ts';
 
-/** Who asks for changes that a test makes without HTTP. */
+/** The requester of changes that a test makes without HTTP. */
 export const TESTER: Initiator = { actor: 'tester', requestId: null };
 
 /** The audit of one resource, oldest first. */

@@ -17,7 +17,7 @@ export interface BuiltInAccounts {
     outcome: AccountOutcome,
     provider?: string,
   ): ReturnType<typeof applyAccountCallback>;
-  /** Pounds from outside. */
+  /** Credits a payment in pounds from outside. */
   payIn(account: Json, serviceProviderId: string, amountMinor: bigint): Promise<unknown>;
 }
 

@@ -1,14 +1,14 @@
-/** Random choices that a seed decides: the same seed makes the same choices. */
+/** Random choices determined by a seed: the same seed makes the same choices. */
 export interface Random {
-  /** From 0 up to 1. */
+  /** From 0, included, to 1, excluded. */
   next(): number;
-  /** A whole number of [minimum, maximum]. */
+  /** A whole number from minimum to maximum, both included. */
   whole(minimum: number, maximum: number): number;
   chance(probability: number): boolean;
   pick<Item>(items: readonly Item[]): Item;
   /** Two different ones. */
   pair<Item>(items: readonly Item[]): [Item, Item];
-  /** One of the names, by weight. */
+  /** One of the names, chosen by weight. */
   weighted<Name extends string>(weights: Readonly<Record<Name, number>>): Name;
 }
 
@@ -48,7 +48,7 @@ export function randomFrom(seed: number): Random {
   };
 }
 
-/** `SEED` of the environment, so that a failed run can be repeated; else the given one. */
+/** `SEED` from the environment, so that a failed run can be repeated; otherwise the given one. */
 export function seedOr(fallback: number): number {
   const given = Number(process.env.SEED);
   return Number.isInteger(given) && given > 0 ? given : fallback;

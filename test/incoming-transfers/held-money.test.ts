@@ -152,7 +152,7 @@ async function since(before: { available: number }, of = account.id): Promise<nu
 const HELD = ['incoming-transfer-pending', 'incoming-transfer-on-hold'];
 
 describe('money that the bank holds', () => {
-  test('is receivable and not spendable until the bank lets go of it, then pending, then completed', async () => {
+  test('is receivable and not spendable until the bank releases it, then pending, then completed', async () => {
     const before = await world.balance(account.id);
     const held = await arrives({ iban: account.iban, hold: true });
     expect(held).toMatchObject({ status: 'on-hold', accountId: account.id, transferDate: null });
@@ -173,7 +173,7 @@ describe('money that the bank holds', () => {
     expect(entries.map(({ kind }: Json) => kind)).toEqual(['payment-in']);
   });
 
-  test('is held for its account once the bank lets go of it, where that is not active', async () => {
+  test('is held for its account once the bank releases it, where that is not active', async () => {
     const other = await opened(await world.client('Held'));
     const held = await arrives({ iban: other.iban, hold: true });
     const set = (status: string) =>
@@ -192,7 +192,7 @@ describe('money that the bank holds', () => {
     await reaches(held.id, 'failed');
   });
 
-  test('can be assigned while the bank holds it, and is credited when the bank lets go of it', async () => {
+  test('can be assigned while the bank holds it, and is credited when the bank releases it', async () => {
     const before = await world.balance(account.id);
     const held = await arrives({ reference: 'no number in here', hold: true });
     const assigned = await assign(held.id, account.id);
@@ -204,7 +204,7 @@ describe('money that the bank holds', () => {
     expect(await since(before)).toBe(40);
   });
 
-  test('is let go of after a restore, where the release happened in the window that was lost', async () => {
+  test('is released after a restore, where the release happened in the window that was lost', async () => {
     const before = await world.balance(account.id);
     const [held, kept] = [
       await arrives({ iban: account.iban, hold: true }),
@@ -226,7 +226,7 @@ describe('money that the bank holds', () => {
     expect(await world.events(held.id)).toEqual([...HELD, 'incoming-transfer-pending', 'incoming-transfer-completed']);
   });
 
-  test('can be returned while the bank holds it; the bank lets go of nothing then', async () => {
+  test('can be returned while the bank holds it; the bank then releases nothing', async () => {
     const before = await world.balance(account.id);
     const held = await arrives({ iban: account.iban, hold: true });
     expect((await act(held.id, 'return', {})).body.data.incomingTransfer.status).toBe('failed');
@@ -240,7 +240,7 @@ describe('money that the bank holds', () => {
   });
 });
 
-test('assigned, returned and let go of at one moment, held money goes one way, and the books hold', async () => {
+test('assigned, returned and released at one moment, held money goes one way, and the books hold', async () => {
   const before = await world.balance(account.id);
   let credited = 0;
   for (let round = 0; round < 8; round += 1) {
@@ -254,7 +254,7 @@ test('assigned, returned and let go of at one moment, held money goes one way, a
       'SELECT status FROM incoming_transfers WHERE id = $1',
       [held.id],
     );
-    // Assigned before the bank has let go: that follows.
+    // Assigned before the bank has released it, which follows.
     const status = present?.status === 'failed' ? 'failed' : 'completed';
     if (status === 'completed') await bank('POST', `/payments-in/${held.serviceProviderId}/release`);
     const ended = await eventually('it has ended', async () => {

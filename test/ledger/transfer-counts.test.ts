@@ -189,7 +189,7 @@ test('several processes that count at once count each transfer once', async () =
   await listsAreExact();
 });
 
-test('few transfers at a time fill a stretch before the next one begins', async () => {
+test('few transfers at a time fill a range of ids before the next one begins', async () => {
   const idRanges = async () => {
     const [row] = await database.statement<{ idRanges: number; rows: number }>(
       `SELECT (SELECT count(*)::integer FROM transfer_stretches WHERE direction = 'outgoing') AS "idRanges",

@@ -15,7 +15,7 @@ let source: string;
 let destination: string;
 let bankAccount: string;
 
-/** The service's clock stands at noon of this Wednesday, a business day of every scheme. */
+/** The service's clock always shows noon of this Wednesday, a business day of every scheme. */
 let clock = '2027-06-16T12:00:00Z';
 
 beforeAll(async () => {

@@ -231,7 +231,7 @@ describe('a started service', () => {
   });
 
   test('stops when the process that started it is gone', async () => {
-    // The shell stands for npm, which ends silently on SIGTERM.
+    // The shell plays the part of npm, which ends silently on SIGTERM.
     const shell = spawn('sh', ['-c', `"$0" --import tsx scripts/start.ts & echo started; wait`, process.execPath], {
       cwd: PROJECT_DIRECTORY,
       env: second.environment,

@@ -170,7 +170,7 @@ function conclude(results: readonly CrashRunResult[]): number {
   return problems === 0 ? 0 : 1;
 }
 
-// What was started is ended on exit.
+// On exit, the run ends every process that it started.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 
 main().then(

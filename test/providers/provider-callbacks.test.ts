@@ -164,7 +164,7 @@ test('money that matches no account is on hold, not lost', async () => {
   expect(body.data.incomingTransfers).toMatchObject([{ status: 'on-hold', accountId: null, amount: 12.5 }]);
 });
 
-describe('money that the bank holds and lets go of', () => {
+describe('money that the bank holds and releases', () => {
   const heldIn = (reference: string): Json => {
     const received = paymentIn(reference);
     return { ...received, data: { ...received.data, held: true } };

@@ -91,7 +91,7 @@ test('a process without a relay notifies the others of what it woke, and straigh
   local.close();
   const heard: string[] = [];
   const listener = await api.database.listen('workflow_wakeups', (payload) => heard.push(payload));
-  // It is called once when it begins to hear.
+  // The listener is called once when it starts to listen.
   const count = (of: number) =>
     until(
       async () => heard.length,

@@ -12,7 +12,7 @@ import { acceptedPayment, completedPayment } from '../harness/workflows/scripted
 let environment: TestWorkflowEnvironment;
 let stage: Stage;
 let offsetMs = 0;
-/** How far the database's clock stands before the server's. */
+/** How far the database's clock is ahead of the server's. */
 let aheadMs = 0;
 
 /**

@@ -9,7 +9,7 @@ export type HoldFrom = 'now' | 'commit';
  */
 export interface CrashPointProxy {
   readonly port: number;
-  /** Holds answers on the connection that sends these words, from then on or from its next commit on. */
+  /** Holds answers on the connection that sends this text, from then on or from its next commit on. */
   holdAfter(words: string, from: HoldFrom): void;
   /** All answers on all connections are held. */
   holdAll(): void;
@@ -17,7 +17,7 @@ export interface CrashPointProxy {
   heldCount(): number;
   /** Lets new connections pass. Held ones stay held until they are closed. */
   pass(): void;
-  /** Lets go what was held by `holdAll` too. */
+  /** Also releases what `holdAll` held. */
   letGo(): void;
   close(): Promise<void>;
 }

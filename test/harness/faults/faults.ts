@@ -144,7 +144,7 @@ async function inflict(
   }
 }
 
-/** Whether the bank has taken it. */
+/** Whether the bank has applied them. */
 async function setBankFaults(service: WholeService, faults: Readonly<Record<string, number>>): Promise<boolean> {
   return fetch(`${service.sandboxUrl}/bank/faults`, {
     method: 'POST',

@@ -21,7 +21,7 @@ export interface FaultyServer {
   readonly url: string;
   /** The real server's answers, in order. */
   readonly exchanges: readonly Exchange[];
-  /** Every request that comes while `work` lasts meets the fault. */
+  /** Applies the fault to every request that arrives while `work` runs. */
   during<Result>(fault: Fault, work: () => Promise<Result>): Promise<Result>;
   close(): Promise<void>;
 }
@@ -46,7 +46,7 @@ export async function startFaultyServer(target: string): Promise<FaultyServer> {
       exchanges.push({ method, path, requestBody, answer });
       return answer;
     };
-    // If the real server cuts the connection or is gone, so is this one.
+    // If the real server cuts the connection or is down, this one cuts it too.
     await current(forward, response).catch(() => response.destroy());
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -87,7 +87,7 @@ export function answered(answer: WireAnswer): Fault {
   return async (_forward, response) => send(response, answer);
 }
 
-/** The real server's answer is changed on the way. */
+/** Changes the real server's answer on its way to the client. */
 export function changed(change: (body: string) => string): Fault {
   return async (forward, response) => {
     const answer = await forward();
@@ -99,7 +99,7 @@ export const cutBefore: Fault = async (_forward, response) => {
   response.destroy();
 };
 
-/** It takes effect, and nothing says so. */
+/** The request takes effect, but its answer is lost. */
 export const cutAfter: Fault = async (forward, response) => {
   await forward();
   response.destroy();
@@ -112,5 +112,5 @@ export const cutWithin: Fault = async (forward, response) => {
   response.write(half, () => response.destroy());
 };
 
-/** Takes the request and never answers. */
+/** Accepts the request and never answers. */
 export const silent: Fault = async () => {};

@@ -6,9 +6,9 @@ import { connect, createServer, type Socket } from 'node:net';
  */
 export interface LateProxy {
   readonly port: number;
-  /** Retains everything sent from now on: on every connection, or on the next one that sends these words. */
+  /** Retains everything sent from now on: on every connection, or on the next one that sends this text. */
   hold(words?: string): void;
-  /** How many connections have something kept. */
+  /** How many connections have retained data. */
   heldCount(): number;
   /** Delivers everything retained, in order, and retains nothing more. */
   deliver(): void;

@@ -4,7 +4,7 @@ import { connect, createServer, type Socket } from 'node:net';
 export interface TcpProxy {
   readonly port: number;
   hold(): void;
-  /** Resumes, and closes the connections that it held: it is unknown what they lost. */
+  /** Resumes, and closes the connections that it held, because nobody knows what they lost. */
   release(): void;
   close(): Promise<void>;
 }

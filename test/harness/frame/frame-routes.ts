@@ -24,7 +24,7 @@ import { amountNumber } from '../../../domain/frame/money.ts';
 
 type ThingId = Id<'Thing'>;
 
-/** The audit action by which a test counts what its writes left behind. */
+/** The audit action by which a test counts the effects of its writes. */
 export const THING_ACTION = 'thing-made';
 
 const thingShown = fields({ id: uuid(), name: nullable(text(140)), amount: amount(), dueDate: nullable(text(10)) });
@@ -32,14 +32,14 @@ const THING = { id: '0197b2a4-6f0e-7cc3-9d55-0d6b1c1f2a11', name: null, amount: 
 
 /** Holds the creation of a thing in mid-transaction until the test releases it. */
 export interface Gate {
-  /** Resolves once the route stands before it. */
+  /** Resolves once the route has reached it. */
   readonly reached: Promise<void>;
   open(): void;
 }
 
 const gates = new Map<string, { pass(): Promise<void> }>();
 
-/** Things of this name stop here. */
+/** The creation of a thing with this name stops here. */
 export function gateOf(name: string): Gate {
   let reach = (): void => {};
   let open = (): void => {};
@@ -97,7 +97,7 @@ const postThing = route(
     }),
 );
 
-/** How often the route below asked outside. */
+/** How often the route below called out. */
 export const asked = { count: 0 };
 
 const askThing = route(

@@ -13,14 +13,14 @@ const PATH_CANDIDATES = ['GB', 'external', 'internal', 'faster-payments', 'someo
 
 /** Routes without any resource id in path, body or query, and why they can refuse none. */
 export const WITHOUT_IDS: Readonly<Record<string, string>> = {
-  'POST /clients': 'a client stands on nothing else',
-  'GET /clients': 'its filters are words of the client itself',
-  'GET /users': 'its filters are words of the user itself',
+  'POST /clients': 'a client refers to no other resource',
+  'GET /clients': 'its filters are fields of the client itself',
+  'GET /users': 'its filters are fields of the user itself',
   'GET /users/{userEmail}/invitations': 'an address is no id: one that was never invited has no invitations',
   'GET /beneficiary-bank-account-requirements': 'rules by currency and country',
   'GET /transfer-reasons/{country}': 'reasons by country',
-  'POST /machine-users': 'a machine user stands on nothing else',
-  'GET /machine-users': 'its filters are words of the machine user itself',
+  'POST /machine-users': 'a machine user refers to no other resource',
+  'GET /machine-users': 'its filters are fields of the machine user itself',
   'POST /webhook-subscriptions': 'a subscription names modules and types',
   'GET /webhook-subscriptions': 'its filter is the status',
   'GET /events': 'positions, modules and types',
@@ -73,7 +73,7 @@ export function routeSuite(route: Route, api: () => TestApi): void {
         }
       }
       for (const name of filters) expect((await call(`${examplePath(route)}?${name}=17`)).status).toBe(400);
-      // A foreign id in the path is refused before anything else is looked up.
+      // The service rejects a foreign id in the path before it looks up anything else.
       if (ids.length > 0) return;
       for (const body of naming) {
         const { status, body: error, text } = await call(examplePath(route), body);

@@ -12,7 +12,7 @@ export const STERLING = {
 export const EURO = { country: 'DE', currency: 'EUR', iban: 'DE89370400440532013000' };
 export const DOLLAR = { country: 'US', currency: 'USD', accountNumber: '1234567', routingCodes: { bic: 'CHASUS33' } };
 
-/** The body of a write of this part of the interface. */
+/** The body of a write request for beneficiaries. */
 export function direct(data: Json): Json {
   return { workflow: { code: 'direct' }, data };
 }
@@ -29,7 +29,7 @@ export function problems(answer: Called): string[] {
 }
 
 export interface Beneficiaries {
-  /** A beneficiary of the client as it is sent: the bakery with a sterling account, but for `change`. */
+  /** A beneficiary as callers send it: a bakery with a sterling account, with `change` applied. */
   body(change?: Json): Json;
   post(beneficiary: Json): Promise<Called>;
   created(beneficiary?: Json): Promise<Json>;

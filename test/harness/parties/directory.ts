@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { Json } from '../api.ts';
 
-/** A name directory that the test scripts; it counts its queries. */
+/** A name directory whose answers the test scripts; it counts its queries. */
 export interface ScriptedDirectory {
   readonly url: string;
   asked: number;

@@ -5,7 +5,7 @@ import type { Called, Json } from '../api.ts';
 export interface Resource {
   /** Prefix of field names in problems: `client`, or `client.relations.0`. */
   readonly label: string;
-  /** The least that makes one. */
+  /** The smallest valid object. */
   readonly least: () => Json;
   /** By an object's path: the fields required beside the tested one. */
   readonly beside: Readonly<Record<string, Json>>;
@@ -16,16 +16,16 @@ export interface Resource {
   readonly read?: (made: Json) => Promise<Called>;
 }
 
-/** One field and what the specification says of it. */
+/** One field and its rules in the specification. */
 export interface FieldRule {
   readonly rule: string;
   readonly path: string;
   readonly need: 'required' | 'optional' | 'read-only';
   readonly takes?: readonly Taken[];
   readonly refuses?: readonly Refused[];
-  /** What an optional field shows without a value. */
+  /** How an optional field without a value is shown. */
   readonly absent?: unknown;
-  /** Other fields that follow this one. */
+  /** Other fields that change with this one. */
   readonly moves?: readonly string[];
   /** A field that only POST can set. */
   readonly only?: 'POST' | 'PATCH';

@@ -157,7 +157,7 @@ export async function startInvitations(name: string): Promise<InvitationStage> {
   };
 }
 
-/** The link that an e-mail is about. */
+/** The sign-up link in an e-mail. */
 export function linkIn({ text }: Pick<Mail, 'text'>): string {
   const links = new Set([...text.matchAll(/https?:\/\/\S+/g)].map(([link]) => link));
   const [link, ...others] = links;

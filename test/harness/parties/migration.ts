@@ -18,7 +18,7 @@ export interface MigrationStage {
   /** Everything that the API has logged. */
   readonly logged: string[];
   sandbox: RunningSandbox;
-  /** `kill -9`, then the same bank at another address, with whatever it had written. */
+  /** `kill -9`, then the same bank at another address, with the data that it had written. */
   restartSandbox(): Promise<void>;
   bank(method: string, path: string, body?: Json): Promise<Json>;
   close(): Promise<void>;

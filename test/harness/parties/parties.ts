@@ -26,7 +26,7 @@ export const IDENTIFICATION_TYPES = [
 
 const rule = '2.1 Address';
 
-/** The address at `path`; what is shown also has the keys that `more` makes of it. */
+/** The address at `path`; answers also show the keys that `more` derives from it. */
 export function addressRules(
   path: string,
   need: 'required' | 'optional',
@@ -182,7 +182,7 @@ export function identificationRules(path: string): FieldRule[] {
   ];
 }
 
-/** What the service makes by itself is never sent. */
+/** Callers cannot send fields that the service generates. */
 export function readOnly(name: string, values: Readonly<Record<string, unknown>>): FieldRule[] {
   return Object.entries(values).map(([path, value]) => ({
     rule: `${name}, read-only`,

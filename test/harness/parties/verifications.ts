@@ -10,18 +10,18 @@ export interface Asking {
   readonly identity?: Json;
   readonly accountNumber?: string;
   readonly sortCode?: string;
-  /** Laid over `data.beneficiary`. */
+  /** Overrides fields of `data.beneficiary`. */
   readonly beneficiary?: Json;
   readonly connect?: Json;
   readonly key?: string;
-  /** Another API than the usual one. */
+  /** An API other than the default. */
   readonly at?: TestApi;
 }
 
 export interface Verifications {
   verify(asking?: Asking): Promise<Called>;
   verified(asking?: Asking): Promise<Json>;
-  /** The rows of the audit, in the order of the questions. */
+  /** The stored verifications, in the order of the requests. */
   stored(): Promise<Json[]>;
 }
 

@@ -5,7 +5,7 @@ export interface Question {
   readonly type: 'A' | 'AAAA' | 'other';
 }
 
-/** A name server on loopback that the test scripts. */
+/** A name server on loopback whose answers the test scripts. */
 export interface NameServer {
   /** `address:port`. */
   readonly address: string;

@@ -12,7 +12,7 @@ const READY_MS_MAX = 180_000;
 
 export interface RunningSandbox {
   readonly url: string;
-  /** Where it catches mail. */
+  /** Its mail server. */
   readonly smtpUrl: string;
   readonly pid: number;
   /** Everything that the process has written. */
@@ -126,7 +126,7 @@ export function temporaryDirectory(): { readonly path: string; remove(): void } 
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
 }
 
-/** Looks until `look` gives something other than undefined. */
+/** Polls until `look` returns something other than undefined. */
 export async function eventually<Found>(
   what: string,
   look: () => Found | undefined | Promise<Found | undefined>,

@@ -63,13 +63,13 @@ export interface ServiceProcess {
   /** How often it was killed. */
   readonly kills: number;
   readonly isUp: boolean;
-  /** Of the process that runs now; undefined while none does. */
+  /** Of the running process; undefined while there is none. */
   readonly pid: number | undefined;
-  /** SIGKILL, and until it has ended. */
+  /** Sends SIGKILL, and resolves when it has ended. */
   kill(): Promise<void>;
   /** Starts it again; resolves when it serves. */
   start(): Promise<void>;
-  /** SIGSTOP for so long. */
+  /** Stops it (SIGSTOP) for this long. */
   pause(durationMs: number): Promise<void>;
 }
 
@@ -81,7 +81,7 @@ export interface WholeService {
   readonly sandboxUrl: string;
   readonly databaseUrl: string;
   readonly temporalAddress: string;
-  /** Of an operator who is admin too. */
+  /** Token of an operator who is also an admin. */
   readonly token: string;
   /** The test's own connections, which survive kills. */
   readonly database: Database;

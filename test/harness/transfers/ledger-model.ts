@@ -31,7 +31,7 @@ interface Account {
 
 interface Transfer {
   readonly from: string;
-  /** Null: outside. */
+  /** Null: outside the service. */
   readonly to: string | null;
   readonly pence: number;
   readonly fee: number;

@@ -31,7 +31,7 @@ export interface Receiver {
   readonly url: string;
   readonly port: number;
   readonly received: readonly Received[];
-  /** What it answers from now on; 200 at first. */
+  /** Sets its answers from now on; initially 200. */
   answer(handler: (message: Received, response: ServerResponse, request: IncomingMessage) => void): void;
   connections(): number;
   close(): Promise<void>;

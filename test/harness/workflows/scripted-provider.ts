@@ -16,7 +16,7 @@ export interface ScriptedProvider extends Provider {
   };
 }
 
-/** What the stage's transfers are of, unless a test says otherwise. */
+/** The money of the stage's transfers, unless a test sets another amount. */
 const MONEY = { amountMinor: 1_000n, currency: 'GBP' } as const;
 
 export function completedPayment(ourReference: string): PaymentAnswer & PaymentState {

@@ -5,8 +5,8 @@ import { STATE_TABLES } from './state-tables.ts';
 const MODULES = ['outgoing-transfers', 'incoming-transfers'] as const;
 
 /**
- * Status changes in the events of transfers that their tables of moves lack, whatever made them: domain/, a
- * statement, or an SQL function.
+ * Status changes in the events of transfers that their transition tables do not allow, whether domain/, a statement or
+ * an SQL function made them.
  */
 export async function illegalMoves(reader: Reader): Promise<string[]> {
   const rows = await reader.statement<{

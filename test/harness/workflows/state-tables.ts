@@ -21,47 +21,47 @@ export const STATE_TABLES = {
     begins: 'pending',
     moves: ACCOUNT_MOVES,
     notes:
-      '`pending` to `closed` is for callers of plug-in accounts alone. Built-in accounts are opened and declined by their provider; by the API they only close, through the provider.',
+      'Only callers of plug-in accounts may move `pending` to `closed`. The provider opens or declines a built-in account; the API can only close such an account, through its provider.',
   },
   connections: {
     title: 'Connections of accounts',
     begins: 'creation-in-progress',
     moves: CONNECTION_MOVES,
-    notes: "`dependency-failed`: the client's own connection failed, so the account was never asked for.",
+    notes: "`dependency-failed`: the client's own connection failed, so the account was never requested.",
   },
   clients: {
     title: 'Clients',
     begins: 'active',
     moves: CLIENT_MOVES,
     notes:
-      'As accounts move, by callers of the roles compliance and admin. `closed` needs every account closed or declined. A client that is not active opens nothing and sends nothing, and its money in is held.',
+      'The same transitions as for accounts, by callers with the role compliance or admin. `closed` requires that every account is closed or declined. A client that is not active can neither open accounts nor pay, and payments to it are held.',
   },
   'outgoing-transfers': {
     title: 'Outgoing transfers',
     begins: 'pending',
     moves: OUTGOING_TRANSFER_MOVES,
     notes:
-      '`processing` has the money reserved, `released` was accepted by the provider and posted, `completed` is settled. A completed transfer can still come back: it stays `completed` and shows `returned`.',
+      '`processing`: the money is reserved. `released`: the provider has accepted the payment, and it is posted. `completed`: it is settled. A completed transfer can still be returned: it stays `completed` and shows `returned`.',
   },
   'incoming-transfers': {
     title: 'Incoming transfers',
     begins: 'pending',
     moves: INCOMING_TRANSFER_MOVES,
     notes:
-      '`on-hold`: no account or several match, the account or its client is not active, or the provider holds the money; its event is for those who name it. `on-hold` to `pending` is the provider letting go.',
+      '`on-hold`: no account or several match, the account or its client is not active, or the provider holds the money; only subscriptions that name its event receive it. `on-hold` becomes `pending` when the provider releases the money.',
   },
-  users: { title: 'Users', begins: 'active', moves: USER_MOVES, notes: 'Callers set both by PATCH.' },
+  users: { title: 'Users', begins: 'active', moves: USER_MOVES, notes: 'Callers set either status by PATCH.' },
   'user-invitations': {
     title: 'User invitations',
     begins: 'pending',
     moves: USER_INVITATION_MOVES,
     notes:
-      'The invited person accepts or rejects, behind the link of the e-mail; callers cancel; after seven days the workflow does.',
+      'The invited person accepts or rejects through the link in the e-mail; callers can cancel; after seven days the workflow cancels.',
   },
   'user-client-relations': {
     title: 'User client relations',
     begins: 'allowed',
     moves: USER_CLIENT_RELATION_MOVES,
-    notes: 'Callers set both by PATCH.',
+    notes: 'Callers set either status by PATCH.',
   },
 } as const satisfies Record<string, StateTable>;
