@@ -11,6 +11,7 @@ import type { Measurement } from './load/measure.ts';
 import { residentBytes } from './load/processor-time.ts';
 import { type BenchOptions, readOptions } from './options.ts';
 import { machine, markdown, type Report, writeReport } from './report.ts';
+import { benchRoutes } from './routes/run.ts';
 import { type Stage, startStage } from './stage.ts';
 
 /** Shared by all cases. */
@@ -37,11 +38,13 @@ async function main(): Promise<void> {
     const bench: Bench = { options, stage, callers, accounts, floorAccounts, say };
     const idle = memory(stage, 'at the start');
     const measurements = await runCases(bench);
+    const routes = options.only.has('routes') ? await benchRoutes(bench) : null;
     const memoryMiB = options.only.has('e') ? { ...idle, ...memory(stage, 'at the end') } : {};
-    const report: Report = { startedAt, machine: machine(), measurements, memoryMiB };
+    const report: Report = { startedAt, machine: machine(), measurements, memoryMiB, routes };
     const files = writeReport(report);
     console.log(markdown(report));
     say(`Written: ${files.join(', ')}`);
+    if (routes !== null && routes.failures.length > 0) process.exitCode = 1;
   } finally {
     callers.close();
     await stage.close();

@@ -2,8 +2,8 @@ import { parseArgs } from 'node:util';
 
 /** Cases of a run without `--only`. */
 const USUAL_CASES = ['a', 'b', 'c', 'd', 'e', 'f'] as const;
-/** Excluded by default, as loading takes minutes. */
-const CASES = [...USUAL_CASES, 'ledger-check', 'admissions'] as const;
+/** The others are excluded by default: loading takes minutes, and `routes` does without Temporal. */
+const CASES = [...USUAL_CASES, 'ledger-check', 'admissions', 'routes'] as const;
 export type CaseName = (typeof CASES)[number];
 
 export interface BenchOptions {
@@ -15,10 +15,17 @@ export interface BenchOptions {
   readonly largeRows: number;
   /** For the case ledger-check. */
   readonly postings: number;
+  /** For the case routes: the titles of the rows to measure. */
+  readonly routes: RegExp;
 }
 
+/** Many short rounds of the many rows of `routes`, in which a disturbance spoils few. */
+const ROUTES_DEFAULTS = { seconds: '0.4', rounds: '5', callers: '16' };
+const DEFAULTS = { seconds: '1', rounds: '3', callers: '1,16,32' };
+
 const USAGE =
-  'npm run bench -- [--only a,b,c,d,e,f,ledger-check,admissions] [--seconds 1] [--rounds 3] [--callers 1,16,32] [--large-rows 1000000] [--postings 3000000]';
+  'npm run bench -- [--only a,b,c,d,e,f,ledger-check,admissions] [--seconds 1] [--rounds 3] [--callers 1,16,32] [--large-rows 1000000] [--postings 3000000]\n' +
+  'npm run bench -- --only routes [--routes PATTERN] [--seconds 0.4] [--rounds 5] [--callers 16]';
 
 /** Parses the command line; throws the usage on unknown options. */
 export function readOptions(words: readonly string[]): BenchOptions {
@@ -26,11 +33,12 @@ export function readOptions(words: readonly string[]): BenchOptions {
     args: [...words],
     options: {
       only: { type: 'string', default: USUAL_CASES.join(',') },
-      seconds: { type: 'string', default: '1' },
-      rounds: { type: 'string', default: '3' },
-      callers: { type: 'string', default: '1,16,32' },
+      seconds: { type: 'string' },
+      rounds: { type: 'string' },
+      callers: { type: 'string' },
       'large-rows': { type: 'string', default: '1000000' },
       postings: { type: 'string', default: '3000000' },
+      routes: { type: 'string', default: '' },
     },
   });
   const only = values.only.split(',').map((letter) => {
@@ -38,13 +46,16 @@ export function readOptions(words: readonly string[]): BenchOptions {
     if (known === undefined) throw new Error(`There is no case ${letter}. ${USAGE}`);
     return known;
   });
+  if (only.includes('routes') && only.length > 1) throw new Error(`The case routes runs alone. ${USAGE}`);
+  const defaults = only.includes('routes') ? ROUTES_DEFAULTS : DEFAULTS;
   return {
     only: new Set(only),
-    seconds: positive(values.seconds),
-    rounds: positive(values.rounds),
-    callers: values.callers.split(',').map(positive),
+    seconds: positive(values.seconds ?? defaults.seconds),
+    rounds: positive(values.rounds ?? defaults.rounds),
+    callers: (values.callers ?? defaults.callers).split(',').map(positive),
     largeRows: positive(values['large-rows']),
     postings: positive(values.postings),
+    routes: new RegExp(values.routes),
   };
 }
 

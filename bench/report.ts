@@ -2,6 +2,8 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import type { Measurement } from './load/measure.ts';
+import { routeTable } from './routes/report.ts';
+import type { RouteResults } from './routes/run.ts';
 
 export interface Report {
   readonly startedAt: string;
@@ -9,6 +11,8 @@ export interface Report {
   readonly measurements: readonly Measurement[];
   /** Resident memory in MiB, by process. */
   readonly memoryMiB: Readonly<Record<string, number>>;
+  /** Null unless the table of all routes was measured. */
+  readonly routes: RouteResults | null;
 }
 
 const RESULTS = fileURLToPath(new URL('results/', import.meta.url));
@@ -35,10 +39,11 @@ export function writeReport(report: Report): readonly string[] {
  * The table of all measurements; `of the first` compares with the case's first contender at the same number of
  * callers.
  */
-export function markdown({ startedAt, machine: on, measurements, memoryMiB }: Report): string {
+export function markdown({ startedAt, machine: on, measurements, memoryMiB, routes }: Report): string {
+  const header = [`${startedAt.slice(0, 16)} UTC, ${on}`, ''];
+  if (routes !== null) return [...header, ...routeTable(routes)].join('\n');
   const lines = [
-    `${startedAt.slice(0, 16)} UTC, ${on}`,
-    '',
+    ...header,
     '| case | | callers | per second | p50 ms | p99 ms | CPU ms each | rate, of the first | p50, of the first |',
     '|---|---|--:|--:|--:|--:|--:|--:|--:|',
   ];

@@ -29,6 +29,8 @@ export interface Stage {
   readonly floor: Served;
   readonly floorWorker: RunningProcess;
   readonly token: string;
+  /** Signs the sandbox bank's callbacks. */
+  readonly bankSecret: string;
   /** Another database of the same Postgres, and an API that serves it. */
   secondApi(name: string): Promise<{ api: Served; sql: postgres.Sql }>;
   /** Another database of the same Postgres, empty. */
@@ -104,6 +106,7 @@ export async function startStage(say: (line: string) => void): Promise<Stage> {
       floorWorker: await launcher.launch('floor-worker', 'bench/floor/floor-worker.ts'),
       floor: await launcher.serve('floor', 'bench/floor/floor-server.ts', await freePort()),
       api: await launcher.serve('api', 'api/main.ts', Number(launcher.environment.PORT)),
+      bankSecret: launcher.environment.SANDBOX_BANK_SECRET ?? '',
       token: await developmentToken(directory, { audience: AUDIENCE, hasDevelopmentUsers: true }, { now: new Date() }),
       secondApi: async (name) => {
         const { url, sql } = await otherDatabase(name);

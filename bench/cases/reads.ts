@@ -177,7 +177,7 @@ function pagesOf({ accounts }: Library, { path, prefix }: List, filter: Filter):
   });
 }
 
-async function floorGet(bench: Bench): Promise<Contender> {
+export async function floorGet(bench: Bench): Promise<Contender> {
   const { stage } = bench;
   await stage.sql.unsafe(`
     INSERT INTO floor_entries (account_id, amount_minor, balance_after_minor)

@@ -40,7 +40,7 @@ export function serviceTransfers(bench: Bench, hot: boolean): Contender {
   };
 }
 
-function floorTransfers(bench: Bench, hot: boolean): Contender {
+export function floorTransfers(bench: Bench, hot: boolean): Contender {
   return {
     name: 'floor',
     processIds: [bench.stage.floor.process.pid, bench.stage.postgres.process.pid],
@@ -57,7 +57,7 @@ function floorTransfers(bench: Bench, hot: boolean): Contender {
   };
 }
 
-export function internalTransfer(from: BenchAccount, to: BenchAccount): PreparedRequest {
+export function internalTransfer(from: BenchAccount, to: BenchAccount, further: object = {}): PreparedRequest {
   const outgoingTransfer = {
     clientId: from.clientId,
     currency: 'GBP',
@@ -66,6 +66,7 @@ export function internalTransfer(from: BenchAccount, to: BenchAccount): Prepared
     description: 'Bench',
     source: { type: 'client-account', accountId: from.accountId },
     destination: { type: 'client-account', accountId: to.accountId },
+    ...further,
   };
   const body = JSON.stringify({ workflow: { code: 'client.direct' }, data: { outgoingTransfer } });
   return { path: '/outgoing-transfers', body };

@@ -25,6 +25,18 @@ const TRANSFER = `
 const FIND = `SELECT id, account_id AS "accountId", amount_minor AS "amountMinor", balance_after_minor AS "balanceAfterMinor"
   FROM floor_entries WHERE id = $1`;
 
+// A page of ten by an index, and the count of all that it leads to.
+const PAGE = `SELECT id, parent_id AS "parentId", value, (SELECT count(*)::integer FROM floor_rows WHERE parent_id = $1) AS total
+  FROM floor_rows WHERE parent_id = $1 ORDER BY id LIMIT 10`;
+
+const INSERT = `INSERT INTO floor_rows (parent_id, value) SELECT $1, $2 FROM generate_series(1, $3::integer) RETURNING id`;
+
+interface FloorRows {
+  readonly parentId: string;
+  readonly value: string;
+  readonly rowCount: number;
+}
+
 interface FloorTransfer {
   readonly from: string;
   readonly to: string;
@@ -42,6 +54,17 @@ application.post('/transfers', async (c) => {
 application.get('/entries/:id', async (c) => {
   const [entry] = await sql.unsafe(FIND, [c.req.param('id')], { prepare: true });
   return entry === undefined ? c.json({ message: 'not found' }, 404) : c.json({ entry });
+});
+
+application.get('/pages/:parentId', async (c) => {
+  const rows = await sql.unsafe(PAGE, [c.req.param('parentId')], { prepare: true });
+  return c.json({ rows, total: rows[0]?.total ?? 0 });
+});
+
+application.post('/rows', async (c) => {
+  const { parentId, value, rowCount } = await c.req.json<FloorRows>();
+  const rows = await sql.unsafe(INSERT, [parentId, value, rowCount], { prepare: true });
+  return c.json({ ids: rows.map(({ id }) => id) }, 201);
 });
 
 let temporal: Promise<Client> | undefined;

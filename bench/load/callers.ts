@@ -4,13 +4,16 @@ import { fileURLToPath } from 'node:url';
 export interface PreparedRequest {
   readonly path: string;
   readonly body?: string;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 export interface LoadCommand {
   readonly origin: string;
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   readonly headers: Readonly<Record<string, string>>;
   readonly requests: readonly PreparedRequest[];
+  /** Sends each request once, in order, and stops after the last; otherwise requests are drawn at random. */
+  readonly once?: boolean;
   /** With a new Idempotency-Key for every request. */
   readonly idempotent: boolean;
   readonly callers: number;

@@ -4,7 +4,7 @@ import { Client } from 'undici';
 import type { LoadCommand, LoadResult, PreparedRequest } from './callers.ts';
 
 /**
- * The load generator process: a number of callers, each on one keep-alive connection, each sending a random prepared
+ * The load generator process: a number of callers, each on one keep-alive connection, each sending another prepared
  * request as soon as the previous answer arrives.
  */
 process.on('message', (command: LoadCommand) => {
@@ -24,7 +24,15 @@ async function run(command: LoadCommand): Promise<LoadResult> {
   let firstError: string | null = null;
   const startedMs = performance.now();
   const endsMs = startedMs + command.seconds * 1000;
-  let left = command.count ?? Number.POSITIVE_INFINITY;
+  const { requests, once = false } = command;
+  let left = Math.min(command.count ?? Number.POSITIVE_INFINITY, once ? requests.length : Number.POSITIVE_INFINITY);
+  let sent = 0;
+  const next = (): PreparedRequest => {
+    const request = requests[once ? sent : Math.floor(Math.random() * requests.length)];
+    sent += 1;
+    if (request === undefined) throw new Error('no requests were prepared');
+    return request;
+  };
 
   const fail = (problem: string): void => {
     errors += 1;
@@ -45,9 +53,7 @@ async function run(command: LoadCommand): Promise<LoadResult> {
     const client = new Client(command.origin, { pipelining: 1, keepAliveTimeout: 60_000 });
     while (left > 0 && performance.now() < endsMs) {
       left -= 1;
-      const request = command.requests[Math.floor(Math.random() * command.requests.length)];
-      if (request === undefined) throw new Error('no requests were prepared');
-      await call(client, request);
+      await call(client, next());
       if (command.pauseMs !== undefined) await sleep(command.pauseMs);
     }
     await client.close();
@@ -59,11 +65,11 @@ async function run(command: LoadCommand): Promise<LoadResult> {
   return { count: latencies.length, errors, firstError, elapsedMs, p50Ms: quantile(0.5), p99Ms: quantile(0.99) };
 }
 
-function messageOf({ method, headers, idempotent }: LoadCommand, { path, body }: PreparedRequest) {
+function messageOf({ method, headers, idempotent }: LoadCommand, { path, body, headers: own }: PreparedRequest) {
   return {
     method,
     path,
-    headers: idempotent ? { ...headers, 'idempotency-key': randomUUID() } : headers,
+    headers: { ...headers, ...own, ...(idempotent ? { 'idempotency-key': randomUUID() } : {}) },
     ...(body === undefined ? {} : { body }),
   };
 }

@@ -1,10 +1,12 @@
-import type { Callers, LoadCommand, LoadResult } from './callers.ts';
+import type { Callers, LoadCommand, LoadResult, PreparedRequest } from './callers.ts';
 import { processorTimeMs } from './processor-time.ts';
 
 /** One of the subjects that a case compares. */
 export interface Contender {
   readonly name: string;
   readonly load: Omit<LoadCommand, 'callers' | 'seconds'>;
+  /** Makes the requests anew before each measurement, outside of it. */
+  readonly prepare?: () => Promise<readonly PreparedRequest[]>;
   /** Processes whose CPU time an operation costs: the server's and Postgres's. */
   readonly processIds: readonly number[];
 }
@@ -64,8 +66,9 @@ async function sample(
   callers: Callers,
   extent: { readonly callers: number; readonly seconds: number },
 ): Promise<Sample> {
+  const requests = (await contender.prepare?.()) ?? contender.load.requests;
   const beforeMs = processorTimeMs(contender.processIds);
-  const result = await callers.run({ ...contender.load, ...extent });
+  const result = await callers.run({ ...contender.load, requests, ...extent });
   const processorMs = (processorTimeMs(contender.processIds) - beforeMs) / Math.max(1, result.count);
   return { ...result, processorMs };
 }

@@ -1,0 +1,78 @@
+import { randomInt } from 'node:crypto';
+import type { PreparedRequest } from '../load/callers.ts';
+import { type RouteRow, write } from './row.ts';
+import { FRESH_COUNT, inTurns, PARENT_COUNT, type Supplies, times } from './supplies.ts';
+
+const BUILT_IN = { method: 'built-in', type: 'explicit', serviceProvider: 'sandbox-bank' };
+const PLUG_IN = { method: 'plug-in', type: 'explicit', serviceProvider: 'custom-bank' };
+const STATEMENT_LENGTH = 20;
+
+function newAccounts({ accounts }: Supplies, connect: object): PreparedRequest[] {
+  return accounts.map(({ clientId }) =>
+    write('/accounts', 'client.issuing', { account: { clientId, currency: 'GBP' } }, connect),
+  );
+}
+
+function ofEachAccount(path: string): (supplies: Supplies) => Promise<PreparedRequest[]> {
+  return async ({ accounts }) => accounts.map(({ accountId }) => ({ path: path.replace('{accountId}', accountId) }));
+}
+
+export const accountRows: readonly RouteRow[] = [
+  {
+    route: 'POST /accounts',
+    variant: 'built-in',
+    requests: async (supplies) => newAccounts(supplies, BUILT_IN),
+  },
+  {
+    route: 'POST /accounts',
+    variant: 'plug-in',
+    requests: async (supplies) => newAccounts(supplies, PLUG_IN),
+  },
+  {
+    route: 'PATCH /accounts/{accountId}',
+    requests: async ({ accounts }) =>
+      times(FRESH_COUNT, (number) => {
+        const account = { alias: `Bench ${randomInt(1e9)}` };
+        return write(`/accounts/${inTurns(accounts, number).accountId}`, 'client.direct', { account });
+      }),
+    once: true,
+  },
+  { route: 'GET /accounts/{accountId}', requests: ofEachAccount('/accounts/{accountId}') },
+  { route: 'GET /accounts', requests: async () => [{ path: '/accounts' }] },
+  {
+    route: 'GET /accounts/{id}/deposit-information',
+    requests: ofEachAccount('/accounts/{accountId}/deposit-information'),
+  },
+  {
+    route: 'GET /accounts/{accountId}/account-statements',
+    requests: async (supplies) => {
+      const owners = (await supplies.plugInAccounts()).slice(0, PARENT_COUNT);
+      await supplies.made('statements', () =>
+        supplies.send(
+          'POST',
+          owners.flatMap(({ accountId }) => times(STATEMENT_LENGTH, () => credit(accountId))),
+        ),
+      );
+      return owners.map(({ accountId }) => ({ path: `/accounts/${accountId}/account-statements` }));
+    },
+  },
+  {
+    route: 'GET /accounts/{accountId}/outgoing-transfer-schemes/{destinationCountry}',
+    requests: ofEachAccount('/accounts/{accountId}/outgoing-transfer-schemes/GB'),
+  },
+  {
+    route: 'GET /accounts/{accountId}/transfer-reasons/{country}',
+    requests: ofEachAccount('/accounts/{accountId}/transfer-reasons/IN'),
+  },
+  { route: 'GET /transfer-reasons/{country}', requests: async () => [{ path: '/transfer-reasons/IN' }] },
+  {
+    route: 'GET /accounts/{accountId}/outgoing-transfer-date-metadata/{transferScope}/{transferScheme}',
+    requests: ofEachAccount('/accounts/{accountId}/outgoing-transfer-date-metadata/external/faster-payments'),
+  },
+];
+
+/** A penny that the caller reports. */
+export function credit(accountId: string): PreparedRequest {
+  const provisionedAccountCredit = { accountId, amount: 0.01, currency: 'GBP', scope: 'external', scheme: 'swift' };
+  return write('/provisioned-account-credits', 'client.direct', { provisionedAccountCredit });
+}

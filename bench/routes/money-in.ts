@@ -1,0 +1,150 @@
+import { createHmac, randomUUID } from 'node:crypto';
+import type { PreparedRequest } from '../load/callers.ts';
+import { credit } from './accounts.ts';
+import { type RouteRow, write } from './row.ts';
+import { FRESH_COUNT, inTurns, STOCK_COUNT, type Supplies, times } from './supplies.ts';
+
+const TRANSFER_COUNT = 1_000;
+/** An account that nobody has: the money is held. */
+const UNKNOWN_ACCOUNT = '99999999';
+
+/** The sandbox bank's callback for a penny that arrived, signed as the bank does. */
+function callback({ bench }: Supplies, accountNumber: string): PreparedRequest {
+  const id = randomUUID();
+  const body = JSON.stringify({
+    type: 'payment-received',
+    id,
+    createdAt: new Date().toISOString(),
+    data: {
+      paymentId: randomUUID(),
+      paymentReference: null,
+      amount: 0.01,
+      currency: 'GBP',
+      scheme: 'faster-payments',
+      senderName: 'Grace Bench',
+      senderAccount: null,
+      iban: null,
+      accountNumber,
+      routingCodes: { 'sort-code': '040075' },
+      reference: 'Bench',
+    },
+  });
+  const timestamp = String(Math.floor(Date.now() / 1000));
+  const signature = createHmac('sha256', bench.stage.bankSecret).update(`${id}.${timestamp}.${body}`).digest('base64');
+  const headers = { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': `v1,${signature}` };
+  return { path: '/provider-callbacks/sandbox-bank', body, headers };
+}
+
+async function accountNumbers({ sql, accounts }: Supplies): Promise<readonly string[]> {
+  const ids = accounts.map(({ accountId }) => accountId);
+  const rows = await sql<{ number: string }[]>`
+    SELECT account_number AS number FROM accounts WHERE id = ANY (${ids}::uuid[]) ORDER BY id`;
+  return rows.map(({ number }) => number);
+}
+
+/** Credits, and with them incoming transfers, of many accounts. */
+async function credits(supplies: Supplies): Promise<void> {
+  const accounts = await supplies.plugInAccounts();
+  await supplies.made('credits', () =>
+    supplies.send(
+      'POST',
+      times(TRANSFER_COUNT, (number) => credit(inTurns(accounts, number).accountId)),
+    ),
+  );
+}
+
+async function held(supplies: Supplies): Promise<readonly string[]> {
+  const find = async () =>
+    supplies.sql<
+      { id: string }[]
+    >`SELECT id FROM incoming_transfers WHERE status = 'on-hold' ORDER BY id LIMIT ${STOCK_COUNT}`;
+  const make = (missing: number) =>
+    supplies.send(
+      'POST',
+      times(missing, () => callback(supplies, UNKNOWN_ACCOUNT)),
+    );
+  return (await supplies.stock(find, make)).map(({ id }) => id);
+}
+
+async function idsOf(supplies: Supplies, table: 'provisioned_account_credits' | 'incoming_transfers') {
+  await credits(supplies);
+  return supplies.sql<{ id: string }[]>`SELECT id FROM ${supplies.sql(table)} ORDER BY id LIMIT ${TRANSFER_COUNT}`;
+}
+
+export const moneyInRows: readonly RouteRow[] = [
+  {
+    route: 'POST /provisioned-account-credits',
+    variant: 'into 1,000 accounts',
+    floor: 'transfer',
+    requests: async (supplies) => (await supplies.plugInAccounts()).map(({ accountId }) => credit(accountId)),
+  },
+  {
+    route: 'POST /provisioned-account-credits',
+    variant: 'into one account',
+    floor: 'transfer into one account',
+    requests: async (supplies) => [credit(inTurns(await supplies.plugInAccounts(), 0).accountId)],
+  },
+  {
+    route: 'POST /provider-callbacks/{provider}',
+    variant: 'into 1,000 accounts',
+    floor: 'transfer',
+    requests: async (supplies) => {
+      const numbers = await accountNumbers(supplies);
+      return times(FRESH_COUNT, (number) => callback(supplies, inTurns(numbers, number)));
+    },
+    once: true,
+  },
+  {
+    route: 'POST /provider-callbacks/{provider}',
+    variant: 'into one account',
+    floor: 'transfer into one account',
+    requests: async (supplies) => {
+      const accountNumber = inTurns(await accountNumbers(supplies), 0);
+      return times(FRESH_COUNT, () => callback(supplies, accountNumber));
+    },
+    once: true,
+  },
+  {
+    route: 'GET /provisioned-account-credits/{id}',
+    requests: async (supplies) =>
+      (await idsOf(supplies, 'provisioned_account_credits')).map(({ id }) => ({
+        path: `/provisioned-account-credits/${id}`,
+      })),
+  },
+  {
+    route: 'GET /provisioned-account-credits',
+    requests: async (supplies) => {
+      await credits(supplies);
+      return [{ path: '/provisioned-account-credits' }];
+    },
+  },
+  {
+    route: 'GET /incoming-transfers/{id}',
+    requests: async (supplies) =>
+      (await idsOf(supplies, 'incoming_transfers')).map(({ id }) => ({ path: `/incoming-transfers/${id}` })),
+  },
+  {
+    route: 'GET /incoming-transfers',
+    requests: async (supplies) => {
+      await credits(supplies);
+      return [{ path: '/incoming-transfers' }];
+    },
+  },
+  {
+    route: 'POST /incoming-transfers/{id}/assign',
+    requests: async (supplies) => {
+      const ids = await held(supplies);
+      return ids.map((id, number) => {
+        const { accountId } = inTurns(supplies.accounts, number);
+        return write(`/incoming-transfers/${id}/assign`, 'direct', { incomingTransfer: { accountId } });
+      });
+    },
+    once: true,
+  },
+  {
+    route: 'POST /incoming-transfers/{id}/return',
+    requests: async (supplies) =>
+      (await held(supplies)).map((id) => write(`/incoming-transfers/${id}/return`, 'direct', {})),
+    once: true,
+  },
+];
