@@ -1,5 +1,12 @@
 import { readClock } from '../db/frame/clock.ts';
-import { docsPage } from './frame/openapi/docs-page.ts';
+import {
+  DOCS_PAGE,
+  DOCS_POLICY,
+  SCALAR_PATH,
+  START_PATH,
+  START_SCRIPT,
+  scalarScript,
+} from './frame/openapi/docs-page.ts';
 import { openApiDocument } from './frame/openapi/openapi.ts';
 import { type OpenRoute, openRoute, type Route } from './frame/route.ts';
 import type { Services } from './frame/services.ts';
@@ -7,7 +14,14 @@ import { within } from './frame/within.ts';
 
 /** Liveness and readiness. */
 const live = openRoute(
-  { method: 'GET', path: '/health/live', summary: 'The process runs', tag: 'System', responses: { 200: 'It does.' } },
+  {
+    method: 'GET',
+    path: '/health/live',
+    operationId: 'getLiveness',
+    summary: 'The process runs',
+    tag: 'System',
+    responses: { 200: 'It does.' },
+  },
   async () => ({ status: 200, body: '{"status":"live"}' }),
 );
 
@@ -15,6 +29,7 @@ const ready = openRoute(
   {
     method: 'GET',
     path: '/health/ready',
+    operationId: 'getReadiness',
     summary: 'The service can answer',
     description: 'Postgres decides; Temporal is shown for information, because no request waits for it.',
     tag: 'System',
@@ -40,30 +55,69 @@ export function systemRoutes(routes: readonly (Route | OpenRoute)[], version: st
     {
       method: 'GET',
       path: '/openapi.json',
+      operationId: 'getOpenApiDocument',
       summary: 'This document',
       tag: 'System',
       responses: { 200: 'OpenAPI 3.1.' },
     },
-    async () => ({ status: 200, body: documents().json }),
+    async () => ({ status: 200, body: document() }),
   );
-
-  const docs = openRoute(
-    { method: 'GET', path: '/docs', summary: 'The documentation page', tag: 'System', responses: { 200: 'As HTML.' } },
-    async () => ({
-      status: 200,
-      body: documents().page,
-      contentType: 'text/html; charset=utf-8',
-      headers: { 'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'" },
-    }),
-  );
-
-  const own = [live, ready, openapi, docs];
-  const documents = once(() => {
-    const document = openApiDocument([...routes, ...own], version);
-    return { json: JSON.stringify(document), page: docsPage(document) };
-  });
+  const own = [live, ready, openapi, docs, docsScalar, docsStart];
+  const document = once(() => JSON.stringify(openApiDocument([...routes, ...own], version)));
   return own;
 }
+
+const docs = openRoute(
+  {
+    method: 'GET',
+    path: '/docs',
+    operationId: 'getDocumentation',
+    summary: 'The documentation page',
+    tag: 'System',
+    responses: { 200: 'As HTML.' },
+  },
+  async () => ({
+    status: 200,
+    body: DOCS_PAGE,
+    contentType: 'text/html; charset=utf-8',
+    headers: { 'content-security-policy': DOCS_POLICY },
+  }),
+);
+
+/** What the documentation page loads, which is no part of the interface. */
+const docsScalar = openRoute(
+  {
+    method: 'GET',
+    path: SCALAR_PATH,
+    operationId: 'getDocumentationScalar',
+    summary: 'What renders the documentation page',
+    tag: 'System',
+    undocumented: true,
+    responses: { 200: 'As JavaScript.' },
+  },
+  async () => ({
+    status: 200,
+    body: await script(),
+    contentType: SCRIPT_TYPE,
+    headers: { 'content-encoding': 'gzip', 'cache-control': 'public, max-age=3600' },
+  }),
+);
+
+const docsStart = openRoute(
+  {
+    method: 'GET',
+    path: START_PATH,
+    operationId: 'getDocumentationStart',
+    summary: 'The settings of the documentation page',
+    tag: 'System',
+    undocumented: true,
+    responses: { 200: 'As JavaScript.' },
+  },
+  async () => ({ status: 200, body: START_SCRIPT, contentType: SCRIPT_TYPE }),
+);
+
+const SCRIPT_TYPE = 'text/javascript; charset=utf-8';
+const script = once(scalarScript);
 
 function once<Value>(make: () => Value): () => Value {
   let made: { value: Value } | null = null;

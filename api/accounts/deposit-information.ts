@@ -5,6 +5,7 @@ import type { AccountId } from '../../domain/frame/ids.ts';
 import { NAME_LENGTH_MAX } from '../../domain/frame/parties/names.ts';
 import { offerOf } from '../../domain/providers/providers.ts';
 import { route } from '../frame/route.ts';
+import { named } from '../frame/schemas/named.ts';
 import { country, currency, fields, map, nullable, text, uuid } from '../frame/schemas/schemas.ts';
 import { ACCOUNT_NUMBER_LENGTH_MAX, IBAN_TEXT_LENGTH_MAX, ROUTING_CODE_KEY, routingCodesShown } from './schemas.ts';
 
@@ -24,7 +25,10 @@ const details = {
   bankAddress: nullable(text(BANK_ADDRESS_LENGTH_MAX)),
 };
 
-const depositDetailsShown = fields({ ...details, intermediaryAccount: nullable(fields(details)) });
+const depositDetailsShown = named(
+  'DepositInformation',
+  fields({ ...details, intermediaryAccount: nullable(named('IntermediaryAccount', fields(details))) }),
+);
 
 const DETAILS_EXAMPLE = {
   accountHolderName: 'Ada Lovelace',
@@ -44,6 +48,7 @@ const getDepositInformation = route(
   {
     method: 'GET',
     path: '/accounts/{id}/deposit-information',
+    operationId: 'getDepositInformation',
     summary: 'How to pay into an account',
     description: 'One entry per scheme that can pay into the account, and always one for `internal`.',
     tag: 'Accounts',

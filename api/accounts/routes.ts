@@ -9,6 +9,7 @@ import type { AccountId, ClientId } from '../../domain/frame/ids.ts';
 import { ALIAS_LENGTH_MAX, NAME_LENGTH_MAX } from '../../domain/frame/parties/names.ts';
 import { CLIENT_SUMMARY_EXAMPLE, clientSummaryShown } from '../clients/schemas.ts';
 import { route } from '../frame/route.ts';
+import { named } from '../frame/schemas/named.ts';
 import {
   amountText,
   currency,
@@ -44,6 +45,7 @@ const postAccount = route(
   {
     method: 'POST',
     path: '/accounts',
+    operationId: 'createAccount',
     summary: 'Open an account',
     description:
       'The provider opens a built-in account after the answer, and the account becomes active or declined. A plug-in account is pending until the caller reports its connection with PATCH.',
@@ -88,6 +90,7 @@ const patchAccountRoute = route(
   {
     method: 'PATCH',
     path: '/accounts/{accountId}',
+    operationId: 'updateAccount',
     summary: 'Rename or close an account; report the result of a plug-in account',
     description:
       'Built-in accounts accept only `alias` and the status `closed`; the provider closes them. Callers of plug-in accounts report status, bank details and the connection. Closing needs an empty account: no balance, nothing reserved or receivable, no open transfer or sub-account.',
@@ -138,6 +141,7 @@ const getAccount = route(
   {
     method: 'GET',
     path: '/accounts/{accountId}',
+    operationId: 'getAccount',
     summary: 'An account',
     tag: TAG,
     params: { accountId: uuid<AccountId>() },
@@ -167,12 +171,13 @@ const getAccounts = route(
   {
     method: 'GET',
     path: '/accounts',
+    operationId: 'listAccounts',
     summary: 'Accounts, in the order of their creation',
     tag: TAG,
     paged: true,
     query: {
       'data.account.clientId': optional(uuid<ClientId>()),
-      'data.account.status': optional(picklist(ACCOUNT_STATUSES)),
+      'data.account.status': optional(named('AccountStatus', picklist(ACCOUNT_STATUSES))),
       'data.account.currency': optional(currency()),
       'data.account.alias': optional(text(ALIAS_LENGTH_MAX)),
       'data.account.routingCodeKey': optional(pattern(ROUTING_CODE_KEY, 'a kind of routing code')),

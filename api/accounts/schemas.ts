@@ -8,6 +8,7 @@ import {
 } from '../../domain/accounts/accounts.ts';
 import type { AccountId, ClientId, ConnectionId } from '../../domain/frame/ids.ts';
 import { ALIAS_LENGTH_MAX, NAME_LENGTH_MAX } from '../../domain/frame/parties/names.ts';
+import { named } from '../frame/schemas/named.ts';
 import {
   amount,
   clearable,
@@ -35,67 +36,85 @@ const ERROR_TEXT_LENGTH_MAX = 1000;
 const ERROR_ATTRIBUTES_MAX = 20;
 const REFERENCE_LENGTH_MAX = 255;
 
-const routingCodes = map(ROUTING_CODE_KEY, text(ROUTING_CODE_VALUE_LENGTH_MAX), ROUTING_CODES_MAX);
+const routingCodes = named(
+  'RoutingCodes',
+  map(ROUTING_CODE_KEY, text(ROUTING_CODE_VALUE_LENGTH_MAX), ROUTING_CODES_MAX),
+);
 
 /** Routing codes in answers: null where there are none. */
 export const routingCodesShown = nullable(
-  map(ROUTING_CODE_KEY, text(ROUTING_CODE_VALUE_LENGTH_MAX), 2 * ROUTING_CODES_MAX, 1),
+  named('RoutingCodes', map(ROUTING_CODE_KEY, text(ROUTING_CODE_VALUE_LENGTH_MAX), 2 * ROUTING_CODES_MAX, 1)),
 );
 
-const connectionError = fields({
-  category: picklist(CONNECTION_ERROR_CATEGORIES),
-  origin: picklist(CONNECTION_ERROR_ORIGINS),
-  code: text(ERROR_CODE_LENGTH_MAX),
-  message: text(ERROR_TEXT_LENGTH_MAX),
-  attributes: map(/^.{1,100}$/, text(ERROR_TEXT_LENGTH_MAX), ERROR_ATTRIBUTES_MAX),
-});
+const connectionError = named(
+  'ConnectionError',
+  fields({
+    category: picklist(CONNECTION_ERROR_CATEGORIES),
+    origin: picklist(CONNECTION_ERROR_ORIGINS),
+    code: text(ERROR_CODE_LENGTH_MAX),
+    message: text(ERROR_TEXT_LENGTH_MAX),
+    attributes: map(/^.{1,100}$/, text(ERROR_TEXT_LENGTH_MAX), ERROR_ATTRIBUTES_MAX),
+  }),
+);
 
-const reportedConnectionError = fields({
-  ...connectionError.entries,
-  attributes: clearable(connectionError.entries.attributes),
-});
+const reportedConnectionError = named(
+  'ConnectionError',
+  fields({
+    ...connectionError.entries,
+    attributes: clearable(connectionError.entries.attributes),
+  }),
+);
 
-export const connectionShown = fields({
-  id: uuid(),
-  method: picklist(CONNECT_METHODS),
-  serviceProvider: text(PROVIDER_CODE_LENGTH_MAX),
-  reference: nullable(text(REFERENCE_LENGTH_MAX)),
-  state: picklist(CONNECTION_STATES),
-  status: nullable(picklist(CONNECTION_STATUSES)),
-  error: nullable(connectionError),
-});
+export const connectionShown = named(
+  'Connection',
+  fields({
+    id: uuid(),
+    method: named('ConnectMethod', picklist(CONNECT_METHODS)),
+    serviceProvider: text(PROVIDER_CODE_LENGTH_MAX),
+    reference: nullable(text(REFERENCE_LENGTH_MAX)),
+    state: named('ConnectionState', picklist(CONNECTION_STATES)),
+    status: nullable(named('ConnectionStatus', picklist(CONNECTION_STATUSES))),
+    error: nullable(connectionError),
+  }),
+);
 
-export const accountShown = fields({
-  id: uuid<AccountId>(),
-  clientId: uuid<ClientId>(),
-  mainAccountId: nullable(uuid<AccountId>()),
-  status: picklist(ACCOUNT_STATUSES),
-  country: country(),
-  currency: currency(),
-  alias: text(ALIAS_LENGTH_MAX),
-  routingCodes: routingCodesShown,
-  iban: nullable(text(IBAN_TEXT_LENGTH_MAX)),
-  accountNumber: nullable(text(ACCOUNT_NUMBER_LENGTH_MAX)),
-  ledgerNumber: pattern(/^\d{12}$/, 'a ledger number'),
-  availableBalance: amount(),
-  receivableBalance: amount(),
-  serviceProvider: nullable(text(PROVIDER_CODE_LENGTH_MAX)),
-  accountHolderName: text(2 * NAME_LENGTH_MAX + 1),
-  accountHolderIdentityType: picklist(['individual', 'corporate']),
-  connection: nullable(connectionShown),
-});
+export const accountShown = named(
+  'Account',
+  fields({
+    id: uuid<AccountId>(),
+    clientId: uuid<ClientId>(),
+    mainAccountId: nullable(uuid<AccountId>()),
+    status: named('AccountStatus', picklist(ACCOUNT_STATUSES)),
+    country: country(),
+    currency: currency(),
+    alias: text(ALIAS_LENGTH_MAX),
+    routingCodes: routingCodesShown,
+    iban: nullable(text(IBAN_TEXT_LENGTH_MAX)),
+    accountNumber: nullable(text(ACCOUNT_NUMBER_LENGTH_MAX)),
+    ledgerNumber: pattern(/^\d{12}$/, 'a ledger number'),
+    availableBalance: amount(),
+    receivableBalance: amount(),
+    serviceProvider: nullable(text(PROVIDER_CODE_LENGTH_MAX)),
+    accountHolderName: text(2 * NAME_LENGTH_MAX + 1),
+    accountHolderIdentityType: picklist(['individual', 'corporate']),
+    connection: nullable(connectionShown),
+  }),
+);
 
 export const issuingWorkflow = {
   data: fields({
-    account: fields({
-      clientId: uuid<ClientId>(),
-      currency: currency(),
-      country: optional(country()),
-      alias: optional(text(ALIAS_LENGTH_MAX)),
-    }),
+    account: named(
+      'Account',
+      fields({
+        clientId: uuid<ClientId>(),
+        currency: currency(),
+        country: optional(country()),
+        alias: optional(text(ALIAS_LENGTH_MAX)),
+      }),
+    ),
   }),
   connect: fields({
-    method: optional(picklist(CONNECT_METHODS)),
+    method: optional(named('ConnectMethod', picklist(CONNECT_METHODS))),
     type: optional(picklist(['explicit', 'implicit'])),
     serviceProvider: optional(text(PROVIDER_CODE_LENGTH_MAX)),
   }),
@@ -103,22 +122,28 @@ export const issuingWorkflow = {
 
 export const patchWorkflow = {
   data: fields({
-    account: fields({
-      alias: clearable(text(ALIAS_LENGTH_MAX)),
-      status: optional(picklist(ACCOUNT_STATUSES)),
-      iban: clearable(text(IBAN_TEXT_LENGTH_MAX)),
-      accountNumber: clearable(text(ACCOUNT_NUMBER_LENGTH_MAX)),
-      routingCodes: clearable(routingCodes),
-      connection: optional(
-        fields({
-          id: optional(uuid<ConnectionId>()),
-          reference: clearable(text(REFERENCE_LENGTH_MAX)),
-          state: optional(picklist(CONNECTION_STATES)),
-          status: clearable(picklist(CONNECTION_STATUSES)),
-          error: clearable(reportedConnectionError),
-        }),
-      ),
-    }),
+    account: named(
+      'Account',
+      fields({
+        alias: clearable(text(ALIAS_LENGTH_MAX)),
+        status: optional(named('AccountStatus', picklist(ACCOUNT_STATUSES))),
+        iban: clearable(text(IBAN_TEXT_LENGTH_MAX)),
+        accountNumber: clearable(text(ACCOUNT_NUMBER_LENGTH_MAX)),
+        routingCodes: clearable(routingCodes),
+        connection: optional(
+          named(
+            'Connection',
+            fields({
+              id: optional(uuid<ConnectionId>()),
+              reference: clearable(text(REFERENCE_LENGTH_MAX)),
+              state: optional(named('ConnectionState', picklist(CONNECTION_STATES))),
+              status: clearable(named('ConnectionStatus', picklist(CONNECTION_STATUSES))),
+              error: clearable(reportedConnectionError),
+            }),
+          ),
+        ),
+      }),
+    ),
   }),
 };
 

@@ -13,6 +13,7 @@ import { amountNumber } from '../../domain/frame/money.ts';
 import { DESCRIPTION_LENGTH_MAX } from '../../domain/frame/parties/names.ts';
 import { formatDateTimeMs } from '../../domain/frame/time/dates.ts';
 import { route } from '../frame/route.ts';
+import { named } from '../frame/schemas/named.ts';
 import {
   amount,
   currency,
@@ -31,18 +32,21 @@ import {
 const NARRATIVE_LENGTH_MAX = 2 * DESCRIPTION_LENGTH_MAX;
 const TRANSACTION_NUMBER = /^\d{8}-[0-9A-Z]{6}$/;
 
-const statementEntryShown = fields({
-  accountId: uuid<AccountId>(),
-  transactionNumber: pattern(TRANSACTION_NUMBER, 'a transaction number'),
-  entryDateTime: pattern(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}$/, 'a date-time with milliseconds'),
-  direction: picklist(['debit', 'credit']),
-  amount: amount(),
-  transactionType: picklist(STATEMENT_TRANSACTION_TYPES),
-  entryType: picklist(STATEMENT_ENTRY_TYPES),
-  balance: amount(),
-  currency: currency(),
-  narrative: nullable(text(NARRATIVE_LENGTH_MAX)),
-});
+const statementEntryShown = named(
+  'AccountStatement',
+  fields({
+    accountId: uuid<AccountId>(),
+    transactionNumber: pattern(TRANSACTION_NUMBER, 'a transaction number'),
+    entryDateTime: pattern(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}$/, 'a date-time with milliseconds'),
+    direction: picklist(['debit', 'credit']),
+    amount: amount(),
+    transactionType: named('StatementTransactionType', picklist(STATEMENT_TRANSACTION_TYPES)),
+    entryType: named('StatementEntryType', picklist(STATEMENT_ENTRY_TYPES)),
+    balance: amount(),
+    currency: currency(),
+    narrative: nullable(text(NARRATIVE_LENGTH_MAX)),
+  }),
+);
 
 /** `data.accountStatements` of specification 2.5. */
 function presentStatementEntry(entry: StatementEntry) {
@@ -59,6 +63,7 @@ const getAccountStatements = route(
   {
     method: 'GET',
     path: '/accounts/{accountId}/account-statements',
+    operationId: 'listAccountStatements',
     summary: "An account's statement",
     description:
       'Entries by time. The default is the current month in UTC; with one bound, the other is the first or last day of its month.',

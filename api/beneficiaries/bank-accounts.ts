@@ -17,6 +17,7 @@ import { BANK_ACCOUNT_STATUSES, presentBeneficiaryBankAccount } from '../../doma
 import { DomainError, recordNotFound } from '../../domain/frame/errors.ts';
 import type { BeneficiaryBankAccountId, BeneficiaryId } from '../../domain/frame/ids.ts';
 import { route } from '../frame/route.ts';
+import { named } from '../frame/schemas/named.ts';
 import { partyName } from '../frame/schemas/parties.ts';
 import {
   clearable,
@@ -52,6 +53,7 @@ const postBankAccount = route(
   {
     method: 'POST',
     path: '/beneficiaries/{beneficiaryId}/bank-accounts',
+    operationId: 'createBeneficiaryBankAccount',
     summary: 'Add a bank account to a beneficiary',
     tag: TAG,
     roles: ['operator'],
@@ -74,21 +76,25 @@ const postBankAccount = route(
   },
 );
 
-const bankAccountPatch = fields({
-  accountHolderName: optional(partyName()),
-  accountHolderType: clearable(holderType),
-  bankName: clearable(partyName()),
-  alias: clearable(text(30)),
-  accountNumber: clearable(text(42)),
-  iban: clearable(text(42)),
-  routingCodes: clearable(routingCodesSent),
-  status: optional(picklist(BANK_ACCOUNT_STATUSES)),
-});
+const bankAccountPatch = named(
+  'BeneficiaryBankAccount',
+  fields({
+    accountHolderName: optional(partyName()),
+    accountHolderType: clearable(holderType),
+    bankName: clearable(partyName()),
+    alias: clearable(text(30)),
+    accountNumber: clearable(text(42)),
+    iban: clearable(text(42)),
+    routingCodes: clearable(routingCodesSent),
+    status: optional(named('BeneficiaryBankAccountStatus', picklist(BANK_ACCOUNT_STATUSES))),
+  }),
+);
 
 const patchBankAccount = route(
   {
     method: 'PATCH',
     path: '/beneficiaries/{beneficiaryId}/bank-accounts/{id}',
+    operationId: 'updateBeneficiaryBankAccount',
     summary: 'Change a bank account of a beneficiary',
     tag: TAG,
     roles: ['operator'],
@@ -146,6 +152,7 @@ const getBankAccount = route(
   {
     method: 'GET',
     path: '/beneficiaries/{beneficiaryId}/bank-accounts/{id}',
+    operationId: 'getBeneficiaryBankAccount',
     summary: 'A bank account of a beneficiary',
     tag: TAG,
     params: { beneficiaryId: uuid<BeneficiaryId>(), id: uuid<BeneficiaryBankAccountId>() },
@@ -164,6 +171,7 @@ const getBankAccounts = route(
   {
     method: 'GET',
     path: '/beneficiaries/{beneficiaryId}/bank-accounts',
+    operationId: 'listBeneficiaryBankAccounts',
     summary: 'The bank accounts of a beneficiary, in the order of their creation',
     tag: TAG,
     paged: true,
@@ -202,15 +210,19 @@ const getBankAccounts = route(
   },
 );
 
-const requirementShown = fields({
-  requirement: picklist(['none', 'optional', 'required']),
-  pattern: nullable(text(200)),
-});
+const requirementShown = named(
+  'BeneficiaryBankAccountFieldRequirement',
+  fields({
+    requirement: picklist(['none', 'optional', 'required']),
+    pattern: nullable(text(200)),
+  }),
+);
 
 const getRequirements = route(
   {
     method: 'GET',
     path: '/beneficiary-bank-account-requirements',
+    operationId: 'getBeneficiaryBankAccountRequirement',
     summary: 'Required fields of a bank account, by currency and country',
     description:
       'The table that validates creations. `none`: not required, and stored if sent and well-formed. Patterns apply to the stored form: requests may use spaces in IBANs and account numbers, and small letters in IBANs. In addition to the required fields, one of `alternatives` must be complete. An IBAN that contradicts the sort code or account number beside it is refused.',
@@ -220,12 +232,15 @@ const getRequirements = route(
       'data.beneficiaryBankAccountRequirement.country': country(),
     },
     response: fields({
-      beneficiaryBankAccountRequirement: fields({
-        currency: currency(),
-        country: country(),
-        fields: map(/^[A-Za-z.-]{1,60}$/, requirementShown, 40),
-        alternatives: list(list(text(60), 0, 10), 0, 10),
-      }),
+      beneficiaryBankAccountRequirement: named(
+        'BeneficiaryBankAccountRequirement',
+        fields({
+          currency: currency(),
+          country: country(),
+          fields: map(/^[A-Za-z.-]{1,60}$/, requirementShown, 40),
+          alternatives: list(list(text(60), 0, 10), 0, 10),
+        }),
+      ),
     }),
     examples: {
       response: {

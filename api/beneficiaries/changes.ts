@@ -4,6 +4,7 @@ import { presentBeneficiary } from '../../domain/beneficiaries/beneficiaries.ts'
 import type { BeneficiaryId } from '../../domain/frame/ids.ts';
 import { route } from '../frame/route.ts';
 import { crossCheck, isSent } from '../frame/schemas/cross-checks.ts';
+import { named } from '../frame/schemas/named.ts';
 import { addressSent, email, identificationsSent, partyName, phone } from '../frame/schemas/parties.ts';
 import { clearable, country, date, fields, hint, optional, type Schema, text, uuid } from '../frame/schemas/schemas.ts';
 import { BENEFICIARY_EXAMPLE, beneficiaryShown, holderType } from './schemas.ts';
@@ -34,22 +35,33 @@ const BANK_ACCOUNT_FIELDS: ReadonlySet<string> = new Set(
 const BANK_ACCOUNT_MESSAGE =
   'beneficiary.bank_account.update_not_allowed: belongs to a bank account: change that at /beneficiaries/{beneficiaryId}/bank-accounts';
 
-const identityChange = fields({
-  type: optional(holderType),
-  givenName: optional(partyName()),
-  familyName: optional(partyName()),
-  birthDate: clearable(date()),
-  country: clearable(country()),
-  legalName: optional(partyName()),
-  identifications: clearable(identificationsSent),
-});
+const identityChange = named(
+  'BeneficiaryIdentity',
+  fields({
+    type: optional(holderType),
+    givenName: optional(partyName()),
+    familyName: optional(partyName()),
+    birthDate: clearable(date()),
+    country: clearable(country()),
+    legalName: optional(partyName()),
+    identifications: clearable(identificationsSent),
+  }),
+);
 
-const beneficiaryChange = fields({
-  identity: optional(identityChange),
-  fullName: optional(partyName()),
-  title: clearable(text(35)),
-  contact: clearable(fields({ phone: clearable(phone()), email: clearable(email()), address: clearable(addressSent) })),
-});
+const beneficiaryChange = named(
+  'Beneficiary',
+  fields({
+    identity: optional(identityChange),
+    fullName: optional(partyName()),
+    title: clearable(text(35)),
+    contact: clearable(
+      named(
+        'BeneficiaryContact',
+        fields({ phone: clearable(phone()), email: clearable(email()), address: clearable(addressSent) }),
+      ),
+    ),
+  }),
+);
 
 const dataSent = v.pipe(
   fields({ beneficiary: optional(beneficiaryChange), identity: optional(identityChange) }),
@@ -95,6 +107,7 @@ const patchBeneficiary = route(
   {
     method: 'PATCH',
     path: '/beneficiaries/{beneficiaryId}',
+    operationId: 'updateBeneficiary',
     summary: 'Change a beneficiary',
     description:
       'Omitted fields keep their values; null clears an optional field; the address and the identifications are replaced as a whole. `data.identity` is the same as `data.beneficiary.identity`. The type of an identity never changes; a beneficiary known by its full name alone can be given an identity, whole. Bank accounts have their own operations. Earlier transfers keep showing the beneficiary as it was.',

@@ -16,6 +16,7 @@ import { presentBeneficiary, presentBeneficiaryBankAccount } from '../../domain/
 import { recordNotFound } from '../../domain/frame/errors.ts';
 import type { BeneficiaryId, ClientId } from '../../domain/frame/ids.ts';
 import { route } from '../frame/route.ts';
+import { named } from '../frame/schemas/named.ts';
 import { country, fields, list, optional, uuid } from '../frame/schemas/schemas.ts';
 import {
   MIGRATION_ERRORS,
@@ -42,6 +43,7 @@ const postBeneficiary = route(
   {
     method: 'POST',
     path: '/beneficiaries',
+    operationId: 'createBeneficiary',
     summary: 'Create a beneficiary with its bank accounts',
     tag: TAG,
     roles: ['operator'],
@@ -50,7 +52,7 @@ const postBeneficiary = route(
     workflows: {
       direct: { data: fields({ beneficiary: beneficiarySent }) },
       migration: {
-        data: fields({ sourceId, beneficiary: fields({ clientId: uuid<ClientId>() }) }),
+        data: fields({ sourceId, beneficiary: named('MigratedBeneficiary', fields({ clientId: uuid<ClientId>() })) }),
         connect: namedProvider,
       },
     },
@@ -141,6 +143,7 @@ const getBeneficiary = route(
   {
     method: 'GET',
     path: '/beneficiaries/{beneficiaryId}',
+    operationId: 'getBeneficiary',
     summary: 'A beneficiary',
     tag: TAG,
     params: { beneficiaryId: uuid<BeneficiaryId>() },
@@ -163,6 +166,7 @@ const getBeneficiaries = route(
   {
     method: 'GET',
     path: '/beneficiaries',
+    operationId: 'listBeneficiaries',
     summary: 'Beneficiaries, in the order of their creation',
     tag: TAG,
     paged: true,

@@ -5,6 +5,7 @@ import type { ClientId } from '../../domain/frame/ids.ts';
 import { routingCodesShown } from '../accounts/schemas.ts';
 import { oneOf } from '../frame/schemas/alternatives.ts';
 import { crossCheck, disagreement, isSent, type Sent } from '../frame/schemas/cross-checks.ts';
+import { named } from '../frame/schemas/named.ts';
 import {
   addressSent,
   addressShown,
@@ -37,7 +38,10 @@ const ROUTING_CODES_MAX = 10;
 
 export const holderType = picklist(['individual', 'corporate']);
 
-export const routingCodesSent = map(ROUTING_CODE_KIND, text(IDENTIFIER_LENGTH_MAX), ROUTING_CODES_MAX);
+export const routingCodesSent = named(
+  'BeneficiaryRoutingCodes',
+  map(ROUTING_CODE_KIND, text(IDENTIFIER_LENGTH_MAX), ROUTING_CODES_MAX),
+);
 
 const bankAccountFields = {
   accountHolderName: optional(partyName()),
@@ -53,7 +57,7 @@ const bankAccountFields = {
 
 /** A bank account as sent; parsed into stored form. */
 export const bankAccountSent = v.pipe(
-  fields(bankAccountFields),
+  named('BeneficiaryBankAccount', fields(bankAccountFields)),
   crossCheck((sent) => bankAccountProblems(sent)),
   v.transform((sent) => ({
     ...checkBankAccount(sent, NO_PLACE).details,
@@ -84,32 +88,53 @@ function bankAccountProblems({ country: place, currency: code, accountNumber, ib
   });
 }
 
-const identitySent = oneOf(
-  'type',
-  [
-    fields({
-      type: v.literal('individual'),
-      givenName: partyName(),
-      familyName: partyName(),
-      birthDate: optional(date()),
-      country: optional(country()),
-      identifications: optional(identificationsSent),
-    }),
-    fields({ type: v.literal('corporate'), legalName: partyName(), identifications: optional(identificationsSent) }),
-  ],
-  'type individual or corporate',
+const identitySent = named(
+  'BeneficiaryIdentity',
+  oneOf(
+    'type',
+    [
+      named(
+        'IndividualBeneficiaryIdentity',
+        fields({
+          type: v.literal('individual'),
+          givenName: partyName(),
+          familyName: partyName(),
+          birthDate: optional(date()),
+          country: optional(country()),
+          identifications: optional(identificationsSent),
+        }),
+      ),
+      named(
+        'CorporateBeneficiaryIdentity',
+        fields({
+          type: v.literal('corporate'),
+          legalName: partyName(),
+          identifications: optional(identificationsSent),
+        }),
+      ),
+    ],
+    'type individual or corporate',
+  ),
 );
 
 /** A new beneficiary: with an identity, or known by its full name alone. */
 export const beneficiarySent = v.pipe(
-  fields({
-    clientId: uuid<ClientId>(),
-    identity: optional(identitySent),
-    fullName: optional(partyName()),
-    title: optional(text(35)),
-    contact: optional(fields({ phone: optional(phone()), email: optional(email()), address: optional(addressSent) })),
-    bankAccounts: list(bankAccountSent, BANK_ACCOUNTS_MIN, BANK_ACCOUNTS_MAX),
-  }),
+  named(
+    'Beneficiary',
+    fields({
+      clientId: uuid<ClientId>(),
+      identity: optional(identitySent),
+      fullName: optional(partyName()),
+      title: optional(text(35)),
+      contact: optional(
+        named(
+          'BeneficiaryContact',
+          fields({ phone: optional(phone()), email: optional(email()), address: optional(addressSent) }),
+        ),
+      ),
+      bankAccounts: list(bankAccountSent, BANK_ACCOUNTS_MIN, BANK_ACCOUNTS_MAX),
+    }),
+  ),
   crossCheck(({ identity, fullName }) => {
     if ((identity === undefined) !== (fullName === undefined)) return [];
     const message =
@@ -122,43 +147,63 @@ export const beneficiarySent = v.pipe(
 
 export type BeneficiarySent = v.InferOutput<typeof beneficiarySent>;
 
-const identityShown = v.variant('type', [
+const identityShown = named(
+  'BeneficiaryIdentity',
+  v.variant('type', [
+    named(
+      'IndividualBeneficiaryIdentity',
+      fields({
+        type: v.literal('individual'),
+        givenName: partyName(),
+        familyName: partyName(),
+        birthDate: nullable(date()),
+        country: nullable(country()),
+        identifications: identificationsShown,
+      }),
+    ),
+    named(
+      'CorporateBeneficiaryIdentity',
+      fields({ type: v.literal('corporate'), legalName: partyName(), identifications: identificationsShown }),
+    ),
+  ]),
+);
+
+export const bankAccountShown = named(
+  'BeneficiaryBankAccount',
   fields({
-    type: v.literal('individual'),
-    givenName: partyName(),
-    familyName: partyName(),
-    birthDate: nullable(date()),
-    country: nullable(country()),
-    identifications: identificationsShown,
+    id: uuid(),
+    beneficiaryId: uuid(),
+    accountHolderName: text(300),
+    accountHolderType: nullable(holderType),
+    bankName: nullable(text(140)),
+    alias: nullable(text(30)),
+    country: country(),
+    currency: currency(),
+    accountNumber: nullable(text(34)),
+    iban: nullable(text(34)),
+    routingCodes: routingCodesShown,
+    status: named('BeneficiaryBankAccountStatus', picklist(BANK_ACCOUNT_STATUSES)),
   }),
-  fields({ type: v.literal('corporate'), legalName: partyName(), identifications: identificationsShown }),
-]);
+);
 
-export const bankAccountShown = fields({
-  id: uuid(),
-  beneficiaryId: uuid(),
-  accountHolderName: text(300),
-  accountHolderType: nullable(holderType),
-  bankName: nullable(text(140)),
-  alias: nullable(text(30)),
-  country: country(),
-  currency: currency(),
-  accountNumber: nullable(text(34)),
-  iban: nullable(text(34)),
-  routingCodes: routingCodesShown,
-  status: picklist(BANK_ACCOUNT_STATUSES),
-});
-
-export const beneficiaryShown = fields({
-  id: uuid(),
-  clientId: uuid(),
-  identity: nullable(identityShown),
-  fullName: text(300),
-  title: nullable(text(35)),
-  contact: nullable(fields({ phone: nullable(text(40)), email: nullable(text(254)), address: nullable(addressShown) })),
-  address: nullable(addressShown),
-  bankAccounts: optional(list(bankAccountShown, 0, 1_000)),
-});
+export const beneficiaryShown = named(
+  'Beneficiary',
+  fields({
+    id: uuid(),
+    clientId: uuid(),
+    identity: nullable(identityShown),
+    fullName: text(300),
+    title: nullable(text(35)),
+    contact: nullable(
+      named(
+        'BeneficiaryContact',
+        fields({ phone: nullable(text(40)), email: nullable(text(254)), address: nullable(addressShown) }),
+      ),
+    ),
+    address: nullable(addressShown),
+    bankAccounts: optional(list(bankAccountShown, 0, 1_000)),
+  }),
+);
 
 export const BANK_ACCOUNT_SENT_EXAMPLE = {
   country: 'GB',

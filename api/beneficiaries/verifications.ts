@@ -18,6 +18,7 @@ import { FULL_NAME_LENGTH_MAX, fullNameOf } from '../../domain/frame/parties/nam
 import { route } from '../frame/route.ts';
 import { oneOf } from '../frame/schemas/alternatives.ts';
 import { crossCheck, disagreement, isSent, type Sent } from '../frame/schemas/cross-checks.ts';
+import { named } from '../frame/schemas/named.ts';
 import { partyName } from '../frame/schemas/parties.ts';
 import { boolean, fields, map, nullable, optional, picklist, text, uuid } from '../frame/schemas/schemas.ts';
 import type { Services } from '../frame/services.ts';
@@ -29,18 +30,24 @@ const STERLING_PLACE = { country: 'GB', currency: 'GBP' };
 const NO_PLACE = { entity: '', prefix: '' };
 const SECONDARY_IDENTIFICATION_LENGTH_MAX = 140;
 
-const identity = oneOf(
-  'type',
-  [
-    fields({ type: v.literal('individual'), givenName: partyName(), familyName: partyName() }),
-    fields({ type: v.literal('corporate'), legalName: partyName() }),
-  ],
-  'type individual or corporate',
+const identity = named(
+  'VerificationIdentity',
+  oneOf(
+    'type',
+    [
+      named(
+        'IndividualVerificationIdentity',
+        fields({ type: v.literal('individual'), givenName: partyName(), familyName: partyName() }),
+      ),
+      named('CorporateVerificationIdentity', fields({ type: v.literal('corporate'), legalName: partyName() })),
+    ],
+    'type individual or corporate',
+  ),
 );
 
 /** A UK account; parsed into a six-digit sort code and an eight-digit number. */
 const bankAccountSent = v.pipe(
-  fields({ accountNumber: text(34), routingCodes: routingCodesSent }),
+  named('VerificationBankAccount', fields({ accountNumber: text(34), routingCodes: routingCodesSent })),
   crossCheck(bankAccountProblems),
   v.transform(({ accountNumber, routingCodes }) => {
     const { details } = checkAccountFormats({ ...STERLING_PLACE, accountNumber, routingCodes }, NO_PLACE);
@@ -63,27 +70,39 @@ function bankAccountProblems({ accountNumber, routingCodes }: Sent) {
   return [...problems, { path: ['routingCodes', 'sort-code'], value: undefined, message } as const];
 }
 
-const bankAccountShown = fields({ accountNumber: text(34), routingCodes: map(ROUTING_CODE_KIND, text(34), 10, 1) });
+const bankAccountShown = named(
+  'VerificationBankAccount',
+  fields({ accountNumber: text(34), routingCodes: map(ROUTING_CODE_KIND, text(34), 10, 1) }),
+);
 
-const verificationShown = fields({
-  id: uuid(),
-  clientId: uuid(),
-  directory: picklist(DIRECTORIES),
-  serviceProvider: text(PROVIDER_CODE_LENGTH_MAX),
-  beneficiaryIdentity: identity,
-  identity,
-  beneficiaryBankAccount: bankAccountShown,
-  bankAccount: bankAccountShown,
-  attributes: fields({
-    secondaryIdentification: nullable(text(SECONDARY_IDENTIFICATION_LENGTH_MAX)),
-    schemeReasonCode: nullable(text(35)),
+const verificationShown = named(
+  'BeneficiaryVerification',
+  fields({
+    id: uuid(),
+    clientId: uuid(),
+    directory: picklist(DIRECTORIES),
+    serviceProvider: text(PROVIDER_CODE_LENGTH_MAX),
+    beneficiaryIdentity: identity,
+    identity,
+    beneficiaryBankAccount: bankAccountShown,
+    bankAccount: bankAccountShown,
+    attributes: named(
+      'VerificationAttributes',
+      fields({
+        secondaryIdentification: nullable(text(SECONDARY_IDENTIFICATION_LENGTH_MAX)),
+        schemeReasonCode: nullable(text(35)),
+      }),
+    ),
+    result: named(
+      'VerificationResult',
+      fields({
+        matched: boolean(),
+        reason: nullable(named('VerificationReason', picklist(VERIFICATION_REASONS))),
+        accountHolderName: nullable(text(FULL_NAME_LENGTH_MAX)),
+      }),
+    ),
   }),
-  result: fields({
-    matched: boolean(),
-    reason: nullable(picklist(VERIFICATION_REASONS)),
-    accountHolderName: nullable(text(FULL_NAME_LENGTH_MAX)),
-  }),
-});
+);
 
 /** Accepts both spellings of the specification's samples (2.11). */
 function presentBeneficiaryVerification(verification: BeneficiaryVerification) {
@@ -114,6 +133,7 @@ const postVerification = route(
   {
     method: 'POST',
     path: '/beneficiary-verifications',
+    operationId: 'createBeneficiaryVerification',
     summary: 'Compare a beneficiary’s name with the holder of a UK bank account',
     description:
       'Asks the directory `pay-uk` (Confirmation of Payee) and answers with its result. `result.reason` is null where matched; `result.accountHolderName` is shown for close matches only; `attributes.schemeReasonCode` is the directory’s own code. A slow or unavailable directory is 503, free of charge.',
@@ -122,14 +142,20 @@ const postVerification = route(
     workflows: {
       'client.pay-uk.cop': {
         data: fields({
-          beneficiary: fields({
-            clientId: uuid<ClientId>(),
-            identity,
-            bankAccount: bankAccountSent,
-            attributes: optional(
-              fields({ secondaryIdentification: optional(text(SECONDARY_IDENTIFICATION_LENGTH_MAX)) }),
-            ),
-          }),
+          beneficiary: named(
+            'BeneficiaryVerification',
+            fields({
+              clientId: uuid<ClientId>(),
+              identity,
+              bankAccount: bankAccountSent,
+              attributes: optional(
+                named(
+                  'VerificationAttributes',
+                  fields({ secondaryIdentification: optional(text(SECONDARY_IDENTIFICATION_LENGTH_MAX)) }),
+                ),
+              ),
+            }),
+          ),
         }),
         connect: fields({
           type: optional(picklist(['explicit', 'implicit'])),

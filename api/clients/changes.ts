@@ -10,6 +10,7 @@ import type { Role } from '../../domain/machine-users/roles.ts';
 import { route } from '../frame/route.ts';
 import { oneOf, only } from '../frame/schemas/alternatives.ts';
 import { crossCheck } from '../frame/schemas/cross-checks.ts';
+import { named } from '../frame/schemas/named.ts';
 import {
   addressSent,
   email,
@@ -38,52 +39,73 @@ const identityOfBoth = {
   identificationNumbers: deprecated(clearable(identificationNumbersChange)),
 };
 
-const identityChange = oneOf(
-  'type',
-  [
-    fields({
-      type: only('individual'),
-      givenName: optional(partyName()),
-      familyName: optional(partyName()),
-      birthDate: clearable(date()),
-      ...identityOfBoth,
-    }),
-    fields({
-      type: only('corporate'),
-      legalName: optional(partyName()),
-      incorporationDate: clearable(historicDate()),
-      corporationType: clearable(text(40)),
-      ...identityOfBoth,
-    }),
-  ],
-  'type individual or corporate',
+const identityChange = named(
+  'ClientIdentity',
+  oneOf(
+    'type',
+    [
+      named(
+        'IndividualClientIdentity',
+        fields({
+          type: only('individual'),
+          givenName: optional(partyName()),
+          familyName: optional(partyName()),
+          birthDate: clearable(date()),
+          ...identityOfBoth,
+        }),
+      ),
+      named(
+        'CorporateClientIdentity',
+        fields({
+          type: only('corporate'),
+          legalName: optional(partyName()),
+          incorporationDate: clearable(historicDate()),
+          corporationType: clearable(text(40)),
+          ...identityOfBoth,
+        }),
+      ),
+    ],
+    'type individual or corporate',
+  ),
 );
 
 const contactChange = { phone: clearable(phone()), email: clearable(email()) };
 
-const profileChange = oneOf(
-  'identityType',
-  [
-    fields({
-      identityType: only('individual'),
-      residentialAddress: optional(addressSent),
-      ...contactChange,
-    }),
-    fields({
-      identityType: only('corporate'),
-      registrationAddress: optional(addressSent),
-      ...contactChange,
-    }),
-  ],
-  'identityType individual or corporate',
+const profileChange = named(
+  'ClientProfile',
+  oneOf(
+    'identityType',
+    [
+      named(
+        'IndividualClientProfile',
+        fields({
+          identityType: only('individual'),
+          residentialAddress: optional(addressSent),
+          ...contactChange,
+        }),
+      ),
+      named(
+        'CorporateClientProfile',
+        fields({
+          identityType: only('corporate'),
+          registrationAddress: optional(addressSent),
+          ...contactChange,
+        }),
+      ),
+    ],
+    'identityType individual or corporate',
+  ),
 );
 
 const clientChange = v.pipe(
-  fields({
-    identity: optional(identityChange),
-    profile: optional(profileChange),
-    status: optional(picklist(CLIENT_STATUSES)),
-  }),
+  named(
+    'Client',
+    fields({
+      identity: optional(identityChange),
+      profile: optional(profileChange),
+      status: optional(named('ClientStatus', picklist(CLIENT_STATUSES))),
+    }),
+  ),
   crossCheck(typeDisagreements),
 );
 
@@ -122,6 +144,7 @@ const patchClient = route(
   {
     method: 'PATCH',
     path: '/clients/{clientId}',
+    operationId: 'updateClient',
     summary: 'Change a client',
     description:
       'Any subset of identity and profile (role operator) and status (role compliance or admin). Identity and profile: their type must be the client’s, which cannot change. Addresses and the list of identifications are replaced as a whole; the deprecated map is merged, and its null takes the identifications of a type away.',

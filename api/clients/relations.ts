@@ -19,6 +19,7 @@ import type { ClientId, ClientRelationId } from '../../domain/frame/ids.ts';
 import { route } from '../frame/route.ts';
 import { only } from '../frame/schemas/alternatives.ts';
 import { crossCheck } from '../frame/schemas/cross-checks.ts';
+import { named } from '../frame/schemas/named.ts';
 import { addressSent, email, partyName, phone } from '../frame/schemas/parties.ts';
 import { clearable, country, date, fields, list, optional, picklist, uuid } from '../frame/schemas/schemas.ts';
 import { CLIENT_EXAMPLE, type ClientRelationSent, relationSent, relationShown } from './schemas.ts';
@@ -76,6 +77,7 @@ const postClientRelations = route(
   {
     method: 'POST',
     path: '/clients/{clientId}/relations',
+    operationId: 'createClientRelations',
     summary: 'Relate individuals to a corporate client',
     description: `Either one as \`clientRelation\` or several as \`clientRelations\`; the answer has the same form. At most ${CLIENT_RELATIONS_PER_CALL_MAX} at once, and ${CLIENT_RELATIONS_MAX} of a client in all.`,
     tag: TAG,
@@ -116,31 +118,41 @@ export function newClientRelation({ relation, identity, profile }: ClientRelatio
 
 const one = { clientId: uuid<ClientId>(), clientRelationId: uuid<ClientRelationId>() };
 
-const clientRelationChange = fields({
-  relation: optional(picklist(CLIENT_RELATIONS)),
-  identity: optional(
-    fields({
-      type: optional(only('individual')),
-      givenName: optional(partyName()),
-      familyName: optional(partyName()),
-      birthDate: clearable(date()),
-      country: clearable(country()),
-    }),
-  ),
-  profile: clearable(
-    fields({
-      identityType: optional(only('individual')),
-      residentialAddress: clearable(addressSent),
-      phone: clearable(phone()),
-      email: clearable(email()),
-    }),
-  ),
-});
+const clientRelationChange = named(
+  'ClientRelation',
+  fields({
+    relation: optional(named('Relation', picklist(CLIENT_RELATIONS))),
+    identity: optional(
+      named(
+        'ClientRelationIdentity',
+        fields({
+          type: optional(only('individual')),
+          givenName: optional(partyName()),
+          familyName: optional(partyName()),
+          birthDate: clearable(date()),
+          country: clearable(country()),
+        }),
+      ),
+    ),
+    profile: clearable(
+      named(
+        'ClientRelationProfile',
+        fields({
+          identityType: optional(only('individual')),
+          residentialAddress: clearable(addressSent),
+          phone: clearable(phone()),
+          email: clearable(email()),
+        }),
+      ),
+    ),
+  }),
+);
 
 const patchClientRelation = route(
   {
     method: 'PATCH',
     path: '/clients/{clientId}/relations/{clientRelationId}',
+    operationId: 'updateClientRelation',
     summary: 'Change a relation of a corporate client',
     tag: TAG,
     roles: ['operator'],
@@ -176,6 +188,7 @@ const deleteClientRelationRoute = route(
   {
     method: 'DELETE',
     path: '/clients/{clientId}/relations/{clientRelationId}',
+    operationId: 'deleteClientRelation',
     summary: 'End a relation of a corporate client',
     tag: TAG,
     roles: ['operator'],
@@ -195,6 +208,7 @@ const getClientRelation = route(
   {
     method: 'GET',
     path: '/clients/{clientId}/relations/{clientRelationId}',
+    operationId: 'getClientRelation',
     summary: 'A relation of a corporate client',
     tag: TAG,
     params: one,
@@ -213,6 +227,7 @@ const getClientRelations = route(
   {
     method: 'GET',
     path: '/clients/{clientId}/relations',
+    operationId: 'listClientRelations',
     summary: 'The relations of a client, in the order of their creation',
     tag: TAG,
     paged: true,

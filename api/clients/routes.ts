@@ -14,6 +14,7 @@ import type { ClientId } from '../../domain/frame/ids.ts';
 import { identificationsOf } from '../../domain/frame/parties/identifications.ts';
 import { FULL_NAME_LENGTH_MAX } from '../../domain/frame/parties/names.ts';
 import { route } from '../frame/route.ts';
+import { named } from '../frame/schemas/named.ts';
 import { email } from '../frame/schemas/parties.ts';
 import {
   boolean,
@@ -54,6 +55,7 @@ const postClient = route(
   {
     method: 'POST',
     path: '/clients',
+    operationId: 'createClient',
     summary: 'Create a client',
     tag: TAG,
     roles: ['operator'],
@@ -126,6 +128,7 @@ const getClient = route(
   {
     method: 'GET',
     path: '/clients/{clientId}',
+    operationId: 'getClient',
     summary: 'A client',
     tag: TAG,
     params: { clientId: uuid<ClientId>() },
@@ -174,11 +177,12 @@ const getClients = route(
   {
     method: 'GET',
     path: '/clients',
+    operationId: 'listClients',
     summary: 'Clients, in the order of their creation',
     tag: TAG,
     paged: true,
     query: {
-      'data.client.status': optional(picklist(CLIENT_STATUSES)),
+      'data.client.status': optional(named('ClientStatus', picklist(CLIENT_STATUSES))),
       'data.client.clientNumber': optional(pattern(/^\d{1,34}$/, 'digits')),
       'data.client.fullName': optional(text(FULL_NAME_LENGTH_MAX)),
       'data.client.email': optional(email()),

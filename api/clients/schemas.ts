@@ -4,6 +4,7 @@ import { CLIENT_RELATIONS_MAX, CLIENT_RELATIONS_PER_CALL_MAX } from '../../domai
 import { ADDRESS_LINE_LENGTH_MAX, FULL_NAME_LENGTH_MAX } from '../../domain/frame/parties/names.ts';
 import { oneOf, only } from '../frame/schemas/alternatives.ts';
 import { crossCheck, type Disagreement, isSent, type Sent } from '../frame/schemas/cross-checks.ts';
+import { named } from '../frame/schemas/named.ts';
 import {
   addressSent,
   addressShown,
@@ -36,47 +37,82 @@ const identificationViews = {
   identificationNumbers: deprecated(optional(identificationNumbers)),
 };
 
-const identitySent = oneOf(
-  'type',
-  [
-    fields({ ...individualNames, birthDate: optional(date()), country: optional(country()), ...identificationViews }),
-    fields({
-      ...corporateNames,
-      incorporationDate: optional(historicDate()),
-      corporationType: optional(text(40)),
-      country: optional(country()),
-      ...identificationViews,
-    }),
-  ],
-  'type individual or corporate',
+const identitySent = named(
+  'ClientIdentity',
+  oneOf(
+    'type',
+    [
+      named(
+        'IndividualClientIdentity',
+        fields({
+          ...individualNames,
+          birthDate: optional(date()),
+          country: optional(country()),
+          ...identificationViews,
+        }),
+      ),
+      named(
+        'CorporateClientIdentity',
+        fields({
+          ...corporateNames,
+          incorporationDate: optional(historicDate()),
+          corporationType: optional(text(40)),
+          country: optional(country()),
+          ...identificationViews,
+        }),
+      ),
+    ],
+    'type individual or corporate',
+  ),
 );
 
 const contactSent = { phone: optional(phone()), email: optional(email()) };
 
-const profileSent = oneOf(
-  'identityType',
-  [
-    fields({ identityType: only('individual'), residentialAddress: addressSent, ...contactSent }),
-    fields({ identityType: only('corporate'), registrationAddress: addressSent, ...contactSent }),
-  ],
-  'identityType individual or corporate',
+const profileSent = named(
+  'ClientProfile',
+  oneOf(
+    'identityType',
+    [
+      named(
+        'IndividualClientProfile',
+        fields({ identityType: only('individual'), residentialAddress: addressSent, ...contactSent }),
+      ),
+      named(
+        'CorporateClientProfile',
+        fields({ identityType: only('corporate'), registrationAddress: addressSent, ...contactSent }),
+      ),
+    ],
+    'identityType individual or corporate',
+  ),
 );
 
-export const relationSent = fields({
-  relation: picklist(CLIENT_RELATIONS),
-  identity: fields({ ...individualNames, birthDate: optional(date()), country: optional(country()) }),
-  profile: optional(
-    fields({ identityType: only('individual'), residentialAddress: optional(addressSent), ...contactSent }),
-  ),
-});
+export const relationSent = named(
+  'ClientRelation',
+  fields({
+    relation: named('Relation', picklist(CLIENT_RELATIONS)),
+    identity: named(
+      'ClientRelationIdentity',
+      fields({ ...individualNames, birthDate: optional(date()), country: optional(country()) }),
+    ),
+    profile: optional(
+      named(
+        'ClientRelationProfile',
+        fields({ identityType: only('individual'), residentialAddress: optional(addressSent), ...contactSent }),
+      ),
+    ),
+  }),
+);
 
 /** A new client: identity and profile must agree on the type, and only corporates have relations. */
 export const clientSent = v.pipe(
-  fields({
-    identity: identitySent,
-    profile: profileSent,
-    relations: optional(list(relationSent, 0, CLIENT_RELATIONS_PER_CALL_MAX)),
-  }),
+  named(
+    'Client',
+    fields({
+      identity: identitySent,
+      profile: profileSent,
+      relations: optional(list(relationSent, 0, CLIENT_RELATIONS_PER_CALL_MAX)),
+    }),
+  ),
   crossCheck(({ identity, profile, relations }) => {
     const type = isSent(identity) ? identity.type : undefined;
     const disagreements = typeDisagreements({ identity, profile });
@@ -109,60 +145,90 @@ const identitiesShown = {
   identificationNumbers: deprecated(identificationNumbers),
 };
 
-const identityShown = v.variant('type', [
-  fields({ ...individualNames, birthDate: nullable(date()), country: nullable(country()), ...identitiesShown }),
-  fields({
-    ...corporateNames,
-    incorporationDate: nullable(historicDate()),
-    corporationType: nullable(text(40)),
-    country: nullable(country()),
-    ...identitiesShown,
-  }),
-]);
+const identityShown = named(
+  'ClientIdentity',
+  v.variant('type', [
+    named(
+      'IndividualClientIdentity',
+      fields({ ...individualNames, birthDate: nullable(date()), country: nullable(country()), ...identitiesShown }),
+    ),
+    named(
+      'CorporateClientIdentity',
+      fields({
+        ...corporateNames,
+        incorporationDate: nullable(historicDate()),
+        corporationType: nullable(text(40)),
+        country: nullable(country()),
+        ...identitiesShown,
+      }),
+    ),
+  ]),
+);
 
 /** Both forms of specification 2.1. A first line consists of street, space and house number. */
-const relationAddressShown = fields({
-  ...addressShown.entries,
-  state: addressShown.entries.region,
-  firstLine: nullable(text(2 * ADDRESS_LINE_LENGTH_MAX + 1)),
-  secondLine: addressShown.entries.refinement,
-});
-
-export const relationShown = fields({
-  id: uuid(),
-  clientId: uuid(),
-  relation: picklist(CLIENT_RELATIONS),
-  identity: fields({ ...individualNames, birthDate: nullable(date()), country: nullable(country()) }),
-  profile: fields({
-    identityType: only('individual'),
-    residentialAddress: nullable(relationAddressShown),
-    ...contactShown,
+const relationAddressShown = named(
+  'ClientRelationAddress',
+  fields({
+    ...addressShown.entries,
+    state: addressShown.entries.region,
+    firstLine: nullable(text(2 * ADDRESS_LINE_LENGTH_MAX + 1)),
+    secondLine: addressShown.entries.refinement,
   }),
-  fullName: text(FULL_NAME_LENGTH_MAX),
-});
+);
+
+export const relationShown = named(
+  'ClientRelation',
+  fields({
+    id: uuid(),
+    clientId: uuid(),
+    relation: named('Relation', picklist(CLIENT_RELATIONS)),
+    identity: named(
+      'ClientRelationIdentity',
+      fields({ ...individualNames, birthDate: nullable(date()), country: nullable(country()) }),
+    ),
+    profile: named(
+      'ClientRelationProfile',
+      fields({
+        identityType: only('individual'),
+        residentialAddress: nullable(relationAddressShown),
+        ...contactShown,
+      }),
+    ),
+    fullName: text(FULL_NAME_LENGTH_MAX),
+  }),
+);
 
 /** The client shown with an account on request. */
-export const clientSummaryShown = fields({
-  id: uuid(),
-  clientNumber: pattern(/^\d+$/, 'a client number'),
-  status: picklist(CLIENT_STATUSES),
-  fullName: text(FULL_NAME_LENGTH_MAX),
-  identity: identityShown,
-});
+export const clientSummaryShown = named(
+  'ClientSummary',
+  fields({
+    id: uuid(),
+    clientNumber: pattern(/^\d+$/, 'a client number'),
+    status: named('ClientStatus', picklist(CLIENT_STATUSES)),
+    fullName: text(FULL_NAME_LENGTH_MAX),
+    identity: identityShown,
+  }),
+);
 
-export const clientShown = fields({
-  ...clientSummaryShown.entries,
-  profile: optional(
-    fields({
-      identityType: picklist(['individual', 'corporate']),
-      primaryAddress: optional(nullable(addressShown)),
-      residentialAddress: optional(nullable(addressShown)),
-      registrationAddress: optional(nullable(addressShown)),
-      ...contactShown,
-    }),
-  ),
-  relations: optional(list(relationShown, 0, CLIENT_RELATIONS_MAX)),
-});
+export const clientShown = named(
+  'Client',
+  fields({
+    ...clientSummaryShown.entries,
+    profile: optional(
+      named(
+        'ClientProfile',
+        fields({
+          identityType: picklist(['individual', 'corporate']),
+          primaryAddress: optional(nullable(addressShown)),
+          residentialAddress: optional(nullable(addressShown)),
+          registrationAddress: optional(nullable(addressShown)),
+          ...contactShown,
+        }),
+      ),
+    ),
+    relations: optional(list(relationShown, 0, CLIENT_RELATIONS_MAX)),
+  }),
+);
 
 export const CLIENT_SUMMARY_EXAMPLE = {
   id: '0199c4a0-5b1e-7c3a-9d42-0c2f6f3a1b01',

@@ -19,7 +19,7 @@ export interface FrameRequest {
 
 export interface FrameResponse {
   readonly status: number;
-  readonly body: string;
+  readonly body: string | Uint8Array<ArrayBuffer>;
   readonly contentType?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }

@@ -4,6 +4,7 @@ import type { Initiator } from '../../db/frame/audit-entries.ts';
 import type { ErrorCode } from '../../domain/frame/errors.ts';
 import type { MachineUserId } from '../../domain/frame/ids.ts';
 import type { Role } from '../../domain/machine-users/roles.ts';
+import type { Tag } from './openapi/tags.ts';
 import type { JsonNumber } from './requests/json.ts';
 import type { Schema } from './schemas/schemas.ts';
 import type { Services } from './services.ts';
@@ -16,6 +17,7 @@ import type { Services } from './services.ts';
  *     {
  *       method: 'GET',
  *       path: '/clients/{clientId}',
+ *       operationId: 'getClient',
  *       summary: 'A client',
  *       tag: 'Clients',
  *       params: { clientId: uuid<ClientId>() },
@@ -88,9 +90,11 @@ export interface Contract<
   readonly method: Method;
   /** As in the interface specification: `/clients/{clientId}`. */
   readonly path: string;
+  /** A verb and the resource, unique: clients are generated with this as the method's name. */
+  readonly operationId: string;
   readonly summary: string;
   readonly description?: string;
-  readonly tag: string;
+  readonly tag: Tag;
   readonly roles?: readonly Role[];
   readonly params?: Params;
   readonly query?: Query;
@@ -240,9 +244,12 @@ export interface Route {
 export interface OpenContract {
   readonly method: Method;
   readonly path: string;
+  readonly operationId: string;
   readonly summary: string;
   readonly description?: string;
-  readonly tag: string;
+  readonly tag: Tag;
+  /** A part of a page rather than of the interface: the OpenAPI document leaves it out. */
+  readonly undocumented?: true;
   /** Without it the route takes no body. */
   readonly body?: OpenBody;
   readonly responses: Readonly<Record<number, string>>;
@@ -270,7 +277,7 @@ export interface OpenRequest {
 
 export interface OpenAnswer {
   readonly status: number;
-  readonly body: string;
+  readonly body: string | Uint8Array<ArrayBuffer>;
   readonly contentType?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }

@@ -8,6 +8,7 @@ import { recordNotFound } from '../../domain/frame/errors.ts';
 import type { AccountId, ClientId, ProvisionedAccountCreditId } from '../../domain/frame/ids.ts';
 import { route } from '../frame/route.ts';
 import { crossCheck } from '../frame/schemas/cross-checks.ts';
+import { named } from '../frame/schemas/named.ts';
 import { addressSent, addressShown, partyName } from '../frame/schemas/parties.ts';
 import {
   amount,
@@ -32,16 +33,19 @@ const SCHEME_CODE = /^[a-z0-9-]{1,40}$/;
 
 /** A payer's bank account as the caller knows it: only its shape is checked. */
 const senderAccountSent = v.pipe(
-  fields({
-    accountHolderName: optional(partyName()),
-    alias: optional(text(140)),
-    ledgerNumber: optional(text(34)),
-    accountNumber: optional(text(34)),
-    iban: optional(text(34)),
-    country: optional(country()),
-    currency: optional(currency()),
-    routingCodes: optional(map(SCHEME_CODE, text(34), 20)),
-  }),
+  named(
+    'SenderBankAccount',
+    fields({
+      accountHolderName: optional(partyName()),
+      alias: optional(text(140)),
+      ledgerNumber: optional(text(34)),
+      accountNumber: optional(text(34)),
+      iban: optional(text(34)),
+      country: optional(country()),
+      currency: optional(currency()),
+      routingCodes: optional(map(SCHEME_CODE, text(34), 20)),
+    }),
+  ),
   v.transform((sent) => ({
     accountHolderName: sent.accountHolderName ?? null,
     alias: sent.alias ?? null,
@@ -55,19 +59,22 @@ const senderAccountSent = v.pipe(
 );
 
 const creditSent = v.pipe(
-  moneyFields({
-    clientId: optional(uuid<ClientId>()),
-    accountId: uuid<AccountId>(),
-    amount: amount(),
-    currency: currency(),
-    scope: picklist(['internal', 'external']),
-    scheme: optional(pattern(SCHEME_CODE, 'a scheme code')),
-    senderBankAccount: optional(senderAccountSent),
-    senderName: optional(partyName()),
-    senderAddress: optional(addressSent),
-    senderToReceiverInformation: optional(text(140)),
-    serviceProviderId: optional(text(140)),
-  }),
+  named(
+    'ProvisionedAccountCredit',
+    moneyFields({
+      clientId: optional(uuid<ClientId>()),
+      accountId: uuid<AccountId>(),
+      amount: amount(),
+      currency: currency(),
+      scope: picklist(['internal', 'external']),
+      scheme: optional(pattern(SCHEME_CODE, 'a scheme code')),
+      senderBankAccount: optional(senderAccountSent),
+      senderName: optional(partyName()),
+      senderAddress: optional(addressSent),
+      senderToReceiverInformation: optional(text(140)),
+      serviceProviderId: optional(text(140)),
+    }),
+  ),
   crossCheck(({ scope, scheme }) => {
     if (scope === 'external' && scheme === undefined) {
       const message = 'common.validation.field_required: is required for an external credit';
@@ -78,22 +85,25 @@ const creditSent = v.pipe(
   }),
 );
 
-const creditShown = fields({
-  id: uuid(),
-  clientId: nullable(uuid()),
-  accountId: nullable(uuid()),
-  amount: amount(),
-  currency: currency(),
-  scope: picklist(['internal', 'external']),
-  scheme: nullable(text(40)),
-  senderBankAccount: nullable(partyAccountShown),
-  senderName: nullable(text(300)),
-  senderAddress: nullable(addressShown),
-  senderToReceiverInformation: nullable(text(500)),
-  serviceProviderId: nullable(text(140)),
-  serviceProvider: text(64),
-  receiverAccount: nullable(partyAccountShown),
-});
+const creditShown = named(
+  'ProvisionedAccountCredit',
+  fields({
+    id: uuid(),
+    clientId: nullable(uuid()),
+    accountId: nullable(uuid()),
+    amount: amount(),
+    currency: currency(),
+    scope: picklist(['internal', 'external']),
+    scheme: nullable(text(40)),
+    senderBankAccount: nullable(partyAccountShown),
+    senderName: nullable(text(300)),
+    senderAddress: nullable(addressShown),
+    senderToReceiverInformation: nullable(text(500)),
+    serviceProviderId: nullable(text(140)),
+    serviceProvider: text(64),
+    receiverAccount: nullable(partyAccountShown),
+  }),
+);
 
 const CREDIT_SENT_EXAMPLE = {
   accountId: '0199c4a0-5b1e-7c3a-9d42-0c2f6f3a1b02',
@@ -129,6 +139,7 @@ const postCredit = route(
   {
     method: 'POST',
     path: '/provisioned-account-credits',
+    operationId: 'createProvisionedAccountCredit',
     summary: 'Report money that arrived on a plug-in account',
     description:
       'Creates the credit and its incoming transfer. The same `serviceProviderId` with the same content answers 200 with the first credit; with other content 409.',
@@ -174,6 +185,7 @@ const getCredit = route(
   {
     method: 'GET',
     path: '/provisioned-account-credits/{id}',
+    operationId: 'getProvisionedAccountCredit',
     summary: 'A provisioned account credit',
     tag: TAG,
     params: { id: uuid<ProvisionedAccountCreditId>() },
@@ -192,6 +204,7 @@ const getCredits = route(
   {
     method: 'GET',
     path: '/provisioned-account-credits',
+    operationId: 'listProvisionedAccountCredits',
     summary: 'Provisioned account credits, in the order of their creation',
     tag: TAG,
     paged: true,

@@ -5,6 +5,7 @@ import { recordNotFound } from '../../domain/frame/errors.ts';
 import type { AccountId, ClientId, IncomingTransferId } from '../../domain/frame/ids.ts';
 import { INCOMING_TRANSFER_STATUSES } from '../../domain/incoming-transfers/incoming-transfers.ts';
 import { route } from '../frame/route.ts';
+import { named } from '../frame/schemas/named.ts';
 import {
   amount,
   amountText,
@@ -23,31 +24,34 @@ import { partyAccountShown, statusReasonShown } from '../outgoing-transfers/sche
 
 const TAG = 'Incoming transfers';
 
-const incomingTransferShown = fields({
-  id: uuid(),
-  clientId: nullable(uuid()),
-  accountId: nullable(uuid()),
-  transactionNumber: text(15),
-  status: picklist(INCOMING_TRANSFER_STATUSES),
-  statusReason: nullable(statusReasonShown),
-  currency: currency(),
-  amount: amount(),
-  feeAmount: amount(),
-  feeCurrency: currency(),
-  totalAmount: amount(),
-  scope: picklist(['internal', 'external']),
-  scheme: nullable(text(40)),
-  outgoingTransferId: nullable(uuid()),
-  provisionedAccountCreditId: nullable(uuid()),
-  serviceProvider: text(64),
-  serviceProviderId: nullable(text(140)),
-  serviceProviderReference: nullable(text(140)),
-  senderInformation: nullable(text(500)),
-  senderName: nullable(text(300)),
-  transferDate: nullable(date()),
-  senderAccount: nullable(partyAccountShown),
-  receiverAccount: nullable(partyAccountShown),
-});
+const incomingTransferShown = named(
+  'IncomingTransfer',
+  fields({
+    id: uuid(),
+    clientId: nullable(uuid()),
+    accountId: nullable(uuid()),
+    transactionNumber: text(15),
+    status: named('IncomingTransferStatus', picklist(INCOMING_TRANSFER_STATUSES)),
+    statusReason: nullable(statusReasonShown),
+    currency: currency(),
+    amount: amount(),
+    feeAmount: amount(),
+    feeCurrency: currency(),
+    totalAmount: amount(),
+    scope: picklist(['internal', 'external']),
+    scheme: nullable(text(40)),
+    outgoingTransferId: nullable(uuid()),
+    provisionedAccountCreditId: nullable(uuid()),
+    serviceProvider: text(64),
+    serviceProviderId: nullable(text(140)),
+    serviceProviderReference: nullable(text(140)),
+    senderInformation: nullable(text(500)),
+    senderName: nullable(text(300)),
+    transferDate: nullable(date()),
+    senderAccount: nullable(partyAccountShown),
+    receiverAccount: nullable(partyAccountShown),
+  }),
+);
 
 const INCOMING_TRANSFER_EXAMPLE = {
   id: '0199c4a0-5b1e-7c3a-9d42-0c2f6f3a1b06',
@@ -88,6 +92,7 @@ const getIncomingTransfer = route(
   {
     method: 'GET',
     path: '/incoming-transfers/{id}',
+    operationId: 'getIncomingTransfer',
     summary: 'An incoming transfer',
     tag: TAG,
     params: { id: uuid<IncomingTransferId>() },
@@ -110,11 +115,12 @@ const getIncomingTransfers = route(
   {
     method: 'GET',
     path: '/incoming-transfers',
+    operationId: 'listIncomingTransfers',
     summary: 'Incoming transfers, in the order of their creation',
     tag: TAG,
     paged: true,
     query: {
-      'data.incomingTransfer.status': optional(picklist(INCOMING_TRANSFER_STATUSES)),
+      'data.incomingTransfer.status': optional(named('IncomingTransferStatus', picklist(INCOMING_TRANSFER_STATUSES))),
       'data.incomingTransfer.transactionNumber': optional(pattern(/^\d{8}-[0-9A-Z]{6}$/, 'a transaction number')),
       'data.incomingTransfer.amountFrom': optional(amountText()),
       'data.incomingTransfer.amountTo': optional(amountText()),
@@ -161,13 +167,20 @@ const assignTransfer = route(
   {
     method: 'POST',
     path: '/incoming-transfers/{id}/assign',
+    operationId: 'assignIncomingTransfer',
     summary: 'Assign held money to an account',
     description:
       'For a transfer that is `on-hold` because its payer named no account or several. The account must be active, with the same provider and currency. Money that the provider holds is credited once released.',
     tag: TAG,
     roles: ['operator'],
     params: { id: uuid<IncomingTransferId>() },
-    workflows: { direct: { data: fields({ incomingTransfer: fields({ accountId: uuid<AccountId>() }) }) } },
+    workflows: {
+      direct: {
+        data: fields({
+          incomingTransfer: named('IncomingTransferAssignment', fields({ accountId: uuid<AccountId>() })),
+        }),
+      },
+    },
     status: 200,
     response: fields({ incomingTransfer: incomingTransferShown }),
     errors: [
@@ -195,6 +208,7 @@ const returnTransfer = route(
   {
     method: 'POST',
     path: '/incoming-transfers/{id}/return',
+    operationId: 'returnIncomingTransfer',
     summary: 'Return held money to its payer',
     description:
       'For a transfer that is `on-hold`. For built-in accounts the provider returns the money; callers of plug-in accounts return it themselves.',

@@ -1,31 +1,38 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { refusal } from '../../domain/frame/errors.ts';
 import { TOKEN_ALGORITHMS, type TokenAlgorithm } from '../../domain/machine-users/machine-users.ts';
+import { named } from '../frame/schemas/named.ts';
 import { boolean, fields, list, optional, pattern, picklist, text } from '../frame/schemas/schemas.ts';
 
 /** A public key as its owner sends it: a JWK, or PEM with `algorithm` beside it. */
-export const keySent = fields({
-  kid: pattern(/^[A-Za-z0-9_-]{1,128}$/, '1 to 128 of letters, digits, _ and -'),
-  algorithm: picklist(TOKEN_ALGORITHMS),
-  jwk: optional(
-    fields({
-      kty: picklist(['RSA', 'EC', 'OKP']),
-      crv: optional(picklist(['P-256', 'Ed25519'])),
-      n: optional(base64Url(1_400)),
-      e: optional(base64Url(16)),
-      x: optional(base64Url(64)),
-      y: optional(base64Url(64)),
-      kid: optional(text(128)),
-      alg: optional(picklist(TOKEN_ALGORITHMS)),
-      use: optional(picklist(['sig'])),
-      key_ops: optional(list(picklist(['verify']), 0, 1)),
-      ext: optional(boolean()),
-    }),
-  ),
-  pem: optional(
-    pattern(/^-----BEGIN PUBLIC KEY-----[A-Za-z0-9+/=\s]{1,4000}-----END PUBLIC KEY-----\s*$/, 'a PEM public key'),
-  ),
-});
+export const keySent = named(
+  'MachineUserKey',
+  fields({
+    kid: pattern(/^[A-Za-z0-9_-]{1,128}$/, '1 to 128 of letters, digits, _ and -'),
+    algorithm: named('TokenAlgorithm', picklist(TOKEN_ALGORITHMS)),
+    jwk: optional(
+      named(
+        'Jwk',
+        fields({
+          kty: picklist(['RSA', 'EC', 'OKP']),
+          crv: optional(picklist(['P-256', 'Ed25519'])),
+          n: optional(base64Url(1_400)),
+          e: optional(base64Url(16)),
+          x: optional(base64Url(64)),
+          y: optional(base64Url(64)),
+          kid: optional(text(128)),
+          alg: optional(named('TokenAlgorithm', picklist(TOKEN_ALGORITHMS))),
+          use: optional(picklist(['sig'])),
+          key_ops: optional(list(picklist(['verify']), 0, 1)),
+          ext: optional(boolean()),
+        }),
+      ),
+    ),
+    pem: optional(
+      pattern(/^-----BEGIN PUBLIC KEY-----[A-Za-z0-9+/=\s]{1,4000}-----END PUBLIC KEY-----\s*$/, 'a PEM public key'),
+    ),
+  }),
+);
 
 function base64Url(lengthMax: number) {
   return pattern(new RegExp(`^[A-Za-z0-9_-]{1,${lengthMax}}$`), 'base64url text');

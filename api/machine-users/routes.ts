@@ -13,6 +13,7 @@ import { formatDateTime } from '../../domain/frame/time/dates.ts';
 import { MACHINE_USER_STATUSES, TOKEN_ALGORITHMS } from '../../domain/machine-users/machine-users.ts';
 import { ROLES } from '../../domain/machine-users/roles.ts';
 import { type Route, route } from '../frame/route.ts';
+import { named } from '../frame/schemas/named.ts';
 import { dateTime, fields, list, nullable, optional, picklist, text, uuid } from '../frame/schemas/schemas.ts';
 import { keySent, readPublicKey } from './keys.ts';
 
@@ -20,26 +21,32 @@ const NAME_LENGTH_MAX = 100;
 /** Rotation needs two; more serve hosts with keys of their own. */
 const KEYS_MAX = 1_000;
 
-const machineUserShown = fields({
-  id: uuid<MachineUserId>(),
-  name: text(NAME_LENGTH_MAX),
-  roles: list(picklist(ROLES), 0, ROLES.length),
-  status: picklist(MACHINE_USER_STATUSES),
-  createdDateTime: dateTime(),
-  revokedDateTime: nullable(dateTime()),
-  keys: list(
-    fields({
-      id: uuid<MachineUserKeyId>(),
-      kid: text(128),
-      algorithm: picklist(TOKEN_ALGORITHMS),
-      status: picklist(MACHINE_USER_STATUSES),
-      createdDateTime: dateTime(),
-      revokedDateTime: nullable(dateTime()),
-    }),
-    0,
-    KEYS_MAX,
-  ),
-});
+const machineUserShown = named(
+  'MachineUser',
+  fields({
+    id: uuid<MachineUserId>(),
+    name: text(NAME_LENGTH_MAX),
+    roles: list(named('Role', picklist(ROLES)), 0, ROLES.length),
+    status: named('MachineUserStatus', picklist(MACHINE_USER_STATUSES)),
+    createdDateTime: dateTime(),
+    revokedDateTime: nullable(dateTime()),
+    keys: list(
+      named(
+        'MachineUserKey',
+        fields({
+          id: uuid<MachineUserKeyId>(),
+          kid: text(128),
+          algorithm: named('TokenAlgorithm', picklist(TOKEN_ALGORITHMS)),
+          status: named('MachineUserStatus', picklist(MACHINE_USER_STATUSES)),
+          createdDateTime: dateTime(),
+          revokedDateTime: nullable(dateTime()),
+        }),
+      ),
+      0,
+      KEYS_MAX,
+    ),
+  }),
+);
 
 const KEY_EXAMPLE = {
   kid: 'ledger-2026-03',
@@ -70,17 +77,21 @@ const registerMachineUser = route(
   {
     method: 'POST',
     path: '/machine-users',
+    operationId: 'createMachineUser',
     summary: 'Register a machine user with its first public key',
     tag: 'Machine users',
     roles: ['admin'],
     workflows: {
       direct: {
         data: fields({
-          machineUser: fields({
-            name: text(NAME_LENGTH_MAX),
-            roles: list(picklist(ROLES), 1, ROLES.length),
-            key: keySent,
-          }),
+          machineUser: named(
+            'MachineUser',
+            fields({
+              name: text(NAME_LENGTH_MAX),
+              roles: list(named('Role', picklist(ROLES)), 1, ROLES.length),
+              key: keySent,
+            }),
+          ),
         }),
       },
     },
@@ -107,6 +118,7 @@ const getMachineUser = route(
   {
     method: 'GET',
     path: '/machine-users/{machineUserId}',
+    operationId: 'getMachineUser',
     summary: 'A machine user and its keys',
     tag: 'Machine users',
     roles: ['admin'],
@@ -125,10 +137,11 @@ const getMachineUsers = route(
   {
     method: 'GET',
     path: '/machine-users',
+    operationId: 'listMachineUsers',
     summary: 'Machine users, by creation',
     tag: 'Machine users',
     roles: ['admin'],
-    query: { 'data.machineUser.status': optional(picklist(MACHINE_USER_STATUSES)) },
+    query: { 'data.machineUser.status': optional(named('MachineUserStatus', picklist(MACHINE_USER_STATUSES))) },
     paged: true,
     response: fields({ machineUsers: list(machineUserShown, 0, 100) }),
     examples: { response: { machineUsers: [MACHINE_USER_EXAMPLE] } },
@@ -144,6 +157,7 @@ const patchMachineUser = route(
   {
     method: 'PATCH',
     path: '/machine-users/{machineUserId}',
+    operationId: 'updateMachineUser',
     summary: 'Rename a machine user, change its roles, or revoke it',
     description: 'Revocation is final, and takes effect within 5 seconds on every process.',
     tag: 'Machine users',
@@ -152,11 +166,14 @@ const patchMachineUser = route(
     workflows: {
       direct: {
         data: fields({
-          machineUser: fields({
-            name: optional(text(NAME_LENGTH_MAX)),
-            roles: optional(list(picklist(ROLES), 1, ROLES.length)),
-            status: optional(picklist(MACHINE_USER_STATUSES)),
-          }),
+          machineUser: named(
+            'MachineUser',
+            fields({
+              name: optional(text(NAME_LENGTH_MAX)),
+              roles: optional(list(named('Role', picklist(ROLES)), 1, ROLES.length)),
+              status: optional(named('MachineUserStatus', picklist(MACHINE_USER_STATUSES))),
+            }),
+          ),
         }),
       },
     },
@@ -179,6 +196,7 @@ const addKey = route(
   {
     method: 'POST',
     path: '/machine-users/{machineUserId}/keys',
+    operationId: 'createMachineUserKey',
     summary: 'Register another public key, for rotation',
     tag: 'Machine users',
     roles: ['admin'],
@@ -206,6 +224,7 @@ const revokeKey = route(
   {
     method: 'DELETE',
     path: '/machine-users/{machineUserId}/keys/{keyId}',
+    operationId: 'deleteMachineUserKey',
     summary: 'Revoke a key',
     description: 'Every process refuses its tokens within 5 seconds.',
     tag: 'Machine users',

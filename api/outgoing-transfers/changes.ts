@@ -9,6 +9,7 @@ import { refusal } from '../../domain/frame/errors.ts';
 import type { OutgoingTransferId } from '../../domain/frame/ids.ts';
 import type { RouteContext } from '../frame/route.ts';
 import { crossCheck, type Disagreement, type Sent } from '../frame/schemas/cross-checks.ts';
+import { named } from '../frame/schemas/named.ts';
 import { fields, optional, pattern, picklist, text } from '../frame/schemas/schemas.ts';
 
 const PROVIDER_ID_LENGTH_MAX = 140;
@@ -18,19 +19,27 @@ const REASON_LENGTH_MAX = 140;
 
 // Changes that a PATCH may request (decisions, Money out): one at a time.
 const change = v.pipe(
-  fields({
-    status: optional(picklist(['cancelled', 'released', 'completed', 'failed'])),
-    requirementConfiguration: optional(fields({ authorizationStatus: picklist(['fulfilled']) })),
-    returned: optional(v.literal(true, 'can only become true')),
-    statusReason: optional(
-      fields({
-        code: pattern(REASON_CODE, '1 to 64 of letters, digits, ".", "_" and "-"'),
-        message: optional(text(REASON_LENGTH_MAX)),
-      }),
-    ),
-    serviceProviderId: optional(text(PROVIDER_ID_LENGTH_MAX)),
-    serviceProviderReference: optional(text(PROVIDER_ID_LENGTH_MAX)),
-  }),
+  named(
+    'OutgoingTransfer',
+    fields({
+      status: optional(picklist(['cancelled', 'released', 'completed', 'failed'])),
+      requirementConfiguration: optional(
+        named('RequirementConfiguration', fields({ authorizationStatus: picklist(['fulfilled']) })),
+      ),
+      returned: optional(v.literal(true, 'can only become true')),
+      statusReason: optional(
+        named(
+          'StatusReason',
+          fields({
+            code: pattern(REASON_CODE, '1 to 64 of letters, digits, ".", "_" and "-"'),
+            message: optional(text(REASON_LENGTH_MAX)),
+          }),
+        ),
+      ),
+      serviceProviderId: optional(text(PROVIDER_ID_LENGTH_MAX)),
+      serviceProviderReference: optional(text(PROVIDER_ID_LENGTH_MAX)),
+    }),
+  ),
   v.rawCheck(({ dataset, addIssue }) => {
     if (!dataset.typed) return;
     const { status, requirementConfiguration, returned } = dataset.value;

@@ -9,6 +9,7 @@ import { transferReasons } from '../../domain/outgoing-transfers/transfer-reason
 import { offerOf, offersScheme, outgoingSchemes } from '../../domain/providers/providers.ts';
 import { INTERNAL_SCHEME } from '../../domain/providers/schemes.ts';
 import { route } from '../frame/route.ts';
+import { named } from '../frame/schemas/named.ts';
 import { country, date, fields, list, nullable, pattern, picklist, text, uuid } from '../frame/schemas/schemas.ts';
 
 /** Reference data for creating outgoing transfers (specification 4.8). */
@@ -29,6 +30,7 @@ const getTransferSchemes = route(
   {
     method: 'GET',
     path: '/accounts/{accountId}/outgoing-transfer-schemes/{destinationCountry}',
+    operationId: 'listOutgoingTransferSchemes',
     summary: 'Schemes that pay from an account to a country',
     tag: TAG,
     params: { accountId, destinationCountry: country() },
@@ -47,7 +49,7 @@ const getTransferSchemes = route(
 );
 
 const reasonsShown = fields({
-  transferReasons: list(fields({ id: uuid(), description: text(140) }), 0, REASONS_MAX),
+  transferReasons: list(named('TransferReason', fields({ id: uuid(), description: text(140) })), 0, REASONS_MAX),
 });
 const REASONS_EXAMPLE = {
   transferReasons: [{ id: '22a44cc8-b2c6-555a-87be-ad49f61e0340', description: 'Trade Settlement for Goods' }],
@@ -61,6 +63,7 @@ const getAccountTransferReasons = route(
   {
     method: 'GET',
     path: '/accounts/{accountId}/transfer-reasons/{country}',
+    operationId: 'listAccountTransferReasons',
     summary: 'Reasons for transfers from an account to a country',
     description: 'Empty if the country requires none.',
     tag: TAG,
@@ -79,6 +82,7 @@ const getTransferReasons = route(
   {
     method: 'GET',
     path: '/transfer-reasons/{country}',
+    operationId: 'listTransferReasons',
     summary: 'Reasons for transfers to a country',
     description: 'Use the reasons of an account instead.',
     tag: TAG,
@@ -94,6 +98,7 @@ const getTransferDateMetadata = route(
   {
     method: 'GET',
     path: '/accounts/{accountId}/outgoing-transfer-date-metadata/{transferScope}/{transferScheme}',
+    operationId: 'getOutgoingTransferDateMetadata',
     summary: 'When a transfer can be released',
     description:
       'Dates are in the scheme’s own time zone, the cut-off is in UTC. A scheme that never closes has no cut-off and no unavailable dates. Internal transfers: `internal/internal`.',

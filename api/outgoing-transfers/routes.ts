@@ -5,6 +5,7 @@ import { feeMinor } from '../../domain/ledger/fees.ts';
 import { OUTGOING_TRANSFER_STATUSES } from '../../domain/outgoing-transfers/outgoing-transfers.ts';
 import { isStraightThrough } from '../../domain/outgoing-transfers/requirement-rules.ts';
 import { route } from '../frame/route.ts';
+import { named } from '../frame/schemas/named.ts';
 import {
   amountText,
   currency,
@@ -19,15 +20,9 @@ import {
 } from '../frame/schemas/schemas.ts';
 import { changeTransfer, patchTransferWorkflow } from './changes.ts';
 import { settleStraightThrough } from './creation.ts';
+import { OUTGOING_TRANSFER_EXAMPLE, PLANNED_TRANSFER_EXAMPLE, TRANSFER_WITH_BENEFICIARY_EXAMPLE } from './examples.ts';
 import { makeTransfer } from './plans.ts';
-import {
-  OUTGOING_TRANSFER_EXAMPLE,
-  outgoingTransferShown,
-  PLANNED_TRANSFER_EXAMPLE,
-  postTransferWorkflow,
-  shownTransferWithBeneficiary,
-  TRANSFER_WITH_BENEFICIARY_EXAMPLE,
-} from './schemas.ts';
+import { outgoingTransferShown, postTransferWorkflow, shownTransferWithBeneficiary } from './schemas.ts';
 
 const TAG = 'Outgoing transfers';
 
@@ -35,6 +30,7 @@ const postOutgoingTransfer = route(
   {
     method: 'POST',
     path: '/outgoing-transfers',
+    operationId: 'createOutgoingTransfer',
     summary: 'Send money',
     description:
       'An internal transfer that can settle at once is settled before the answer, which shows it as created. A workflow processes every other transfer. With `workflow.dryRun` nothing is created: the request is validated and its fee calculated.',
@@ -81,6 +77,7 @@ const patchOutgoingTransfer = route(
   {
     method: 'PATCH',
     path: '/outgoing-transfers/{id}',
+    operationId: 'updateOutgoingTransfer',
     summary: 'Cancel or authorize a transfer, or report the outcome of a plug-in payment',
     description:
       'Exactly one of `status`, `requirementConfiguration` and `returned`. `released` and `completed` accept `serviceProviderId` and `serviceProviderReference`, `failed` and `returned` accept `statusReason`. A repeated report gets the present transfer; a contradictory one is 409.',
@@ -112,6 +109,7 @@ const getOutgoingTransfer = route(
   {
     method: 'GET',
     path: '/outgoing-transfers/{id}',
+    operationId: 'getOutgoingTransfer',
     summary: 'An outgoing transfer',
     tag: TAG,
     params: { id: uuid<OutgoingTransferId>() },
@@ -130,11 +128,12 @@ const getOutgoingTransfers = route(
   {
     method: 'GET',
     path: '/outgoing-transfers',
+    operationId: 'listOutgoingTransfers',
     summary: 'Outgoing transfers, in the order of their creation',
     tag: TAG,
     paged: true,
     query: {
-      'data.outgoingTransfer.status': optional(picklist(OUTGOING_TRANSFER_STATUSES)),
+      'data.outgoingTransfer.status': optional(named('OutgoingTransferStatus', picklist(OUTGOING_TRANSFER_STATUSES))),
       'data.outgoingTransfer.transactionNumber': optional(pattern(/^\d{8}-[0-9A-Z]{6}$/, 'a transaction number')),
       'data.outgoingTransfer.amountFrom': optional(amountText()),
       'data.outgoingTransfer.amountTo': optional(amountText()),

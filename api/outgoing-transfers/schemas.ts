@@ -4,6 +4,7 @@ import { OUTGOING_TRANSFER_STATUSES } from '../../domain/outgoing-transfers/outg
 import { routingCodesShown } from '../accounts/schemas.ts';
 import { oneOf } from '../frame/schemas/alternatives.ts';
 import { crossCheck, type Disagreement, isSent, type Sent } from '../frame/schemas/cross-checks.ts';
+import { named } from '../frame/schemas/named.ts';
 import {
   amount,
   boolean,
@@ -31,35 +32,44 @@ const SCHEME_CODE = /^[a-z0-9-]{1,40}$/;
 const ATTRIBUTE_LENGTH_MAX = 128;
 const ATTRIBUTES_MAX = 20;
 
-const source = fields({ type: picklist(['client-account']), accountId: uuid<AccountId>() });
+const source = named('TransferSource', fields({ type: picklist(['client-account']), accountId: uuid<AccountId>() }));
 
-const destination = oneOf(
-  'type',
-  [
-    fields({ type: v.literal('client-account'), accountId: uuid<AccountId>() }),
-    fields({
-      type: v.literal('beneficiary-bank-account'),
-      beneficiaryBankAccountId: uuid<BeneficiaryBankAccountId>(),
-    }),
-  ],
-  'type client-account or beneficiary-bank-account',
+const destination = named(
+  'TransferDestination',
+  oneOf(
+    'type',
+    [
+      named('ClientAccountDestination', fields({ type: v.literal('client-account'), accountId: uuid<AccountId>() })),
+      named(
+        'BeneficiaryBankAccountDestination',
+        fields({
+          type: v.literal('beneficiary-bank-account'),
+          beneficiaryBankAccountId: uuid<BeneficiaryBankAccountId>(),
+        }),
+      ),
+    ],
+    'type client-account or beneficiary-bank-account',
+  ),
 );
 
 const requestedTransfer = v.pipe(
-  moneyFields({
-    clientId: uuid<ClientId>(),
-    transferDate: optional(date()),
-    currency: currency(),
-    amount: amount(),
-    scope: picklist(['internal', 'external']),
-    scheme: optional(pattern(SCHEME_CODE, 'a scheme code')),
-    description: optional(text(DESCRIPTION_LENGTH_MAX)),
-    transferReasonId: optional(uuid<TransferReasonId>()),
-    transferCustomReason: optional(text(DESCRIPTION_LENGTH_MAX)),
-    source,
-    destination,
-    schemeAttributes: optional(map(SCHEME_CODE, text(ATTRIBUTE_LENGTH_MAX), ATTRIBUTES_MAX)),
-  }),
+  named(
+    'OutgoingTransfer',
+    moneyFields({
+      clientId: uuid<ClientId>(),
+      transferDate: optional(date()),
+      currency: currency(),
+      amount: amount(),
+      scope: picklist(['internal', 'external']),
+      scheme: optional(pattern(SCHEME_CODE, 'a scheme code')),
+      description: optional(text(DESCRIPTION_LENGTH_MAX)),
+      transferReasonId: optional(uuid<TransferReasonId>()),
+      transferCustomReason: optional(text(DESCRIPTION_LENGTH_MAX)),
+      source,
+      destination,
+      schemeAttributes: optional(map(SCHEME_CODE, text(ATTRIBUTE_LENGTH_MAX), ATTRIBUTES_MAX)),
+    }),
+  ),
   crossCheck(disagreementsOf),
 );
 
@@ -89,12 +99,15 @@ function blame(key: string, value: unknown, message: string): Disagreement {
 
 /** `workflow.pricing` and `data.pricing` of specification 2.9. */
 const workflowPricing = v.pipe(
-  fields({
-    sourcingMethod: picklist(['explicit', 'implicit']),
-    enabled: optional(boolean()),
-    chargingType: optional(picklist(['fee'])),
-    chargingMethod: optional(picklist(['on-source'])),
-  }),
+  named(
+    'WorkflowPricing',
+    fields({
+      sourcingMethod: picklist(['explicit', 'implicit']),
+      enabled: optional(boolean()),
+      chargingType: optional(picklist(['fee'])),
+      chargingMethod: optional(picklist(['on-source'])),
+    }),
+  ),
   crossCheck(({ sourcingMethod, ...terms }) => {
     if (sourcingMethod !== 'implicit') return [];
     const sent = Object.entries(terms).filter(([, value]) => value !== undefined);
@@ -103,13 +116,16 @@ const workflowPricing = v.pipe(
     );
   }),
 );
-const dataPricing = fields({
-  type: picklist(['ratio']),
-  ratio: text(20),
-  boundaryCurrency: optional(currency()),
-  minimumAmount: optional(amount()),
-  maximumAmount: optional(amount()),
-});
+const dataPricing = named(
+  'Pricing',
+  fields({
+    type: picklist(['ratio']),
+    ratio: text(20),
+    boundaryCurrency: optional(currency()),
+    minimumAmount: optional(amount()),
+    maximumAmount: optional(amount()),
+  }),
+);
 
 export const postTransferWorkflow = {
   workflow: { dryRun: optional(boolean()), pricing: optional(workflowPricing) },
@@ -138,51 +154,66 @@ const plannedShown = {
   scheme: nullable(pattern(SCHEME_CODE, 'a scheme code')),
   ownerType: picklist(['client']),
   source,
-  destination: v.variant('type', [
-    fields({ type: v.literal('client-account'), accountId: uuid() }),
-    fields({
-      type: v.literal('beneficiary-bank-account'),
-      beneficiaryBankAccountId: nullable(uuid()),
-      beneficiaryId: nullable(uuid()),
-    }),
-  ]),
+  destination: named(
+    'TransferDestination',
+    v.variant('type', [
+      named('ClientAccountDestination', fields({ type: v.literal('client-account'), accountId: uuid() })),
+      named(
+        'BeneficiaryBankAccountDestination',
+        fields({
+          type: v.literal('beneficiary-bank-account'),
+          beneficiaryBankAccountId: nullable(uuid()),
+          beneficiaryId: nullable(uuid()),
+        }),
+      ),
+    ]),
+  ),
 };
 
 /** Why a transfer failed, was returned or is held. */
-export const statusReasonShown = fields({ code: text(140), message: text(200) });
+export const statusReasonShown = named('StatusReason', fields({ code: text(140), message: text(200) }));
 
 /** A transfer as a POST shows it; a dry run omits fields that it does not have. */
-export const outgoingTransferShown = fields({
-  id: optional(uuid()),
-  transactionNumber: optional(text(15)),
-  status: optional(picklist(OUTGOING_TRANSFER_STATUSES)),
-  statusReason: optional(nullable(statusReasonShown)),
-  ...plannedShown,
-  returned: optional(boolean()),
-  incomingTransferId: optional(nullable(uuid())),
-  serviceProviderId: optional(nullable(text(140))),
-  serviceProviderReference: optional(nullable(text(140))),
-  requirementConfiguration: optional(
-    fields({
-      transferDateStatus: picklist(checked),
-      complianceCheckStatus: picklist([...checked, 'not-required']),
-      balanceCheckStatus: picklist(checked),
-      authorizationStatus: picklist([...checked, 'not-required']),
-    }),
-  ),
-});
+export const outgoingTransferShown = named(
+  'CreatedOutgoingTransfer',
+  fields({
+    id: optional(uuid()),
+    transactionNumber: optional(text(15)),
+    status: optional(named('OutgoingTransferStatus', picklist(OUTGOING_TRANSFER_STATUSES))),
+    statusReason: optional(nullable(statusReasonShown)),
+    ...plannedShown,
+    returned: optional(boolean()),
+    incomingTransferId: optional(nullable(uuid())),
+    serviceProviderId: optional(nullable(text(140))),
+    serviceProviderReference: optional(nullable(text(140))),
+    requirementConfiguration: optional(
+      named(
+        'RequirementConfiguration',
+        fields({
+          transferDateStatus: picklist(checked),
+          complianceCheckStatus: picklist([...checked, 'not-required']),
+          balanceCheckStatus: picklist(checked),
+          authorizationStatus: picklist([...checked, 'not-required']),
+        }),
+      ),
+    ),
+  }),
+);
 
 /** A bank account of a party (specification 2.1). */
-export const partyAccountShown = fields({
-  accountHolderName: nullable(text(140)),
-  alias: nullable(text(140)),
-  ledgerNumber: nullable(text(34)),
-  accountNumber: nullable(text(34)),
-  iban: nullable(text(34)),
-  country: nullable(country()),
-  currency: nullable(currency()),
-  routingCodes: routingCodesShown,
-});
+export const partyAccountShown = named(
+  'PartyAccount',
+  fields({
+    accountHolderName: nullable(text(140)),
+    alias: nullable(text(140)),
+    ledgerNumber: nullable(text(34)),
+    accountNumber: nullable(text(34)),
+    iban: nullable(text(34)),
+    country: nullable(country()),
+    currency: nullable(currency()),
+    routingCodes: routingCodesShown,
+  }),
+);
 
 /** Other resources, as stored with the transfer. */
 const kept = v.pipe(
@@ -193,88 +224,21 @@ const kept = v.pipe(
   hint<Readonly<Record<string, unknown>>>({ type: 'object' }),
 );
 
-export const shownTransferWithBeneficiary = fields({
-  ...outgoingTransferShown.entries,
-  beneficiary: nullable(
-    fields({
-      fullName: text(140),
-      identity: nullable(kept),
-      address: nullable(kept),
-      account: nullable(partyAccountShown),
-      title: nullable(text(140)),
-    }),
-  ),
-});
-
-export const PLANNED_TRANSFER_EXAMPLE = {
-  clientId: '0199c4a0-5b1e-7c3a-9d42-0c2f6f3a1b01',
-  currency: 'GBP',
-  amount: 125.5,
-  scope: 'external',
-  scheme: 'faster-payments',
-  description: 'Invoice 2026-117',
-  source: { type: 'client-account', accountId: '0199c4a0-5b1e-7c3a-9d42-0c2f6f3a1b02' },
-  destination: {
-    type: 'beneficiary-bank-account',
-    beneficiaryBankAccountId: '0199c4a0-5b1e-7c3a-9d42-0c2f6f3a1b03',
-  },
-};
-
-export const OUTGOING_TRANSFER_EXAMPLE = {
-  id: '0199c4a0-5b1e-7c3a-9d42-0c2f6f3a1b04',
-  transactionNumber: '20261121-A7K2QZ',
-  status: 'pending',
-  statusReason: null,
-  clientId: '0199c4a0-5b1e-7c3a-9d42-0c2f6f3a1b01',
-  transferDate: '2026-11-23',
-  originalTransferDate: '2026-11-23',
-  rollCount: 0,
-  cutOffDateTime: null,
-  currency: 'GBP',
-  amount: 125.5,
-  feeCurrency: 'GBP',
-  feeAmount: 0,
-  totalAmount: 125.5,
-  description: 'Invoice 2026-117',
-  transferReasonId: null,
-  transferCustomReason: null,
-  scope: 'external',
-  scheme: 'faster-payments',
-  ownerType: 'client',
-  source: { type: 'client-account', accountId: '0199c4a0-5b1e-7c3a-9d42-0c2f6f3a1b02' },
-  destination: {
-    type: 'beneficiary-bank-account',
-    beneficiaryBankAccountId: '0199c4a0-5b1e-7c3a-9d42-0c2f6f3a1b03',
-    beneficiaryId: '0199c4a0-5b1e-7c3a-9d42-0c2f6f3a1b05',
-  },
-  returned: false,
-  incomingTransferId: null,
-  serviceProviderId: null,
-  serviceProviderReference: null,
-  requirementConfiguration: {
-    transferDateStatus: 'not-checked',
-    complianceCheckStatus: 'not-required',
-    balanceCheckStatus: 'not-checked',
-    authorizationStatus: 'not-required',
-  },
-};
-
-export const TRANSFER_WITH_BENEFICIARY_EXAMPLE = {
-  ...OUTGOING_TRANSFER_EXAMPLE,
-  beneficiary: {
-    fullName: 'Brook Lane Bakery Ltd',
-    identity: { type: 'corporate', legalName: 'Brook Lane Bakery Ltd' },
-    address: null,
-    account: {
-      accountHolderName: 'Brook Lane Bakery Ltd',
-      alias: null,
-      ledgerNumber: null,
-      accountNumber: '31926819',
-      iban: null,
-      country: 'GB',
-      currency: 'GBP',
-      routingCodes: { 'sort-code': '601613' },
-    },
-    title: null,
-  },
-};
+export const shownTransferWithBeneficiary = named(
+  'OutgoingTransfer',
+  fields({
+    ...outgoingTransferShown.entries,
+    beneficiary: nullable(
+      named(
+        'OutgoingTransferBeneficiary',
+        fields({
+          fullName: text(140),
+          identity: nullable(kept),
+          address: nullable(kept),
+          account: nullable(partyAccountShown),
+          title: nullable(text(140)),
+        }),
+      ),
+    ),
+  }),
+);

@@ -28,6 +28,7 @@ const postProviderCallback = openRoute(
   {
     method: 'POST',
     path: '/provider-callbacks/{provider}',
+    operationId: 'receiveProviderCallback',
     summary: 'Receive a signed callback from a provider',
     tag: 'Providers',
     body: { mediaType: 'application/json', bytesMax: CALLBACK_BYTES_MAX },

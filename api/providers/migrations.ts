@@ -3,6 +3,7 @@ import type { MigrationSource, Unchecked } from '../../activities/providers/migr
 import { type CallOptions, type NotFound, ProviderUnavailable, type Refused } from '../../activities/providers/port.ts';
 import { DomainError, type Problem, refusal } from '../../domain/frame/errors.ts';
 import { check } from '../frame/requests/problems.ts';
+import { named } from '../frame/schemas/named.ts';
 import { fields, nullable, optional, picklist, type Schema, text, uuid } from '../frame/schemas/schemas.ts';
 import type { Services } from '../frame/services.ts';
 import { PROVIDER_CODE_LENGTH_MAX } from './schemas.ts';
@@ -23,12 +24,15 @@ export const namedProvider = fields({
 /** The answer's `connect`: the echo and, for a migration, the new connection. */
 export const migrationConnectShown = v.looseObject({
   connection: optional(
-    fields({
-      id: uuid(),
-      serviceProvider: text(PROVIDER_CODE_LENGTH_MAX),
-      reference: nullable(text(REFERENCE_LENGTH_MAX)),
-      state: picklist(['completed-up-to-date']),
-    }),
+    named(
+      'MigratedConnection',
+      fields({
+        id: uuid(),
+        serviceProvider: text(PROVIDER_CODE_LENGTH_MAX),
+        reference: nullable(text(REFERENCE_LENGTH_MAX)),
+        state: picklist(['completed-up-to-date']),
+      }),
+    ),
   ),
 });
 

@@ -9,6 +9,7 @@ import { recordNotFound } from '../../domain/frame/errors.ts';
 import type { ClientId, UserClientRelationId, UserId } from '../../domain/frame/ids.ts';
 import { USER_CLIENT_RELATION_STATUSES } from '../../domain/users/client-relations.ts';
 import { route } from '../frame/route.ts';
+import { named } from '../frame/schemas/named.ts';
 import { fields, list, optional, picklist, uuid } from '../frame/schemas/schemas.ts';
 import {
   CLIENT_ID_EXAMPLE,
@@ -25,6 +26,7 @@ const postUserClientRelations = route(
   {
     method: 'POST',
     path: '/users/{userId}/client-relations',
+    operationId: 'createUserClientRelations',
     summary: 'Let a user act for clients',
     tag: TAG,
     roles: ['operator'],
@@ -50,13 +52,16 @@ const getUserClientRelations = route(
   {
     method: 'GET',
     path: '/users/{userId}/client-relations',
+    operationId: 'listUserClientRelations',
     summary: 'The relation of a user to a client',
     tag: TAG,
     paged: true,
     params: { userId: uuid<UserId>() },
     query: {
       'data.userClientRelation.clientId': uuid<ClientId>(),
-      'data.userClientRelation.status': optional(picklist(USER_CLIENT_RELATION_STATUSES)),
+      'data.userClientRelation.status': optional(
+        named('UserClientRelationStatus', picklist(USER_CLIENT_RELATION_STATUSES)),
+      ),
     },
     response: fields({ userClientRelations: list(userClientRelationShown, 0, 100) }),
     errors: ['common.coding.internal.record_not_found'],
@@ -80,6 +85,7 @@ const getUserClientRelation = route(
   {
     method: 'GET',
     path: '/users/{userId}/client-relations/{id}',
+    operationId: 'getUserClientRelation',
     summary: 'A relation of a user to a client',
     tag: TAG,
     params: one,
@@ -98,12 +104,20 @@ const patchUserClientRelation = route(
   {
     method: 'PATCH',
     path: '/users/{userId}/client-relations/{id}',
+    operationId: 'updateUserClientRelation',
     summary: 'Revoke or restore a relation of a user to a client',
     tag: TAG,
     roles: ['operator'],
     params: one,
     workflows: {
-      direct: { data: fields({ userClientRelation: fields({ status: picklist(USER_CLIENT_RELATION_STATUSES) }) }) },
+      direct: {
+        data: fields({
+          userClientRelation: named(
+            'UserClientRelation',
+            fields({ status: named('UserClientRelationStatus', picklist(USER_CLIENT_RELATION_STATUSES)) }),
+          ),
+        }),
+      },
     },
     response: fields({ userClientRelation: userClientRelationShown }),
     errors: ['common.coding.internal.record_not_found'],

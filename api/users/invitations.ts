@@ -4,17 +4,21 @@ import { recordNotFound } from '../../domain/frame/errors.ts';
 import type { UserInvitationId } from '../../domain/frame/ids.ts';
 import { USER_INVITATION_STATUSES, type UserInvitation } from '../../domain/users/invitations.ts';
 import { route } from '../frame/route.ts';
+import { named } from '../frame/schemas/named.ts';
 import { email } from '../frame/schemas/parties.ts';
 import { fields, list, picklist, uuid } from '../frame/schemas/schemas.ts';
 
 const TAG = 'Users';
 
-export const userInvitationShown = fields({
-  id: uuid(),
-  clientId: uuid(),
-  userClientRelation: picklist(CLIENT_RELATIONS),
-  status: picklist(USER_INVITATION_STATUSES),
-});
+export const userInvitationShown = named(
+  'UserInvitation',
+  fields({
+    id: uuid(),
+    clientId: uuid(),
+    userClientRelation: named('Relation', picklist(CLIENT_RELATIONS)),
+    status: named('UserInvitationStatus', picklist(USER_INVITATION_STATUSES)),
+  }),
+);
 
 export function presentUserInvitation({ id, clientId, userClientRelation, status }: UserInvitation) {
   return { id, clientId, userClientRelation, status };
@@ -31,6 +35,7 @@ const getUserInvitations = route(
   {
     method: 'GET',
     path: '/users/{userEmail}/invitations',
+    operationId: 'listUserInvitations',
     summary: 'The invitations of an e-mail address, in the order of their creation',
     tag: TAG,
     paged: true,
@@ -50,6 +55,7 @@ const getUserInvitation = route(
   {
     method: 'GET',
     path: '/users/{userEmail}/invitations/{usersInvitationId}',
+    operationId: 'getUserInvitation',
     summary: 'An invitation',
     tag: TAG,
     params: one,
@@ -68,13 +74,21 @@ const patchUserInvitation = route(
   {
     method: 'PATCH',
     path: '/users/{userEmail}/invitations/{usersInvitationId}',
+    operationId: 'updateUserInvitation',
     summary: 'Cancel an invitation',
     description: 'Only the invited person can accept or reject, through the link in the e-mail.',
     tag: TAG,
     roles: ['operator'],
     params: one,
     workflows: {
-      direct: { data: fields({ userInvitation: fields({ status: picklist(USER_INVITATION_STATUSES) }) }) },
+      direct: {
+        data: fields({
+          userInvitation: named(
+            'UserInvitation',
+            fields({ status: named('UserInvitationStatus', picklist(USER_INVITATION_STATUSES)) }),
+          ),
+        }),
+      },
     },
     response: fields({ userInvitation: userInvitationShown }),
     errors: ['common.coding.internal.record_not_found', 'common.state.illegal_transition'],

@@ -5,6 +5,7 @@ import { recordNotFound } from '../../domain/frame/errors.ts';
 import type { ClientId, UserId } from '../../domain/frame/ids.ts';
 import { presentInvitedUser, presentUser } from '../../domain/users/users.ts';
 import { route } from '../frame/route.ts';
+import { named } from '../frame/schemas/named.ts';
 import { email } from '../frame/schemas/parties.ts';
 import { fields, list, optional, picklist, uuid } from '../frame/schemas/schemas.ts';
 import { presentUserInvitation, userInvitationShown } from './invitations.ts';
@@ -34,6 +35,7 @@ const postUser = route(
   {
     method: 'POST',
     path: '/users',
+    operationId: 'createUser',
     summary: 'Create a user, or invite a person to become one',
     description:
       'A user that is created directly cannot sign in; an invited person becomes a user by setting a password through the link in the e-mail. The invitations of one request share one e-mail and one answer.',
@@ -47,7 +49,10 @@ const postUser = route(
         data: fields({
           user: invitedUserSent,
           invitations: clientList(
-            fields({ clientId: uuid<ClientId>(), userClientRelation: picklist(CLIENT_RELATIONS) }),
+            named(
+              'UserInvitation',
+              fields({ clientId: uuid<ClientId>(), userClientRelation: named('Relation', picklist(CLIENT_RELATIONS)) }),
+            ),
             1,
           ),
         }),
@@ -97,6 +102,7 @@ const patchUser = route(
   {
     method: 'PATCH',
     path: '/users/{userId}',
+    operationId: 'updateUser',
     summary: 'Change a user',
     tag: TAG,
     roles: ['operator'],
@@ -123,6 +129,7 @@ const getUsers = route(
   {
     method: 'GET',
     path: '/users',
+    operationId: 'listUsers',
     summary: 'External users, in the order of their creation',
     tag: TAG,
     paged: true,
@@ -141,6 +148,7 @@ const getUser = route(
   {
     method: 'GET',
     path: '/users/{userId}',
+    operationId: 'getUser',
     summary: 'A user',
     tag: TAG,
     params: { userId: uuid<UserId>() },

@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import type { ClientId } from '../../domain/frame/ids.ts';
 import { USER_CLIENT_RELATION_STATUSES, type UserClientRelation } from '../../domain/users/client-relations.ts';
 import { USER_STATUSES, type UserIdentity, type UserProfile } from '../../domain/users/users.ts';
+import { named } from '../frame/schemas/named.ts';
 import { addressSent, addressShown, email, partyName, phone } from '../frame/schemas/parties.ts';
 import { clearable, date, fields, list, nullable, optional, picklist, text, uuid } from '../frame/schemas/schemas.ts';
 
@@ -10,36 +11,52 @@ export const CLIENTS_MAX = 100;
 
 const type = () => picklist(['individual']);
 
-const identitySent = fields({
-  type: optional(type()),
-  givenName: partyName(),
-  familyName: partyName(),
-  birthDate: optional(date()),
-});
+const identitySent = named(
+  'UserIdentity',
+  fields({
+    type: optional(type()),
+    givenName: partyName(),
+    familyName: partyName(),
+    birthDate: optional(date()),
+  }),
+);
 
 /** A new user without an invitation. */
-export const userSent = fields({
-  email: email(),
-  identity: identitySent,
-  profile: optional(fields({ phone: optional(phone()), residentialAddress: optional(addressSent) })),
-});
+export const userSent = named(
+  'User',
+  fields({
+    email: email(),
+    identity: identitySent,
+    profile: optional(
+      named('UserProfile', fields({ phone: optional(phone()), residentialAddress: optional(addressSent) })),
+    ),
+  }),
+);
 
 /** A person to invite. */
-export const invitedUserSent = fields({ email: email(), identity: identitySent });
+export const invitedUserSent = named('InvitedUser', fields({ email: email(), identity: identitySent }));
 
-export const userChangeSent = fields({
-  email: optional(email()),
-  identity: optional(
-    fields({
-      type: optional(type()),
-      givenName: optional(partyName()),
-      familyName: optional(partyName()),
-      birthDate: clearable(date()),
-    }),
-  ),
-  profile: clearable(fields({ phone: clearable(phone()), residentialAddress: clearable(addressSent) })),
-  status: optional(picklist(USER_STATUSES)),
-});
+export const userChangeSent = named(
+  'User',
+  fields({
+    email: optional(email()),
+    identity: optional(
+      named(
+        'UserIdentity',
+        fields({
+          type: optional(type()),
+          givenName: optional(partyName()),
+          familyName: optional(partyName()),
+          birthDate: clearable(date()),
+        }),
+      ),
+    ),
+    profile: clearable(
+      named('UserProfile', fields({ phone: clearable(phone()), residentialAddress: clearable(addressSent) })),
+    ),
+    status: optional(named('UserStatus', picklist(USER_STATUSES))),
+  }),
+);
 
 export function newIdentity(sent: v.InferOutput<typeof identitySent>): UserIdentity {
   const { givenName, familyName, birthDate = null } = sent;
@@ -65,41 +82,53 @@ export function clientList<Item extends { readonly clientId: string }>(
 }
 
 export const userClientRelationsSent = (lengthMin: number) =>
-  clientList(fields({ clientId: uuid<ClientId>() }), lengthMin);
+  clientList(named('UserClientRelation', fields({ clientId: uuid<ClientId>() })), lengthMin);
 
-const identityShown = fields({
-  type: type(),
-  givenName: partyName(),
-  familyName: partyName(),
-  birthDate: nullable(date()),
-});
+const identityShown = named(
+  'UserIdentity',
+  fields({
+    type: type(),
+    givenName: partyName(),
+    familyName: partyName(),
+    birthDate: nullable(date()),
+  }),
+);
 const kindShown = { category: picklist(['external']), type: picklist(['human']) };
 
-export const userShown = fields({
-  id: uuid(),
-  email: text(254),
-  identity: identityShown,
-  profile: fields({ phone: nullable(text(40)), residentialAddress: nullable(addressShown) }),
-  ...kindShown,
-  status: picklist(USER_STATUSES),
-});
+export const userShown = named(
+  'User',
+  fields({
+    id: uuid(),
+    email: text(254),
+    identity: identityShown,
+    profile: named('UserProfile', fields({ phone: nullable(text(40)), residentialAddress: nullable(addressShown) })),
+    ...kindShown,
+    status: named('UserStatus', picklist(USER_STATUSES)),
+  }),
+);
 
 /** A user, or an invited person without an id yet. */
-export const userOrInvitedShown = fields({
-  id: optional(uuid()),
-  email: text(254),
-  identity: identityShown,
-  profile: optional(userShown.entries.profile),
-  ...kindShown,
-  status: optional(picklist(USER_STATUSES)),
-});
+export const userOrInvitedShown = named(
+  'CreatedUser',
+  fields({
+    id: optional(uuid()),
+    email: text(254),
+    identity: identityShown,
+    profile: optional(userShown.entries.profile),
+    ...kindShown,
+    status: optional(named('UserStatus', picklist(USER_STATUSES))),
+  }),
+);
 
-export const userClientRelationShown = fields({
-  id: uuid(),
-  userId: uuid(),
-  clientId: uuid(),
-  status: picklist(USER_CLIENT_RELATION_STATUSES),
-});
+export const userClientRelationShown = named(
+  'UserClientRelation',
+  fields({
+    id: uuid(),
+    userId: uuid(),
+    clientId: uuid(),
+    status: named('UserClientRelationStatus', picklist(USER_CLIENT_RELATION_STATUSES)),
+  }),
+);
 
 export function presentUserClientRelation({ id, userId, clientId, status }: UserClientRelation) {
   return { id, userId, clientId, status };

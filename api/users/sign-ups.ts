@@ -30,6 +30,7 @@ const getSignUp = openRoute(
   {
     method: 'GET',
     path: '/sign-up/{token}',
+    operationId: 'showSignUp',
     summary: 'The page of an invitation link',
     tag: TAG,
     responses: RESPONSES,
@@ -46,6 +47,7 @@ const postSignUp = openRoute(
   {
     method: 'POST',
     path: '/sign-up/{token}',
+    operationId: 'submitSignUp',
     summary: 'Accept an invitation, with a new password, or reject it',
     tag: TAG,
     body: { mediaType: FORM, bytesMax: FORM_BYTES_MAX },

@@ -9,6 +9,7 @@ import type { EventId, WebhookDeliveryId, WebhookSubscriptionId } from '../../do
 import { formatDateTime, formatDateTimeMs } from '../../domain/frame/time/dates.ts';
 import { WEBHOOK_DELIVERY_STATUSES } from '../../domain/webhooks/subscriptions.ts';
 import { type Route, route } from '../frame/route.ts';
+import { named } from '../frame/schemas/named.ts';
 import {
   dateTime,
   fields,
@@ -30,31 +31,37 @@ const NAME = /^[a-z]+(-[a-z]+)*$/;
 const module = pattern(NAME, 'a module');
 const type = pattern(NAME, 'an event type');
 
-export const deliveryShown = fields({
-  id: uuid<WebhookDeliveryId>(),
-  webhookSubscriptionId: uuid<WebhookSubscriptionId>(),
-  eventId: uuid<EventId>(),
-  resourceId: uuid(),
-  module,
-  type,
-  status: picklist(WEBHOOK_DELIVERY_STATUSES),
-  attemptCount: integer(0, ATTEMPTS_SHOWN_MAX),
-  nextAttemptDateTime: nullable(dateTime()),
-  createdDateTime: dateTime(),
-  completedDateTime: nullable(dateTime()),
-  attempts: list(
-    fields({
-      number: integer(1, ATTEMPTS_SHOWN_MAX),
-      attemptedDateTime: dateTime(),
-      durationMs: integer(0, 1e9),
-      responseCode: nullable(integer(100, 999)),
-      responseBody: nullable(pattern(/^/, 'text')),
-      error: nullable(text(100)),
-    }),
-    0,
-    ATTEMPTS_SHOWN_MAX,
-  ),
-});
+export const deliveryShown = named(
+  'WebhookDelivery',
+  fields({
+    id: uuid<WebhookDeliveryId>(),
+    webhookSubscriptionId: uuid<WebhookSubscriptionId>(),
+    eventId: uuid<EventId>(),
+    resourceId: uuid(),
+    module,
+    type,
+    status: named('WebhookDeliveryStatus', picklist(WEBHOOK_DELIVERY_STATUSES)),
+    attemptCount: integer(0, ATTEMPTS_SHOWN_MAX),
+    nextAttemptDateTime: nullable(dateTime()),
+    createdDateTime: dateTime(),
+    completedDateTime: nullable(dateTime()),
+    attempts: list(
+      named(
+        'WebhookDeliveryAttempt',
+        fields({
+          number: integer(1, ATTEMPTS_SHOWN_MAX),
+          attemptedDateTime: dateTime(),
+          durationMs: integer(0, 1e9),
+          responseCode: nullable(integer(100, 999)),
+          responseBody: nullable(pattern(/^/, 'text')),
+          error: nullable(text(100)),
+        }),
+      ),
+      0,
+      ATTEMPTS_SHOWN_MAX,
+    ),
+  }),
+);
 
 export const DELIVERY_EXAMPLE = {
   id: '0197b2a4-7c1f-7a08-8a53-0c53b3c3f0a1',
@@ -84,6 +91,7 @@ const getDelivery = route(
   {
     method: 'GET',
     path: '/webhook-deliveries/{webhookDeliveryId}',
+    operationId: 'getWebhookDelivery',
     summary: 'A delivery with its attempts',
     tag: TAG,
     params: { webhookDeliveryId: uuid<WebhookDeliveryId>() },
@@ -101,13 +109,14 @@ const getDeliveries = route(
   {
     method: 'GET',
     path: '/webhook-deliveries',
+    operationId: 'listWebhookDeliveries',
     summary: 'Deliveries with their attempts',
     description: 'One per event and subscriber, in the order of creation.',
     tag: TAG,
     paged: true,
     query: {
       'data.webhookDelivery.webhookSubscriptionId': optional(uuid<WebhookSubscriptionId>()),
-      'data.webhookDelivery.status': optional(picklist(WEBHOOK_DELIVERY_STATUSES)),
+      'data.webhookDelivery.status': optional(named('WebhookDeliveryStatus', picklist(WEBHOOK_DELIVERY_STATUSES))),
       'data.webhookDelivery.eventId': optional(uuid<EventId>()),
       'data.webhookDelivery.resourceId': optional(uuid()),
       'data.webhookDelivery.type': optional(type),
@@ -132,6 +141,7 @@ const retryDelivery = route(
   {
     method: 'POST',
     path: '/webhook-deliveries/{webhookDeliveryId}/retry',
+    operationId: 'retryWebhookDelivery',
     summary: 'Deliver at once',
     description: 'A pending delivery continues its schedule afterwards; a finished one restarts it.',
     tag: TAG,

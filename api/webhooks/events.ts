@@ -4,6 +4,7 @@ import type { EventId } from '../../domain/frame/ids.ts';
 import { WEBHOOK_MODULES } from '../../domain/webhooks/subscriptions.ts';
 import { jsonInteger } from '../frame/requests/json.ts';
 import { type Route, route } from '../frame/route.ts';
+import { named } from '../frame/schemas/named.ts';
 import { dateTime, fields, hint, integer, list, optional, pattern, picklist, uuid } from '../frame/schemas/schemas.ts';
 
 const POSITION_MAX = Number.MAX_SAFE_INTEGER;
@@ -19,14 +20,20 @@ const resource = v.pipe(
   hint<Readonly<Record<string, unknown>>>({ type: 'object', additionalProperties: true }),
 );
 
-const eventShown = fields({
-  position,
-  resourceId: uuid(),
-  webhook: fields({ module: picklist(WEBHOOK_MODULES), type }),
-  data: resource,
-  connect: resource,
-  metadata: fields({ sequence: integer(1, POSITION_MAX), eventId: uuid<EventId>(), eventDateTime: dateTime() }),
-});
+const eventShown = named(
+  'Event',
+  fields({
+    position,
+    resourceId: uuid(),
+    webhook: named('EventWebhook', fields({ module: named('WebhookModule', picklist(WEBHOOK_MODULES)), type })),
+    data: resource,
+    connect: resource,
+    metadata: named(
+      'EventMetadata',
+      fields({ sequence: integer(1, POSITION_MAX), eventId: uuid<EventId>(), eventDateTime: dateTime() }),
+    ),
+  }),
+);
 
 const EXAMPLE = {
   position: 41,
@@ -45,6 +52,7 @@ const getEvents = route(
   {
     method: 'GET',
     path: '/events',
+    operationId: 'listEvents',
     summary: 'The event log, for polling',
     description:
       'Events after data.event.positionAfter (default 0), as webhooks show them. Continue with metadata.nextPositionAfter, even after a page that is not full. Pages by number count positions.',
@@ -52,7 +60,7 @@ const getEvents = route(
     paged: true,
     query: {
       'data.event.positionAfter': optional(pattern(/^\d{1,15}$/, 'a position')),
-      'data.event.module': optional(picklist(WEBHOOK_MODULES)),
+      'data.event.module': optional(named('WebhookModule', picklist(WEBHOOK_MODULES))),
       'data.event.type': optional(type),
     },
     response: fields({ events: list(eventShown, 0, 100) }),

@@ -9,6 +9,7 @@ import { recordNotFound } from '../../domain/frame/errors.ts';
 import type { WebhookSubscriptionId } from '../../domain/frame/ids.ts';
 import { WEBHOOK_SHARDS } from '../../workflows/frame/messages.ts';
 import { type Route, route } from '../frame/route.ts';
+import { named } from '../frame/schemas/named.ts';
 import { clearable, fields, list, optional, uuid } from '../frame/schemas/schemas.ts';
 import { requireWebhookUrl } from './addresses.ts';
 import { webhookSubscriptionActionRoutes } from './subscription-actions.ts';
@@ -31,6 +32,7 @@ const createSubscription = route(
   {
     method: 'POST',
     path: '/webhook-subscriptions',
+    operationId: 'createWebhookSubscription',
     summary: 'Subscribe to events',
     description:
       'Without modules and types every event of the interface is delivered. The secret verifies signatures (Standard Webhooks 1.0) and is never shown again.',
@@ -39,13 +41,16 @@ const createSubscription = route(
     workflows: {
       direct: {
         data: fields({
-          webhookSubscription: fields({
-            url,
-            modules: optional(modules),
-            types: optional(types),
-            status: optional(status),
-            description: optional(description),
-          }),
+          webhookSubscription: named(
+            'WebhookSubscription',
+            fields({
+              url,
+              modules: optional(modules),
+              types: optional(types),
+              status: optional(status),
+              description: optional(description),
+            }),
+          ),
         }),
       },
     },
@@ -82,6 +87,7 @@ const getSubscription = route(
   {
     method: 'GET',
     path: '/webhook-subscriptions/{webhookSubscriptionId}',
+    operationId: 'getWebhookSubscription',
     summary: 'A webhook subscription',
     tag: TAG,
     roles: ['admin'],
@@ -100,6 +106,7 @@ const getSubscriptions = route(
   {
     method: 'GET',
     path: '/webhook-subscriptions',
+    operationId: 'listWebhookSubscriptions',
     summary: 'Webhook subscriptions',
     tag: TAG,
     roles: ['admin'],
@@ -119,6 +126,7 @@ const patchSubscription = route(
   {
     method: 'PATCH',
     path: '/webhook-subscriptions/{webhookSubscriptionId}',
+    operationId: 'updateWebhookSubscription',
     summary: 'Change a webhook subscription',
     description:
       'Events during a pause are delivered once it is active again; events while it is disabled are not (see replay).',
@@ -128,13 +136,16 @@ const patchSubscription = route(
     workflows: {
       direct: {
         data: fields({
-          webhookSubscription: fields({
-            url: optional(url),
-            modules: clearable(modules),
-            types: clearable(types),
-            status: optional(status),
-            description: clearable(description),
-          }),
+          webhookSubscription: named(
+            'WebhookSubscription',
+            fields({
+              url: optional(url),
+              modules: clearable(modules),
+              types: clearable(types),
+              status: optional(status),
+              description: clearable(description),
+            }),
+          ),
         }),
       },
     },
@@ -164,6 +175,7 @@ const deleteSubscription = route(
   {
     method: 'DELETE',
     path: '/webhook-subscriptions/{webhookSubscriptionId}',
+    operationId: 'deleteWebhookSubscription',
     summary: 'End a webhook subscription',
     description: 'It receives nothing more. Its deliveries stay readable.',
     tag: TAG,

@@ -15,6 +15,7 @@ import type { WebhookSubscriptionId } from '../../domain/frame/ids.ts';
 import { formatDateTime } from '../../domain/frame/time/dates.ts';
 import { stringify } from '../frame/requests/json.ts';
 import { type Route, route } from '../frame/route.ts';
+import { named } from '../frame/schemas/named.ts';
 import { dateTime, fields, integer, optional, uuid } from '../frame/schemas/schemas.ts';
 import { DELIVERY_EXAMPLE, deliveryShown, showDelivery } from './deliveries.ts';
 import {
@@ -32,6 +33,7 @@ const rotateSecret = route(
   {
     method: 'POST',
     path: '/webhook-subscriptions/{webhookSubscriptionId}/rotate-secret',
+    operationId: 'rotateWebhookSubscriptionSecret',
     summary: 'Rotate the secret of a subscription',
     description: 'For 24 hours deliveries are signed with both the new secret and the previous one.',
     tag: TAG,
@@ -55,6 +57,7 @@ const ping = route(
   {
     method: 'POST',
     path: '/webhook-subscriptions/{webhookSubscriptionId}/ping',
+    operationId: 'pingWebhookSubscription',
     summary: 'Send a test webhook',
     description:
       'Delivers a webhook of module webhook-subscriptions and type ping. It is not an event and has sequence 0.',
@@ -95,6 +98,7 @@ const replay = route(
   {
     method: 'POST',
     path: '/webhook-subscriptions/{webhookSubscriptionId}/replay',
+    operationId: 'replayWebhookSubscription',
     summary: 'Replay the events of a period',
     description:
       'Both ends are included; `to` is now by default, `types` all that the subscription receives. Replayed webhooks keep their ids.',
@@ -105,7 +109,7 @@ const replay = route(
       direct: {
         data: fields({
           webhookSubscription: v.pipe(
-            fields({ from: dateTime(), to: optional(dateTime()), types: optional(types) }),
+            named('WebhookReplay', fields({ from: dateTime(), to: optional(dateTime()), types: optional(types) })),
             v.check(({ from, to }) => to === undefined || from <= to, 'must not end before it begins'),
           ),
         }),

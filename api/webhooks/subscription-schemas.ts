@@ -8,6 +8,7 @@ import {
   WEBHOOK_SUBSCRIPTION_STATUSES,
   WEBHOOK_TYPES,
 } from '../../domain/webhooks/subscriptions.ts';
+import { named } from '../frame/schemas/named.ts';
 import { dateTime, fields, list, nullable, picklist, text, uuid } from '../frame/schemas/schemas.ts';
 
 export const TAG = 'Webhooks';
@@ -17,9 +18,9 @@ const URL_LENGTH_MAX = 2_048;
 const SECRET_BYTES = 32;
 
 export const url = text(URL_LENGTH_MAX);
-export const modules = list(picklist(WEBHOOK_MODULES), 1, WEBHOOK_MODULES.length);
-export const types = list(picklist(WEBHOOK_TYPES), 1, WEBHOOK_TYPES.length);
-export const status = picklist(WEBHOOK_SUBSCRIPTION_STATUSES);
+export const modules = list(named('WebhookModule', picklist(WEBHOOK_MODULES)), 1, WEBHOOK_MODULES.length);
+export const types = list(named('WebhookType', picklist(WEBHOOK_TYPES)), 1, WEBHOOK_TYPES.length);
+export const status = named('WebhookSubscriptionStatus', picklist(WEBHOOK_SUBSCRIPTION_STATUSES));
 export const description = text(DESCRIPTION_LENGTH_MAX);
 
 const shown = {
@@ -32,8 +33,8 @@ const shown = {
   description: nullable(description),
   createdDateTime: dateTime(),
 };
-export const subscriptionShown = fields(shown);
-export const subscriptionWithSecret = fields({ ...shown, secret: text(128) });
+export const subscriptionShown = named('WebhookSubscription', fields(shown));
+export const subscriptionWithSecret = named('WebhookSubscriptionWithSecret', fields({ ...shown, secret: text(128) }));
 
 export const EXAMPLE = {
   id: '0197b2a4-7c1e-7d10-9b1f-6d0a5f1c2b31',

@@ -5,10 +5,16 @@ type Json = ReturnType<typeof JSON.parse>;
 /** The parts of an OpenAPI document that seeding needs. */
 export interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: { readonly parameters: Readonly<Record<string, Parameter>> };
+}
+
+interface Parameter {
+  readonly name: string;
+  readonly in: string;
 }
 
 interface Operation {
-  readonly parameters?: readonly { readonly name: string; readonly in: string }[];
+  readonly parameters?: readonly (Parameter | { readonly $ref: string })[];
   readonly requestBody?: {
     readonly content: Readonly<Record<string, { readonly examples?: Readonly<Record<string, { value: Json }>> }>>;
   };
@@ -171,13 +177,16 @@ function toDelete(noun: string): string {
 export function withSeededIds(document: Document, ids: SeededIds): Document {
   const paths = Object.entries(document.paths).map(([path, operations]) => [
     path,
-    Object.fromEntries(Object.entries(operations).map(([method, one]) => [method, seeded(method, path, one, ids)])),
+    Object.fromEntries(
+      Object.entries(operations).map(([method, one]) => [method, seeded(document, method, path, one, ids)]),
+    ),
   ]);
   return { ...document, paths: Object.fromEntries(paths) };
 }
 
-function seeded(method: string, path: string, operation: Operation, ids: SeededIds): Operation {
-  const parameters = operation.parameters?.map((parameter) => {
+function seeded(document: Document, method: string, path: string, operation: Operation, ids: SeededIds): Operation {
+  const parameters = operation.parameters?.map((own) => {
+    const parameter = '$ref' in own ? referred(document, own.$ref) : own;
     const noun = new RegExp(`([^/]+)/\\{${parameter.name}\\}`).exec(path)?.[1] ?? '';
     const id = (method === 'delete' ? ids[toDelete(noun)] : undefined) ?? ids[noun];
     const value = parameter.in === 'path' ? (VALUES[parameter.name] ?? id) : undefined;
@@ -197,6 +206,13 @@ function seeded(method: string, path: string, operation: Operation, ids: SeededI
       ? {}
       : { requestBody: { ...operation.requestBody, content: Object.fromEntries(content) } }),
   };
+}
+
+/** A shared parameter. Its example differs by path: `id` is an id of many things. */
+function referred({ components }: Document, $ref: string): Parameter {
+  const parameter = components.parameters[$ref.slice($ref.lastIndexOf('/') + 1)];
+  if (parameter === undefined) throw new Error(`The document refers to ${$ref}, which it does not have`);
+  return parameter;
 }
 
 /** Parameters other than ids. */

@@ -323,18 +323,3 @@ test('a drain answers what is in flight, accepts nothing more and closes idle co
   expect((await inFlight).status).toBe(201);
   await stopped;
 });
-
-test('the documentation page loads nothing from anywhere and has every operation', async () => {
-  const { status, text, headers } = await api.call('GET', '/docs', undefined, { as: null });
-  expect(status).toBe(200);
-  expect(headers.get('content-type')).toBe('text/html; charset=utf-8');
-  expect(headers.get('content-security-policy')).toContain("default-src 'none'");
-  expect(text).not.toMatch(/<script|<iframe|<img|@import|url\(/);
-  // Examples may show addresses as text, where quotes are escaped; attributes lead nowhere else.
-  expect([...text.matchAll(/(?:src|href)="(?!#|\/(?!\/)|data:,)[^"]*"/g)]).toEqual([]);
-  const openapi = await api.call('GET', '/openapi.json', undefined, { as: null });
-  for (const [path, methods] of Object.entries<Record<string, { operationId: string }>>(openapi.body.paths)) {
-    expect(text).toContain(`<code>${path}</code>`);
-    for (const { operationId } of Object.values(methods)) expect(text).toContain(`id="${operationId}"`);
-  }
-});

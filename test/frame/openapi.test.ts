@@ -1,52 +1,157 @@
-import { expect, test } from 'vitest';
-import { type OpenApiDocument, type Operation, openApiDocument } from '../../api/frame/openapi/openapi.ts';
+import { describe, expect, test } from 'vitest';
+import { openApiDocument } from '../../api/frame/openapi/openapi.ts';
+import { route } from '../../api/frame/route.ts';
+import { named } from '../../api/frame/schemas/named.ts';
+import { fields, text } from '../../api/frame/schemas/schemas.ts';
 import { ROUTES } from '../../api/routes.ts';
+import { systemRoutes } from '../../api/system.ts';
+import type { Json } from '../harness/api.ts';
+import { inlinedPaths, referred } from '../harness/frame/openapi.ts';
 
-const document: OpenApiDocument = openApiDocument(ROUTES, 'test');
+const document: Json = openApiDocument([...ROUTES, ...systemRoutes(ROUTES, 'test')], 'test');
+const inlined = inlinedPaths(ROUTES);
 
-type Property = readonly [name: string, schema: Readonly<Record<string, unknown>>, at: string];
+/** A third of what an operation weighed when every schema stood inline. */
+const OPERATION_BYTES_MAX = 3_500;
 
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+type Found = readonly [at: string, schema: Json];
+
+/** Every JSON Schema in the value, examples apart, with where it stands. */
+function schemasIn(value: Json, at: string): Found[] {
+  if (typeof value !== 'object' || value === null) return [];
+  const inner = Object.entries<Json>(value).filter(([key]) => key !== 'examples');
+  return [[at, value], ...inner.flatMap(([key, item]) => schemasIn(item, `${at}/${key}`))];
 }
 
-/** Every property of every schema in the document, except in examples, with its place. */
-function propertiesIn(value: unknown, at: string): Property[] {
-  if (Array.isArray(value)) return value.flatMap((item, index) => propertiesIn(item, `${at}/${index}`));
-  if (!isObject(value)) return [];
-  const own =
-    isObject(value.properties) && ('type' in value || 'allOf' in value) ? Object.entries(value.properties) : [];
-  return [
-    ...own.flatMap(([name, schema]): Property[] => (isObject(schema) ? [[name, schema, `${at}/${name}`]] : [])),
-    ...Object.entries(value).flatMap(([key, inner]) => (key === 'examples' ? [] : propertiesIn(inner, `${at}/${key}`))),
-  ];
+/** Objects with fields, and alternatives that are not just something or null. */
+function needsName(schema: Json): boolean {
+  const alternatives: Json[] = schema.oneOf ?? schema.anyOf ?? [];
+  // A list of fields may have a field called `properties`.
+  const isObject = typeof schema.properties === 'object' && typeof schema.properties.type !== 'string';
+  return Array.isArray(alternatives) && (isObject || alternatives.filter(({ type }) => type !== 'null').length > 1);
 }
 
-function operation(method: string, path: string): Operation {
-  const found = document.paths[path]?.[method];
-  if (found === undefined) throw new Error(`${method} ${path} is not in the document`);
-  return found;
+/** Where objects stand that have no name. */
+function unnamedIn({ paths, components }: Json): string[] {
+  const nested = Object.entries<Json>(components.schemas).flatMap(([name, schema]) =>
+    Object.entries<Json>(schema).flatMap(([keyword, inner]) =>
+      keyword === 'examples' ? [] : schemasIn(inner, `${name}/${keyword}`),
+    ),
+  );
+  const elsewhere = [...schemasIn(paths, ''), ...schemasIn(components.responses, 'responses')];
+  return [...nested, ...elsewhere].filter(([, schema]) => needsName(schema)).map(([at]) => at);
 }
+
+const operations = Object.entries<Json>(document.paths).flatMap(([path, methods]) =>
+  Object.entries<Json>(methods).map(([method, operation]) => ({ at: `${method} ${path}`, operation })),
+);
+
+test('every object that a request or an answer contains is a component with a name', () => {
+  expect(unnamedIn(document)).toEqual([]);
+  expect(Object.keys(document.components.schemas)).toEqual(
+    expect.arrayContaining(['OutgoingTransfer', 'CreateOutgoingTransferRequest', 'OutgoingTransferResponse', 'Error']),
+  );
+});
+
+describe('a route that joins', () => {
+  const joining = (response: Parameters<typeof fields>[0]) =>
+    route(
+      {
+        method: 'GET',
+        path: '/strangers',
+        operationId: 'listStrangers',
+        summary: 'Strangers',
+        tag: 'System',
+        response: fields(response),
+        examples: { response: {} },
+      },
+      async () => ({ data: {} }),
+    );
+
+  test('is found where it shows an object without a name', () => {
+    const nameless = openApiDocument([joining({ stranger: fields({ name: text(10) }) })], 'test');
+    expect(unnamedIn(nameless)).toEqual(['ListStrangersResponseData/properties/stranger']);
+  });
+
+  test('cannot give its object a name that another has', () => {
+    const taken = joining({ client: named('Client', fields({ name: text(10) })) });
+    expect(() => openApiDocument([...ROUTES, taken], 'test')).toThrow('are called Client');
+  });
+});
+
+test('every reference leads somewhere, and every component is referred to', () => {
+  const references = schemasIn(document, '').flatMap(([, { $ref }]) => (typeof $ref === 'string' ? [$ref] : []));
+  for (const reference of references) referred(document, reference);
+  const mapped = schemasIn(document, '').flatMap(([, { mapping }]) => (mapping ? Object.values<string>(mapping) : []));
+  for (const reference of mapped) referred(document, reference);
+  const { securitySchemes, ...parts } = document.components;
+  const components = Object.entries<Json>(parts).flatMap(([part, names]) =>
+    Object.keys(names).map((name) => `#/components/${part}/${name}`),
+  );
+  expect(components.filter((component) => !references.includes(component))).toEqual([]);
+});
+
+test('alternatives of objects are told apart by a field, or by the workflow code', () => {
+  const unions = Object.entries<Json>(document.components.schemas).filter(([, { oneOf }]) => oneOf !== undefined);
+  expect(unions.length).toBeGreaterThan(8);
+  for (const [name, { oneOf, discriminator }] of unions) {
+    const values = oneOf.map(({ $ref }: Json) => {
+      const { properties } = referred(document, $ref);
+      if (discriminator !== undefined) return properties[discriminator.propertyName].const;
+      return referred(document, properties.workflow.$ref).properties.code.const;
+    });
+    expect(
+      values.every((value: unknown) => typeof value === 'string'),
+      name,
+    ).toBe(true);
+    expect(new Set(values).size, name).toBe(oneOf.length);
+    const mapping = oneOf.map(({ $ref }: Json, index: number) => [values[index], $ref]);
+    if (discriminator !== undefined) expect(discriminator.mapping, name).toEqual(Object.fromEntries(mapping));
+  }
+});
+
+test('operations are unique names of a verb and a resource, in a group that is described', () => {
+  const ids = operations.map(({ operation }) => operation.operationId);
+  expect(new Set(ids).size).toBe(ids.length);
+  expect(ids.filter((id) => !/^[a-z]+([A-Z][a-z]+)+$/.test(id))).toEqual([]);
+  const groups = document.tags.map(({ name, description }: Json) => (description.length > 20 ? name : `${name}?`));
+  expect([...new Set(operations.flatMap(({ operation }) => operation.tags))].sort()).toEqual(groups.sort());
+});
+
+test('the document stays small: what is shared stands in it once', () => {
+  const bytes = Buffer.byteLength(JSON.stringify(document));
+  expect(bytes / operations.length).toBeLessThan(OPERATION_BYTES_MAX);
+});
+
+test('each operation lists every code that its contract names, under its status', () => {
+  for (const { contract } of ROUTES) {
+    if (!('errors' in contract)) continue;
+    const { responses } = inlined[contract.path][contract.method.toLowerCase()];
+    const listed = Object.values<Json>(responses).map(({ description }) => description);
+    for (const code of contract.errors ?? [])
+      expect(listed.join(), `${contract.method} ${contract.path}`).toContain(`\`${code}\``);
+  }
+});
 
 test('the document names metadata.include and metadata.expand wherever a route knows names for them, and nowhere else', () => {
   for (const { kind, contract } of ROUTES) {
     if (kind !== 'route') continue;
-    const { parameters = [] } = operation(contract.method.toLowerCase(), contract.path);
+    const { parameters } = inlined[contract.path][contract.method.toLowerCase()];
     for (const [parameter, known] of [
       ['metadata.include', contract.include],
       ['metadata.expand', contract.expand],
     ] as const) {
-      const described = parameters.find(({ name }) => name === parameter)?.description ?? '';
+      const described = parameters.find(({ name }: Json) => name === parameter)?.description ?? '';
       for (const name of known ?? []) expect(described, `${contract.path} ${parameter}`).toContain(name);
       expect(described === '', `${contract.path} ${parameter}`).toBe(known === undefined);
     }
   }
-  const account = operation('get', '/accounts/{accountId}').parameters ?? [];
-  expect(account.find(({ name }) => name === 'metadata.expand')?.description).toContain('data.account.clientId');
+  const account = inlined['/accounts/{accountId}'].get.parameters;
+  expect(account.find(({ name }: Json) => name === 'metadata.expand')?.description).toContain('data.account.clientId');
 });
 
 test('the document marks identificationNumbers as deprecated wherever it stands', () => {
-  const found = propertiesIn(document, '').filter(([name]) => name === 'identificationNumbers');
+  const found = schemasIn(inlined, '').filter(([at]) => at.endsWith('/properties/identificationNumbers'));
   expect(found.length).toBeGreaterThan(5);
-  expect(found.filter(([, schema]) => schema.deprecated !== true).map(([, , at]) => at)).toEqual([]);
+  expect(found.filter(([, schema]) => schema.deprecated !== true).map(([at]) => at)).toEqual([]);
 });

@@ -1,8 +1,10 @@
+import { isDeepStrictEqual } from 'node:util';
 import { toJsonSchema } from '@valibot/to-json-schema';
-import { hasFields } from '../requests/request.ts';
+import { hasFields, PAGE_SIZE_DEFAULT } from '../requests/request.ts';
 import type { Contract, WorkflowContract } from '../route.ts';
 import { fields, type Schema } from '../schemas/schemas.ts';
-import type { JsonSchema } from './openapi.ts';
+import { type Components, isReference, isSchema } from './components.ts';
+import type { JsonSchema, Reference } from './openapi.ts';
 
 /** The JSON Schema of a building block, with its hints. */
 export function jsonSchemaOf(schema: Schema<unknown, unknown>): JsonSchema {
@@ -11,58 +13,93 @@ export function jsonSchemaOf(schema: Schema<unknown, unknown>): JsonSchema {
     target: 'draft-2020-12',
     typeMode: 'input',
     errorMode: 'ignore',
+    overrideSchema: ({ valibotSchema, jsonSchema }) =>
+      'key' in valibotSchema && 'oneOf' in jsonSchema
+        ? { ...jsonSchema, discriminator: { propertyName: valibotSchema.key } }
+        : null,
   });
   return converted;
 }
 
-/** The body of a write: one schema per workflow code. */
-export function requestBodyOf(contract: Contract, workflows: Readonly<Record<string, WorkflowContract>>) {
-  const schemas = Object.entries(workflows).map(([code, workflow]) => requestSchema(contract, code, workflow));
-  const examples = Object.keys(workflows).flatMap((code) => {
-    const example = contract.examples.requests?.[code];
-    if (example === undefined) return [];
-    const { workflow = {}, data, connect = {} } = example;
-    return [[code, { value: { workflow: { code, ...workflow }, data, connect, metadata: {} } }]];
-  });
-  const [only] = schemas;
-  const schema = schemas.length === 1 && only !== undefined ? only : { oneOf: schemas };
-  return { required: true, content: { 'application/json': { schema, examples: Object.fromEntries(examples) } } };
-}
-
-function requestSchema(contract: Contract, code: string, workflow: WorkflowContract): JsonSchema {
-  const inner = jsonSchemaOf(fields(workflow.workflow ?? {}));
-  const properties = typeof inner.properties === 'object' ? inner.properties : {};
-  const required = Array.isArray(inner.required) ? inner.required : [];
-  const connect = workflow.connect === undefined ? { type: 'object' } : jsonSchemaOf(workflow.connect);
-  const connectRequired = Array.isArray(connect.required) && connect.required.length > 0;
-  const schema = {
-    type: 'object',
-    title: code,
-    required: ['workflow', ...(hasFields(workflow.data) ? ['data'] : []), ...(connectRequired ? ['connect'] : [])],
-    properties: {
-      workflow: {
-        type: 'object',
-        required: ['code', ...required],
-        properties: { code: { const: code }, ...properties },
-        additionalProperties: false,
-      },
-      data: jsonSchemaOf(workflow.data),
-      connect,
-      metadata: { type: 'object' },
-    },
-    additionalProperties: false,
-  };
-  if (contract.method === 'POST') return withNullForAbsent(schema);
-  // Null for a whole container leaves it out, on PATCH too; within `data` it clears.
-  const { properties: containers, required: needed } = schema;
-  const entries = Object.entries(containers).map(([name, container]) => [
-    name,
-    needed.includes(name) ? container : { anyOf: [container, NULL] },
-  ]);
-  return { ...schema, properties: Object.fromEntries(entries) };
+/** `createClient` as `CreateClient`, `client.direct` as `ClientDirect`. */
+export function pascalCase(text: string): string {
+  return text.replaceAll(/(?:^|[^A-Za-z0-9]+)([A-Za-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }
 
 const NULL = { type: 'null' } as const;
+
+/** The body of a write: one schema per workflow code. */
+export function requestBodyOf(
+  contract: Contract,
+  workflows: Readonly<Record<string, WorkflowContract>>,
+  components: Components,
+) {
+  const name = pascalCase(contract.operationId);
+  const codes = Object.entries(workflows);
+  const references = codes.map(([code, workflow]) => {
+    const own = codes.length === 1 ? name : `${name}${pascalCase(code)}`;
+    return addRequest(components, contract, own, code, workflow);
+  });
+  const examples = Object.keys(workflows).flatMap((code) => {
+    const example = contract.examples.requests?.[code];
+    if (example === undefined) return [];
+    const { workflow = {}, data, connect } = example;
+    return [
+      [code, { value: { workflow: { code, ...workflow }, data, ...(connect === undefined ? {} : { connect }) } }],
+    ];
+  });
+  const [only] = references;
+  // The code stands inside `workflow`, where OpenAPI's discriminator cannot point.
+  const schema =
+    references.length === 1 && only !== undefined
+      ? only
+      : components.add('schemas', `${name}Request`, { oneOf: references });
+  return { required: true, content: { 'application/json': { schema, examples: Object.fromEntries(examples) } } };
+}
+
+function addRequest(
+  components: Components,
+  contract: Contract,
+  name: string,
+  code: string,
+  workflow: WorkflowContract,
+): JsonSchema {
+  const isPost = contract.method === 'POST';
+  const use = isPost ? 'input' : 'change';
+  const referring = (schema: JsonSchema) => components.referring(isPost ? withNullForAbsent(schema) : schema, use);
+  const workflowName = workflow.workflow === undefined ? `${pascalCase(code)}Workflow` : `${name}Workflow`;
+  const connect = workflow.connect === undefined ? undefined : jsonSchemaOf(workflow.connect);
+  const needsConnect = Array.isArray(connect?.required) && connect.required.length > 0;
+  const required = ['workflow', ...(hasFields(workflow.data) ? ['data'] : []), ...(needsConnect ? ['connect'] : [])];
+  // Null for a whole container leaves it out, on PATCH too; within `data` it clears.
+  const container = (part: 'data' | 'connect', schema: JsonSchema) => {
+    const reference = components.add('schemas', `${name}Request${pascalCase(part)}`, referring(schema));
+    return required.includes(part) ? reference : { anyOf: [reference, NULL] };
+  };
+  return components.add('schemas', `${name}Request`, {
+    type: 'object',
+    required,
+    properties: {
+      workflow: components.add('schemas', workflowName, referring(workflowSchema(code, workflow))),
+      data: container('data', jsonSchemaOf(workflow.data)),
+      connect: connect === undefined ? addAnything(components, 'ConnectInput') : container('connect', connect),
+      metadata: addAnything(components, 'MetadataInput'),
+    },
+    additionalProperties: false,
+  });
+}
+
+function workflowSchema(code: string, workflow: WorkflowContract): JsonSchema {
+  const inner = jsonSchemaOf(fields(workflow.workflow ?? {}));
+  const properties = isSchema(inner.properties) ? inner.properties : {};
+  const required = Array.isArray(inner.required) ? inner.required : [];
+  return {
+    type: 'object',
+    required: ['code', ...required],
+    properties: { code: { const: code }, ...properties },
+    additionalProperties: false,
+  };
+}
 
 /** On POST null omits a field, so every optional field may be null. */
 function withNullForAbsent(schema: JsonSchema): JsonSchema {
@@ -78,54 +115,104 @@ function withNullForAbsent(schema: JsonSchema): JsonSchema {
   const items = schema.items;
   if (isSchema(items)) return { ...schema, items: withNullForAbsent(items) };
   const values = schema.additionalProperties;
-  if (isSchema(values)) return { ...schema, additionalProperties: { anyOf: [withNullForAbsent(values), NULL] } };
+  if (isSchema(values)) return { ...schema, additionalProperties: orNull(withNullForAbsent(values)) };
   const properties = schema.properties;
   if (!isSchema(properties)) return schema;
   const required = Array.isArray(schema.required) ? schema.required : [];
   const entries = Object.entries(properties).map(([name, property]) => {
     if (!isSchema(property)) return [name, property];
     const inner = withNullForAbsent(property);
-    if (required.includes(name)) return [name, inner];
-    // The field's description belongs beside the alternatives, where readers look for it.
-    const { deprecated, ...value } = inner;
-    return [name, { anyOf: [value, NULL], ...(deprecated === undefined ? {} : { deprecated }) }];
+    return [name, required.includes(name) ? inner : orNull(inner)];
   });
   return { ...schema, properties: Object.fromEntries(entries) };
 }
 
-function isSchema(value: unknown): value is JsonSchema {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+function orNull(schema: JsonSchema): JsonSchema {
+  if (Array.isArray(schema.anyOf) && schema.anyOf.some((variant) => isDeepStrictEqual(variant, NULL))) return schema;
+  // The field's description belongs beside the alternatives, where readers look for it.
+  const { deprecated, ...value } = schema;
+  return { anyOf: [value, NULL], ...(deprecated === undefined ? {} : { deprecated }) };
 }
 
-/** The answer: the envelope around the contract's `data`. */
-export function responseSchema(contract: Contract): JsonSchema {
-  const page = {
-    type: 'object',
-    required: ['size', 'number', 'totalElements', 'totalPages'],
-    properties: Object.fromEntries(
-      ['size', 'number', 'totalElements', 'totalPages'].map((name) => [name, { type: 'integer' }]),
-    ),
-  };
-  return {
+/** The answer: the envelope around the contract's `data`. Operations that show the same share one. */
+export function responseSchema(contract: Contract, components: Components): JsonSchema {
+  const data = components.referring(jsonSchemaOf(contract.response), 'answer');
+  const name = responseName(contract, data);
+  const dataReference = components.add('schemas', `${name}Data`, data);
+  addExamples(components, contract, dataReference, data);
+  const connect = contract.responseConnect;
+  return components.add('schemas', name, {
     type: 'object',
     required: ['workflow', 'data', 'connect', 'metadata'],
     properties: {
-      workflow: { type: 'object' },
-      data: jsonSchemaOf(contract.response),
-      connect: contract.responseConnect === undefined ? { type: 'object' } : jsonSchemaOf(contract.responseConnect),
-      metadata: contract.paged ? { type: 'object', required: ['page'], properties: { page } } : { type: 'object' },
+      workflow: addAnything(components, 'Workflow'),
+      data: dataReference,
+      connect:
+        connect === undefined
+          ? addAnything(components, 'Connect')
+          : components.add('schemas', `${name}Connect`, components.referring(jsonSchemaOf(connect), 'answer')),
+      metadata: contract.paged ? addPagedMetadata(components) : addAnything(components, 'Metadata'),
     },
-    additionalProperties: false,
-  };
+  });
 }
 
-export function responseExample(contract: Contract): unknown {
-  const [code] = Object.keys(contract.workflows ?? {});
-  const page = { size: 10, number: 0, totalElements: 1, totalPages: 1 };
-  return {
-    workflow: code === undefined ? {} : { code, ...contract.examples.requests?.[code]?.workflow },
-    data: contract.examples.response,
-    connect: code === undefined ? {} : { ...contract.examples.requests?.[code]?.connect },
-    metadata: contract.paged ? { page } : {},
-  };
+/** `ClientResponse` for one client, `ClientListResponse` for a page; named by the operation where there is more to it. */
+function responseName(contract: Contract, data: JsonSchema): string {
+  const properties = isSchema(data.properties) ? Object.values(data.properties).filter(isSchema) : [];
+  const [only] = properties;
+  if (only !== undefined && properties.length === 1 && contract.responseConnect === undefined) {
+    if (isReference(only)) return `${nameOf(only)}Response`;
+    if (contract.paged && isSchema(only.items) && isReference(only.items)) return `${nameOf(only.items)}ListResponse`;
+  }
+  return `${pascalCase(contract.operationId)}Response`;
+}
+
+function nameOf({ $ref }: Reference): string {
+  return $ref.slice($ref.lastIndexOf('/') + 1);
+}
+
+/** A container that echoes, or is free for the caller, who may also send null. */
+function addAnything(
+  components: Components,
+  name: 'Workflow' | 'Connect' | 'Metadata' | 'ConnectInput' | 'MetadataInput',
+): Reference {
+  const type = name.endsWith('Input') ? ['object', 'null'] : 'object';
+  const reference = components.add('schemas', name, { type, additionalProperties: true });
+  components.addExample(reference, {});
+  return reference;
+}
+
+const COUNT = { type: 'integer' } as const;
+
+function addPagedMetadata(components: Components): Reference {
+  const page = components.add('schemas', 'Page', {
+    type: 'object',
+    required: ['size', 'number', 'totalElements', 'totalPages'],
+    properties: { size: COUNT, number: COUNT, totalElements: COUNT, totalPages: COUNT },
+  });
+  components.addExample(page, { size: PAGE_SIZE_DEFAULT, number: 0, totalElements: 1, totalPages: 1 });
+  return components.add('schemas', 'PagedMetadata', { type: 'object', required: ['page'], properties: { page } });
+}
+
+/**
+ * A resource has its example where it is described, once for all operations: what GET shows, rather than a change.
+ * What is no resource has it in the answer.
+ */
+function addExamples(components: Components, contract: Contract, reference: Reference, data: JsonSchema): void {
+  const { response } = contract.examples;
+  const properties = isSchema(data.properties) ? data.properties : {};
+  const resources = Object.entries(isSchema(response) ? response : {}).map(([name, shown]) => {
+    const property = properties[name];
+    if (!isSchema(property)) return null;
+    if (isReference(property)) return { resource: property, shown };
+    const { items } = property;
+    const isList = isSchema(items) && isReference(items) && Array.isArray(shown) && shown.length > 0;
+    return isList ? { resource: items, shown: shown[0] } : null;
+  });
+  if (resources.includes(null)) components.addExample(reference, response);
+  else {
+    for (const found of resources) {
+      if (found !== null) components.addExample(found.resource, found.shown, contract.method === 'GET');
+    }
+  }
 }

@@ -2,11 +2,16 @@ import { CURRENCIES } from '../../../domain/frame/money.ts';
 import { COUNTRIES } from '../../../domain/frame/parties/countries.ts';
 import { ROLES } from '../../../domain/machine-users/roles.ts';
 import { PAGE_NUMBER_MAX, PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX } from '../requests/request.ts';
-import type { Contract, Entries, Method, OpenBody, OpenRoute, Route } from '../route.ts';
-import { jsonSchemaOf, requestBodyOf, responseExample, responseSchema } from './bodies.ts';
-import { ERROR_EXAMPLES, ERROR_SCHEMA, errorResponses } from './errors.ts';
+import type { Contract, Entries, OpenBody, OpenRoute, Route } from '../route.ts';
+import { TEXT_PATTERN } from '../schemas/schemas.ts';
+import { jsonSchemaOf, pascalCase, requestBodyOf, responseSchema } from './bodies.ts';
+import { Components } from './components.ts';
+import { addErrorSchemas, errorResponses } from './errors.ts';
+import { TAGS } from './tags.ts';
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
+
+export type Reference = { readonly $ref: string };
 
 export interface Operation {
   readonly operationId: string;
@@ -15,9 +20,9 @@ export interface Operation {
   readonly description?: string;
   readonly deprecated?: boolean;
   readonly security?: readonly unknown[];
-  readonly parameters?: readonly Parameter[];
+  readonly parameters?: readonly (Parameter | Reference)[];
   readonly requestBody?: { readonly required: boolean; readonly content: Content };
-  readonly responses: Readonly<Record<string, ResponseObject>>;
+  readonly responses: Readonly<Record<string, Described>>;
 }
 
 export interface Parameter {
@@ -37,50 +42,96 @@ export interface ResponseObject {
   readonly content?: Content;
 }
 
+export type Described = ResponseObject | Reference;
+
 export interface OpenApiDocument {
   readonly openapi: '3.1.0';
   readonly info: { readonly title: string; readonly version: string; readonly description: string };
   readonly servers: readonly unknown[];
-  readonly tags: readonly { readonly name: string }[];
+  readonly security: readonly unknown[];
+  readonly tags: readonly { readonly name: string; readonly description: string }[];
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
-  readonly components: Readonly<Record<string, unknown>>;
+  readonly components: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 }
 
 /** Builds the OpenAPI 3.1 document from the schemas that validate the routes' requests. */
-export function openApiDocument(routes: readonly (Route | OpenRoute)[], version: string): OpenApiDocument {
+export function openApiDocument(served: readonly (Route | OpenRoute)[], version: string): OpenApiDocument {
+  const routes = served.filter((route) => route.kind === 'route' || route.contract.undocumented !== true);
+  const components = new Components();
+  components.add('schemas', 'Text', {
+    type: 'string',
+    description: 'Text without control characters',
+    minLength: 1,
+    pattern: TEXT_PATTERN,
+  });
+  components.add('schemas', 'Currency', { type: 'string', description: 'An active ISO 4217 code', enum: CURRENCIES });
+  components.add('schemas', 'Country', {
+    type: 'string',
+    description: 'An ISO 3166-1 alpha-2 code',
+    enum: COUNTRIES,
+  });
+  addErrorSchemas(components);
   const paths: Record<string, Record<string, Operation>> = {};
   for (const route of routes) {
-    const operation = route.kind === 'route' ? operationOf(route) : openOperationOf(route);
+    const operation = route.kind === 'route' ? operationOf(route, components) : openOperationOf(route, components);
     paths[route.contract.path] = { ...paths[route.contract.path], [route.contract.method.toLowerCase()]: operation };
   }
-  const tags = [...new Set(routes.map(({ contract }) => contract.tag))].map((name) => ({ name }));
+  const used = new Set<string>(routes.map(({ contract }) => contract.tag));
+  const tags = Object.entries(TAGS).filter(([name]) => used.has(name));
   return {
     openapi: '3.1.0',
-    info: {
-      title: 'Financial Accounts Service',
-      version,
-      description:
-        'Clients, accounts, beneficiaries and transfers. Bodies carry workflow, data, connect and metadata; the token is a JWT that a machine user signs with its own private key.',
-    },
+    info: { title: 'Financial Accounts Service', version, description: INTRODUCTION },
     servers: [{ url: '/' }, { url: '/v1' }],
-    tags,
+    security: [{ machineUser: [] }],
+    tags: tags.map(([name, description]) => ({ name, description })),
     paths,
     components: {
       securitySchemes: { machineUser: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } },
-      schemas: {
-        Error: ERROR_SCHEMA,
-        Currency: { type: 'string', description: 'An active ISO 4217 code', enum: CURRENCIES },
-        Country: { type: 'string', description: 'An ISO 3166-1 alpha-2 code', enum: COUNTRIES },
-      },
-      examples: ERROR_EXAMPLES,
+      ...components.toObject(),
     },
   };
 }
 
-function operationOf({ contract }: Route): Operation {
+const INTRODUCTION = `Clients, accounts, beneficiaries and transfers.
+
+Bodies have four containers: \`workflow\`, \`data\`, \`connect\` and \`metadata\`. A refusal is an \`Error\`: its \`code\` is
+for programs, and \`errors\` has all other problems of the request.
+
+The token is a JWT that a machine user signs with its own private key. An operation is for every role of machine users
+unless it names its roles. A POST repeated with the same \`Idempotency-Key\` has one effect and one answer.`;
+
+function operationOf({ contract }: Route, components: Components): Operation {
   const status = String(contract.status ?? (contract.method === 'POST' ? 201 : 200));
-  const success: ResponseObject = {
-    description: contract.summary,
+  const success = successOf(contract, components);
+  const isEither = status === '201';
+  const described = isEither ? components.add('responses', pascalCase(contract.operationId), success) : success;
+  return {
+    operationId: contract.operationId,
+    tags: [contract.tag],
+    summary: contract.summary,
+    ...descriptionOf(contract),
+    ...(contract.deprecated === undefined ? {} : { deprecated: true }),
+    parameters: parametersOf(contract, components),
+    ...(contract.workflows === undefined
+      ? {}
+      : { requestBody: requestBodyOf(contract, contract.workflows, components) }),
+    responses: {
+      ...(isEither ? { '200': described } : {}),
+      [status]: described,
+      ...errorResponses(contract, components),
+    },
+  };
+}
+
+function descriptionOf({ description, roles = ROLES }: Contract): { readonly description?: string } {
+  const restriction = roles.length === ROLES.length ? [] : [`Roles: ${roles.join(', ')}.`];
+  const parts = [...(description === undefined ? [] : [description]), ...restriction];
+  return parts.length === 0 ? {} : { description: parts.join('\n\n') };
+}
+
+function successOf(contract: Contract, components: Components): ResponseObject {
+  return {
+    description: 'Success',
     headers: {
       'Request-Id': { schema: { type: 'string' } },
       ...(contract.method === 'POST'
@@ -88,41 +139,22 @@ function operationOf({ contract }: Route): Operation {
         : {}),
       ...(contract.deprecated === undefined ? {} : { Deprecation: { schema: { type: 'string' } } }),
     },
-    content: {
-      'application/json': {
-        schema: responseSchema(contract),
-        examples: { answer: { value: responseExample(contract) } },
-      },
-    },
-  };
-  return {
-    operationId: operationId(contract.method, contract.path),
-    tags: [contract.tag],
-    summary: contract.summary,
-    description: [contract.description, `Roles: ${(contract.roles ?? ROLES).join(', ')}.`].filter(Boolean).join('\n\n'),
-    ...(contract.deprecated === undefined ? {} : { deprecated: true }),
-    security: [{ machineUser: [] }],
-    parameters: parametersOf(contract),
-    ...(contract.workflows === undefined ? {} : { requestBody: requestBodyOf(contract, contract.workflows) }),
-    responses: { ...(status === '201' ? { '200': success } : {}), [status]: success, ...errorResponses(contract) },
+    content: { 'application/json': { schema: responseSchema(contract, components) } },
   };
 }
 
-function openOperationOf({ contract }: OpenRoute): Operation {
+function openOperationOf({ contract }: OpenRoute, components: Components): Operation {
   const descriptions = { ...(contract.body === undefined ? {} : bodyRefusals(contract.body)), ...contract.responses };
   const responses = Object.entries(descriptions).map(([status, description]) => [status, { description }]);
   return {
-    operationId: operationId(contract.method, contract.path),
+    operationId: contract.operationId,
     tags: [contract.tag],
     summary: contract.summary,
     ...(contract.description === undefined ? {} : { description: contract.description }),
     security: [],
-    parameters: pathNames(contract.path).map((name) => ({
-      name,
-      in: 'path',
-      required: true,
-      schema: { type: 'string' },
-    })),
+    parameters: pathNames(contract.path).map((name) =>
+      components.add('parameters', pascalCase(name), { name, in: 'path', required: true, schema: { type: 'string' } }),
+    ),
     ...(contract.body === undefined
       ? {}
       : { requestBody: { required: true, content: { [contract.body.mediaType]: {} } } }),
@@ -139,47 +171,41 @@ function bodyRefusals({ bytesMax }: OpenBody): Record<number, string> {
   };
 }
 
-function operationId(method: Method, path: string): string {
-  return `${method.toLowerCase()}${path.replaceAll(/[/{}-]+(\w?)/g, (_, letter: string) => letter.toUpperCase())}`;
-}
-
 function pathNames(path: string): string[] {
   return [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1] ?? '');
 }
 
-function parametersOf(contract: Contract): Parameter[] {
-  const parameters = [
-    ...entryParameters(contract.params ?? {}, 'path'),
-    ...entryParameters(contract.query ?? {}, 'query'),
+function parametersOf(contract: Contract, components: Components): (Parameter | Reference)[] {
+  const shared = (parameter: Parameter) => components.add('parameters', pascalCase(parameter.name), parameter);
+  return [
+    ...entryParameters(contract.params ?? {}, 'path', components).map(shared),
+    ...entryParameters(contract.query ?? {}, 'query', components),
+    ...(contract.paged ? [shared(PAGE_NUMBER), shared(PAGE_SIZE)] : []),
+    ...(contract.include === undefined ? [] : [listParameter('metadata.include', contract.include)]),
+    ...(contract.expand === undefined ? [] : [listParameter('metadata.expand', contract.expand)]),
+    ...(contract.method === 'POST' ? [shared(IDEMPOTENCY_KEY)] : []),
   ];
-  if (contract.paged) {
-    parameters.push(
-      {
-        name: 'metadata.page.number',
-        in: 'query',
-        description: `A page behind the last is empty; beyond ${PAGE_NUMBER_MAX} it is refused with common.validation.limit_exceeded.`,
-        schema: { type: 'integer', minimum: 0, maximum: PAGE_NUMBER_MAX, default: 0 },
-      },
-      {
-        name: 'metadata.page.size',
-        in: 'query',
-        schema: { type: 'integer', minimum: 1, maximum: PAGE_SIZE_MAX, default: PAGE_SIZE_DEFAULT },
-      },
-    );
-  }
-  if (contract.include !== undefined) parameters.push(listParameter('metadata.include', contract.include));
-  if (contract.expand !== undefined) parameters.push(listParameter('metadata.expand', contract.expand));
-  if (contract.method === 'POST') {
-    const description = 'The same key with the same body answers as the first time, for 30 days.';
-    parameters.push({
-      name: 'Idempotency-Key',
-      in: 'header',
-      description,
-      schema: { type: 'string', minLength: 1, maxLength: 255 },
-    });
-  }
-  return parameters;
 }
+
+const PAGE_NUMBER: Parameter = {
+  name: 'metadata.page.number',
+  in: 'query',
+  description: `A page behind the last is empty; beyond ${PAGE_NUMBER_MAX} it is refused with \`common.validation.limit_exceeded\`.`,
+  schema: { type: 'integer', minimum: 0, maximum: PAGE_NUMBER_MAX, default: 0 },
+};
+
+const PAGE_SIZE: Parameter = {
+  name: 'metadata.page.size',
+  in: 'query',
+  schema: { type: 'integer', minimum: 1, maximum: PAGE_SIZE_MAX, default: PAGE_SIZE_DEFAULT },
+};
+
+const IDEMPOTENCY_KEY: Parameter = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  description: 'The same key with the same body answers as the first time, for 30 days.',
+  schema: { type: 'string', minLength: 1, maxLength: 255 },
+};
 
 /** Unknown names are ignored, so the schema does not enumerate them. */
 function listParameter(name: string, known: readonly string[]): Parameter {
@@ -193,11 +219,11 @@ function listParameter(name: string, known: readonly string[]): Parameter {
   };
 }
 
-function entryParameters(entries: Entries, where: 'path' | 'query'): Parameter[] {
+function entryParameters(entries: Entries, where: 'path' | 'query', components: Components): Parameter[] {
   return Object.entries(entries).map(([name, schema]) => ({
     name,
     in: where,
     ...(where === 'path' || schema.type !== 'optional' ? { required: true } : {}),
-    schema: jsonSchemaOf(schema),
+    schema: components.referring(jsonSchemaOf(schema), 'input'),
   }));
 }

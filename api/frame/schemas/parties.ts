@@ -9,6 +9,7 @@ import {
 import { ADDRESS_LINE_LENGTH_MAX, NAME_LENGTH_MAX } from '../../../domain/frame/parties/names.ts';
 import { isDate, type LocalDate } from '../../../domain/frame/time/dates.ts';
 import { crossCheck, disagreement } from './cross-checks.ts';
+import { named } from './named.ts';
 import { clearable, country, date, fields, hint, list, nullable, optional, picklist, text } from './schemas.ts';
 
 /** Common to all parties: clients, related entities, users, beneficiaries (specification 2.1). */
@@ -21,7 +22,7 @@ export const historicDate = () =>
   v.pipe(
     v.string('must be a date'),
     v.check((value) => isDate(value, 1000), 'must be a date of the calendar, as YYYY-MM-DD'),
-    hint<string>({ format: 'date', pattern: '^[1-9]\\d{3}-' }),
+    hint<string>({ title: 'HistoricDate', format: 'date', pattern: '^[1-9]\\d{3}-' }),
     v.transform((value): LocalDate => value),
   );
 
@@ -30,15 +31,18 @@ export const historicDate = () =>
  * was read.
  */
 export const addressSent = v.pipe(
-  fields({
-    country: country(),
-    region: addressLine(),
-    city: addressLine(),
-    street: addressLine(),
-    houseNumber: addressLine(),
-    postalCode: addressLine(),
-    refinement: addressLine(),
-  }),
+  named(
+    'Address',
+    fields({
+      country: country(),
+      region: addressLine(),
+      city: addressLine(),
+      street: addressLine(),
+      houseNumber: addressLine(),
+      postalCode: addressLine(),
+      refinement: addressLine(),
+    }),
+  ),
   crossCheck(({ country: code, region: sent }) => {
     const region = sent ?? undefined;
     if (typeof code !== 'string' || !isCountry(code) || (typeof region !== 'string' && region !== undefined)) return [];
@@ -58,29 +62,35 @@ export const addressSent = v.pipe(
 
 const addressLineShown = () => nullable(text(ADDRESS_LINE_LENGTH_MAX));
 
-export const addressShown = fields({
-  country: country(),
-  region: addressLineShown(),
-  city: addressLineShown(),
-  street: addressLineShown(),
-  houseNumber: addressLineShown(),
-  postalCode: addressLineShown(),
-  refinement: addressLineShown(),
-});
+export const addressShown = named(
+  'Address',
+  fields({
+    country: country(),
+    region: addressLineShown(),
+    city: addressLineShown(),
+    street: addressLineShown(),
+    houseNumber: addressLineShown(),
+    postalCode: addressLineShown(),
+    refinement: addressLineShown(),
+  }),
+);
 
 const identification = {
-  type: picklist(IDENTIFICATION_TYPES),
+  type: named('IdentificationType', picklist(IDENTIFICATION_TYPES)),
   identificationNumber: text(IDENTIFICATION_NUMBER_LENGTH_MAX),
 };
 
 export const identificationsSent = list(
   v.pipe(
-    fields({
-      ...identification,
-      issuingCountry: clearable(country()),
-      issueDate: clearable(historicDate()),
-      expirationDate: clearable(date()),
-    }),
+    named(
+      'Identification',
+      fields({
+        ...identification,
+        issuingCountry: clearable(country()),
+        issueDate: clearable(historicDate()),
+        expirationDate: clearable(date()),
+      }),
+    ),
     v.transform((sent) => ({
       type: sent.type,
       identificationNumber: sent.identificationNumber,
@@ -94,12 +104,15 @@ export const identificationsSent = list(
 );
 
 export const identificationsShown = list(
-  fields({
-    ...identification,
-    issuingCountry: nullable(country()),
-    issueDate: nullable(historicDate()),
-    expirationDate: nullable(date()),
-  }),
+  named(
+    'Identification',
+    fields({
+      ...identification,
+      issuingCountry: nullable(country()),
+      issueDate: nullable(historicDate()),
+      expirationDate: nullable(date()),
+    }),
+  ),
   0,
   2 * IDENTIFICATIONS_MAX,
 );
@@ -118,22 +131,30 @@ const byIdentificationType = <Value>(value: Value) => ({
 });
 
 /** The deprecated map of type to number, with the same data as the list. */
-export const identificationNumbers = fields(byIdentificationType(optional(text(IDENTIFICATION_NUMBER_LENGTH_MAX))));
+export const identificationNumbers = named(
+  'IdentificationNumbers',
+  fields(byIdentificationType(optional(text(IDENTIFICATION_NUMBER_LENGTH_MAX)))),
+);
 
 /** Likewise in a change, where null removes the identifications of that type. */
-export const identificationNumbersChange = fields(
-  byIdentificationType(clearable(text(IDENTIFICATION_NUMBER_LENGTH_MAX))),
+export const identificationNumbersChange = named(
+  'IdentificationNumbers',
+  fields(byIdentificationType(clearable(text(IDENTIFICATION_NUMBER_LENGTH_MAX)))),
 );
 
 export const partyName = () => text(NAME_LENGTH_MAX);
 
 /** Digits with an optional plus, and common separators. */
 export const phone = () =>
-  v.pipe(v.string('must be text'), v.regex(/^\+?\(?[0-9][0-9 ().-]{3,29}$/, 'must be a telephone number'));
+  v.pipe(
+    v.string('must be text'),
+    v.regex(/^\+?\(?[0-9][0-9 ().-]{3,29}$/, 'must be a telephone number'),
+    v.title('Phone'),
+  );
 
 export const email = () =>
   v.pipe(
     v.string('must be an e-mail address'),
-    hint<string>({ format: 'email', maxLength: 254 }),
+    hint<string>({ title: 'Email', format: 'email', maxLength: 254 }),
     v.check(isEmail, 'must be an e-mail address'),
   );

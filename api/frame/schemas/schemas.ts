@@ -155,7 +155,7 @@ const YEAR = '(19|[2-9]\\d)\\d{2}';
 export function text(lengthMax: number) {
   return v.pipe(
     v.string('must be text'),
-    hint<string>({ minLength: 1, maxLength: lengthMax, pattern: TEXT_PATTERN }),
+    hint<string>({ $ref: '#/components/schemas/Text', maxLength: lengthMax }),
     v.rawTransform<string, string>(({ dataset, addIssue, NEVER }) => {
       const checked = checkText(dataset.value, lengthMax);
       if (typeof checked !== 'string') return checked.value;
@@ -185,7 +185,7 @@ export function date() {
   return v.pipe(
     v.string('must be a date'),
     v.check(isDate, 'must be a date of the calendar, as YYYY-MM-DD'),
-    hint<string>({ format: 'date', pattern: `^${YEAR}-` }),
+    hint<string>({ title: 'CalendarDate', format: 'date', pattern: `^${YEAR}-` }),
     v.transform((value): LocalDate => value),
   );
 }
@@ -195,6 +195,7 @@ export function dateTime() {
   return v.pipe(
     v.string('must be a date-time'),
     hint<string>({
+      title: 'DateTime',
       pattern: `^${YEAR}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d{1,3})?$`,
     }),
     v.rawTransform<string, Date>(({ dataset, addIssue, NEVER }) => {

@@ -61,8 +61,9 @@ const postThing = route(
   {
     method: 'POST',
     path: '/things',
+    operationId: 'createThing',
     summary: 'Make a thing',
-    tag: 'Things',
+    tag: 'System',
     roles: ['operator'],
     workflows: {
       direct: {
@@ -104,8 +105,9 @@ const askThing = route(
   {
     method: 'POST',
     path: '/asked-things',
+    operationId: 'createAskedThing',
     summary: 'Ask outside, then make a thing',
-    tag: 'Things',
+    tag: 'System',
     roles: ['operator'],
     workflows: { direct: { data: fields({ thing: fields({ name: text(140) }) }) } },
     response: fields({ thing: thingShown }),
@@ -126,8 +128,9 @@ const patchThing = route(
   {
     method: 'PATCH',
     path: '/things/{thingId}',
+    operationId: 'updateThing',
     summary: 'Change a thing',
-    tag: 'Things',
+    tag: 'System',
     roles: ['operator'],
     params: { thingId: uuid<ThingId>() },
     workflows: {
@@ -143,8 +146,9 @@ const getThings = route(
   {
     method: 'GET',
     path: '/things',
+    operationId: 'listThings',
     summary: 'Things',
-    tag: 'Things',
+    tag: 'System',
     query: { 'data.thing.status': optional(picklist(['new', 'old'])), 'data.thing.from': optional(date()) },
     paged: true,
     include: ['data.thing.extra', 'connect.connection'],
@@ -164,8 +168,9 @@ const getFault = route(
   {
     method: 'GET',
     path: '/faults',
+    operationId: 'listFaults',
     summary: 'Fails',
-    tag: 'Things',
+    tag: 'System',
     response: fields({}),
     examples: { response: {} },
   },

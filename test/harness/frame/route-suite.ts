@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { type JsonSchema, openApiDocument } from '../../../api/frame/openapi/openapi.ts';
 import { parseJson } from '../../../api/frame/requests/json.ts';
 import { check } from '../../../api/frame/requests/problems.ts';
 import { parseBody } from '../../../api/frame/requests/request.ts';
 import type { Contract, Route } from '../../../api/frame/route.ts';
 import { ROLES } from '../../../domain/machine-users/roles.ts';
 import type { Called, Json, TestApi } from '../api.ts';
+import { inlinedPaths } from './openapi.ts';
 
 /** A path parameter other than an id: the first value that its schema accepts. */
 const PATH_CANDIDATES = ['GB', 'external', 'internal', 'faster-payments', 'someone@example.com', 'sandbox-bank', '1'];
@@ -189,11 +189,10 @@ function idNames(parameters: Contract['params'] | Contract['query'] = {}): strin
 }
 
 /** The request's JSON Schema from the public document. */
-function requestSchema(route: Route, code: string): JsonSchema {
-  const { paths } = openApiDocument([route], 'test');
-  const operation = paths[route.contract.path]?.[route.contract.method.toLowerCase()];
-  const schema: Json = operation?.requestBody?.content['application/json']?.schema;
-  return schema.oneOf?.find((variant: Json) => variant.title === code) ?? schema;
+function requestSchema(route: Route, code: string): Json {
+  const operation = inlinedPaths([route])[route.contract.path][route.contract.method.toLowerCase()];
+  const schema = operation.requestBody.content['application/json'].schema;
+  return schema.oneOf?.find((variant: Json) => variant.properties.workflow.properties.code.const === code) ?? schema;
 }
 
 interface Mutation {
@@ -231,8 +230,9 @@ function mutationsOf(schema: Json, body: Json, path: readonly string[] = [], roo
   return mutations;
 }
 
-// `anyOf: [x, null]` is how the document says "may be null".
+// `anyOf: [x, null]`, or `type: [x, null]`, is how the document says "may be null".
 function plain(schema: Json): Json {
+  if (Array.isArray(schema?.type)) return { ...schema, type: schema.type[0] };
   return schema?.anyOf?.length === 2 && schema.anyOf[1].type === 'null' ? schema.anyOf[0] : schema;
 }
 

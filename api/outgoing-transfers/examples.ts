@@ -1,0 +1,72 @@
+export const PLANNED_TRANSFER_EXAMPLE = {
+  clientId: '0199c4a0-5b1e-7c3a-9d42-0c2f6f3a1b01',
+  currency: 'GBP',
+  amount: 125.5,
+  scope: 'external',
+  scheme: 'faster-payments',
+  description: 'Invoice 2026-117',
+  source: { type: 'client-account', accountId: '0199c4a0-5b1e-7c3a-9d42-0c2f6f3a1b02' },
+  destination: {
+    type: 'beneficiary-bank-account',
+    beneficiaryBankAccountId: '0199c4a0-5b1e-7c3a-9d42-0c2f6f3a1b03',
+  },
+};
+
+export const OUTGOING_TRANSFER_EXAMPLE = {
+  id: '0199c4a0-5b1e-7c3a-9d42-0c2f6f3a1b04',
+  transactionNumber: '20261121-A7K2QZ',
+  status: 'pending',
+  statusReason: null,
+  clientId: '0199c4a0-5b1e-7c3a-9d42-0c2f6f3a1b01',
+  transferDate: '2026-11-23',
+  originalTransferDate: '2026-11-23',
+  rollCount: 0,
+  cutOffDateTime: null,
+  currency: 'GBP',
+  amount: 125.5,
+  feeCurrency: 'GBP',
+  feeAmount: 0,
+  totalAmount: 125.5,
+  description: 'Invoice 2026-117',
+  transferReasonId: null,
+  transferCustomReason: null,
+  scope: 'external',
+  scheme: 'faster-payments',
+  ownerType: 'client',
+  source: { type: 'client-account', accountId: '0199c4a0-5b1e-7c3a-9d42-0c2f6f3a1b02' },
+  destination: {
+    type: 'beneficiary-bank-account',
+    beneficiaryBankAccountId: '0199c4a0-5b1e-7c3a-9d42-0c2f6f3a1b03',
+    beneficiaryId: '0199c4a0-5b1e-7c3a-9d42-0c2f6f3a1b05',
+  },
+  returned: false,
+  incomingTransferId: null,
+  serviceProviderId: null,
+  serviceProviderReference: null,
+  requirementConfiguration: {
+    transferDateStatus: 'not-checked',
+    complianceCheckStatus: 'not-required',
+    balanceCheckStatus: 'not-checked',
+    authorizationStatus: 'not-required',
+  },
+};
+
+export const TRANSFER_WITH_BENEFICIARY_EXAMPLE = {
+  ...OUTGOING_TRANSFER_EXAMPLE,
+  beneficiary: {
+    fullName: 'Brook Lane Bakery Ltd',
+    identity: { type: 'corporate', legalName: 'Brook Lane Bakery Ltd' },
+    address: null,
+    account: {
+      accountHolderName: 'Brook Lane Bakery Ltd',
+      alias: null,
+      ledgerNumber: null,
+      accountNumber: '31926819',
+      iban: null,
+      country: 'GB',
+      currency: 'GBP',
+      routingCodes: { 'sort-code': '601613' },
+    },
+    title: null,
+  },
+};
