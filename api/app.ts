@@ -8,7 +8,7 @@ import type { Services } from './frame/services.ts';
 import { ROUTES } from './routes.ts';
 import { systemRoutes } from './system.ts';
 
-const VERSION = '0.1.0';
+export const VERSION = '0.1.0';
 
 /** The API: authentication, rate limit, and every route. `extraRoutes` are for tests of the frame. */
 export function createApi(services: Services, extraRoutes: readonly (Route | OpenRoute)[] = []): Application {

@@ -11,6 +11,7 @@ import { temporalCluster } from './servers/temporal-cluster.ts';
 import { timeSkippingServer } from './servers/test-server.ts';
 import { chromiumPath } from './testing/chromium.ts';
 import { LTS_VERSION, ltsNode, runsOnLts } from './testing/lts-node.ts';
+import { oasdiff } from './testing/oasdiff.ts';
 
 const PROJECT_DIRECTORY = fileURLToPath(new URL('..', import.meta.url));
 /** Contract and abuse tests, run after vitest. Each ends with the same summary line. */
@@ -76,6 +77,7 @@ async function prepare(directory: string, cleanUps: (() => Promise<void>)[]): Pr
   const temporal = await temporalBinary(say);
   await timeSkippingServer(say);
   await temporalCluster(say);
+  await oasdiff(say);
   const chromium = chromiumPath(say);
   const server = await startPostgres({
     dataDirectory: join(directory, 'postgres'),

@@ -53,6 +53,7 @@ const ROOMED: Readonly<Record<string, { readonly rooms: readonly string[]; reado
       'harness',
       'histories',
       'layout',
+      'openapi',
       'processes',
       'proof',
       'workflows',

@@ -27,6 +27,8 @@ export function pascalCase(text: string): string {
 }
 
 const NULL = { type: 'null' } as const;
+/** A container that the caller may fill with anything, or leave out by null. */
+const FREE = { type: ['object', 'null'], additionalProperties: true } as const;
 
 /** The body of a write: one schema per workflow code. */
 export function requestBodyOf(
@@ -82,8 +84,8 @@ function addRequest(
     properties: {
       workflow: components.add('schemas', workflowName, referring(workflowSchema(code, workflow))),
       data: container('data', jsonSchemaOf(workflow.data)),
-      connect: connect === undefined ? addAnything(components, 'ConnectInput') : container('connect', connect),
-      metadata: addAnything(components, 'MetadataInput'),
+      connect: connect === undefined ? components.add('schemas', 'ConnectInput', FREE) : container('connect', connect),
+      metadata: components.add('schemas', 'MetadataInput', FREE),
     },
     additionalProperties: false,
   });
@@ -171,13 +173,9 @@ function nameOf({ $ref }: Reference): string {
   return $ref.slice($ref.lastIndexOf('/') + 1);
 }
 
-/** A container that echoes, or is free for the caller, who may also send null. */
-function addAnything(
-  components: Components,
-  name: 'Workflow' | 'Connect' | 'Metadata' | 'ConnectInput' | 'MetadataInput',
-): Reference {
-  const type = name.endsWith('Input') ? ['object', 'null'] : 'object';
-  const reference = components.add('schemas', name, { type, additionalProperties: true });
+/** A container that echoes the request's. */
+function addAnything(components: Components, name: 'Workflow' | 'Connect' | 'Metadata'): Reference {
+  const reference = components.add('schemas', name, { type: 'object', additionalProperties: true });
   components.addExample(reference, {});
   return reference;
 }

@@ -92,10 +92,10 @@ export function openApiDocument(served: readonly (Route | OpenRoute)[], version:
   };
 }
 
-const INTRODUCTION = `Clients, accounts, beneficiaries and transfers.
+const INTRODUCTION = `Clients, accounts and transfers. Later releases may add fields and values to answers.
 
 Bodies have four containers: \`workflow\`, \`data\`, \`connect\` and \`metadata\`. A refusal is an \`Error\`: its \`code\` is
-for programs, and \`errors\` has all other problems of the request.
+for programs, and \`errors\` has the other problems.
 
 The token is a JWT that a machine user signs with its own private key. An operation is for every role of machine users
 unless it names its roles. A POST repeated with the same \`Idempotency-Key\` has one effect and one answer.`;

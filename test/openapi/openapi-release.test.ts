@@ -1,0 +1,204 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { VERSION } from '../../api/app.ts';
+import { openApiDocument } from '../../api/frame/openapi/openapi.ts';
+import { ROUTES } from '../../api/routes.ts';
+import { systemRoutes } from '../../api/system.ts';
+import { oasdiff } from '../../scripts/testing/oasdiff.ts';
+import type { Json } from '../harness/api.ts';
+
+// The OpenAPI document passes a linter, and breaks no client of the last release: `npm run openapi:release` keeps a
+// release's document.
+
+const DOCUMENTS = fileURLToPath(new URL('../../docs/openapi/', import.meta.url));
+const REDOCLY = fileURLToPath(new URL('../../node_modules/@redocly/cli/bin/cli.js', import.meta.url));
+
+const present: Json = openApiDocument([...ROUTES, ...systemRoutes(ROUTES, VERSION)], VERSION);
+const released: Json = JSON.parse(readFileSync(join(DOCUMENTS, 'released.json'), 'utf8'));
+
+let directory: string;
+let program: string;
+
+beforeAll(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'openapi-'));
+  program = await oasdiff();
+});
+
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+function file(name: string, document: Json): string {
+  const path = join(directory, name);
+  writeFileSync(path, JSON.stringify(document));
+  return path;
+}
+
+/** What the linter says against a document. */
+function lint(document: Json): string[] {
+  const config = join(DOCUMENTS, 'redocly.yaml');
+  const { status, stdout } = spawnSync(
+    process.execPath,
+    [REDOCLY, 'lint', file('linted.json', document), '--config', config, '--format', 'json'],
+    {
+      encoding: 'utf8',
+      env: { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' },
+    },
+  );
+  const problems = JSON.parse(stdout).problems.map(({ ruleId, message }: Json) => `${ruleId}: ${message}`);
+  expect(status).toBe(problems.length === 0 ? 0 : 1);
+  return problems;
+}
+
+/** What breaks a client of the first document that calls the second. */
+function breaks(before: Json, after: Json): string[] {
+  const { status, stdout, stderr } = spawnSync(
+    program,
+    [
+      'breaking',
+      file('before.json', before),
+      file('after.json', after),
+      ...['--severity-levels', join(DOCUMENTS, 'severities.txt')],
+      // A warning is a break here: what the service does not know, it refuses.
+      ...['--fail-on', 'WARN', '--format', 'json'],
+    ],
+    { encoding: 'utf8' },
+  );
+  expect(stderr).toBe('');
+  const found = stdout.trim() === '' ? [] : JSON.parse(stdout);
+  const changes: Json[] = (Array.isArray(found) ? found : found.changes).filter(({ level }: Json) => level > 1);
+  expect(status).toBe(changes.length === 0 ? 0 : 1);
+  return changes.map(({ id, operation, path, text }) => `${id}: ${operation} ${path}: ${text}`);
+}
+
+/** The present document with one change. */
+function changed(change: (schemas: Json, paths: Json) => void): Json {
+  const document = structuredClone(present);
+  change(document.components.schemas, document.paths);
+  return document;
+}
+
+describe('the linter', () => {
+  test('finds nothing in the document', () => {
+    expect(lint(present)).toEqual([]);
+  });
+
+  test('finds a component that nothing refers to', () => {
+    expect(lint(changed((schemas) => Object.assign(schemas, { Stranger: { type: 'string' } })))).toEqual([
+      expect.stringContaining('no-unused-components'),
+    ]);
+  });
+});
+
+test('no change since the last release breaks its clients', () => {
+  expect(breaks(released, present)).toEqual([]);
+});
+
+test.each<[name: string, id: string, change: (schemas: Json, paths: Json) => void]>([
+  ['a removed operation', 'api-removed-without-deprecation', (_, paths) => delete paths['/clients'].get],
+  [
+    'another operationId',
+    'api-operation-id-removed',
+    (_, { '/clients': { get } }) => (get.operationId = 'findClients'),
+  ],
+  ['a removed field of an answer', 'response-required-property-removed', ({ Account }) => rename(Account, 'iban')],
+  [
+    'a renamed field of an answer',
+    'response-required-property-removed',
+    ({ Account }) => rename(Account, 'iban', 'ibn'),
+  ],
+  [
+    'a field that an answer may leave out',
+    'response-property-became-optional',
+    ({ Account }) => Account.required.pop(),
+  ],
+  [
+    'a new required field of a request',
+    'new-required-request-property',
+    ({ AccountInput: { properties, required } }) => {
+      properties.branch = { type: 'string' };
+      required.push('branch');
+    },
+  ],
+  [
+    'a removed field of a request',
+    'request-property-removed',
+    ({ AccountInput }) => delete AccountInput.properties.alias,
+  ],
+  [
+    'a value that a request may not have any more',
+    'request-property-enum-value-removed',
+    ({ ConnectMethod }) => ConnectMethod.enum.pop(),
+  ],
+  [
+    'a removed workflow code',
+    'request-body-one-of-removed',
+    ({ CreateClientRequest }) => CreateClientRequest.oneOf.pop(),
+  ],
+  [
+    'another type in an answer',
+    'response-property-type-changed',
+    ({ Account }) => (Account.properties.availableBalance = { type: 'string' }),
+  ],
+  [
+    'another type in a request',
+    'request-property-type-changed',
+    ({ OutgoingTransferInput: { properties } }) => (properties.amount = { type: 'string' }),
+  ],
+  [
+    'a shorter text in a request',
+    'request-property-max-length-decreased',
+    ({ AccountInput: { properties } }) => (properties.alias.anyOf[0].maxLength = 2),
+  ],
+  ['a removed query parameter', 'request-parameter-removed', (_, { '/accounts': { get } }) => get.parameters.shift()],
+  [
+    'a removed status of success',
+    'response-success-status-removed',
+    (_, { '/accounts': { post } }) => delete post.responses[201],
+  ],
+  [
+    'a removed status of refusal',
+    'response-non-success-status-removed',
+    (_, { '/accounts': { post } }) => delete post.responses[409],
+  ],
+])('%s is a break', (_, id, change) => {
+  const found = breaks(present, changed(change));
+  expect(found.length).toBeGreaterThan(0);
+  expect(found.filter((one) => !one.startsWith(`${id}: `))).toEqual([]);
+});
+
+test.each<[name: string, change: (schemas: Json, paths: Json) => void]>([
+  [
+    'a new operation',
+    (_, paths) => (paths['/strangers'] = { get: { ...paths['/clients'].get, operationId: 'listStrangers' } }),
+  ],
+  [
+    'a new optional field of a request',
+    ({ AccountInput }) => (AccountInput.properties.branch = { type: ['string', 'null'] }),
+  ],
+  [
+    'a new field of an answer',
+    ({ Account: { properties, required } }) => {
+      properties.branch = { type: 'string' };
+      required.push('branch');
+    },
+  ],
+  [
+    'a new optional query parameter',
+    (_, { '/accounts': { get } }) => get.parameters.push({ name: 'x', in: 'query', schema: { type: 'string' } }),
+  ],
+  ['a new value in requests and answers', ({ AccountStatus }) => AccountStatus.enum.push('frozen')],
+  ['a new error code', ({ ErrorCode }) => ErrorCode.enum.push('account.branch.closed')],
+])('%s is none', (_, change) => {
+  expect(breaks(present, changed(change))).toEqual([]);
+});
+
+/** Renames a required field, or removes it. */
+function rename({ properties, required }: Json, from: string, to?: string): void {
+  const { [from]: field } = properties;
+  delete properties[from];
+  required.splice(required.indexOf(from), 1, ...(to === undefined ? [] : [to]));
+  if (to !== undefined) properties[to] = field;
+}
