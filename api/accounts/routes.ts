@@ -1,5 +1,7 @@
 import { createAccount, patchAccount } from '../../db/accounts/accounts.ts';
-import { type AccountFilter, findAccountWithClient, listAccounts } from '../../db/accounts/reads.ts';
+import { type AccountFilter, findAccount, listAccounts } from '../../db/accounts/reads.ts';
+import { findClient } from '../../db/clients/clients.ts';
+import type { Reader } from '../../db/driver/client.ts';
 import { ACCOUNT_STATUSES, defaultAlias, presentAccount, presentConnection } from '../../domain/accounts/accounts.ts';
 import { normalIban, normalRoutingCode } from '../../domain/accounts/bank-accounts.ts';
 import { chooseProvider } from '../../domain/accounts/issuing.ts';
@@ -154,11 +156,10 @@ const getAccount = route(
     examples: { response: { account: ACCOUNT_EXAMPLE, client: CLIENT_SUMMARY_EXAMPLE } },
   },
   async ({ params, include, expand, services }) => {
-    const found = await findAccountWithClient(services.database.reader, params.accountId);
-    if (found === null) throw recordNotFound('account', 'id', params.accountId);
-    const { account } = found;
-    const { id, clientNumber, fullName, status, identity } = presentClient(found.client);
-    const client = expand.has(CLIENT_EXPAND) ? { client: { id, clientNumber, fullName, status, identity } } : {};
+    const { reader } = services.database;
+    const account = await findAccount(reader, params.accountId);
+    if (account === null) throw recordNotFound('account', 'id', params.accountId);
+    const client = expand.has(CLIENT_EXPAND) ? { client: await clientSummary(reader, account.clientId) } : {};
     const connection = presentConnection(account);
     return {
       data: { account: presentAccount(account), ...client },
@@ -166,6 +167,13 @@ const getAccount = route(
     };
   },
 );
+
+async function clientSummary(reader: Reader, clientId: ClientId) {
+  const client = await findClient(reader, clientId);
+  if (client === null) throw new Error(`the client ${clientId} of an account is gone`);
+  const { id, clientNumber, fullName, status, identity } = presentClient(client);
+  return { id, clientNumber, fullName, status, identity };
+}
 
 const getAccounts = route(
   {

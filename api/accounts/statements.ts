@@ -1,6 +1,4 @@
-import { findAccount } from '../../db/accounts/reads.ts';
-import { listStatementEntries } from '../../db/accounts/statements.ts';
-import { readClock } from '../../db/frame/clock.ts';
+import { findStatementAccount, listStatementEntries } from '../../db/accounts/statements.ts';
 import {
   STATEMENT_ENTRY_TYPES,
   STATEMENT_TRANSACTION_TYPES,
@@ -50,12 +48,18 @@ const statementEntryShown = named(
 
 /** `data.accountStatements` of specification 2.5. */
 function presentStatementEntry(entry: StatementEntry) {
-  const { postedAt, amountMinor, balanceMinor, ...shown } = entry;
+  const { currency } = entry;
   return {
-    ...shown,
-    entryDateTime: formatDateTimeMs(postedAt),
-    amount: amountNumber(amountMinor, entry.currency),
-    balance: amountNumber(balanceMinor, entry.currency),
+    accountId: entry.accountId,
+    transactionNumber: entry.transactionNumber,
+    direction: entry.direction,
+    transactionType: entry.transactionType,
+    entryType: entry.entryType,
+    currency,
+    narrative: entry.narrative,
+    entryDateTime: formatDateTimeMs(entry.postedAt),
+    amount: amountNumber(entry.amountMinor, currency),
+    balance: amountNumber(entry.balanceMinor, currency),
   };
 }
 
@@ -98,11 +102,11 @@ const getAccountStatements = route(
   },
   async ({ params, query, page, services }) => {
     const { reader } = services.database;
-    const [account, now] = await Promise.all([findAccount(reader, params.accountId), readClock(reader)]);
+    const account = await findStatementAccount(reader, params.accountId);
     if (account === null) throw recordNotFound('account', 'id', params.accountId);
     const range = statementRange(
       { from: query['data.accountStatement.entryDateTimeFrom'], to: query['data.accountStatement.entryDateTimeTo'] },
-      now,
+      account.now,
     );
     const transactionNumber = query['data.accountStatement.transactionNumber'];
     const asked = { accountId: account.id, range, transactionNumber };

@@ -142,15 +142,16 @@ const getClient = route(
     const { reader } = services.database;
     const client = await findClient(reader, params.clientId);
     if (client === null) throw recordNotFound('client', 'id', params.clientId);
-    const relations = await readClientRelations(reader, params.clientId);
+    const relations =
+      client.identity.type === 'corporate'
+        ? { relations: (await readClientRelations(reader, params.clientId)).map(presentClientRelation) }
+        : {};
     const connections = include.has('connect.connections')
       ? { connect: { connections: await readClientConnections(reader, params.clientId) } }
       : {};
     const withProfile = query['metadata.includeProfile'] !== false;
-    const shownRelations =
-      client.identity.type === 'corporate' ? { relations: relations.map(presentClientRelation) } : {};
     return {
-      data: { client: { ...showClient(client, withProfile, include), ...shownRelations } },
+      data: { client: { ...showClient(client, withProfile, include), ...relations } },
       metadata: query['metadata.includeProfile'] === undefined ? {} : { includeProfile: withProfile },
       ...connections,
     };

@@ -13,6 +13,8 @@ const systemRows: readonly RouteRow[] = [
   { route: 'GET /health/ready', notMeasured: 'a probe that asks Temporal as well' },
   { route: 'GET /openapi.json', notMeasured: 'a document made once' },
   { route: 'GET /docs', notMeasured: 'a document made once' },
+  { route: 'GET /docs/scalar.js', notMeasured: 'a script read once' },
+  { route: 'GET /docs/start.js', notMeasured: 'a script read once' },
 ];
 
 const rows: readonly RouteRow[] = [

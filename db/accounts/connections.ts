@@ -1,4 +1,4 @@
-import { eq, sql } from 'drizzle-orm';
+import { and, eq, sql } from 'drizzle-orm';
 import type { AccountConnectionStep, ChangedAccount } from '../../domain/accounts/accounts.ts';
 import {
   type AccountOutcome,
@@ -14,8 +14,11 @@ import type { AccountId } from '../../domain/frame/ids.ts';
 import { findClientConnection } from '../clients/connections.ts';
 import { clientConnections } from '../clients/connections-schema.ts';
 import type { Reader, Transaction } from '../driver/client.ts';
+import { type Given, prepared } from '../driver/queries/queries.ts';
+import { insertRow, updateRow } from '../driver/queries/rows.ts';
 import { newId } from '../frame/ids.ts';
 import { accounts, clients } from '../frame/schema.ts';
+import { reconciliationBreaks } from '../ledger/reconciliation-schema.ts';
 import type { CallbackOutcome } from '../providers/callbacks.ts';
 import {
   type AccountRow,
@@ -73,10 +76,7 @@ async function scheduleCheck(tx: Transaction, { row, now }: LockedAccountRow, in
 }
 
 async function update(tx: Transaction, row: AccountRow, change: Partial<typeof accounts.$inferInsert>): Promise<void> {
-  await tx.drizzle
-    .update(accounts)
-    .set({ ...change, revision: row.revision + 1n })
-    .where(eq(accounts.id, row.id));
+  await updateRow(tx, accounts, row.id, { ...change, revision: row.revision + 1n });
 }
 
 /**
@@ -211,21 +211,23 @@ async function insertBreak(
   kind: string,
   details: Readonly<Record<string, unknown>>,
 ): Promise<void> {
-  await tx.execute(sql`
-    INSERT INTO reconciliation_breaks (id, provider, kind, our_reference, details, found_at)
-    VALUES (${newId()}, ${row.provider}, ${kind}, ${row.id}, ${JSON.stringify(details)}::jsonb, ${now})`);
+  const { provider, id: ourReference } = row;
+  await insertRow(tx, reconciliationBreaks, { id: newId(), provider, kind, ourReference, details, foundAt: now });
 }
 
-/** The account and client data that an adapter sends to the provider. */
-export async function findAccountForProvider(reader: Reader, id: AccountId) {
-  const [found] = await reader.drizzle
+const FOR_PROVIDER = prepared((db, given: Given<{ id: AccountId }>) =>
+  db
     .select({ account: accounts, client: clients, clientReference: clientConnections.reference })
     .from(accounts)
     .innerJoin(clients, eq(clients.id, accounts.clientId))
     .leftJoin(
       clientConnections,
-      sql`${clientConnections.clientId} = ${accounts.clientId} AND ${clientConnections.provider} = ${accounts.provider}`,
+      and(eq(clientConnections.clientId, accounts.clientId), eq(clientConnections.provider, accounts.provider)),
     )
-    .where(eq(accounts.id, id));
-  return found ?? null;
+    .where(eq(accounts.id, given.id)),
+);
+
+/** The account and client data that an adapter sends to the provider. */
+export function findAccountForProvider(reader: Reader, id: AccountId) {
+  return reader.first(FOR_PROVIDER, { id });
 }

@@ -1,6 +1,8 @@
+import { type SQL, sql } from 'drizzle-orm';
+import type { PgColumn } from 'drizzle-orm/pg-core';
 import { presentRoutingCodes } from '../../domain/accounts/routing-codes.ts';
 import type { PartyAccount } from '../../domain/incoming-transfers/incoming-transfers.ts';
-import { camelCase } from '../driver/values.ts';
+import { partyAccounts } from './party-accounts-schema.ts';
 
 /** One of our accounts as a transfer shows it (specification 2.1). */
 export function partyAccountOf(account: PartyAccount): PartyAccount {
@@ -16,20 +18,30 @@ export function partyAccountOf(account: PartyAccount): PartyAccount {
   };
 }
 
-const COLUMNS = [
-  'account_holder_name, alias, ledger_number, account_number, iban, country, currency, routing_codes',
-].flatMap((line) => line.split(', '));
+const SHOWN = [
+  'accountHolderName',
+  'alias',
+  'ledgerNumber',
+  'accountNumber',
+  'iban',
+  'country',
+  'currency',
+  'routingCodes',
+] as const satisfies readonly (keyof PartyAccount)[];
 
-/** The same as SQL, for a party_accounts row joined under this alias; null where the join found none. */
-export function partyAccountInSql(alias: string): string {
-  const pairs = COLUMNS.map((column) => `'${camelCase(column)}', ${alias}.${column}`);
-  return `CASE WHEN ${alias}.id IS NOT NULL THEN jsonb_build_object(${pairs.join(', ')}) END`;
+/** The same as an expression over a joined row of party_accounts; null where the join found none. */
+export function partyAccountFrom(
+  joined: Readonly<Record<'id' | (typeof SHOWN)[number], PgColumn>>,
+): SQL<PartyAccount | null> {
+  const pairs = SHOWN.map((name) => sql`${sql.raw(`'${name}'`)}, ${joined[name]}`);
+  return sql`CASE WHEN ${joined.id} IS NOT NULL THEN jsonb_build_object(${sql.join(pairs, sql`, `)}) END`;
 }
 
 /**
  * The id of the row by which a transfer shows an account: the row it names, or the account's first row if it names none
  * because it predates these rows or the previous release created it. Both arguments are columns of the transfer.
  */
-export function partyAccountIdInSql(named: string, accountId: string): string {
-  return `coalesce(${named}, (SELECT min(first.id) FROM party_accounts first WHERE first.account_id = ${accountId}))`;
+export function partyAccountId(named: PgColumn, accountId: PgColumn): SQL {
+  const { id, accountId: ofAccount } = partyAccounts;
+  return sql`coalesce(${named}, (SELECT min(${id}) FROM ${partyAccounts} WHERE ${ofAccount} = ${accountId}))`;
 }

@@ -1,4 +1,4 @@
-import { and, count, eq, type SQL, sql } from 'drizzle-orm';
+import { and, eq, sql } from 'drizzle-orm';
 import { type BankAccountDetails, BENEFICIARY_BANK_ACCOUNTS_MAX } from '../../domain/accounts/bank-accounts.ts';
 import {
   type BeneficiaryBankAccount,
@@ -7,8 +7,11 @@ import {
 import { recordNotFound, refusal } from '../../domain/frame/errors.ts';
 import type { BeneficiaryBankAccountId, BeneficiaryId } from '../../domain/frame/ids.ts';
 import type { Reader, Transaction } from '../driver/client.ts';
+import { listOf, type PageOf, type PageRequest, readPage } from '../driver/queries/lists.ts';
+import { type Given, prepared } from '../driver/queries/queries.ts';
+import { insertRow, lockIn, lookUpIn, updateRow } from '../driver/queries/rows.ts';
 import { readClock } from '../frame/clock.ts';
-import { equalTo, type PageOf, type PageRequest } from '../frame/filters.ts';
+import { equalTo } from '../frame/filters.ts';
 import { newId } from '../frame/ids.ts';
 import { beneficiaries, beneficiaryBankAccounts } from '../frame/schema.ts';
 import { appendBeneficiaryEvent } from './events.ts';
@@ -23,41 +26,43 @@ export interface NewBankAccount extends BankAccountDetails {
   readonly alias: string | null;
 }
 
-export async function insertBankAccount(
+export function insertBankAccount(
   tx: Transaction,
   owner: { id: BeneficiaryId; fullName: string; identityType: 'individual' | 'corporate' | null },
   account: NewBankAccount,
   now: Date,
 ): Promise<Row> {
-  const [row] = await tx.drizzle
-    .insert(beneficiaryBankAccounts)
-    .values({
-      ...account,
-      id: newId<BeneficiaryBankAccountId>(),
-      beneficiaryId: owner.id,
-      status: 'active',
-      accountHolderName: account.accountHolderName ?? owner.fullName,
-      accountHolderType: account.accountHolderType ?? owner.identityType,
-      createdAt: now,
-    })
-    .returning();
-  if (row === undefined) throw new Error('an insert returned no row');
+  return insertRow(tx, beneficiaryBankAccounts, {
+    ...account,
+    id: newId<BeneficiaryBankAccountId>(),
+    beneficiaryId: owner.id,
+    status: 'active',
+    accountHolderName: account.accountHolderName ?? owner.fullName,
+    accountHolderType: account.accountHolderType ?? owner.identityType,
+    createdAt: now,
+  });
+}
+
+const LOCK_BENEFICIARY = lockIn(beneficiaries, 'update');
+
+async function lockBeneficiary(tx: Transaction, id: BeneficiaryId) {
+  const row = await tx.first(LOCK_BENEFICIARY, { id });
+  if (row === null) throw recordNotFound('beneficiary', 'id', id);
   return row;
 }
 
-async function lockBeneficiary(tx: Transaction, id: BeneficiaryId) {
-  const [row] = await tx.drizzle.select().from(beneficiaries).where(eq(beneficiaries.id, id)).for('update');
-  if (row === undefined) throw recordNotFound('beneficiary', 'id', id);
-  return row;
-}
+const COUNT_ACTIVE = prepared((db, given: Given<{ beneficiaryId: BeneficiaryId }>) =>
+  db
+    .select({ total: sql<number>`count(*)::integer` })
+    .from(beneficiaryBankAccounts)
+    .where(
+      and(eq(beneficiaryBankAccounts.beneficiaryId, given.beneficiaryId), eq(beneficiaryBankAccounts.status, 'active')),
+    ),
+);
 
 /** A beneficiary has at most three active accounts. The caller holds the beneficiary's lock. */
 async function refuseFourth(tx: Transaction, beneficiaryId: BeneficiaryId): Promise<void> {
-  const t = beneficiaryBankAccounts;
-  const [active] = await tx.drizzle
-    .select({ total: count() })
-    .from(t)
-    .where(and(eq(t.beneficiaryId, beneficiaryId), eq(t.status, 'active')));
+  const active = await tx.first(COUNT_ACTIVE, { beneficiaryId });
   if ((active?.total ?? 0) < BENEFICIARY_BANK_ACCOUNTS_MAX) return;
   throw refusal(
     'common.validation.limit_exceeded',
@@ -102,12 +107,7 @@ export async function changeBankAccount(
   if (before === null) throw recordNotFound('beneficiaryBankAccount', 'id', id);
   const change = decide(before);
   if (change.status === 'active' && before.status !== 'active') await refuseFourth(tx, beneficiaryId);
-  const [after] = await tx.drizzle
-    .update(beneficiaryBankAccounts)
-    .set({ ...change, revision: before.revision + 1n })
-    .where(eq(beneficiaryBankAccounts.id, id))
-    .returning();
-  if (after === undefined) throw new Error('an update returned no row');
+  const after = await updateRow(tx, beneficiaryBankAccounts, id, { ...change, revision: before.revision + 1n });
   if (JSON.stringify(presentBeneficiaryBankAccount(after)) !== JSON.stringify(presentBeneficiaryBankAccount(before))) {
     const type = 'beneficiary-bank-account-updated';
     await appendBeneficiaryEvent(tx, { type, beneficiary: owner, bankAccount: after, occurredAt: await readClock(tx) });
@@ -115,17 +115,16 @@ export async function changeBankAccount(
   return after;
 }
 
+const BANK_ACCOUNT = lookUpIn(beneficiaryBankAccounts);
+
+/** The bank account with this id, if it belongs to this beneficiary. */
 export async function findBankAccount(
   reader: Reader,
   beneficiaryId: BeneficiaryId,
   id: BeneficiaryBankAccountId,
 ): Promise<Row | null> {
-  const t = beneficiaryBankAccounts;
-  const [row] = await reader.drizzle
-    .select()
-    .from(t)
-    .where(and(eq(t.id, id), eq(t.beneficiaryId, beneficiaryId)));
-  return row ?? null;
+  const account = await reader.find(BANK_ACCOUNT, id);
+  return account?.beneficiaryId === beneficiaryId ? account : null;
 }
 
 export interface BankAccountFilter {
@@ -137,34 +136,35 @@ export interface BankAccountFilter {
   readonly routingCodeValue?: string | undefined;
 }
 
-/** One page of a beneficiary's bank accounts in order of creation, and the total. */
-export async function listBankAccounts(
+const LIST = listOf<BankAccountFilter & { beneficiaryId: BeneficiaryId }, typeof beneficiaryBankAccounts>(
+  beneficiaryBankAccounts,
+  (given) => {
+    const t = beneficiaryBankAccounts;
+    const { routingCodeKey: key, routingCodeValue: value } = given;
+    const ofKey = key === undefined ? sql`true` : sql`code.key = ${key}`;
+    return and(
+      ...equalTo([
+        [t.beneficiaryId, given.beneficiaryId],
+        [t.country, given.country],
+        [t.currency, given.currency],
+        [t.iban, given.iban],
+        [t.accountNumber, given.accountNumber],
+      ]),
+      key === undefined ? undefined : sql`${t.routingCodes} ? ${key}`,
+      value === undefined
+        ? undefined
+        : sql`EXISTS (SELECT FROM jsonb_each_text(${t.routingCodes}) AS code WHERE code.value = ${value} AND ${ofKey})`,
+    );
+  },
+);
+
+/** One page of a beneficiary's bank accounts, and the total. */
+export function listBankAccounts(
   reader: Reader,
   beneficiaryId: BeneficiaryId,
   filter: BankAccountFilter,
   page: PageRequest,
 ): Promise<PageOf<Row>> {
-  const t = beneficiaryBankAccounts;
-  const equal = equalTo([
-    [t.country, filter.country],
-    [t.currency, filter.currency],
-    [t.iban, filter.iban],
-    [t.accountNumber, filter.accountNumber],
-  ]);
-  const { routingCodeKey: key, routingCodeValue: value } = filter;
-  const codes: SQL[] = [
-    ...(key === undefined ? [] : [sql`${t.routingCodes} ? ${key}`]),
-    ...(value === undefined
-      ? []
-      : [
-          sql`EXISTS (SELECT FROM jsonb_each_text(${t.routingCodes}) AS code
-          WHERE code.value = ${value} AND code.key = coalesce(${key ?? null}, code.key))`,
-        ]),
-  ];
-  const where = and(eq(t.beneficiaryId, beneficiaryId), ...equal, ...codes);
-  const [rows, [total]] = await Promise.all([
-    reader.drizzle.select().from(t).where(where).orderBy(t.id).limit(page.size).offset(page.offset),
-    reader.drizzle.select({ total: count() }).from(t).where(where),
-  ]);
-  return { rows, totalElements: total?.total ?? 0 };
+  const values = { ...filter, beneficiaryId };
+  return readPage(reader, LIST(values), values, page);
 }

@@ -4,10 +4,23 @@ import type { BeneficiaryId, ClientId } from '../../domain/frame/ids.ts';
 import { beneficiaryConnections, clientConnections } from '../clients/connections-schema.ts';
 import { isHereAlready, type MigrationOrigin, type MigrationSourceId } from '../clients/migrations.ts';
 import type { Reader, Transaction } from '../driver/client.ts';
+import { type Given, prepared } from '../driver/queries/queries.ts';
+import { insertRowOnce } from '../driver/queries/rows.ts';
 import { readClock } from '../frame/clock.ts';
 import { newId } from '../frame/ids.ts';
 import { clients } from '../frame/schema.ts';
 import { createBeneficiary, type NewBeneficiary } from './beneficiaries.ts';
+
+const CLIENT_AT_PROVIDER = prepared((db, given: Given<{ clientId: ClientId; provider: string }>) =>
+  db
+    .select({ status: clients.status, state: clientConnections.state, reference: clientConnections.reference })
+    .from(clients)
+    .leftJoin(
+      clientConnections,
+      and(eq(clientConnections.clientId, clients.id), eq(clientConnections.provider, given.provider)),
+    )
+    .where(eq(clients.id, given.clientId)),
+);
 
 /**
  * The provider's id of a client whose beneficiaries can be migrated. The client is active, and was either migrated from
@@ -18,15 +31,8 @@ export async function requireClientAtProvider(
   clientId: ClientId,
   provider: string,
 ): Promise<{ readonly reference: string }> {
-  const [row] = await reader.drizzle
-    .select({ status: clients.status, state: clientConnections.state, reference: clientConnections.reference })
-    .from(clients)
-    .leftJoin(
-      clientConnections,
-      and(eq(clientConnections.clientId, clients.id), eq(clientConnections.provider, provider)),
-    )
-    .where(eq(clients.id, clientId));
-  if (row === undefined) throw recordNotFound('beneficiary', 'clientId', clientId);
+  const row = await reader.first(CLIENT_AT_PROVIDER, { clientId, provider });
+  if (row === null) throw recordNotFound('beneficiary', 'clientId', clientId);
   if (row.status !== 'active') {
     throw refusal('client.status.not_active', ['beneficiary', 'clientId', clientId], 'The client is not active.');
   }
@@ -35,16 +41,21 @@ export async function requireClientAtProvider(
   throw refusal('connect.client.not_connected', ['beneficiary', 'clientId', clientId], message);
 }
 
+const FIND = prepared((db, given: Given<MigrationSourceId>) =>
+  db
+    .select({ beneficiaryId: beneficiaryConnections.beneficiaryId })
+    .from(beneficiaryConnections)
+    .where(
+      and(eq(beneficiaryConnections.provider, given.provider), eq(beneficiaryConnections.sourceId, given.sourceId)),
+    ),
+);
+
 /** The beneficiary already migrated from this source id. */
 export async function findMigratedBeneficiary(
   reader: Reader,
   { provider, sourceId }: MigrationSourceId,
 ): Promise<BeneficiaryId | null> {
-  const t = beneficiaryConnections;
-  const [row] = await reader.drizzle
-    .select({ beneficiaryId: t.beneficiaryId })
-    .from(t)
-    .where(and(eq(t.provider, provider), eq(t.sourceId, sourceId)));
+  const row = await reader.first(FIND, { provider, sourceId });
   return row?.beneficiaryId ?? null;
 }
 
@@ -53,18 +64,14 @@ export async function migrateBeneficiary(tx: Transaction, beneficiary: NewBenefi
   const before = await findMigratedBeneficiary(tx, origin);
   if (before !== null) throw isHereAlready('beneficiary', origin, before);
   const created = await createBeneficiary(tx, beneficiary);
-  const [connection] = await tx.drizzle
-    .insert(beneficiaryConnections)
-    .values({
-      ...origin,
-      id: newId(),
-      beneficiaryId: created.beneficiary.id,
-      state: 'completed-up-to-date',
-      createdAt: await readClock(tx),
-    })
-    .onConflictDoNothing()
-    .returning();
-  if (connection !== undefined) return { ...created, connection };
+  const connection = await insertRowOnce(tx, beneficiaryConnections, {
+    ...origin,
+    id: newId(),
+    beneficiaryId: created.beneficiary.id,
+    state: 'completed-up-to-date',
+    createdAt: await readClock(tx),
+  });
+  if (connection !== null) return { ...created, connection };
   const winner = await findMigratedBeneficiary(tx, origin);
   if (winner !== null) throw isHereAlready('beneficiary', origin, winner);
   throw new Error(`the connection of beneficiary ${created.beneficiary.id} met another that is not there`);

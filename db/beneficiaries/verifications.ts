@@ -1,12 +1,12 @@
-import { eq } from 'drizzle-orm';
 import type { VerificationResult } from '../../domain/beneficiaries/verifications.ts';
 import { recordNotFound, refusal } from '../../domain/frame/errors.ts';
 import type { BeneficiaryVerificationId, ClientId } from '../../domain/frame/ids.ts';
+import { findClient } from '../clients/clients.ts';
 import type { Reader, Transaction } from '../driver/client.ts';
+import { insertRow } from '../driver/queries/rows.ts';
 import { readClock } from '../frame/clock.ts';
 import { newId } from '../frame/ids.ts';
 import type { Keyring } from '../frame/keyring.ts';
-import { clients } from '../frame/schema.ts';
 import { beneficiaryVerifications } from './verifications-schema.ts';
 
 type Row = typeof beneficiaryVerifications.$inferSelect;
@@ -16,12 +16,9 @@ export type NewBeneficiaryVerification = Omit<Row, 'id' | 'createdAt' | keyof Ve
 };
 
 /** The client that pays for a verification must exist and be active. */
-export async function requireVerifyingClient(reader: Pick<Reader, 'drizzle'>, clientId: ClientId): Promise<void> {
-  const [client] = await reader.drizzle
-    .select({ status: clients.status })
-    .from(clients)
-    .where(eq(clients.id, clientId));
-  if (client === undefined) throw recordNotFound('beneficiary', 'clientId', clientId);
+export async function requireVerifyingClient(reader: Reader, clientId: ClientId): Promise<void> {
+  const client = await findClient(reader, clientId);
+  if (client === null) throw recordNotFound('beneficiary', 'clientId', clientId);
   if (client.status !== 'active') {
     throw refusal('client.status.not_active', ['beneficiary', 'clientId', clientId], 'The client is not active.');
   }
@@ -42,10 +39,6 @@ export async function createBeneficiaryVerification(
   const id = newId<BeneficiaryVerificationId>();
   const name = result.accountHolderName;
   const accountHolderName = name === null ? null : keyring.encrypt(name, accountHolderNameRow(id));
-  const [row] = await tx.drizzle
-    .insert(beneficiaryVerifications)
-    .values({ id, ...asked, ...result, accountHolderName, createdAt })
-    .returning();
-  if (row === undefined) throw new Error('an insert returned no row');
+  const row = await insertRow(tx, beneficiaryVerifications, { id, ...asked, ...result, accountHolderName, createdAt });
   return { ...row, accountHolderName: name };
 }

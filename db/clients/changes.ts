@@ -1,15 +1,19 @@
-import { eq, sql } from 'drizzle-orm';
+import { and, eq, notInArray, sql } from 'drizzle-orm';
 import { applyClientChange, type ClientChange, changedStatus } from '../../domain/clients/changes.ts';
 import { CLIENT_MOVES, type Client, presentClient } from '../../domain/clients/clients.ts';
 import { recordNotFound } from '../../domain/frame/errors.ts';
 import type { ClientId } from '../../domain/frame/ids.ts';
 import { requireMove } from '../../domain/frame/moves.ts';
 import type { Transaction } from '../driver/client.ts';
+import { type Given, prepared } from '../driver/queries/queries.ts';
+import { lockIn, updateRow } from '../driver/queries/rows.ts';
 import { appendAuditEntry, type Initiator } from '../frame/audit-entries.ts';
 import { readClock } from '../frame/clock.ts';
 import { appendEvents } from '../frame/events.ts';
-import { clients } from '../frame/schema.ts';
+import { accounts, clients } from '../frame/schema.ts';
 import { wakeTransfersOf } from '../ledger/waiting-transfers.ts';
+
+const LOCK = lockIn(clients, 'no key update');
 
 /**
  * Applies a partial change under the client's lock, so that concurrent changes of different fields both survive and no
@@ -21,34 +25,35 @@ export async function changeClient(
   change: ClientChange,
   initiator: Initiator,
 ): Promise<Client> {
-  const [before] = await tx.drizzle.select().from(clients).where(eq(clients.id, id)).for('no key update');
-  if (before === undefined) throw recordNotFound('client', 'id', id);
+  const before = await tx.first(LOCK, { id });
+  if (before === null) throw recordNotFound('client', 'id', id);
   const { identity, profile, fullName } = applyClientChange(before, change);
   const openAccounts = change.status === 'closed' ? await countOpenAccounts(tx, id) : 0;
   const status =
     change.status === undefined ? before.status : changedStatus(before.status, change.status, openAccounts);
   requireMove('client', CLIENT_MOVES, before.status, status);
-  const [after] = await tx.drizzle
-    .update(clients)
-    .set({
-      identity,
-      profile,
-      fullName,
-      status,
-      email: profile.email,
-      country: identity.country,
-      revision: before.revision + 1n,
-    })
-    .where(eq(clients.id, id))
-    .returning();
-  if (after === undefined) throw new Error(`client ${id} is gone under its lock`);
+  const after = await updateRow(tx, clients, id, {
+    identity,
+    profile,
+    fullName,
+    status,
+    email: profile.email,
+    country: identity.country,
+    revision: before.revision + 1n,
+  });
   if (after.status !== before.status) await recordStatus(tx, before, after, initiator);
   return after;
 }
 
+const COUNT_OPEN_ACCOUNTS = prepared((db, given: Given<{ id: ClientId }>) =>
+  db
+    .select({ open: sql<number>`count(*)::integer` })
+    .from(accounts)
+    .where(and(eq(accounts.clientId, given.id), notInArray(accounts.status, ['closed', 'declined']))),
+);
+
 async function countOpenAccounts(tx: Transaction, id: ClientId): Promise<number> {
-  const [row] = await tx.execute<{ open: number }>(sql`
-    SELECT count(*)::integer AS open FROM accounts WHERE client_id = ${id} AND status NOT IN ('closed', 'declined')`);
+  const row = await tx.first(COUNT_OPEN_ACCOUNTS, { id });
   return row?.open ?? 0;
 }
 

@@ -1,4 +1,4 @@
-import { and, asc, count, eq, type SQL, sql } from 'drizzle-orm';
+import { and, asc, eq, sql } from 'drizzle-orm';
 import type {
   Client,
   ClientIdentity,
@@ -13,9 +13,12 @@ import { clientNumber } from '../../domain/frame/numbers.ts';
 import { emailKey } from '../../domain/frame/parties/emails.ts';
 import { fullNameOf } from '../../domain/frame/parties/names.ts';
 import type { Reader, Transaction } from '../driver/client.ts';
+import { listOf, type PageOf, type PageRequest, readPage } from '../driver/queries/lists.ts';
+import { type Given, prepared } from '../driver/queries/queries.ts';
+import { insertRow, lookUpIn } from '../driver/queries/rows.ts';
 import { readClock } from '../frame/clock.ts';
 import { appendEvents } from '../frame/events.ts';
-import { contains, equalTo, type PageOf, type PageRequest } from '../frame/filters.ts';
+import { anyPart, equalTo, matchesPart } from '../frame/filters.ts';
 import { newId } from '../frame/ids.ts';
 import { clients } from '../frame/schema.ts';
 import { clientConnections } from './connections-schema.ts';
@@ -38,31 +41,28 @@ export async function createClient(
   ]);
   if (sequence === undefined) throw new Error('a sequence returned no value');
   const { identity, profile } = client;
-  const [row] = await tx.drizzle
-    .insert(clients)
-    .values({
-      id: newId<ClientId>(),
-      clientNumber: clientNumber(sequence.number),
-      status: 'active',
-      identityType: identity.type,
-      identity,
-      profile,
-      fullName: fullNameOf(identity),
-      email: profile.email,
-      country: identity.country,
-      createdAt: now,
-    })
-    .returning();
-  if (row === undefined) throw new Error('an insert returned no row');
+  const row = await insertRow(tx, clients, {
+    id: newId<ClientId>(),
+    clientNumber: clientNumber(sequence.number),
+    status: 'active',
+    identityType: identity.type,
+    identity,
+    profile,
+    fullName: fullNameOf(identity),
+    email: profile.email,
+    country: identity.country,
+    createdAt: now,
+  });
   const relations = await insertClientRelations(tx, row.id, client.relations, now);
   const entries = [{ type: 'created', data: presentClientWithRelations(row, relations) }];
   await appendEvents(tx, { module: 'clients', resourceId: row.id, occurredAt: now, entries });
   return { client: row, relations };
 }
 
-export async function findClient(reader: Reader, id: ClientId): Promise<Client | null> {
-  const [row] = await reader.drizzle.select().from(clients).where(eq(clients.id, id));
-  return row ?? null;
+const CLIENT = lookUpIn(clients);
+
+export function findClient(reader: Reader, id: ClientId): Promise<Client | null> {
+  return reader.find(CLIENT, id);
 }
 
 /** For a client id in a request body: reports an unknown client before checking what it owns. */
@@ -70,8 +70,8 @@ export async function requireClient(reader: Reader, entity: string, id: ClientId
   if ((await findClient(reader, id)) === null) throw recordNotFound(entity, 'clientId', id);
 }
 
-export async function readClientConnections(reader: Reader, clientId: ClientId) {
-  return reader.drizzle
+const CONNECTIONS = prepared((db, given: Given<{ clientId: ClientId }>) =>
+  db
     .select({
       id: clientConnections.id,
       serviceProvider: clientConnections.provider,
@@ -79,8 +79,12 @@ export async function readClientConnections(reader: Reader, clientId: ClientId) 
       state: clientConnections.state,
     })
     .from(clientConnections)
-    .where(eq(clientConnections.clientId, clientId))
-    .orderBy(asc(clientConnections.id));
+    .where(eq(clientConnections.clientId, given.clientId))
+    .orderBy(asc(clientConnections.id)),
+);
+
+export function readClientConnections(reader: Reader, clientId: ClientId) {
+  return reader.run(CONNECTIONS, { clientId });
 }
 
 export interface ClientFilter {
@@ -92,26 +96,26 @@ export interface ClientFilter {
   readonly identityType?: 'individual' | 'corporate' | undefined;
 }
 
-function conditions(filter: ClientFilter): SQL | undefined {
-  const equal = equalTo([
-    [clients.status, filter.status],
-    [clients.clientNumber, filter.clientNumber],
-    [clients.country, filter.country],
-    [clients.identityType, filter.identityType],
-  ]);
-  return and(
-    ...equal,
-    ...(filter.fullName === undefined ? [] : [contains(clients.fullName, filter.fullName)]),
-    ...(filter.email === undefined ? [] : [sql`lower(${clients.email}) = ${emailKey(filter.email)}`]),
-  );
-}
+const LIST = listOf<ClientFilter, typeof clients>(clients, (given) =>
+  and(
+    ...equalTo([
+      [clients.status, given.status],
+      [clients.clientNumber, given.clientNumber],
+      [clients.country, given.country],
+      [clients.identityType, given.identityType],
+      [sql`lower(${clients.email})`, given.email],
+    ]),
+    ...matchesPart([[clients.fullName, given.fullName]]),
+  ),
+);
 
-/** One page of clients in order of creation, and the total. */
-export async function listClients(reader: Reader, filter: ClientFilter, page: PageRequest): Promise<PageOf<Client>> {
-  const where = conditions(filter);
-  const [rows, [total]] = await Promise.all([
-    reader.drizzle.select().from(clients).where(where).orderBy(clients.id).limit(page.size).offset(page.offset),
-    reader.drizzle.select({ total: count() }).from(clients).where(where),
-  ]);
-  return { rows, totalElements: total?.total ?? 0 };
+/** One page of clients, and the total. */
+export function listClients(reader: Reader, filter: ClientFilter, page: PageRequest): Promise<PageOf<Client>> {
+  const { fullName, email } = filter;
+  const values = {
+    ...filter,
+    fullName: anyPart(fullName),
+    email: email === undefined ? undefined : emailKey(email),
+  };
+  return readPage(reader, LIST(values), values, page);
 }

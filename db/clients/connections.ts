@@ -3,6 +3,8 @@ import type { ClientConnectionOutcome } from '../../domain/accounts/connections.
 import { presentClientWithRelations } from '../../domain/clients/relations.ts';
 import type { ClientId } from '../../domain/frame/ids.ts';
 import type { Transaction } from '../driver/client.ts';
+import { type Given, prepared } from '../driver/queries/queries.ts';
+import { insertRowOnce, lockIn } from '../driver/queries/rows.ts';
 import { readClock } from '../frame/clock.ts';
 import { appendEvents } from '../frame/events.ts';
 import { newId } from '../frame/ids.ts';
@@ -26,17 +28,35 @@ export async function requireClientConnection(
       WHERE client_connections.state = 'creation-failed'`);
 }
 
-export async function findClientConnection(
+interface ClientAtProvider {
+  readonly clientId: ClientId;
+  readonly provider: string;
+}
+
+function ofClientAt(given: Given<ClientAtProvider>) {
+  return and(eq(clientConnections.clientId, given.clientId), eq(clientConnections.provider, given.provider));
+}
+
+const FIND = prepared((db, given: Given<ClientAtProvider>) =>
+  db.select().from(clientConnections).where(ofClientAt(given)),
+);
+
+export function findClientConnection(
   tx: Transaction,
   clientId: ClientId,
   provider: string,
 ): Promise<ClientConnectionRow | null> {
-  const [row] = await tx.drizzle
-    .select()
-    .from(clientConnections)
-    .where(and(eq(clientConnections.clientId, clientId), eq(clientConnections.provider, provider)));
-  return row ?? null;
+  return tx.first(FIND, { clientId, provider });
 }
+
+const RECORD = prepared(
+  (db, given: Given<ClientAtProvider & Pick<ClientConnectionRow, 'state' | 'reference' | 'error'>>) =>
+    db
+      .update(clientConnections)
+      .set({ state: sql`${given.state}`, reference: sql`${given.reference}`, error: sql`${given.error}` })
+      .where(and(ofClientAt(given), eq(clientConnections.state, 'creation-in-progress')))
+      .returning(),
+);
 
 /**
  * Records the provider's answer about the client. Safe to repeat; several accounts may wait for one client. Locks the
@@ -49,22 +69,14 @@ export async function recordClientConnection(
   const { clientId, provider, outcome } = recorded;
   const connected = outcome.outcome === 'connected';
   const client = await lockClient(tx, clientId);
-  const [changed] = await tx.drizzle
-    .update(clientConnections)
-    .set({
-      state: connected ? 'completed-up-to-date' : 'creation-failed',
-      reference: connected ? outcome.reference : null,
-      error: connected ? null : outcome.error,
-    })
-    .where(
-      and(
-        eq(clientConnections.clientId, clientId),
-        eq(clientConnections.provider, provider),
-        eq(clientConnections.state, 'creation-in-progress'),
-      ),
-    )
-    .returning();
-  if (changed !== undefined && connected) await appendConnectionCreated(tx, client, changed, await readClock(tx));
+  const changed = await tx.first(RECORD, {
+    clientId,
+    provider,
+    state: connected ? 'completed-up-to-date' : 'creation-failed',
+    reference: connected ? outcome.reference : null,
+    error: connected ? null : outcome.error,
+  });
+  if (changed !== null && connected) await appendConnectionCreated(tx, client, changed, await readClock(tx));
 }
 
 /** A plug-in caller that connects a client's first account at a provider connects the client too. */
@@ -75,12 +87,9 @@ export async function recordPlugInClient(
   now: Date,
 ): Promise<void> {
   const client = await lockClient(tx, clientId);
-  const [made] = await tx.drizzle
-    .insert(clientConnections)
-    .values({ id: newId(), clientId, provider, state: 'completed-up-to-date', createdAt: now })
-    .onConflictDoNothing()
-    .returning();
-  if (made !== undefined) await appendConnectionCreated(tx, client, made, now);
+  const own = { id: newId(), clientId, provider, state: 'completed-up-to-date', createdAt: now } as const;
+  const made = await insertRowOnce(tx, clientConnections, own);
+  if (made !== null) await appendConnectionCreated(tx, client, made, now);
 }
 
 /**
@@ -94,12 +103,9 @@ export async function recordExistingClient(
 ): Promise<ClientConnectionRow | null> {
   const client = await lockClient(tx, clientId);
   const now = await readClock(tx);
-  const [made] = await tx.drizzle
-    .insert(clientConnections)
-    .values({ ...origin, id: newId(), clientId, state: 'completed-up-to-date', createdAt: now })
-    .onConflictDoNothing()
-    .returning();
-  if (made === undefined) return null;
+  const own = { ...origin, id: newId(), clientId, state: 'completed-up-to-date', createdAt: now } as const;
+  const made = await insertRowOnce(tx, clientConnections, own);
+  if (made === null) return null;
   await appendConnectionCreated(tx, client, made, now);
   return made;
 }
@@ -108,9 +114,11 @@ type ClientRow = typeof clients.$inferSelect;
 
 // FOR NO KEY UPDATE: a transaction that writes an account row twice holds a share lock on its client's key. With FOR UPDATE,
 // two such transactions would deadlock here.
+const LOCK_CLIENT = lockIn(clients, 'no key update');
+
 async function lockClient(tx: Transaction, id: ClientId): Promise<ClientRow> {
-  const [client] = await tx.drizzle.select().from(clients).where(eq(clients.id, id)).for('no key update');
-  if (client === undefined) throw new Error(`client ${id} of an account does not exist`);
+  const client = await tx.first(LOCK_CLIENT, { id });
+  if (client === null) throw new Error(`client ${id} of an account does not exist`);
   return client;
 }
 

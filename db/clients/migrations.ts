@@ -2,6 +2,7 @@ import { and, eq, or } from 'drizzle-orm';
 import { refusal } from '../../domain/frame/errors.ts';
 import { asId, type BeneficiaryId, type ClientId } from '../../domain/frame/ids.ts';
 import type { Reader, Transaction } from '../driver/client.ts';
+import { type Given, prepared } from '../driver/queries/queries.ts';
 import { createClient, type NewClient } from './clients.ts';
 import { recordExistingClient } from './connections.ts';
 import { clientConnections } from './connections-schema.ts';
@@ -16,19 +17,26 @@ export interface MigrationOrigin {
 /** The id by which a request names a client or beneficiary to migrate. */
 export type MigrationSourceId = Omit<MigrationOrigin, 'reference'>;
 
+const FIND = prepared((db, given: Given<MigrationSourceId & { readonly reference: string | null }>) =>
+  db
+    .select({ clientId: clientConnections.clientId })
+    .from(clientConnections)
+    .where(
+      and(
+        eq(clientConnections.provider, given.provider),
+        // A null reference equals none.
+        or(eq(clientConnections.sourceId, given.sourceId), eq(clientConnections.reference, given.reference)),
+      ),
+    )
+    .limit(1),
+);
+
 /** The client already migrated from this source id, or, given a reference, already known to the provider by it. */
 export async function findMigratedClient(
   reader: Reader,
-  { provider, sourceId, reference }: MigrationSourceId & { readonly reference?: string },
+  { provider, sourceId, reference = null }: MigrationSourceId & { readonly reference?: string | null },
 ): Promise<ClientId | null> {
-  const t = clientConnections;
-  const bySource = eq(t.sourceId, sourceId);
-  const known = reference === undefined ? bySource : or(bySource, eq(t.reference, reference));
-  const [row] = await reader.drizzle
-    .select({ clientId: t.clientId })
-    .from(t)
-    .where(and(eq(t.provider, provider), known))
-    .limit(1);
+  const row = await reader.first(FIND, { provider, sourceId, reference });
   return row?.clientId ?? null;
 }
 

@@ -1,4 +1,4 @@
-import { and, asc, count, eq } from 'drizzle-orm';
+import { and, asc, eq, sql } from 'drizzle-orm';
 import type { ClientProfile, ClientRelation, ClientRelationKind } from '../../domain/clients/clients.ts';
 import {
   applyClientRelationChange,
@@ -9,8 +9,11 @@ import { recordNotFound, refusal } from '../../domain/frame/errors.ts';
 import type { ClientId, ClientRelationId } from '../../domain/frame/ids.ts';
 import { fullNameOf } from '../../domain/frame/parties/names.ts';
 import type { Reader, Transaction } from '../driver/client.ts';
+import { listOf, type PageOf, type PageRequest, readPage } from '../driver/queries/lists.ts';
+import { type Given, prepared } from '../driver/queries/queries.ts';
+import { insertRow, lockIn, lookUpIn, updateRow } from '../driver/queries/rows.ts';
 import { readClock } from '../frame/clock.ts';
-import type { PageOf, PageRequest } from '../frame/filters.ts';
+import { equalTo } from '../frame/filters.ts';
 import { newId } from '../frame/ids.ts';
 import { clientRelations, clients } from '../frame/schema.ts';
 
@@ -22,26 +25,28 @@ export interface NewClientRelation {
   readonly profile: ClientProfile;
 }
 
+const LOCK_CLIENT = lockIn(clients, 'no key update');
+
+const COUNT = prepared((db, given: Given<{ clientId: ClientId }>) =>
+  db
+    .select({ total: sql<number>`count(*)::integer` })
+    .from(clientRelations)
+    .where(eq(clientRelations.clientId, given.clientId)),
+);
+
 /** Relates individuals to a corporate client. Locks the client, so that concurrent requests respect the maximum. */
 export async function addClientRelations(
   tx: Transaction,
   clientId: ClientId,
   relations: readonly NewClientRelation[],
 ): Promise<readonly ClientRelation[]> {
-  const [client] = await tx.drizzle
-    .select({ type: clients.identityType })
-    .from(clients)
-    .where(eq(clients.id, clientId))
-    .for('no key update');
-  if (client === undefined) throw recordNotFound('client', 'id', clientId);
-  if (client.type !== 'corporate') {
+  const client = await tx.first(LOCK_CLIENT, { id: clientId });
+  if (client === null) throw recordNotFound('client', 'id', clientId);
+  if (client.identityType !== 'corporate') {
     const message = 'Only corporate clients have relations.';
-    throw refusal('common.validation.field_invalid', ['client', 'identity.type', client.type], message);
+    throw refusal('common.validation.field_invalid', ['client', 'identity.type', client.identityType], message);
   }
-  const [held] = await tx.drizzle
-    .select({ total: count() })
-    .from(clientRelations)
-    .where(eq(clientRelations.clientId, clientId));
+  const held = await tx.first(COUNT, { clientId });
   const total = (held?.total ?? 0) + relations.length;
   if (total > CLIENT_RELATIONS_MAX) {
     const message = `A client has at most ${CLIENT_RELATIONS_MAX} relations; with these it would have ${total}.`;
@@ -57,16 +62,21 @@ export async function insertClientRelations(
   relations: readonly NewClientRelation[],
   now: Date,
 ): Promise<readonly ClientRelation[]> {
-  if (relations.length === 0) return [];
-  const rows = relations.map((relation) => ({
-    ...relation,
-    id: newId<ClientRelationId>(),
-    clientId,
-    fullName: fullNameOf(relation.identity),
-    createdAt: now,
-  }));
-  return tx.drizzle.insert(clientRelations).values(rows).returning();
+  const insertions = relations.map((relation) =>
+    insertRow(tx, clientRelations, {
+      ...relation,
+      id: newId<ClientRelationId>(),
+      clientId,
+      fullName: fullNameOf(relation.identity),
+      createdAt: now,
+    }),
+  );
+  return Promise.all(insertions);
 }
+
+const LOCK = prepared((db, given: Given<{ clientId: ClientId; id: ClientRelationId }>) =>
+  db.select().from(clientRelations).where(ofClient(given)).for('update'),
+);
 
 export async function changeClientRelation(
   tx: Transaction,
@@ -74,58 +84,58 @@ export async function changeClientRelation(
   id: ClientRelationId,
   change: ClientRelationChange,
 ): Promise<ClientRelation> {
-  const [before] = await tx.drizzle.select().from(clientRelations).where(ofClient(clientId, id)).for('update');
-  if (before === undefined) throw recordNotFound(ENTITY, 'id', id);
-  const [after] = await tx.drizzle
-    .update(clientRelations)
-    .set({ ...applyClientRelationChange(before, change), revision: before.revision + 1n })
-    .where(eq(clientRelations.id, id))
-    .returning();
-  if (after === undefined) throw new Error(`relation ${id} is gone under its lock`);
-  return after;
+  const before = await tx.first(LOCK, { clientId, id });
+  if (before === null) throw recordNotFound(ENTITY, 'id', id);
+  const changed = applyClientRelationChange(before, change);
+  return updateRow(tx, clientRelations, id, { ...changed, revision: before.revision + 1n });
 }
+
+const DELETE = prepared((db, given: Given<{ clientId: ClientId; id: ClientRelationId }>) =>
+  db.delete(clientRelations).where(ofClient(given)).returning({ id: clientRelations.id }),
+);
 
 export async function deleteClientRelation(tx: Transaction, clientId: ClientId, id: ClientRelationId): Promise<void> {
-  const [gone] = await tx.drizzle
-    .delete(clientRelations)
-    .where(ofClient(clientId, id))
-    .returning({ id: clientRelations.id });
-  if (gone === undefined) throw recordNotFound(ENTITY, 'id', id);
+  if ((await tx.first(DELETE, { clientId, id })) === null) throw recordNotFound(ENTITY, 'id', id);
 }
 
+function ofClient(given: Given<{ clientId: ClientId; id: ClientRelationId }>) {
+  return and(eq(clientRelations.id, given.id), eq(clientRelations.clientId, given.clientId));
+}
+
+const RELATION = lookUpIn(clientRelations);
+
+/** The relation with this id, if it belongs to this client. */
 export async function findClientRelation(
   reader: Reader,
   clientId: ClientId,
   id: ClientRelationId,
 ): Promise<ClientRelation | null> {
-  const [row] = await reader.drizzle.select().from(clientRelations).where(ofClient(clientId, id));
-  return row ?? null;
+  const relation = await reader.find(RELATION, id);
+  return relation?.clientId === clientId ? relation : null;
 }
 
-function ofClient(clientId: ClientId, id: ClientRelationId) {
-  return and(eq(clientRelations.id, id), eq(clientRelations.clientId, clientId));
-}
-
-/** All of a client's relations in order of creation. */
-export async function readClientRelations(reader: Reader, clientId: ClientId): Promise<readonly ClientRelation[]> {
-  return reader.drizzle
+const RELATIONS = prepared((db, given: Given<{ clientId: ClientId }>) =>
+  db
     .select()
     .from(clientRelations)
-    .where(eq(clientRelations.clientId, clientId))
-    .orderBy(asc(clientRelations.id));
+    .where(eq(clientRelations.clientId, given.clientId))
+    .orderBy(asc(clientRelations.id)),
+);
+
+/** All of a client's relations in order of creation. */
+export function readClientRelations(reader: Reader, clientId: ClientId): Promise<readonly ClientRelation[]> {
+  return reader.run(RELATIONS, { clientId });
 }
 
-/** One page of a client's relations in order of creation, and the total. */
-export async function listClientRelations(
+const LIST = listOf<{ clientId: ClientId }, typeof clientRelations>(clientRelations, (given) =>
+  and(...equalTo([[clientRelations.clientId, given.clientId]])),
+);
+
+/** One page of a client's relations, and the total. */
+export function listClientRelations(
   reader: Reader,
   clientId: ClientId,
   page: PageRequest,
 ): Promise<PageOf<ClientRelation>> {
-  const t = clientRelations;
-  const where = eq(t.clientId, clientId);
-  const [rows, [total]] = await Promise.all([
-    reader.drizzle.select().from(t).where(where).orderBy(t.id).limit(page.size).offset(page.offset),
-    reader.drizzle.select({ total: count() }).from(t).where(where),
-  ]);
-  return { rows, totalElements: total?.total ?? 0 };
+  return readPage(reader, LIST({ clientId }), { clientId }, page);
 }

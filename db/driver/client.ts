@@ -1,12 +1,12 @@
 import type { SQL } from 'drizzle-orm';
-import type { PgRemoteDatabase } from 'drizzle-orm/pg-proxy';
 import type { ConnectionOptions } from './connection.ts';
 import { type CallLimits, limitsOf } from './deadlines.ts';
 import { surviveDriverFault } from './driver-fault.ts';
 import { Executor, refuseWrite, SecondConnectionGuard } from './executor.ts';
 import { Listener } from './listener.ts';
 import { Pool } from './pool.ts';
-import { BatchingReader } from './readers.ts';
+import type { LookUp, Query } from './queries/queries.ts';
+import { BatchingReader } from './queries/readers.ts';
 import { type OnSharedFailure, SharedFailures } from './shared-failures.ts';
 import { WAKEUPS_CHANNEL, WakeupNudges } from './wakeup-nudges.ts';
 
@@ -30,16 +30,16 @@ const CLOSE_TIMEOUT_MS = 5_000;
 
 /** Reads; each statement has its own snapshot. int8 returns as bigint, timestamptz as Date, date as text, json parsed. */
 export interface Reader {
+  /** Executes a query that `prepared` has built. */
+  run<Values extends object, Row>(query: Query<Values, Row>, values: Values): Promise<Row[]>;
+  /** The first row; null if there is none. */
+  first<Values extends object, Row>(query: Query<Values, Row>, values: Values): Promise<Row | null>;
+  /** Finds a row by id. Outside of transactions, concurrent look-ups share one round trip. */
+  find<Row extends { readonly id: string }>(lookUp: LookUp<Row>, id: string): Promise<Row | null>;
   /** Executes a drizzle `sql` template. `numeric` (also `sum` of int8) returns as text: cast it. */
   execute<Row = Record<string, unknown>>(query: SQL): Promise<Row[]>;
-  /** Executes text with $1… parameters, prepared once per connection. The cheapest way to run a statement. */
+  /** Executes text with $1… parameters, prepared once per connection. */
   statement<Row = Record<string, unknown>>(text: string, params: readonly unknown[]): Promise<Row[]>;
-  /**
-   * Finds a row by id. `text` is constant, takes a list of ids as its only parameter (`… where id = any (${LISTED_IDS})`)
-   * and selects `id`. Outside of transactions, concurrent look-ups share one round trip.
-   */
-  find<Row extends { readonly id: string }>(text: string, id: string): Promise<Row | null>;
-  readonly drizzle: PgRemoteDatabase;
 }
 
 /** A Reader inside a transaction. Statements run in order; send the next without awaiting the one before. */
@@ -191,12 +191,16 @@ export function createDatabase(options: DatabaseOptions): Database {
 
 function readerOf(executor: Executor, deadlineMs: number, check: (text: string) => void = () => {}): BatchingReader {
   return new BatchingReader(
-    (text, params, limits) =>
+    (text, params) =>
       executor.read((connection) => {
         check(text);
         return connection.run(text, params);
+      }, limitsOf(deadlineMs)),
+    (text, params, limits) =>
+      executor.read((connection) => {
+        check(text);
+        return connection.runArrays(text, params());
       }, limits),
-    (text, params) => executor.read((connection) => connection.runArrays(text, params), limitsOf(deadlineMs)),
     deadlineMs,
   );
 }

@@ -5,7 +5,7 @@ import { type Connection, SERVER_TIMEOUTS, serverTimeoutMs } from './connection.
 import { type CallLimits, limitsOf, neverBegun, waitEndsAt } from './deadlines.ts';
 import { CallerGone, DatabaseUnavailable, isRepeatable, isTakenNumber, withNothingDone } from './failures.ts';
 import type { Pool } from './pool.ts';
-import { TransactionReader } from './readers.ts';
+import { TransactionReader } from './queries/readers.ts';
 
 /** Attempts at work that meets a deadlock, a serialization failure or a taken transaction number. */
 const ATTEMPTS_MAX = 4;

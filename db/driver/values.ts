@@ -1,4 +1,4 @@
-import { getTableColumns, type Table } from 'drizzle-orm';
+import { type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import type postgres from 'postgres';
 
 /**
@@ -8,6 +8,11 @@ import type postgres from 'postgres';
  * Autovacuum invalidates that plan within a minute; until then, a table that grows from nothing may still be scanned whole.
  */
 export const LISTED_IDS = '(SELECT $1::uuid[])::uuid[]';
+
+/** The same as a condition of a prepared query. */
+export function isListed(id: SQLWrapper, ids: SQLWrapper): SQL {
+  return sql`${id} = ANY ((SELECT ${ids}::uuid[])::uuid[])`;
+}
 
 /**
  * Parameters travel as text, and Postgres infers each type from its place in the statement. The driver therefore never
@@ -105,16 +110,4 @@ export function setValueParsers(client: postgres.Sql): void {
   for (const [oid, reader] of Object.entries(readers)) parsers[Number(oid)] = reader;
   const asIs = (value: unknown) => value;
   for (const oid of Object.keys(serializers)) serializers[Number(oid)] = asIs;
-}
-
-/** All columns of a table under the names of its drizzle schema, for a SELECT as text. */
-export function everyColumn(table: Table): string {
-  return Object.entries(getTableColumns(table))
-    .map(([field, column]) => `${column.name} AS "${field}"`)
-    .join(', ');
-}
-
-/** `account_id` becomes `accountId`. */
-export function camelCase(column: string): string {
-  return column.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 }

@@ -2,20 +2,22 @@ import { type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import { CURRENCIES, minorUnits } from '../../domain/frame/money.ts';
 import type { incomingTransfers, outgoingTransfers } from './schema.ts';
 
-/** One page of a list: `offset` rows are skipped. */
-export interface PageRequest {
-  readonly size: number;
-  readonly offset: number;
-}
-
-export interface PageOf<Row> {
-  readonly rows: readonly Row[];
-  readonly totalElements: number;
-}
-
 /** Text filters match any part, ignoring case; `%`, `_` and `\` have no special meaning. */
 export function contains(column: SQLWrapper, part: string): SQL {
-  return sql`${column} ILIKE ${`%${part.replace(/[\\%_]/g, '\\$&')}%`}`;
+  return sql`${column} ILIKE ${patternOf(part)}`;
+}
+
+/** The same for the columns whose text was given, with `anyPart` of the text as the place's value. */
+export function matchesPart(pairs: readonly (readonly [column: SQLWrapper, pattern: SQLWrapper | undefined])[]): SQL[] {
+  return pairs.flatMap(([column, pattern]) => (pattern === undefined ? [] : [sql`${column} ILIKE ${pattern}`]));
+}
+
+export function anyPart(part: string | undefined): string | undefined {
+  return part === undefined ? undefined : patternOf(part);
+}
+
+function patternOf(part: string): string {
+  return `%${part.replace(/[\\%_]/g, '\\$&')}%`;
 }
 
 // Currencies without two decimals, by the minor units in one unit.
@@ -40,10 +42,10 @@ function minorFactor(currencyColumn: SQLWrapper): SQL {
 export function amountBetween(
   minorColumn: SQLWrapper,
   currencyColumn: SQLWrapper,
-  from: string | undefined,
-  to: string | undefined,
+  from: SQLWrapper | string | undefined,
+  to: SQLWrapper | string | undefined,
 ): SQL[] {
-  const bound = (digits: string) => sql`${digits}::numeric * ${minorFactor(currencyColumn)}`;
+  const bound = (digits: SQLWrapper | string) => sql`${digits}::numeric * ${minorFactor(currencyColumn)}`;
   return [
     ...(from === undefined ? [] : [sql`${minorColumn} >= ${bound(from)}`]),
     ...(to === undefined ? [] : [sql`${minorColumn} <= ${bound(to)}`]),
@@ -51,7 +53,9 @@ export function amountBetween(
 }
 
 /** Exact filters for the columns whose value was given. */
-export function equalTo(pairs: readonly (readonly [column: SQLWrapper, wanted: string | undefined])[]): SQL[] {
+export function equalTo(
+  pairs: readonly (readonly [column: SQLWrapper, wanted: SQLWrapper | string | undefined])[],
+): SQL[] {
   return pairs.flatMap(([column, wanted]) => (wanted === undefined ? [] : [sql`${column} = ${wanted}`]));
 }
 

@@ -1,5 +1,7 @@
-import { sql } from 'drizzle-orm';
+import { and, eq, sql } from 'drizzle-orm';
 import type { Reader, Transaction } from '../driver/client.ts';
+import { type Given, prepared, type RowOf } from '../driver/queries/queries.ts';
+import { idempotencyKeys } from './schema.ts';
 
 /** A key identifies one request of one machine user. */
 export interface IdempotencyScope {
@@ -9,24 +11,47 @@ export interface IdempotencyScope {
   readonly key: string;
 }
 
-export interface IdempotencyRow {
-  readonly requestHash: Buffer;
-  /** Null until the claiming transaction has an answer; only that transaction sees the null. */
-  readonly responseStatus: number | null;
-  readonly responseBody: string | null;
-}
+/** The response is null until the claiming transaction has an answer; only that transaction sees the null. */
+export type IdempotencyRow = RowOf<typeof FIND>;
 
 /** The keyring's row name for a stored answer. */
 export function storedAnswerRow(scope: IdempotencyScope): string {
   return `idempotency_keys.response_body ${JSON.stringify(valuesOf(scope))}`;
 }
 
-const OF_SCOPE = 'machine_user_id = $1 AND method = $2 AND path = $3 AND key = $4';
-const CLAIM = `INSERT INTO idempotency_keys (machine_user_id, method, path, key, request_hash, created_at)
-  VALUES ($1, $2, $3, $4, $5, service_now()) ON CONFLICT DO NOTHING RETURNING 1 AS claimed`;
-const FIND = `SELECT request_hash AS "requestHash", response_status AS "responseStatus", response_body AS "responseBody"
-  FROM idempotency_keys WHERE ${OF_SCOPE}`;
-const STORE = `UPDATE idempotency_keys SET response_status = $5, response_body = $6 WHERE ${OF_SCOPE}`;
+type Place = Given<IdempotencyScope>;
+
+function ofScope({ machineUserId, method, path, key }: Place) {
+  const t = idempotencyKeys;
+  return and(eq(t.machineUserId, machineUserId), eq(t.method, method), eq(t.path, path), eq(t.key, key));
+}
+
+const CLAIM = prepared(
+  (db, { machineUserId, method, path, key, requestHash }: Given<IdempotencyScope & { requestHash: Buffer }>) =>
+    db
+      .insert(idempotencyKeys)
+      .values({ machineUserId, method, path, key, requestHash, createdAt: sql`service_now()` })
+      .onConflictDoNothing()
+      .returning({ method: idempotencyKeys.method }),
+);
+
+const FIND = prepared((db, given: Place) =>
+  db
+    .select({
+      requestHash: idempotencyKeys.requestHash,
+      responseStatus: idempotencyKeys.responseStatus,
+      responseBody: idempotencyKeys.responseBody,
+    })
+    .from(idempotencyKeys)
+    .where(ofScope(given)),
+);
+
+const STORE = prepared((db, given: Given<IdempotencyScope & { status: number; body: string }>) =>
+  db
+    .update(idempotencyKeys)
+    .set({ responseStatus: sql`${given.status}`, responseBody: sql`${given.body}` })
+    .where(ofScope(given)),
+);
 
 function valuesOf({ machineUserId, method, path, key }: IdempotencyScope): string[] {
   return [machineUserId, method, path, key];
@@ -41,16 +66,11 @@ export async function claimIdempotencyKey(
   scope: IdempotencyScope,
   requestHash: Buffer,
 ): Promise<boolean> {
-  const rows = await tx.statement(CLAIM, [...valuesOf(scope), requestHash]);
-  return rows.length === 1;
+  return (await tx.first(CLAIM, { ...scope, requestHash })) !== null;
 }
 
-export async function findIdempotencyKey(
-  reader: Reader | Transaction,
-  scope: IdempotencyScope,
-): Promise<IdempotencyRow | null> {
-  const [row] = await reader.statement<IdempotencyRow>(FIND, valuesOf(scope));
-  return row ?? null;
+export function findIdempotencyKey(reader: Reader, scope: IdempotencyScope): Promise<IdempotencyRow | null> {
+  return reader.first(FIND, scope);
 }
 
 /** Stores the answer of a claimed key in the transaction of the write. */
@@ -59,7 +79,7 @@ export async function storeIdempotentAnswer(
   scope: IdempotencyScope,
   answer: { readonly status: number; readonly body: string },
 ): Promise<void> {
-  await tx.statement(STORE, [...valuesOf(scope), answer.status, answer.body]);
+  await tx.run(STORE, { ...scope, ...answer });
 }
 
 /** Deletes a batch of keys older than 30 days; returns how many. */

@@ -30,16 +30,7 @@ import type { PartyAccount } from '../../domain/incoming-transfers/incoming-tran
 import type { BeneficiaryShown } from '../../domain/outgoing-transfers/outgoing-transfers.ts';
 
 /** The tables for drizzle. The migrations are authoritative; test/schema.test.ts compares the two. */
-const bytea = customType<{ data: Uint8Array }>({ dataType: () => 'bytea' });
-
-export const machineUsers = pgTable('machine_users', {
-  id: uuid('id').$type<MachineUserId>().primaryKey(),
-  name: text('name').notNull(),
-  roles: text('roles').array().notNull(),
-  status: text('status', { enum: ['active', 'revoked'] }).notNull(),
-  createdAt: timestamp('created_at', { withTimezone: true, mode: 'date' }).notNull(),
-  revokedAt: timestamp('revoked_at', { withTimezone: true, mode: 'date' }),
-});
+const bytea = customType<{ data: Buffer }>({ dataType: () => 'bytea' });
 
 export const idempotencyKeys = pgTable(
   'idempotency_keys',

@@ -1,5 +1,7 @@
-import { type SQL, sql } from 'drizzle-orm';
+import { isNotNull, type SQL, sql } from 'drizzle-orm';
 import type { Reader, Transaction } from '../driver/client.ts';
+import { type Given, prepared, type RowOf } from '../driver/queries/queries.ts';
+import { workflowWakeups } from './schema.ts';
 
 const ASKED_AGAIN = `generation = workflow_wakeups.generation + 1,
   next_attempt_at = least(workflow_wakeups.next_attempt_at, excluded.next_attempt_at), parked_at = NULL`;
@@ -122,18 +124,20 @@ export async function parkWakeup(reader: Reader, wakeup: ClaimedWakeup, reason: 
       AND claim_token = ${wakeup.claimToken}::uuid`);
 }
 
-export interface ParkedWakeup {
-  readonly workflowId: string;
-  readonly workflowType: string;
-  readonly parkedAt: Date;
-  readonly attemptCount: number;
-  readonly lastError: string | null;
-}
+const PARKED = prepared((db, given: Given<{ limit: number }>) => {
+  const { workflowId, workflowType, parkedAt, attemptCount, lastError } = workflowWakeups;
+  return db
+    .select({ workflowId, workflowType, parkedAt: sql<Date>`${parkedAt}`, attemptCount, lastError })
+    .from(workflowWakeups)
+    .where(isNotNull(parkedAt))
+    .orderBy(parkedAt)
+    .limit(given.limit);
+});
 
-export async function listParkedWakeups(reader: Reader, limit: number): Promise<ParkedWakeup[]> {
-  return reader.execute<ParkedWakeup>(sql`
-    SELECT workflow_id AS "workflowId", workflow_type AS "workflowType", parked_at AS "parkedAt", attempt_count AS "attemptCount",
-      last_error AS "lastError" FROM workflow_wakeups WHERE parked_at IS NOT NULL ORDER BY parked_at LIMIT ${limit}`);
+export type ParkedWakeup = RowOf<typeof PARKED>;
+
+export function listParkedWakeups(reader: Reader, limit: number): Promise<ParkedWakeup[]> {
+  return reader.run(PARKED, { limit });
 }
 
 /** The relay's backlog: the age in seconds of the oldest wake-up that is not parked, and the number of parked ones. */

@@ -12,6 +12,8 @@ import {
 } from '../../domain/incoming-transfers/incoming-transfers.ts';
 import type { LockedAccount } from '../../domain/ledger/ledger.ts';
 import type { Transaction } from '../driver/client.ts';
+import { type Given, prepared } from '../driver/queries/queries.ts';
+import { lookUpIn, updateRow } from '../driver/queries/rows.ts';
 import { readClock } from '../frame/clock.ts';
 import { incomingTransfers, provisionedAccountCredits } from '../frame/schema.ts';
 import { changeReceivable, lockAccounts, post } from '../ledger/ledger.ts';
@@ -21,13 +23,12 @@ import { change, lockTransfer, postArrival, wakeIncoming } from './work.ts';
 
 const ENTITY = 'incomingTransfer';
 
+const TRANSFER = lookUpIn(incomingTransfers);
+
 /** Locks and reads the transfer and its account, or the account to which it is about to be assigned. */
 export async function begin(tx: Transaction, id: IncomingTransferId, assignTo: AccountId | null = null) {
-  const [ids] = await tx.drizzle
-    .select({ accountId: incomingTransfers.accountId })
-    .from(incomingTransfers)
-    .where(eq(incomingTransfers.id, id));
-  if (ids === undefined) throw recordNotFound(ENTITY, 'id', id);
+  const ids = await tx.find(TRANSFER, id);
+  if (ids === null) throw recordNotFound(ENTITY, 'id', id);
   const accountId = ids.accountId ?? assignTo;
   const accounts = await lockAccounts(tx, accountId === null ? [] : [accountId]);
   const transfer = await lockTransfer(tx, id);
@@ -131,11 +132,23 @@ export async function hold(
 /** Assigns the provisioned credit of a transfer to the transfer's account. */
 export async function assignCredit(tx: Transaction, transfer: IncomingTransfer, account: LockedAccount): Promise<void> {
   if (transfer.provisionedAccountCreditId === null) return;
-  await tx.drizzle
-    .update(provisionedAccountCredits)
-    .set({ accountId: account.id, clientId: account.clientId })
-    .where(eq(provisionedAccountCredits.id, transfer.provisionedAccountCreditId));
+  await updateRow(tx, provisionedAccountCredits, transfer.provisionedAccountCreditId, {
+    accountId: account.id,
+    clientId: account.clientId,
+  });
 }
+
+const BY_PROVIDER_ID = prepared((db, given: Given<PaymentInKey>) =>
+  db
+    .select()
+    .from(incomingTransfers)
+    .where(
+      and(
+        eq(incomingTransfers.provider, given.provider),
+        eq(incomingTransfers.serviceProviderId, given.serviceProviderId),
+      ),
+    ),
+);
 
 /**
  * Releases money that its provider held: the transfer becomes pending and, in the same transaction, whatever its account
@@ -146,12 +159,8 @@ export async function releaseHeldTransfer(
   payment: PaymentInKey & { readonly amountMinor: bigint; readonly currency: string },
 ): Promise<CallbackOutcome> {
   await lockPaymentIn(tx, payment);
-  const t = incomingTransfers;
-  const [found] = await tx.drizzle
-    .select()
-    .from(t)
-    .where(and(eq(t.provider, payment.provider), eq(t.serviceProviderId, payment.serviceProviderId)));
-  if (found === undefined) return 'waiting';
+  const found = await tx.first(BY_PROVIDER_ID, payment);
+  if (found === null) return 'waiting';
   if (found.amountMinor !== payment.amountMinor || found.currency !== payment.currency) return 'break';
   // Match again: the account may have opened meanwhile.
   const matched = found.accountId === null ? await lockReceiver(tx, namedReceiverOf(found)) : null;

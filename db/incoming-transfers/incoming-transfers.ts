@@ -1,4 +1,3 @@
-import { eq } from 'drizzle-orm';
 import { recordNotFound, refusal } from '../../domain/frame/errors.ts';
 import type { AccountId, IncomingTransferId } from '../../domain/frame/ids.ts';
 import { NO_WAIT, nextHoldCheck } from '../../domain/incoming-transfers/changes.ts';
@@ -9,9 +8,9 @@ import {
   waitOfHold,
 } from '../../domain/incoming-transfers/incoming-transfers.ts';
 import type { LockedAccount } from '../../domain/ledger/ledger.ts';
+import { ACCOUNT } from '../accounts/accounts.ts';
 import type { Transaction } from '../driver/client.ts';
 import { appendAuditEntry, type Initiator } from '../frame/audit-entries.ts';
-import { accounts } from '../frame/schema.ts';
 import { changeReceivable } from '../ledger/ledger.ts';
 import { assignCredit, begin, failHeld, hold, postReturn, settleHeld } from './holds.ts';
 import { change, wakeIncoming } from './work.ts';
@@ -83,8 +82,7 @@ export async function assignIncomingTransfer(
 
 /** Rejects an unknown id before anything else, even if the transfer can no longer be assigned. */
 async function requireAccount(tx: Transaction, id: AccountId): Promise<void> {
-  const [found] = await tx.drizzle.select({ id: accounts.id }).from(accounts).where(eq(accounts.id, id));
-  if (found === undefined) throw recordNotFound(ENTITY, 'accountId', id);
+  if ((await tx.find(ACCOUNT, id)) === null) throw recordNotFound(ENTITY, 'accountId', id);
 }
 
 function checkAssignable(transfer: IncomingTransfer, account: LockedAccount): void {

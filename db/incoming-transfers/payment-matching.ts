@@ -1,4 +1,4 @@
-import { type SQL, sql } from 'drizzle-orm';
+import { and, eq, type SQL, sql } from 'drizzle-orm';
 import { normalIban, normalRoutingCode } from '../../domain/accounts/bank-accounts.ts';
 import type { AccountId } from '../../domain/frame/ids.ts';
 import { ledgerNumbersIn } from '../../domain/frame/numbers.ts';
@@ -10,6 +10,8 @@ import {
 } from '../../domain/incoming-transfers/incoming-transfers.ts';
 import type { LockedAccount } from '../../domain/ledger/ledger.ts';
 import type { Reader, Transaction } from '../driver/client.ts';
+import { type Given, prepared } from '../driver/queries/queries.ts';
+import { accounts } from '../frame/schema.ts';
 import { lockAccounts } from '../ledger/ledger.ts';
 
 /** The payer's description of the receiver. Any part may be missing or wrong. */
@@ -62,14 +64,31 @@ async function findByBankDetails(reader: Reader, payment: NamedReceiver): Promis
   return find(sql`account_number = ${receiver.accountNumber} AND (${anyCode})`);
 }
 
+interface LedgerNumbers {
+  readonly provider: string;
+  readonly currency: string;
+  readonly numbers: readonly string[];
+}
+
+const BY_LEDGER_NUMBERS = prepared((db, given: Given<LedgerNumbers>) => {
+  const { id, mainAccountId, status, provider, currency, ledgerNumber } = accounts;
+  return db
+    .select({ id, mainAccountId, status })
+    .from(accounts)
+    .where(
+      and(
+        eq(provider, given.provider),
+        eq(currency, given.currency),
+        sql`${ledgerNumber} = ANY (${given.numbers}::text[])`,
+      ),
+    );
+});
+
 /** Accounts at the payment's provider and in its currency whose ledger numbers appear in the reference. */
 async function listByLedgerNumbers(reader: Reader, payment: NamedReceiver): Promise<readonly ReceiverCandidate[]> {
   const numbers = ledgerNumbersIn(payment.remittanceText ?? '');
   if (numbers.length === 0) return [];
-  return reader.execute<ReceiverCandidate>(sql`
-    SELECT id, main_account_id AS "mainAccountId", status FROM accounts
-    WHERE provider = ${payment.provider} AND currency = ${payment.currency}
-      AND ledger_number = ANY (${sql.param(numbers)}::text[])`);
+  return reader.run(BY_LEDGER_NUMBERS, { provider: payment.provider, currency: payment.currency, numbers });
 }
 
 /** The matched account, locked, or the reason why an operator must match the payment. */

@@ -8,13 +8,16 @@ import { presentProvisionedAccountCredit } from '../../domain/incoming-transfers
 import { implicitFee, type PriceTable } from '../../domain/ledger/fees.ts';
 import type { LockedAccount } from '../../domain/ledger/ledger.ts';
 import { INTERNAL_SCHEME } from '../../domain/providers/schemes.ts';
+import { ACCOUNT } from '../accounts/accounts.ts';
 import { partyAccountOf } from '../accounts/party-accounts.ts';
 import { requireClient } from '../clients/clients.ts';
 import { type Transaction, uniqueViolation } from '../driver/client.ts';
+import { type Given, prepared } from '../driver/queries/queries.ts';
+import { insertRow } from '../driver/queries/rows.ts';
 import { appendAuditEntry, type Initiator } from '../frame/audit-entries.ts';
 import { readClock } from '../frame/clock.ts';
 import { newId } from '../frame/ids.ts';
-import { accounts, provisionedAccountCredits } from '../frame/schema.ts';
+import { provisionedAccountCredits } from '../frame/schema.ts';
 import { lockAccounts } from '../ledger/ledger.ts';
 import { hasEarlyRelease, lockPaymentIn } from '../providers/callbacks.ts';
 import { releaseHeldTransfer } from './holds.ts';
@@ -125,19 +128,25 @@ function sameContent(row: Row, reported: ReportedCredit): boolean {
   );
 }
 
-async function findByProviderId(tx: Transaction, provider: string, serviceProviderId: string | null) {
-  if (serviceProviderId === null) return null;
-  const t = provisionedAccountCredits;
-  const [row] = await tx.drizzle
+const BY_PROVIDER_ID = prepared((db, given: Given<{ provider: string; serviceProviderId: string }>) =>
+  db
     .select()
-    .from(t)
-    .where(and(eq(t.provider, provider), eq(t.serviceProviderId, serviceProviderId)));
-  return row ?? null;
+    .from(provisionedAccountCredits)
+    .where(
+      and(
+        eq(provisionedAccountCredits.provider, given.provider),
+        eq(provisionedAccountCredits.serviceProviderId, given.serviceProviderId),
+      ),
+    ),
+);
+
+async function findByProviderId(tx: Transaction, provider: string, serviceProviderId: string | null) {
+  return serviceProviderId === null ? null : tx.first(BY_PROVIDER_ID, { provider, serviceProviderId });
 }
 
 async function readPartyAccount(tx: Transaction, id: AccountId): Promise<PartyAccount | null> {
-  const [row] = await tx.drizzle.select().from(accounts).where(eq(accounts.id, id));
-  return row === undefined ? null : partyAccountOf(row);
+  const row = await tx.find(ACCOUNT, id);
+  return row === null ? null : partyAccountOf(row);
 }
 
 type NewCredit = Omit<ReportedCredit, 'accountId' | 'clientId'> & {
@@ -155,11 +164,9 @@ async function storeCredit(
 ): Promise<Row> {
   const { account, hold } = receiver;
   const now = await readClock(tx);
-  const [row] = await tx.drizzle
-    .insert(provisionedAccountCredits)
-    .values({ ...credit, id: newId<ProvisionedAccountCreditId>(), accountId: account?.id ?? null, createdAt: now })
-    .returning();
-  if (row === undefined) throw new Error('an insert returned no row');
+  const id = newId<ProvisionedAccountCreditId>();
+  const own = { ...credit, id, accountId: account?.id ?? null, createdAt: now };
+  const row = await insertRow(tx, provisionedAccountCredits, own);
   const { amountMinor, currency, scheme } = row;
   const fee = { direction: 'incoming', scheme: scheme ?? INTERNAL_SCHEME, currency, amountMinor } as const;
   const arrival = {

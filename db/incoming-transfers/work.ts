@@ -1,4 +1,3 @@
-import { eq } from 'drizzle-orm';
 import { recordNotFound } from '../../domain/frame/errors.ts';
 import type { AccountId, IncomingTransferId } from '../../domain/frame/ids.ts';
 import { type Arrival, arrivalPostings, moveIncoming, receiveMoney } from '../../domain/incoming-transfers/changes.ts';
@@ -6,6 +5,7 @@ import type { UnchangingIncomingField } from '../../domain/incoming-transfers/ev
 import type { IncomingTransfer } from '../../domain/incoming-transfers/incoming-transfers.ts';
 import type { LedgerSide } from '../../domain/ledger/ledger.ts';
 import type { Transaction } from '../driver/client.ts';
+import { lockIn } from '../driver/queries/rows.ts';
 import { newId } from '../frame/ids.ts';
 import { incomingTransfers } from '../frame/schema.ts';
 import { wake } from '../frame/workflow-wakeups.ts';
@@ -15,9 +15,11 @@ import { applyUnderLocks } from '../ledger/transfer-changes.ts';
 
 type IncomingTransferFields = Partial<Omit<IncomingTransfer, UnchangingIncomingField>>;
 
+const LOCK = lockIn(incomingTransfers, 'update');
+
 export async function lockTransfer(tx: Transaction, id: IncomingTransferId): Promise<IncomingTransfer> {
-  const [row] = await tx.drizzle.select().from(incomingTransfers).where(eq(incomingTransfers.id, id)).for('update');
-  if (row === undefined) throw recordNotFound('incomingTransfer', 'id', id);
+  const row = await tx.first(LOCK, { id });
+  if (row === null) throw recordNotFound('incomingTransfer', 'id', id);
   return row;
 }
 

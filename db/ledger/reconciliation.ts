@@ -1,8 +1,10 @@
-import { sql } from 'drizzle-orm';
+import { and, asc, eq, sql } from 'drizzle-orm';
 import { isUuid } from '../../domain/frame/ids.ts';
 import type { Difference, PaymentDifference, PaymentKey, Standing } from '../../domain/ledger/reconciliation.ts';
 import type { Reader } from '../driver/client.ts';
+import { type Given, prepared, type RowOf } from '../driver/queries/queries.ts';
 import { newId } from '../frame/ids.ts';
+import { reconciliationBreaks, statementComparisons } from './reconciliation-schema.ts';
 
 /** A provider's pooled position in one currency. */
 export interface Position {
@@ -49,16 +51,17 @@ export async function readStandings(
   return new Map(rows.map(({ reference, ...standing }) => [reference, standing]));
 }
 
-export interface Comparison {
-  readonly comparedUntil: Date;
-  readonly postingId: bigint;
-}
+const COMPARISON = prepared((db, given: Given<Position>) =>
+  db
+    .select({ comparedUntil: statementComparisons.comparedUntil, postingId: statementComparisons.postingId })
+    .from(statementComparisons)
+    .where(and(eq(statementComparisons.provider, given.provider), eq(statementComparisons.currency, given.currency))),
+);
 
-export async function readComparison(reader: Reader, { provider, currency }: Position): Promise<Comparison | null> {
-  const [row] = await reader.execute<Comparison>(sql`
-    SELECT compared_until AS "comparedUntil", posting_id AS "postingId" FROM statement_comparisons
-    WHERE provider = ${provider} AND currency = ${currency}`);
-  return row ?? null;
+export type Comparison = RowOf<typeof COMPARISON>;
+
+export function readComparison(reader: Reader, position: Position): Promise<Comparison | null> {
+  return reader.first(COMPARISON, position);
 }
 
 export async function saveComparison(
@@ -160,23 +163,30 @@ export async function resolveDifference(reader: Reader, id: string): Promise<voi
     WHERE id = ${id}::uuid AND status = 'open'`);
 }
 
+const isOpen = eq(reconciliationBreaks.status, 'open');
+
+const COUNT_OPEN = prepared((db) =>
+  db.select({ count: sql<number>`count(*)::integer` }).from(reconciliationBreaks).where(isOpen),
+);
+
 /** Open breaks of every kind, including those that callbacks revealed. */
 export async function countOpenBreaks(reader: Reader): Promise<number> {
-  const [row] = await reader.execute<{ count: number }>(
-    sql`SELECT count(*)::integer AS count FROM reconciliation_breaks WHERE status = 'open'`,
-  );
-  return row?.count ?? 0;
+  return (await reader.first(COUNT_OPEN, {}))?.count ?? 0;
 }
 
-export interface OpenBreak {
-  readonly kind: string;
-  readonly provider: string;
-  readonly reference: string | null;
-}
+const OPEN = prepared((db, given: Given<{ limit: number }>) => {
+  const { kind, provider, ourReference, id } = reconciliationBreaks;
+  return db
+    .select({ kind, provider, reference: ourReference })
+    .from(reconciliationBreaks)
+    .where(isOpen)
+    .orderBy(asc(id))
+    .limit(given.limit);
+});
+
+export type OpenBreak = RowOf<typeof OPEN>;
 
 /** Unresolved breaks of every kind, oldest first. */
-export async function listOpenBreaks(reader: Reader, limit: number): Promise<OpenBreak[]> {
-  return reader.execute<OpenBreak>(sql`
-    SELECT kind, provider, our_reference AS reference FROM reconciliation_breaks
-    WHERE status = 'open' ORDER BY id LIMIT ${limit}`);
+export function listOpenBreaks(reader: Reader, limit: number): Promise<OpenBreak[]> {
+  return reader.run(OPEN, { limit });
 }

@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
 import type { Database, Reader } from '../driver/client.ts';
-import type { PageOf, PageRequest } from '../frame/filters.ts';
+import type { PageOf, PageRequest } from '../driver/queries/lists.ts';
 
 /**
  * Pages of transfers with exact totals, without reading every match. The fields by which final transfers are counted never

@@ -1,12 +1,17 @@
-import { sql } from 'drizzle-orm';
+import { and, asc, eq, getTableColumns, sql } from 'drizzle-orm';
 import { refusal } from '../../domain/frame/errors.ts';
 import type { MachineUserId, MachineUserKeyId } from '../../domain/frame/ids.ts';
 import type { MachineUserStatus, TokenAlgorithm } from '../../domain/machine-users/machine-users.ts';
 import type { Role } from '../../domain/machine-users/roles.ts';
 import { type Reader, type Transaction, uniqueViolation } from '../driver/client.ts';
+import { listOf, type PageOf, type PageRequest, readPage } from '../driver/queries/lists.ts';
+import { type Given, prepared, type RowOf } from '../driver/queries/queries.ts';
+import { lockIn, lookUpIn } from '../driver/queries/rows.ts';
+import { isListed } from '../driver/values.ts';
 import { type AuditEntry, appendAuditEntry, type Initiator } from '../frame/audit-entries.ts';
-import type { PageOf, PageRequest } from '../frame/filters.ts';
+import { equalTo } from '../frame/filters.ts';
 import { newId } from '../frame/ids.ts';
+import { machineUserKeys, machineUsers } from './machine-users-schema.ts';
 
 export interface MachineUser {
   readonly id: MachineUserId;
@@ -40,65 +45,74 @@ export interface NewMachineUser {
   readonly key: NewMachineUserKey;
 }
 
+const KEYS_BY_KID = prepared((db, given: Given<{ kids: string }>) =>
+  db
+    .select({
+      kid: machineUserKeys.kid,
+      machineUserId: machineUsers.id,
+      roles: machineUsers.roles,
+      algorithm: machineUserKeys.algorithm,
+      publicKey: machineUserKeys.publicKey,
+      active: sql<boolean>`${machineUsers.status} = 'active' AND ${machineUserKeys.status} = 'active'`,
+    })
+    .from(machineUserKeys)
+    .innerJoin(machineUsers, eq(machineUsers.id, machineUserKeys.machineUserId))
+    .where(sql`${machineUserKeys.kid} = ANY (ARRAY(SELECT json_array_elements_text(${given.kids}::json)))`),
+);
+
 /** Decides whether tokens with this kid are valid. */
-export interface RegisteredKeyRow {
-  readonly machineUserId: MachineUserId;
-  readonly roles: readonly string[];
-  readonly algorithm: string;
-  readonly publicKey: unknown;
-  readonly active: boolean;
-}
+export type RegisteredKeyRow = Omit<RowOf<typeof KEYS_BY_KID>, 'kid'>;
 
 /** Every bearer token needs this, so callers cache it for a few seconds per key. Unknown kids are absent. */
 export async function findMachineUserKeys(
   reader: Reader,
   kids: readonly string[],
 ): Promise<ReadonlyMap<string, RegisteredKeyRow>> {
-  const rows = await reader.statement<RegisteredKeyRow & { readonly kid: string }>(
-    `SELECT k.kid, u.id AS "machineUserId", u.roles, k.algorithm, k.public_key AS "publicKey",
-       u.status = 'active' AND k.status = 'active' AS active
-     FROM machine_user_keys k JOIN machine_users u ON u.id = k.machine_user_id
-     WHERE k.kid = ANY (ARRAY(SELECT json_array_elements_text($1::json)))`,
-    [JSON.stringify(kids)],
-  );
+  const rows = await reader.run(KEYS_BY_KID, { kids: JSON.stringify(kids) });
   return new Map(rows.map(({ kid, ...key }) => [kid, key]));
 }
 
-const MACHINE_USER = sql`
-  SELECT u.id, u.name, u.roles, u.status, u.created_at AS "createdAt", u.revoked_at AS "revokedAt"
-  FROM machine_users u`;
+type MachineUserRow = typeof machineUsers.$inferSelect;
 
-type MachineUserRow = Omit<MachineUser, 'keys'>;
-type KeyRow = MachineUserKey & { readonly machineUserId: MachineUserId };
+const MACHINE_USER = lookUpIn(machineUsers);
 
 export async function findMachineUser(reader: Reader, id: MachineUserId): Promise<MachineUser | null> {
-  const [row] = await reader.execute<MachineUserRow>(sql`${MACHINE_USER} WHERE u.id = ${id}`);
-  if (row === undefined) return null;
+  const row = await reader.find(MACHINE_USER, id);
+  if (row === null) return null;
   const [user] = await withKeys(reader, [row]);
   return user ?? null;
 }
 
-export async function listMachineUsers(
-  reader: Reader,
-  filter: { readonly status?: string | undefined },
-  page: PageRequest,
-): Promise<PageOf<MachineUser>> {
-  const where = filter.status === undefined ? sql`true` : sql`u.status = ${filter.status}`;
-  const rows = await reader.execute<MachineUserRow>(
-    sql`${MACHINE_USER} WHERE ${where} ORDER BY u.created_at, u.id LIMIT ${page.size} OFFSET ${page.offset}`,
-  );
-  const [count] = await reader.execute<{ count: bigint }>(
-    sql`SELECT count(*) AS count FROM machine_users u WHERE ${where}`,
-  );
-  return { rows: await withKeys(reader, rows), totalElements: Number(count?.count ?? 0n) };
+interface Filter {
+  readonly status?: string | undefined;
 }
 
+const LIST = listOf<Filter, typeof machineUsers>(
+  machineUsers,
+  (given) => and(...equalTo([[machineUsers.status, given.status]])),
+  ['createdAt', 'id'],
+);
+
+export async function listMachineUsers(
+  reader: Reader,
+  filter: Filter,
+  page: PageRequest,
+): Promise<PageOf<MachineUser>> {
+  const { rows, totalElements } = await readPage(reader, LIST(filter), filter, page);
+  return { rows: await withKeys(reader, rows), totalElements };
+}
+
+const KEYS = prepared((db, given: Given<{ ids: readonly MachineUserId[] }>) => {
+  const { publicKey, keyMaterial, ...shown } = getTableColumns(machineUserKeys);
+  return db
+    .select(shown)
+    .from(machineUserKeys)
+    .where(isListed(machineUserKeys.machineUserId, given.ids))
+    .orderBy(asc(machineUserKeys.createdAt), asc(machineUserKeys.id));
+});
+
 async function withKeys(reader: Reader, rows: readonly MachineUserRow[]): Promise<MachineUser[]> {
-  const keys = await reader.execute<KeyRow>(sql`
-    SELECT id, machine_user_id AS "machineUserId", kid, algorithm, status, created_at AS "createdAt",
-      revoked_at AS "revokedAt"
-    FROM machine_user_keys WHERE machine_user_id = ANY (${sql.param(rows.map((row) => row.id))}::uuid[])
-    ORDER BY created_at, id`);
+  const keys = await reader.run(KEYS, { ids: rows.map((row) => row.id) });
   return rows.map((row) => ({
     ...row,
     keys: keys.filter((key) => key.machineUserId === row.id).map(({ machineUserId: _, ...key }) => key),
@@ -166,6 +180,13 @@ export async function addMachineUserKey(
   return findMachineUser(tx, id);
 }
 
+const KEY = prepared((db, given: Given<{ id: MachineUserId; keyId: MachineUserKeyId }>) =>
+  db
+    .select({ kid: machineUserKeys.kid, status: machineUserKeys.status })
+    .from(machineUserKeys)
+    .where(and(eq(machineUserKeys.id, given.keyId), eq(machineUserKeys.machineUserId, given.id))),
+);
+
 /** Revokes a key permanently; repeating it changes nothing. False for an unknown user or key. */
 export async function revokeMachineUserKey(
   tx: Transaction,
@@ -174,10 +195,8 @@ export async function revokeMachineUserKey(
   initiator: Initiator,
 ): Promise<boolean> {
   if ((await lockMachineUser(tx, id)) === null) return false;
-  const [key] = await tx.execute<{ kid: string; status: MachineUserStatus }>(
-    sql`SELECT kid, status FROM machine_user_keys WHERE id = ${keyId} AND machine_user_id = ${id}`,
-  );
-  if (key === undefined) return false;
+  const key = await tx.first(KEY, { id, keyId });
+  if (key === null) return false;
   if (key.status === 'revoked') return true;
   await tx.execute(sql`
     UPDATE machine_user_keys SET status = 'revoked', revoked_at = service_now() WHERE id = ${keyId}`);
@@ -214,9 +233,10 @@ export async function changeMachineUser(
   return findMachineUser(tx, id);
 }
 
-async function lockMachineUser(tx: Transaction, id: MachineUserId): Promise<MachineUserRow | null> {
-  const [row] = await tx.execute<MachineUserRow>(sql`${MACHINE_USER} WHERE u.id = ${id} FOR UPDATE`);
-  return row ?? null;
+const LOCK = lockIn(machineUsers, 'update');
+
+function lockMachineUser(tx: Transaction, id: MachineUserId): Promise<MachineUserRow | null> {
+  return tx.first(LOCK, { id });
 }
 
 async function insertKey(tx: Transaction, id: MachineUserId, key: NewMachineUserKey): Promise<void> {

@@ -1,12 +1,13 @@
+import { and, eq } from 'drizzle-orm';
 import type { AccountId, OutgoingTransferId } from '../../domain/frame/ids.ts';
-import type { IncomingTransfer } from '../../domain/incoming-transfers/incoming-transfers.ts';
 import { availableMinor, type LockedAccount } from '../../domain/ledger/ledger.ts';
 import { decideAdmission } from '../../domain/outgoing-transfers/changes.ts';
 import type { TransferRules } from '../../domain/outgoing-transfers/drafts.ts';
-import { type OutgoingTransfer, totalMinor } from '../../domain/outgoing-transfers/rows.ts';
+import { totalMinor } from '../../domain/outgoing-transfers/rows.ts';
 import type { TransferChange } from '../../domain/outgoing-transfers/transfer-changes.ts';
 import type { Reader, Transaction } from '../driver/client.ts';
-import { everyColumn, LISTED_IDS } from '../driver/values.ts';
+import { type Given, prepared } from '../driver/queries/queries.ts';
+import { isListed } from '../driver/values.ts';
 import { readClock } from '../frame/clock.ts';
 import { incomingTransfers, outgoingTransfers } from '../frame/schema.ts';
 import { lockAccounts } from '../ledger/ledger.ts';
@@ -38,13 +39,23 @@ const OLDEST_THAT_FIT = `
   )
   SELECT id, destination_account_id AS destination FROM fitting ORDER BY id LIMIT $2`;
 
-const LOCK_WAITING = `
-  SELECT ${everyColumn(outgoingTransfers)} FROM outgoing_transfers
-  WHERE id = ANY (${LISTED_IDS}) AND waiting_for = 'balance' ORDER BY id FOR UPDATE`;
+const LOCK_WAITING = prepared((db, given: Given<{ ids: readonly OutgoingTransferId[] }>) =>
+  db
+    .select()
+    .from(outgoingTransfers)
+    .where(and(isListed(outgoingTransfers.id, given.ids), eq(outgoingTransfers.waitingFor, 'balance')))
+    .orderBy(outgoingTransfers.id)
+    .for('update'),
+);
 
-const LOCK_INCOMING = `
-  SELECT ${everyColumn(incomingTransfers)} FROM incoming_transfers
-  WHERE outgoing_transfer_id = ANY (${LISTED_IDS}) ORDER BY id FOR UPDATE`;
+const LOCK_INCOMING = prepared((db, given: Given<{ ids: readonly OutgoingTransferId[] }>) =>
+  db
+    .select()
+    .from(incomingTransfers)
+    .where(isListed(incomingTransfers.outgoingTransferId, given.ids))
+    .orderBy(incomingTransfers.id)
+    .for('update'),
+);
 
 // The account's lock keeps out credits, payments and new waiting transfers, so both flags are exact.
 const SETTLE_FLAGS = `
@@ -80,8 +91,8 @@ export async function admitWaitingTransfers(
   const accounts = new Map(await lockAccounts(tx, [accountId, ...destinations]));
   const ids = fitting.map(({ id }) => id);
   const [waiting, incoming, now] = await Promise.all([
-    tx.statement<OutgoingTransfer>(LOCK_WAITING, [ids]),
-    tx.statement<IncomingTransfer>(LOCK_INCOMING, [ids]),
+    tx.run(LOCK_WAITING, { ids }),
+    tx.run(LOCK_INCOMING, { ids }),
     readClock(tx),
   ]);
   const incomingOf = new Map(incoming.map((transfer) => [transfer.outgoingTransferId, transfer]));

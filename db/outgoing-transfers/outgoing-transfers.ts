@@ -1,3 +1,4 @@
+import { and, eq, getTableColumns, sql } from 'drizzle-orm';
 import { recordNotFound } from '../../domain/frame/errors.ts';
 import type { AccountId, OutgoingTransferId } from '../../domain/frame/ids.ts';
 import type { IncomingTransferName } from '../../domain/incoming-transfers/changes.ts';
@@ -21,7 +22,9 @@ import type { PaymentReport } from '../../domain/outgoing-transfers/reports.ts';
 import type { OutgoingTransfer } from '../../domain/outgoing-transfers/rows.ts';
 import type { TransferChange } from '../../domain/outgoing-transfers/transfer-changes.ts';
 import type { Database, Reader, Transaction } from '../driver/client.ts';
-import { everyColumn, LISTED_IDS } from '../driver/values.ts';
+import { type Given, prepared } from '../driver/queries/queries.ts';
+import { lockIn } from '../driver/queries/rows.ts';
+import { isListed } from '../driver/values.ts';
 import { type AuditedFields, appendAuditEntry, type Initiator } from '../frame/audit-entries.ts';
 import { readClock } from '../frame/clock.ts';
 import { newId } from '../frame/ids.ts';
@@ -31,10 +34,22 @@ import { recordDifference } from '../ledger/reconciliation.ts';
 import { drawTransactionNumber } from '../ledger/transaction-numbers.ts';
 import { applyTogether, applyUnderLocks } from '../ledger/transfer-changes.ts';
 
-const FIND_DUE_SUBMISSION = `
-  SELECT id, submission_attempt AS attempt FROM outgoing_transfers
-  WHERE id = ANY (${LISTED_IDS}) AND status = 'processing' AND method = 'built-in'
-    AND submission_status = 'unresolved' AND waiting_for = 'provider' AND next_check_at > service_now() + interval '30 minutes'`;
+const DUE_SUBMISSION = prepared((db, given: Given<{ ids: readonly string[] }>) => {
+  const { id, submissionAttempt, status, method, submissionStatus, waitingFor, nextCheckAt } = outgoingTransfers;
+  return db
+    .select({ id, attempt: submissionAttempt })
+    .from(outgoingTransfers)
+    .where(
+      and(
+        isListed(id, given.ids),
+        eq(status, 'processing'),
+        eq(method, 'built-in'),
+        eq(submissionStatus, 'unresolved'),
+        eq(waitingFor, 'provider'),
+        sql`${nextCheckAt} > service_now() + interval '30 minutes'`,
+      ),
+    );
+});
 
 /**
  * The submission attempt that the row says is due; null if none is. `advanceOutgoingTransfer` would give the same answer
@@ -42,25 +57,28 @@ const FIND_DUE_SUBMISSION = `
  * `advanceOutgoingTransfer` postpones the check.
  */
 export async function findDueSubmission(reader: Reader, id: OutgoingTransferId): Promise<number | null> {
-  const due = await reader.find<{ id: string; attempt: number }>(FIND_DUE_SUBMISSION, id);
+  const due = await reader.find(DUE_SUBMISSION, id);
   return due?.attempt ?? null;
 }
 
-// Constant texts: every transition under locks starts with them.
-const LOCK = `SELECT ${everyColumn(outgoingTransfers)} FROM outgoing_transfers WHERE id = $1 FOR UPDATE`;
-const LOCK_INCOMING = `SELECT ${everyColumn(incomingTransfers)} FROM incoming_transfers
-  WHERE id = (SELECT incoming_transfer_id FROM outgoing_transfers WHERE id = $1) FOR UPDATE`;
+const LOCK = lockIn(outgoingTransfers, 'update');
+
+const LOCK_INCOMING = prepared((db, given: Given<{ id: OutgoingTransferId }>) => {
+  const { id, incomingTransferId } = outgoingTransfers;
+  const own = db.select({ id: incomingTransferId }).from(outgoingTransfers).where(eq(id, given.id));
+  return db.select().from(incomingTransfers).where(eq(incomingTransfers.id, own)).for('update');
+});
 
 /** Locks the transfer's accounts, then the transfer and its incoming one, and reads the situation to decide on. */
 async function lock(tx: Transaction, id: OutgoingTransferId, rules: TransferRules): Promise<TransferSituation> {
-  const [accounts, [transfer], [incoming], now] = await Promise.all([
+  const [accounts, transfer, incoming, now] = await Promise.all([
     lockAccountsOf(tx, id),
-    tx.statement<OutgoingTransfer>(LOCK, [id]),
-    tx.statement<IncomingTransfer>(LOCK_INCOMING, [id]),
+    tx.first(LOCK, { id }),
+    tx.first(LOCK_INCOMING, { id }),
     readClock(tx),
   ]);
-  if (transfer === undefined) throw recordNotFound('outgoingTransfer', 'id', id);
-  return situationOf(transfer, incoming ?? null, accounts, now, rules);
+  if (transfer === null) throw recordNotFound('outgoingTransfer', 'id', id);
+  return situationOf(transfer, incoming, accounts, now, rules);
 }
 
 export function situationOf(
@@ -105,7 +123,12 @@ export async function recordSubmission(
   return step;
 }
 
-const FIND = `SELECT ${everyColumn(outgoingTransfers)}, service_now() AS now FROM outgoing_transfers WHERE id = ANY (${LISTED_IDS})`;
+const FIND = prepared((db, given: Given<{ ids: readonly string[] }>) =>
+  db
+    .select({ ...getTableColumns(outgoingTransfers), now: sql<Date>`service_now()` })
+    .from(outgoingTransfers)
+    .where(isListed(outgoingTransfers.id, given.ids)),
+);
 
 /**
  * A faster `recordSubmission` for the usual outcomes, released and completed. Decides from a read without locks, and applies
@@ -120,7 +143,7 @@ export async function recordTakenSubmission(
   rules: TransferRules,
 ): Promise<OutgoingTransferStep | null> {
   if (report.word !== 'released' && report.word !== 'completed') return null;
-  const found = await database.reader.find<OutgoingTransfer & { readonly now: Date }>(FIND, id);
+  const found = await database.reader.find(FIND, id);
   if (found?.status !== 'processing' || found.scope !== 'external') return null;
   const situation = situationOf(found, null, new Map(), found.now, rules);
   const { change, step } = decideSubmission(situation, attempt, report, null);

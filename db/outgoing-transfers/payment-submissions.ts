@@ -1,45 +1,43 @@
-import { eq } from 'drizzle-orm';
+import { eq, sql } from 'drizzle-orm';
+import { alias } from 'drizzle-orm/pg-core';
 import { recordNotFound } from '../../domain/frame/errors.ts';
-import type { AccountId, IncomingTransferId, OutgoingTransferId } from '../../domain/frame/ids.ts';
-import type { BeneficiaryShown } from '../../domain/outgoing-transfers/outgoing-transfers.ts';
+import type { IncomingTransferId, OutgoingTransferId } from '../../domain/frame/ids.ts';
 import type { Reader } from '../driver/client.ts';
-import { LISTED_IDS } from '../driver/values.ts';
-import { incomingTransfers } from '../frame/schema.ts';
+import { type Given, prepared } from '../driver/queries/queries.ts';
+import { lookUpIn } from '../driver/queries/rows.ts';
+import { isListed } from '../driver/values.ts';
+import { accounts, incomingTransfers, outgoingTransfers } from '../frame/schema.ts';
 import { SUBMISSIONS_CLOSED } from '../providers/restores.ts';
 
-interface Submission {
-  readonly id: OutgoingTransferId;
-  readonly isDue: boolean;
-  readonly attempt: number;
-  readonly provider: string;
-  readonly amountMinor: bigint;
-  readonly currency: string;
-  readonly scheme: string | null;
-  readonly beneficiary: BeneficiaryShown | null;
-  readonly description: string | null;
-  readonly transactionNumber: string;
-  readonly schemeAttributes: unknown;
-  readonly accountHolderName: string;
-  readonly debitedId: AccountId;
-  readonly country: string;
-  readonly iban: string | null;
-  readonly accountNumber: string | null;
-  readonly routingCodes: Record<string, string> | null;
-  readonly areSubmissionsClosed: boolean;
-}
-
-const READ_SUBMISSION = `
-  SELECT transfer.id, transfer.submission_attempt AS attempt,
-    transfer.status = 'processing' AND transfer.method = 'built-in' AND transfer.submission_status = 'unresolved' AS "isDue",
-    transfer.provider, transfer.amount_minor AS "amountMinor", transfer.currency, transfer.scheme,
-    transfer.beneficiary, transfer.description, transfer.transaction_number AS "transactionNumber",
-    transfer.scheme_attributes AS "schemeAttributes", account.account_holder_name AS "accountHolderName",
-    debited.id AS "debitedId", debited.country, debited.iban, debited.account_number AS "accountNumber",
-    debited.routing_codes AS "routingCodes",
-    ${SUBMISSIONS_CLOSED} AS "areSubmissionsClosed"
-  FROM outgoing_transfers transfer JOIN accounts account ON account.id = transfer.account_id
-    JOIN accounts debited ON debited.id = coalesce(account.main_account_id, account.id)
-  WHERE transfer.id = ANY (${LISTED_IDS})`;
+const SUBMISSION = prepared((db, given: Given<{ ids: readonly string[] }>) => {
+  const debited = alias(accounts, 'debited');
+  const { id, status, method, submissionStatus, ...transfer } = outgoingTransfers;
+  return db
+    .select({
+      id,
+      isDue: sql<boolean>`${status} = 'processing' AND ${method} = 'built-in' AND ${submissionStatus} = 'unresolved'`,
+      attempt: transfer.submissionAttempt,
+      provider: transfer.provider,
+      amountMinor: transfer.amountMinor,
+      currency: transfer.currency,
+      scheme: transfer.scheme,
+      beneficiary: transfer.beneficiary,
+      description: transfer.description,
+      transactionNumber: transfer.transactionNumber,
+      schemeAttributes: transfer.schemeAttributes,
+      accountHolderName: accounts.accountHolderName,
+      debitedId: debited.id,
+      country: debited.country,
+      iban: debited.iban,
+      accountNumber: debited.accountNumber,
+      routingCodes: debited.routingCodes,
+      areSubmissionsClosed: sql<boolean>`${sql.raw(SUBMISSIONS_CLOSED)}`,
+    })
+    .from(outgoingTransfers)
+    .innerJoin(accounts, eq(accounts.id, transfer.accountId))
+    .innerJoin(debited, eq(debited.id, sql`coalesce(${accounts.mainAccountId}, ${accounts.id})`))
+    .where(isListed(id, given.ids));
+});
 
 /**
  * The payment to submit, or null unless exactly this attempt is due: the money is reserved, and no answer to the attempt is
@@ -47,7 +45,7 @@ const READ_SUBMISSION = `
  * stored with the transfer, whatever has changed since.
  */
 export async function readDueSubmission(reader: Reader, id: OutgoingTransferId, attempt: number) {
-  const found = await reader.find<Submission>(READ_SUBMISSION, id);
+  const found = await reader.find(SUBMISSION, id);
   if (found === null || !found.isDue || found.attempt !== attempt) return null;
   const { scheme, beneficiary } = found;
   const creditor = beneficiary?.account ?? null;
@@ -83,11 +81,16 @@ export async function readDueSubmission(reader: Reader, id: OutgoingTransferId, 
   };
 }
 
-const READ_PROVIDER = `SELECT id, provider FROM outgoing_transfers WHERE id = ANY (${LISTED_IDS})`;
+const PROVIDER = prepared((db, given: Given<{ ids: readonly string[] }>) =>
+  db
+    .select({ id: outgoingTransfers.id, provider: outgoingTransfers.provider })
+    .from(outgoingTransfers)
+    .where(isListed(outgoingTransfers.id, given.ids)),
+);
 
 /** The code of the provider that carries out a transfer. */
 export async function readProviderOf(reader: Reader, id: OutgoingTransferId): Promise<string> {
-  const found = await reader.find<{ id: string; provider: string }>(READ_PROVIDER, id);
+  const found = await reader.find(PROVIDER, id);
   if (found === null) throw recordNotFound('outgoingTransfer', 'id', id);
   return found.provider;
 }
@@ -98,10 +101,12 @@ function textAttributes(stored: unknown): Record<string, string> {
   return Object.fromEntries(texts);
 }
 
+const INCOMING = lookUpIn(incomingTransfers);
+
 /** The instruction to a provider to return money to its payer. */
 export async function readReturn(reader: Reader, id: IncomingTransferId) {
-  const [transfer] = await reader.drizzle.select().from(incomingTransfers).where(eq(incomingTransfers.id, id));
-  if (transfer === undefined) throw recordNotFound('incomingTransfer', 'id', id);
+  const transfer = await reader.find(INCOMING, id);
+  if (transfer === null) throw recordNotFound('incomingTransfer', 'id', id);
   const { serviceProviderId } = transfer;
   if (serviceProviderId === null) throw new Error(`incoming transfer ${id} came from no provider`);
   return {

@@ -1,53 +1,60 @@
-import { and, eq, getTableColumns, type SQL, sql } from 'drizzle-orm';
+import { and, eq, type SQL, sql } from 'drizzle-orm';
+import { alias } from 'drizzle-orm/pg-core';
 import type { OutgoingTransferId } from '../../domain/frame/ids.ts';
-import type { HolderIdentity, PartyAccount } from '../../domain/incoming-transfers/incoming-transfers.ts';
+import type { HolderIdentity } from '../../domain/incoming-transfers/incoming-transfers.ts';
 import {
   type BeneficiaryShown,
   type OutgoingTransferStatus,
   presentBeneficiaryShown,
 } from '../../domain/outgoing-transfers/outgoing-transfers.ts';
-import {
-  type OutgoingTransferRecord,
-  presentOutgoingTransfer,
-  SHOWN_OUTGOING_FIELDS,
-} from '../../domain/outgoing-transfers/rows.ts';
-import { partyAccountIdInSql, partyAccountOf } from '../accounts/party-accounts.ts';
+import { presentOutgoingTransfer, SHOWN_OUTGOING_FIELDS } from '../../domain/outgoing-transfers/rows.ts';
+import { partyAccountFrom, partyAccountId, partyAccountOf } from '../accounts/party-accounts.ts';
 import { partyAccounts } from '../accounts/party-accounts-schema.ts';
 import type { Reader } from '../driver/client.ts';
-import { camelCase, LISTED_IDS } from '../driver/values.ts';
-import { contains, type PageOf, type PageRequest, type TransferFilter, transferConditions } from '../frame/filters.ts';
+import type { PageOf, PageRequest } from '../driver/queries/lists.ts';
+import { type Given, named, prepared, type QueryBuilder, type RowOf } from '../driver/queries/queries.ts';
+import { isListed } from '../driver/values.ts';
+import { contains, type TransferFilter, transferConditions } from '../frame/filters.ts';
 import { outgoingTransfers } from '../frame/schema.ts';
 import { readTransferPage } from '../ledger/transfer-counts.ts';
 
-const DESTINATION_ID = partyAccountIdInSql(
-  'outgoing_transfers.destination_party_account_id',
-  'outgoing_transfers.destination_account_id',
+const destination = alias(partyAccounts, 'destination');
+
+const SHOWN = {
+  ...named(outgoingTransfers, [...SHOWN_OUTGOING_FIELDS, 'beneficiary']),
+  destination: partyAccountFrom(destination).as('destination'),
+  destinationHolder: sql<HolderIdentity | null>`${destination.holderIdentity}`.as('destinationHolder'),
+};
+
+function selectShown(db: QueryBuilder) {
+  const { destinationPartyAccountId, destinationAccountId } = outgoingTransfers;
+  return db
+    .select(SHOWN)
+    .from(outgoingTransfers)
+    .leftJoin(destination, eq(destination.id, partyAccountId(destinationPartyAccountId, destinationAccountId)));
+}
+
+/** Transfers with what GET, lists and events show beside them. */
+export const SHOWN_TRANSFERS = prepared((db, given: Given<{ ids: readonly string[] }>) =>
+  selectShown(db).where(isListed(outgoingTransfers.id, given.ids)),
 );
 
-/** For events, which lay their own data over these rows to show a transfer as it was. */
-export function transfersWithDestination(reader: Reader) {
-  return reader.drizzle
-    .select({ transfer: getTableColumns(outgoingTransfers), destination: getTableColumns(partyAccounts) })
-    .from(outgoingTransfers)
-    .leftJoin(partyAccounts, eq(partyAccounts.id, sql.raw(DESTINATION_ID)));
-}
+/** As text: a page is read in the statement that finds it. */
+const SELECT = sql.raw(prepared(selectShown).text);
 
-/** A transfer and what GET and lists show beside it. */
-interface Found {
-  readonly transfer: OutgoingTransferRecord & { readonly beneficiary: BeneficiaryShown | null };
-  readonly destination: (PartyAccount & { readonly holderIdentity: HolderIdentity | null }) | null;
-}
+type Row = RowOf<typeof SHOWN_TRANSFERS>;
 
 /** The transfer as GET and lists show it. An internal transfer's beneficiary is the holder of the receiving account. */
-export function shown({ transfer, destination }: Found) {
+export function shown(transfer: Row) {
+  const { destination: to, destinationHolder: holder } = transfer;
   const beneficiary: BeneficiaryShown | null =
-    destination === null
+    to === null
       ? presentBeneficiaryShown(transfer.beneficiary)
       : {
-          fullName: destination.accountHolderName ?? '',
-          identity: destination.holderIdentity === null ? null : { ...destination.holderIdentity },
+          fullName: to.accountHolderName ?? '',
+          identity: holder === null ? null : { ...holder },
           address: null,
-          account: partyAccountOf(destination),
+          account: partyAccountOf(to),
           title: null,
         };
   return { ...presentOutgoingTransfer(transfer), beneficiary };
@@ -59,44 +66,8 @@ export async function findOutgoingTransfer(
   reader: Reader,
   id: OutgoingTransferId,
 ): Promise<OutgoingTransferShown | null> {
-  const row = await reader.find<Row>(FIND, id);
-  return row === null ? null : showRow(row);
-}
-
-type Row = Found['transfer'] & {
-  readonly [Column in keyof PartyAccount as `destination_${Column}`]: PartyAccount[Column];
-} & { readonly destination_holderIdentity: HolderIdentity | null };
-
-// As text: GETs and lists are too frequent to build a query and map its rows each time.
-const SHOWN = [...SHOWN_OUTGOING_FIELDS, 'beneficiary'] as const;
-const DESTINATION_SHOWN = [
-  'account_holder_name, holder_identity, alias, ledger_number, account_number, iban, country, currency, routing_codes',
-].flatMap((line) => line.split(', '));
-
-const SELECT = `SELECT ${[
-  ...SHOWN.map((field) => `outgoing_transfers.${outgoingTransfers[field].name} AS "${field}"`),
-  ...DESTINATION_SHOWN.map((column) => `destination.${column} AS "destination_${camelCase(column)}"`),
-].join(', ')}
-  FROM outgoing_transfers LEFT JOIN party_accounts destination ON destination.id = ${DESTINATION_ID}`;
-
-const FIND = `${SELECT} WHERE outgoing_transfers.id = ANY (${LISTED_IDS})`;
-
-function showRow(row: Row): OutgoingTransferShown {
-  const destination: Found['destination'] =
-    row.destinationAccountId === null
-      ? null
-      : {
-          accountHolderName: row.destination_accountHolderName,
-          holderIdentity: row.destination_holderIdentity,
-          alias: row.destination_alias,
-          ledgerNumber: row.destination_ledgerNumber,
-          accountNumber: row.destination_accountNumber,
-          iban: row.destination_iban,
-          country: row.destination_country,
-          currency: row.destination_currency,
-          routingCodes: row.destination_routingCodes,
-        };
-  return shown({ transfer: row, destination });
+  const row = await reader.find(SHOWN_TRANSFERS, id);
+  return row === null ? null : shown(row);
 }
 
 export interface OutgoingTransferFilter extends TransferFilter<OutgoingTransferStatus> {
@@ -119,6 +90,6 @@ export async function listOutgoingTransfers(
 ): Promise<PageOf<OutgoingTransferShown>> {
   const where = conditions(filter) ?? sql`true`;
   const asked = { direction: 'outgoing', filter: { ...filter }, where, page } as const;
-  const { rows, totalElements } = await readTransferPage<Row>(reader, asked, sql.raw(SELECT));
-  return { rows: rows.map(showRow), totalElements };
+  const { rows, totalElements } = await readTransferPage<Row>(reader, asked, SELECT);
+  return { rows: rows.map(shown), totalElements };
 }

@@ -1,8 +1,11 @@
 import { and, eq, sql } from 'drizzle-orm';
 import type { Transaction } from '../driver/client.ts';
+import { type Given, prepared } from '../driver/queries/queries.ts';
+import { insertRow } from '../driver/queries/rows.ts';
 import { readClock } from '../frame/clock.ts';
 import { newId } from '../frame/ids.ts';
 import { providerCallbacks } from '../frame/schema.ts';
+import { reconciliationBreaks } from '../ledger/reconciliation-schema.ts';
 
 /**
  * The result of a callback. `waiting`: its reference is still unknown. `break`: it contradicts a settled state; nothing
@@ -19,6 +22,19 @@ export interface StoredCallback {
   /** JSON text. */
   readonly payload: string;
 }
+
+const SET_OUTCOME = prepared(
+  (db, given: Given<Pick<StoredCallback, 'provider' | 'providerEventId'> & { readonly outcome: CallbackOutcome }>) =>
+    db
+      .update(providerCallbacks)
+      .set({ outcome: sql`${given.outcome}` })
+      .where(
+        and(
+          eq(providerCallbacks.provider, given.provider),
+          eq(providerCallbacks.providerEventId, given.providerEventId),
+        ),
+      ),
+);
 
 /**
  * Stores a callback and applies it in the same transaction, once per provider event id. A repeated callback has no effect,
@@ -39,10 +55,7 @@ export async function applyCallbackOnce(
     RETURNING 1 AS stored`);
   if (stored.length === 0) return 'no-effect';
   const outcome = await apply();
-  await tx.drizzle
-    .update(providerCallbacks)
-    .set({ outcome })
-    .where(and(eq(providerCallbacks.provider, provider), eq(providerCallbacks.providerEventId, providerEventId)));
+  await tx.run(SET_OUTCOME, { provider, providerEventId, outcome });
   return outcome;
 }
 
@@ -72,9 +85,12 @@ export async function hasEarlyRelease(tx: Transaction, payment: PaymentInKey): P
 
 /** Records a callback that contradicts a settled state as a reconciliation break. */
 export async function recordCallbackBreak(tx: Transaction, callback: StoredCallback): Promise<void> {
-  const now = await readClock(tx);
-  const details = JSON.stringify({ providerEventId: callback.providerEventId, event: callback.kind });
-  await tx.execute(sql`
-    INSERT INTO reconciliation_breaks (id, provider, kind, our_reference, details, found_at)
-    VALUES (${newId()}, ${callback.provider}, 'callback-contradicts', ${callback.ourReference}, ${details}::jsonb, ${now})`);
+  await insertRow(tx, reconciliationBreaks, {
+    id: newId(),
+    provider: callback.provider,
+    kind: 'callback-contradicts',
+    ourReference: callback.ourReference,
+    details: { providerEventId: callback.providerEventId, event: callback.kind },
+    foundAt: await readClock(tx),
+  });
 }

@@ -1,6 +1,9 @@
-import { sql } from 'drizzle-orm';
+import { and, eq, inArray, sql } from 'drizzle-orm';
 import type { OutgoingTransferId } from '../../domain/frame/ids.ts';
 import type { Reader, Transaction } from '../driver/client.ts';
+import { type Given, prepared } from '../driver/queries/queries.ts';
+import { incomingTransfers, outgoingTransfers } from '../frame/schema.ts';
+import type { PaymentInKey } from './callbacks.ts';
 
 /** What a database needs before it serves again after a restore from a backup (docs/operations.md). */
 
@@ -38,6 +41,30 @@ export async function areSubmissionsClosed(reader: Reader): Promise<boolean> {
   return row?.closed ?? false;
 }
 
+interface UnsettledValues {
+  readonly provider: string;
+  readonly after: OutgoingTransferId | null;
+  readonly limit: number;
+}
+
+const UNSETTLED = prepared((db, given: Given<UnsettledValues>) => {
+  const { id, status, provider, scope, method } = outgoingTransfers;
+  return db
+    .select({ id })
+    .from(outgoingTransfers)
+    .where(
+      and(
+        inArray(status, ['pending', 'processing', 'released']),
+        eq(provider, given.provider),
+        eq(scope, 'external'),
+        eq(method, 'built-in'),
+        sql`(${given.after}::uuid IS NULL OR ${id} > ${given.after}::uuid)`,
+      ),
+    )
+    .orderBy(id)
+    .limit(given.limit);
+});
+
 /** Transfers that a provider may have carried out without our knowledge, in order of id. */
 export async function listUnsettledPayments(
   reader: Reader,
@@ -45,26 +72,34 @@ export async function listUnsettledPayments(
   after: OutgoingTransferId | null,
   limit: number,
 ): Promise<OutgoingTransferId[]> {
-  const rows = await reader.execute<{ id: OutgoingTransferId }>(sql`
-    SELECT id FROM outgoing_transfers
-    WHERE status IN ('pending', 'processing', 'released') AND provider = ${provider} AND scope = 'external' AND method = 'built-in'
-      AND (${after}::uuid IS NULL OR id > ${after}::uuid)
-    ORDER BY id LIMIT ${limit}`);
+  const rows = await reader.run(UNSETTLED, { provider, after, limit });
   return rows.map(({ id }) => id);
 }
 
+const HELD = prepared((db, given: Given<{ provider: string }>) => {
+  const { id, status, holdReason, provider, serviceProviderId } = incomingTransfers;
+  return db
+    .select({ serviceProviderId })
+    .from(incomingTransfers)
+    .where(and(eq(status, 'on-hold'), eq(holdReason, 'held-by-provider'), eq(provider, given.provider)))
+    .orderBy(id);
+});
+
 /** The provider's ids of payments that it held at the time of the backup, oldest first; a provider holds few. */
 export async function listHeldByProvider(reader: Reader, provider: string): Promise<string[]> {
-  const rows = await reader.execute<{ serviceProviderId: string }>(sql`
-    SELECT service_provider_id AS "serviceProviderId" FROM incoming_transfers
-    WHERE status = 'on-hold' AND hold_reason = 'held-by-provider' AND provider = ${provider} ORDER BY id`);
-  return rows.map(({ serviceProviderId }) => serviceProviderId);
+  const rows = await reader.run(HELD, { provider });
+  return rows.flatMap(({ serviceProviderId }) => serviceProviderId ?? []);
 }
 
+const ARRIVAL = prepared((db, given: Given<PaymentInKey>) => {
+  const { id, status, sendBackStatus, provider, serviceProviderId } = incomingTransfers;
+  return db
+    .select({ id, status, sendBackStatus })
+    .from(incomingTransfers)
+    .where(and(eq(provider, given.provider), eq(serviceProviderId, given.serviceProviderId)));
+});
+
 /** The incoming transfer of a payment in, and whether its money is still in suspense. */
-export async function findArrival(reader: Reader, provider: string, serviceProviderId: string) {
-  const [row] = await reader.execute<{ id: string; status: string; sendBackStatus: string }>(sql`
-    SELECT id, status, send_back_status AS "sendBackStatus" FROM incoming_transfers
-    WHERE provider = ${provider} AND service_provider_id = ${serviceProviderId}`);
-  return row ?? null;
+export function findArrival(reader: Reader, provider: string, serviceProviderId: string) {
+  return reader.first(ARRIVAL, { provider, serviceProviderId });
 }

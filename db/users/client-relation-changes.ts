@@ -4,9 +4,25 @@ import type { UserClientRelationId, UserId } from '../../domain/frame/ids.ts';
 import { requireMove } from '../../domain/frame/moves.ts';
 import { USER_CLIENT_RELATION_MOVES, type UserClientRelationStatus } from '../../domain/users/client-relations.ts';
 import type { Transaction } from '../driver/client.ts';
+import { type Given, prepared } from '../driver/queries/queries.ts';
+import { updateRow } from '../driver/queries/rows.ts';
 import { ofUser, type UserClientRelationRow } from './client-relations.ts';
 import { cancelPendingInvitation } from './invitations.ts';
 import { userClientRelations, users } from './users-schema.ts';
+
+type Values = { readonly userId: UserId; readonly id: UserClientRelationId };
+
+const FIND = prepared((db, given: Given<Values>) =>
+  db
+    .select({ clientId: userClientRelations.clientId, emailKey: users.emailKey })
+    .from(userClientRelations)
+    .innerJoin(users, eq(users.id, userClientRelations.userId))
+    .where(ofUser(given)),
+);
+
+const LOCK = prepared((db, given: Given<Values>) =>
+  db.select().from(userClientRelations).where(ofUser(given)).for('update'),
+);
 
 /**
  * Revokes or restores a relation; repeating the current status changes nothing. Revoking also cancels a pending invitation
@@ -18,23 +34,13 @@ export async function changeUserClientRelation(
   id: UserClientRelationId,
   status: UserClientRelationStatus,
 ): Promise<UserClientRelationRow> {
-  const [found] = await tx.drizzle
-    .select({ clientId: userClientRelations.clientId, emailKey: users.emailKey })
-    .from(userClientRelations)
-    .innerJoin(users, eq(users.id, userClientRelations.userId))
-    .where(ofUser(userId, id));
-  if (found === undefined) throw recordNotFound('userClientRelation', 'id', id);
+  const found = await tx.first(FIND, { userId, id });
+  if (found === null) throw recordNotFound('userClientRelation', 'id', id);
   // Takes the invitation's lock first, as acceptance does, so that the later of the two decides.
   if (status === 'revoked') await cancelPendingInvitation(tx, found.emailKey, found.clientId);
-  const [before] = await tx.drizzle.select().from(userClientRelations).where(ofUser(userId, id)).for('update');
-  if (before === undefined) throw new Error(`relation ${id} is gone`);
+  const before = await tx.first(LOCK, { userId, id });
+  if (before === null) throw new Error(`relation ${id} is gone`);
   if (before.status === status) return before;
   requireMove('user client relation', USER_CLIENT_RELATION_MOVES, before.status, status);
-  const [after] = await tx.drizzle
-    .update(userClientRelations)
-    .set({ status, revision: before.revision + 1n })
-    .where(eq(userClientRelations.id, id))
-    .returning();
-  if (after === undefined) throw new Error(`relation ${id} is gone under its lock`);
-  return after;
+  return updateRow(tx, userClientRelations, id, { status, revision: before.revision + 1n });
 }

@@ -1,4 +1,4 @@
-import { and, count, eq, inArray, sql } from 'drizzle-orm';
+import { and, eq, inArray, sql } from 'drizzle-orm';
 import { recordNotFound, refusal } from '../../domain/frame/errors.ts';
 import type { ClientId, UserClientRelationId, UserId } from '../../domain/frame/ids.ts';
 import { statusesBefore } from '../../domain/frame/moves.ts';
@@ -8,8 +8,12 @@ import {
   type UserClientRelationStatus,
 } from '../../domain/users/client-relations.ts';
 import type { Reader, Transaction } from '../driver/client.ts';
+import { listOf, type PageOf, type PageRequest, readPage } from '../driver/queries/lists.ts';
+import { type Given, prepared } from '../driver/queries/queries.ts';
+import { insertRowOnce, lockIn, lookUpIn } from '../driver/queries/rows.ts';
+import { isListed } from '../driver/values.ts';
 import { readClock } from '../frame/clock.ts';
-import type { PageOf, PageRequest } from '../frame/filters.ts';
+import { equalTo } from '../frame/filters.ts';
 import { newId } from '../frame/ids.ts';
 import { clients } from '../frame/schema.ts';
 import { userClientRelations, users } from './users-schema.ts';
@@ -17,6 +21,8 @@ import { userClientRelations, users } from './users-schema.ts';
 export type UserClientRelationRow = typeof userClientRelations.$inferSelect;
 
 const ENTITY = 'userClientRelation';
+
+const LOCK_USER = lockIn(users, 'no key update');
 
 /**
  * Relates a user to clients that it has no relation to yet, allowed or revoked. Locks the user, so that requests that name
@@ -27,8 +33,7 @@ export async function createUserClientRelations(
   userId: UserId,
   clientIds: readonly ClientId[],
 ): Promise<readonly UserClientRelationRow[]> {
-  const [user] = await tx.drizzle.select({ id: users.id }).from(users).where(eq(users.id, userId)).for('no key update');
-  if (user === undefined) throw recordNotFound('user', 'id', userId);
+  if ((await tx.first(LOCK_USER, { id: userId })) === null) throw recordNotFound('user', 'id', userId);
   return insertUserClientRelations(tx, userId, clientIds, await readClock(tx));
 }
 
@@ -41,11 +46,10 @@ export async function insertUserClientRelations(
 ): Promise<readonly UserClientRelationRow[]> {
   if (clientIds.length === 0) return [];
   await requireClients(tx, ENTITY, clientIds);
-  const rows = await tx.drizzle
-    .insert(userClientRelations)
-    .values(clientIds.map((clientId) => newRelation(userId, clientId, now)))
-    .onConflictDoNothing({ target: [userClientRelations.userId, userClientRelations.clientId] })
-    .returning();
+  const inserted = await Promise.all(
+    clientIds.map((clientId) => insertRowOnce(tx, userClientRelations, newRelation(userId, clientId, now))),
+  );
+  const rows = inserted.filter((row) => row !== null);
   const related = new Set(rows.map((row) => row.clientId));
   const known = clientIds.find((clientId) => !related.has(clientId));
   if (known === undefined) return rows;
@@ -53,9 +57,29 @@ export async function insertUserClientRelations(
   throw refusal('common.state.illegal_transition', [ENTITY, 'clientId', known], message);
 }
 
-function newRelation(userId: UserId, clientId: ClientId, now: Date): typeof userClientRelations.$inferInsert {
-  return { id: newId<UserClientRelationId>(), userId, clientId, status: 'allowed', createdAt: now };
+function newRelation(userId: UserId, clientId: ClientId, now: Date) {
+  return { id: newId<UserClientRelationId>(), userId, clientId, status: 'allowed' as const, createdAt: now };
 }
+
+const ALLOW = prepared((db, given: Given<ReturnType<typeof newRelation>>) =>
+  db
+    .insert(userClientRelations)
+    .values({
+      id: given.id,
+      userId: given.userId,
+      clientId: given.clientId,
+      status: given.status,
+      createdAt: given.createdAt,
+    })
+    .onConflictDoUpdate({
+      target: [userClientRelations.userId, userClientRelations.clientId],
+      set: { status: 'allowed', revision: sql`${userClientRelations.revision} + 1` },
+      setWhere: inArray(
+        userClientRelations.status,
+        statusesBefore(USER_CLIENT_RELATION_STATUSES, USER_CLIENT_RELATION_MOVES, 'allowed'),
+      ),
+    }),
+);
 
 /** Lets the user act for the clients, replacing any earlier status, because the invited person has accepted. */
 export async function allowUserClientRelations(
@@ -64,58 +88,60 @@ export async function allowUserClientRelations(
   clientIds: readonly ClientId[],
   now: Date,
 ): Promise<void> {
-  const movable = statusesBefore(USER_CLIENT_RELATION_STATUSES, USER_CLIENT_RELATION_MOVES, 'allowed');
-  await tx.drizzle
-    .insert(userClientRelations)
-    .values(clientIds.map((clientId) => newRelation(userId, clientId, now)))
-    .onConflictDoUpdate({
-      target: [userClientRelations.userId, userClientRelations.clientId],
-      set: { status: 'allowed', revision: sql`${userClientRelations.revision} + 1` },
-      setWhere: inArray(userClientRelations.status, movable),
-    });
+  await Promise.all(clientIds.map((clientId) => tx.run(ALLOW, newRelation(userId, clientId, now))));
 }
+
+const CLIENTS = prepared((db, given: Given<{ ids: readonly ClientId[] }>) =>
+  db.select({ id: clients.id }).from(clients).where(isListed(clients.id, given.ids)),
+);
 
 /** Rejects an id that is not a client's. */
 export async function requireClients(tx: Transaction, entity: string, clientIds: readonly ClientId[]): Promise<void> {
-  const found = await tx.drizzle
-    .select({ id: clients.id })
-    .from(clients)
-    .where(inArray(clients.id, [...clientIds]));
+  const found = await tx.run(CLIENTS, { ids: clientIds });
   const known = new Set(found.map(({ id }) => id));
   const unknown = clientIds.find((id) => !known.has(id));
   if (unknown !== undefined) throw recordNotFound(entity, 'clientId', unknown);
 }
 
+const RELATION = lookUpIn(userClientRelations);
+
+/** The relation with this id, if it belongs to this user. */
 export async function findUserClientRelation(
   reader: Reader,
   userId: UserId,
   id: UserClientRelationId,
 ): Promise<UserClientRelationRow | null> {
-  const [row] = await reader.drizzle.select().from(userClientRelations).where(ofUser(userId, id));
-  return row ?? null;
+  const relation = await reader.find(RELATION, id);
+  return relation?.userId === userId ? relation : null;
 }
 
-/** The relation with this id, if it belongs to this user. */
-export function ofUser(userId: UserId, id: UserClientRelationId) {
-  return and(eq(userClientRelations.id, id), eq(userClientRelations.userId, userId));
+/** The same as a condition. */
+export function ofUser(given: Given<{ userId: UserId; id: UserClientRelationId }>) {
+  return and(eq(userClientRelations.id, given.id), eq(userClientRelations.userId, given.userId));
 }
 
-/** One page of a user's relations in order of creation, and the total. */
-export async function listUserClientRelations(
+interface Filter {
+  readonly clientId: ClientId;
+  readonly status?: UserClientRelationStatus | undefined;
+}
+
+const LIST = listOf<Filter & { userId: UserId }, typeof userClientRelations>(userClientRelations, (given) =>
+  and(
+    ...equalTo([
+      [userClientRelations.userId, given.userId],
+      [userClientRelations.clientId, given.clientId],
+      [userClientRelations.status, given.status],
+    ]),
+  ),
+);
+
+/** One page of a user's relations, and the total. */
+export function listUserClientRelations(
   reader: Reader,
   userId: UserId,
-  filter: { readonly clientId: ClientId; readonly status?: UserClientRelationStatus | undefined },
+  filter: Filter,
   page: PageRequest,
 ): Promise<PageOf<UserClientRelationRow>> {
-  const t = userClientRelations;
-  const where = and(
-    eq(t.userId, userId),
-    eq(t.clientId, filter.clientId),
-    ...(filter.status === undefined ? [] : [eq(t.status, filter.status)]),
-  );
-  const [rows, [total]] = await Promise.all([
-    reader.drizzle.select().from(t).where(where).orderBy(t.id).limit(page.size).offset(page.offset),
-    reader.drizzle.select({ total: count() }).from(t).where(where),
-  ]);
-  return { rows, totalElements: total?.total ?? 0 };
+  const values = { ...filter, userId };
+  return readPage(reader, LIST(values), values, page);
 }

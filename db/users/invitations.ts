@@ -1,4 +1,4 @@
-import { and, asc, count, eq, inArray } from 'drizzle-orm';
+import { and, asc, eq, sql } from 'drizzle-orm';
 import type { ClientRelationKind } from '../../domain/clients/clients.ts';
 import { recordNotFound, refusal } from '../../domain/frame/errors.ts';
 import { asId, type ClientId, type UserInvitationId, type UserSignUpId } from '../../domain/frame/ids.ts';
@@ -16,8 +16,11 @@ import {
 } from '../../domain/users/invitations.ts';
 import type { UserIdentity } from '../../domain/users/users.ts';
 import type { Reader, Transaction } from '../driver/client.ts';
+import { listOf, type PageOf, type PageRequest, readPage } from '../driver/queries/lists.ts';
+import { type Given, prepared } from '../driver/queries/queries.ts';
+import { insertRow, insertRowOnce, lockIn, lookUpIn, updateRow } from '../driver/queries/rows.ts';
 import { readClock } from '../frame/clock.ts';
-import type { PageOf, PageRequest } from '../frame/filters.ts';
+import { equalTo } from '../frame/filters.ts';
 import { newId } from '../frame/ids.ts';
 import { wake } from '../frame/workflow-wakeups.ts';
 import { requireClients } from './client-relations.ts';
@@ -42,7 +45,7 @@ export async function inviteUser(tx: Transaction, wanted: NewInvitations): Promi
   const now = await readClock(tx);
   const ids = invitations.map(() => newId<UserInvitationId>());
   const signUpId = asId<UserSignUpId>(ids[0] ?? newId());
-  await tx.drizzle.insert(userSignUps).values({
+  await insertRow(tx, userSignUps, {
     id: signUpId,
     email,
     identity,
@@ -60,12 +63,9 @@ export async function inviteUser(tx: Transaction, wanted: NewInvitations): Promi
     createdAt: now,
   }));
   // In a fixed order, so that requests that name the same clients in different orders wait instead of deadlocking.
-  const inserted = await tx.drizzle
-    .insert(userInvitations)
-    .values(wantedRows.toSorted((one, other) => (one.clientId < other.clientId ? -1 : 1)))
-    .onConflictDoNothing()
-    .returning();
-  const rows = ids.flatMap((id) => inserted.find((row) => row.id === id) ?? []);
+  const inOrder = wantedRows.toSorted((one, other) => (one.clientId < other.clientId ? -1 : 1));
+  const inserted = await Promise.all(inOrder.map((row) => insertRowOnce(tx, userInvitations, row)));
+  const rows = ids.flatMap((id) => inserted.find((row) => row?.id === id) ?? []);
   const invited = new Set(rows.map(({ clientId }) => clientId));
   const twice = clientIds.find((clientId) => !invited.has(clientId));
   if (twice !== undefined) {
@@ -86,12 +86,33 @@ export interface LockedSignUp {
   readonly now: Date;
 }
 
+const LOCK = lockIn(userSignUps, 'update');
+
 /** Locks a sign-up, and thereby its invitations: nothing changes them without this lock. */
 export async function lockSignUp(tx: Transaction, id: UserSignUpId): Promise<LockedSignUp> {
-  const [signUp] = await tx.drizzle.select().from(userSignUps).where(eq(userSignUps.id, id)).for('update');
-  if (signUp === undefined) throw recordNotFound(ENTITY, 'id', id);
+  const signUp = await tx.first(LOCK, { id });
+  if (signUp === null) throw recordNotFound(ENTITY, 'id', id);
   return { signUp, now: await readClock(tx) };
 }
+
+interface End {
+  readonly signUpId: UserSignUpId;
+  readonly status: UserInvitationStatus;
+  readonly movable: readonly UserInvitationStatus[];
+}
+
+const END = prepared((db, given: Given<End>) =>
+  db
+    .update(userInvitations)
+    .set({ status: sql`${given.status}` })
+    .where(
+      and(
+        eq(userInvitations.signUpId, given.signUpId),
+        sql`${userInvitations.status} = ANY (${given.movable}::text[])`,
+      ),
+    )
+    .returning(),
+);
 
 /** Ends a locked sign-up with its workflow and gives its pending invitations the matching status. */
 export async function endSignUp(
@@ -99,17 +120,10 @@ export async function endSignUp(
   { signUp }: LockedSignUp,
   status: Exclude<UserSignUpStatus, 'pending'>,
 ): Promise<readonly UserInvitationRow[]> {
-  await tx.drizzle
-    .update(userSignUps)
-    .set({ status, nextCheckAt: null, revision: signUp.revision + 1n })
-    .where(eq(userSignUps.id, signUp.id));
+  await updateRow(tx, userSignUps, signUp.id, { status, nextCheckAt: null, revision: signUp.revision + 1n });
   const invitationStatus = status === 'expired' ? 'cancelled' : status;
   const movable = statusesBefore(USER_INVITATION_STATUSES, USER_INVITATION_MOVES, invitationStatus);
-  const ended = await tx.drizzle
-    .update(userInvitations)
-    .set({ status: invitationStatus })
-    .where(and(eq(userInvitations.signUpId, signUp.id), inArray(userInvitations.status, movable)))
-    .returning();
+  const ended = await tx.run(END, { signUpId: signUp.id, status: invitationStatus, movable });
   // Only the workflow itself expires a sign-up, so it need not wake.
   if (status !== 'expired') await wakeSignUp(tx, signUp.id);
   return ended;
@@ -129,10 +143,7 @@ export async function recordInvitationMailed(tx: Transaction, id: UserSignUpId):
   const { signUp, now } = await lockSignUp(tx, id);
   if (signUp.status === 'pending' && signUp.mailedAt === null) {
     const nextCheckAt = new Date(signUp.expiresAt.getTime() + INVITATION_CHECK_MS);
-    await tx.drizzle
-      .update(userSignUps)
-      .set({ mailedAt: now, nextCheckAt, revision: signUp.revision + 1n })
-      .where(eq(userSignUps.id, id));
+    await updateRow(tx, userSignUps, id, { mailedAt: now, nextCheckAt, revision: signUp.revision + 1n });
   }
   return advanceSignUp(tx, id);
 }
@@ -167,53 +178,67 @@ async function cancelInvitation(
   requireMove('user invitation', USER_INVITATION_MOVES, status, 'cancelled');
   const others = invitations.some((invitation) => invitation.id !== id && invitation.status === 'pending');
   if (!others) await endSignUp(tx, locked, 'cancelled');
-  else await tx.drizzle.update(userInvitations).set({ status: 'cancelled' }).where(eq(userInvitations.id, id));
+  else await updateRow(tx, userInvitations, id, { status: 'cancelled' });
 }
+
+const PENDING = prepared((db, given: Given<{ emailKey: string; clientId: ClientId }>) =>
+  db
+    .select()
+    .from(userInvitations)
+    .where(
+      and(
+        eq(userInvitations.emailKey, given.emailKey),
+        eq(userInvitations.clientId, given.clientId),
+        eq(userInvitations.status, 'pending'),
+      ),
+    ),
+);
 
 /** Cancels an address's pending invitation to act for a client, if there is one. */
 export async function cancelPendingInvitation(tx: Transaction, email: string, clientId: ClientId): Promise<void> {
-  const t = userInvitations;
-  const [pending] = await tx.drizzle
-    .select()
-    .from(t)
-    .where(and(eq(t.emailKey, email), eq(t.clientId, clientId), eq(t.status, 'pending')));
-  if (pending === undefined) return;
+  const pending = await tx.first(PENDING, { emailKey: email, clientId });
+  if (pending === null) return;
   const locked = await lockSignUp(tx, pending.signUpId);
   const invitations = await readInvitations(tx, pending.signUpId);
   const present = invitations.find(({ id }) => id === pending.id);
   if (present?.status === 'pending') await cancelInvitation(tx, locked, invitations, present);
 }
 
+const OF_SIGN_UP = prepared((db, given: Given<{ signUpId: UserSignUpId }>) =>
+  db
+    .select()
+    .from(userInvitations)
+    .where(eq(userInvitations.signUpId, given.signUpId))
+    .orderBy(asc(userInvitations.id)),
+);
+
 /** The invitations of one e-mail in order. */
-export async function readInvitations(reader: Reader, signUpId: UserSignUpId): Promise<readonly UserInvitationRow[]> {
-  const t = userInvitations;
-  return reader.drizzle.select().from(t).where(eq(t.signUpId, signUpId)).orderBy(asc(t.id));
+export function readInvitations(reader: Reader, signUpId: UserSignUpId): Promise<readonly UserInvitationRow[]> {
+  return reader.run(OF_SIGN_UP, { signUpId });
 }
 
+const INVITATION = lookUpIn(userInvitations);
+
+/** The invitation with this id, if it went to this address. */
 export async function findUserInvitation(
   reader: Reader,
   email: string,
   id: UserInvitationId,
 ): Promise<UserInvitationRow | null> {
-  const t = userInvitations;
-  const [row] = await reader.drizzle
-    .select()
-    .from(t)
-    .where(and(eq(t.id, id), eq(t.emailKey, emailKey(email))));
-  return row ?? null;
+  const invitation = await reader.find(INVITATION, id);
+  return invitation?.emailKey === emailKey(email) ? invitation : null;
 }
 
-/** One page of an address's invitations in order of creation, and the total. */
-export async function listUserInvitations(
+const LIST = listOf<{ emailKey: string }, typeof userInvitations>(userInvitations, (given) =>
+  and(...equalTo([[userInvitations.emailKey, given.emailKey]])),
+);
+
+/** One page of an address's invitations, and the total. */
+export function listUserInvitations(
   reader: Reader,
   email: string,
   page: PageRequest,
 ): Promise<PageOf<UserInvitationRow>> {
-  const t = userInvitations;
-  const where = eq(t.emailKey, emailKey(email));
-  const [rows, [total]] = await Promise.all([
-    reader.drizzle.select().from(t).where(where).orderBy(t.id).limit(page.size).offset(page.offset),
-    reader.drizzle.select({ total: count() }).from(t).where(where),
-  ]);
-  return { rows, totalElements: total?.total ?? 0 };
+  const values = { emailKey: emailKey(email) };
+  return readPage(reader, LIST(values), values, page);
 }

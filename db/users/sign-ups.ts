@@ -1,9 +1,11 @@
-import { and, asc, eq } from 'drizzle-orm';
+import { and, asc, eq, getTableColumns } from 'drizzle-orm';
 import type { UserSignUpId } from '../../domain/frame/ids.ts';
 import { emailKey } from '../../domain/frame/parties/emails.ts';
 import { isExpired } from '../../domain/users/invitations.ts';
 import { NO_PROFILE } from '../../domain/users/users.ts';
 import type { Reader, Transaction } from '../driver/client.ts';
+import { type Given, prepared } from '../driver/queries/queries.ts';
+import { insertRow, updateRow } from '../driver/queries/rows.ts';
 import { readClock } from '../frame/clock.ts';
 import { clients } from '../frame/schema.ts';
 import { allowUserClientRelations } from './client-relations.ts';
@@ -29,39 +31,56 @@ export async function createSignUpLink(
 ): Promise<SignUp | null> {
   const { signUp, now } = await lockSignUp(tx, id);
   if (signUp.status !== 'pending' || signUp.mailedAt !== null || isExpired(signUp, now)) return null;
-  await tx.drizzle.insert(userSignUpLinks).values({ tokenHash, signUpId: id, createdAt: now });
+  await insertRow(tx, userSignUpLinks, { tokenHash, signUpId: id, createdAt: now });
   return describeSignUp(tx, signUp, now);
 }
 
+const DELETE_LINK = prepared((db, given: Given<{ tokenHash: Uint8Array }>) =>
+  db.delete(userSignUpLinks).where(eq(userSignUpLinks.tokenHash, given.tokenHash)),
+);
+
 /** Deletes the link of an e-mail that a mail server rejected, because it never reached anyone. */
 export async function deleteSignUpLink(tx: Transaction, tokenHash: Uint8Array): Promise<void> {
-  await tx.drizzle.delete(userSignUpLinks).where(eq(userSignUpLinks.tokenHash, tokenHash));
+  await tx.run(DELETE_LINK, { tokenHash });
 }
+
+const BY_LINK = prepared((db, given: Given<{ tokenHash: Uint8Array }>) =>
+  db
+    .select(getTableColumns(userSignUps))
+    .from(userSignUpLinks)
+    .innerJoin(userSignUps, eq(userSignUps.id, userSignUpLinks.signUpId))
+    .where(eq(userSignUpLinks.tokenHash, given.tokenHash)),
+);
 
 /** The sign-up of a link, whatever its status; null for an unknown link. */
 export async function findSignUp(reader: Reader, tokenHash: Uint8Array): Promise<SignUp | null> {
-  const [row] = await reader.drizzle
-    .select({ signUp: userSignUps })
-    .from(userSignUpLinks)
-    .innerJoin(userSignUps, eq(userSignUps.id, userSignUpLinks.signUpId))
-    .where(eq(userSignUpLinks.tokenHash, tokenHash));
-  return row === undefined ? null : describeSignUp(reader, row.signUp, await readClock(reader));
+  const signUp = await reader.first(BY_LINK, { tokenHash });
+  return signUp === null ? null : describeSignUp(reader, signUp, await readClock(reader));
 }
 
-async function describeSignUp(reader: Reader, signUp: UserSignUpRow, now: Date): Promise<SignUp> {
-  const names = await reader.drizzle
+const CLIENT_NAMES = prepared((db, given: Given<{ signUpId: UserSignUpId }>) =>
+  db
     .select({ name: clients.fullName })
     .from(userInvitations)
     .innerJoin(clients, eq(clients.id, userInvitations.clientId))
-    .where(and(eq(userInvitations.signUpId, signUp.id), eq(userInvitations.status, 'pending')))
-    .orderBy(asc(userInvitations.id));
-  const [user] = await reader.drizzle
-    .select({ passwordHash: users.passwordHash })
-    .from(users)
-    .where(eq(users.emailKey, emailKey(signUp.email)));
+    .where(and(eq(userInvitations.signUpId, given.signUpId), eq(userInvitations.status, 'pending')))
+    .orderBy(asc(userInvitations.id)),
+);
+
+const PASSWORD = prepared((db, given: Given<{ emailKey: string }>) =>
+  db.select({ passwordHash: users.passwordHash }).from(users).where(eq(users.emailKey, given.emailKey)),
+);
+
+async function describeSignUp(reader: Reader, signUp: UserSignUpRow, now: Date): Promise<SignUp> {
+  const names = await reader.run(CLIENT_NAMES, { signUpId: signUp.id });
+  const user = await reader.first(PASSWORD, { emailKey: emailKey(signUp.email) });
   const needsPassword = (user?.passwordHash ?? null) === null;
   return { signUp, clientNames: names.map(({ name }) => name), needsPassword, now };
 }
+
+const LOCK_USER = prepared((db, given: Given<{ emailKey: string }>) =>
+  db.select().from(users).where(eq(users.emailKey, given.emailKey)).for('update'),
+);
 
 export type SignUpAnswer = 'done' | 'closed';
 
@@ -80,17 +99,10 @@ export async function acceptSignUp(
   if (passwordHash !== null) {
     await insertUser(tx, { email: signUp.email, identity: signUp.identity, profile: NO_PROFILE }, passwordHash, now);
   }
-  const [user] = await tx.drizzle
-    .select()
-    .from(users)
-    .where(eq(users.emailKey, emailKey(signUp.email)))
-    .for('update');
-  if (user === undefined || (user.passwordHash === null && passwordHash === null)) return 'password-needed';
+  const user = await tx.first(LOCK_USER, { emailKey: emailKey(signUp.email) });
+  if (user === null || (user.passwordHash === null && passwordHash === null)) return 'password-needed';
   if (user.passwordHash === null) {
-    await tx.drizzle
-      .update(users)
-      .set({ passwordHash, revision: user.revision + 1n })
-      .where(eq(users.id, user.id));
+    await updateRow(tx, users, user.id, { passwordHash, revision: user.revision + 1n });
   }
   const accepted = await endSignUp(tx, locked, 'accepted');
   const clientIds = accepted.map(({ clientId }) => clientId);

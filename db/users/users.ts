@@ -1,4 +1,4 @@
-import { and, count, eq } from 'drizzle-orm';
+import { and } from 'drizzle-orm';
 import { recordNotFound, refusal } from '../../domain/frame/errors.ts';
 import type { ClientId, UserId } from '../../domain/frame/ids.ts';
 import { requireMove } from '../../domain/frame/moves.ts';
@@ -13,9 +13,11 @@ import {
   type UserProfile,
 } from '../../domain/users/users.ts';
 import { type Reader, type Transaction, uniqueViolation } from '../driver/client.ts';
+import { listOf, type PageOf, type PageRequest, readPage } from '../driver/queries/lists.ts';
+import { insertRowOnce, lockIn, lookUpIn, updateRow } from '../driver/queries/rows.ts';
 import { readClock } from '../frame/clock.ts';
 import { appendEvents } from '../frame/events.ts';
-import type { PageOf, PageRequest } from '../frame/filters.ts';
+import { equalTo } from '../frame/filters.ts';
 import { newId } from '../frame/ids.ts';
 import { insertUserClientRelations, type UserClientRelationRow } from './client-relations.ts';
 import { users } from './users-schema.ts';
@@ -49,41 +51,33 @@ export async function insertUser(
   now: Date,
 ): Promise<UserRow | null> {
   const { email, identity, profile } = user;
-  const [row] = await tx.drizzle
-    .insert(users)
-    .values({
-      id: newId<UserId>(),
-      email,
-      emailKey: emailKey(email),
-      status: 'active',
-      identity,
-      profile,
-      passwordHash,
-      createdAt: now,
-    })
-    .onConflictDoNothing({ target: users.emailKey })
-    .returning();
-  if (row === undefined) return null;
+  const row = await insertRowOnce(tx, users, {
+    id: newId<UserId>(),
+    email,
+    emailKey: emailKey(email),
+    status: 'active',
+    identity,
+    profile,
+    passwordHash,
+    createdAt: now,
+  });
+  if (row === null) return null;
   await appendUserEvent(tx, 'user-created', row, now);
   return row;
 }
 
+const LOCK = lockIn(users, 'update');
+
 export async function changeUser(tx: Transaction, id: UserId, change: UserChange): Promise<UserRow> {
-  const [before] = await tx.drizzle.select().from(users).where(eq(users.id, id)).for('update');
-  if (before === undefined) throw recordNotFound('user', 'id', id);
+  const before = await tx.first(LOCK, { id });
+  if (before === null) throw recordNotFound('user', 'id', id);
   const now = await readClock(tx);
   const { email, identity, profile, status } = applyUserChange(before, change);
   requireMove('user', USER_MOVES, before.status, status);
   const changed = { email, emailKey: emailKey(email), identity, profile, status, revision: before.revision + 1n };
-  const [after] = await tx.drizzle
-    .update(users)
-    .set(changed)
-    .where(eq(users.id, id))
-    .returning()
-    .catch((error: unknown) => {
-      throw uniqueViolation(error) === null ? error : emailTaken(email);
-    });
-  if (after === undefined) throw new Error(`user ${id} is gone under its lock`);
+  const after = await updateRow(tx, users, id, changed).catch((error: unknown) => {
+    throw uniqueViolation(error) === null ? error : emailTaken(email);
+  });
   if (JSON.stringify(presentUser(after)) !== JSON.stringify(presentUser(before))) {
     await appendUserEvent(tx, 'user-updated', after, now);
   }
@@ -99,21 +93,22 @@ async function appendUserEvent(tx: Transaction, type: string, user: User, now: D
   await appendEvents(tx, { module: 'users', resourceId: user.id, occurredAt: now, entries });
 }
 
-export async function findUser(reader: Reader, id: UserId): Promise<UserRow | null> {
-  const [row] = await reader.drizzle.select().from(users).where(eq(users.id, id));
-  return row ?? null;
+const USER = lookUpIn(users);
+
+export function findUser(reader: Reader, id: UserId): Promise<UserRow | null> {
+  return reader.find(USER, id);
 }
 
-/** One page of users in order of creation, and the total. */
-export async function listUsers(
+const LIST = listOf<{ emailKey: string | undefined }, typeof users>(users, (given) =>
+  and(...equalTo([[users.emailKey, given.emailKey]])),
+);
+
+/** One page of users, and the total. */
+export function listUsers(
   reader: Reader,
   filter: { readonly email?: string | undefined },
   page: PageRequest,
 ): Promise<PageOf<UserRow>> {
-  const where = and(...(filter.email === undefined ? [] : [eq(users.emailKey, emailKey(filter.email))]));
-  const [rows, [total]] = await Promise.all([
-    reader.drizzle.select().from(users).where(where).orderBy(users.id).limit(page.size).offset(page.offset),
-    reader.drizzle.select({ total: count() }).from(users).where(where),
-  ]);
-  return { rows, totalElements: total?.total ?? 0 };
+  const values = { emailKey: filter.email === undefined ? undefined : emailKey(filter.email) };
+  return readPage(reader, LIST(values), values, page);
 }

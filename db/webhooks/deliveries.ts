@@ -1,8 +1,12 @@
-import { and, asc, count, eq, inArray, sql } from 'drizzle-orm';
+import { and, asc, sql } from 'drizzle-orm';
 import { recordNotFound } from '../../domain/frame/errors.ts';
 import type { WebhookDeliveryId, WebhookSubscriptionId } from '../../domain/frame/ids.ts';
 import type { Reader, Transaction } from '../driver/client.ts';
-import type { PageOf, PageRequest } from '../frame/filters.ts';
+import { listOf, type PageOf, type PageRequest, readPage } from '../driver/queries/lists.ts';
+import { type Given, prepared } from '../driver/queries/queries.ts';
+import { lookUpIn } from '../driver/queries/rows.ts';
+import { isListed } from '../driver/values.ts';
+import { equalTo } from '../frame/filters.ts';
 import { webhookAttempts, webhookDeliveries } from './schema.ts';
 import { wakeShard } from './subscriptions.ts';
 
@@ -18,32 +22,44 @@ export interface WebhookDeliveryFilter {
   readonly type?: string | undefined;
 }
 
+const DELIVERY = lookUpIn(webhookDeliveries);
+
 export async function findWebhookDelivery(reader: Reader, id: WebhookDeliveryId): Promise<WebhookDelivery | null> {
-  const rows = await reader.drizzle.select().from(webhookDeliveries).where(eq(webhookDeliveries.id, id));
-  const [found] = await withAttempts(reader, rows);
+  const row = await reader.find(DELIVERY, id);
+  if (row === null) return null;
+  const [found] = await withAttempts(reader, [row]);
   return found ?? null;
 }
+
+const LIST = listOf<WebhookDeliveryFilter, typeof webhookDeliveries>(webhookDeliveries, (given) => {
+  const { subscriptionId, status, eventId, resourceId, type } = webhookDeliveries;
+  return and(
+    ...equalTo([
+      [subscriptionId, given.subscriptionId],
+      [status, given.status],
+      [eventId, given.eventId],
+      [resourceId, given.resourceId],
+      [type, given.type],
+    ]),
+  );
+});
 
 export async function listWebhookDeliveries(
   reader: Reader,
   filter: WebhookDeliveryFilter,
   page: PageRequest,
 ): Promise<PageOf<WebhookDelivery>> {
-  const d = webhookDeliveries;
-  const equal = [
-    [d.subscriptionId, filter.subscriptionId],
-    [d.status, filter.status],
-    [d.eventId, filter.eventId],
-    [d.resourceId, filter.resourceId],
-    [d.type, filter.type],
-  ] as const;
-  const where = and(...equal.flatMap(([column, value]) => (value === undefined ? [] : [sql`${column} = ${value}`])));
-  const [rows, [total]] = await Promise.all([
-    reader.drizzle.select().from(d).where(where).orderBy(asc(d.id)).limit(page.size).offset(page.offset),
-    reader.drizzle.select({ total: count() }).from(d).where(where),
-  ]);
-  return { rows: await withAttempts(reader, rows), totalElements: total?.total ?? 0 };
+  const { rows, totalElements } = await readPage(reader, LIST(filter), filter, page);
+  return { rows: await withAttempts(reader, rows), totalElements };
 }
+
+const ATTEMPTS = prepared((db, given: Given<{ ids: readonly WebhookDeliveryId[] }>) =>
+  db
+    .select()
+    .from(webhookAttempts)
+    .where(isListed(webhookAttempts.deliveryId, given.ids))
+    .orderBy(asc(webhookAttempts.deliveryId), asc(webhookAttempts.number)),
+);
 
 async function withAttempts(
   reader: Reader,
@@ -51,11 +67,7 @@ async function withAttempts(
 ): Promise<WebhookDelivery[]> {
   if (rows.length === 0) return [];
   const ids = rows.map((row) => row.id);
-  const attempts = await reader.drizzle
-    .select()
-    .from(webhookAttempts)
-    .where(inArray(webhookAttempts.deliveryId, ids))
-    .orderBy(asc(webhookAttempts.deliveryId), asc(webhookAttempts.number));
+  const attempts = await reader.run(ATTEMPTS, { ids });
   return rows.map((row) => ({ ...row, attempts: attempts.filter((attempt) => attempt.deliveryId === row.id) }));
 }
 

@@ -1,5 +1,7 @@
 import { sql } from 'drizzle-orm';
 import type { Reader } from '../driver/client.ts';
+import { prepared } from '../driver/queries/queries.ts';
+import { eventSequencer } from '../frame/events-schema.ts';
 
 export interface EventCount {
   readonly module: string;
@@ -7,10 +9,11 @@ export interface EventCount {
   readonly count: number;
 }
 
+const LAST_POSITION = prepared((db) => db.select({ position: eventSequencer.lastPosition }).from(eventSequencer));
+
 /** The position of the last numbered event. */
 export async function readLastPosition(reader: Reader): Promise<bigint> {
-  const [row] = await reader.execute<{ position: bigint }>(sql`SELECT last_position AS position FROM event_sequencer`);
-  return row?.position ?? 0n;
+  return (await reader.first(LAST_POSITION, {}))?.position ?? 0n;
 }
 
 /** The number of events of each type between two positions, excluding the first. */

@@ -1,23 +1,19 @@
-import { inArray, sql } from 'drizzle-orm';
+import { and, isNotNull, sql } from 'drizzle-orm';
 import { isLosslessNumber, type LosslessNumber, parse, stringify } from 'lossless-json';
 import * as v from 'valibot';
-import {
-  type AccountId,
-  asId,
-  type ClientId,
-  type Id,
-  type IncomingTransferId,
-  type OutgoingTransferId,
-} from '../../domain/frame/ids.ts';
+import { type AccountId, asId, type ClientId, type Id, type IncomingTransferId } from '../../domain/frame/ids.ts';
 import { formatDateTime } from '../../domain/frame/time/dates.ts';
 import type { ChangingIncomingField } from '../../domain/incoming-transfers/events.ts';
 import { HOLD_REASONS, INCOMING_TRANSFER_STATUSES } from '../../domain/incoming-transfers/incoming-transfers.ts';
 import { OUTGOING_TRANSFER_STATUSES } from '../../domain/outgoing-transfers/outgoing-transfers.ts';
 import { type ChangingOutgoingField, LATER_OUTGOING_FIELDS } from '../../domain/outgoing-transfers/rows.ts';
 import type { Reader } from '../driver/client.ts';
-import { incomingTransfers, outgoingTransfers } from '../frame/schema.ts';
-import { shown as showIncoming, transfersWithAccounts } from '../incoming-transfers/reads.ts';
-import { shown as showOutgoing, transfersWithDestination } from '../outgoing-transfers/reads.ts';
+import { type Given, prepared, type RowOf } from '../driver/queries/queries.ts';
+import { isListed } from '../driver/values.ts';
+import { events } from '../frame/events-schema.ts';
+import { SHOWN_TRANSFERS as INCOMING, shown as showIncoming } from '../incoming-transfers/reads.ts';
+import { SHOWN_TRANSFERS as OUTGOING, shown as showOutgoing } from '../outgoing-transfers/reads.ts';
+import { readLastPosition } from './event-counts.ts';
 
 /** An event as subscribers and the log see it (specification 6). To keep amounts exact, stringify it with lossless-json. */
 export interface EventDocument {
@@ -33,19 +29,26 @@ export interface StoredEvent {
   readonly document: EventDocument;
 }
 
-interface EventRow {
-  readonly id: string;
-  readonly firstPosition: bigint;
-  readonly module: string;
-  readonly resourceId: string;
-  readonly firstSequence: bigint;
-  readonly occurredAt: Date;
+const SHOWN = {
+  id: events.id,
+  /** Null until the event is numbered, and not selected until then. */
+  firstPosition: sql<bigint>`${events.firstPosition}`,
+  module: events.module,
+  resourceId: events.resourceId,
+  firstSequence: events.firstSequence,
+  occurredAt: events.occurredAt,
   /** As text: parsing would round large balances to JavaScript numbers. */
-  readonly entries: string;
-}
+  entries: sql<string>`${events.entries}::text`,
+};
 
-const EVENT_COLUMNS = sql`id, first_position AS "firstPosition", module, resource_id AS "resourceId",
-  first_sequence AS "firstSequence", occurred_at AS "occurredAt", entries::text AS entries`;
+const BY_ROW_ID = prepared((db, given: Given<{ ids: readonly string[] }>) =>
+  db
+    .select(SHOWN)
+    .from(events)
+    .where(and(isListed(events.id, given.ids), isNotNull(events.firstPosition))),
+);
+
+type EventRow = RowOf<typeof BY_ROW_ID>;
 
 /** The id of entry k is the row's id with k as its last hexadecimal digit. */
 function eventIdOf(rowId: string, entry: number): string {
@@ -62,10 +65,7 @@ export async function loadEventBodies(
   eventIds: readonly string[],
 ): Promise<ReadonlyMap<string, string>> {
   const wanted = new Set(eventIds);
-  const rowIds = [...new Set(eventIds.map(rowIdOf))];
-  const rows = await reader.execute<EventRow>(
-    sql`SELECT ${EVENT_COLUMNS} FROM events WHERE id = ANY (${sql.param(rowIds)}::uuid[]) AND first_position IS NOT NULL`,
-  );
+  const rows = await reader.run(BY_ROW_ID, { ids: [...new Set(eventIds.map(rowIdOf))] });
   const bodies = new Map<string, string>();
   for (const { document } of await render(reader, rows)) {
     const { eventId } = document.metadata;
@@ -84,27 +84,50 @@ export interface EventLogPage {
 /** The most rows to read for one page, so that a selective filter cannot scan the whole log. */
 const SCAN_ROWS_MAX = 5_000;
 
+interface LogValues {
+  readonly after: bigint;
+  readonly module: string | null;
+  readonly type: string | null;
+  /** The type as it stands in an entry's JSON. */
+  readonly quotedType: string;
+  readonly limit: number;
+}
+
+const LOG = prepared((db, given: Given<LogValues>) => {
+  const { firstPosition, entryCount, module, entries } = events;
+  const lastPosition = sql<bigint>`${firstPosition} + ${entryCount} - 1`;
+  return db
+    .select({
+      ...SHOWN,
+      lastPosition,
+      matches: sql<boolean>`(${given.module}::text IS NULL OR ${module} = ${given.module}::text)
+        AND (${given.type}::text IS NULL OR ${entries}::text LIKE '%' || ${given.quotedType}::text || '%')`,
+    })
+    .from(events)
+    .where(sql`${firstPosition} > ${given.after}::bigint - 16 AND ${lastPosition} > ${given.after}::bigint`)
+    .orderBy(firstPosition)
+    .limit(given.limit);
+});
+
 /** Numbered events after a position, in order. */
 export async function readEventLog(
   reader: Reader,
   query: { after: bigint; size: number; module?: string | undefined; type?: string | undefined },
 ): Promise<EventLogPage> {
   const { after, size, module, type } = query;
-  const scanned = await reader.execute<EventRow & { matches: boolean; lastPosition: bigint }>(sql`
-    SELECT ${EVENT_COLUMNS}, first_position + entry_count - 1 AS "lastPosition",
-      (${module ?? null}::text IS NULL OR module = ${module ?? null}::text)
-        AND (${type ?? null}::text IS NULL OR entries::text LIKE '%' || ${JSON.stringify(type ?? '')}::text || '%') AS matches
-    FROM events WHERE first_position > ${after}::bigint - 16 AND first_position + entry_count - 1 > ${after}
-    ORDER BY first_position LIMIT ${module === undefined && type === undefined ? size : SCAN_ROWS_MAX}`);
-  const [sequencer] = await reader.execute<{ lastPosition: bigint }>(
-    sql`SELECT last_position AS "lastPosition" FROM event_sequencer`,
-  );
+  const scanned = await reader.run(LOG, {
+    after,
+    module: module ?? null,
+    type: type ?? null,
+    quotedType: JSON.stringify(type ?? ''),
+    limit: module === undefined && type === undefined ? size : SCAN_ROWS_MAX,
+  });
+  const lastPosition: bigint = await readLastPosition(reader);
   const found = await render(reader, scanned.filter(({ matches }) => matches).slice(0, size));
   const events = found
     .filter(({ position, document }) => position > after && (type === undefined || document.webhook.type === type))
     .slice(0, size);
   const full = events.length === size;
-  const lastPosition = sequencer?.lastPosition ?? 0n;
   // A caller that starts beyond the end must not miss the next event.
   const nextPosition =
     (full ? events.at(-1)?.position : scanned.at(-1)?.lastPosition) ?? (after < lastPosition ? after : lastPosition);
@@ -114,8 +137,8 @@ export async function readEventLog(
 /** The rows' entries in order, as shown. */
 async function render(reader: Reader, rows: readonly EventRow[]): Promise<StoredEvent[]> {
   const ids = (module: string) => rows.filter((row) => row.module === module).map((row) => row.resourceId);
-  const outgoing = await loadOutgoing(reader, ids('outgoing-transfers').map(asId<OutgoingTransferId>));
-  const incoming = await loadIncoming(reader, ids('incoming-transfers').map(asId<IncomingTransferId>));
+  const outgoing = await loadOutgoing(reader, ids('outgoing-transfers'));
+  const incoming = await loadIncoming(reader, ids('incoming-transfers'));
   return rows.flatMap((row) => {
     const entries = v.parse(ENTRIES, parse(row.entries));
     return entries.map(({ type, data }, index) => ({
@@ -141,16 +164,14 @@ function contents(row: EventRow, data: Data, outgoing: Outgoing, incoming: Incom
   const check = complianceCheck === undefined ? {} : { complianceCheck };
   switch (row.module) {
     case 'outgoing-transfers': {
-      const found = present(outgoing.get(row.resourceId), row);
-      const transfer = { ...found.transfer, ...v.parse(OUTGOING_CHANGE, own) };
-      return { data: { outgoingTransfer: showOutgoing({ ...found, transfer }), ...check }, connect: {} };
+      const transfer = { ...present(outgoing.get(row.resourceId), row), ...v.parse(OUTGOING_CHANGE, own) };
+      return { data: { outgoingTransfer: showOutgoing(transfer), ...check }, connect: {} };
     }
     case 'incoming-transfers': {
       const found = present(incoming.get(row.resourceId), row);
       const change = v.parse(INCOMING_CHANGE, own);
-      const transfer = { ...found.transfer, ...change };
       const receiver = change.accountId === null ? null : found.receiver;
-      return { data: { incomingTransfer: showIncoming({ ...found, transfer, receiver }), ...check }, connect: {} };
+      return { data: { incomingTransfer: showIncoming({ ...found, ...change, receiver }), ...check }, connect: {} };
     }
     case 'accounts': {
       // Deprecated duplicate of data.account.connection.
@@ -180,16 +201,14 @@ function present<Found>(found: Found | undefined, row: EventRow): Found {
 type Outgoing = Awaited<ReturnType<typeof loadOutgoing>>;
 type Incoming = Awaited<ReturnType<typeof loadIncoming>>;
 
-async function loadOutgoing(reader: Reader, ids: OutgoingTransferId[]) {
-  if (ids.length === 0) return new Map<string, never>();
-  const found = await transfersWithDestination(reader).where(inArray(outgoingTransfers.id, ids));
-  return new Map(found.map((one) => [one.transfer.id as string, one]));
+async function loadOutgoing(reader: Reader, ids: readonly string[]) {
+  const found = ids.length === 0 ? [] : await reader.run(OUTGOING, { ids });
+  return new Map<string, (typeof found)[number]>(found.map((one) => [one.id, one]));
 }
 
-async function loadIncoming(reader: Reader, ids: IncomingTransferId[]) {
-  if (ids.length === 0) return new Map<string, never>();
-  const found = await transfersWithAccounts(reader).where(inArray(incomingTransfers.id, ids));
-  return new Map(found.map((one) => [one.transfer.id as string, one]));
+async function loadIncoming(reader: Reader, ids: readonly string[]) {
+  const found = ids.length === 0 ? [] : await reader.run(INCOMING, { ids });
+  return new Map<string, (typeof found)[number]>(found.map((one) => [one.id, one]));
 }
 
 const DATA = v.record(v.string(), v.unknown());

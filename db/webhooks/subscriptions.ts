@@ -1,10 +1,13 @@
-import { and, asc, count, eq, isNull, sql } from 'drizzle-orm';
+import { and, eq, isNull, sql } from 'drizzle-orm';
 import { recordNotFound, refusal } from '../../domain/frame/errors.ts';
 import { asId, type WebhookDeliveryId, type WebhookSubscriptionId } from '../../domain/frame/ids.ts';
 import { WEBHOOK_DELIVERY_WORKFLOW } from '../../domain/webhooks/deliveries.ts';
 import type { Reader, Transaction } from '../driver/client.ts';
+import { listOf, type PageOf, type PageRequest, readPage } from '../driver/queries/lists.ts';
+import { type Given, prepared } from '../driver/queries/queries.ts';
+import { insertRow, lookUpIn, updateRow } from '../driver/queries/rows.ts';
 import { readClock } from '../frame/clock.ts';
-import type { PageOf, PageRequest } from '../frame/filters.ts';
+import { equalTo } from '../frame/filters.ts';
 import { newId } from '../frame/ids.ts';
 import type { Keyring } from '../frame/keyring.ts';
 import { wake } from '../frame/workflow-wakeups.ts';
@@ -42,11 +45,8 @@ export async function createWebhookSubscription(
   await requireRoom(tx);
   const id = newId<WebhookSubscriptionId>();
   const createdAt = await readClock(tx);
-  const [created] = await tx.drizzle
-    .insert(webhookSubscriptions)
-    .values({ id, ...columns(subscription), shard: Number(`0x${id.slice(-8)}`) % shards, createdAt })
-    .returning();
-  if (created === undefined) throw new Error('an insert returned no row');
+  const shard = Number(`0x${id.slice(-8)}`) % shards;
+  const created = await insertRow(tx, webhookSubscriptions, { id, ...columns(subscription), shard, createdAt });
   await insertSecret(tx, keyring, { subscriptionId: id, secret, createdAt });
   return created;
 }
@@ -58,16 +58,20 @@ async function insertSecret(
 ): Promise<void> {
   const id = newId();
   const secret = keyring.encrypt(given.secret, webhookSecretRow(id));
-  await tx.drizzle.insert(webhookSecrets).values({ ...given, id, secret });
+  await insertRow(tx, webhookSecrets, { ...given, id, secret });
 }
+
+const COUNT = prepared((db) =>
+  db
+    .select({ present: sql<number>`count(*)::integer` })
+    .from(webhookSubscriptions)
+    .where(isNull(webhookSubscriptions.deletedAt)),
+);
 
 /** Takes a lock, so that two concurrent requests cannot both take the last place. */
 async function requireRoom(tx: Transaction): Promise<void> {
   await tx.statement('SELECT pg_advisory_xact_lock($1)', [SUBSCRIPTIONS_LOCK]);
-  const [row] = await tx.drizzle
-    .select({ present: count() })
-    .from(webhookSubscriptions)
-    .where(isNull(webhookSubscriptions.deletedAt));
+  const row = await tx.first(COUNT, {});
   if ((row?.present ?? 0) < SUBSCRIPTIONS_MAX) return;
   throw refusal(
     'common.validation.limit_exceeded',
@@ -84,46 +88,45 @@ function columns<Given extends Partial<NewWebhookSubscription>>({ modules, types
   };
 }
 
+const SUBSCRIPTION = lookUpIn(webhookSubscriptions);
+
 export async function findWebhookSubscription(
   reader: Reader,
   id: WebhookSubscriptionId,
 ): Promise<WebhookSubscription | null> {
-  const [found] = await reader.drizzle
-    .select()
-    .from(webhookSubscriptions)
-    .where(and(eq(webhookSubscriptions.id, id), isNull(webhookSubscriptions.deletedAt)));
-  return found ?? null;
+  const found = await reader.find(SUBSCRIPTION, id);
+  return found?.deletedAt === null ? found : null;
 }
 
-export async function listWebhookSubscriptions(
+interface Filter {
+  readonly status?: WebhookSubscription['status'] | undefined;
+}
+
+const LIST = listOf<Filter, typeof webhookSubscriptions>(
+  webhookSubscriptions,
+  (given) => and(isNull(webhookSubscriptions.deletedAt), ...equalTo([[webhookSubscriptions.status, given.status]])),
+  ['createdAt', 'id'],
+);
+
+export function listWebhookSubscriptions(
   reader: Reader,
-  filter: { readonly status?: WebhookSubscription['status'] | undefined },
+  filter: Filter,
   page: PageRequest,
 ): Promise<PageOf<WebhookSubscription>> {
-  const where = and(
-    isNull(webhookSubscriptions.deletedAt),
-    ...(filter.status === undefined ? [] : [eq(webhookSubscriptions.status, filter.status)]),
-  );
-  const [rows, [total]] = await Promise.all([
-    reader.drizzle
-      .select()
-      .from(webhookSubscriptions)
-      .where(where)
-      .orderBy(asc(webhookSubscriptions.createdAt), asc(webhookSubscriptions.id))
-      .limit(page.size)
-      .offset(page.offset),
-    reader.drizzle.select({ total: count() }).from(webhookSubscriptions).where(where),
-  ]);
-  return { rows, totalElements: total?.total ?? 0 };
+  return readPage(reader, LIST(filter), filter, page);
 }
 
-async function lockSubscription(tx: Transaction, id: WebhookSubscriptionId): Promise<WebhookSubscription> {
-  const [found] = await tx.drizzle
+const LOCK = prepared((db, given: Given<{ id: WebhookSubscriptionId }>) =>
+  db
     .select()
     .from(webhookSubscriptions)
-    .where(and(eq(webhookSubscriptions.id, id), isNull(webhookSubscriptions.deletedAt)))
-    .for('update');
-  if (found === undefined) throw recordNotFound('webhookSubscription', 'id', id);
+    .where(and(eq(webhookSubscriptions.id, given.id), isNull(webhookSubscriptions.deletedAt)))
+    .for('update'),
+);
+
+async function lockSubscription(tx: Transaction, id: WebhookSubscriptionId): Promise<WebhookSubscription> {
+  const found = await tx.first(LOCK, { id });
+  if (found === null) throw recordNotFound('webhookSubscription', 'id', id);
   return found;
 }
 
@@ -136,26 +139,25 @@ export async function changeWebhookSubscription(
   const before = await lockSubscription(tx, id);
   const status = change.status ?? before.status;
   const restarted = status === 'active' && before.status !== 'active';
-  const [after] = await tx.drizzle
-    .update(webhookSubscriptions)
-    .set({
-      ...columns(change),
-      statusReason: status === before.status ? before.statusReason : null,
-      failingSince: restarted ? null : before.failingSince,
-      revision: before.revision + 1n,
-    })
-    .where(eq(webhookSubscriptions.id, id))
-    .returning();
-  if (after === undefined) throw new Error(`webhook subscription ${id} went away under its lock`);
+  const after = await updateRow(tx, webhookSubscriptions, id, {
+    ...columns(change),
+    statusReason: status === before.status ? before.statusReason : null,
+    failingSince: restarted ? null : before.failingSince,
+    revision: before.revision + 1n,
+  });
   if (restarted) await wakeShard(tx, after.shard);
   return after;
 }
+
+const DELETE_SECRETS = prepared((db, given: Given<{ id: WebhookSubscriptionId }>) =>
+  db.delete(webhookSecrets).where(eq(webhookSecrets.subscriptionId, given.id)),
+);
 
 /** Ends deliveries and deletes the secrets; past deliveries stay readable. */
 export async function deleteWebhookSubscription(tx: Transaction, id: WebhookSubscriptionId): Promise<void> {
   await lockSubscription(tx, id);
   await tx.execute(sql`UPDATE webhook_subscriptions SET deleted_at = service_now() WHERE id = ${id}`);
-  await tx.drizzle.delete(webhookSecrets).where(eq(webhookSecrets.subscriptionId, id));
+  await tx.run(DELETE_SECRETS, { id });
 }
 
 /** Signs with the new secret and its predecessor for a day; older secrets end at once. */

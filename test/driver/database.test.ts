@@ -1,6 +1,6 @@
 import { connect as connectTcp, createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { eq, sql } from 'drizzle-orm';
+import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { findAccount } from '../../db/accounts/reads.ts';
 import {
@@ -15,10 +15,11 @@ import {
   uniqueViolation,
 } from '../../db/driver/client.ts';
 import { QUEUE_LENGTH_MAX } from '../../db/driver/deadlines.ts';
+import { insertRow, insertRowOnce, lookUpIn, updateRow } from '../../db/driver/queries/rows.ts';
 import { readClock } from '../../db/frame/clock.ts';
 import { newId } from '../../db/frame/ids.ts';
-import { machineUsers } from '../../db/frame/schema.ts';
 import { lockAccounts, lockAccountsOf } from '../../db/ledger/ledger.ts';
+import { machineUsers } from '../../db/machine-users/machine-users-schema.ts';
 import { readTransferFacts } from '../../db/outgoing-transfers/creation.ts';
 import { findDueSubmission } from '../../db/outgoing-transfers/outgoing-transfers.ts';
 import { readDueSubmission } from '../../db/outgoing-transfers/payment-submissions.ts';
@@ -129,17 +130,25 @@ test('a statement that is left to the commit and cannot even be sent fails the t
     sendWithCommit(tx.statement('SELECT $1::timestamptz', [new Date(Number.NaN)]));
   });
   await expect(work).rejects.toThrow(RangeError);
+  const prepared = database.transaction(async (tx) => {
+    await addOne(tx, 'a');
+    sendWithCommit(updateRow(tx, machineUsers, newId(), { createdAt: new Date(Number.NaN) }));
+  });
+  await expect(prepared).rejects.toThrow(RangeError);
   expect(await counterValue('a')).toBe(before);
 });
 
-test('the drizzle builder reads and writes inside a transaction and outside', async () => {
+test('a prepared query reads and writes inside a transaction and outside', async () => {
   const id = newId<MachineUserId>();
   const createdAt = await readClock(database.reader);
   await database.transaction(async (tx) => {
-    await tx.drizzle.insert(machineUsers).values({ id, name: 'n', roles: ['viewer'], status: 'active', createdAt });
+    const row = { id, name: 'n', roles: ['viewer' as const], status: 'active' as const, createdAt };
+    expect(await insertRow(tx, machineUsers, row)).toEqual({ ...row, revokedAt: null });
+    expect(await insertRowOnce(tx, machineUsers, row)).toBeNull();
+    expect(await updateRow(tx, machineUsers, id, { roles: ['admin', 'viewer'] })).toMatchObject({ name: 'n' });
   });
-  const rows = await database.reader.drizzle.select().from(machineUsers).where(eq(machineUsers.id, id));
-  expect(rows).toEqual([{ id, name: 'n', roles: ['viewer'], status: 'active', createdAt, revokedAt: null }]);
+  const found = { id, name: 'n', roles: ['admin', 'viewer'], status: 'active', createdAt, revokedAt: null };
+  expect(await database.reader.find(lookUpIn(machineUsers), id)).toEqual(found);
 });
 
 test('what throws leaves nothing behind, and its own error is what the caller sees', async () => {

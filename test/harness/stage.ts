@@ -6,6 +6,7 @@ import { type Logger, pino } from 'pino';
 import { type RunningWorkers, startWorkers } from '../../activities/worker.ts';
 import { type Configuration, loadConfiguration, localConfigurationFiles } from '../../config/configuration.ts';
 import { createDatabase, type Database } from '../../db/driver/client.ts';
+import { lookUpIn } from '../../db/driver/queries/rows.ts';
 import { newId } from '../../db/frame/ids.ts';
 import { outgoingTransfers } from '../../db/frame/schema.ts';
 import { lockAccounts, post } from '../../db/ledger/ledger.ts';
@@ -26,6 +27,8 @@ import { workflowWakeupRelay } from '../../loops/workflow-wakeups.ts';
 import { TEST_KEYRING } from './keyring.ts';
 import { createTestDatabase, type TestDatabase } from './servers/postgres.ts';
 import { type ScriptedProvider, scriptedProvider } from './workflows/scripted-provider.ts';
+
+const TRANSFER = lookUpIn(outgoingTransfers);
 
 /** The service's work around Temporal in this process: its own database, and loops and workers to start and stop. */
 export interface Stage {
@@ -123,8 +126,8 @@ export async function setStage(options: StageOptions): Promise<Stage> {
     account: (postedMinor) => insertAccount(database, postedMinor),
     transfer: (account, change) => insertTransfer(database, configuration, account, change),
     find: async (id) => {
-      const [row] = await database.reader.drizzle.select().from(outgoingTransfers).where(sql`id = ${id}`);
-      if (row === undefined) throw new Error(`no transfer ${id}`);
+      const row = await database.reader.find(TRANSFER, id);
+      if (row === null) throw new Error(`no transfer ${id}`);
       return row;
     },
     close: async () => {

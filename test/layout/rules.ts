@@ -159,6 +159,17 @@ export function sqlBreaches(sources: readonly Source[]): string[] {
     );
 }
 
+/** Queries are built once, at the top of a module: building one takes longer than executing it. */
+export function queryBreaches(sources: readonly Source[]): string[] {
+  return sources
+    .filter(({ path }) => path.startsWith('db/') && !path.startsWith('db/driver/') && !isTest(path))
+    .flatMap(({ path, uses }) =>
+      uses
+        .filter(({ what }) => what === 'a query built per call')
+        .map(({ line }) => `${path}:${line} builds a query per call: build it at the top of the module`),
+    );
+}
+
 /** What a replayed workflow must not do, and what the deciding layers must receive as arguments. */
 const FORBIDDEN_USES: Readonly<Record<string, readonly string[]>> = {
   workflows: [

@@ -42,7 +42,8 @@ export function readSource(path: string, text: string): Source {
   const lineOf = lineFinder(text);
   const functions: FunctionSize[] = [];
   const uses: Use[] = [];
-  walk(parsed.program, (node, parent) => {
+  walk(parsed.program, (node, parent, isInFunction) => {
+    if (isInFunction && isQueryBuilding(node)) uses.push({ what: 'a query built per call', line: lineOf(node.start) });
     if (FUNCTIONS.has(node.type)) {
       functions.push({ name: functionName(node, parent), lines: lineOf(node.end) - lineOf(node.start) + 1 });
     }
@@ -78,13 +79,23 @@ export function filesBelow(root: string, folder: string): string[] {
 
 const FUNCTIONS = new Set(['FunctionDeclaration', 'FunctionExpression', 'ArrowFunctionExpression']);
 
-function walk(value: unknown, visit: (node: Node, parent: Node | null) => void, parent: Node | null = null): void {
+type Visit = (node: Node, parent: Node | null, isInFunction: boolean) => void;
+
+function walk(value: unknown, visit: Visit, parent: Node | null = null, isInFunction = false): void {
   if (Array.isArray(value)) {
-    for (const item of value) walk(item, visit, parent);
+    for (const item of value) walk(item, visit, parent, isInFunction);
   } else if (isNode(value)) {
-    visit(value, parent);
-    for (const child of Object.values(value)) walk(child, visit, value);
+    visit(value, parent, isInFunction);
+    const isInside = isInFunction || FUNCTIONS.has(value.type);
+    for (const child of Object.values(value)) walk(child, visit, value, isInside);
   }
+}
+
+/** What builds a query from the schema (db/driver/queries/). */
+const QUERY_BUILDERS = new Set(['prepared', 'lookUpIn', 'lockIn', 'listOf']);
+
+function isQueryBuilding({ type, callee }: Node): boolean {
+  return type === 'CallExpression' && isNode(callee) && QUERY_BUILDERS.has(String(callee.name));
 }
 
 function isNode(value: unknown): value is Node {

@@ -1,7 +1,18 @@
 import { jsonb, pgTable, text, timestamp, uuid } from 'drizzle-orm/pg-core';
 import type { MachineUserId, MachineUserKeyId } from '../../domain/frame/ids.ts';
+import type { Role } from '../../domain/machine-users/roles.ts';
 
-/** The keys for drizzle, apart from the tables of schema.ts. A trigger fills `key_material`. */
+/** Machine users and their keys for drizzle; the migrations are authoritative. */
+export const machineUsers = pgTable('machine_users', {
+  id: uuid('id').$type<MachineUserId>().primaryKey(),
+  name: text('name').notNull(),
+  roles: text('roles').array().$type<Role[]>().notNull(),
+  status: text('status', { enum: ['active', 'revoked'] }).notNull(),
+  createdAt: timestamp('created_at', { withTimezone: true, mode: 'date' }).notNull(),
+  revokedAt: timestamp('revoked_at', { withTimezone: true, mode: 'date' }),
+});
+
+/** A trigger fills `key_material`. */
 export const machineUserKeys = pgTable('machine_user_keys', {
   id: uuid('id').$type<MachineUserKeyId>().primaryKey(),
   machineUserId: uuid('machine_user_id').$type<MachineUserId>().notNull(),

@@ -1,0 +1,206 @@
+import { type Query as BuiltQuery, Column, getTableColumns, is, Param, Placeholder, type SQL, sql } from 'drizzle-orm';
+import {
+  PgDatabase,
+  PgDialect,
+  PgPreparedQuery,
+  type PgQueryResultHKT,
+  PgSession,
+  type PgTable,
+  type PreparedQueryConfig,
+  type SelectedFieldsOrdered,
+} from 'drizzle-orm/pg-core';
+
+/**
+ * A query that Drizzle has built from the schema: constant text, where the values go, and the shape of its rows. Building
+ * one takes longer than executing it, so it is built once, by `prepared` in a module; a Reader executes it.
+ */
+export class Query<Values extends object, Row> {
+  readonly text: string;
+  readonly #params: readonly Value[];
+  readonly #fields: readonly Field[];
+  readonly #isNested: boolean;
+
+  constructor(text: string, params: readonly Value[], fields: readonly Field[]) {
+    this.text = text;
+    this.#params = params;
+    this.#fields = fields;
+    this.#isNested = fields.some(({ group }) => group !== null);
+  }
+
+  paramsOf(values: Values): unknown[] {
+    return this.#params.map((param) => param(values));
+  }
+
+  /** The rows of an answer whose columns are in the order of the selection. */
+  rowsOf(answer: readonly (readonly unknown[])[]): Row[] {
+    const rows = answer.map((columns) => (this.#isNested ? this.#nestedRow(columns) : this.#row(columns)));
+    // The text and the row's type come from the same selection.
+    return rows as Row[];
+  }
+
+  #row(columns: readonly unknown[]): Record<string, unknown> {
+    const row: Record<string, unknown> = {};
+    for (const [at, { name }] of this.#fields.entries()) row[name] = columns[at];
+    return row;
+  }
+
+  /** A table that an outer join has not found is null. */
+  #nestedRow(columns: readonly unknown[]): Record<string, unknown> {
+    const row: Record<string, unknown> = {};
+    const found = new Map<string, Record<string, unknown>>();
+    for (const [at, { group, name }] of this.#fields.entries()) {
+      const value = columns[at];
+      if (group === null) {
+        row[name] = value;
+        continue;
+      }
+      let table = found.get(group);
+      if (table === undefined) {
+        table = {};
+        found.set(group, table);
+        row[group] = null;
+      }
+      table[name] = value;
+      if (value !== null) row[group] = table;
+    }
+    return row;
+  }
+}
+
+/** A query for the rows with the given ids (`isListed`). */
+export type LookUp<Row extends { readonly id: string }> = Query<{ readonly ids: readonly string[] }, Row>;
+
+/** The rows of a query. */
+export type RowOf<Prepared> = Prepared extends Query<infer _, infer Row> ? Row : never;
+
+/** Where a column of the answer goes in the row: `group` is the table's name in a selection of several tables. */
+interface Field {
+  readonly group: string | null;
+  readonly name: string;
+}
+
+type Value = (given: object) => unknown;
+
+/** The places of a query's values, named as the values. */
+export type Given<Values> = { readonly [Name in keyof Values]-?: Placeholder<string, Values[Name]> };
+
+/** What `prepare` of Drizzle's builders takes and says about the rows. */
+interface Preparable<Row> {
+  prepare(name: string): { execute(values?: Record<string, unknown>): Promise<Row[]> };
+}
+
+/**
+ * Builds a query, at the top of a module: `prepared((db, given: Given<{ id: ClientId }>) => db.select()…)`. The layout test
+ * refuses it inside a function.
+ */
+export function prepared<Values extends object, Row>(
+  build: (db: QueryBuilder, given: Given<Values>) => Preparable<Row>,
+): Query<Values, Row> {
+  const built: unknown = build(BUILDER, places<Values>()).prepare('');
+  if (!(built instanceof Prepared)) throw new Error('only what the given builder builds can be prepared');
+  const { sql: text, params } = built.getQuery();
+  return new Query(text, params.map(paramOf), (built.fields ?? []).map(fieldOf));
+}
+
+/** Columns under the names of the schema, for text that reads the rows of an embedded selection by name. */
+export function named<Table extends PgTable, Name extends keyof Table['$inferSelect'] & string>(
+  table: Table,
+  names: readonly Name[],
+): { readonly [Of in Name]: SQL.Aliased<Table['$inferSelect'][Of]> } {
+  const columns = getTableColumns<PgTable>(table);
+  const aliased = names.map((name) => [name, sql`${columns[name]}`.as(name)] as const);
+  // Each alias has the type of its column.
+  return Object.fromEntries(aliased) as { [Of in Name]: SQL.Aliased<Table['$inferSelect'][Of]> };
+}
+
+function places<Values>(): Given<Values> {
+  // Each name that the query uses becomes a place; the type allows no other.
+  return new Proxy({}, { get: (_, name) => sql.placeholder(String(name)) }) as Given<Values>;
+}
+
+/** The names of the values that are there. */
+export function namesIn(values: object): string[] {
+  return Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : [name]));
+}
+
+function paramOf(param: unknown): Value {
+  if (is(param, Placeholder)) return valueNamed(param.name);
+  if (is(param, Param) && is(param.value, Placeholder)) {
+    const { encoder } = param;
+    const read = valueNamed(param.value.name);
+    return (given) => {
+      const value = read(given);
+      return value === null ? null : encoder.mapToDriverValue(value);
+    };
+  }
+  return () => param;
+}
+
+function valueNamed(name: string): Value {
+  return (given) => {
+    const value: unknown = Reflect.get(given, name);
+    if (value === undefined) throw new Error(`a query was executed without its value ${name}`);
+    return value;
+  };
+}
+
+/** Column types whose values the driver's parsers return as the schema's type says. */
+const PARSED_BY_DRIVER = new Set([
+  'PgArray',
+  'PgBigInt64',
+  'PgBoolean',
+  'PgCustomColumn',
+  'PgDateString',
+  'PgInteger',
+  'PgJson',
+  'PgJsonb',
+  'PgSmallInt',
+  'PgText',
+  'PgTimestamp',
+  'PgUUID',
+]);
+
+function fieldOf({ path, field }: SelectedFieldsOrdered[number]): Field {
+  if (is(field, Column) && !PARSED_BY_DRIVER.has(field.columnType)) {
+    throw new Error(`the driver does not parse ${field.name}, a ${field.columnType}, as the schema says`);
+  }
+  const [first = '', second] = path;
+  return second === undefined ? { group: null, name: first } : { group: first, name: second };
+}
+
+/** Statements without `returning` have no rows. */
+interface Answers extends PgQueryResultHKT {
+  readonly type: never[];
+}
+
+export type QueryBuilder = PgDatabase<Answers>;
+
+class Prepared<Config extends PreparedQueryConfig> extends PgPreparedQuery<Config> {
+  readonly fields: SelectedFieldsOrdered | undefined;
+
+  constructor(built: BuiltQuery, fields: SelectedFieldsOrdered | undefined) {
+    super(built, undefined, undefined);
+    this.fields = fields;
+  }
+
+  override execute(): Promise<Config['execute']> {
+    throw new Error('a Reader executes queries');
+  }
+}
+
+/** Builds, and executes nothing. */
+class BuildingSession extends PgSession<Answers> {
+  override prepareQuery<Config extends PreparedQueryConfig>(
+    built: BuiltQuery,
+    fields: SelectedFieldsOrdered | undefined,
+  ): Prepared<Config> {
+    return new Prepared(built, fields);
+  }
+
+  override transaction(): Promise<never> {
+    throw new Error('a Database opens transactions');
+  }
+}
+
+const dialect = new PgDialect();
+const BUILDER: QueryBuilder = new PgDatabase(dialect, new BuildingSession(dialect), undefined);
