@@ -87,6 +87,15 @@ export class BatchingReader extends StatementReader {
   }
 }
 
+/** Values that cannot be sent are a failure of the statement. */
+function attempt<Value>(start: () => Promise<Value>): Promise<Value> {
+  try {
+    return start();
+  } catch (error) {
+    return Promise.reject(error);
+  }
+}
+
 /** The `tx` of a transaction: statements on its connection, refused once it has ended. */
 export class TransactionReader extends StatementReader implements Transaction {
   readonly inTransaction = true;
@@ -97,9 +106,7 @@ export class TransactionReader extends StatementReader implements Transaction {
     const state = { ended: false, firstFailure: undefined as unknown };
     const send = <Value>(start: () => Promise<Value>): Promise<Value> => {
       if (state.ended) return Promise.reject(new Error('a statement was sent after its transaction had ended'));
-      // Values that cannot be sent fail the transaction too.
-      const sent = new Promise<Value>((resolve) => resolve(start()));
-      const answer = sent.catch((error: unknown) => {
+      const answer = attempt(start).catch((error: unknown) => {
         state.firstFailure ??= error;
         throw sqlState(error) === TRANSACTION_FAILED_BEFORE ? state.firstFailure : error;
       });
