@@ -54,6 +54,7 @@ async function main(): Promise<void> {
       writeFileSync(documentFile, JSON.stringify(withSeededIds(served, ids)));
       const configFile = join(directory, 'schemathesis.toml');
       writeFileSync(configFile, CONFIGURATION);
+      writeFileSync(join(directory, `${HOOKS_MODULE}.py`), HOOKS);
       const exitCode = await run(command, configFile, documentFile, { url: api.url, token: user.token, directory });
       finish(readCounts(join(directory, 'report.xml'), exitCode));
     } finally {
@@ -112,6 +113,26 @@ enabled = true
 expected-statuses = ["2xx", 404, 422]
 `;
 
+const HOOKS_MODULE = 'contract_test_hooks';
+
+// Python counts the depth of the syntax tree that it builds once for all threads (CPython issue 106905), so that two workers
+// that parse at the same moment can fail with "AST constructor recursion depth mismatch".
+const HOOKS = `
+import ast
+import threading
+
+parse_unguarded = ast.parse
+one_at_a_time = threading.RLock()
+
+
+def parse(*arguments, **options):
+    with one_at_a_time:
+        return parse_unguarded(*arguments, **options)
+
+
+ast.parse = parse
+`;
+
 function run(
   command: string,
   configFile: string,
@@ -139,7 +160,12 @@ function run(
     ],
     {
       cwd: target.directory,
-      env: { ...process.env, CONTRACT_TEST_TOKEN: target.token, PYTHONDONTWRITEBYTECODE: '1' },
+      env: {
+        ...process.env,
+        CONTRACT_TEST_TOKEN: target.token,
+        SCHEMATHESIS_HOOKS: HOOKS_MODULE,
+        PYTHONDONTWRITEBYTECODE: '1',
+      },
       stdio: ['ignore', 'inherit', 'inherit'],
       timeout: TIME_LIMIT_MS,
     },
