@@ -1,7 +1,8 @@
-import { type SQL, sql } from 'drizzle-orm';
+import { eq, type SQL, sql } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import { presentRoutingCodes } from '../../domain/accounts/routing-codes.ts';
 import type { PartyAccount } from '../../domain/incoming-transfers/incoming-transfers.ts';
+import type { QueryBuilder } from '../driver/queries/queries.ts';
 import { partyAccounts } from './party-accounts-schema.ts';
 
 /** One of our accounts as a transfer shows it (specification 2.1). */
@@ -29,12 +30,19 @@ const SHOWN = [
   'routingCodes',
 ] as const satisfies readonly (keyof PartyAccount)[];
 
-/** The same as an expression over a joined row of party_accounts; null where the join found none. */
-export function partyAccountFrom(
-  joined: Readonly<Record<'id' | (typeof SHOWN)[number], PgColumn>>,
-): SQL<PartyAccount | null> {
-  const pairs = SHOWN.map((name) => sql`${sql.raw(`'${name}'`)}, ${joined[name]}`);
-  return sql`CASE WHEN ${joined.id} IS NOT NULL THEN jsonb_build_object(${sql.join(pairs, sql`, `)}) END`;
+/**
+ * The row of party_accounts by which a transfer shows an account, to join laterally: one look-up by index for each transfer.
+ * As an ordinary join, Postgres reads the whole table into a hash for a page of ten.
+ */
+export function shownPartyAccount(db: QueryBuilder, name: string, named: PgColumn, accountId: PgColumn) {
+  const pairs = SHOWN.map((field) => sql`${sql.raw(`'${field}'`)}, ${partyAccounts[field]}`);
+  const account = sql<PartyAccount | null>`jsonb_build_object(${sql.join(pairs, sql`, `)})`;
+  return db
+    .select({ account: account.as(`${name}_shown`), holderIdentity: partyAccounts.holderIdentity })
+    .from(partyAccounts)
+    .where(eq(partyAccounts.id, partyAccountId(named, accountId)))
+    .limit(1)
+    .as(name);
 }
 
 /**

@@ -1,63 +1,57 @@
-import { and, eq, type SQL, sql } from 'drizzle-orm';
+import { and, type SQL, sql } from 'drizzle-orm';
 import { alias } from 'drizzle-orm/pg-core';
 import type { IncomingTransferId } from '../../domain/frame/ids.ts';
 import {
   type IncomingTransferStatus,
+  type PartyAccount,
   presentIncomingTransfer,
 } from '../../domain/incoming-transfers/incoming-transfers.ts';
-import { partyAccountFrom, partyAccountId, partyAccountOf } from '../accounts/party-accounts.ts';
+import { partyAccountId, partyAccountOf, shownPartyAccount } from '../accounts/party-accounts.ts';
 import { partyAccounts } from '../accounts/party-accounts-schema.ts';
 import type { Reader } from '../driver/client.ts';
 import type { PageOf, PageRequest } from '../driver/queries/lists.ts';
-import { type Given, named, prepared, type QueryBuilder, type RowOf } from '../driver/queries/queries.ts';
+import { embedded, type Given, named, prepared, type QueryBuilder, type RowOf } from '../driver/queries/queries.ts';
 import { isListed } from '../driver/values.ts';
 import { contains, type TransferFilter, transferConditions } from '../frame/filters.ts';
 import { incomingTransfers } from '../frame/schema.ts';
 import { readTransferPage } from '../ledger/transfer-counts.ts';
 
-const sender = alias(partyAccounts, 'sender');
-const receiver = alias(partyAccounts, 'receiver');
-
-const SHOWN = {
-  ...named(incomingTransfers, [
-    'id',
-    'transactionNumber',
-    'clientId',
-    'accountId',
-    'status',
-    'scope',
-    'scheme',
-    'currency',
-    'amountMinor',
-    'feeMinor',
-    'transferDate',
-    'outgoingTransferId',
-    'provisionedAccountCreditId',
-    'provider',
-    'serviceProviderId',
-    'serviceProviderReference',
-    'senderInformation',
-    'senderName',
-    'holdReason',
-    'failureCode',
-    'senderAccount',
-    'receiverAccount',
-  ]),
-  sender: partyAccountFrom(sender).as('sender'),
-  receiver: partyAccountFrom(receiver).as('receiver'),
-};
-
-const isSender = eq(
-  sender.id,
-  partyAccountId(incomingTransfers.senderPartyAccountId, incomingTransfers.senderAccountId),
-);
-const isReceiver = eq(
-  receiver.id,
-  partyAccountId(incomingTransfers.receiverPartyAccountId, incomingTransfers.accountId),
-);
-
 function selectShown(db: QueryBuilder) {
-  return db.select(SHOWN).from(incomingTransfers).leftJoin(sender, isSender).leftJoin(receiver, isReceiver);
+  const { senderPartyAccountId, senderAccountId, receiverPartyAccountId, accountId } = incomingTransfers;
+  const sender = shownPartyAccount(db, 'sender', senderPartyAccountId, senderAccountId);
+  const receiver = shownPartyAccount(db, 'receiver', receiverPartyAccountId, accountId);
+  return db
+    .select({
+      ...named(incomingTransfers, [
+        'id',
+        'transactionNumber',
+        'clientId',
+        'accountId',
+        'status',
+        'scope',
+        'scheme',
+        'currency',
+        'amountMinor',
+        'feeMinor',
+        'transferDate',
+        'outgoingTransferId',
+        'provisionedAccountCreditId',
+        'provider',
+        'serviceProviderId',
+        'serviceProviderReference',
+        'senderInformation',
+        'senderName',
+        'holdReason',
+        'failureCode',
+        'senderAccount',
+        'receiverAccount',
+      ]),
+      sender: sql<PartyAccount | null>`${sender.account}`.as('sender'),
+      receiver: sql<PartyAccount | null>`${receiver.account}`.as('receiver'),
+    })
+    .from(incomingTransfers)
+    .leftJoinLateral(sender, sql`true`)
+    .leftJoinLateral(receiver, sql`true`);
 }
 
 /** Transfers with what GET, lists and events show beside them. */
@@ -66,7 +60,7 @@ export const SHOWN_TRANSFERS = prepared((db, given: Given<{ ids: readonly string
 );
 
 /** As text: a page is read in the statement that finds it. */
-const SELECT = sql.raw(prepared(selectShown).text);
+const SELECT = embedded(selectShown);
 
 type Row = RowOf<typeof SHOWN_TRANSFERS>;
 
@@ -94,6 +88,11 @@ export interface IncomingTransferFilter extends TransferFilter<IncomingTransferS
   readonly senderName?: string | undefined;
 }
 
+const sender = alias(partyAccounts, 'sender');
+const { senderPartyAccountId, senderAccountId } = incomingTransfers;
+const SENDER = sql`
+  LEFT JOIN ${partyAccounts} AS ${sender} ON ${sender.id} = ${partyAccountId(senderPartyAccountId, senderAccountId)}`;
+
 function conditions(filter: IncomingTransferFilter): SQL | undefined {
   const { senderInformation, senderName } = filter;
   const shownName = sql`coalesce(${incomingTransfers.senderName}, ${sender.accountHolderName})`;
@@ -111,8 +110,7 @@ export async function listIncomingTransfers(
   page: PageRequest,
 ): Promise<PageOf<IncomingTransferShown>> {
   const where = conditions(filter) ?? sql`true`;
-  const bySender = sql`LEFT JOIN ${partyAccounts} AS ${sender} ON ${isSender}`;
-  const joined = filter.senderName === undefined ? undefined : bySender;
+  const joined = filter.senderName === undefined ? undefined : SENDER;
   const asked = { direction: 'incoming', filter: { ...filter }, where, joined, page } as const;
   const { rows, totalElements } = await readTransferPage<Row>(reader, asked, SELECT);
   return { rows: rows.map(shown), totalElements };

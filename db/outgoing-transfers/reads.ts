@@ -1,37 +1,32 @@
-import { and, eq, type SQL, sql } from 'drizzle-orm';
-import { alias } from 'drizzle-orm/pg-core';
+import { and, type SQL, sql } from 'drizzle-orm';
 import type { OutgoingTransferId } from '../../domain/frame/ids.ts';
-import type { HolderIdentity } from '../../domain/incoming-transfers/incoming-transfers.ts';
+import type { HolderIdentity, PartyAccount } from '../../domain/incoming-transfers/incoming-transfers.ts';
 import {
   type BeneficiaryShown,
   type OutgoingTransferStatus,
   presentBeneficiaryShown,
 } from '../../domain/outgoing-transfers/outgoing-transfers.ts';
 import { presentOutgoingTransfer, SHOWN_OUTGOING_FIELDS } from '../../domain/outgoing-transfers/rows.ts';
-import { partyAccountFrom, partyAccountId, partyAccountOf } from '../accounts/party-accounts.ts';
-import { partyAccounts } from '../accounts/party-accounts-schema.ts';
+import { partyAccountOf, shownPartyAccount } from '../accounts/party-accounts.ts';
 import type { Reader } from '../driver/client.ts';
 import type { PageOf, PageRequest } from '../driver/queries/lists.ts';
-import { type Given, named, prepared, type QueryBuilder, type RowOf } from '../driver/queries/queries.ts';
+import { embedded, type Given, named, prepared, type QueryBuilder, type RowOf } from '../driver/queries/queries.ts';
 import { isListed } from '../driver/values.ts';
 import { contains, type TransferFilter, transferConditions } from '../frame/filters.ts';
 import { outgoingTransfers } from '../frame/schema.ts';
 import { readTransferPage } from '../ledger/transfer-counts.ts';
 
-const destination = alias(partyAccounts, 'destination');
-
-const SHOWN = {
-  ...named(outgoingTransfers, [...SHOWN_OUTGOING_FIELDS, 'beneficiary']),
-  destination: partyAccountFrom(destination).as('destination'),
-  destinationHolder: sql<HolderIdentity | null>`${destination.holderIdentity}`.as('destinationHolder'),
-};
-
 function selectShown(db: QueryBuilder) {
   const { destinationPartyAccountId, destinationAccountId } = outgoingTransfers;
+  const destination = shownPartyAccount(db, 'destination', destinationPartyAccountId, destinationAccountId);
   return db
-    .select(SHOWN)
+    .select({
+      ...named(outgoingTransfers, [...SHOWN_OUTGOING_FIELDS, 'beneficiary']),
+      destination: sql<PartyAccount | null>`${destination.account}`.as('destination'),
+      destinationHolder: sql<HolderIdentity | null>`${destination.holderIdentity}`.as('destinationHolder'),
+    })
     .from(outgoingTransfers)
-    .leftJoin(destination, eq(destination.id, partyAccountId(destinationPartyAccountId, destinationAccountId)));
+    .leftJoinLateral(destination, sql`true`);
 }
 
 /** Transfers with what GET, lists and events show beside them. */
@@ -40,7 +35,7 @@ export const SHOWN_TRANSFERS = prepared((db, given: Given<{ ids: readonly string
 );
 
 /** As text: a page is read in the statement that finds it. */
-const SELECT = sql.raw(prepared(selectShown).text);
+const SELECT = embedded(selectShown);
 
 type Row = RowOf<typeof SHOWN_TRANSFERS>;
 

@@ -102,6 +102,11 @@ export function prepared<Values extends object, Row>(
   return new Query(text, params.map(paramOf), (built.fields ?? []).map(fieldOf));
 }
 
+/** The text of a selection without values, built once, to embed in a `sql` template. */
+export function embedded(build: (db: QueryBuilder) => { getSQL(): SQL }): SQL {
+  return sql.raw(dialect.sqlToQuery(build(BUILDER).getSQL().inlineParams()).sql);
+}
+
 /** Columns under the names of the schema, for text that reads the rows of an embedded selection by name. */
 export function named<Table extends PgTable, Name extends keyof Table['$inferSelect'] & string>(
   table: Table,
