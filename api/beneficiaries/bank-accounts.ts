@@ -190,9 +190,6 @@ const getBankAccounts = route(
   },
   async ({ params, query, page, services }) => {
     const { reader } = services.database;
-    if ((await findBeneficiary(reader, params.beneficiaryId)) === null) {
-      throw recordNotFound('beneficiary', 'id', params.beneficiaryId);
-    }
     const iban = query['data.beneficiaryBankAccount.iban'];
     const key = query['data.beneficiaryBankAccount.routingCodeKey'];
     const code = query['data.beneficiaryBankAccount.routingCodeValue'];
@@ -206,6 +203,9 @@ const getBankAccounts = route(
       routingCodeValue: key === undefined || code === undefined ? code : (normalRoutingCode(key, code) ?? code),
     };
     const { rows, totalElements } = await listBankAccounts(reader, params.beneficiaryId, filter, page);
+    if (totalElements === 0 && (await findBeneficiary(reader, params.beneficiaryId)) === null) {
+      throw recordNotFound('beneficiary', 'id', params.beneficiaryId);
+    }
     return { data: { beneficiaryBankAccounts: rows.map(presentBeneficiaryBankAccount) }, totalElements };
   },
 );

@@ -238,8 +238,10 @@ const getClientRelations = route(
   },
   async ({ params, page, services }) => {
     const { reader } = services.database;
-    if ((await findClient(reader, params.clientId)) === null) throw recordNotFound('client', 'id', params.clientId);
     const { rows, totalElements } = await listClientRelations(reader, params.clientId, page);
+    if (totalElements === 0 && (await findClient(reader, params.clientId)) === null) {
+      throw recordNotFound('client', 'id', params.clientId);
+    }
     return { data: { clientRelations: rows.map(presentClientRelation) }, totalElements };
   },
 );

@@ -69,12 +69,14 @@ const getUserClientRelations = route(
   },
   async ({ params, query, page, services }) => {
     const { reader } = services.database;
-    if ((await findUser(reader, params.userId)) === null) throw recordNotFound('user', 'id', params.userId);
     const filter = {
       clientId: query['data.userClientRelation.clientId'],
       status: query['data.userClientRelation.status'],
     };
     const { rows, totalElements } = await listUserClientRelations(reader, params.userId, filter, page);
+    if (totalElements === 0 && (await findUser(reader, params.userId)) === null) {
+      throw recordNotFound('user', 'id', params.userId);
+    }
     return { data: { userClientRelations: rows.map(presentUserClientRelation) }, totalElements };
   },
 );

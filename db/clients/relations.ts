@@ -12,6 +12,7 @@ import type { Reader, Transaction } from '../driver/client.ts';
 import { listOf, type PageOf, type PageRequest, readPage } from '../driver/queries/lists.ts';
 import { type Given, prepared } from '../driver/queries/queries.ts';
 import { insertRow, lockIn, lookUpIn, updateRow } from '../driver/queries/rows.ts';
+import { isListed } from '../driver/values.ts';
 import { readClock } from '../frame/clock.ts';
 import { equalTo } from '../frame/filters.ts';
 import { newId } from '../frame/ids.ts';
@@ -114,17 +115,20 @@ export async function findClientRelation(
   return relation?.clientId === clientId ? relation : null;
 }
 
-const RELATIONS = prepared((db, given: Given<{ clientId: ClientId }>) =>
-  db
-    .select()
-    .from(clientRelations)
-    .where(eq(clientRelations.clientId, given.clientId))
-    .orderBy(asc(clientRelations.id)),
-);
+const RELATIONS = {
+  query: prepared((db, given: Given<{ ids: readonly string[] }>) =>
+    db
+      .select()
+      .from(clientRelations)
+      .where(isListed(clientRelations.clientId, given.ids))
+      .orderBy(asc(clientRelations.id)),
+  ),
+  parentOf: ({ clientId }: ClientRelation) => clientId,
+};
 
 /** All of a client's relations in order of creation. */
 export function readClientRelations(reader: Reader, clientId: ClientId): Promise<readonly ClientRelation[]> {
-  return reader.run(RELATIONS, { clientId });
+  return reader.findChildren(RELATIONS, clientId);
 }
 
 const LIST = listOf<{ clientId: ClientId }, typeof clientRelations>(clientRelations, (given) =>

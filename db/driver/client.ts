@@ -5,7 +5,7 @@ import { surviveDriverFault } from './driver-fault.ts';
 import { Executor, refuseWrite, SecondConnectionGuard } from './executor.ts';
 import { Listener } from './listener.ts';
 import { Pool } from './pool.ts';
-import type { LookUp, Query } from './queries/queries.ts';
+import type { Children, LookUp, Query } from './queries/queries.ts';
 import { BatchingReader } from './queries/readers.ts';
 import { type OnSharedFailure, SharedFailures } from './shared-failures.ts';
 import { WAKEUPS_CHANNEL, WakeupNudges } from './wakeup-nudges.ts';
@@ -36,6 +36,8 @@ export interface Reader {
   first<Values extends object, Row>(query: Query<Values, Row>, values: Values): Promise<Row | null>;
   /** Finds a row by id. Outside of transactions, concurrent look-ups share one round trip. */
   find<Row extends { readonly id: string }>(lookUp: LookUp<Row>, id: string): Promise<Row | null>;
+  /** Finds the rows that belong to a parent; shares round trips likewise. */
+  findChildren<Row>(children: Children<Row>, parentId: string): Promise<readonly Row[]>;
   /** Executes a drizzle `sql` template. `numeric` (also `sum` of int8) returns as text: cast it. */
   execute<Row = Record<string, unknown>>(query: SQL): Promise<Row[]>;
   /** Executes text with $1… parameters, prepared once per connection. */

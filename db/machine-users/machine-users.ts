@@ -78,9 +78,7 @@ const MACHINE_USER = lookUpIn(machineUsers);
 
 export async function findMachineUser(reader: Reader, id: MachineUserId): Promise<MachineUser | null> {
   const row = await reader.find(MACHINE_USER, id);
-  if (row === null) return null;
-  const [user] = await withKeys(reader, [row]);
-  return user ?? null;
+  return row === null ? null : withKeys(row, await reader.findChildren(KEYS_OF_USER, id));
 }
 
 interface Filter {
@@ -99,10 +97,11 @@ export async function listMachineUsers(
   page: PageRequest,
 ): Promise<PageOf<MachineUser>> {
   const { rows, totalElements } = await readPage(reader, LIST(filter), filter, page);
-  return { rows: await withKeys(reader, rows), totalElements };
+  const keys = await reader.run(KEYS, { ids: rows.map(({ id }) => id) });
+  return { rows: rows.map((row) => withKeys(row, keys)), totalElements };
 }
 
-const KEYS = prepared((db, given: Given<{ ids: readonly MachineUserId[] }>) => {
+const KEYS = prepared((db, given: Given<{ ids: readonly string[] }>) => {
   const { publicKey, keyMaterial, ...shown } = getTableColumns(machineUserKeys);
   return db
     .select(shown)
@@ -111,12 +110,13 @@ const KEYS = prepared((db, given: Given<{ ids: readonly MachineUserId[] }>) => {
     .orderBy(asc(machineUserKeys.createdAt), asc(machineUserKeys.id));
 });
 
-async function withKeys(reader: Reader, rows: readonly MachineUserRow[]): Promise<MachineUser[]> {
-  const keys = await reader.run(KEYS, { ids: rows.map((row) => row.id) });
-  return rows.map((row) => ({
-    ...row,
-    keys: keys.filter((key) => key.machineUserId === row.id).map(({ machineUserId: _, ...key }) => key),
-  }));
+type KeyRow = RowOf<typeof KEYS>;
+
+const KEYS_OF_USER = { query: KEYS, parentOf: ({ machineUserId }: KeyRow) => machineUserId };
+
+function withKeys(row: MachineUserRow, keys: readonly KeyRow[]): MachineUser {
+  const own = keys.filter(({ machineUserId }) => machineUserId === row.id);
+  return { ...row, keys: own.map(({ machineUserId: _, ...key }) => key) };
 }
 
 export async function createMachineUser(

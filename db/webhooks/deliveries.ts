@@ -26,9 +26,7 @@ const DELIVERY = lookUpIn(webhookDeliveries);
 
 export async function findWebhookDelivery(reader: Reader, id: WebhookDeliveryId): Promise<WebhookDelivery | null> {
   const row = await reader.find(DELIVERY, id);
-  if (row === null) return null;
-  const [found] = await withAttempts(reader, [row]);
-  return found ?? null;
+  return row === null ? null : { ...row, attempts: await reader.findChildren(ATTEMPTS_OF_DELIVERY, id) };
 }
 
 const LIST = listOf<WebhookDeliveryFilter, typeof webhookDeliveries>(webhookDeliveries, (given) => {
@@ -50,10 +48,12 @@ export async function listWebhookDeliveries(
   page: PageRequest,
 ): Promise<PageOf<WebhookDelivery>> {
   const { rows, totalElements } = await readPage(reader, LIST(filter), filter, page);
-  return { rows: await withAttempts(reader, rows), totalElements };
+  const attempts = rows.length === 0 ? [] : await reader.run(ATTEMPTS, { ids: rows.map(({ id }) => id) });
+  const attemptsOf = (id: string) => attempts.filter(({ deliveryId }) => deliveryId === id);
+  return { rows: rows.map((row) => ({ ...row, attempts: attemptsOf(row.id) })), totalElements };
 }
 
-const ATTEMPTS = prepared((db, given: Given<{ ids: readonly WebhookDeliveryId[] }>) =>
+const ATTEMPTS = prepared((db, given: Given<{ ids: readonly string[] }>) =>
   db
     .select()
     .from(webhookAttempts)
@@ -61,15 +61,7 @@ const ATTEMPTS = prepared((db, given: Given<{ ids: readonly WebhookDeliveryId[] 
     .orderBy(asc(webhookAttempts.deliveryId), asc(webhookAttempts.number)),
 );
 
-async function withAttempts(
-  reader: Reader,
-  rows: readonly (typeof webhookDeliveries.$inferSelect)[],
-): Promise<WebhookDelivery[]> {
-  if (rows.length === 0) return [];
-  const ids = rows.map((row) => row.id);
-  const attempts = await reader.run(ATTEMPTS, { ids });
-  return rows.map((row) => ({ ...row, attempts: attempts.filter((attempt) => attempt.deliveryId === row.id) }));
-}
+const ATTEMPTS_OF_DELIVERY = { query: ATTEMPTS, parentOf: ({ deliveryId }: WebhookAttempt) => deliveryId };
 
 /** Makes the delivery due now. A finished one starts the schedule again; a pending one continues it. */
 export async function retryWebhookDelivery(tx: Transaction, id: WebhookDeliveryId): Promise<WebhookDelivery> {

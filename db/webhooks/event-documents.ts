@@ -122,23 +122,28 @@ export async function readEventLog(
     quotedType: JSON.stringify(type ?? ''),
     limit: module === undefined && type === undefined ? size : SCAN_ROWS_MAX,
   });
-  const lastPosition: bigint = await readLastPosition(reader);
-  const found = await render(reader, scanned.filter(({ matches }) => matches).slice(0, size));
+  const matching = scanned.filter(({ matches }) => matches).slice(0, size);
+  const [lastPosition, found] = await Promise.all([readLastPosition(reader), render(reader, matching)]);
   const events = found
     .filter(({ position, document }) => position > after && (type === undefined || document.webhook.type === type))
     .slice(0, size);
   const full = events.length === size;
+  const reached = full ? events.at(-1)?.position : scanned.at(-1)?.lastPosition;
   // A caller that starts beyond the end must not miss the next event.
-  const nextPosition =
-    (full ? events.at(-1)?.position : scanned.at(-1)?.lastPosition) ?? (after < lastPosition ? after : lastPosition);
-  return { events, nextPosition, lastPosition };
+  return { events, nextPosition: reached ?? earlier(after, lastPosition), lastPosition };
+}
+
+function earlier(one: bigint, other: bigint): bigint {
+  return one < other ? one : other;
 }
 
 /** The rows' entries in order, as shown. */
 async function render(reader: Reader, rows: readonly EventRow[]): Promise<StoredEvent[]> {
   const ids = (module: string) => rows.filter((row) => row.module === module).map((row) => row.resourceId);
-  const outgoing = await loadOutgoing(reader, ids('outgoing-transfers'));
-  const incoming = await loadIncoming(reader, ids('incoming-transfers'));
+  const [outgoing, incoming] = await Promise.all([
+    loadOutgoing(reader, ids('outgoing-transfers')),
+    loadIncoming(reader, ids('incoming-transfers')),
+  ]);
   return rows.flatMap((row) => {
     const entries = v.parse(ENTRIES, parse(row.entries));
     return entries.map(({ type, data }, index) => ({

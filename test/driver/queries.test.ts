@@ -5,6 +5,7 @@ import { createDatabase, type Database } from '../../db/driver/client.ts';
 import { listOf, readPage } from '../../db/driver/queries/lists.ts';
 import { type Given, prepared } from '../../db/driver/queries/queries.ts';
 import { insertRow } from '../../db/driver/queries/rows.ts';
+import { isListed } from '../../db/driver/values.ts';
 import { equalTo } from '../../db/frame/filters.ts';
 import { newId } from '../../db/frame/ids.ts';
 import { systemAccountCheckpoints, systemAccounts } from '../../db/frame/schema.ts';
@@ -62,6 +63,33 @@ test('one text is one prepared statement, whatever the values', async () => {
   );
   await apart.close();
   expect(rows).toEqual([{ executed: 3n }]);
+});
+
+const CHECKPOINTS = {
+  query: prepared((db, given: Given<{ ids: readonly string[] }>) =>
+    db
+      .select()
+      .from(systemAccountCheckpoints)
+      .where(isListed(systemAccountCheckpoints.systemAccountId, given.ids))
+      .orderBy(systemAccountCheckpoints.postingId),
+  ),
+  parentOf: ({ systemAccountId }: { readonly systemAccountId: string }) => systemAccountId,
+};
+
+test('concurrent look-ups of rows by their parents share a statement, and each gets its own rows in order', async () => {
+  const apart = createDatabase({ url: testDatabase.url, maxConnections: 1, applicationName: 'queries-apart' });
+  const [first = '', second = ''] = ids;
+  await apart.transaction((tx) =>
+    insertRow(tx, systemAccountCheckpoints, { systemAccountId: first, postingId: 2n, balanceMinor: 0n }),
+  );
+  const found = await Promise.all([first, second, first].map((id) => apart.reader.findChildren(CHECKPOINTS, id)));
+  const [statement] = await apart.reader.statement<{ executed: bigint }>(
+    'SELECT generic_plans + custom_plans AS executed FROM pg_prepared_statements WHERE statement = $1',
+    [CHECKPOINTS.query.text],
+  );
+  await apart.close();
+  expect(found.map((rows) => rows.map(({ postingId }) => postingId))).toEqual([[1n, 2n], [], [1n, 2n]]);
+  expect(statement).toEqual({ executed: 1n });
 });
 
 test('a column that the driver returns in another form than the schema says cannot be selected', () => {

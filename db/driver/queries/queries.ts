@@ -70,6 +70,12 @@ export class Query<Values extends object, Row> {
 /** A query for the rows with the given ids (`isListed`). */
 export type LookUp<Row extends { readonly id: string }> = Query<{ readonly ids: readonly string[] }, Row>;
 
+/** A query for the rows that belong to the parents with the given ids, in the order of each parent's rows. */
+export interface Children<Row> {
+  readonly query: Query<{ readonly ids: readonly string[] }, Row>;
+  readonly parentOf: (row: Row) => string;
+}
+
 /** The rows of a query. */
 export type RowOf<Prepared> = Prepared extends Query<infer _, infer Row> ? Row : never;
 

@@ -6,7 +6,7 @@ import type { Reader, Transaction } from '../client.ts';
 import type { Connection } from '../connection.ts';
 import { type CallLimits, limitsOf } from '../deadlines.ts';
 import { sqlState } from '../failures.ts';
-import type { LookUp, Query } from './queries.ts';
+import type { Children, LookUp, Query } from './queries.ts';
 
 /** The answer of Postgres to every statement after a failed one. */
 const TRANSACTION_FAILED_BEFORE = '25P02';
@@ -41,6 +41,10 @@ export class StatementReader implements Reader {
     return this.first(lookUp, { ids: [id] });
   }
 
+  findChildren<Row>({ query }: Children<Row>, parentId: string): Promise<readonly Row[]> {
+    return this.run(query, { ids: [parentId] });
+  }
+
   execute<Row = Record<string, unknown>>(query: SQL): Promise<Row[]> {
     const { sql: text, params } = dialect.sqlToQuery(query);
     return this.#run<Row>(text, params);
@@ -66,23 +70,44 @@ export class BatchingReader extends StatementReader {
   }
 
   override async find<Row extends { readonly id: string }>(lookUp: LookUp<Row>, id: string): Promise<Row | null> {
-    // It matches no row, and its bad syntax would fail the other look-ups of the statement.
-    if (!isUuid(id)) return null;
-    return this.#batcherOf(lookUp).call(id, limitsOf(this.#deadlineMs));
+    const [row] = await this.#lookUp(lookUp, ({ id: own }) => own, id);
+    return row ?? null;
   }
 
-  #batcherOf<Row extends { readonly id: string }>(lookUp: LookUp<Row>): Batcher<string, Row | null> {
-    const known = this.#lookUps.get(lookUp);
-    // Each look-up has the batcher made for it below.
-    if (known !== undefined) return known as Batcher<string, Row | null>;
-    const lookUpAll = async (ids: readonly string[], limits: CallLimits) => {
-      const params = () => lookUp.paramsOf({ ids: [...new Set(ids)] });
-      const rows = lookUp.rowsOf(await this.#runWithin(lookUp.text, params, limits));
-      const byId = new Map<string, Row>(rows.map((row) => [row.id, row]));
-      return ids.map((wanted) => byId.get(wanted) ?? null);
+  override findChildren<Row>({ query, parentOf }: Children<Row>, parentId: string): Promise<readonly Row[]> {
+    return this.#lookUp(query, parentOf, parentId);
+  }
+
+  async #lookUp<Row>(
+    query: Query<{ readonly ids: readonly string[] }, Row>,
+    keyOf: (row: Row) => string,
+    id: string,
+  ): Promise<readonly Row[]> {
+    // It matches no row, and its bad syntax would fail the other look-ups of the statement.
+    if (!isUuid(id)) return [];
+    return this.#batcherOf(query, keyOf).call(id, limitsOf(this.#deadlineMs));
+  }
+
+  #batcherOf<Row>(
+    query: Query<{ readonly ids: readonly string[] }, Row>,
+    keyOf: (row: Row) => string,
+  ): Batcher<string, readonly Row[]> {
+    const known = this.#lookUps.get(query);
+    // Each query has the batcher made for it below.
+    if (known !== undefined) return known as Batcher<string, readonly Row[]>;
+    const lookUpAll = async (ids: readonly string[], limits: CallLimits): Promise<(readonly Row[])[]> => {
+      const params = () => query.paramsOf({ ids: [...new Set(ids)] });
+      const found = new Map<string, Row[]>();
+      for (const row of query.rowsOf(await this.#runWithin(query.text, params, limits))) {
+        const key = keyOf(row);
+        const rows = found.get(key);
+        if (rows === undefined) found.set(key, [row]);
+        else rows.push(row);
+      }
+      return ids.map((wanted) => found.get(wanted) ?? []);
     };
     const batcher = new Batcher(lookUpAll, undefined, LOOK_UPS_AT_ONCE);
-    this.#lookUps.set(lookUp, batcher);
+    this.#lookUps.set(query, batcher);
     return batcher;
   }
 }
