@@ -7,7 +7,7 @@ const USER_COUNT = 100;
 /** Key pairs take a while to make, so fewer than a measurement could use. */
 const KEY_COUNT = 1_000;
 
-/** A key that nobody has: the same key for two machine users is refused. */
+/** A new key each time: the API refuses to register one key for two machine users. */
 function newKey() {
   const { kty, crv, x } = generateKeyPairSync('ed25519').publicKey.export({ format: 'jwk' });
   return { kid: randomUUID(), algorithm: 'EdDSA', jwk: { kty, crv, x } };

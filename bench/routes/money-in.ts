@@ -5,7 +5,7 @@ import { type RouteRow, write } from './row.ts';
 import { FRESH_COUNT, inTurns, STOCK_COUNT, type Supplies, times } from './supplies.ts';
 
 const TRANSFER_COUNT = 1_000;
-/** An account that nobody has: the money is held. */
+/** No account has this number, so payments to it are held in suspense. */
 const UNKNOWN_ACCOUNT = '99999999';
 
 /** The sandbox bank's callback for a penny that arrived, signed as the bank does. */

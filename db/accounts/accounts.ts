@@ -14,20 +14,19 @@ import { requireMove } from '../../domain/frame/moves.ts';
 import { ledgerNumber } from '../../domain/frame/numbers.ts';
 import type { ConnectMethod } from '../../domain/providers/providers.ts';
 import { recordPlugInClient, requireClientConnection } from '../clients/connections.ts';
+import { SHARE_CLIENT } from '../clients/locks.ts';
 import { type Transaction, uniqueViolation } from '../driver/client.ts';
-import { insertRow, lockIn, lookUpIn, updateRow } from '../driver/queries/rows.ts';
+import { insertRow, lookUpIn, updateRow } from '../driver/queries/rows.ts';
 import { readClock } from '../frame/clock.ts';
 import { appendEvents } from '../frame/events.ts';
 import { newId } from '../frame/ids.ts';
-import { accounts, clients } from '../frame/schema.ts';
+import { accounts } from '../frame/schema.ts';
 import { wake } from '../frame/workflow-wakeups.ts';
 import { wakeTransfersOf } from '../ledger/waiting-transfers.ts';
 
 export type AccountRow = typeof accounts.$inferSelect;
 
 export const ACCOUNT = lookUpIn(accounts);
-// A share lock, so that the client's status cannot change before the transaction ends.
-const LOCK_CLIENT = lockIn(clients, 'share');
 
 /** The sweep checks a pending change this long after its request, in case its wake-up was lost. */
 export const CHANGE_CHECK_MS = 60_000;
@@ -88,7 +87,7 @@ export function accountOf(row: AccountRow): Account {
 
 /** Issues an account (specification 4.5, `client.issuing`). A built-in account then opens at its provider. */
 export async function createAccount(tx: Transaction, wanted: NewAccount): Promise<Account> {
-  const client = await tx.first(LOCK_CLIENT, { id: wanted.clientId });
+  const client = await tx.first(SHARE_CLIENT, { id: wanted.clientId });
   if (client === null) throw recordNotFound('account', 'clientId', wanted.clientId);
   if (client.status !== 'active') {
     const message = `The client is ${client.status} and opens no accounts.`;

@@ -12,6 +12,7 @@ import {
 import { recordNotFound, refusal } from '../../domain/frame/errors.ts';
 import type { BeneficiaryId, ClientId } from '../../domain/frame/ids.ts';
 import { fullNameOf } from '../../domain/frame/parties/names.ts';
+import { SHARE_CLIENT } from '../clients/locks.ts';
 import type { Reader, Transaction } from '../driver/client.ts';
 import { listOf, type PageOf, type PageRequest, readPage } from '../driver/queries/lists.ts';
 import { type Given, prepared } from '../driver/queries/queries.ts';
@@ -20,7 +21,7 @@ import { isListed } from '../driver/values.ts';
 import { readClock } from '../frame/clock.ts';
 import { equalTo } from '../frame/filters.ts';
 import { newId } from '../frame/ids.ts';
-import { beneficiaries, beneficiaryBankAccounts, clients } from '../frame/schema.ts';
+import { beneficiaries, beneficiaryBankAccounts } from '../frame/schema.ts';
 import { insertBankAccount, type NewBankAccount } from './bank-accounts.ts';
 import { appendBeneficiaryEvent } from './events.ts';
 
@@ -36,12 +37,10 @@ export interface NewBeneficiary {
   readonly bankAccounts: readonly NewBankAccount[];
 }
 
-const LOCK_CLIENT = lockIn(clients, 'share');
-
 /** Stores a beneficiary, with its bank accounts, for an active client. */
 export async function createBeneficiary(tx: Transaction, beneficiary: NewBeneficiary) {
   const { clientId, identity, title, contact } = beneficiary;
-  const client = await tx.first(LOCK_CLIENT, { id: clientId });
+  const client = await tx.first(SHARE_CLIENT, { id: clientId });
   if (client === null) throw recordNotFound('beneficiary', 'clientId', clientId);
   if (client.status !== 'active') {
     throw refusal('client.status.not_active', ['beneficiary', 'clientId', clientId], 'The client is not active.');

@@ -6,14 +6,13 @@ import type { ClientId } from '../../domain/frame/ids.ts';
 import { requireMove } from '../../domain/frame/moves.ts';
 import type { Transaction } from '../driver/client.ts';
 import { type Given, prepared } from '../driver/queries/queries.ts';
-import { lockIn, updateRow } from '../driver/queries/rows.ts';
+import { updateRow } from '../driver/queries/rows.ts';
 import { appendAuditEntry, type Initiator } from '../frame/audit-entries.ts';
 import { readClock } from '../frame/clock.ts';
 import { appendEvents } from '../frame/events.ts';
 import { accounts, clients } from '../frame/schema.ts';
 import { wakeTransfersOf } from '../ledger/waiting-transfers.ts';
-
-const LOCK = lockIn(clients, 'no key update');
+import { LOCK_CLIENT } from './locks.ts';
 
 /**
  * Applies a partial change under the client's lock, so that concurrent changes of different fields both survive and no
@@ -25,7 +24,7 @@ export async function changeClient(
   change: ClientChange,
   initiator: Initiator,
 ): Promise<Client> {
-  const before = await tx.first(LOCK, { id });
+  const before = await tx.first(LOCK_CLIENT, { id });
   if (before === null) throw recordNotFound('client', 'id', id);
   const { identity, profile, fullName } = applyClientChange(before, change);
   const openAccounts = change.status === 'closed' ? await countOpenAccounts(tx, id) : 0;

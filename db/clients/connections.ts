@@ -4,12 +4,13 @@ import { presentClientWithRelations } from '../../domain/clients/relations.ts';
 import type { ClientId } from '../../domain/frame/ids.ts';
 import type { Transaction } from '../driver/client.ts';
 import { type Given, prepared } from '../driver/queries/queries.ts';
-import { insertRowOnce, lockIn } from '../driver/queries/rows.ts';
+import { insertRowOnce } from '../driver/queries/rows.ts';
 import { readClock } from '../frame/clock.ts';
 import { appendEvents } from '../frame/events.ts';
 import { newId } from '../frame/ids.ts';
-import { clients } from '../frame/schema.ts';
+import type { clients } from '../frame/schema.ts';
 import { clientConnections } from './connections-schema.ts';
+import { LOCK_CLIENT } from './locks.ts';
 import { readClientRelations } from './relations.ts';
 
 export type ClientConnectionRow = typeof clientConnections.$inferSelect;
@@ -111,10 +112,6 @@ export async function recordExistingClient(
 }
 
 type ClientRow = typeof clients.$inferSelect;
-
-// FOR NO KEY UPDATE: a transaction that writes an account row twice holds a share lock on its client's key. With FOR UPDATE,
-// two such transactions would deadlock here.
-const LOCK_CLIENT = lockIn(clients, 'no key update');
 
 async function lockClient(tx: Transaction, id: ClientId): Promise<ClientRow> {
   const client = await tx.first(LOCK_CLIENT, { id });

@@ -11,12 +11,13 @@ import { fullNameOf } from '../../domain/frame/parties/names.ts';
 import type { Reader, Transaction } from '../driver/client.ts';
 import { listOf, type PageOf, type PageRequest, readPage } from '../driver/queries/lists.ts';
 import { type Given, prepared } from '../driver/queries/queries.ts';
-import { insertRow, lockIn, lookUpIn, updateRow } from '../driver/queries/rows.ts';
+import { insertRow, lookUpIn, updateRow } from '../driver/queries/rows.ts';
 import { isListed } from '../driver/values.ts';
 import { readClock } from '../frame/clock.ts';
 import { equalTo } from '../frame/filters.ts';
 import { newId } from '../frame/ids.ts';
-import { clientRelations, clients } from '../frame/schema.ts';
+import { clientRelations } from '../frame/schema.ts';
+import { LOCK_CLIENT } from './locks.ts';
 
 const ENTITY = 'clientRelation';
 
@@ -25,8 +26,6 @@ export interface NewClientRelation {
   readonly identity: ClientRelation['identity'];
   readonly profile: ClientProfile;
 }
-
-const LOCK_CLIENT = lockIn(clients, 'no key update');
 
 const COUNT = prepared((db, given: Given<{ clientId: ClientId }>) =>
   db

@@ -91,7 +91,7 @@ test('every reference leads somewhere, and every component is referred to', () =
   expect(components.filter((component) => !references.includes(component))).toEqual([]);
 });
 
-test('alternatives of objects are told apart by a field, or by the workflow code', () => {
+test('a discriminator, or the workflow code, distinguishes the alternatives of an object', () => {
   const unions = Object.entries<Json>(document.components.schemas).filter(([, { oneOf }]) => oneOf !== undefined);
   expect(unions.length).toBeGreaterThan(8);
   for (const [name, { oneOf, discriminator }] of unions) {

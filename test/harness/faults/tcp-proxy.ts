@@ -4,7 +4,7 @@ import { connect, createServer, type Socket } from 'node:net';
 export interface TcpProxy {
   readonly port: number;
   hold(): void;
-  /** Resumes, and closes the connections that it held, because nobody knows what they lost. */
+  /** Resumes, and closes the connections that it held, because bytes may be missing from them. */
   release(): void;
   close(): Promise<void>;
 }
