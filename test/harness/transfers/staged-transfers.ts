@@ -228,11 +228,15 @@ export async function observe(
 
 /** The events of each situation as subscribers get them. */
 export async function renderEvents(api: TestApi, observed: readonly Observed[]): Promise<readonly Json[][]> {
-  while ((await numberEvents(api.database, 2_000, null)).rowCount > 0);
   const ids = observed.flatMap(({ eventIds }) => eventIds);
-  const bodies = await loadEventBodies(api.database.reader, ids);
+  // While another batch of cases numbers events, a call numbers none.
+  let bodies = await loadEventBodies(api.database.reader, ids);
+  while (ids.some((id) => !bodies.has(id))) {
+    await numberEvents(api.database, 2_000, null);
+    bodies = await loadEventBodies(api.database.reader, ids);
+  }
   return observed.map(({ eventIds, names }) =>
-    eventIds.map((id) => JSON.parse(withNames(bodies.get(id) ?? `"no event ${id}"`, names))),
+    eventIds.map((id) => JSON.parse(withNames(bodies.get(id) ?? 'null', names))),
   );
 }
 

@@ -46,8 +46,11 @@ export interface TransferCase {
   readonly transferDate: string | null;
 }
 
-/** The service's clock in these cases: a Wednesday, a business day of every scheme. */
-export const NOON = '2027-06-16T12:00:00Z';
+/**
+ * The service's clock when these cases begin: a Wednesday, a business day of every scheme. The next cut-off, which parts those before
+ * it from those after, is more than three hours away.
+ */
+export const MORNING = '2027-06-16T10:05:00Z';
 export const TODAY = '2027-06-16';
 const DATES = {
   none: null,

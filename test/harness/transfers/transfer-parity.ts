@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import postgres from 'postgres';
 import { Pool } from 'undici';
 import { checkLedger } from '../../../db/ledger/check.ts';
-import { type Json, startApi, type TestApi } from '../api.ts';
+import { type Json, signToken, startApi, TEST_AUDIENCE, type TestApi } from '../api.ts';
 import { randomFrom } from '../random.ts';
 import { createTestDatabase } from '../servers/postgres.ts';
 import {
@@ -18,7 +18,7 @@ import {
 import {
   drawCase,
   expectedRefusal,
-  NOON,
+  MORNING,
   requestOf,
   type Staged,
   stageIds,
@@ -57,7 +57,7 @@ async function relaxDurability(url: string): Promise<void> {
 export async function startParityService(): Promise<ParityService> {
   const database = await createTestDatabase('transfer-parity');
   await relaxDurability(database.url);
-  const aheadMs = Date.parse(NOON) - Date.now();
+  const aheadMs = Date.parse(MORNING) - Date.now();
   const options = {
     // Both clocks: where their days differ, every transfer is decided under locks.
     clockOffset: () => `${aheadMs} milliseconds`,
@@ -95,20 +95,28 @@ export async function startParityService(): Promise<ParityService> {
   };
 }
 
-/** Differences in so many random cases, and the books' violations. */
-export async function randomDifferences(service: ParityService, seed: number, count: number): Promise<string[]> {
+/** Differences in so many random cases, each reported when it is found, and the books' violations. */
+export async function randomDifferences(
+  service: ParityService,
+  seed: number,
+  count: number,
+  report: (difference: string) => void = () => {},
+): Promise<string[]> {
   const differences: string[] = [];
   const starts = Array.from({ length: Math.ceil(count / BATCH) }, (_, index) => index * BATCH).values();
   const compareBatches = async () => {
     for (const start of starts) {
       const random = randomFrom(seed + start);
       const cases = Array.from({ length: Math.min(BATCH, count - start) }, () => drawCase(random));
-      differences.push(...(await differencesIn(service, cases, (index) => `seed ${seed}, case ${start + index}`)));
+      const found = await differencesIn(service, cases, (index) => `seed ${seed}, case ${start + index}`);
+      for (const difference of found) report(difference);
+      differences.push(...found);
     }
   };
   await Promise.all(Array.from({ length: BATCHES_AT_ONCE }, compareBatches));
-  const violations = await checkLedger(service.api.database.reader);
-  return [...differences, ...violations.map((violation) => JSON.stringify(violation))];
+  const violations = (await checkLedger(service.api.database.reader)).map((violation) => JSON.stringify(violation));
+  for (const violation of violations) report(violation);
+  return [...differences, ...violations];
 }
 
 /** Transfers that the one statement settled: its events are constant texts, without the fields that a decision in TypeScript repeats. */
@@ -134,14 +142,20 @@ interface Sent {
   readonly key: string;
 }
 
-async function send(service: ParityService, api: TestApi, { way, staged, key }: Sent): Promise<Answer> {
+/** A token for one batch: a million cases take longer than a token may live. */
+function batchToken({ api }: ParityService): Promise<string> {
+  const issuedAt = Math.floor(api.services.now().getTime() / 1000);
+  return signToken(api.users.operator, { aud: TEST_AUDIENCE, iat: issuedAt, exp: issuedAt + 3_600 });
+}
+
+async function send(service: ParityService, token: string, api: TestApi, { way, staged, key }: Sent): Promise<Answer> {
   const change = way === "with today's date" ? { transferDate: TODAY } : {};
   const workflow = way === 'dry run' ? { dryRun: true } : {};
   const { statusCode, body } = await present(service.callers.get(api)).request({
     path: '/outgoing-transfers',
     method: 'POST',
     headers: {
-      authorization: `Bearer ${api.users.operator.token}`,
+      authorization: `Bearer ${token}`,
       'content-type': 'application/json',
       'idempotency-key': key,
     },
@@ -152,9 +166,10 @@ async function send(service: ParityService, api: TestApi, { way, staged, key }: 
 
 async function sendAll(service: ParityService, sent: readonly Sent[]): Promise<Map<Sent, Answer>> {
   const answers = new Map<Sent, Answer>();
+  const token = await batchToken(service);
   for (const way of ['dry run', 'together', 'alone', 'under locks', "with today's date"] as const) {
     const taking = sent.filter((one) => one.way === way);
-    const sendTo = async (api: TestApi, one: Sent) => void answers.set(one, await send(service, api, one));
+    const sendTo = async (api: TestApi, one: Sent) => void answers.set(one, await send(service, token, api, one));
     if (way === 'alone') {
       const oneByOne = async (lane: TestApi, first: number) => {
         for (const one of taking.filter((_, index) => index % LANES === first)) await sendTo(lane, one);
