@@ -264,39 +264,43 @@ async function systemBalances(): Promise<Record<string, number>> {
 }
 
 const FIRST_SEED = seedOr(20_260_101);
-const SEEDS = [FIRST_SEED, FIRST_SEED + 1, seedOr(1 + Math.floor(Math.random() * 1e9))];
+// One with `SEED`: keys and providers' references follow from it, so that a seed cannot run twice.
+const SEEDS = new Set([FIRST_SEED, FIRST_SEED + 1, seedOr(1 + Math.floor(Math.random() * 1e9))]);
 
-test.each(SEEDS)('operations at once are answered and booked as in some order one by one: seed %i', async (seed) => {
-  const run = new Run(seed);
-  const { model, random } = run;
-  daysAhead = 0;
-  await run.open();
-  const before = await systemBalances();
-  for (let round = 0; round < ROUNDS; round += 1) {
-    const operations = Array.from({ length: random.whole(1, AT_ONCE_MAX) }, () => run.draw());
-    const answered = (await Promise.all(operations.map((operation) => run.send(operation)))).flat();
-    const observed = await run.observe(answered);
-    const explained = happenedInSomeOrder(model, answered, observed);
-    expect(
-      explained,
-      `seed ${seed}, round ${round}: ${JSON.stringify(answered)}\n${observed}\n${model.fingerprint()}`,
-    ).toBe(true);
-    await admitAll(apis[0]);
-    model.admit();
-    expect(await run.observe([]), `seed ${seed}, round ${round}: admission`).toBe(model.fingerprint());
-  }
+test.each([...SEEDS])(
+  'operations at once are answered and booked as in some order one by one: seed %i',
+  async (seed) => {
+    const run = new Run(seed);
+    const { model, random } = run;
+    daysAhead = 0;
+    await run.open();
+    const before = await systemBalances();
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const operations = Array.from({ length: random.whole(1, AT_ONCE_MAX) }, () => run.draw());
+      const answered = (await Promise.all(operations.map((operation) => run.send(operation)))).flat();
+      const observed = await run.observe(answered);
+      const explained = happenedInSomeOrder(model, answered, observed);
+      expect(
+        explained,
+        `seed ${seed}, round ${round}: ${JSON.stringify(answered)}\n${observed}\n${model.fingerprint()}`,
+      ).toBe(true);
+      await admitAll(apis[0]);
+      model.admit();
+      expect(await run.observe([]), `seed ${seed}, round ${round}: admission`).toBe(model.fingerprint());
+    }
 
-  daysAhead = DATED_DAYS + 1;
-  for (const id of run.dated()) {
-    const transfer = asId<OutgoingTransferId>(id);
-    await apis[1].database.transaction((tx) => advanceOutgoingTransfer(tx, transfer, apis[1].services.configuration));
-    model.fallDue(id);
-  }
-  expect(await run.observe([])).toBe(model.fingerprint());
-  await run.compareStatements();
-  await run.compareEvents();
-  const after = await systemBalances();
-  expect(after.settlement).toBe((before.settlement ?? 0) + model.state.system.settlement);
-  expect(after['fee-revenue']).toBe((before['fee-revenue'] ?? 0) + model.state.system.fees);
-  expect(await checkLedger(apis[0].database.reader)).toEqual([]);
-});
+    daysAhead = DATED_DAYS + 1;
+    for (const id of run.dated()) {
+      const transfer = asId<OutgoingTransferId>(id);
+      await apis[1].database.transaction((tx) => advanceOutgoingTransfer(tx, transfer, apis[1].services.configuration));
+      model.fallDue(id);
+    }
+    expect(await run.observe([])).toBe(model.fingerprint());
+    await run.compareStatements();
+    await run.compareEvents();
+    const after = await systemBalances();
+    expect(after.settlement).toBe((before.settlement ?? 0) + model.state.system.settlement);
+    expect(after['fee-revenue']).toBe((before['fee-revenue'] ?? 0) + model.state.system.fees);
+    expect(await checkLedger(apis[0].database.reader)).toEqual([]);
+  },
+);

@@ -1,12 +1,11 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { type CrashRunResult, crashRun } from '../harness/faults/crash-run.ts';
 import { seedOr } from '../harness/random.ts';
+import { testPostgresUrl } from '../harness/servers/shared-postgres.ts';
 import { PROCESS_KINDS } from '../harness/servers/whole-service.ts';
-import {
-  countSettledByStatement,
-  randomDifferences,
-  startParityService,
-} from '../harness/transfers/transfer-parity.ts';
 
 /**
  * `npm run proof [-- --seeds 20 --minutes 5 --seed 1 --parity 1000000 --quick --verbose]`: the crash test and the parity test at length.
@@ -37,14 +36,23 @@ async function main(): Promise<number> {
   return Math.max(crashes, parity);
 }
 
+/** Each processor takes a share of the cases, in a process of its own. */
 async function proveParity({ parity: { seed, cases } }: ProofOptions): Promise<number> {
-  console.log(`Parity: ${cases} random transfers from seed ${seed}, each by every way`);
-  const service = await startParityService();
-  const differences = await randomDifferences(service, seed, cases, (difference) => console.log(`  ! ${difference}`));
-  const settled = await countSettledByStatement(service);
-  await service.stop();
-  console.log(`${differences.length} differences; one statement settled ${settled} transfers.`);
-  return differences.length === 0 && settled > 0 ? 0 : 1;
+  const processes = availableParallelism();
+  console.log(`Parity: ${cases} random transfers from seed ${seed}, each by every way, in ${processes} processes`);
+  const share = Math.ceil(cases / processes);
+  const environment = { ...process.env, TEST_POSTGRES_URL: await testPostgresUrl() };
+  const statuses = await Promise.all(
+    Array.from({ length: processes }, async (_, index) => {
+      const from = index * share;
+      const args = [seed + from, Math.min(share, cases - from)].map(String);
+      const child = fork(new URL('parity.ts', import.meta.url), args, { env: environment });
+      process.once('exit', () => child.kill());
+      const [status] = await once(child, 'exit');
+      return status === 0 ? 0 : 1;
+    }),
+  );
+  return Math.max(...statuses);
 }
 
 async function proveCrashes({ seeds, minutes, awayMs, verbose }: ProofOptions): Promise<number> {
