@@ -16,7 +16,7 @@ import { incomingTransfers, outgoingTransfers } from '../frame/schema.ts';
 
 /**
  * The only writer of transfers: it applies decided changes and decides nothing itself. `apply_transfer_changes`
- * (db/migrations/0023_transfer_changes.sql) defines how it applies each one.
+ * (db/migrations/0024_lean_transfer_changes.sql) defines how it applies each one.
  */
 
 /** The result of a change. `not-applied`: nothing was written, and the change must be decided again under locks. */

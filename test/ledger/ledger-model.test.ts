@@ -264,7 +264,7 @@ async function systemBalances(): Promise<Record<string, number>> {
 }
 
 const FIRST_SEED = seedOr(20_260_101);
-// One with `SEED`: keys and providers' references follow from it, so that a seed cannot run twice.
+// A set: keys and providers' references follow from the seed, so that none can run twice.
 const SEEDS = new Set([FIRST_SEED, FIRST_SEED + 1, seedOr(1 + Math.floor(Math.random() * 1e9))]);
 
 test.each([...SEEDS])(
