@@ -39,6 +39,16 @@ test('the migrations apply in order to an empty database, and a second time chan
   expect(await migrate(url)).toEqual([]);
 });
 
+test('every index says which query needs it, or holds a constraint', async () => {
+  const { url, client } = await emptyDatabase();
+  await migrate(url);
+  const silent = await client<{ name: string }[]>`
+    SELECT relname AS name FROM pg_class JOIN pg_index ON indexrelid = pg_class.oid JOIN pg_namespace ON pg_namespace.oid = relnamespace
+    WHERE nspname = 'public' AND obj_description(pg_class.oid, 'pg_class') IS NULL
+      AND NOT EXISTS (SELECT FROM pg_constraint WHERE conindid = pg_class.oid AND contype IN ('p', 'u'))`;
+  expect(silent.map(({ name }) => name)).toEqual([]);
+});
+
 test('processes that start at the same moment apply each migration once', async () => {
   const { url, client } = await emptyDatabase();
   const { url: directory } = migrationsDirectory({

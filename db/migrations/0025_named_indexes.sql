@@ -1,0 +1,65 @@
+-- Every index says which query needs it; one that no query needs costs each write for nothing. A primary key finds a row by its
+-- id, a unique constraint promises that there is one.
+
+-- The release before the last one found waiting transfers by this; outgoing_transfers_waiting_by_total serves since.
+DROP INDEX outgoing_transfers_waiting_for_balance;
+DROP INDEX beneficiary_verifications_by_client;
+DROP INDEX fee_sweeps_by_time;
+DROP INDEX user_sign_up_links_by_sign_up;
+
+COMMENT ON INDEX accounts_admission_due IS 'The loop that admits waiting transfers: accounts where money became available.';
+COMMENT ON INDEX accounts_by_account_number IS 'A payment in, matched by account number; GET /accounts by accountNumber.';
+COMMENT ON INDEX accounts_by_client IS 'GET /accounts by clientId; open accounts of a client that closes.';
+COMMENT ON INDEX accounts_by_iban IS 'A payment in, matched by IBAN; one open account of a currency has an IBAN.';
+COMMENT ON INDEX accounts_by_main_account IS 'Sub-accounts of an account that closes; GET /accounts by mainAccountId.';
+COMMENT ON INDEX accounts_next_check IS 'The sweep: changes at the provider that are due to be looked up.';
+COMMENT ON INDEX audit_entries_by_subject IS 'The entries of one resource.';
+COMMENT ON INDEX beneficiaries_by_client IS 'GET /beneficiaries by clientId.';
+COMMENT ON INDEX beneficiary_bank_accounts_by_beneficiary IS 'GET /beneficiaries/{id} and its bank accounts.';
+COMMENT ON INDEX beneficiary_connections_by_source_id IS 'A beneficiary of a provider is migrated once.';
+COMMENT ON INDEX client_connections_by_reference IS 'A client to migrate that the provider knows by another id.';
+COMMENT ON INDEX client_connections_by_source_id IS 'A client of a provider is migrated once.';
+COMMENT ON INDEX client_relations_by_client IS 'GET /clients/{id} and its relations.';
+COMMENT ON INDEX clients_by_email IS 'GET /clients by email.';
+COMMENT ON INDEX events_by_position IS 'GET /events and deliveries: events from a position on.';
+COMMENT ON INDEX events_by_time IS 'A replay: the first event of a time.';
+COMMENT ON INDEX events_not_numbered IS 'The sequencer: committed events without a position.';
+COMMENT ON INDEX idempotency_keys_by_age IS 'The deletion of old keys.';
+COMMENT ON INDEX incoming_transfers_by_account IS 'GET /incoming-transfers by accountId, with date and status, and its total.';
+COMMENT ON INDEX incoming_transfers_by_client IS 'GET /incoming-transfers by clientId, with date and status, and its total.';
+COMMENT ON INDEX incoming_transfers_by_outgoing_transfer IS 'The incoming side of an internal transfer, for its GET, its changes and the check of the ledger.';
+COMMENT ON INDEX incoming_transfers_by_provider_id IS 'A payment that a provider reports is recorded once.';
+COMMENT ON INDEX incoming_transfers_next_check IS 'The sweep: open transfers in that are due.';
+COMMENT ON INDEX incoming_transfers_not_completed IS 'GET /incoming-transfers by status, metrics and the check of open work: all but completed.';
+COMMENT ON INDEX machine_user_keys_by_user IS 'GET /machine-users and its keys.';
+COMMENT ON INDEX machine_user_keys_one_registration IS 'One key belongs to one machine user.';
+COMMENT ON INDEX outgoing_transfers_by_account IS 'GET /outgoing-transfers by accountId, with date and status, and its total.';
+COMMENT ON INDEX outgoing_transfers_by_client IS 'GET /outgoing-transfers by clientId, with date and status, and its total.';
+COMMENT ON INDEX outgoing_transfers_by_provider_reference IS 'GET /outgoing-transfers by serviceProviderReference.';
+COMMENT ON INDEX outgoing_transfers_next_check IS 'The sweep: open transfers that are due.';
+COMMENT ON INDEX outgoing_transfers_not_completed IS 'GET /outgoing-transfers by status, metrics and the check of open work: all but completed.';
+COMMENT ON INDEX outgoing_transfers_waiting_by_total IS 'Admission: transfers that wait for money in an account and fit what is available.';
+COMMENT ON INDEX party_accounts_by_account IS 'The row by which a transfer shows an account of ours.';
+COMMENT ON INDEX postings_by_credit_account IS 'Statements: credits of an account by time; versions without gaps.';
+COMMENT ON INDEX postings_by_debit_account IS 'Statements: debits of an account by time; versions without gaps.';
+COMMENT ON INDEX postings_by_system_credit IS 'Reconciliation, fee sweep and checks: credits of a system account since a posting.';
+COMMENT ON INDEX postings_by_system_debit IS 'Reconciliation, fee sweep and checks: debits of a system account since a posting.';
+COMMENT ON INDEX provider_callbacks_waiting IS 'Callbacks that came before the payment that they report.';
+COMMENT ON INDEX provisioned_account_credits_by_account IS 'GET /provisioned-account-credits by accountId.';
+COMMENT ON INDEX provisioned_account_credits_by_provider_id IS 'A credit that a caller reports is recorded once.';
+COMMENT ON INDEX reconciliation_breaks_of_statements IS 'A difference is recorded once, however often it is found.';
+COMMENT ON INDEX reconciliation_breaks_open IS 'Open differences of a provider, and their count.';
+COMMENT ON INDEX transfer_counts_by_client IS 'Totals of a client''s transfers.';
+COMMENT ON INDEX transfer_stretch_counts_by_currency IS 'A page of transfers by currency: the stretches of ids that hold any.';
+COMMENT ON INDEX transfer_stretch_counts_by_provider IS 'A page of transfers by provider: the stretches of ids that hold any.';
+COMMENT ON INDEX user_client_relations_by_client IS 'GET /users by clientId: the users of a client.';
+COMMENT ON INDEX user_invitations_by_email IS 'GET /users/{userEmail}/invitations.';
+COMMENT ON INDEX user_invitations_by_sign_up IS 'The clients that a sign-up page names.';
+COMMENT ON INDEX user_invitations_pending_once IS 'A person has one pending invitation to a client.';
+COMMENT ON INDEX user_sign_ups_due IS 'The sweep: sign-ups that are due.';
+COMMENT ON INDEX webhook_deliveries_due IS 'Deliveries of a subscription that are due, in order.';
+COMMENT ON INDEX webhook_deliveries_line IS 'First attempts of a resource''s events, in their order.';
+COMMENT ON INDEX webhook_deliveries_once IS 'An event is delivered to a subscription once.';
+COMMENT ON INDEX webhook_secrets_by_subscription IS 'The secrets that sign a subscription''s deliveries.';
+COMMENT ON INDEX webhook_subscriptions_by_shard IS 'The subscriptions that a shard''s workflow serves.';
+COMMENT ON INDEX workflow_wakeups_due IS 'The relay: wake-ups that are due.';
