@@ -1,5 +1,5 @@
 import type { AccountReport } from '../../db/accounts/connections.ts';
-import type { AccountOutcome } from '../../domain/accounts/connections.ts';
+import type { AccountOutcome, ProviderAccountMove } from '../../domain/accounts/connections.ts';
 import { type AccountId, asId, isUuid } from '../../domain/frame/ids.ts';
 import {
   type AccountAnswer,
@@ -43,9 +43,10 @@ function opened(
 }
 
 export type AccountEvent = Extract<ProviderEvent, { readonly accountId: string }>;
+type AccountMoved = Extract<AccountEvent, { readonly type: 'account-status-changed' }>;
 
-/** An account callback as a report; null if the reference is not ours. */
-export function accountReportOf(event: AccountEvent): AccountReport | null {
+/** The answer to a request of ours, given by callback, as a report; null if the reference is not ours. */
+export function accountReportOf(event: Exclude<AccountEvent, AccountMoved>): AccountReport | null {
   if (!isUuid(event.accountId)) return null;
   const accountId = asId<AccountId>(event.accountId);
   const opening = { accountId, change: 'open', attempt: OPENING_ATTEMPT } as const;
@@ -59,6 +60,11 @@ export function accountReportOf(event: AccountEvent): AccountReport | null {
     case 'account-change-refused':
       return closing(accountId, event.changeReference, { outcome: 'refused', error: event.error });
   }
+}
+
+/** A provider's move of an account; null if the reference is not ours. */
+export function providerMoveOf({ accountId, status, number }: AccountMoved): ProviderAccountMove<AccountId> | null {
+  return isUuid(accountId) ? { accountId: asId<AccountId>(accountId), status, number } : null;
 }
 
 function closing(accountId: AccountId, reference: string, outcome: AccountOutcome): AccountReport | null {

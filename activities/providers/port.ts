@@ -1,4 +1,5 @@
 import type { ConnectionError } from '../../domain/accounts/accounts.ts';
+import type { ProviderAccountMove } from '../../domain/accounts/connections.ts';
 import type { PartyAccount } from '../../domain/incoming-transfers/incoming-transfers.ts';
 import type { MigrationSource } from './migration-port.ts';
 
@@ -234,6 +235,7 @@ export type ProviderEvent = { readonly providerEventId: string; readonly occurre
   | { readonly type: 'account-opening-refused'; readonly accountId: string; readonly error: ProviderRefusal }
   | ({ readonly type: 'account-changed' } & AccountChangeReference)
   | ({ readonly type: 'account-change-refused'; readonly error: ProviderRefusal } & AccountChangeReference)
+  | ({ readonly type: 'account-status-changed' } & ProviderAccountMove<string>)
   | ({ readonly type: 'payment-released' } & PaymentClaim)
   | ({ readonly type: 'payment-completed' } & PaymentClaim)
   /** Refused before release. */

@@ -1,6 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { parse } from 'lossless-json';
 import * as v from 'valibot';
+import { PROVIDER_ACCOUNT_STATUSES } from '../../domain/accounts/connections.ts';
 import { CallbackRefused, type PaymentInState, type ProviderEvent, ProviderUnavailable } from './port.ts';
 import { AMOUNT, IDENTIFIERS, INSTANT, MONEY, minorOf, REFUSAL, storable, understood } from './sandbox-bank-wire.ts';
 
@@ -76,6 +77,15 @@ const EVENT = v.variant('type', [
   eventType('account-opening-refused', { ourReference: v.string(), error: REFUSAL }),
   eventType('account-changed', CHANGE),
   eventType('account-change-refused', { ...CHANGE, error: REFUSAL }),
+  eventType('account-status-changed', {
+    ourReference: v.string(),
+    status: v.picklist(PROVIDER_ACCOUNT_STATUSES),
+    number: v.pipe(
+      AMOUNT,
+      v.regex(/^[1-9]\d{0,17}$/),
+      v.transform((digits) => BigInt(digits)),
+    ),
+  }),
   eventType('payment-completed', PAYMENT_OUT),
   eventType('payment-failed', { ...PAYMENT_OUT, code: v.string() }),
   // Without `returnedAmount` the return is of the whole payment.
@@ -125,6 +135,10 @@ function contentOf(event: BankEvent): WithoutEnvelope<ProviderEvent> {
     case 'account-change-refused': {
       const { ourReference: accountId, changeReference, error } = event.data;
       return { type: event.type, accountId, changeReference, error };
+    }
+    case 'account-status-changed': {
+      const { ourReference: accountId, status, number } = event.data;
+      return { type: event.type, accountId, status, number };
     }
     case 'payment-completed':
       return { type: event.type, ...claimOf(event.data) };

@@ -1,6 +1,7 @@
-import { type AccountEvent, accountReportOf } from '../../activities/providers/account-reports.ts';
+import { type AccountEvent, accountReportOf, providerMoveOf } from '../../activities/providers/account-reports.ts';
 import { CallbackRefused, type PaymentClaim, type ProviderEvent } from '../../activities/providers/port.ts';
 import { applyAccountCallback } from '../../db/accounts/connections.ts';
+import { applyProviderMove } from '../../db/accounts/provider-moves.ts';
 import type { Transaction } from '../../db/driver/client.ts';
 import { releaseHeldTransfer } from '../../db/incoming-transfers/holds.ts';
 import { receivePayment } from '../../db/incoming-transfers/provisioned-account-credits.ts';
@@ -98,6 +99,10 @@ function referenceOf(event: ProviderEvent): string | null {
 
 /** Account breaks are recorded where they are found. */
 async function applyToAccount(tx: Transaction, provider: string, event: AccountEvent): Promise<CallbackOutcome> {
+  if (event.type === 'account-status-changed') {
+    const move = providerMoveOf(event);
+    return move === null ? 'waiting' : applyProviderMove(tx, move, provider);
+  }
   const report = accountReportOf(event);
   return report === null ? 'waiting' : applyAccountCallback(tx, report, provider);
 }

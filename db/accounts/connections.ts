@@ -4,6 +4,7 @@ import {
   type AccountOutcome,
   CLIENT_CONNECTION_FAILED,
   closeAtProvider,
+  moveAtProvider,
   nextLookUp,
   openAtProvider,
   refuseAtProvider,
@@ -118,7 +119,7 @@ export async function recordAccountOutcome(tx: Transaction, report: AccountRepor
     case 'opened':
       if (report.change !== 'open') return recordDiscrepancy(tx, locked, report);
       if (await isIbanTaken(tx, row, outcome.details.iban)) return recordDiscrepancy(tx, locked, report);
-      return settle(tx, locked, openAtProvider(account, outcome.reference, outcome.details));
+      return settle(tx, locked, opened(row, openAtProvider(account, outcome.reference, outcome.details)));
     case 'closed':
       if (report.change !== 'close') return recordDiscrepancy(tx, locked, report);
       return close(tx, locked);
@@ -172,9 +173,14 @@ async function settle(tx: Transaction, locked: LockedAccountRow, changed: Change
   return 'applied';
 }
 
+/** The provider may have moved the account before the news of its opening came. */
+function opened({ providerStatus }: AccountRow, account: ChangedAccount): ChangedAccount {
+  return providerStatus === null ? account : moveAtProvider(account, providerStatus, true);
+}
+
 async function close(tx: Transaction, locked: LockedAccountRow): Promise<CallbackOutcome> {
   const empty = isEmpty(locked.account, await readOpenItems(tx, locked.row.id));
-  await settle(tx, locked, closeAtProvider(locked.account, empty));
+  await settle(tx, locked, closeAtProvider({ account: locked.account, events: [] }, empty));
   if (!empty) await insertBreak(tx, locked, 'account-closed-with-money', {});
   return 'applied';
 }
@@ -205,7 +211,7 @@ async function recordDiscrepancy(
   return 'break';
 }
 
-async function insertBreak(
+export async function insertBreak(
   tx: Transaction,
   { row, now }: LockedAccountRow,
   kind: string,

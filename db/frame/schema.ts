@@ -12,7 +12,8 @@ import {
   timestamp,
   uuid,
 } from 'drizzle-orm/pg-core';
-import type { ConnectionError } from '../../domain/accounts/accounts.ts';
+import { CONNECTION_STATES, type ConnectionError } from '../../domain/accounts/accounts.ts';
+import { PROVIDER_ACCOUNT_STATUSES } from '../../domain/accounts/connections.ts';
 import type { BeneficiaryContact, BeneficiaryIdentity } from '../../domain/beneficiaries/beneficiaries.ts';
 import type { ClientIdentity, ClientProfile, ClientRelation } from '../../domain/clients/clients.ts';
 import type {
@@ -122,19 +123,12 @@ export const accounts = pgTable('accounts', {
   accountHolderName: text('account_holder_name').notNull(),
   accountHolderIdentityType: text('account_holder_identity_type', { enum: ['individual', 'corporate'] }).notNull(),
   connectionId: uuid('connection_id'),
-  connectionState: text('connection_state', {
-    enum: [
-      'creation-in-progress',
-      'creation-failed',
-      'dependency-failed',
-      'completed-up-to-date',
-      'update-in-progress',
-      'completed-outdated',
-    ],
-  }),
+  connectionState: text('connection_state', { enum: CONNECTION_STATES }),
   connectionStatus: text('connection_status', { enum: ['active', 'inactive', 'closed'] }),
   connectionReference: text('connection_reference'),
   connectionError: jsonb('connection_error').$type<ConnectionError>(),
+  providerStatus: text('provider_status', { enum: PROVIDER_ACCOUNT_STATUSES }),
+  providerStatusNumber: bigint('provider_status_number', { mode: 'bigint' }),
   requestedChange: text('requested_change', { enum: ['open', 'close'] }),
   changeAttempt: integer('change_attempt').notNull().default(0),
   changeSubmittedAt: timestamp('change_submitted_at', { withTimezone: true, mode: 'date' }),

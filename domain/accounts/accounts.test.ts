@@ -237,7 +237,7 @@ describe('closing', () => {
     expect(types(asked)).toEqual(['connection-update-instructed']);
     expect(asked.account).toMatchObject({ status: 'active', connection: { state: 'update-in-progress' } });
     expect(refused(() => patch(asked.account, { status: 'closed' })).code).toBe('common.state.illegal_transition');
-    const closed = closeAtProvider(asked.account, true);
+    const closed = closeAtProvider({ account: asked.account, events: [] }, true);
     expect(types(closed)).toEqual(['connection-updated', 'account-closed']);
     expect(closed.account).toMatchObject({
       status: 'closed',
@@ -258,7 +258,7 @@ describe('closing', () => {
 
   test('at the provider suspends an account that has received money meanwhile; once emptied, it closes without the provider', () => {
     const asked = patch(BUILT_IN, { status: 'closed' });
-    const suspended = closeAtProvider({ ...asked.account, postedMinor: 5n }, false);
+    const suspended = closeAtProvider({ account: { ...asked.account, postedMinor: 5n }, events: [] }, false);
     expect(types(suspended)).toEqual(['connection-updated', 'account-suspended']);
     const emptied = patch({ ...suspended.account, postedMinor: 0n }, { status: 'closed' });
     expect(emptied).toMatchObject({ request: null, account: { status: 'closed' } });

@@ -10,6 +10,7 @@ import {
   type ConnectionState,
   type ConnectionStatus,
   emit,
+  isFinalAccountStatus,
 } from './accounts.ts';
 
 /** A provider's report on opening or closing an account, from an answer, a look-up or a callback. */
@@ -38,6 +39,17 @@ export interface AccountDetails {
 export type ClientConnectionOutcome =
   | { readonly outcome: 'connected'; readonly reference: string }
   | { readonly outcome: 'refused'; readonly error: ConnectionError };
+
+export const PROVIDER_ACCOUNT_STATUSES = ['active', 'inactive', 'suspended', 'closed'] as const;
+/** What a provider makes of an account of its own accord. */
+export type ProviderAccountStatus = (typeof PROVIDER_ACCOUNT_STATUSES)[number];
+
+/** A provider's report of such a move. `number` rises from one report on an account to the next. */
+export interface ProviderAccountMove<Id> {
+  readonly accountId: Id;
+  readonly status: ProviderAccountStatus;
+  readonly number: bigint;
+}
 
 /** The reported part of a connection; absent fields stay as they are. */
 export interface ConnectionReport {
@@ -133,12 +145,28 @@ export function refuseAtProvider(
  * The provider has closed its account. An account that has received money meanwhile cannot close. It is suspended, so
  * that no more money arrives, and closes once a caller has emptied it and requests closing again.
  */
-export function closeAtProvider(account: Account, empty: boolean): ChangedAccount {
-  const updated = reportConnection({ account, events: [] }, { state: 'completed-up-to-date', status: 'closed' });
+export function closeAtProvider(before: ChangedAccount, empty: boolean): ChangedAccount {
+  const updated = reportConnection(before, { state: 'completed-up-to-date', status: 'closed' });
   if (empty) return emit(updated, ACCOUNT_STATUS_EVENTS.closed, { status: 'closed' });
-  return account.status === 'suspended'
+  return before.account.status === 'suspended'
     ? updated
     : emit(updated, ACCOUNT_STATUS_EVENTS.suspended, { status: 'suspended' });
+}
+
+/**
+ * The provider has moved an account that it opened. A connection knows no suspension: it is inactive then. `empty` says
+ * whether the account may close (`closeAtProvider`).
+ */
+export function moveAtProvider(before: ChangedAccount, status: ProviderAccountStatus, empty: boolean): ChangedAccount {
+  if (status === 'closed') return closeAtProvider(before, empty);
+  const updated = reportConnection(before, { status: status === 'active' ? 'active' : 'inactive' });
+  return status === before.account.status ? updated : emit(updated, ACCOUNT_STATUS_EVENTS[status], { status });
+}
+
+/** Whether an account can follow its provider's word: none comes back that ended, here or there, and a sub-account has no provider. */
+export function canFollow({ status, connection }: Account, word: ProviderAccountStatus): boolean {
+  if (connection === null || isFinalAccountStatus(status)) return false;
+  return word === 'closed' || connection.status !== 'closed';
 }
 
 /** The provider refuses to close: the account stays as it is, and a caller may request closing again. */

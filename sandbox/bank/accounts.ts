@@ -1,5 +1,6 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import * as v from 'valibot';
+import { PROVIDER_ACCOUNT_STATUSES } from '../../domain/accounts/connections.ts';
 import { type Bank, callbackOf, type TimedAction, timerAfter } from './bank.ts';
 import {
   type Account,
@@ -39,6 +40,11 @@ export const CHANGE_REQUEST = v.object({
   kind: v.picklist(['close', 'alias'], 'must be close or alias'),
   alias: maybe(text()),
 });
+
+export const MOVE_REQUEST = v.strictObject(
+  { status: v.picklist(PROVIDER_ACCOUNT_STATUSES, `must be one of ${PROVIDER_ACCOUNT_STATUSES.join(', ')}`) },
+  'is not a field of this lever',
+);
 
 /** Final refusals by category, chosen by the prefix of a client's name, an account's alias or a source id. */
 export function refusalOf(label: string, prefix: string): Refusal | null {
@@ -166,6 +172,25 @@ export async function changeAccount(
   const timer = timerAfter(bank, 'finish-change', changeKey(accepted), randomInt(OPENING_MS_MIN, OPENING_MS_MAX));
   await bank.commit({ put: { accountChanges: [accepted], timers: [timer] } });
   return accepted;
+}
+
+/** The bank moves an account of its own accord and calls back each time. What it closed stays closed. */
+export async function moveAccount(
+  bank: Bank,
+  ourReference: string,
+  { status }: v.InferOutput<typeof MOVE_REQUEST>,
+): Promise<Account> {
+  const account = bank.books.accounts.get(ourReference);
+  if (account === undefined) throw new BankError(404, 'not-found', 'No account has this reference.');
+  if (account.status !== 'open') {
+    throw new BankError(409, 'illegal-state', `An account that is ${account.status} cannot be moved.`);
+  }
+  const number = (account.moves ?? 0) + 1;
+  const moved: Account = { ...account, status: status === 'closed' ? 'closed' : 'open', moves: number };
+  const data = { ourReference, status, number };
+  const callback = callbackOf(bank, { type: 'account-status-changed', line: ourReference, data });
+  await bank.commit({ put: { accounts: [moved], callbacks: [callback] } });
+  return moved;
 }
 
 const finishChange: TimedAction = (bank, key): Change | null => {

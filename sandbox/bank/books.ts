@@ -116,6 +116,8 @@ export interface Account {
   readonly currency: string;
   readonly country: string;
   readonly status: 'opening' | 'open' | 'refused' | 'closed';
+  /** How often the bank moved it of its own accord; absent: never. */
+  readonly moves?: number;
   readonly identifiers: Identifiers | null;
   readonly error: Refusal | null;
 }

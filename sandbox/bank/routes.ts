@@ -8,6 +8,8 @@ import {
   CLIENT_REQUEST,
   changeAccount,
   connectClient,
+  MOVE_REQUEST,
+  moveAccount,
   openAccount,
   showAccount,
 } from './accounts.ts';
@@ -64,8 +66,9 @@ export function bankRoutes(bank: Bank): Hono<{ Bindings: HttpBindings }> {
     await next();
     await bank.settled();
   };
-  for (const path of ['/clients/*', '/accounts/*', '/payments', '/statement']) app.use(path, faulty);
-  app.use('/payments/:ourReference', faulty);
+  for (const path of ['/clients/*', '/accounts', '/accounts/:ourReference', '/accounts/:ourReference/changes/*'])
+    app.use(path, faulty);
+  for (const path of ['/payments', '/payments/:ourReference', '/statement']) app.use(path, faulty);
   for (const path of ['/existing-clients/:sourceId', '/existing-beneficiaries/:sourceId']) app.use(path, faulty);
   app.use('/payments-in/:paymentId/send-back', faulty);
   const lookUps = ['/payments/:ourReference', '/payments-in/:paymentId', '/accounts/:ourReference'];
@@ -161,6 +164,10 @@ function outsideRoutes(app: Hono<{ Bindings: HttpBindings }>, bank: Bank): void 
   });
   app.post('/payments-in/:paymentId/release', async (c) =>
     answer(c, 200, showPaymentIn(await releasePayment(bank, c.req.param('paymentId')))),
+  );
+
+  app.post('/accounts/:ourReference/status', async (c) =>
+    answer(c, 200, showAccount(await moveAccount(bank, c.req.param('ourReference'), await readBody(c, MOVE_REQUEST)))),
   );
 
   const lever = <Request extends v.GenericSchema>(

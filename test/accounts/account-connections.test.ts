@@ -219,6 +219,37 @@ describe('opening at the bank', () => {
   });
 });
 
+describe('moved by the bank', () => {
+  test('a suspended account keeps money that arrives on hold, and lets it in when the bank activates the account again', async () => {
+    const { id } = await issue({});
+    const { ledgerNumber } = await reaches(id, ['active']);
+    const bank = (path: string, body: Json) =>
+      fetch(`${sandbox.url}/bank${path}`, { method: 'POST', body: JSON.stringify(body) });
+    expect((await bank(`/accounts/${id}/status`, { status: 'suspended' })).status).toBe(200);
+    await reaches(id, ['suspended']);
+    const payment = {
+      amount: 12.5,
+      currency: 'GBP',
+      scheme: 'faster-payments',
+      reference: ledgerNumber,
+      senderName: 'Ann',
+    };
+    const { paymentId }: Json = await (await bank('/payments-in', payment)).json();
+    const transferIs = (status: string) =>
+      eventually(`the payment is ${status}`, async () => {
+        const path = `/incoming-transfers?data.incomingTransfer.serviceProviderId=${paymentId}`;
+        const [transfer] = (await api.call('GET', path)).body.data.incomingTransfers;
+        return transfer?.status === status ? transfer : undefined;
+      });
+    expect((await transferIs('on-hold')).statusReason.code).toBe('account.status.not_active');
+    await bank(`/accounts/${id}/status`, { status: 'active' });
+    await transferIs('completed');
+    expect(await read(id)).toMatchObject({ status: 'active', availableBalance: 12.5 });
+    expect((await bank(`/accounts/${id}/status`, { status: 'gone' })).status).toBe(400);
+    expect((await bank(`/accounts/${newId()}/status`, { status: 'active' })).status).toBe(404);
+  });
+});
+
 describe('closing at the bank', () => {
   test('goes through the bank, with its events in order', async () => {
     const { id } = await issue({});

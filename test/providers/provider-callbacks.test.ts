@@ -232,6 +232,128 @@ describe('money that the bank holds and releases', () => {
   });
 });
 
+describe('an account that its provider moves', () => {
+  const moveTo = (ourReference: string, status: string, number: number): Json =>
+    event('account-status-changed', { ourReference, status, number });
+  const eventsOf = async (id: string): Promise<string[]> => {
+    const rows = await api.database.reader.execute<{ entries: Json[] }>(
+      sql`SELECT entries FROM events WHERE resource_id = ${id} ORDER BY first_sequence`,
+    );
+    return rows.flatMap(({ entries }) => entries.map(({ type }) => type));
+  };
+  const issuedAccount = async (): Promise<string> => {
+    const { body } = await api.call('POST', '/accounts', {
+      workflow: { code: 'client.issuing' },
+      data: { account: { clientId, currency: 'GBP' } },
+    });
+    return body.data.account.id;
+  };
+  const STATUSES = ['active', 'inactive', 'suspended', 'closed'] as const;
+  const EVENTS = {
+    active: 'account-activated',
+    inactive: 'account-inactivated',
+    suspended: 'account-suspended',
+    closed: 'account-closed',
+  };
+  const moves = STATUSES.slice(0, 3).flatMap((from) => STATUSES.map((to) => [from, to] as const));
+
+  test.each(moves)('from %s to %s: the account and its connection follow, with their events', async (from, to) => {
+    const { id } = await openedAccount();
+    await post(moveTo(id, from, 1));
+    const before = await eventsOf(id);
+    const callback = moveTo(id, to, 2);
+    expect(await post(callback)).toBe(200);
+    expect(await outcomeOf(callback)).toBe('applied');
+    const shown = to === 'suspended' ? 'inactive' : to;
+    expect(await read(id)).toMatchObject({ status: to, connection: { state: 'completed-up-to-date', status: shown } });
+    const connected = from === 'suspended' ? 'inactive' : from;
+    const expected = [...(connected === shown ? [] : ['connection-updated']), ...(from === to ? [] : [EVENTS[to]])];
+    expect((await eventsOf(id)).slice(before.length)).toEqual(expected);
+  });
+
+  test('stays where a later report left it, however often and late an earlier one comes', async () => {
+    const { id } = await openedAccount();
+    const [first, second] = [moveTo(id, 'suspended', 1), moveTo(id, 'active', 2)];
+    await Promise.all([second, first, second, first].map(post));
+    await post(moveTo(id, 'suspended', 1));
+    expect((await read(id)).status).toBe('active');
+  });
+
+  test('is moved on its opening by a report that overtakes the news of it', async () => {
+    const id = await issuedAccount();
+    const early = moveTo(id, 'suspended', 1);
+    await post(early);
+    expect([await outcomeOf(early), (await read(id)).status]).toEqual(['applied', 'pending']);
+    const details = { accountNumber: '00009999', iban: null, routingCodes: { 'sort-code': '040668' } };
+    await post(
+      event('account-opened', { ourReference: id, reference: 'SBA-9', currency: 'GBP', country: 'GB', ...details }),
+    );
+    expect(await read(id)).toMatchObject({ status: 'suspended', connection: { status: 'inactive' } });
+    expect((await eventsOf(id)).slice(-2)).toEqual(['connection-updated', 'account-suspended']);
+  });
+
+  test('is suspended, not closed, while it holds money, and a person hears of it', async () => {
+    const account = await openedAccount();
+    await post(paymentIn(account.ledgerNumber));
+    const before = await breaks();
+    await post(moveTo(account.id, 'closed', 1));
+    expect(await read(account.id)).toMatchObject({ status: 'suspended', connection: { status: 'closed' } });
+    expect(await breaks()).toBe(before + 1);
+  });
+
+  test.each(['active', 'inactive', 'suspended'])('does not come back as %s once it is closed', async (status) => {
+    const { id } = await openedAccount();
+    await post(moveTo(id, 'closed', 1));
+    const [before, seen] = [await breaks(), await eventsOf(id)];
+    const callback = moveTo(id, status, 2);
+    expect(await post(callback)).toBe(200);
+    expect(await outcomeOf(callback)).toBe('break');
+    expect([(await read(id)).status, await breaks(), await eventsOf(id)]).toEqual(['closed', before + 1, seen]);
+    const again = moveTo(id, 'closed', 3);
+    await post(again);
+    expect(await outcomeOf(again)).toBe('no-effect');
+  });
+
+  test('that was never opened is neither closed nor brought to life', async () => {
+    const id = await issuedAccount();
+    const error = { category: 'functional', origin: 'customer', code: 'no', message: 'No.', attributes: {} };
+    await post(event('account-opening-refused', { ourReference: id, error }));
+    const [closing, life] = [moveTo(id, 'closed', 1), moveTo(id, 'active', 2)];
+    expect([await post(closing), await post(life)]).toEqual([200, 200]);
+    expect([await outcomeOf(closing), await outcomeOf(life)]).toEqual(['no-effect', 'break']);
+    expect((await read(id)).status).toBe('declined');
+  });
+
+  test('needs nobody to close it when its provider closes it while that is asked for', async () => {
+    const { id } = await openedAccount();
+    const workflow = { code: 'client.direct' };
+    await api.call('PATCH', `/accounts/${id}`, { workflow, data: { account: { status: 'closed' } } });
+    await post(moveTo(id, 'closed', 1));
+    expect(await read(id)).toMatchObject({ status: 'closed', connection: { state: 'completed-up-to-date' } });
+    const rows = await api.database.reader.execute(
+      sql`SELECT FROM accounts WHERE id = ${id} AND requested_change IS NULL`,
+    );
+    expect(rows).toHaveLength(1);
+  });
+
+  test.each([
+    ['a status that none has', { status: 'pending' }],
+    ['number zero', { number: 0 }],
+    ['a number with decimals', { number: 1.5 }],
+  ])('is not moved by %s', async (_what, wrong) => {
+    const { id } = await openedAccount();
+    const callback = moveTo(id, 'suspended', 1);
+    expect(await post({ ...callback, data: { ...callback.data, ...wrong } })).toBe(400);
+    expect((await read(id)).status).toBe('active');
+  });
+
+  test('of an account that we do not have waits', async () => {
+    const callback = moveTo(newId(), 'suspended', 1);
+    expect(await post(callback)).toBe(200);
+    expect(await outcomeOf(callback)).toBe('waiting');
+  });
+});
+
 test('a word about a payment that we do not have waits', async () => {
   const claim = { paymentId: 'pay-1', paymentReference: null, amount: 5, currency: 'GBP' };
   const unknown = event('payment-completed', { ourReference: newId(), ...claim });

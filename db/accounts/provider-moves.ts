@@ -1,0 +1,45 @@
+import { isFinalAccountStatus } from '../../domain/accounts/accounts.ts';
+import { canFollow, moveAtProvider, type ProviderAccountMove } from '../../domain/accounts/connections.ts';
+import { isEmpty } from '../../domain/accounts/updates.ts';
+import type { AccountId } from '../../domain/frame/ids.ts';
+import type { Transaction } from '../driver/client.ts';
+import { updateRow } from '../driver/queries/rows.ts';
+import { accounts } from '../frame/schema.ts';
+import type { CallbackOutcome } from '../providers/callbacks.ts';
+import { lockAccount, NO_CHANGE, readOpenItems, saveAccount, wakeAccountConnection } from './accounts.ts';
+import { insertBreak } from './connections.ts';
+
+/**
+ * Applies a provider's move. A report that a later one overtook changes nothing; one that overtakes the news of the opening
+ * is applied with it. What cannot be followed is a reconciliation break: the account of another provider, one that ended, or
+ * one that is closed with money in it (it is suspended).
+ */
+export async function applyProviderMove(
+  tx: Transaction,
+  { accountId, status, number }: ProviderAccountMove<AccountId>,
+  provider: string,
+): Promise<CallbackOutcome> {
+  const locked = await lockAccount(tx, accountId);
+  if (locked === null) return 'waiting';
+  const { row, account } = locked;
+  const told = { status, number: number.toString(), toldBy: provider };
+  if (row.provider !== provider) {
+    await insertBreak(tx, locked, 'account-of-another-provider', told);
+    return 'break';
+  }
+  if (row.providerStatusNumber !== null && number <= row.providerStatusNumber) return 'no-effect';
+  await updateRow(tx, accounts, accountId, { providerStatus: status, providerStatusNumber: number });
+  if (account.status === 'pending') return 'applied';
+  if (status === 'closed' && isFinalAccountStatus(account.status)) return 'no-effect';
+  if (!canFollow(account, status)) {
+    await insertBreak(tx, locked, 'account-outcome-contradicts', told);
+    return 'break';
+  }
+  const empty = status !== 'closed' || isEmpty(account, await readOpenItems(tx, accountId));
+  const change = status === 'closed' ? NO_CHANGE : {};
+  await saveAccount(tx, locked, moveAtProvider({ account, events: [] }, status, empty), change);
+  if (!empty) await insertBreak(tx, locked, 'account-closed-with-money', told);
+  // A workflow that waits for a closing asked for here has nothing left to do.
+  if (status === 'closed' && row.requestedChange !== null) await wakeAccountConnection(tx, accountId);
+  return 'applied';
+}
