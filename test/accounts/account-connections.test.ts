@@ -1,130 +1,33 @@
 import { createHmac } from 'node:crypto';
 import { sql } from 'drizzle-orm';
-import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Provider } from '../../activities/providers/port.ts';
-import { createSandboxBank } from '../../activities/providers/sandbox-bank.ts';
-import { type RunningWorkers, startWorkers } from '../../activities/worker.ts';
 import { newId } from '../../db/frame/ids.ts';
-import type { PollingLoop } from '../../loops/polling.ts';
-import { lazyTemporalClient, type TemporalClient } from '../../loops/temporal.ts';
-import { workflowWakeupRelay } from '../../loops/workflow-wakeups.ts';
-import { type Json, startApi, type TestApi } from '../harness/api.ts';
-import { createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';
-import {
-  eventually,
-  type RunningSandbox,
-  SANDBOX_SECRET,
-  startSandbox,
-  temporaryDirectory,
-} from '../harness/servers/sandbox.ts';
-import { startTemporalDevServer, type TestTemporal } from '../harness/servers/temporal.ts';
+import type { Json, TestApi } from '../harness/api.ts';
+import { eventually, SANDBOX_SECRET } from '../harness/servers/sandbox.ts';
+import { type AccountsAtBank, startAccountsAtBank } from '../harness/workflows/accounts-at-bank.ts';
 
-const logger = pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' });
-const directory = temporaryDirectory();
-
-let testDatabase: TestDatabase;
+let service: AccountsAtBank;
 let api: TestApi;
-let sandbox: RunningSandbox;
-let temporal: TestTemporal;
-let temporalClient: TemporalClient;
-let relay: PollingLoop;
-let workers: RunningWorkers;
-let clientId: string;
 
-// API, relay and workers in this process; Postgres, Temporal and the bank are the real ones.
 beforeAll(async () => {
-  [testDatabase, temporal] = await Promise.all([createTestDatabase('account-connections'), startTemporalDevServer()]);
-  const providers = new Map<string, Provider>();
-  api = await startApi(testDatabase, { providers });
-  const callbackUrl = `${api.url}/provider-callbacks/sandbox-bank`;
-  sandbox = await startSandbox({ directory: directory.path, callbackUrl });
-  providers.set('sandbox-bank', createSandboxBank({ url: sandbox.url, secret: SANDBOX_SECRET }));
-  const { database, services } = api;
-  const address = { address: temporal.address, namespace: temporal.namespace };
-  temporalClient = lazyTemporalClient(address);
-  relay = workflowWakeupRelay({ database, client: temporalClient.client, logger });
-  relay.start();
-  workers = startWorkers({
-    temporal: address,
-    dependencies: {
-      database,
-      providers,
-      configuration: services.configuration,
-      keyring: services.keyring,
-      logger,
-      publicUrl: api.url,
-      mail: services.environment.mail,
-    },
-    pools: services.configuration.pools,
-  });
-  await workers.ready;
-  clientId = await createClient('Ada');
+  service = await startAccountsAtBank('account-connections');
+  api = service.api;
 });
 
-afterAll(async () => {
-  await relay?.stop();
-  await workers?.stop();
-  await temporalClient?.close();
-  await sandbox?.stop();
-  await temporal?.close();
-  await api?.stop();
-  await testDatabase?.drop();
-  directory.remove();
-});
+afterAll(() => service.stop());
 
-async function createClient(givenName: string): Promise<string> {
-  const { status, body, text } = await api.call('POST', '/clients', {
-    workflow: { code: 'direct' },
-    data: {
-      client: {
-        identity: { type: 'individual', givenName, familyName: 'Lovelace', country: 'GB' },
-        profile: { identityType: 'individual', residentialAddress: { country: 'GB' } },
-      },
-    },
-  });
-  expect(status, text).toBe(201);
-  return body.data.client.id;
-}
-
-async function issue(fields: Json): Promise<Json> {
-  const { status, body, text } = await api.call('POST', '/accounts', {
-    workflow: { code: 'client.issuing' },
-    data: { account: { clientId, currency: 'GBP', ...fields } },
-  });
-  expect(status, text).toBe(201);
-  return body.data.account;
-}
-
-async function read(id: string): Promise<Json> {
-  return (await api.call('GET', `/accounts/${id}`)).body.data.account;
-}
-
-function reaches(id: string, statuses: readonly string[]): Promise<Json> {
-  const what = `account ${id} is ${statuses.join(' or ')}`;
-  return eventually(what, async () => {
-    const account = await read(id);
-    return statuses.includes(account.status) ? account : undefined;
-  });
-}
-
-function close(id: string) {
-  return api.call('PATCH', `/accounts/${id}`, {
-    workflow: { code: 'client.direct' },
-    data: { account: { status: 'closed' } },
-  });
-}
-
-async function eventTypes(id: string): Promise<string[]> {
-  const rows = await api.database.reader.execute<{ entries: Json[] }>(
-    sql`SELECT entries FROM events WHERE resource_id = ${id} ORDER BY first_sequence`,
-  );
-  return rows.flatMap(({ entries }) => entries.map(({ type }) => type));
-}
+const createClient = (givenName: string) => service.createClient(givenName);
+const issue = (fields: Json) => service.issue(fields);
+const read = (id: string) => service.read(id);
+const reaches = (id: string, statuses: readonly string[]) => service.reaches(id, statuses);
+const close = (id: string) => service.close(id);
+const eventTypes = (id: string) => service.eventTypes(id);
 
 async function hasEnded(accountId: string): Promise<true> {
   return eventually('the workflow has ended and nothing is left to wake', async () => {
-    const { status } = await temporalClient.client.workflow.getHandle(`account-connection/${accountId}`).describe();
+    const { status } = await service.temporalClient.client.workflow
+      .getHandle(`account-connection/${accountId}`)
+      .describe();
     const wakes = await api.database.reader.execute(
       sql`SELECT 1 FROM workflow_wakeups WHERE workflow_id = ${`account-connection/${accountId}`}`,
     );
@@ -172,7 +75,9 @@ describe('opening at the bank', () => {
     const { id } = await issue({ clientId: owner });
     expect(await reaches(id, ['active'])).toMatchObject({ accountHolderName: 'Analytical Engines Ltd' });
     await hasEnded(id);
-    const { events } = await temporalClient.client.workflow.getHandle(`account-connection/${id}`).fetchHistory();
+    const { events } = await service.temporalClient.client.workflow
+      .getHandle(`account-connection/${id}`)
+      .fetchHistory();
     const asked = (events ?? []).flatMap(
       (event) => event.activityTaskScheduledEventAttributes?.activityType?.name ?? [],
     );
@@ -223,9 +128,7 @@ describe('moved by the bank', () => {
   test('a suspended account keeps money that arrives on hold, and lets it in when the bank activates the account again', async () => {
     const { id } = await issue({});
     const { ledgerNumber } = await reaches(id, ['active']);
-    const bank = (path: string, body: Json) =>
-      fetch(`${sandbox.url}/bank${path}`, { method: 'POST', body: JSON.stringify(body) });
-    expect((await bank(`/accounts/${id}/status`, { status: 'suspended' })).status).toBe(200);
+    expect((await service.outside(`/accounts/${id}/status`, { status: 'suspended' })).status).toBe(200);
     await reaches(id, ['suspended']);
     const payment = {
       amount: 12.5,
@@ -234,7 +137,7 @@ describe('moved by the bank', () => {
       reference: ledgerNumber,
       senderName: 'Ann',
     };
-    const { paymentId }: Json = await (await bank('/payments-in', payment)).json();
+    const { paymentId }: Json = await (await service.outside('/payments-in', payment)).json();
     const transferIs = (status: string) =>
       eventually(`the payment is ${status}`, async () => {
         const path = `/incoming-transfers?data.incomingTransfer.serviceProviderId=${paymentId}`;
@@ -242,11 +145,11 @@ describe('moved by the bank', () => {
         return transfer?.status === status ? transfer : undefined;
       });
     expect((await transferIs('on-hold')).statusReason.code).toBe('account.status.not_active');
-    await bank(`/accounts/${id}/status`, { status: 'active' });
+    await service.outside(`/accounts/${id}/status`, { status: 'active' });
     await transferIs('completed');
     expect(await read(id)).toMatchObject({ status: 'active', availableBalance: 12.5 });
-    expect((await bank(`/accounts/${id}/status`, { status: 'gone' })).status).toBe(400);
-    expect((await bank(`/accounts/${newId()}/status`, { status: 'active' })).status).toBe(404);
+    expect((await service.outside(`/accounts/${id}/status`, { status: 'gone' })).status).toBe(400);
+    expect((await service.outside(`/accounts/${newId()}/status`, { status: 'active' })).status).toBe(404);
   });
 });
 
@@ -351,27 +254,13 @@ describe('provider callbacks', () => {
   });
 
   test('is applied without a running workflow, and ends it when it comes back', async () => {
-    await workers.stop();
+    await service.stopWorkers();
     const { id } = await issue({});
     const event = opened(id);
     expect((await callback(event)).status).toBe(200);
     expect(await outcomeOf(event)).toBe('applied');
     expect(await read(id)).toMatchObject({ status: 'active', iban: 'GB82WEST12345698765432' });
-    const { database, services } = api;
-    workers = startWorkers({
-      temporal: { address: temporal.address, namespace: temporal.namespace },
-      dependencies: {
-        database,
-        providers: services.providers,
-        configuration: services.configuration,
-        keyring: services.keyring,
-        logger,
-        publicUrl: api.url,
-        mail: services.environment.mail,
-      },
-      pools: services.configuration.pools,
-    });
-    await workers.ready;
+    await service.startWorkers();
     expect(await hasEnded(id)).toBe(true);
     expect(await eventTypes(id)).toHaveLength(3);
   });

@@ -1,0 +1,137 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { sql } from 'drizzle-orm';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { checkLedger } from '../../db/ledger/check.ts';
+import type { Json } from '../harness/api.ts';
+import { eventually } from '../harness/servers/sandbox.ts';
+import { type AccountsAtBank, startAccountsAtBank } from '../harness/workflows/accounts-at-bank.ts';
+
+// Each fault begins before an account is asked for, another is closed and a payment comes in, and ends while they are under way.
+let service: AccountsAtBank;
+
+beforeAll(async () => {
+  service = await startAccountsAtBank('account-faults');
+});
+
+afterAll(() => service.stop());
+
+const UNDER_WAY_MS = 700;
+/** The first look-up comes ten seconds after a request. */
+const UNTIL_LOOK_UP_MS = 11_000;
+
+type Fault = () => Promise<() => Promise<unknown> | unknown>;
+
+const atBank =
+  (faults: Json): Fault =>
+  async () => {
+    await service.outside('/faults', faults);
+    return () =>
+      service.outside('/faults', {
+        latencyMs: 0,
+        errorRate: 0,
+        cutRate: 0,
+        callbacks: 'normal',
+        callbackDelayMs: 0,
+        lookUps: 'normal',
+      });
+  };
+
+const FAULTS: Readonly<Record<string, Fault>> = {
+  'a bank that answers after the deadline': atBank({ latencyMs: 6_000 }),
+  'a bank that is unavailable': atBank({ errorRate: 1 }),
+  'a bank that cuts connections after the effect': atBank({ cutRate: 1 }),
+  'callbacks that are held back': atBank({ callbacks: 'held' }),
+  'callbacks that overtake each other': atBank({ callbacks: 'shuffled' }),
+  'callbacks that come late': atBank({ callbackDelayMs: 1_500 }),
+  'look-ups that are refused while callbacks are held back': atBank({ lookUps: 'refused', callbacks: 'held' }),
+  'look-ups that a gateway answers while callbacks are held back': atBank({ lookUps: 'gateway', callbacks: 'held' }),
+  'a silent connection to the bank': async () => {
+    service.bankLink().hold();
+    return () => service.bankLink().release();
+  },
+  'a bank that is killed and started again': async () => {
+    await service.killBank();
+    return service.startBank;
+  },
+  'workers that stop and start again': async () => {
+    await service.stopWorkers();
+    return service.startWorkers;
+  },
+  'a silent connection to Temporal': async () => {
+    service.temporalLink.hold();
+    return () => service.temporalLink.release();
+  },
+  'a relay that stops and starts again': async () => {
+    await service.stopRelay();
+    return service.startRelay;
+  },
+  'database sessions that end': async () => {
+    const end = () =>
+      service.api.database.reader
+        .execute(
+          sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`,
+        )
+        .catch(() => {});
+    await end();
+    return end;
+  },
+};
+
+async function payIn(ledgerNumber: string): Promise<string> {
+  const payment = {
+    amount: 12.5,
+    currency: 'GBP',
+    scheme: 'faster-payments',
+    reference: ledgerNumber,
+    senderName: 'Ann',
+  };
+  const answer = await eventually('the bank takes the payment', async () =>
+    service.outside('/payments-in', payment).catch(() => undefined),
+  );
+  const { paymentId }: Json = await answer.json();
+  return paymentId;
+}
+
+describe('one account opens, another closes, a payment comes in, each once, in spite of', () => {
+  test.each(Object.keys(FAULTS))('%s', async (name) => {
+    const [closing, paid] = await Promise.all(
+      [await service.issue({}), await service.issue({})].map(({ id }) => service.reaches(id, ['active'])),
+    );
+    const heal = await FAULTS[name]?.();
+    if (heal === undefined) throw new Error(`no fault ${name}`);
+    const asked = Promise.all([service.issue({}), service.close(closing.id), payIn(paid.ledgerNumber)]);
+    await sleep(name.startsWith('look-ups') ? UNTIL_LOOK_UP_MS : UNDER_WAY_MS);
+    await heal();
+    const [opening, closed, paymentId] = await asked;
+    expect(closed.status, closed.text).toBe(200);
+
+    expect(await service.reaches(opening.id, ['active', 'declined'])).toMatchObject({
+      status: 'active',
+      connection: { state: 'completed-up-to-date', error: null },
+    });
+    expect(await service.eventTypes(opening.id)).toEqual([
+      'connection-creation-instructed',
+      'connection-created',
+      'account-activated',
+    ]);
+    expect(await service.reaches(closing.id, ['closed'])).toMatchObject({
+      connection: { state: 'completed-up-to-date', status: 'closed', error: null },
+    });
+    expect((await service.eventTypes(closing.id)).slice(3)).toEqual([
+      'connection-update-instructed',
+      'connection-updated',
+      'account-closed',
+    ]);
+    const path = `/incoming-transfers?data.incomingTransfer.serviceProviderId=${paymentId}`;
+    const found = await eventually('the payment is completed', async () => {
+      const { incomingTransfers } = (await service.api.call('GET', path)).body.data;
+      return incomingTransfers[0]?.status === 'completed' ? incomingTransfers : undefined;
+    });
+    expect(found).toHaveLength(1);
+    expect((await service.read(paid.id)).availableBalance).toBe(12.5);
+  });
+});
+
+test('after all this every invariant of the books holds', async () => {
+  expect(await checkLedger(service.api.database.reader)).toEqual([]);
+});
