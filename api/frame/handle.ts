@@ -91,6 +91,9 @@ async function findStoredAnswer(
   return row === null ? null : replay(row, claim, keyring);
 }
 
+/** Where a deprecated route or include says what to use instead (RFC 9745). */
+const DEPRECATION_LINK = '</docs>; rel="deprecation"; type="text/html"';
+
 function headersOf(
   route: Route,
   answer: RenderedAnswer,
@@ -102,6 +105,7 @@ function headersOf(
   const { deprecated, deprecatedIncludes = {} } = route.contract;
   const used = Object.entries(deprecatedIncludes).find(([name]) => include.has(name))?.[1] ?? deprecated;
   if (used !== undefined) {
+    headers.link = DEPRECATION_LINK;
     headers.deprecation = `@${Date.parse(`${used.since}T00:00:00Z`) / 1000}`;
     if (used.sunset !== undefined) headers.sunset = new Date(`${used.sunset}T00:00:00Z`).toUTCString();
   }

@@ -112,8 +112,9 @@ export interface Contract<
   /** Default: 201 for POST, otherwise 200. An answer may say 200 (dry run, unchanged). */
   readonly status?: 200 | 201;
   readonly errors?: readonly ErrorCode[];
+  /** Answered with the headers Deprecation, Link and, if a date is decided, Sunset; the document marks the operation. */
   readonly deprecated?: DeprecatedSince;
-  /** Deprecated values of metadata.include, answered with the header Deprecation. */
+  /** Deprecated values of metadata.include, answered with the same headers. */
   readonly deprecatedIncludes?: Readonly<Record<string, DeprecatedSince>>;
   /** Dotted paths whose text may contain line breaks. */
   readonly multilineFields?: readonly string[];

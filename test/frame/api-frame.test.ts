@@ -121,9 +121,12 @@ describe('the envelope', () => {
   test('deprecated routes and includes say so, with a Sunset only where there is one', async () => {
     const route = await api.call('GET', '/things');
     expect(route.headers.get('deprecation')).toBe('@1685577600');
+    expect(route.headers.get('link')).toBe('</docs>; rel="deprecation"; type="text/html"');
     expect(route.headers.get('sunset')).toBeNull();
     const include = await api.call('GET', '/things?metadata.include=connect.connection');
     expect(include.headers.get('sunset')).toBe('Fri, 31 May 2024 00:00:00 GMT');
+    expect(include.headers.get('link')).toContain('rel="deprecation"');
+    expect((await api.call('POST', '/things', thing())).headers.get('link')).toBeNull();
     expect(include.body.connect).toEqual({ connection: { id: 'x' } });
   });
 });

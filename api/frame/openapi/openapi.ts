@@ -137,10 +137,16 @@ function successOf(contract: Contract, components: Components): ResponseObject {
       ...(contract.method === 'POST'
         ? { 'X-Idempotency-Status': { schema: { type: 'string', enum: ['processed', 'replayed'] } } }
         : {}),
-      ...(contract.deprecated === undefined ? {} : { Deprecation: { schema: { type: 'string' } } }),
+      ...deprecationHeaders(contract),
     },
     content: { 'application/json': { schema: responseSchema(contract, components) } },
   };
+}
+
+function deprecationHeaders({ deprecated }: Contract) {
+  if (deprecated === undefined) return {};
+  const header = { schema: { type: 'string' } };
+  return { Deprecation: header, Link: header, ...(deprecated.sunset === undefined ? {} : { Sunset: header }) };
 }
 
 function openOperationOf({ contract }: OpenRoute, components: Components): Operation {
