@@ -1,3 +1,4 @@
+import { balanceAdjustmentRoutes } from './accounts/balance-adjustments.ts';
 import { depositInformationRoutes } from './accounts/deposit-information.ts';
 import { accountRoutes } from './accounts/routes.ts';
 import { accountStatementRoutes } from './accounts/statements.ts';
@@ -38,6 +39,7 @@ export const ROUTES: readonly (Route | OpenRoute)[] = [
   ...beneficiaryVerificationRoutes,
   ...accountRoutes,
   ...depositInformationRoutes,
+  ...balanceAdjustmentRoutes,
   ...accountStatementRoutes,
   ...provisionedAccountCreditRoutes,
   ...incomingTransferRoutes,

@@ -67,7 +67,7 @@ export async function createAccounts(sql: postgres.Sql, kind = BUILT_IN): Promis
       FROM clients WHERE client_number LIKE '${name}-%'`);
   await sql.unsafe(`
     SELECT ledger_post(service_now(), system_account('${provider}', 'GBP', 'settlement'), id, ${OPENING_BALANCE}, 'GBP',
-      '20260101-BENCH0', '20260101-BENCH0', 'balance-adjustment', 'balance-adjustment', 'principal', NULL, NULL, NULL)
+      '20260101-BENCH0', '20260101-BENCH0', 'incoming-transfer', 'incoming-transfer', 'principal', NULL, NULL, NULL)
     FROM accounts WHERE ledger_number LIKE '${name}-%'`);
   return findAccounts(sql, kind);
 }

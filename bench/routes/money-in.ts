@@ -8,6 +8,20 @@ const TRANSFER_COUNT = 1_000;
 /** No account has this number, so payments to it are held in suspense. */
 const UNKNOWN_ACCOUNT = '99999999';
 
+/** A penny from another provider. */
+function adjustment(accountId: string): PreparedRequest {
+  const type = 'unconnected-service-provider';
+  const balanceAdjustment = {
+    accountId,
+    direction: 'credit',
+    amount: 0.01,
+    currency: 'GBP',
+    unconnectedServiceProvider: 'Bench',
+  };
+  const body = { workflow: { code: 'synchronization', type }, data: { balanceAdjustment } };
+  return { path: `/accounts/${accountId}/balance-adjustments`, body: JSON.stringify(body) };
+}
+
 /** The sandbox bank's callback for a penny that arrived, signed as the bank does. */
 function callback({ bench }: Supplies, accountNumber: string): PreparedRequest {
   const id = randomUUID();
@@ -83,6 +97,12 @@ export const moneyInRows: readonly RouteRow[] = [
     variant: 'into one account',
     floor: 'transfer into one account',
     requests: async (supplies) => [credit(inTurns(await supplies.plugInAccounts(), 0).accountId)],
+  },
+  {
+    route: 'POST /accounts/{id}/balance-adjustments',
+    aim: null,
+    remark: 'corrections by hand, not traffic',
+    requests: async ({ accounts }) => accounts.map(({ accountId }) => adjustment(accountId)),
   },
   {
     route: 'POST /provider-callbacks/{provider}',

@@ -14,6 +14,7 @@ export interface Initiator {
 /** The audited resources, in the singular. */
 export type AuditedResource =
   | 'account'
+  | 'balance-adjustment'
   | 'client'
   | 'fee-sweep'
   | 'incoming-transfer'

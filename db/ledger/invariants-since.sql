@@ -13,12 +13,12 @@ entries AS MATERIALIZED (
   SELECT changed.id AS account_id, changed.currency AS account_currency, changed.checked_version, changed.checked_minor, changed.checked_until, entry.*
   FROM changed CROSS JOIN LATERAL (
     SELECT id, -amount_minor AS signed_minor, debit_version AS version, debit_balance_after_minor AS balance_after_minor, posted_at, currency,
-      entry_type, outgoing_transfer_id, incoming_transfer_id, credit_account_id AS other_account_id, credit_version AS other_version
+      debit_transaction_type AS transaction_type, entry_type, outgoing_transfer_id, incoming_transfer_id, credit_account_id AS other_account_id, credit_version AS other_version
     FROM postings WHERE debit_account_id = changed.id AND debit_version IS NOT NULL
       AND debit_version > changed.checked_version AND posted_at >= changed.checked_until
     UNION ALL
     SELECT id, amount_minor, credit_version, credit_balance_after_minor, posted_at, currency,
-      entry_type, outgoing_transfer_id, incoming_transfer_id, debit_account_id, debit_version
+      credit_transaction_type, entry_type, outgoing_transfer_id, incoming_transfer_id, debit_account_id, debit_version
     FROM postings WHERE credit_account_id = changed.id AND credit_version IS NOT NULL
       AND credit_version > changed.checked_version AND posted_at >= changed.checked_until
   ) AS entry
@@ -265,6 +265,29 @@ SELECT 'a fee sweep is posted as it is recorded', 'posting ' || moved.id,
   ) AS posting ON true
   WHERE (sweep.provider, sweep.currency, sweep.amount_minor, sweep.transaction_number)
     IS DISTINCT FROM (posting.provider, posting.currency, posting.amount_minor, posting.debit_transaction_number)
+UNION ALL
+SELECT 'a balance adjustment is posted as it is recorded', 'posting ' || moved.id,
+    coalesce(adjustment.words, 'no adjustment'), coalesce(posting.words, 'no such posting')
+  FROM (
+    SELECT posting_id AS id FROM balance_adjustments WHERE created_at >= (SELECT checked_at - interval '1 hour' FROM last)
+    UNION
+    SELECT id FROM entries WHERE transaction_type = 'balance-adjustment'
+  ) AS moved
+  LEFT JOIN LATERAL (
+    SELECT concat_ws(' ', direction, account_id, amount_minor, adjusted.currency, transaction_number, 'against',
+        CASE WHEN workflow_code = 'synchronization' THEN 'settlement' WHEN workflow_type = 'fee' THEN 'fee-revenue' ELSE 'correction' END,
+        'of', account.provider) AS words
+    FROM balance_adjustments AS adjusted LEFT JOIN accounts AS account ON account.id = account_id WHERE posting_id = moved.id OFFSET 0
+  ) AS adjustment ON true
+  LEFT JOIN LATERAL (
+    SELECT CASE WHEN debit_transaction_type = credit_transaction_type AND debit_transaction_number = credit_transaction_number AND entry_type = 'principal'
+      THEN concat_ws(' ', CASE WHEN debit_version IS NULL THEN 'credit' ELSE 'debit' END, CASE WHEN debit_version IS NULL THEN credit_account_id ELSE debit_account_id END,
+        amount_minor, posted.currency, debit_transaction_number, 'against', other.kind, 'of', other.provider) ELSE 'two different sides' END AS words
+    FROM postings AS posted
+    LEFT JOIN system_accounts AS other ON other.id = CASE WHEN debit_version IS NULL THEN debit_account_id ELSE credit_account_id END
+    WHERE posted.id = moved.id AND (debit_transaction_type = 'balance-adjustment' OR credit_transaction_type = 'balance-adjustment') OFFSET 0
+  ) AS posting ON true
+  WHERE adjustment.words IS DISTINCT FROM posting.words
 UNION ALL
 SELECT 'a resource has recorded every event once', resource.module || ' ' || resource.id, event_sequence::text,
     coalesce(entry_count, 0) || ' new events from ' || coalesce(first_sequence, 0) || ' to ' || coalesce(last_sequence, 0)

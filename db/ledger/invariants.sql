@@ -147,22 +147,43 @@ SELECT 'a checkpoint is the sum of the postings up to it' AS rule, account_id ||
   ) AS checkpoints
   WHERE balance_minor <> sum_minor;
 
+-- Postings that belong to no transfer but to a record of their own.
+WITH recorded AS MATERIALIZED (
+  SELECT posting.*, debited.kind AS debited_kind, debited.provider AS debited_provider, credited.kind AS credited_kind, credited.provider AS credited_provider
+  FROM postings AS posting
+  LEFT JOIN system_accounts AS debited ON debited.id = posting.debit_account_id
+  LEFT JOIN system_accounts AS credited ON credited.id = posting.credit_account_id
+  WHERE posting.debit_transaction_type IN ('fee-sweep', 'balance-adjustment') OR posting.credit_transaction_type IN ('fee-sweep', 'balance-adjustment')
+)
 SELECT 'a fee sweep is posted as it is recorded' AS rule, 'posting ' || coalesce(sweep.posting_id, posting.id) AS subject,
     coalesce(sweep.provider || ' ' || sweep.currency || ' ' || sweep.amount_minor, 'no sweep') AS expected,
     coalesce(posting.provider || ' ' || posting.currency || ' ' || posting.amount_minor, 'no such posting') AS actual
   FROM fee_sweeps AS sweep
   FULL JOIN (
-    SELECT posting.id, posting.debit_transaction_number, posting.currency,
-      CASE WHEN debited.kind = 'fee-revenue' AND credited.kind = 'settlement' AND debited.provider = credited.provider THEN posting.amount_minor
-        WHEN debited.kind = 'settlement' AND credited.kind = 'fee-revenue' AND debited.provider = credited.provider THEN -posting.amount_minor END AS amount_minor,
-      debited.provider
-    FROM postings AS posting
-    LEFT JOIN system_accounts AS debited ON debited.id = posting.debit_account_id
-    LEFT JOIN system_accounts AS credited ON credited.id = posting.credit_account_id
-    WHERE posting.debit_transaction_type = 'fee-sweep' OR posting.credit_transaction_type = 'fee-sweep'
+    SELECT id, debit_transaction_number, currency,
+      CASE WHEN debited_kind = 'fee-revenue' AND credited_kind = 'settlement' AND debited_provider = credited_provider THEN amount_minor
+        WHEN debited_kind = 'settlement' AND credited_kind = 'fee-revenue' AND debited_provider = credited_provider THEN -amount_minor END AS amount_minor,
+      debited_provider AS provider
+    FROM recorded WHERE debit_transaction_type = 'fee-sweep' OR credit_transaction_type = 'fee-sweep'
   ) AS posting ON posting.id = sweep.posting_id
   WHERE (sweep.provider, sweep.currency, sweep.amount_minor, sweep.transaction_number)
-    IS DISTINCT FROM (posting.provider, posting.currency, posting.amount_minor, posting.debit_transaction_number);
+    IS DISTINCT FROM (posting.provider, posting.currency, posting.amount_minor, posting.debit_transaction_number)
+UNION ALL
+SELECT 'a balance adjustment is posted as it is recorded', 'posting ' || coalesce(adjustment.posting_id, posting.id),
+    coalesce(adjustment.words, 'no adjustment'), coalesce(posting.words, 'no such posting')
+  FROM (
+    SELECT posting_id, concat_ws(' ', direction, account_id, amount_minor, adjusted.currency, transaction_number, 'against',
+        CASE WHEN workflow_code = 'synchronization' THEN 'settlement' WHEN workflow_type = 'fee' THEN 'fee-revenue' ELSE 'correction' END,
+        'of', account.provider) AS words
+    FROM balance_adjustments AS adjusted LEFT JOIN accounts AS account ON account.id = account_id
+  ) AS adjustment
+  FULL JOIN (
+    SELECT id, CASE WHEN debit_transaction_type = credit_transaction_type AND debit_transaction_number = credit_transaction_number AND entry_type = 'principal'
+      THEN concat_ws(' ', CASE WHEN debit_version IS NULL THEN 'credit' ELSE 'debit' END, CASE WHEN debit_version IS NULL THEN credit_account_id ELSE debit_account_id END,
+        amount_minor, currency, debit_transaction_number, 'against', coalesce(debited_kind, credited_kind), 'of', coalesce(debited_provider, credited_provider)) ELSE 'two different sides' END AS words
+    FROM recorded WHERE debit_transaction_type = 'balance-adjustment' OR credit_transaction_type = 'balance-adjustment'
+  ) AS posting ON posting.id = adjustment.posting_id
+  WHERE adjustment.words IS DISTINCT FROM posting.words;
 
 -- One statement per large module, because all at once would exceed the memory; the last one covers all other modules.
 SELECT 'a resource has recorded every event once' AS rule, 'outgoing-transfers ' || resource_id AS subject, max(event_sequence)::text AS expected,

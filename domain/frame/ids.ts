@@ -9,6 +9,7 @@ export type BeneficiaryId = Id<'Beneficiary'>;
 export type BeneficiaryBankAccountId = Id<'BeneficiaryBankAccount'>;
 export type BeneficiaryVerificationId = Id<'BeneficiaryVerification'>;
 export type AccountId = Id<'Account'>;
+export type BalanceAdjustmentId = Id<'BalanceAdjustment'>;
 export type ConnectionId = Id<'Connection'>;
 export type OutgoingTransferId = Id<'OutgoingTransfer'>;
 export type IncomingTransferId = Id<'IncomingTransfer'>;

@@ -243,6 +243,7 @@ describe('the API, killed between a commit and its answer', () => {
   let straight: Json;
   let outside: Json;
   let credit: Json;
+  let adjustment: Json;
 
   beforeAll(async () => {
     straight = transfer(10);
@@ -253,6 +254,9 @@ describe('the API, killed between a commit and its answer', () => {
     await ends(settling, 'released');
     const reported = { accountId: plugIn, amount: 77, currency: 'GBP', scope: 'external', scheme: 'swift' };
     credit = { workflow: { code: 'client.direct' }, data: { provisionedAccountCredit: reported } };
+    const unknown = { code: 'correction', type: 'unknown', transactionType: 'incoming-transfer' };
+    const adjusted = { accountId: plugIn, direction: 'credit', amount: 3, currency: 'GBP' };
+    adjustment = { workflow: unknown, data: { balanceAdjustment: adjusted } };
 
     const ended: string[] = [];
     const requests: Promise<string>[] = [];
@@ -270,6 +274,8 @@ describe('the API, killed between a commit and its answer', () => {
     await holds('"key":"key-outside"', 'now', create, keyStored('key-outside'));
     const report = () => call('POST', '/provisioned-account-credits', credit, 'key-credit');
     await holds('key-credit', 'commit', report, keyStored('key-credit'));
+    const adjust = () => call('POST', `/accounts/${plugIn}/balance-adjustments`, adjustment, 'key-adjustment');
+    await holds('key-adjustment', 'commit', adjust, keyStored('key-adjustment'));
     const patch = { workflow: { code: 'client.direct' }, data: { outgoingTransfer: { status: 'cancelled' } } };
     const cancel = () => call('PATCH', `/outgoing-transfers/${cancelled}`, patch);
     await holds(cancelled, 'commit', cancel, () => exists(TRANSFER_STATUS, cancelled, 'cancelled'));
@@ -285,7 +291,7 @@ describe('the API, killed between a commit and its answer', () => {
     apiToPostgres.holdAfter('paid in and killed', 'commit');
     paymentIn = await payIn(destination, 12.34, 'paid in and killed');
     await committed(() => exists('SELECT FROM incoming_transfers WHERE service_provider_id = $1', paymentIn));
-    expect(apiToPostgres.heldCount()).toBeGreaterThanOrEqual(6);
+    expect(apiToPostgres.heldCount()).toBeGreaterThanOrEqual(7);
 
     await service.process('api').kill();
     apiToPostgres.pass();
@@ -294,14 +300,16 @@ describe('the API, killed between a commit and its answer', () => {
   });
 
   test('loses every answer, and nothing else', () => {
-    expect(lost).toEqual(['lost', 'lost', 'lost', 'lost']);
+    expect(lost).toEqual(['lost', 'lost', 'lost', 'lost', 'lost']);
   });
 
   test.each([
     ['a straight-through transfer', '/outgoing-transfers', () => straight, 'key-straight-through'],
     ['an outside transfer', '/outgoing-transfers', () => outside, 'key-outside'],
     ['a reported credit', '/provisioned-account-credits', () => credit, 'key-credit'],
-  ] as const)('%s requested again is the first one', async (_what, path, body, key) => {
+    ['a balance adjustment', '/accounts/{id}/balance-adjustments', () => adjustment, 'key-adjustment'],
+  ] as const)('%s requested again is the first one', async (_what, pathOfAny, body, key) => {
+    const path = pathOfAny.replace('{id}', plugIn);
     const again = await call('POST', path, body(), key);
     expect(again.status, again.text).toBe(201);
     expect(again.idempotencyStatus).toBe('replayed');
@@ -322,7 +330,7 @@ describe('the API, killed between a commit and its answer', () => {
       { minor: 1000n, count: 1 },
       { minor: 2050n, count: 1 },
     ]);
-    expect((await account(plugIn)).availableBalance).toBe(77);
+    expect((await account(plugIn)).availableBalance).toBe(80);
   });
 
   test('the outside transfer goes on to its end', async () => {

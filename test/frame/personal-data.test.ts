@@ -370,6 +370,20 @@ async function receiveMoney(): Promise<void> {
       serviceProviderId: mark('service provider id'),
     },
   });
+  const adjustment = await call('POST', `/accounts/${made.plugin}/balance-adjustments`, {
+    workflow: { code: 'synchronization', type: 'unconnected-service-provider' },
+    data: {
+      balanceAdjustment: {
+        accountId: made.plugin,
+        direction: 'credit',
+        amount: 1,
+        currency: 'GBP',
+        description: mark('adjustment description'),
+        unconnectedServiceProvider: mark('unconnected provider'),
+      },
+    },
+  });
+  expect(adjustment.status, adjustment.text).toBe(201);
   const payIn = (receiver: Json, amount: number) =>
     bank('POST', '/payments-in', {
       amount,

@@ -3,8 +3,6 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { housekeepingActivities } from '../../activities/housekeeping.ts';
 import { checkLedger, checkLedgerSince } from '../../db/ledger/check.ts';
 import { sweepFeesByHand } from '../../db/ledger/fee-sweeps.ts';
-import { post } from '../../db/ledger/ledger.ts';
-import { asId } from '../../domain/frame/ids.ts';
 import { lazyTemporalClient, type TemporalClient } from '../../loops/temporal.ts';
 import { OPERATIONS } from '../../scripts/operations/operations.ts';
 import { startApi, type TestApi } from '../harness/api.ts';
@@ -158,20 +156,15 @@ describe('the sweep of the schedule', () => {
     const { source = '' } = accounts.GBP ?? {};
     clock = '2027-06-25T19:00:00Z';
     await pay('GBP', 1);
-    await api.database.transaction(async (tx) => {
-      const provider = 'custom-bank';
-      const now = new Date(clock);
-      await post(tx, {
-        now,
-        debit: { provider, kind: 'fee-revenue' },
-        credit: asId(source),
-        amountMinor: 12n,
-        currency: 'GBP',
-        debitNumber: '20270625-Y00001',
-        debitType: 'balance-adjustment',
-        entryType: 'fee',
-      });
-    });
+    const workflow = { code: 'correction', type: 'fee', transactionType: 'incoming-transfer' };
+    const correct = async (direction: string, amount: number) => {
+      const balanceAdjustment = { accountId: source, direction, amount, currency: 'GBP' };
+      const path = `/accounts/${source}/balance-adjustments`;
+      const answer = await api.call('POST', path, { workflow, data: { balanceAdjustment } }, { as: 'admin' });
+      expect(answer.status, answer.text).toBe(201);
+    };
+    await correct('credit', 0.15);
+    await correct('debit', 0.03);
     expect(await sweepBySchedule()).toBe('ok');
     expect(await sweptFor('2027-06-25')).toEqual(['GBP -7']);
     expect(await systemBalance('fee-revenue')).toBe(0n);

@@ -5,6 +5,7 @@ import { admitWaitingTransfers, listAdmissionsDue } from '../../db/outgoing-tran
 import { advanceOutgoingTransfer } from '../../db/outgoing-transfers/outgoing-transfers.ts';
 import { asId, type OutgoingTransferId } from '../../domain/frame/ids.ts';
 import type { Price } from '../../domain/ledger/fees.ts';
+import type { Role } from '../../domain/machine-users/roles.ts';
 import { type Called, type Json, startApi, type TestApi } from '../harness/api.ts';
 import { type MoneyWorld, moneyWorld } from '../harness/money.ts';
 import { type Random, randomFrom, seedOr } from '../harness/random.ts';
@@ -62,6 +63,21 @@ afterAll(async () => {
   await database.drop();
 });
 
+interface Request {
+  readonly method: 'POST' | 'PATCH';
+  readonly path: string;
+  readonly workflow: Json;
+  readonly data: Json;
+  readonly as?: Role;
+}
+
+/** The workflow whose adjustment is posted against a system account. */
+const ADJUSTMENT_WORKFLOWS = {
+  settlement: { code: 'synchronization', type: 'unconnected-service-provider' },
+  fees: { code: 'correction', type: 'fee', transactionType: 'unconnected-service-provider' },
+  correction: { code: 'correction', type: 'unknown', transactionType: 'unconnected-service-provider' },
+} as const;
+
 /** One run: its accounts, the model beside them, and how operations are sent. */
 class Run {
   readonly random: Random;
@@ -90,11 +106,24 @@ class Run {
 
   draw(): Operation {
     const { random } = this;
-    const kind = random.weighted({ internal: 6, credit: 3, external: 3, dated: 1, cancel: 2, report: 5, 'dry-run': 1 });
+    const kind = random.weighted({
+      internal: 6,
+      credit: 3,
+      external: 3,
+      adjustment: 3,
+      dated: 1,
+      cancel: 2,
+      report: 5,
+      'dry-run': 1,
+    });
     const pence = random.chance(0.1) ? random.whole(1, 12) : random.whole(1, 9_000);
     const [from, to] = random.pair(this.#accounts);
     if (kind === 'credit') return { kind, to, pence: pence * 2 };
     if (kind === 'external') return { kind, from, pence };
+    if (kind === 'adjustment') {
+      const against = random.pick(['settlement', 'fees', 'correction'] as const);
+      return { kind, account: from, direction: random.pick(['debit', 'credit'] as const), against, pence };
+    }
     if (kind !== 'cancel' && kind !== 'report') return { kind, from, to, pence };
     const open = [...this.model.state.transfers].filter(
       ([, { status }]) => status !== 'cancelled' && status !== 'failed',
@@ -133,13 +162,13 @@ class Run {
     const times = request.method === 'POST' && this.random.chance(0.1) ? 2 : 1;
     return Promise.all(
       through.slice(0, times).map((api) => {
-        const options = request.method === 'POST' ? { key } : {};
+        const options = { as: request.as ?? 'operator', ...(request.method === 'POST' ? { key } : {}) };
         return api.call(request.method, request.path, { workflow: request.workflow, data: request.data }, options);
       }),
     );
   }
 
-  #request(operation: Operation): { method: 'POST' | 'PATCH'; path: string; workflow: Json; data: Json } {
+  #request(operation: Operation): Request {
     const workflow = { code: 'client.direct' };
     switch (operation.kind) {
       case 'credit': {
@@ -147,6 +176,13 @@ class Run {
         const credit = { accountId, amount: pence / 100, currency: 'GBP', scope: 'external', scheme: 'swift' };
         const data = { provisionedAccountCredit: { ...credit, serviceProviderId: `${this.#seed}-${this.#numbers}` } };
         return { method: 'POST', path: '/provisioned-account-credits', workflow, data };
+      }
+      case 'adjustment': {
+        const { account: accountId, direction, pence } = operation;
+        const adjusted = { accountId, direction, amount: pence / 100, currency: 'GBP' };
+        const data = { balanceAdjustment: { ...adjusted, unconnectedServiceProvider: 'Other Bank' } };
+        const path = `/accounts/${accountId}/balance-adjustments`;
+        return { method: 'POST', path, workflow: ADJUSTMENT_WORKFLOWS[operation.against], data, as: 'admin' };
       }
       case 'cancel':
       case 'report': {
@@ -301,6 +337,7 @@ test.each([...SEEDS])(
     const after = await systemBalances();
     expect(after.settlement).toBe((before.settlement ?? 0) + model.state.system.settlement);
     expect(after['fee-revenue']).toBe((before['fee-revenue'] ?? 0) + model.state.system.fees);
+    expect(after.correction ?? 0).toBe((before.correction ?? 0) + model.state.system.correction);
     expect(await checkLedger(apis[0].database.reader)).toEqual([]);
   },
 );

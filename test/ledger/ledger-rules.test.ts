@@ -43,6 +43,8 @@ beforeAll(async () => {
   settled = await send({ amount: 10 });
   waiting = await send({ amount: 5, transferDate: inAYear() });
   processing = await send({ amount: 7, ...external });
+  await adjust('credit', 3);
+  await adjust('debit', 2);
   await api.database.transaction(async (tx) => {
     await tx.execute(sql`SELECT system_account('custom-bank', 'GBP', 'suspense')`);
     await tx.execute(sql`
@@ -71,6 +73,14 @@ async function send(change: Json): Promise<Json> {
   const answer = await api.call('POST', '/outgoing-transfers', body);
   expect(answer.status, answer.text).toBe(201);
   return answer.body.data.outgoingTransfer;
+}
+
+async function adjust(direction: string, amount: number): Promise<void> {
+  const workflow = { code: 'correction', type: 'unknown', transactionType: 'incoming-transfer' };
+  const balanceAdjustment = { accountId: destination, direction, amount, currency: 'GBP' };
+  const path = `/accounts/${destination}/balance-adjustments`;
+  const answer = await api.call('POST', path, { workflow, data: { balanceAdjustment } }, { as: 'admin' });
+  expect(answer.status, answer.text).toBe(201);
 }
 
 function inAYear(): string {
@@ -136,6 +146,28 @@ const FORBIDDEN: readonly [guarantee: string, statement: string, code: string][]
   ['a fee sweep is never changed', `UPDATE fee_sweeps SET amount_minor = amount_minor + 1`, APPEND_ONLY],
   ['a fee sweep is never removed', `DELETE FROM fee_sweeps`, APPEND_ONLY],
   ['fee sweeps are never truncated', `TRUNCATE fee_sweeps`, APPEND_ONLY],
+  [
+    'a balance adjustment is never changed',
+    `UPDATE balance_adjustments SET amount_minor = amount_minor + 1`,
+    APPEND_ONLY,
+  ],
+  ['a balance adjustment is never removed', `DELETE FROM balance_adjustments`, APPEND_ONLY],
+  ['balance adjustments are never truncated', `TRUNCATE balance_adjustments`, APPEND_ONLY],
+  ['a balance adjustment has a positive amount', adjustment({ amount_minor: '0' }), CHECK_VIOLATED],
+  ['a balance adjustment has its posting for itself', adjustment({}), UNIQUE_VIOLATED],
+  ['a correction has a transaction type', adjustment({ workflow_transaction_type: 'NULL' }), CHECK_VIOLATED],
+  ['a correction has its own types', adjustment({ workflow_type: `'unconnected-service-provider'` }), CHECK_VIOLATED],
+  ['a synchronization has its own type', adjustment({ workflow_code: `'synchronization'` }), CHECK_VIOLATED],
+  [
+    'an unconnected provider is named where it is concerned',
+    adjustment({ workflow_transaction_type: `'unconnected-service-provider'` }),
+    CHECK_VIOLATED,
+  ],
+  [
+    'an unconnected provider is named nowhere else',
+    adjustment({ unconnected_service_provider: `'Other Bank'` }),
+    CHECK_VIOLATED,
+  ],
   ['a posting moves a positive amount', posting({ amount: 0 }), CHECK_VIOLATED],
   ['a posting moves no negative amount', posting({ amount: -5 }), CHECK_VIOLATED],
   ['a posting has two accounts', posting({ credit: '{source}' }), CHECK_VIOLATED],
@@ -243,6 +275,16 @@ function posting(change: {
       'outgoing-transfer', 'incoming-transfer', 'principal')`;
 }
 
+/** A copy of an adjustment with other values. */
+function adjustment(change: Readonly<Record<string, string>>): string {
+  const columns =
+    `id account_id posting_id transaction_number workflow_code workflow_type workflow_transaction_type direction
+    currency amount_minor unconnected_service_provider created_at`.split(/\s+/);
+  const own: Readonly<Record<string, string>> = { id: 'uuidv7()', transaction_number: `'x'`, ...change };
+  return `INSERT INTO balance_adjustments (${columns.join(', ')})
+    SELECT ${columns.map((column) => own[column] ?? column).join(', ')} FROM balance_adjustments LIMIT 1`;
+}
+
 function ledgerPost(change: { amount?: number; credit?: string; currency?: string }): string {
   const { amount = 1, credit = '{destination}', currency = 'GBP' } = change;
   return `SELECT ledger_post(now(), {source}, ${credit}, ${amount}, '${currency}', 'x', 'x', 'outgoing-transfer',
@@ -318,6 +360,9 @@ const DEFECTS: Readonly<Record<string, readonly string[]>> = {
     `UPDATE system_account_checkpoints SET balance_minor = balance_minor + 1`,
   ],
   'a fee sweep is posted as it is recorded': [`UPDATE fee_sweeps SET amount_minor = amount_minor + 1`],
+  'a balance adjustment is posted as it is recorded': [
+    `UPDATE balance_adjustments SET amount_minor = amount_minor + 1`,
+  ],
   'a resource has recorded every event once': [`DELETE FROM events WHERE resource_id = {settled}`],
 };
 
@@ -388,4 +433,30 @@ test.each([
   const rule = 'a fee sweep is posted as it is recorded';
   expect(await brokenRulesAfter([statement])).toContain(rule);
   expect(await brokenRulesAfter([statement], findViolationsSince)).toContain(rule);
+});
+
+const ADJUSTMENTS = `debit_transaction_type = 'balance-adjustment'`;
+test.each([
+  ['without its record', `DELETE FROM balance_adjustments`],
+  [
+    'without its posting',
+    `UPDATE postings SET debit_transaction_type = 'fee-sweep', credit_transaction_type = 'fee-sweep' WHERE ${ADJUSTMENTS}`,
+  ],
+  ['of another account', `UPDATE balance_adjustments SET account_id = {source}`],
+  ['in the other direction', `UPDATE balance_adjustments SET direction = 'debit'`],
+  ['of another kind', `UPDATE balance_adjustments SET workflow_type = 'fee'`],
+  [
+    'against another provider',
+    `UPDATE postings SET credit_account_id = system_account('sandbox-bank', 'GBP', 'correction') WHERE ${ADJUSTMENTS} AND credit_version IS NULL`,
+  ],
+  ['under two numbers', `UPDATE postings SET credit_transaction_number = 'other' WHERE ${ADJUSTMENTS}`],
+  [
+    'under two numbers, and without its record',
+    `UPDATE postings SET credit_transaction_number = 'other' WHERE ${ADJUSTMENTS}`,
+    `DELETE FROM balance_adjustments`,
+  ],
+])('a balance adjustment %s is seen by both checks', async (_defect, ...statements) => {
+  const rule = 'a balance adjustment is posted as it is recorded';
+  expect(await brokenRulesAfter(statements)).toContain(rule);
+  expect(await brokenRulesAfter(statements, findViolationsSince)).toContain(rule);
 });

@@ -140,6 +140,34 @@ test('books that agree have no break', async () => {
   expect(lines.join('')).toContain('"payments":1');
 });
 
+test('balance adjustments are no payments: no statement has them, and their books agree', async () => {
+  const { id } = await builtInAccounts(api).opened(await moneyWorld(api).client());
+  const outside = 'unconnected-service-provider';
+  const workflows = [
+    { code: 'synchronization', type: outside },
+    { code: 'correction', type: 'unknown', transactionType: outside },
+    { code: 'correction', type: 'fee', transactionType: outside },
+  ];
+  for (const workflow of workflows) {
+    for (const direction of ['credit', 'debit']) {
+      const adjusted = {
+        accountId: id,
+        direction,
+        amount: 17,
+        currency: 'GBP',
+        unconnectedServiceProvider: 'Other Bank',
+      };
+      const body = { workflow, data: { balanceAdjustment: adjusted } };
+      const answer = await api.call('POST', `/accounts/${id}/balance-adjustments`, body, { as: 'admin' });
+      expect(answer.status, answer.text).toBe(201);
+    }
+  }
+  await api.database.reader.execute(sql`DELETE FROM statement_comparisons`);
+  expect(await compare()).toBe('ok');
+  expect(await breaks()).toEqual([]);
+  expect(await checkLedger(api.database.reader)).toEqual([]);
+});
+
 test('each difference is recorded once, logged, counted, and resolved when it is gone', async () => {
   // Booked by the bank, but not reported yet.
   await bank('POST', '/faults', { callbacks: 'held' });

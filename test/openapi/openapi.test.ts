@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { openApiDocument } from '../../api/frame/openapi/openapi.ts';
-import { route } from '../../api/frame/route.ts';
+import { type Route, route } from '../../api/frame/route.ts';
 import { named } from '../../api/frame/schemas/named.ts';
 import { fields, text } from '../../api/frame/schemas/schemas.ts';
 import { ROUTES } from '../../api/routes.ts';
@@ -154,4 +154,18 @@ test('the document marks identificationNumbers as deprecated wherever it stands'
   const found = schemasIn(inlined, '').filter(([at]) => at.endsWith('/properties/identificationNumbers'));
   expect(found.length).toBeGreaterThan(5);
   expect(found.filter(([, schema]) => schema.deprecated !== true).map(([at]) => at)).toEqual([]);
+});
+
+test('exactly the deprecated operations are marked so, with the headers that their answers have', () => {
+  const routes = ROUTES.filter((one): one is Route => one.kind === 'route');
+  expect(routes.filter(({ contract }) => contract.deprecated !== undefined).length).toBeGreaterThan(1);
+  for (const { contract } of routes) {
+    const operation = inlined[contract.path][contract.method.toLowerCase()];
+    const { headers } = operation.responses[contract.status ?? (contract.method === 'POST' ? 201 : 200)];
+    const expected = contract.deprecated === undefined ? [] : ['Deprecation', 'Link'];
+    if (contract.deprecated?.sunset !== undefined) expected.push('Sunset');
+    expect(operation.deprecated ?? false, contract.operationId).toBe(expected.length > 0);
+    const found = ['Deprecation', 'Link', 'Sunset'].filter((name) => headers[name] !== undefined);
+    expect(found, contract.operationId).toEqual(expected);
+  }
 });

@@ -9,6 +9,13 @@ export type Operation =
   | { readonly kind: 'dated'; readonly from: string; readonly to: string; readonly pence: number }
   | { readonly kind: 'external'; readonly from: string; readonly pence: number }
   | { readonly kind: 'credit'; readonly to: string; readonly pence: number }
+  | {
+      readonly kind: 'adjustment';
+      readonly account: string;
+      readonly direction: 'debit' | 'credit';
+      readonly against: 'settlement' | 'fees' | 'correction';
+      readonly pence: number;
+    }
   | { readonly kind: 'dry-run'; readonly from: string; readonly to: string; readonly pence: number }
   | { readonly kind: 'cancel'; readonly transfer: string }
   | { readonly kind: 'report'; readonly transfer: string; readonly word: Word };
@@ -19,7 +26,7 @@ export type Status = 'pending' | 'processing' | 'released' | 'completed' | 'canc
 export interface Entry {
   readonly direction: 'debit' | 'credit';
   readonly pence: number;
-  readonly transactionType: 'incoming-transfer' | 'outgoing-transfer';
+  readonly transactionType: 'incoming-transfer' | 'outgoing-transfer' | 'balance-adjustment';
   readonly entryType: 'principal' | 'fee';
 }
 
@@ -46,7 +53,7 @@ export interface ModelState {
   readonly accounts: Map<string, Account>;
   readonly transfers: Map<string, Transfer>;
   /** What each system account holds. */
-  readonly system: { settlement: number; fees: number };
+  readonly system: { settlement: number; fees: number; correction: number };
 }
 
 const OK = 200;
@@ -64,7 +71,7 @@ export function creditFee(pence: number): number {
 }
 
 export class LedgerModel {
-  state: ModelState = { accounts: new Map(), transfers: new Map(), system: { settlement: 0, fees: 0 } };
+  state: ModelState = { accounts: new Map(), transfers: new Map(), system: { settlement: 0, fees: 0, correction: 0 } };
 
   addAccount(id: string): void {
     this.state.accounts.set(id, { posted: 0, reserved: 0, entries: [] });
@@ -107,6 +114,8 @@ export class LedgerModel {
       case 'credit':
         this.#receive(operation.to, operation.pence, creditFee(operation.pence));
         return CREATED;
+      case 'adjustment':
+        return this.#adjust(operation);
       case 'cancel':
         return this.#cancel(this.transfer(operation.transfer));
       case 'report':
@@ -179,6 +188,14 @@ export class LedgerModel {
     if (fee === 0) return;
     this.#move(to, -fee, 'incoming-transfer', 'fee');
     this.state.system.fees += fee;
+  }
+
+  #adjust({ account, direction, against, pence }: Extract<Operation, { kind: 'adjustment' }>): number {
+    if (direction === 'debit' && this.available(account) < pence) return TOO_LITTLE;
+    const signed = direction === 'debit' ? -pence : pence;
+    this.#move(account, signed, 'balance-adjustment', 'principal');
+    this.state.system[against] -= signed;
+    return CREATED;
   }
 
   #cancel(transfer: Transfer): number {

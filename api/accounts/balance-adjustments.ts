@@ -1,0 +1,141 @@
+import { adjustBalance } from '../../db/accounts/balance-adjustments.ts';
+import {
+  BALANCE_ADJUSTMENT_DIRECTIONS,
+  CORRECTION_TRANSACTION_TYPES,
+  CORRECTION_TYPES,
+  checkUnconnectedServiceProvider,
+  presentBalanceAdjustment,
+  UNCONNECTED_SERVICE_PROVIDER,
+} from '../../domain/accounts/balance-adjustments.ts';
+import type { AccountId, BalanceAdjustmentId } from '../../domain/frame/ids.ts';
+import { DESCRIPTION_LENGTH_MAX, NAME_LENGTH_MAX } from '../../domain/frame/parties/names.ts';
+import { route } from '../frame/route.ts';
+import { only } from '../frame/schemas/alternatives.ts';
+import { named } from '../frame/schemas/named.ts';
+import {
+  amount,
+  currency,
+  fields,
+  moneyFields,
+  nullable,
+  optional,
+  pattern,
+  picklist,
+  text,
+  uuid,
+} from '../frame/schemas/schemas.ts';
+
+const direction = named('BalanceAdjustmentDirection', picklist(BALANCE_ADJUSTMENT_DIRECTIONS));
+
+const sentFields = {
+  accountId: uuid<AccountId>(),
+  direction,
+  amount: amount(),
+  currency: currency(),
+  description: optional(text(DESCRIPTION_LENGTH_MAX)),
+};
+
+const correction = {
+  workflow: {
+    type: picklist(CORRECTION_TYPES),
+    transactionType: picklist(CORRECTION_TRANSACTION_TYPES),
+  },
+  data: fields({
+    balanceAdjustment: named(
+      'BalanceCorrection',
+      moneyFields({ ...sentFields, unconnectedServiceProvider: optional(text(NAME_LENGTH_MAX)) }),
+    ),
+  }),
+};
+
+const synchronization = {
+  workflow: { type: only(UNCONNECTED_SERVICE_PROVIDER) },
+  data: fields({
+    balanceAdjustment: named(
+      'BalanceSynchronization',
+      moneyFields({ ...sentFields, unconnectedServiceProvider: text(NAME_LENGTH_MAX) }),
+    ),
+  }),
+};
+
+const balanceAdjustmentShown = named(
+  'BalanceAdjustment',
+  fields({
+    id: uuid<BalanceAdjustmentId>(),
+    accountId: uuid<AccountId>(),
+    direction,
+    transactionNumber: pattern(/^\d{8}-[0-9A-Z]{6}$/, 'a transaction number'),
+    amount: amount(),
+    currency: currency(),
+    description: nullable(text(DESCRIPTION_LENGTH_MAX)),
+    unconnectedServiceProvider: nullable(text(NAME_LENGTH_MAX)),
+  }),
+);
+
+const SENT_EXAMPLE = {
+  accountId: '019a9f3c-6b1d-7a02-8a55-0c1a1e5b9f20',
+  direction: 'credit',
+  amount: 2.5,
+  currency: 'GBP',
+  description: 'Fee of 20 November, charged twice',
+};
+
+const postBalanceAdjustment = route(
+  {
+    method: 'POST',
+    path: '/accounts/{id}/balance-adjustments',
+    operationId: 'createBalanceAdjustment',
+    summary: 'Correct or synchronize a balance',
+    description:
+      'Deprecated in favour of generic transactions, which this release does not have yet. The adjustment is posted at once, as one statement entry, and never makes a balance negative. A `correction` of a `fee` counts as fee revenue and is part of the next fee sweep; an `unknown` one is not reflected to the provider. A `synchronization` records a transaction that happened outside the service. `unconnectedServiceProvider` is required with the type or transaction type `unconnected-service-provider`, and otherwise refused.',
+    tag: 'Accounts',
+    deprecated: { since: '2023-06-01' },
+    roles: ['admin'],
+    params: { id: uuid<AccountId>() },
+    workflows: { correction, synchronization },
+    response: fields({ balanceAdjustment: balanceAdjustmentShown }),
+    errors: [
+      'common.coding.internal.record_not_found',
+      'account.currency.mismatch',
+      'account.status.not_active',
+      'account.balance.insufficient',
+    ],
+    examples: {
+      requests: {
+        correction: {
+          workflow: { type: 'fee', transactionType: 'incoming-transfer' },
+          data: { balanceAdjustment: SENT_EXAMPLE },
+        },
+        synchronization: {
+          workflow: { type: UNCONNECTED_SERVICE_PROVIDER },
+          data: {
+            balanceAdjustment: {
+              ...SENT_EXAMPLE,
+              description: 'Card payment of 19 November',
+              unconnectedServiceProvider: 'card-processor',
+            },
+          },
+        },
+      },
+      response: {
+        balanceAdjustment: {
+          ...SENT_EXAMPLE,
+          id: '019a9f3c-6b1d-7a02-8a55-0c1a1e5b9f31',
+          transactionNumber: '20261121-Y4K7QZ',
+          unconnectedServiceProvider: null,
+        },
+      },
+    },
+  },
+  async ({ params, body, initiator, write }) => {
+    const { description = null, unconnectedServiceProvider = null, ...sent } = body.data.balanceAdjustment;
+    const request = { ...sent, description, unconnectedServiceProvider, workflow: body.workflow };
+    checkUnconnectedServiceProvider(request);
+    return write(async (tx) => {
+      const adjustment = await adjustBalance(tx, params.id, request, initiator);
+      return { data: { balanceAdjustment: presentBalanceAdjustment(adjustment) } };
+    });
+  },
+);
+
+export const balanceAdjustmentRoutes = [postBalanceAdjustment] as const;
