@@ -3,7 +3,7 @@ import { type Context, Hono } from 'hono';
 import { HttpRefusal } from './errors.ts';
 import { type Gate, handleRoute, servicesOf } from './handle.ts';
 import { readOpenBody } from './requests/body.ts';
-import { type FrameRequest, type FrameResponse, requestIdOf, respond } from './respond.ts';
+import { type FrameRequest, type FrameResponse, requestIdOf, respond, type StreamedResponse } from './respond.ts';
 import type { OpenRoute, Route } from './route.ts';
 import type { Services } from './services.ts';
 
@@ -43,7 +43,7 @@ async function answer(
   request: FrameRequest,
   services: Services,
   gate: Gate,
-): Promise<FrameResponse> {
+): Promise<FrameResponse | StreamedResponse> {
   if (route.kind === 'route') return handleRoute(route, request, services, gate);
   const { body } = route.contract;
   const { incoming } = request;

@@ -49,7 +49,7 @@ export const ERROR_STATUS: Readonly<Record<ErrorCode, number>> = {
 export const RETRY_AFTER_SECONDS = 2;
 
 /** Proxies' status for a caller that hangs up before the answer. */
-const CLIENT_CLOSED_REQUEST = 499;
+export const CLIENT_CLOSED_REQUEST = 499;
 
 /** The commit was under way: the work was done before this answer, and repeating the request shows it. */
 const OUTCOME_UNKNOWN =

@@ -3,12 +3,13 @@ import { findIdempotencyKey } from '../../db/frame/idempotency-keys.ts';
 import type { Keyring } from '../../db/frame/keyring.ts';
 import { ROLES } from '../../domain/machine-users/roles.ts';
 import { renderAnswer } from './envelope.ts';
+import type { StreamedFile } from './files/files.ts';
 import { type Authenticate, requireRole } from './requests/authentication.ts';
 import { decodeBody, readBody, requireJson } from './requests/body.ts';
 import { idempotencyClaim, readIdempotencyKey, replay, writeIdempotently } from './requests/idempotency.ts';
 import type { CountRequest } from './requests/rate-limit.ts';
 import { type ParsedBody, parseBody, parseParams, parseQuery } from './requests/request.ts';
-import type { FrameRequest, FrameResponse } from './respond.ts';
+import type { FrameRequest, FrameResponse, StreamedResponse } from './respond.ts';
 import type { IdempotencyClaim, Outcome, RenderedAnswer, Route, RouteContext } from './route.ts';
 import type { Services } from './services.ts';
 
@@ -24,7 +25,7 @@ export async function handleRoute(
   request: FrameRequest,
   given: Services,
   gate: Gate,
-): Promise<FrameResponse> {
+): Promise<FrameResponse | StreamedResponse> {
   const { contract } = route;
   const caller = await gate.authenticate(request.header('authorization'));
   request.callerId = caller.id;
@@ -42,7 +43,11 @@ export async function handleRoute(
       ? null
       : idempotencyClaim(caller.id, { method: contract.method, path: request.path, body: bytes }, key);
 
-  const services = servicesOf(given, request.incoming, contract.paged === true ? 'lists' : undefined);
+  const services = servicesOf(
+    given,
+    request.incoming,
+    contract.paged === true || contract.files !== undefined ? 'lists' : undefined,
+  );
   const keyring = contract.confidential === true ? services.keyring : null;
   const render = (answer: Outcome<unknown>): RenderedAnswer =>
     'rendered' in answer ? answer : renderAnswer(contract, answer, { body, query });
@@ -62,7 +67,9 @@ export async function handleRoute(
     storedAnswer: () => findStoredAnswer(services, idempotency, keyring),
     render,
   };
-  const answer = render(await route.handler(context));
+  const outcome = await route.handler(context);
+  if ('chunks' in outcome) return fileResponse(outcome);
+  const answer = render(outcome);
   return { status: answer.status, body: answer.body, headers: headersOf(route, answer, idempotency, query.include) };
 }
 
@@ -74,6 +81,10 @@ export function servicesOf(services: Services, incoming: IncomingMessage, reads?
   const { endsAt } = services.database.limits();
   const isGone = () => !incoming.socket.writable;
   return { ...services, database: services.database.forCaller({ endsAt, isGone }, reads) };
+}
+
+function fileResponse({ mediaType, name, chunks }: StreamedFile): StreamedResponse {
+  return { chunks, contentType: mediaType, headers: { 'content-disposition': `attachment; filename="${name}"` } };
 }
 
 // A route without workflows (GET, DELETE) has no body, nor does its handler's type.

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { answerError } from './errors.ts';
+import { answerError, CLIENT_CLOSED_REQUEST } from './errors.ts';
+import { type FileEnd, fileBody } from './files/files.ts';
 import { httpRequestSeconds } from './metrics.ts';
 import type { Services } from './services.ts';
 
@@ -24,6 +25,13 @@ export interface FrameResponse {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+/** A file that is sent while it is read; always 200, as a failure cuts the connection. */
+export interface StreamedResponse {
+  readonly chunks: AsyncIterable<string>;
+  readonly contentType: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
 const REQUEST_ID = /^[A-Za-z0-9_-]{1,64}$/;
 
 /** The caller's Request-Id if harmless, otherwise a new one. */
@@ -31,45 +39,78 @@ export function requestIdOf(sent: string | undefined): string {
   return sent !== undefined && REQUEST_ID.test(sent) ? sent : randomUUID();
 }
 
-/** Runs a request and always produces an answer, a log line and a metric. */
+/** Runs a request and always produces an answer, a log line and a metric; those of a file when its sending has ended. */
 export async function respond(
   services: Services,
   routeLabel: string,
   request: FrameRequest,
-  work: () => Promise<FrameResponse>,
+  work: () => Promise<FrameResponse | StreamedResponse>,
 ): Promise<Response> {
   const startedMs = performance.now();
-  let answer: FrameResponse;
+  const failed = (error: unknown) =>
+    services.logger.error({ requestId: request.requestId, err: withoutValues(error) }, 'request failed');
+  let answer: FrameResponse | StreamedResponse;
   try {
     answer = await work();
   } catch (error) {
     const problem = answerError(error, services.now());
-    if (problem.internal)
-      services.logger.error({ requestId: request.requestId, err: withoutValues(error) }, 'request failed');
+    if (problem.internal) failed(error);
     answer = problem;
   }
+  const record = (status: number) => recordRequest(services, routeLabel, request, { status, startedMs });
+  if (!('chunks' in answer)) {
+    record(answer.status);
+    return responseOf(answer.body, request, answer);
+  }
+  const ended = (how: FileEnd) => {
+    if (typeof how === 'object') failed(how.failure);
+    record(statusOf(how));
+  };
+  const body = fileBody(answer.chunks, { cut: () => request.incoming.socket.destroy(), ended });
+  return responseOf(body, request, { status: 200, ...answer });
+}
+
+/** The caller has seen 200 in any case: log and metrics tell a file that did not arrive in full. */
+function statusOf(how: FileEnd): number {
+  if (how === 'complete') return 200;
+  return how === 'abandoned' ? CLIENT_CLOSED_REQUEST : 500;
+}
+
+function recordRequest(
+  services: Services,
+  routeLabel: string,
+  request: FrameRequest,
+  { status, startedMs }: { readonly status: number; readonly startedMs: number },
+): void {
   const durationMs = performance.now() - startedMs;
   const method = request.incoming.method ?? 'GET';
-  httpRequestSeconds.labels(method, routeLabel, String(answer.status)).observe(durationMs / 1000);
+  httpRequestSeconds.labels(method, routeLabel, String(status)).observe(durationMs / 1000);
   services.logger.info(
     {
       requestId: request.requestId,
       method,
       route: routeLabel,
-      status: answer.status,
+      status,
       durationMs: Math.round(durationMs * 100) / 100,
       machineUserId: request.callerId,
     },
     'request',
   );
-  return new Response(answer.body, {
-    status: answer.status,
+}
+
+function responseOf(
+  body: FrameResponse['body'] | ReadableStream<Uint8Array>,
+  request: FrameRequest,
+  { status, contentType, headers }: Pick<FrameResponse, 'status' | 'contentType' | 'headers'>,
+): Response {
+  return new Response(body, {
+    status,
     headers: {
-      'content-type': answer.contentType ?? 'application/json; charset=utf-8',
+      'content-type': contentType ?? 'application/json; charset=utf-8',
       'request-id': request.requestId,
       'cache-control': 'no-store',
       'x-content-type-options': 'nosniff',
-      ...answer.headers,
+      ...headers,
     },
   });
 }

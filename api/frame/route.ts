@@ -4,6 +4,7 @@ import type { Initiator } from '../../db/frame/audit-entries.ts';
 import type { ErrorCode } from '../../domain/frame/errors.ts';
 import type { MachineUserId } from '../../domain/frame/ids.ts';
 import type { Role } from '../../domain/machine-users/roles.ts';
+import type { StreamedFile } from './files/files.ts';
 import type { Tag } from './openapi/tags.ts';
 import type { JsonNumber } from './requests/json.ts';
 import type { Schema } from './schemas/schemas.ts';
@@ -105,6 +106,8 @@ export interface Contract<
   readonly expand?: readonly string[];
   readonly workflows?: Workflows;
   readonly response: Data;
+  /** By media type, an example of the file that the route answers with in place of the envelope (`fileRoute`). */
+  readonly files?: Readonly<Record<string, string>>;
   /** Fields of the answer's `connect` besides the echo. */
   readonly responseConnect?: Schema<unknown, unknown>;
   /** The answer contains a secret or a third party's name: it is stored encrypted under its Idempotency-Key. */
@@ -234,7 +237,7 @@ export interface RouteContext<
   render(answer: Answer<Shown<Data>>): RenderedAnswer;
 }
 
-export type UntypedHandler = (context: RouteContext) => Promise<Outcome<unknown>>;
+export type UntypedHandler = (context: RouteContext) => Promise<Outcome<unknown> | StreamedFile>;
 
 export interface Route {
   readonly kind: 'route';

@@ -139,7 +139,7 @@ function successOf(contract: Contract, components: Components): ResponseObject {
         : {}),
       ...deprecationHeaders(contract),
     },
-    content: { 'application/json': { schema: responseSchema(contract, components) } },
+    content: contentOf(contract, components),
   };
 }
 
@@ -147,6 +147,13 @@ function deprecationHeaders({ deprecated }: Contract) {
   if (deprecated === undefined) return {};
   const header = { schema: { type: 'string' } };
   return { Deprecation: header, Link: header, ...(deprecated.sunset === undefined ? {} : { Sunset: header }) };
+}
+
+function contentOf(contract: Contract, components: Components): Content {
+  const { files } = contract;
+  if (files === undefined) return { 'application/json': { schema: responseSchema(contract, components) } };
+  const content = Object.entries(files).map(([mediaType, value]) => [mediaType, { examples: { file: { value } } }]);
+  return Object.fromEntries(content);
 }
 
 function openOperationOf({ contract }: OpenRoute, components: Components): Operation {

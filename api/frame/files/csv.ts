@@ -1,0 +1,20 @@
+/**
+ * What a spreadsheet takes for a formula: a cell that begins with one of these signs. A spreadsheet that separates by
+ * semicolons or tabs finds more beginnings inside a quoted field. Full-width signs count too.
+ */
+const FORMULA_START = /(?<=^|[;\t\r\n])(?=[=+\-@\t\r＝＋－＠])/g;
+const NEEDS_QUOTES = /[",;\t\r\n]/;
+
+/** A line of a CSV file (RFC 4180); null is an empty field. */
+export function csvLine(values: readonly (string | null)[]): string {
+  return `${values.map((value) => quoted(value ?? '')).join(',')}\r\n`;
+}
+
+/** Text of others for a field: an apostrophe keeps a spreadsheet from calculating with it, or from sending it away. */
+export function withoutFormulas(text: string): string {
+  return text.replaceAll(FORMULA_START, "'");
+}
+
+function quoted(value: string): string {
+  return NEEDS_QUOTES.test(value) ? `"${value.replaceAll('"', '""')}"` : value;
+}
