@@ -1,6 +1,8 @@
 import { balanceAdjustmentRoutes } from './accounts/balance-adjustments.ts';
+import { accountBalanceRoutes } from './accounts/balances.ts';
 import { depositInformationRoutes } from './accounts/deposit-information.ts';
 import { accountRoutes } from './accounts/routes.ts';
+import { accountStatementExportRoutes } from './accounts/statement-exports.ts';
 import { accountStatementRoutes } from './accounts/statements.ts';
 import { beneficiaryBankAccountRoutes } from './beneficiaries/bank-accounts.ts';
 import { beneficiaryChangeRoutes } from './beneficiaries/changes.ts';
@@ -41,6 +43,8 @@ export const ROUTES: readonly (Route | OpenRoute)[] = [
   ...depositInformationRoutes,
   ...balanceAdjustmentRoutes,
   ...accountStatementRoutes,
+  ...accountStatementExportRoutes,
+  ...accountBalanceRoutes,
   ...provisionedAccountCreditRoutes,
   ...incomingTransferRoutes,
   ...outgoingTransferReferenceRoutes,

@@ -186,3 +186,8 @@ export const PENDING_ACCOUNT_EXAMPLE = {
   availableBalance: 0,
   connection: { ...CONNECTION_EXAMPLE, reference: null, state: 'creation-in-progress', status: null },
 };
+
+/** An instant as statements show it. */
+export function dateTimeMsShown() {
+  return pattern(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}$/, 'a date-time with milliseconds');
+}

@@ -25,6 +25,7 @@ import {
   text,
   uuid,
 } from '../frame/schemas/schemas.ts';
+import { dateTimeMsShown } from './schemas.ts';
 
 /** A return's narrative starts with its transfer's number and code, before the caller's text. */
 const NARRATIVE_LENGTH_MAX = 2 * DESCRIPTION_LENGTH_MAX;
@@ -35,7 +36,7 @@ const statementEntryShown = named(
   fields({
     accountId: uuid<AccountId>(),
     transactionNumber: pattern(TRANSACTION_NUMBER, 'a transaction number'),
-    entryDateTime: pattern(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}$/, 'a date-time with milliseconds'),
+    entryDateTime: dateTimeMsShown(),
     direction: picklist(['debit', 'credit']),
     amount: amount(),
     transactionType: named('StatementTransactionType', picklist(STATEMENT_TRANSACTION_TYPES)),

@@ -17,6 +17,18 @@ function ofEachAccount(path: string): (supplies: Supplies) => Promise<PreparedRe
   return async ({ accounts }) => accounts.map(({ accountId }) => ({ path: path.replace('{accountId}', accountId) }));
 }
 
+/** Of accounts whose statement has some entries. */
+async function ofEachStatement(supplies: Supplies, path: string): Promise<PreparedRequest[]> {
+  const owners = (await supplies.plugInAccounts()).slice(0, PARENT_COUNT);
+  await supplies.made('statements', () =>
+    supplies.send(
+      'POST',
+      owners.flatMap(({ accountId }) => times(STATEMENT_LENGTH, () => credit(accountId))),
+    ),
+  );
+  return owners.map(({ accountId }) => ({ path: `/accounts/${accountId}/${path}` }));
+}
+
 export const accountRows: readonly RouteRow[] = [
   {
     route: 'POST /accounts',
@@ -45,16 +57,18 @@ export const accountRows: readonly RouteRow[] = [
   },
   {
     route: 'GET /accounts/{accountId}/account-statements',
-    requests: async (supplies) => {
-      const owners = (await supplies.plugInAccounts()).slice(0, PARENT_COUNT);
-      await supplies.made('statements', () =>
-        supplies.send(
-          'POST',
-          owners.flatMap(({ accountId }) => times(STATEMENT_LENGTH, () => credit(accountId))),
-        ),
-      );
-      return owners.map(({ accountId }) => ({ path: `/accounts/${accountId}/account-statements` }));
-    },
+    requests: async (supplies) => ofEachStatement(supplies, 'account-statements'),
+  },
+  ...['csv', 'camt.053'].map((format) => ({
+    route: 'GET /accounts/{accountId}/account-statements/export',
+    variant: format,
+    requests: async (supplies: Supplies) => ofEachStatement(supplies, `account-statements/export?format=${format}`),
+    aim: null,
+    remark: 'a file of twenty entries, sent in parts, after a short transaction that settles where it ends',
+  })),
+  {
+    route: 'GET /accounts/{accountId}/balances',
+    requests: async (supplies) => ofEachStatement(supplies, 'balances?data.balance.at=2026-01-01T00:00:00.000'),
   },
   {
     route: 'GET /accounts/{accountId}/outgoing-transfer-schemes/{destinationCountry}',

@@ -1,23 +1,19 @@
-import { and, eq, isNotNull, type SQL, sql } from 'drizzle-orm';
+import { and, desc, eq, isNotNull, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import { unionAll } from 'drizzle-orm/pg-core';
 import type { StatementEntry, StatementRange, StatementTransactionType } from '../../domain/accounts/statements.ts';
 import type { AccountId } from '../../domain/frame/ids.ts';
-import type { Reader } from '../driver/client.ts';
+import type { Database, Reader } from '../driver/client.ts';
 import { type PageOf, type PageRequest, readPage } from '../driver/queries/lists.ts';
 import { type Given, prepared, type QueryBuilder } from '../driver/queries/queries.ts';
+import { lockIn } from '../driver/queries/rows.ts';
 import { isListed } from '../driver/values.ts';
+import { readClock } from '../frame/clock.ts';
 import { accounts, postings } from '../frame/schema.ts';
 
 export interface StatementFilter {
   readonly accountId: AccountId;
   readonly range: StatementRange;
   readonly transactionNumber?: string | undefined;
-}
-
-interface Values extends StatementRange, PageRequest {
-  readonly accountId: AccountId;
-  /** The entries before the end of the page. */
-  readonly reach: number;
 }
 
 const DEBIT = {
@@ -40,19 +36,89 @@ const CREDIT = {
 
 type Side = typeof DEBIT | typeof CREDIT;
 
-const EVERY_ENTRY = prepared((db, given: Given<Values>) => {
-  const conditions = (own: Side) => matches(own, given);
-  return pageOf(db, given, conditions, countByVersion(conditions));
+interface Values extends StatementRange, PageRequest {
+  readonly accountId: AccountId;
+}
+
+const ONE_ROW = sql`(SELECT) AS one`;
+
+/** Versions have no gaps and entries never go back in time, so two versions say where a page lies and how many entries there are. */
+export const EVERY_ENTRY = prepared((db, given: Given<Values>) => {
+  const before = lastVersion(given.accountId, sql`< ${given.from}::timestamptz`);
+  const last = lastVersion(given.accountId, throughMillisecond(given.to));
+  const bounds = db
+    .select({ before: before.as('before_version'), last: last.as('last_version') })
+    .from(ONE_ROW)
+    // Without a limit Postgres would find the bounds anew wherever they are used.
+    .limit(1)
+    .as('bounds');
+  const start = sql`${bounds.before} + ${given.offset}::bigint`;
+  const end = sql`least(${start} + ${given.size}::bigint, ${bounds.last})`;
+  const page = versionsBetween(db, given.accountId, start, end).as('page');
+  const row = page._.selectedFields;
+  return db
+    .select({ row, totalElements: sql<number>`(${bounds.last} - ${bounds.before})::integer` })
+    .from(bounds)
+    .leftJoinLateral(page, sql`true`)
+    .orderBy(row.version);
 });
 
-const OF_TRANSACTION = prepared((db, given: Given<Values & { transactionNumber: string }>) => {
-  const conditions = (own: Side) => and(matches(own, given), eq(own.transactionNumber, given.transactionNumber));
-  return pageOf(db, given, conditions, countRows(conditions));
+const OF_TRANSACTION = prepared((db, given: Given<Values & { transactionNumber: string; reach: number }>) => {
+  const matching = (own: Side) =>
+    and(
+      eq(own.accountId, given.accountId),
+      isNotNull(own.version),
+      sql`${postings.postedAt} >= ${given.from}::timestamptz`,
+      sql`${postings.postedAt} ${throughMillisecond(given.to)}`,
+      eq(own.transactionNumber, given.transactionNumber),
+    );
+  // In index order, up to the end of the page.
+  const side = (own: Side) =>
+    entriesOf(db, own).where(matching(own)).orderBy(postings.postedAt, own.version).limit(given.reach);
+  const entries = unionAll(side(DEBIT), side(CREDIT)).as('entries');
+  const page = db.select().from(entries).orderBy(entries.version).limit(given.size).offset(given.offset).as('page');
+  const count = (own: Side) => sql`(SELECT count(*) FROM ${postings} WHERE ${matching(own)})`;
+  const total = sql<number>`(${count(DEBIT)} + ${count(CREDIT)})::integer`;
+  const counted = db
+    .select({ totalElements: total.as('total_elements') })
+    .from(ONE_ROW)
+    .as('counted');
+  const row = page._.selectedFields;
+  return db
+    .select({ row, totalElements: counted.totalElements })
+    .from(counted)
+    .leftJoin(page, sql`true`)
+    .orderBy(row.version);
+});
+
+const LAST_ENTRY = prepared((db, given: Given<{ accountId: AccountId; at: Date }>) => {
+  const side = (own: Side) =>
+    db
+      .select({
+        version: sql<bigint>`${own.version}`.as('version'),
+        balanceMinor: sql<bigint>`${own.balanceMinor}`.as('balance_minor'),
+      })
+      .from(postings)
+      .where(upTo(own, given.accountId, throughMillisecond(given.at)))
+      .orderBy(desc(postings.postedAt), desc(own.version))
+      .limit(1);
+  const latest = unionAll(side(DEBIT), side(CREDIT)).as('latest');
+  return db.select().from(latest).orderBy(desc(latest.version)).limit(1);
+});
+
+const BETWEEN = prepared((db, given: Given<{ accountId: AccountId; after: bigint; last: bigint }>) => {
+  const page = versionsBetween(db, given.accountId, sql`${given.after}::bigint`, sql`${given.last}::bigint`).as('page');
+  return db.select().from(page).orderBy(page.version);
 });
 
 const ACCOUNT = prepared((db, given: Given<{ ids: readonly string[] }>) =>
-  db.select({ id: accounts.id, now: sql<Date>`service_now()` }).from(accounts).where(isListed(accounts.id, given.ids)),
+  db
+    .select({ id: accounts.id, currency: accounts.currency, now: sql<Date>`service_now()` })
+    .from(accounts)
+    .where(isListed(accounts.id, given.ids)),
 );
+
+const SHARE_ACCOUNT = lockIn(accounts, 'share');
 
 /** The account, with the service's time, which the default range depends on. */
 export function findStatementAccount(reader: Reader, id: AccountId) {
@@ -65,77 +131,90 @@ export async function listStatementEntries(
   { accountId, range, transactionNumber }: StatementFilter,
   page: PageRequest,
 ): Promise<PageOf<StatementEntry>> {
-  const values = { accountId, ...range, reach: page.offset + page.size };
+  const values = { accountId, ...range };
   return transactionNumber === undefined
     ? readPage(reader, EVERY_ENTRY, values, page)
-    : readPage(reader, OF_TRANSACTION, { ...values, transactionNumber }, page);
+    : readPage(reader, OF_TRANSACTION, { ...values, transactionNumber, reach: page.offset + page.size }, page);
 }
 
-type Conditions = (own: Side) => SQL | undefined;
+/** What the account's last entry up to an instant, with its whole millisecond, left behind. */
+export interface BookedUpTo {
+  readonly version: bigint;
+  readonly balanceMinor: bigint;
+}
 
-/** Reads each side in index order and stops at the end of the page, so a page costs as much as the entries before it. */
-function pageOf(db: QueryBuilder, given: Given<Values>, conditions: Conditions, total: SQL<number>) {
-  const side = (own: Side) =>
-    db
-      .select({
-        accountId: own.accountId,
-        transactionNumber: own.transactionNumber,
-        postedAt: postings.postedAt,
-        direction: own.direction.as('direction'),
-        amountMinor: postings.amountMinor,
-        // Only system accounts, which have no versions, have fee sweeps.
-        transactionType: sql<StatementTransactionType>`${own.transactionType}`.as('transaction_type'),
-        entryType: postings.entryType,
-        balanceMinor: sql<bigint>`${own.balanceMinor}`.as('balance_minor'),
-        currency: postings.currency,
-        narrative: postings.narrative,
-        version: own.version,
-      })
-      .from(postings)
-      .where(conditions(own))
-      .orderBy(postings.postedAt, own.version)
-      .limit(given.reach);
-  const entries = unionAll(side(DEBIT), side(CREDIT)).as('entries');
-  const page = db
-    .select()
-    .from(entries)
-    .orderBy(entries.postedAt, entries.version)
-    .limit(given.size)
-    .offset(given.offset)
-    .as('page');
-  const { version, ...row } = page._.selectedFields;
-  const counted = db
-    .select({ totalElements: total.as('total_elements') })
-    .from(sql`(SELECT) AS one`)
-    .as('counted');
+export async function findBookedUpTo(reader: Reader, accountId: AccountId, at: Date): Promise<BookedUpTo> {
+  return (await reader.first(LAST_ENTRY, { accountId, at })) ?? { version: 0n, balanceMinor: 0n };
+}
+
+/**
+ * The account, and a moment up to which no entry can be added any more: postings read the clock under the account's lock, so
+ * those under way have ended once the lock is shared, and later ones get a later time. Null if there is no such account.
+ */
+export function settleStatement(database: Database, accountId: AccountId) {
+  return database.transaction(async (tx) => {
+    const account = await tx.first(SHARE_ACCOUNT, { id: accountId });
+    return account === null ? null : { ...account, settledAt: await readClock(tx) };
+  });
+}
+
+/** Enough to make little of the round trip; some 100 kB. */
+const PAGE_ENTRIES = 500n;
+
+/** The entries after one version up to another, in pages: each is a statement of its own, sent when the one before is used up. */
+export async function* readEntries(
+  reader: Reader,
+  accountId: AccountId,
+  { after, last }: { readonly after: bigint; readonly last: bigint },
+): AsyncGenerator<readonly StatementEntry[]> {
+  for (let done = after; done < last; done += PAGE_ENTRIES) {
+    const end = done + PAGE_ENTRIES < last ? done + PAGE_ENTRIES : last;
+    const entries = await reader.run(BETWEEN, { accountId, after: done, last: end });
+    if (BigInt(entries.length) !== end - done) throw new Error(`account ${accountId} lacks entries up to ${end}`);
+    yield entries;
+  }
+}
+
+function entriesOf(db: QueryBuilder, own: Side) {
   return db
-    .select({ row, totalElements: counted.totalElements })
-    .from(counted)
-    .leftJoin(page, sql`true`)
-    .orderBy(page.postedAt, version);
+    .select({
+      accountId: own.accountId,
+      transactionNumber: own.transactionNumber,
+      postedAt: postings.postedAt,
+      direction: own.direction.as('direction'),
+      amountMinor: postings.amountMinor,
+      // Only system accounts, which have no versions, have fee sweeps.
+      transactionType: sql<StatementTransactionType>`${own.transactionType}`.as('transaction_type'),
+      entryType: postings.entryType,
+      balanceMinor: sql<bigint>`${own.balanceMinor}`.as('balance_minor'),
+      currency: postings.currency,
+      narrative: postings.narrative,
+      version: sql<bigint>`${own.version}`.as('version'),
+    })
+    .from(postings);
 }
 
-/** Versions have no gaps and entries never go back in time, so the first and the last entry give the count. */
-function countByVersion(conditions: Conditions): SQL<number> {
-  const outermost = (own: Side, order: SQL) =>
-    sql`(SELECT ${own.version} AS version FROM ${postings} WHERE ${conditions(own)}
-      ORDER BY ${postings.postedAt} ${order}, ${own.version} ${order} LIMIT 1)`;
-  const both = (order: SQL) => sql`(${outermost(DEBIT, order)} UNION ALL ${outermost(CREDIT, order)}) AS outermost`;
-  return sql<number>`coalesce(
-      (SELECT max(version) FROM ${both(sql`DESC`)}) - (SELECT min(version) FROM ${both(sql`ASC`)}) + 1, 0)::integer`;
+function versionsBetween(db: QueryBuilder, accountId: SQLWrapper, after: SQL, last: SQL) {
+  const side = (own: Side) =>
+    entriesOf(db, own).where(
+      and(sql`${own.accountId} = ${accountId}`, sql`${own.version} > ${after}`, sql`${own.version} <= ${last}`),
+    );
+  return unionAll(side(DEBIT), side(CREDIT));
 }
 
-function countRows(conditions: Conditions): SQL<number> {
-  const count = (own: Side) => sql`(SELECT count(*) FROM ${postings} WHERE ${conditions(own)})`;
-  return sql<number>`(${count(DEBIT)} + ${count(CREDIT)})::integer`;
+/** The version of an account's last entry at such times; 0 if it has none. */
+function lastVersion(accountId: SQLWrapper, times: SQL): SQL<bigint> {
+  const latest = (own: Side) =>
+    sql`(SELECT ${own.version} AS version FROM ${postings} WHERE ${upTo(own, accountId, times)}
+      ORDER BY ${postings.postedAt} DESC, ${own.version} DESC LIMIT 1)`;
+  return sql<bigint>`coalesce((SELECT max(version) FROM (${latest(DEBIT)} UNION ALL ${latest(CREDIT)}) AS latest), 0)`;
 }
 
-/** Entries are stored to the microsecond and shown to the millisecond, so the end of a range includes its whole millisecond. */
-function matches(own: Side, given: Given<Values>): SQL | undefined {
-  return and(
-    eq(own.accountId, given.accountId),
-    isNotNull(own.version),
-    sql`${postings.postedAt} >= ${given.from}::timestamptz`,
-    sql`${postings.postedAt} < ${given.to}::timestamptz + interval '1 millisecond'`,
-  );
+function upTo(own: Side, accountId: SQLWrapper, times: SQL): SQL | undefined {
+  return and(sql`${own.accountId} = ${accountId}`, isNotNull(own.version), sql`${postings.postedAt} ${times}`);
+}
+
+/** Entries are stored to the microsecond and shown to the millisecond, so an instant includes its whole millisecond. */
+function throughMillisecond(instant: SQLWrapper): SQL {
+  return sql`< ${instant}::timestamptz + interval '1 millisecond'`;
 }

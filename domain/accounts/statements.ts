@@ -21,6 +21,8 @@ export type StatementEntryType = (typeof STATEMENT_ENTRY_TYPES)[number];
 /** One side of a posting in its account's statement. Amounts in minor units of the account's currency. */
 export interface StatementEntry {
   readonly accountId: string;
+  /** The entry's number in its account, without gaps. */
+  readonly version: bigint;
   readonly transactionNumber: string;
   readonly postedAt: Date;
   readonly direction: 'debit' | 'credit';
@@ -39,18 +41,49 @@ export interface StatementRange {
   readonly to: Date;
 }
 
+/** The filters of a statement by date. */
+export interface AskedRange {
+  readonly from?: Date | undefined;
+  readonly to?: Date | undefined;
+}
+
 /**
  * The range of a statement (specification 4.5), in UTC months: the current month by default; with one bound, from the first
  * or to the last day of its month. Rejects a `from` after `to` (400).
  */
-export function statementRange(asked: { from?: Date | undefined; to?: Date | undefined }, now: Date): StatementRange {
+export function statementRange(asked: AskedRange, now: Date): StatementRange {
   const from = asked.from ?? monthStart(asked.to ?? now, 0);
   const to = asked.to ?? new Date(monthStart(asked.from ?? now, 1).getTime() - 1);
   if (from.getTime() <= to.getTime()) return { from, to };
+  throw fromRefused(from, 'must not be after entryDateTimeTo');
+}
+
+/**
+ * The range of a file, of which `settledAt` is the moment up to which no entry can be added: a range that goes on ends with
+ * the last whole millisecond before it, so that the next file can begin where this one ends. Rejects a range in the future.
+ */
+export function exportRange(asked: AskedRange, settledAt: Date): StatementRange {
+  const { from, to } = statementRange(asked, settledAt);
+  const lastMs = settledAt.getTime() - 1;
+  if (from.getTime() <= lastMs) return { from, to: new Date(Math.min(to.getTime(), lastMs)) };
+  throw fromRefused(from, 'must be in the past');
+}
+
+/** A balance is known up to the present. */
+export function requirePast(at: Date, now: Date): void {
+  if (at.getTime() <= now.getTime()) return;
   throw refusal(
     'common.validation.field_invalid',
+    ['balance', 'at', formatDateTimeMs(at)],
+    'data.balance.at must not be in the future.',
+  );
+}
+
+function fromRefused(from: Date, rule: string) {
+  return refusal(
+    'common.validation.field_invalid',
     ['accountStatement', 'entryDateTimeFrom', formatDateTimeMs(from)],
-    'data.accountStatement.entryDateTimeFrom must not be after entryDateTimeTo.',
+    `data.accountStatement.entryDateTimeFrom ${rule}.`,
   );
 }
 

@@ -98,12 +98,22 @@ function withoutTrailingZeros(text: string): string {
 
 /** Decimal text that is a JSON number without trailing zeros: 1050n EUR is `10.5`, 10000n EUR is `100`. */
 export function formatAmount(amountMinor: bigint, currency: string): string {
+  const [whole, decimals] = decimalParts(amountMinor, currency);
+  const fraction = withoutTrailingZeros(decimals);
+  return fraction === '' ? whole : `${whole}.${fraction}`;
+}
+
+/** Decimal text with all decimals of the currency, for files: 1050n EUR is `10.50`, 1050n JPY is `1050`. */
+export function formatAmountInFull(amountMinor: bigint, currency: string): string {
+  const [whole, decimals] = decimalParts(amountMinor, currency);
+  return decimals === '' ? whole : `${whole}.${decimals}`;
+}
+
+function decimalParts(amountMinor: bigint, currency: string): [whole: string, decimals: string] {
   const units = minorUnits(currency);
   const sign = amountMinor < 0n ? '-' : '';
   const digits = (amountMinor < 0n ? -amountMinor : amountMinor).toString().padStart(units + 1, '0');
-  const whole = digits.slice(0, digits.length - units);
-  const fraction = withoutTrailingZeros(digits.slice(digits.length - units));
-  return fraction === '' ? `${sign}${whole}` : `${sign}${whole}.${fraction}`;
+  return [sign + digits.slice(0, digits.length - units), digits.slice(digits.length - units)];
 }
 
 /** The amount for JSON output: lossless-json's `stringify` writes its digits as they are. */

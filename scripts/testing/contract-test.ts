@@ -107,7 +107,12 @@ responses = false
 
 [[operations]]
 include-method = "GET"
-exclude-path = "/accounts/{accountId}/outgoing-transfer-date-metadata/{transferScope}/{transferScheme}"
+# Their parameters have rules that a schema cannot express: schemes of the scope, instants in the past.
+exclude-path = [
+  "/accounts/{accountId}/outgoing-transfer-date-metadata/{transferScope}/{transferScheme}",
+  "/accounts/{accountId}/account-statements/export",
+  "/accounts/{accountId}/balances",
+]
 [operations.phases.coverage.checks.positive_data_acceptance]
 enabled = true
 expected-statuses = ["2xx", 404, 422]

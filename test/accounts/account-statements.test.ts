@@ -1,12 +1,14 @@
 import { sql } from 'drizzle-orm';
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import postgres from 'postgres';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { createAccount } from '../../db/accounts/accounts.ts';
-import { listStatementEntries } from '../../db/accounts/statements.ts';
+import { EVERY_ENTRY, listStatementEntries } from '../../db/accounts/statements.ts';
 import { createDatabase, type Database } from '../../db/driver/client.ts';
 import { newId } from '../../db/frame/ids.ts';
 import { lockAccounts, post } from '../../db/ledger/ledger.ts';
-import type { AccountId, ClientId } from '../../domain/frame/ids.ts';
+import { type AccountId, asId, type ClientId } from '../../domain/frame/ids.ts';
+import { createEntries } from '../harness/entries.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';
 
 let testDatabase: TestDatabase;
@@ -94,4 +96,29 @@ test('pages, one after another, hold exactly the entries of the range, in order,
     }),
     { numRuns: 25 },
   );
+});
+
+test('the last page of a long statement reads no more than the first of a short one', async () => {
+  const [long = '', short = ''] = await newAccounts(2);
+  const hand = postgres(testDatabase.url, { max: 1, onnotice: () => {} });
+  onTestFinished(() => hand.end());
+  await createEntries(hand, long, 20_000);
+  await createEntries(hand, short, 100);
+  await hand`VACUUM (ANALYZE) postings`;
+  await hand`SET plan_cache_mode = force_generic_plan`;
+  await hand.unsafe(`PREPARE page AS ${EVERY_ENTRY.text}`);
+  const range = { from: new Date(0), to: new Date() };
+  const read = async (accountId: string, offset: number) => {
+    const given = EVERY_ENTRY.paramsOf({ accountId: asId<AccountId>(accountId), ...range, size: 10, offset });
+    const values = given.map((value) => `'${value instanceof Date ? value.toISOString() : value}'`).join(', ');
+    const [row] = await hand.unsafe(`EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) EXECUTE page(${values})`);
+    const plan = row?.['QUERY PLAN'][0].Plan;
+    expect(plan['Actual Rows']).toBe(10);
+    return plan['Shared Hit Blocks'] + plan['Shared Read Blocks'];
+  };
+  const first = await read(short, 0);
+  for (const offset of [0, 9_990, 19_990]) {
+    // A level more in each of the indexes, as they are taller.
+    expect(await read(long, offset)).toBeLessThan(first + 8);
+  }
 });

@@ -8,8 +8,18 @@ import { ROLES } from '../../../domain/machine-users/roles.ts';
 import type { Called, Json, TestApi } from '../api.ts';
 import { inlinedPaths } from './openapi.ts';
 
-/** A path parameter other than an id: the first value that its schema accepts. */
-const PATH_CANDIDATES = ['GB', 'external', 'internal', 'faster-payments', 'someone@example.com', 'sandbox-bank', '1'];
+/** A path or required query parameter other than an id: the first value that its schema accepts. */
+const CANDIDATES = [
+  'GB',
+  'external',
+  'internal',
+  'faster-payments',
+  'someone@example.com',
+  'sandbox-bank',
+  '1',
+  'csv',
+  '2026-01-01T00:00:00.000',
+];
 
 /** Routes without any resource id in path, body or query, and why they can refuse none. */
 export const WITHOUT_IDS: Readonly<Record<string, string>> = {
@@ -158,9 +168,7 @@ function examplePath({ contract }: Route, given: Readonly<Record<string, string>
     if (given[name] !== undefined) return given[name];
     const schema = contract.params?.[name];
     if (schema === undefined) throw new Error(`${contract.path} declares no parameter ${name}`);
-    const value = [randomUUID(), ...PATH_CANDIDATES].find(
-      (candidate) => check(schema, candidate, []).problems.length === 0,
-    );
+    const value = [randomUUID(), ...CANDIDATES].find((candidate) => check(schema, candidate, []).problems.length === 0);
     if (value === undefined) throw new Error(`${contract.path}: no candidate for ${name} in route-suite.ts`);
     return value;
   });
@@ -170,9 +178,7 @@ function examplePath({ contract }: Route, given: Readonly<Record<string, string>
 function requiredQuery({ contract }: Route): string {
   const parameters = Object.entries(contract.query ?? {}).flatMap(([name, schema]) => {
     if (check(schema, undefined, []).problems.length === 0) return [];
-    const value = [randomUUID(), ...PATH_CANDIDATES].find(
-      (candidate) => check(schema, candidate, []).problems.length === 0,
-    );
+    const value = [randomUUID(), ...CANDIDATES].find((candidate) => check(schema, candidate, []).problems.length === 0);
     if (value === undefined) throw new Error(`${contract.path}: no candidate for ${name} in route-suite.ts`);
     return [`${encodeURIComponent(name)}=${encodeURIComponent(value)}`];
   });

@@ -1,0 +1,59 @@
+import { findBookedUpTo, findStatementAccount } from '../../db/accounts/statements.ts';
+import { requirePast } from '../../domain/accounts/statements.ts';
+import { recordNotFound } from '../../domain/frame/errors.ts';
+import type { AccountId } from '../../domain/frame/ids.ts';
+import { amountNumber } from '../../domain/frame/money.ts';
+import { formatDateTimeMs } from '../../domain/frame/time/dates.ts';
+import { route } from '../frame/route.ts';
+import { named } from '../frame/schemas/named.ts';
+import { amount, currency, dateTime, fields, uuid } from '../frame/schemas/schemas.ts';
+import { dateTimeMsShown } from './schemas.ts';
+
+const balanceShown = named(
+  'Balance',
+  fields({
+    accountId: uuid<AccountId>(),
+    currency: currency(),
+    at: dateTimeMsShown(),
+    balance: amount(),
+  }),
+);
+
+const getBalance = route(
+  {
+    method: 'GET',
+    path: '/accounts/{accountId}/balances',
+    operationId: 'getAccountBalance',
+    summary: "An account's balance at an instant",
+    description:
+      'What was booked by then, with all entries of that millisecond; 0 before the first. Payments that were being booked at that instant appear when they are done, seconds later at most. An instant in the future is refused.',
+    tag: 'Accounts',
+    params: { accountId: uuid<AccountId>() },
+    query: { 'data.balance.at': dateTime() },
+    response: fields({ balance: balanceShown }),
+    errors: ['common.coding.internal.record_not_found'],
+    examples: {
+      response: {
+        balance: {
+          accountId: '019a9f3c-6b1d-7a02-8a55-0c1a1e5b9f20',
+          currency: 'GBP',
+          at: '2026-11-21T09:30:12.417',
+          balance: 250.5,
+        },
+      },
+    },
+  },
+  async ({ params, query, services }) => {
+    const { reader } = services.database;
+    const account = await findStatementAccount(reader, params.accountId);
+    if (account === null) throw recordNotFound('account', 'id', params.accountId);
+    const at = query['data.balance.at'];
+    requirePast(at, account.now);
+    const { balanceMinor } = await findBookedUpTo(reader, account.id, at);
+    const { id: accountId, currency } = account;
+    const balance = amountNumber(balanceMinor, currency);
+    return { data: { balance: { accountId, currency, at: formatDateTimeMs(at), balance } } };
+  },
+);
+
+export const accountBalanceRoutes = [getBalance] as const;
