@@ -71,18 +71,19 @@ const postAccount = route(
       response: { account: PENDING_ACCOUNT_EXAMPLE },
     },
   },
-  async ({ body, services, write }) => {
+  async ({ body, initiator, services, write }) => {
     const { clientId, currency: code, country = null, alias } = body.data.account;
     const chosen = chooseProvider(services.configuration.providers, body.connect, { currency: code, country });
     return write(async (tx) => {
-      const account = await createAccount(tx, {
+      const wanted = {
         clientId,
         method: chosen.provider.method,
         provider: chosen.provider.code,
         country: chosen.country,
         currency: code,
         alias: alias ?? defaultAlias(code),
-      });
+      };
+      const account = await createAccount(tx, wanted, initiator);
       return { data: { account: presentAccount(account) } };
     });
   },
@@ -123,17 +124,18 @@ const patchAccountRoute = route(
       },
     },
   },
-  async ({ params, body, write }) => {
+  async ({ params, body, initiator, write }) => {
     const { connection, ...patch } = body.data.account;
     const error = connection?.error;
     return write(async (tx) => {
-      const account = await patchAccount(tx, params.accountId, {
+      const asked = {
         ...patch,
         connection:
           connection === undefined
             ? undefined
             : { ...connection, error: error ? { ...error, attributes: error.attributes ?? {} } : error },
-      });
+      };
+      const account = await patchAccount(tx, params.accountId, asked, initiator);
       return { data: { account: presentAccount(account) } };
     });
   },

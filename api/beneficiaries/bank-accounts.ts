@@ -66,11 +66,11 @@ const postBankAccount = route(
       response: example,
     },
   },
-  async ({ params, body, services, write }) => {
+  async ({ params, body, initiator, services, write }) => {
     const sent = body.data.beneficiaryBankAccount;
     const metadata = modulusMetadata(services, [{ account: sent, entity: ENTITY, prefix: '' }]);
     return write(async (tx) => {
-      const account = await addBankAccount(tx, params.beneficiaryId, sent);
+      const account = await addBankAccount(tx, params.beneficiaryId, sent, initiator);
       return { data: { beneficiaryBankAccount: presentBeneficiaryBankAccount(account) }, metadata };
     });
   },
@@ -107,7 +107,7 @@ const patchBankAccount = route(
       response: { beneficiaryBankAccount: { ...BANK_ACCOUNT_EXAMPLE, alias: 'Wages' } },
     },
   },
-  async ({ params, body, services, write }) => {
+  async ({ params, body, initiator, services, write }) => {
     const patch = body.data.beneficiaryBankAccount;
     const identified = [patch.accountNumber, patch.iban, patch.routingCodes].some((sent) => sent !== undefined);
     return write(async (tx) => {
@@ -134,7 +134,7 @@ const patchBankAccount = route(
         const { accountNumber, iban, routingCodes } = checked;
         return { ...described, accountNumber, iban, routingCodes };
       };
-      const account = await changeBankAccount(tx, params.beneficiaryId, params.id, decide);
+      const account = await changeBankAccount(tx, params.beneficiaryId, params.id, decide, initiator);
       return { data: { beneficiaryBankAccount: presentBeneficiaryBankAccount(account) }, metadata };
     });
   },

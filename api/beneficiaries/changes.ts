@@ -138,12 +138,12 @@ const patchBeneficiary = route(
       },
     },
   },
-  async ({ params, body, write }) => {
+  async ({ params, body, initiator, write }) => {
     const { beneficiary = {}, identity } = body.data;
     const place = identity === undefined ? IN_BENEFICIARY : BESIDE_BENEFICIARY;
     const change = { ...beneficiary, identity: identity ?? beneficiary.identity };
     return write(async (tx) => {
-      const changed = await changeBeneficiary(tx, params.beneficiaryId, change, place);
+      const changed = await changeBeneficiary(tx, params.beneficiaryId, change, place, initiator);
       return { data: { beneficiary: presentBeneficiary(changed) } };
     });
   },

@@ -77,7 +77,7 @@ const postBeneficiary = route(
       response: { beneficiary: BENEFICIARY_EXAMPLE },
     },
   },
-  async ({ body, requestId, services, storedAnswer, write }) => {
+  async ({ body, requestId, initiator, services, storedAnswer, write }) => {
     if (body.code === 'migration') {
       const asked = { services, requestId, provider: body.connect.serviceProvider, sourceId: body.data.sourceId };
       const found = await findBeneficiaryToMigrate(asked, body.data.beneficiary.clientId, storedAnswer);
@@ -88,6 +88,7 @@ const postBeneficiary = route(
           tx,
           newBeneficiary(found.beneficiary),
           found.origin,
+          initiator,
         );
         const connect = { connection: presentMigratedConnection(connection) };
         return { data: { beneficiary: showCreated(created) }, connect, metadata };
@@ -96,7 +97,7 @@ const postBeneficiary = route(
     const sent = body.data.beneficiary;
     const metadata = modulusMetadata(services, placedAccounts(sent));
     return write(async (tx) => {
-      const created = await createBeneficiary(tx, newBeneficiary(sent));
+      const created = await createBeneficiary(tx, newBeneficiary(sent), initiator);
       return { data: { beneficiary: showCreated(created) }, metadata };
     });
   },

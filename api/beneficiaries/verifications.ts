@@ -25,7 +25,7 @@ import type { Services } from '../frame/services.ts';
 import { PROVIDER_CODE_LENGTH_MAX } from '../providers/schemas.ts';
 import { ROUTING_CODE_KIND, routingCodesSent } from './schemas.ts';
 
-const DIRECTORY = 'pay-uk';
+const DIRECTORY = 'pay-uk' as const;
 const STERLING_PLACE = { country: 'GB', currency: 'GBP' };
 const NO_PLACE = { entity: '', prefix: '' };
 const SECONDARY_IDENTIFICATION_LENGTH_MAX = 140;
@@ -189,7 +189,7 @@ const postVerification = route(
       },
     },
   },
-  async ({ body, caller, requestId, services, storedAnswer, write }) => {
+  async ({ body, caller, initiator, requestId, services, storedAnswer, write }) => {
     const { clientId, identity: sentIdentity, bankAccount, attributes } = body.data.beneficiary;
     const earlier = await storedAnswer();
     if (earlier !== null) return earlier;
@@ -204,7 +204,7 @@ const postVerification = route(
       secondaryIdentification,
     });
     return write(async (tx) => {
-      const verification = await createBeneficiaryVerification(tx, services.keyring, {
+      const answered = {
         clientId,
         directory: DIRECTORY,
         provider: directory.provider,
@@ -214,7 +214,8 @@ const postVerification = route(
         secondaryIdentification,
         result,
         requestedBy: caller.id,
-      });
+      };
+      const verification = await createBeneficiaryVerification(tx, services.keyring, answered, initiator);
       return { data: { beneficiaryVerification: presentBeneficiaryVerification(verification) } };
     });
   },

@@ -94,11 +94,11 @@ const postClientRelations = route(
       response: { clientRelation: EXAMPLE },
     },
   },
-  async ({ params, body, write }) => {
+  async ({ params, body, initiator, write }) => {
     const { clientRelation: one, clientRelations: several } = body.data;
     const wanted = several ?? (one === undefined ? [] : [one]);
     return write(async (tx) => {
-      const rows = await addClientRelations(tx, params.clientId, wanted.map(newClientRelation));
+      const rows = await addClientRelations(tx, params.clientId, wanted.map(newClientRelation), initiator);
       const shown = rows.map(presentClientRelation);
       return { data: several === undefined ? { clientRelation: shown[0] } : { clientRelations: shown } };
     });
@@ -175,10 +175,10 @@ const patchClientRelation = route(
       response: { clientRelation: { ...EXAMPLE, relation: 'director-and-shareholder' } },
     },
   },
-  async ({ params, body, write }) => {
+  async ({ params, body, initiator, write }) => {
     const change = body.data.clientRelation;
     return write(async (tx) => {
-      const changed = await changeClientRelation(tx, params.clientId, params.clientRelationId, change);
+      const changed = await changeClientRelation(tx, params.clientId, params.clientRelationId, change, initiator);
       return { data: { clientRelation: presentClientRelation(changed) } };
     });
   },
@@ -197,9 +197,9 @@ const deleteClientRelationRoute = route(
     errors: ['common.coding.internal.record_not_found'],
     examples: { response: {} },
   },
-  async ({ params, write }) =>
+  async ({ params, initiator, write }) =>
     write(async (tx) => {
-      await deleteClientRelation(tx, params.clientId, params.clientRelationId);
+      await deleteClientRelation(tx, params.clientId, params.clientRelationId, initiator);
       return { data: {} };
     }),
 );

@@ -83,13 +83,13 @@ const postClient = route(
       response: { client: CLIENT_EXAMPLE },
     },
   },
-  async ({ body, requestId, services, storedAnswer, write }) => {
+  async ({ body, requestId, initiator, services, storedAnswer, write }) => {
     if (body.code === 'migration') {
       const asked = { services, requestId, provider: body.connect.serviceProvider, sourceId: body.data.sourceId };
       const found = await findClientToMigrate(asked, storedAnswer);
       if ('rendered' in found) return found;
       return write(async (tx) => {
-        const created = await migrateClient(tx, newClient(found.client), found.origin);
+        const created = await migrateClient(tx, newClient(found.client), found.origin, initiator);
         const client = presentClientWithRelations(created.client, created.relations);
         return { data: { client }, connect: { connection: presentMigratedConnection(created.connection) } };
       });
@@ -97,8 +97,8 @@ const postClient = route(
     const wanted = newClient(body.data.client);
     const user = body.workflow.createUser === true ? userOfClient(wanted) : null;
     return write(async (tx) => {
-      const created = await createClient(tx, wanted);
-      const withUser = user === null ? {} : await createUserOfClient(tx, user, created.client.id);
+      const created = await createClient(tx, wanted, initiator);
+      const withUser = user === null ? {} : await createUserOfClient(tx, user, created.client.id, initiator);
       return { data: { client: presentClientWithRelations(created.client, created.relations), ...withUser } };
     });
   },

@@ -1,5 +1,6 @@
 import type { NewClient } from '../../db/clients/clients.ts';
 import type { Transaction } from '../../db/driver/client.ts';
+import type { Initiator } from '../../db/frame/audit-entries.ts';
 import { createUser, type NewUser } from '../../db/users/users.ts';
 import { refusal } from '../../domain/frame/errors.ts';
 import { asId, type ClientId } from '../../domain/frame/ids.ts';
@@ -25,8 +26,8 @@ export function userOfClient({ identity, profile }: NewClient): NewUser {
   };
 }
 
-export async function createUserOfClient(tx: Transaction, wanted: NewUser, clientId: string) {
-  const { user, relations } = await createUser(tx, wanted, [asId<ClientId>(clientId)]);
+export async function createUserOfClient(tx: Transaction, wanted: NewUser, clientId: string, initiator: Initiator) {
+  const { user, relations } = await createUser(tx, wanted, [asId<ClientId>(clientId)], initiator);
   const [relation] = relations;
   if (relation === undefined) throw new Error('a user was created without the relation to its client');
   return { user: presentUser(user), userClientRelation: presentUserClientRelation(relation) };

@@ -39,10 +39,10 @@ const postUserClientRelations = route(
       response: { userClientRelations: [USER_CLIENT_RELATION_EXAMPLE] },
     },
   },
-  async ({ params, body, write }) => {
+  async ({ params, body, initiator, write }) => {
     const clientIds = body.data.userClientRelations.map(({ clientId }) => clientId);
     return write(async (tx) => {
-      const rows = await createUserClientRelations(tx, params.userId, clientIds);
+      const rows = await createUserClientRelations(tx, params.userId, clientIds, initiator);
       return { data: { userClientRelations: rows.map(presentUserClientRelation) } };
     });
   },
@@ -128,10 +128,10 @@ const patchUserClientRelation = route(
       response: { userClientRelation: { ...USER_CLIENT_RELATION_EXAMPLE, status: 'revoked' } },
     },
   },
-  async ({ params, body, write }) => {
+  async ({ params, body, initiator, write }) => {
     const { status } = body.data.userClientRelation;
     return write(async (tx) => {
-      const changed = await changeUserClientRelation(tx, params.userId, params.id, status);
+      const changed = await changeUserClientRelation(tx, params.userId, params.id, status, initiator);
       return { data: { userClientRelation: presentUserClientRelation(changed) } };
     });
   },

@@ -97,10 +97,10 @@ const patchUserInvitation = route(
       response: { userInvitation: { ...EXAMPLE, status: 'cancelled' } },
     },
   },
-  async ({ params: { userEmail, usersInvitationId }, body, write }) => {
+  async ({ params: { userEmail, usersInvitationId }, body, initiator, write }) => {
     const { status } = body.data.userInvitation;
     return write(async (tx) => {
-      const changed = await changeUserInvitation(tx, userEmail, usersInvitationId, status);
+      const changed = await changeUserInvitation(tx, userEmail, usersInvitationId, status, initiator);
       return { data: { userInvitation: presentUserInvitation(changed) } };
     });
   },

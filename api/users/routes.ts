@@ -79,20 +79,20 @@ const postUser = route(
       response: { user: USER_EXAMPLE, userClientRelations: [USER_CLIENT_RELATION_EXAMPLE] },
     },
   },
-  async ({ body, write }) => {
+  async ({ body, initiator, write }) => {
     if (body.code === 'human.external.direct') {
       const { user: sent, userClientRelations = [] } = body.data;
       const wanted = { email: sent.email, identity: newIdentity(sent.identity), profile: newProfile(sent.profile) };
       const clientIds = userClientRelations.map(({ clientId }) => clientId);
       return write(async (tx) => {
-        const { user, relations } = await createUser(tx, wanted, clientIds);
+        const { user, relations } = await createUser(tx, wanted, clientIds, initiator);
         return { data: { user: presentUser(user), userClientRelations: relations.map(presentUserClientRelation) } };
       });
     }
     const { user: sent, invitations } = body.data;
     const person = { email: sent.email, identity: newIdentity(sent.identity) };
     return write(async (tx) => {
-      const rows = await inviteUser(tx, { ...person, invitations });
+      const rows = await inviteUser(tx, { ...person, invitations }, initiator);
       return { data: { user: presentInvitedUser(person), invitations: rows.map(presentUserInvitation) } };
     });
   },
@@ -121,8 +121,11 @@ const patchUser = route(
       response: { user: { ...USER_EXAMPLE, status: 'inactive' } },
     },
   },
-  async ({ params, body, write }) =>
-    write(async (tx) => ({ data: { user: presentUser(await changeUser(tx, params.userId, body.data.user)) } })),
+  async ({ params, body, initiator, write }) =>
+    write(async (tx) => {
+      const user = await changeUser(tx, params.userId, body.data.user, initiator);
+      return { data: { user: presentUser(user) } };
+    }),
 );
 
 const getUsers = route(

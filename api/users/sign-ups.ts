@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import { DatabaseUnavailable, LockTimeout } from '../../db/driver/client.ts';
+import type { Initiator } from '../../db/frame/audit-entries.ts';
 import { acceptSignUp, findSignUp, rejectSignUp, type SignUp } from '../../db/users/sign-ups.ts';
+import type { UserSignUpId } from '../../domain/frame/ids.ts';
 import { isExpired } from '../../domain/users/invitations.ts';
 import { checkPassword } from '../../domain/users/passwords.ts';
 import { type OpenAnswer, type OpenRequest, openRoute } from '../frame/route.ts';
@@ -79,15 +81,24 @@ async function accept(request: OpenRequest, language: Language, found: SignUp, p
     if (problem !== null) return signUpPage(language, found, problem);
   }
   const passwordHash = needsPassword ? await hashPassword(password) : null;
-  const outcome = await services.database.transaction((tx) => acceptSignUp(tx, signUp.id, passwordHash));
+  const outcome = await services.database.transaction((tx) =>
+    acceptSignUp(tx, signUp.id, passwordHash, initiatorOf(request, signUp.id)),
+  );
   // The page was rendered for a user with a password who has none now: ask for one.
   if (outcome === 'password-needed') return signUpPage(language, { ...found, needsPassword: true }, 'too-short');
   return answered(request, language, outcome, 'accepted');
 }
 
 async function reject(request: OpenRequest, language: Language, { signUp }: SignUp): Promise<OpenAnswer> {
-  const outcome = await request.services.database.transaction((tx) => rejectSignUp(tx, signUp.id));
+  const outcome = await request.services.database.transaction((tx) =>
+    rejectSignUp(tx, signUp.id, initiatorOf(request, signUp.id)),
+  );
   return answered(request, language, outcome, 'rejected');
+}
+
+/** The person behind the link is known by the sign-up alone. */
+function initiatorOf({ requestId }: OpenRequest, signUpId: UserSignUpId): Initiator {
+  return { actor: signUpId, requestId };
 }
 
 /** Of two concurrent answers the first counts; the other gets the invitation's present state. */

@@ -163,9 +163,9 @@ const retryDelivery = route(
       },
     },
   },
-  async ({ params, write }) => {
+  async ({ params, initiator, write }) => {
     return write(async (tx) => {
-      const delivery = await retryWebhookDelivery(tx, params.webhookDeliveryId);
+      const delivery = await retryWebhookDelivery(tx, params.webhookDeliveryId, initiator);
       return { data: { webhookDelivery: showDelivery(delivery) } };
     });
   },

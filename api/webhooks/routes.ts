@@ -63,7 +63,7 @@ const createSubscription = route(
       response: { webhookSubscription: SECRET_EXAMPLE },
     },
   },
-  async ({ body, services, storedAnswer, write }) => {
+  async ({ body, initiator, services, storedAnswer, write }) => {
     const earlier = await storedAnswer();
     if (earlier !== null) return earlier;
     const given = body.data.webhookSubscription;
@@ -77,7 +77,8 @@ const createSubscription = route(
         status: given.status ?? 'active',
         description: given.description ?? null,
       };
-      const created = await createWebhookSubscription(tx, services.keyring, subscription, secret, WEBHOOK_SHARDS);
+      const creation = { secret, shards: WEBHOOK_SHARDS, initiator };
+      const created = await createWebhookSubscription(tx, services.keyring, subscription, creation);
       return { data: { webhookSubscription: { ...show(created), secret } } };
     });
   },
@@ -155,17 +156,18 @@ const patchSubscription = route(
       response: { webhookSubscription: { ...EXAMPLE, status: 'paused' } },
     },
   },
-  async ({ params, body, services, write }) => {
+  async ({ params, body, initiator, services, write }) => {
     const given = body.data.webhookSubscription;
     if (given.url !== undefined) await requireWebhookUrl(services, given.url);
     return write(async (tx) => {
-      const changed = await changeWebhookSubscription(tx, params.webhookSubscriptionId, {
+      const change = {
         ...(given.url === undefined ? {} : { url: given.url }),
         ...(given.modules === undefined ? {} : { modules: given.modules }),
         ...(given.types === undefined ? {} : { types: given.types }),
         ...(given.status === undefined ? {} : { status: given.status }),
         ...(given.description === undefined ? {} : { description: given.description }),
-      });
+      };
+      const changed = await changeWebhookSubscription(tx, params.webhookSubscriptionId, change, initiator);
       return { data: { webhookSubscription: show(changed) } };
     });
   },
@@ -184,9 +186,9 @@ const deleteSubscription = route(
     response: fields({}),
     examples: { response: {} },
   },
-  async ({ params, write }) =>
+  async ({ params, initiator, write }) =>
     write(async (tx) => {
-      await deleteWebhookSubscription(tx, params.webhookSubscriptionId);
+      await deleteWebhookSubscription(tx, params.webhookSubscriptionId, initiator);
       return { data: {} };
     }),
 );

@@ -3,10 +3,10 @@ import type { Transaction } from '../../db/driver/client.ts';
 import { readClock } from '../../db/frame/clock.ts';
 import { newId } from '../../db/frame/ids.ts';
 import { findWebhookDelivery } from '../../db/webhooks/deliveries.ts';
+import { replayWebhooks } from '../../db/webhooks/replays.ts';
 import {
   lockActiveSubscription,
   pingWebhookSubscription,
-  replayWebhooks,
   rotateWebhookSecret,
   type WebhookSubscription,
 } from '../../db/webhooks/subscriptions.ts';
@@ -45,10 +45,11 @@ const rotateSecret = route(
     response: fields({ webhookSubscription: subscriptionWithSecret }),
     examples: { requests: { direct: { data: {} } }, response: { webhookSubscription: SECRET_EXAMPLE } },
   },
-  async ({ params, services, write }) =>
+  async ({ params, initiator, services, write }) =>
     write(async (tx) => {
       const secret = newSecret();
-      const subscription = await rotateWebhookSecret(tx, services.keyring, params.webhookSubscriptionId, secret);
+      const rotation = { secret, initiator };
+      const subscription = await rotateWebhookSecret(tx, services.keyring, params.webhookSubscriptionId, rotation);
       return { data: { webhookSubscription: { ...show(subscription), secret } } };
     }),
 );
@@ -72,10 +73,10 @@ const ping = route(
       response: { webhookDelivery: { ...DELIVERY_EXAMPLE, module: 'webhook-subscriptions', type: 'ping' } },
     },
   },
-  async ({ params, write }) => {
+  async ({ params, initiator, write }) => {
     return write(async (tx) => {
       const subscription = await lockActiveSubscription(tx, params.webhookSubscriptionId);
-      const id = await pingWebhookSubscription(tx, subscription, await pingOf(tx, subscription));
+      const id = await pingWebhookSubscription(tx, subscription, await pingOf(tx, subscription), initiator);
       const delivery = await findWebhookDelivery(tx, id);
       if (delivery === null) throw new Error('a delivery went away in its own transaction');
       return { data: { webhookDelivery: showDelivery(delivery) } };
@@ -125,12 +126,12 @@ const replay = route(
       response: { webhookSubscription: EXAMPLE, deliveryCount: 12 },
     },
   },
-  async ({ params, body, write }) => {
+  async ({ params, body, initiator, write }) => {
     return write(async (tx) => {
       const subscription = await lockActiveSubscription(tx, params.webhookSubscriptionId);
       const { from, to = await readClock(tx), types: only = null } = body.data.webhookSubscription;
       if (from > to) throw fromInTheFuture(from);
-      const deliveryCount = await replayWebhooks(tx, subscription, { from, to, types: only });
+      const deliveryCount = await replayWebhooks(tx, subscription, { from, to, types: only }, initiator);
       return { data: { webhookSubscription: show(subscription), deliveryCount } };
     });
   },

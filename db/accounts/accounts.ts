@@ -17,6 +17,7 @@ import { recordPlugInClient, requireClientConnection } from '../clients/connecti
 import { SHARE_CLIENT } from '../clients/locks.ts';
 import { type Transaction, uniqueViolation } from '../driver/client.ts';
 import { insertRow, lookUpIn, updateRow } from '../driver/queries/rows.ts';
+import { appendAuditEntry, type Initiator } from '../frame/audit-entries.ts';
 import { readClock } from '../frame/clock.ts';
 import { appendEvents } from '../frame/events.ts';
 import { newId } from '../frame/ids.ts';
@@ -86,7 +87,7 @@ export function accountOf(row: AccountRow): Account {
 }
 
 /** Issues an account (specification 4.5, `client.issuing`). A built-in account then opens at its provider. */
-export async function createAccount(tx: Transaction, wanted: NewAccount): Promise<Account> {
+export async function createAccount(tx: Transaction, wanted: NewAccount, initiator: Initiator): Promise<Account> {
   const client = await tx.first(SHARE_CLIENT, { id: wanted.clientId });
   if (client === null) throw recordNotFound('account', 'clientId', wanted.clientId);
   if (client.status !== 'active') {
@@ -112,11 +113,18 @@ export async function createAccount(tx: Transaction, wanted: NewAccount): Promis
   const account = accountOf(row);
   const { events } = emit({ account, events: [] }, 'connection-creation-instructed', {});
   await appendAccountEvents(tx, account.id, events, now);
+  auditCreation(tx, account, initiator);
   if (builtIn) {
     await requireClientConnection(tx, wanted.clientId, wanted.provider, now);
     await wakeAccountConnection(tx, account.id);
   }
   return account;
+}
+
+function auditCreation(tx: Transaction, account: Account, initiator: Initiator): void {
+  const { id, clientId, status, country, currency, ledgerNumber, method, provider } = account;
+  const after = { clientId, status, country, currency, ledgerNumber, method, serviceProvider: provider };
+  appendAuditEntry(tx, { initiator, resource: 'account', resourceId: id, action: 'created', after });
 }
 
 async function drawLedgerNumber(tx: Transaction): Promise<string> {
@@ -142,12 +150,27 @@ export async function lockAccount(tx: Transaction, id: AccountId): Promise<Locke
   return row === null ? null : { row, account: accountOf(row), now };
 }
 
-export async function patchAccount(tx: Transaction, id: AccountId, patch: AccountPatch): Promise<Account> {
+export async function patchAccount(
+  tx: Transaction,
+  id: AccountId,
+  patch: AccountPatch,
+  initiator: Initiator,
+): Promise<Account> {
   const locked = await lockAccount(tx, id);
   if (locked === null) throw recordNotFound('account', 'id', id);
   const { row, now } = locked;
   const openItems = patch.status === 'closed' ? await readOpenItems(tx, id) : NO_OPEN_ITEMS;
   const updated = updateAccount(locked.account, patch, openItems);
+  const requestedChange = updated.request ?? row.requestedChange;
+  appendAuditEntry(tx, {
+    initiator,
+    resource: 'account',
+    resourceId: id,
+    action: 'changed',
+    before: { ...openFields(locked.account), requestedChange: row.requestedChange },
+    after: { ...openFields(updated.account), requestedChange },
+    concealed: { before: namedFields(locked.account), after: namedFields(updated.account) },
+  });
   if (updated.request === null) return saveAccount(tx, locked, updated);
   const saved = await saveAccount(tx, locked, updated, {
     requestedChange: updated.request,
@@ -157,6 +180,14 @@ export async function patchAccount(tx: Transaction, id: AccountId, patch: Accoun
   });
   await wakeAccountConnection(tx, id);
   return saved;
+}
+
+function openFields({ status, country }: Account) {
+  return { status, country };
+}
+
+function namedFields({ alias, routingCodes, iban, accountNumber, connection }: Account) {
+  return { alias, routingCodes, iban, accountNumber, connection };
 }
 
 const NO_OPEN_ITEMS: OpenItems = { openTransfers: 0, openSubAccounts: 0 };

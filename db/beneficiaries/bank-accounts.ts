@@ -10,6 +10,7 @@ import type { Reader, Transaction } from '../driver/client.ts';
 import { listOf, type PageOf, type PageRequest, readPage } from '../driver/queries/lists.ts';
 import { type Given, prepared } from '../driver/queries/queries.ts';
 import { insertRow, lockIn, lookUpIn, updateRow } from '../driver/queries/rows.ts';
+import { type AuditEntry, appendAuditEntry, type Initiator } from '../frame/audit-entries.ts';
 import { readClock } from '../frame/clock.ts';
 import { equalTo } from '../frame/filters.ts';
 import { newId } from '../frame/ids.ts';
@@ -26,13 +27,13 @@ export interface NewBankAccount extends BankAccountDetails {
   readonly alias: string | null;
 }
 
-export function insertBankAccount(
+export async function insertBankAccount(
   tx: Transaction,
   owner: { id: BeneficiaryId; fullName: string; identityType: 'individual' | 'corporate' | null },
   account: NewBankAccount,
-  now: Date,
+  { now, initiator }: { readonly now: Date; readonly initiator: Initiator },
 ): Promise<Row> {
-  return insertRow(tx, beneficiaryBankAccounts, {
+  const row = await insertRow(tx, beneficiaryBankAccounts, {
     ...account,
     id: newId<BeneficiaryBankAccountId>(),
     beneficiaryId: owner.id,
@@ -41,6 +42,13 @@ export function insertBankAccount(
     accountHolderType: account.accountHolderType ?? owner.identityType,
     createdAt: now,
   });
+  const { beneficiaryId, status, country, currency } = row;
+  audit(tx, row.id, { initiator, action: 'created', after: { beneficiaryId, status, country, currency } });
+  return row;
+}
+
+function audit(tx: Transaction, resourceId: string, entry: Omit<AuditEntry, 'resource' | 'resourceId'>): void {
+  appendAuditEntry(tx, { resource: 'beneficiary-bank-account', resourceId, ...entry });
 }
 
 const LOCK_BENEFICIARY = lockIn(beneficiaries, 'update');
@@ -71,11 +79,16 @@ async function refuseFourth(tx: Transaction, beneficiaryId: BeneficiaryId): Prom
   );
 }
 
-export async function addBankAccount(tx: Transaction, id: BeneficiaryId, account: NewBankAccount): Promise<Row> {
+export async function addBankAccount(
+  tx: Transaction,
+  id: BeneficiaryId,
+  account: NewBankAccount,
+  initiator: Initiator,
+): Promise<Row> {
   const owner = await lockBeneficiary(tx, id);
   await refuseFourth(tx, id);
   const now = await readClock(tx);
-  const added = await insertBankAccount(tx, owner, account, now);
+  const added = await insertBankAccount(tx, owner, account, { now, initiator });
   const type = 'beneficiary-bank-account-created';
   await appendBeneficiaryEvent(tx, { type, beneficiary: owner, bankAccount: added, occurredAt: now });
   return added;
@@ -101,6 +114,7 @@ export async function changeBankAccount(
   beneficiaryId: BeneficiaryId,
   id: BeneficiaryBankAccountId,
   decide: (before: Row) => BankAccountChange,
+  initiator: Initiator,
 ): Promise<Row> {
   const owner = await lockBeneficiary(tx, beneficiaryId);
   const before = await findBankAccount(tx, beneficiaryId, id);
@@ -112,7 +126,20 @@ export async function changeBankAccount(
     const type = 'beneficiary-bank-account-updated';
     await appendBeneficiaryEvent(tx, { type, beneficiary: owner, bankAccount: after, occurredAt: await readClock(tx) });
   }
+  audit(tx, id, {
+    initiator,
+    action: 'changed',
+    before: { status: before.status },
+    after: { status: after.status },
+    concealed: { before: namedFields(before), after: namedFields(after) },
+  });
   return after;
+}
+
+/** The keys of routing codes are names; their values are not held. */
+function namedFields(row: Row) {
+  const { accountHolderName, accountHolderType, bankName, alias, accountNumber, iban, routingCodes } = row;
+  return { accountHolderName, accountHolderType, bankName, alias, accountNumber, iban, routingCodes };
 }
 
 const BANK_ACCOUNT = lookUpIn(beneficiaryBankAccounts);

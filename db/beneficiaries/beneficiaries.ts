@@ -18,6 +18,7 @@ import { listOf, type PageOf, type PageRequest, readPage } from '../driver/queri
 import { type Given, prepared } from '../driver/queries/queries.ts';
 import { insertRow, lockIn, lookUpIn, updateRow } from '../driver/queries/rows.ts';
 import { isListed } from '../driver/values.ts';
+import { type AuditEntry, appendAuditEntry, type Initiator } from '../frame/audit-entries.ts';
 import { readClock } from '../frame/clock.ts';
 import { equalTo } from '../frame/filters.ts';
 import { newId } from '../frame/ids.ts';
@@ -38,7 +39,7 @@ export interface NewBeneficiary {
 }
 
 /** Stores a beneficiary, with its bank accounts, for an active client. */
-export async function createBeneficiary(tx: Transaction, beneficiary: NewBeneficiary) {
+export async function createBeneficiary(tx: Transaction, beneficiary: NewBeneficiary, initiator: Initiator) {
   const { clientId, identity, title, contact } = beneficiary;
   const client = await tx.first(SHARE_CLIENT, { id: clientId });
   if (client === null) throw recordNotFound('beneficiary', 'clientId', clientId);
@@ -57,11 +58,16 @@ export async function createBeneficiary(tx: Transaction, beneficiary: NewBenefic
     contact,
     createdAt: now,
   });
+  audit(tx, row.id, { initiator, action: 'created', after: { clientId, identityType: row.identityType } });
   const bankAccounts = await Promise.all(
-    beneficiary.bankAccounts.map((account) => insertBankAccount(tx, row, account, now)),
+    beneficiary.bankAccounts.map((account) => insertBankAccount(tx, row, account, { now, initiator })),
   );
   await appendBeneficiaryEvent(tx, { type: 'beneficiary-created', beneficiary: row, occurredAt: now });
   return { beneficiary: row, bankAccounts };
+}
+
+function audit(tx: Transaction, resourceId: string, entry: Omit<AuditEntry, 'resource' | 'resourceId'>): void {
+  appendAuditEntry(tx, { resource: 'beneficiary', resourceId, ...entry });
 }
 
 const LOCK = lockIn(beneficiaries, 'update');
@@ -72,6 +78,7 @@ export async function changeBeneficiary(
   id: BeneficiaryId,
   change: BeneficiaryChange,
   place: IdentityPlace,
+  initiator: Initiator,
 ): Promise<Row> {
   const before = await tx.first(LOCK, { id });
   if (before === null) throw recordNotFound('beneficiary', 'id', id);
@@ -82,7 +89,18 @@ export async function changeBeneficiary(
   if (JSON.stringify(presentBeneficiary(after)) !== JSON.stringify(presentBeneficiary(before))) {
     await appendBeneficiaryEvent(tx, { type: 'beneficiary-updated', beneficiary: after, occurredAt: now });
   }
+  audit(tx, id, {
+    initiator,
+    action: 'changed',
+    before: {},
+    after: {},
+    concealed: { before: namedFields(before), after: namedFields(after) },
+  });
   return after;
+}
+
+function namedFields({ identity, fullName, title, contact }: Row) {
+  return { identity, fullName, title, contact };
 }
 
 const BENEFICIARY = lookUpIn(beneficiaries);

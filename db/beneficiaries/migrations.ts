@@ -6,6 +6,7 @@ import { isHereAlready, type MigrationOrigin, type MigrationSourceId } from '../
 import type { Reader, Transaction } from '../driver/client.ts';
 import { type Given, prepared } from '../driver/queries/queries.ts';
 import { insertRowOnce } from '../driver/queries/rows.ts';
+import type { Initiator } from '../frame/audit-entries.ts';
 import { readClock } from '../frame/clock.ts';
 import { newId } from '../frame/ids.ts';
 import { clients } from '../frame/schema.ts';
@@ -60,10 +61,15 @@ export async function findMigratedBeneficiary(
 }
 
 /** Stores a migrated beneficiary. Of concurrent requests for one source id, one succeeds. */
-export async function migrateBeneficiary(tx: Transaction, beneficiary: NewBeneficiary, origin: MigrationOrigin) {
+export async function migrateBeneficiary(
+  tx: Transaction,
+  beneficiary: NewBeneficiary,
+  origin: MigrationOrigin,
+  initiator: Initiator,
+) {
   const before = await findMigratedBeneficiary(tx, origin);
   if (before !== null) throw isHereAlready('beneficiary', origin, before);
-  const created = await createBeneficiary(tx, beneficiary);
+  const created = await createBeneficiary(tx, beneficiary, initiator);
   const connection = await insertRowOnce(tx, beneficiaryConnections, {
     ...origin,
     id: newId(),

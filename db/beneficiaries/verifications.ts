@@ -4,6 +4,7 @@ import type { BeneficiaryVerificationId, ClientId } from '../../domain/frame/ids
 import { findClient } from '../clients/clients.ts';
 import type { Reader, Transaction } from '../driver/client.ts';
 import { insertRow } from '../driver/queries/rows.ts';
+import { appendAuditEntry, type Initiator } from '../frame/audit-entries.ts';
 import { readClock } from '../frame/clock.ts';
 import { newId } from '../frame/ids.ts';
 import type { Keyring } from '../frame/keyring.ts';
@@ -34,11 +35,14 @@ export async function createBeneficiaryVerification(
   tx: Transaction,
   keyring: Keyring,
   { result, ...asked }: NewBeneficiaryVerification,
+  initiator: Initiator,
 ): Promise<Row> {
   const createdAt = await readClock(tx);
   const id = newId<BeneficiaryVerificationId>();
   const name = result.accountHolderName;
   const accountHolderName = name === null ? null : keyring.encrypt(name, accountHolderNameRow(id));
   const row = await insertRow(tx, beneficiaryVerifications, { id, ...asked, ...result, accountHolderName, createdAt });
+  const after = { clientId: row.clientId, serviceProvider: row.provider, matched: row.matched };
+  appendAuditEntry(tx, { initiator, resource: 'beneficiary-verification', resourceId: id, action: 'created', after });
   return { ...row, accountHolderName: name };
 }

@@ -40,8 +40,21 @@ export async function changeClient(
     country: identity.country,
     revision: before.revision + 1n,
   });
+  appendAuditEntry(tx, {
+    initiator,
+    resource: 'client',
+    resourceId: id,
+    action: 'changed',
+    before: {},
+    after: {},
+    concealed: { before: namedFields(before), after: namedFields(after) },
+  });
   if (after.status !== before.status) await recordStatus(tx, before, after, initiator);
   return after;
+}
+
+function namedFields({ identity, profile }: Client) {
+  return { identity, profile };
 }
 
 const COUNT_OPEN_ACCOUNTS = prepared((db, given: Given<{ id: ClientId }>) =>

@@ -16,6 +16,7 @@ import type { Reader, Transaction } from '../driver/client.ts';
 import { listOf, type PageOf, type PageRequest, readPage } from '../driver/queries/lists.ts';
 import { type Given, prepared } from '../driver/queries/queries.ts';
 import { insertRow, lookUpIn } from '../driver/queries/rows.ts';
+import { appendAuditEntry, type Initiator } from '../frame/audit-entries.ts';
 import { readClock } from '../frame/clock.ts';
 import { appendEvents } from '../frame/events.ts';
 import { anyPart, equalTo, matchesPart } from '../frame/filters.ts';
@@ -34,6 +35,7 @@ export interface NewClient {
 export async function createClient(
   tx: Transaction,
   client: NewClient,
+  initiator: Initiator,
 ): Promise<{ client: Client; relations: readonly ClientRelation[] }> {
   const [now, [sequence]] = await Promise.all([
     readClock(tx),
@@ -53,9 +55,11 @@ export async function createClient(
     country: identity.country,
     createdAt: now,
   });
-  const relations = await insertClientRelations(tx, row.id, client.relations, now);
+  const relations = await insertClientRelations(tx, row.id, client.relations, now, initiator);
   const entries = [{ type: 'created', data: presentClientWithRelations(row, relations) }];
   await appendEvents(tx, { module: 'clients', resourceId: row.id, occurredAt: now, entries });
+  const after = { clientNumber: row.clientNumber, status: row.status, identityType: row.identityType };
+  appendAuditEntry(tx, { initiator, resource: 'client', resourceId: row.id, action: 'created', after });
   return { client: row, relations };
 }
 

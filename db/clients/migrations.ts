@@ -3,6 +3,7 @@ import { refusal } from '../../domain/frame/errors.ts';
 import { asId, type BeneficiaryId, type ClientId } from '../../domain/frame/ids.ts';
 import type { Reader, Transaction } from '../driver/client.ts';
 import { type Given, prepared } from '../driver/queries/queries.ts';
+import type { Initiator } from '../frame/audit-entries.ts';
 import { createClient, type NewClient } from './clients.ts';
 import { recordExistingClient } from './connections.ts';
 import { clientConnections } from './connections-schema.ts';
@@ -57,10 +58,10 @@ export function isHereAlready(
  * Stores a migrated client with its provider connection. Of concurrent requests for one source id, one succeeds; the
  * others wait for it and get 409.
  */
-export async function migrateClient(tx: Transaction, client: NewClient, origin: MigrationOrigin) {
+export async function migrateClient(tx: Transaction, client: NewClient, origin: MigrationOrigin, initiator: Initiator) {
   const before = await findMigratedClient(tx, origin);
   if (before !== null) throw isHereAlready('client', origin, before);
-  const created = await createClient(tx, client);
+  const created = await createClient(tx, client, initiator);
   const connection = await recordExistingClient(tx, asId<ClientId>(created.client.id), origin);
   if (connection !== null) return { ...created, connection };
   const winner = await findMigratedClient(tx, origin);

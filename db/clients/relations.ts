@@ -13,6 +13,7 @@ import { listOf, type PageOf, type PageRequest, readPage } from '../driver/queri
 import { type Given, prepared } from '../driver/queries/queries.ts';
 import { insertRow, lookUpIn, updateRow } from '../driver/queries/rows.ts';
 import { isListed } from '../driver/values.ts';
+import { type AuditEntry, appendAuditEntry, type Initiator } from '../frame/audit-entries.ts';
 import { readClock } from '../frame/clock.ts';
 import { equalTo } from '../frame/filters.ts';
 import { newId } from '../frame/ids.ts';
@@ -39,6 +40,7 @@ export async function addClientRelations(
   tx: Transaction,
   clientId: ClientId,
   relations: readonly NewClientRelation[],
+  initiator: Initiator,
 ): Promise<readonly ClientRelation[]> {
   const client = await tx.first(LOCK_CLIENT, { id: clientId });
   if (client === null) throw recordNotFound('client', 'id', clientId);
@@ -52,7 +54,7 @@ export async function addClientRelations(
     const message = `A client has at most ${CLIENT_RELATIONS_MAX} relations; with these it would have ${total}.`;
     throw refusal('common.validation.limit_exceeded', ['client', 'relations', String(total)], message);
   }
-  return insertClientRelations(tx, clientId, relations, await readClock(tx));
+  return insertClientRelations(tx, clientId, relations, await readClock(tx), initiator);
 }
 
 /** The same for a client that this transaction created or locked. */
@@ -61,6 +63,7 @@ export async function insertClientRelations(
   clientId: ClientId,
   relations: readonly NewClientRelation[],
   now: Date,
+  initiator: Initiator,
 ): Promise<readonly ClientRelation[]> {
   const insertions = relations.map((relation) =>
     insertRow(tx, clientRelations, {
@@ -71,7 +74,13 @@ export async function insertClientRelations(
       createdAt: now,
     }),
   );
-  return Promise.all(insertions);
+  const rows = await Promise.all(insertions);
+  for (const { id, relation } of rows) audit(tx, id, { initiator, action: 'created', after: { clientId, relation } });
+  return rows;
+}
+
+function audit(tx: Transaction, resourceId: string, entry: Omit<AuditEntry, 'resource' | 'resourceId'>): void {
+  appendAuditEntry(tx, { resource: 'client-relation', resourceId, ...entry });
 }
 
 const LOCK = prepared((db, given: Given<{ clientId: ClientId; id: ClientRelationId }>) =>
@@ -83,19 +92,39 @@ export async function changeClientRelation(
   clientId: ClientId,
   id: ClientRelationId,
   change: ClientRelationChange,
+  initiator: Initiator,
 ): Promise<ClientRelation> {
   const before = await tx.first(LOCK, { clientId, id });
   if (before === null) throw recordNotFound(ENTITY, 'id', id);
   const changed = applyClientRelationChange(before, change);
-  return updateRow(tx, clientRelations, id, { ...changed, revision: before.revision + 1n });
+  const after = await updateRow(tx, clientRelations, id, { ...changed, revision: before.revision + 1n });
+  audit(tx, id, {
+    initiator,
+    action: 'changed',
+    before: { relation: before.relation },
+    after: { relation: after.relation },
+    concealed: { before: namedFields(before), after: namedFields(after) },
+  });
+  return after;
+}
+
+function namedFields({ identity, profile }: ClientRelation) {
+  return { identity, profile };
 }
 
 const DELETE = prepared((db, given: Given<{ clientId: ClientId; id: ClientRelationId }>) =>
-  db.delete(clientRelations).where(ofClient(given)).returning({ id: clientRelations.id }),
+  db.delete(clientRelations).where(ofClient(given)).returning({ relation: clientRelations.relation }),
 );
 
-export async function deleteClientRelation(tx: Transaction, clientId: ClientId, id: ClientRelationId): Promise<void> {
-  if ((await tx.first(DELETE, { clientId, id })) === null) throw recordNotFound(ENTITY, 'id', id);
+export async function deleteClientRelation(
+  tx: Transaction,
+  clientId: ClientId,
+  id: ClientRelationId,
+  initiator: Initiator,
+): Promise<void> {
+  const deleted = await tx.first(DELETE, { clientId, id });
+  if (deleted === null) throw recordNotFound(ENTITY, 'id', id);
+  audit(tx, id, { initiator, action: 'deleted', before: { clientId, relation: deleted.relation } });
 }
 
 function ofClient(given: Given<{ clientId: ClientId; id: ClientRelationId }>) {

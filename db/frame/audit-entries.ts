@@ -5,22 +5,34 @@ import { newId } from './ids.ts';
 
 /** Who asked for a change. */
 export interface Initiator {
-  /** A machine user's id, or the operating system's user for a command. */
+  /** A machine user's id, the operating system's user for a command, or for an invited person the id of the sign-up. */
   readonly actor: string;
   /** The `Request-Id`; null for a command. */
   readonly requestId: string | null;
 }
 
 /** The audited resources, in the singular. */
-export type AuditedResource =
-  | 'account'
-  | 'balance-adjustment'
-  | 'client'
-  | 'fee-sweep'
-  | 'incoming-transfer'
-  | 'machine-user'
-  | 'outgoing-transfer'
-  | 'provisioned-account-credit';
+export const AUDITED_RESOURCES = [
+  'account',
+  'balance-adjustment',
+  'beneficiary',
+  'beneficiary-bank-account',
+  'beneficiary-verification',
+  'client',
+  'client-relation',
+  'fee-sweep',
+  'incoming-transfer',
+  'machine-user',
+  'outgoing-transfer',
+  'provisioned-account-credit',
+  'user',
+  'user-client-relation',
+  'user-invitation',
+  'webhook-delivery',
+  'webhook-subscription',
+] as const;
+
+export type AuditedResource = (typeof AUDITED_RESOURCES)[number];
 
 /** Fields named and formatted as the interface shows them. No secrets, no personal data. */
 export type AuditedFields = Readonly<Record<string, unknown>>;
@@ -35,6 +47,8 @@ export interface AuditEntry {
   readonly before?: AuditedFields;
   /** Absent from a removal. */
   readonly after?: AuditedFields;
+  /** Fields whose values the log must not hold: the entry lists the names of those that differ, as `changedFields`. */
+  readonly concealed?: { readonly before: object; readonly after: object };
 }
 
 // The previous release requires `subject`: it holds the resource's id, and its index finds an entry by that.
@@ -68,9 +82,28 @@ function json(fields: AuditedFields | null): string | null {
   return fields === null ? null : (stringify(fields) ?? null);
 }
 
-function changedFields({ before, after }: AuditEntry): { before: AuditedFields | null; after: AuditedFields | null } {
+function changedFields({ before, after, concealed }: AuditEntry): {
+  before: AuditedFields | null;
+  after: AuditedFields | null;
+} {
   if (before === undefined || after === undefined) return { before: before ?? null, after: after ?? null };
   const changed = Object.keys(after).filter((field) => !isDeepStrictEqual(before[field], after[field]));
   const only = (fields: AuditedFields) => Object.fromEntries(changed.map((field) => [field, fields[field] ?? null]));
-  return { before: only(before), after: only(after) };
+  const names = concealed === undefined ? [] : namesOfChanges(concealed.before, concealed.after);
+  return { before: only(before), after: { ...only(after), ...(names.length === 0 ? {} : { changedFields: names }) } };
+}
+
+/** The dotted names of the fields that differ: `profile.email`. Arrays differ as a whole. */
+function namesOfChanges(before: object, after: object): string[] {
+  const one = new Map<string, unknown>(Object.entries(before));
+  const other = new Map<string, unknown>(Object.entries(after));
+  return [...new Set([...one.keys(), ...other.keys()])].flatMap((name) => {
+    const [from, to] = [one.get(name) ?? null, other.get(name) ?? null];
+    if (isDeepStrictEqual(from, to)) return [];
+    return isGroup(from) && isGroup(to) ? namesOfChanges(from, to).map((inner) => `${name}.${inner}`) : [name];
+  });
+}
+
+function isGroup(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -6,6 +6,7 @@ import { USER_CLIENT_RELATION_MOVES, type UserClientRelationStatus } from '../..
 import type { Transaction } from '../driver/client.ts';
 import { type Given, prepared } from '../driver/queries/queries.ts';
 import { updateRow } from '../driver/queries/rows.ts';
+import { appendAuditEntry, type Initiator } from '../frame/audit-entries.ts';
 import { ofUser, type UserClientRelationRow } from './client-relations.ts';
 import { cancelPendingInvitation } from './invitations.ts';
 import { userClientRelations, users } from './users-schema.ts';
@@ -33,14 +34,24 @@ export async function changeUserClientRelation(
   userId: UserId,
   id: UserClientRelationId,
   status: UserClientRelationStatus,
+  initiator: Initiator,
 ): Promise<UserClientRelationRow> {
   const found = await tx.first(FIND, { userId, id });
   if (found === null) throw recordNotFound('userClientRelation', 'id', id);
   // Takes the invitation's lock first, as acceptance does, so that the later of the two decides.
-  if (status === 'revoked') await cancelPendingInvitation(tx, found.emailKey, found.clientId);
+  if (status === 'revoked') await cancelPendingInvitation(tx, found.emailKey, found.clientId, initiator);
   const before = await tx.first(LOCK, { userId, id });
   if (before === null) throw new Error(`relation ${id} is gone`);
   if (before.status === status) return before;
   requireMove('user client relation', USER_CLIENT_RELATION_MOVES, before.status, status);
-  return updateRow(tx, userClientRelations, id, { status, revision: before.revision + 1n });
+  const after = await updateRow(tx, userClientRelations, id, { status, revision: before.revision + 1n });
+  appendAuditEntry(tx, {
+    initiator,
+    resource: 'user-client-relation',
+    resourceId: id,
+    action: 'changed',
+    before: { status: before.status },
+    after: { status },
+  });
+  return after;
 }

@@ -12,6 +12,7 @@ import { listOf, type PageOf, type PageRequest, readPage } from '../driver/queri
 import { type Given, prepared } from '../driver/queries/queries.ts';
 import { insertRowOnce, lockIn, lookUpIn } from '../driver/queries/rows.ts';
 import { isListed } from '../driver/values.ts';
+import { appendAuditEntry, type Initiator } from '../frame/audit-entries.ts';
 import { readClock } from '../frame/clock.ts';
 import { equalTo } from '../frame/filters.ts';
 import { newId } from '../frame/ids.ts';
@@ -32,9 +33,10 @@ export async function createUserClientRelations(
   tx: Transaction,
   userId: UserId,
   clientIds: readonly ClientId[],
+  initiator: Initiator,
 ): Promise<readonly UserClientRelationRow[]> {
   if ((await tx.first(LOCK_USER, { id: userId })) === null) throw recordNotFound('user', 'id', userId);
-  return insertUserClientRelations(tx, userId, clientIds, await readClock(tx));
+  return insertUserClientRelations(tx, userId, clientIds, await readClock(tx), initiator);
 }
 
 /** The same for a user that this transaction created or locked. */
@@ -43,6 +45,7 @@ export async function insertUserClientRelations(
   userId: UserId,
   clientIds: readonly ClientId[],
   now: Date,
+  initiator: Initiator,
 ): Promise<readonly UserClientRelationRow[]> {
   if (clientIds.length === 0) return [];
   await requireClients(tx, ENTITY, clientIds);
@@ -50,6 +53,10 @@ export async function insertUserClientRelations(
     clientIds.map((clientId) => insertRowOnce(tx, userClientRelations, newRelation(userId, clientId, now))),
   );
   const rows = inserted.filter((row) => row !== null);
+  for (const { id, clientId, status } of rows) {
+    const after = { userId, clientId, status };
+    appendAuditEntry(tx, { initiator, resource: 'user-client-relation', resourceId: id, action: 'created', after });
+  }
   const related = new Set(rows.map((row) => row.clientId));
   const known = clientIds.find((clientId) => !related.has(clientId));
   if (known === undefined) return rows;

@@ -1,7 +1,7 @@
 import { and, asc, eq, sql } from 'drizzle-orm';
 import type { ClientRelationKind } from '../../domain/clients/clients.ts';
 import { recordNotFound, refusal } from '../../domain/frame/errors.ts';
-import { asId, type ClientId, type UserInvitationId, type UserSignUpId } from '../../domain/frame/ids.ts';
+import { asId, type ClientId, type UserId, type UserInvitationId, type UserSignUpId } from '../../domain/frame/ids.ts';
 import { requireMove, statusesBefore } from '../../domain/frame/moves.ts';
 import { emailKey } from '../../domain/frame/parties/emails.ts';
 import {
@@ -19,6 +19,7 @@ import type { Reader, Transaction } from '../driver/client.ts';
 import { listOf, type PageOf, type PageRequest, readPage } from '../driver/queries/lists.ts';
 import { type Given, prepared } from '../driver/queries/queries.ts';
 import { insertRow, insertRowOnce, lockIn, lookUpIn, updateRow } from '../driver/queries/rows.ts';
+import { type AuditEntry, appendAuditEntry, type Initiator } from '../frame/audit-entries.ts';
 import { readClock } from '../frame/clock.ts';
 import { equalTo } from '../frame/filters.ts';
 import { newId } from '../frame/ids.ts';
@@ -38,7 +39,11 @@ export interface NewInvitations {
 }
 
 /** Invites a person to act for clients. The workflow sends one e-mail for all of them. */
-export async function inviteUser(tx: Transaction, wanted: NewInvitations): Promise<readonly UserInvitationRow[]> {
+export async function inviteUser(
+  tx: Transaction,
+  wanted: NewInvitations,
+  initiator: Initiator,
+): Promise<readonly UserInvitationRow[]> {
   const { email, identity, invitations } = wanted;
   const clientIds = invitations.map(({ clientId }) => clientId);
   await requireClients(tx, ENTITY, clientIds);
@@ -73,7 +78,26 @@ export async function inviteUser(tx: Transaction, wanted: NewInvitations): Promi
     throw refusal('common.state.illegal_transition', [ENTITY, 'clientId', twice], message);
   }
   await wakeSignUp(tx, signUpId);
+  for (const { id, clientId, userClientRelation, status } of rows) {
+    audit(tx, id, { initiator, action: 'created', after: { clientId, userClientRelation, status } });
+  }
   return rows;
+}
+
+function audit(tx: Transaction, resourceId: string, entry: Omit<AuditEntry, 'resource' | 'resourceId'>): void {
+  appendAuditEntry(tx, { resource: 'user-invitation', resourceId, ...entry });
+}
+
+/** Records the invited person's answer to invitations that were pending. */
+export function auditAnswers(
+  tx: Transaction,
+  invitations: readonly UserInvitationRow[],
+  answer: { readonly userId?: UserId },
+  initiator: Initiator,
+): void {
+  for (const { id, status } of invitations) {
+    audit(tx, id, { initiator, action: status, before: { status: 'pending' }, after: { status, ...answer } });
+  }
 }
 
 async function wakeSignUp(tx: Transaction, id: UserSignUpId): Promise<void> {
@@ -154,6 +178,7 @@ export async function changeUserInvitation(
   email: string,
   id: UserInvitationId,
   status: UserInvitationStatus,
+  initiator: Initiator,
 ): Promise<UserInvitationRow> {
   const found = await findUserInvitation(tx, email, id);
   if (found === null) throw recordNotFound(ENTITY, 'id', id);
@@ -164,7 +189,7 @@ export async function changeUserInvitation(
     const message = `The invitation is ${before.status}; callers can only cancel a pending one.`;
     throw refusal('common.state.illegal_transition', [ENTITY, 'status', status], message);
   }
-  await cancelInvitation(tx, locked, invitations, before);
+  await cancelInvitation(tx, locked, invitations, before, initiator);
   return { ...before, status };
 }
 
@@ -174,11 +199,13 @@ async function cancelInvitation(
   locked: LockedSignUp,
   invitations: readonly UserInvitationRow[],
   { id, status }: UserInvitationRow,
+  initiator: Initiator,
 ): Promise<void> {
   requireMove('user invitation', USER_INVITATION_MOVES, status, 'cancelled');
   const others = invitations.some((invitation) => invitation.id !== id && invitation.status === 'pending');
   if (!others) await endSignUp(tx, locked, 'cancelled');
   else await updateRow(tx, userInvitations, id, { status: 'cancelled' });
+  audit(tx, id, { initiator, action: 'cancelled', before: { status }, after: { status: 'cancelled' } });
 }
 
 const PENDING = prepared((db, given: Given<{ emailKey: string; clientId: ClientId }>) =>
@@ -195,13 +222,18 @@ const PENDING = prepared((db, given: Given<{ emailKey: string; clientId: ClientI
 );
 
 /** Cancels an address's pending invitation to act for a client, if there is one. */
-export async function cancelPendingInvitation(tx: Transaction, email: string, clientId: ClientId): Promise<void> {
+export async function cancelPendingInvitation(
+  tx: Transaction,
+  email: string,
+  clientId: ClientId,
+  initiator: Initiator,
+): Promise<void> {
   const pending = await tx.first(PENDING, { emailKey: email, clientId });
   if (pending === null) return;
   const locked = await lockSignUp(tx, pending.signUpId);
   const invitations = await readInvitations(tx, pending.signUpId);
   const present = invitations.find(({ id }) => id === pending.id);
-  if (present?.status === 'pending') await cancelInvitation(tx, locked, invitations, present);
+  if (present?.status === 'pending') await cancelInvitation(tx, locked, invitations, present, initiator);
 }
 
 const OF_SIGN_UP = prepared((db, given: Given<{ signUpId: UserSignUpId }>) =>

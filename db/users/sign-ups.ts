@@ -6,10 +6,11 @@ import { NO_PROFILE } from '../../domain/users/users.ts';
 import type { Reader, Transaction } from '../driver/client.ts';
 import { type Given, prepared } from '../driver/queries/queries.ts';
 import { insertRow, updateRow } from '../driver/queries/rows.ts';
+import { appendAuditEntry, type Initiator } from '../frame/audit-entries.ts';
 import { readClock } from '../frame/clock.ts';
 import { clients } from '../frame/schema.ts';
 import { allowUserClientRelations } from './client-relations.ts';
-import { endSignUp, type LockedSignUp, lockSignUp, type UserSignUpRow } from './invitations.ts';
+import { auditAnswers, endSignUp, type LockedSignUp, lockSignUp, type UserSignUpRow } from './invitations.ts';
 import { insertUser } from './users.ts';
 import { userInvitations, userSignUpLinks, userSignUps, users } from './users-schema.ts';
 
@@ -92,28 +93,33 @@ export async function acceptSignUp(
   tx: Transaction,
   id: UserSignUpId,
   passwordHash: string | null,
+  initiator: Initiator,
 ): Promise<SignUpAnswer | 'password-needed'> {
   const locked = await lockSignUp(tx, id);
   if (isClosed(locked)) return 'closed';
   const { signUp, now } = locked;
   if (passwordHash !== null) {
-    await insertUser(tx, { email: signUp.email, identity: signUp.identity, profile: NO_PROFILE }, passwordHash, now);
+    const { email, identity } = signUp;
+    await insertUser(tx, { email, identity, profile: NO_PROFILE }, { passwordHash, now, initiator });
   }
   const user = await tx.first(LOCK_USER, { emailKey: emailKey(signUp.email) });
   if (user === null || (user.passwordHash === null && passwordHash === null)) return 'password-needed';
   if (user.passwordHash === null) {
     await updateRow(tx, users, user.id, { passwordHash, revision: user.revision + 1n });
+    const after = { changedFields: ['password'] };
+    appendAuditEntry(tx, { initiator, resource: 'user', resourceId: user.id, action: 'changed', after });
   }
   const accepted = await endSignUp(tx, locked, 'accepted');
   const clientIds = accepted.map(({ clientId }) => clientId);
   await allowUserClientRelations(tx, user.id, clientIds, now);
+  auditAnswers(tx, accepted, { userId: user.id }, initiator);
   return 'done';
 }
 
-export async function rejectSignUp(tx: Transaction, id: UserSignUpId): Promise<SignUpAnswer> {
+export async function rejectSignUp(tx: Transaction, id: UserSignUpId, initiator: Initiator): Promise<SignUpAnswer> {
   const locked = await lockSignUp(tx, id);
   if (isClosed(locked)) return 'closed';
-  await endSignUp(tx, locked, 'rejected');
+  auditAnswers(tx, await endSignUp(tx, locked, 'rejected'), {}, initiator);
   return 'done';
 }
 

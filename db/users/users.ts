@@ -15,6 +15,7 @@ import {
 import { type Reader, type Transaction, uniqueViolation } from '../driver/client.ts';
 import { listOf, type PageOf, type PageRequest, readPage } from '../driver/queries/lists.ts';
 import { insertRowOnce, lockIn, lookUpIn, updateRow } from '../driver/queries/rows.ts';
+import { appendAuditEntry, type Initiator } from '../frame/audit-entries.ts';
 import { readClock } from '../frame/clock.ts';
 import { appendEvents } from '../frame/events.ts';
 import { equalTo } from '../frame/filters.ts';
@@ -35,11 +36,12 @@ export async function createUser(
   tx: Transaction,
   user: NewUser,
   clientIds: readonly ClientId[],
+  initiator: Initiator,
 ): Promise<{ user: UserRow; relations: readonly UserClientRelationRow[] }> {
   const now = await readClock(tx);
-  const row = await insertUser(tx, user, null, now);
+  const row = await insertUser(tx, user, { passwordHash: null, now, initiator });
   if (row === null) throw emailTaken(user.email);
-  const relations = await insertUserClientRelations(tx, row.id, clientIds, now);
+  const relations = await insertUserClientRelations(tx, row.id, clientIds, now, initiator);
   return { user: row, relations };
 }
 
@@ -47,9 +49,9 @@ export async function createUser(
 export async function insertUser(
   tx: Transaction,
   user: NewUser,
-  passwordHash: string | null,
-  now: Date,
+  creation: { readonly passwordHash: string | null; readonly now: Date; readonly initiator: Initiator },
 ): Promise<UserRow | null> {
+  const { passwordHash, now, initiator } = creation;
   const { email, identity, profile } = user;
   const row = await insertRowOnce(tx, users, {
     id: newId<UserId>(),
@@ -63,12 +65,19 @@ export async function insertUser(
   });
   if (row === null) return null;
   await appendUserEvent(tx, 'user-created', row, now);
+  const after = { status: row.status };
+  appendAuditEntry(tx, { initiator, resource: 'user', resourceId: row.id, action: 'created', after });
   return row;
 }
 
 const LOCK = lockIn(users, 'update');
 
-export async function changeUser(tx: Transaction, id: UserId, change: UserChange): Promise<UserRow> {
+export async function changeUser(
+  tx: Transaction,
+  id: UserId,
+  change: UserChange,
+  initiator: Initiator,
+): Promise<UserRow> {
   const before = await tx.first(LOCK, { id });
   if (before === null) throw recordNotFound('user', 'id', id);
   const now = await readClock(tx);
@@ -81,7 +90,20 @@ export async function changeUser(tx: Transaction, id: UserId, change: UserChange
   if (JSON.stringify(presentUser(after)) !== JSON.stringify(presentUser(before))) {
     await appendUserEvent(tx, 'user-updated', after, now);
   }
+  appendAuditEntry(tx, {
+    initiator,
+    resource: 'user',
+    resourceId: id,
+    action: 'changed',
+    before: { status: before.status },
+    after: { status: after.status },
+    concealed: { before: namedFields(before), after: namedFields(after) },
+  });
   return after;
+}
+
+function namedFields({ email, identity, profile }: UserRow) {
+  return { email, identity, profile };
 }
 
 function emailTaken(email: string) {

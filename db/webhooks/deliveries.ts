@@ -6,6 +6,7 @@ import { listOf, type PageOf, type PageRequest, readPage } from '../driver/queri
 import { type Given, prepared } from '../driver/queries/queries.ts';
 import { lookUpIn } from '../driver/queries/rows.ts';
 import { isListed } from '../driver/values.ts';
+import { appendAuditEntry, type Initiator } from '../frame/audit-entries.ts';
 import { equalTo } from '../frame/filters.ts';
 import { webhookAttempts, webhookDeliveries } from './schema.ts';
 import { wakeShard } from './subscriptions.ts';
@@ -64,7 +65,11 @@ const ATTEMPTS = prepared((db, given: Given<{ ids: readonly string[] }>) =>
 const ATTEMPTS_OF_DELIVERY = { query: ATTEMPTS, parentOf: ({ deliveryId }: WebhookAttempt) => deliveryId };
 
 /** Makes the delivery due now. A finished one starts the schedule again; a pending one continues it. */
-export async function retryWebhookDelivery(tx: Transaction, id: WebhookDeliveryId): Promise<WebhookDelivery> {
+export async function retryWebhookDelivery(
+  tx: Transaction,
+  id: WebhookDeliveryId,
+  initiator: Initiator,
+): Promise<WebhookDelivery> {
   const [retried] = await tx.execute<{ shard: number }>(sql`
     UPDATE webhook_deliveries d SET status = 'pending', next_attempt_at = service_now(), completed_at = NULL,
       round_start = CASE WHEN d.status = 'pending' THEN d.round_start ELSE d.attempt_count END
@@ -73,6 +78,8 @@ export async function retryWebhookDelivery(tx: Transaction, id: WebhookDeliveryI
   const delivery = await findWebhookDelivery(tx, id);
   if (retried === undefined || delivery === null) throw recordNotFound('webhookDelivery', 'id', id);
   await wakeShard(tx, retried.shard);
+  const after = { webhookSubscriptionId: delivery.subscriptionId };
+  appendAuditEntry(tx, { initiator, resource: 'webhook-delivery', resourceId: id, action: 'retried', after });
   return delivery;
 }
 

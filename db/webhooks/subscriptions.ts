@@ -6,6 +6,7 @@ import type { Reader, Transaction } from '../driver/client.ts';
 import { listOf, type PageOf, type PageRequest, readPage } from '../driver/queries/lists.ts';
 import { type Given, prepared } from '../driver/queries/queries.ts';
 import { insertRow, lookUpIn, updateRow } from '../driver/queries/rows.ts';
+import { type AuditEntry, appendAuditEntry, type Initiator } from '../frame/audit-entries.ts';
 import { readClock } from '../frame/clock.ts';
 import { equalTo } from '../frame/filters.ts';
 import { newId } from '../frame/ids.ts';
@@ -22,8 +23,6 @@ const SUBSCRIPTIONS_LOCK = 7_423_020;
 
 /** How long a replaced secret keeps signing beside its successor. */
 const ROTATION_HOURS = 24;
-/** The largest replay; a longer period takes several. */
-const REPLAY_MAX = 100_000;
 
 export interface NewWebhookSubscription {
   readonly url: string;
@@ -39,8 +38,7 @@ export async function createWebhookSubscription(
   tx: Transaction,
   keyring: Keyring,
   subscription: NewWebhookSubscription,
-  secret: string,
-  shards: number,
+  { secret, shards, initiator }: { readonly secret: string; readonly shards: number; readonly initiator: Initiator },
 ): Promise<WebhookSubscription> {
   await requireRoom(tx);
   const id = newId<WebhookSubscriptionId>();
@@ -48,7 +46,21 @@ export async function createWebhookSubscription(
   const shard = Number(`0x${id.slice(-8)}`) % shards;
   const created = await insertRow(tx, webhookSubscriptions, { id, ...columns(subscription), shard, createdAt });
   await insertSecret(tx, keyring, { subscriptionId: id, secret, createdAt });
+  audit(tx, id, { initiator, action: 'created', after: openFields(created) });
   return created;
+}
+
+function audit(tx: Transaction, resourceId: string, entry: Omit<AuditEntry, 'resource' | 'resourceId'>): void {
+  appendAuditEntry(tx, { resource: 'webhook-subscription', resourceId, ...entry });
+}
+
+function openFields({ modules, types, status }: WebhookSubscription) {
+  return { modules, types, status };
+}
+
+/** An address may hold a receiver's password or token. */
+function concealedFields({ url, description }: WebhookSubscription) {
+  return { url, description };
 }
 
 async function insertSecret(
@@ -135,6 +147,7 @@ export async function changeWebhookSubscription(
   tx: Transaction,
   id: WebhookSubscriptionId,
   change: Partial<NewWebhookSubscription>,
+  initiator: Initiator,
 ): Promise<WebhookSubscription> {
   const before = await lockSubscription(tx, id);
   const status = change.status ?? before.status;
@@ -146,6 +159,13 @@ export async function changeWebhookSubscription(
     revision: before.revision + 1n,
   });
   if (restarted) await wakeShard(tx, after.shard);
+  audit(tx, id, {
+    initiator,
+    action: 'changed',
+    before: openFields(before),
+    after: openFields(after),
+    concealed: { before: concealedFields(before), after: concealedFields(after) },
+  });
   return after;
 }
 
@@ -154,10 +174,15 @@ const DELETE_SECRETS = prepared((db, given: Given<{ id: WebhookSubscriptionId }>
 );
 
 /** Ends deliveries and deletes the secrets; past deliveries stay readable. */
-export async function deleteWebhookSubscription(tx: Transaction, id: WebhookSubscriptionId): Promise<void> {
-  await lockSubscription(tx, id);
+export async function deleteWebhookSubscription(
+  tx: Transaction,
+  id: WebhookSubscriptionId,
+  initiator: Initiator,
+): Promise<void> {
+  const before = await lockSubscription(tx, id);
   await tx.execute(sql`UPDATE webhook_subscriptions SET deleted_at = service_now() WHERE id = ${id}`);
   await tx.run(DELETE_SECRETS, { id });
+  audit(tx, id, { initiator, action: 'deleted', before: openFields(before) });
 }
 
 /** Signs with the new secret and its predecessor for a day; older secrets end at once. */
@@ -165,7 +190,7 @@ export async function rotateWebhookSecret(
   tx: Transaction,
   keyring: Keyring,
   id: WebhookSubscriptionId,
-  secret: string,
+  { secret, initiator }: { readonly secret: string; readonly initiator: Initiator },
 ): Promise<WebhookSubscription> {
   const subscription = await lockSubscription(tx, id);
   await tx.execute(sql`DELETE FROM webhook_secrets WHERE subscription_id = ${id} AND expires_at IS NOT NULL`);
@@ -174,6 +199,7 @@ export async function rotateWebhookSecret(
     WHERE subscription_id = ${id}`);
   const createdAt = await readClock(tx);
   await insertSecret(tx, keyring, { subscriptionId: id, secret, createdAt });
+  audit(tx, id, { initiator, action: 'secret-rotated' });
   return subscription;
 }
 
@@ -182,6 +208,7 @@ export async function pingWebhookSubscription(
   tx: Transaction,
   subscription: WebhookSubscription,
   ping: { readonly eventId: string; readonly body: string },
+  initiator: Initiator,
 ): Promise<WebhookDeliveryId> {
   const id = asId<WebhookDeliveryId>(newId());
   await tx.execute(sql`
@@ -190,6 +217,7 @@ export async function pingWebhookSubscription(
     VALUES (${id}, ${subscription.id}, ${ping.eventId}, 0, ${ping.eventId}, 'webhook-subscriptions', 'ping', ${ping.body},
       service_now(), service_now())`);
   await wakeShard(tx, subscription.shard);
+  audit(tx, subscription.id, { initiator, action: 'pinged', after: { webhookDeliveryId: id } });
   return id;
 }
 
@@ -202,49 +230,6 @@ export async function lockActiveSubscription(tx: Transaction, id: WebhookSubscri
     ['webhookSubscription', 'status', subscription.status],
     `The subscription is ${subscription.status}; nothing is sent to it until it is active.`,
   );
-}
-
-/**
- * Redelivers the subscription's events of a period, both ends inclusive. Deliveries that are still pending stay as they are.
- * Returns how many it queued.
- */
-export async function replayWebhooks(
-  tx: Transaction,
-  subscription: WebhookSubscription,
-  replay: { readonly from: Date; readonly to: Date; readonly types: readonly string[] | null },
-): Promise<number> {
-  const { from, to, types } = replay;
-  const [result] = await tx.execute<{ found: number; lined: number }>(sql`
-    WITH matching AS (
-      SELECT event_id(event.id, entry.number - 1) AS event_id, event.first_position + entry.number - 1 AS position,
-        event.resource_id, event.module, entry.value ->> 'type' AS type
-      FROM events event CROSS JOIN LATERAL json_array_elements(event.entries) WITH ORDINALITY AS entry (value, number)
-        JOIN webhook_subscriptions subscription ON subscription.id = ${subscription.id}
-          AND subscribes(subscription.modules, subscription.types, event.module, entry.value ->> 'type')
-      WHERE event.occurred_at BETWEEN ${from} AND ${to} AND event.first_position IS NOT NULL
-        AND (${types === null} OR entry.value ->> 'type' = ANY (${sql.param(types ?? [])}::text[]))
-      ORDER BY 2 LIMIT ${REPLAY_MAX + 1}
-    ), lined AS (
-      INSERT INTO webhook_deliveries AS d (id, subscription_id, event_id, position, resource_id, module, type,
-        next_attempt_at, created_at)
-      SELECT uuidv7(), ${subscription.id}, event_id, position, resource_id, module, type, service_now(), service_now()
-      FROM matching WHERE (SELECT count(*) FROM matching) <= ${REPLAY_MAX}
-      ON CONFLICT ON CONSTRAINT webhook_deliveries_once DO UPDATE
-        SET status = 'pending', next_attempt_at = service_now(), round_start = d.attempt_count, completed_at = NULL
-        WHERE d.status <> 'pending'
-      RETURNING 1
-    )
-    SELECT (SELECT count(*) FROM matching)::integer AS found, (SELECT count(*) FROM lined)::integer AS lined`);
-  const { found, lined } = result ?? { found: 0, lined: 0 };
-  if (found > REPLAY_MAX) {
-    throw refusal(
-      'common.validation.limit_exceeded',
-      ['webhookSubscription', 'to', to.toISOString()],
-      `More than ${REPLAY_MAX} events happened in this time: ask for a shorter one.`,
-    );
-  }
-  if (lined > 0) await wakeShard(tx, subscription.shard);
-  return lined;
 }
 
 /** Wakes the shard's workflow unless it is already draining. Returns whether it did. */

@@ -9,6 +9,7 @@ import { newId } from '../../db/frame/ids.ts';
 import { lockAccounts, post } from '../../db/ledger/ledger.ts';
 import { type AccountId, asId, type ClientId } from '../../domain/frame/ids.ts';
 import { createEntries } from '../harness/entries.ts';
+import { TESTER } from '../harness/audit.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';
 
 let testDatabase: TestDatabase;
@@ -32,7 +33,9 @@ async function newAccounts(count: number): Promise<AccountId[]> {
     VALUES (${clientId}, ${number}, 'active', 'individual', '{}', '{}', 'Ada Lovelace', service_now())`);
   const place = { method: 'plug-in', provider: 'custom-bank', country: 'GB', currency: 'GBP', alias: 'x' } as const;
   const made = await Promise.all(
-    Array.from({ length: count }, () => database.transaction((tx) => createAccount(tx, { clientId, ...place }))),
+    Array.from({ length: count }, () =>
+      database.transaction((tx) => createAccount(tx, { clientId, ...place }, TESTER)),
+    ),
   );
   return made.map(({ id }) => id);
 }

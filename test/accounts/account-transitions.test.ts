@@ -10,6 +10,7 @@ import { post } from '../../db/ledger/ledger.ts';
 import type { Account } from '../../domain/accounts/accounts.ts';
 import type { AccountOutcome } from '../../domain/accounts/connections.ts';
 import type { AccountId, ClientId } from '../../domain/frame/ids.ts';
+import { TESTER } from '../harness/audit.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';
 
 // Account transitions alone, on real Postgres with a clock that the test moves: calls from a workflow and a bank in
@@ -57,21 +58,25 @@ async function newClient(): Promise<ClientId> {
 async function newAccount(clientId?: ClientId): Promise<Account> {
   const owner = clientId ?? (await newClient());
   return database.transaction((tx) =>
-    createAccount(tx, {
-      clientId: owner,
-      method: 'built-in',
-      provider: 'sandbox-bank',
-      country: 'GB',
-      currency: 'GBP',
-      alias: 'GBP Account',
-    }),
+    createAccount(
+      tx,
+      {
+        clientId: owner,
+        method: 'built-in',
+        provider: 'sandbox-bank',
+        country: 'GB',
+        currency: 'GBP',
+        alias: 'GBP Account',
+      },
+      TESTER,
+    ),
   );
 }
 
 const advance = (id: AccountId) => database.transaction((tx) => advanceAccountConnection(tx, id));
 const say = (accountId: AccountId, outcome: AccountOutcome, change: 'open' | 'close' = 'open', attempt = 1) =>
   database.transaction((tx) => recordAccountOutcome(tx, { accountId, change, attempt, outcome }));
-const close = (id: AccountId) => database.transaction((tx) => patchAccount(tx, id, { status: 'closed' }));
+const close = (id: AccountId) => database.transaction((tx) => patchAccount(tx, id, { status: 'closed' }, TESTER));
 const connect = (clientId: ClientId) =>
   database.transaction((tx) =>
     recordClientConnection(tx, {
@@ -279,7 +284,7 @@ test('accounts of one client that are issued while its connection is recorded ne
   const work = Array.from({ length: 40 }, (_, index) =>
     database.transaction(async (tx) => {
       attempts += 1;
-      await (index % 2 === 0 ? createAccount(tx, account) : recordClientConnection(tx, connected));
+      await (index % 2 === 0 ? createAccount(tx, account, TESTER) : recordClientConnection(tx, connected));
     }),
   );
   await Promise.all(work);

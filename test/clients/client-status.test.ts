@@ -61,13 +61,13 @@ describe('PATCH /clients/{clientId} with a status', () => {
     expect(await statusOf(id)).toBe(to);
     const events = stays ? ['created'] : ['created', 'status-changed'];
     expect(await world.events(id)).toEqual(events);
-    expect(await auditOf(api.database.reader, id)).toHaveLength(stays ? 0 : 1);
+    expect(await changesOf(id)).toHaveLength(stays ? 0 : 1);
   });
 
   test('says who did it by which request', async () => {
     const id = await world.client();
     expect((await patch(id, { status: 'suspended' }, 'admin', 'suspended-by-hand')).status).toBe(200);
-    expect(await auditOf(api.database.reader, id)).toEqual([
+    expect(await changesOf(id)).toEqual([
       {
         resource: 'client',
         action: 'status-changed',
@@ -216,3 +216,7 @@ describe('a client that is not active', () => {
     );
   });
 });
+
+async function changesOf(id: string): Promise<Json[]> {
+  return (await auditOf(api.database.reader, id)).filter(({ action }) => action !== 'created');
+}

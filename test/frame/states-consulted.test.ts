@@ -7,6 +7,7 @@ import { acceptSignUp, rejectSignUp } from '../../db/users/sign-ups.ts';
 import { type AccountId, asId, type UserSignUpId } from '../../domain/frame/ids.ts';
 import type { Role } from '../../domain/machine-users/roles.ts';
 import { type Json, startApi, type TestApi } from '../harness/api.ts';
+import { TESTER } from '../harness/audit.ts';
 import { type MoneyWorld, moneyWorld } from '../harness/money.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';
 import { STATE_TABLES } from '../harness/workflows/state-tables.ts';
@@ -162,7 +163,8 @@ async function invited(email = `${randomUUID()}@example.com`, clientIds: readonl
   return { id, email, signUpId: asId<UserSignUpId>(id), status: () => column('status', 'user_invitations', id) };
 }
 
-const accept = (signUpId: UserSignUpId) => api.database.transaction((tx) => acceptSignUp(tx, signUpId, 'a hash'));
+const accept = (signUpId: UserSignUpId) =>
+  api.database.transaction((tx) => acceptSignUp(tx, signUpId, 'a hash', TESTER));
 
 /** For each table, every way in which its rows are written. */
 const CASES: Readonly<Record<keyof typeof STATE_TABLES, readonly Case[]>> = {
@@ -290,7 +292,7 @@ const CASES: Readonly<Record<keyof typeof STATE_TABLES, readonly Case[]>> = {
       'rejected',
       async () => {
         const { signUpId, status } = await invited();
-        return { act: () => api.database.transaction((tx) => rejectSignUp(tx, signUpId)), status };
+        return { act: () => api.database.transaction((tx) => rejectSignUp(tx, signUpId, TESTER)), status };
       },
     ],
   ],

@@ -5,6 +5,7 @@ import { createUserClientRelations } from '../../db/users/client-relations.ts';
 import { inviteUser } from '../../db/users/invitations.ts';
 import { asId, type ClientId, type UserId } from '../../domain/frame/ids.ts';
 import { type Called, type Json, startApi, type TestApi } from '../harness/api.ts';
+import { TESTER } from '../harness/audit.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';
 import { until } from '../harness/stage.ts';
 import { sequence, subscribe } from '../harness/webhooks/webhooks.ts';
@@ -295,17 +296,21 @@ describe('two requests that name the same clients in opposite orders', () => {
 
   test('follow each other where they relate a user, without a deadlock', async () => {
     const { user } = await created({ user: person() });
-    await meet((tx, clientIds) => createUserClientRelations(tx, asId<UserId>(user.id), clientIds));
+    await meet((tx, clientIds) => createUserClientRelations(tx, asId<UserId>(user.id), clientIds, TESTER));
   });
 
   test('follow each other where they invite a person, without a deadlock', async () => {
     const { email, identity } = person();
     await meet((tx, clientIds) =>
-      inviteUser(tx, {
-        email,
-        identity: { ...identity, birthDate: null },
-        invitations: clientIds.map((clientId) => ({ clientId, userClientRelation: 'director' })),
-      }),
+      inviteUser(
+        tx,
+        {
+          email,
+          identity: { ...identity, birthDate: null },
+          invitations: clientIds.map((clientId) => ({ clientId, userClientRelation: 'director' })),
+        },
+        TESTER,
+      ),
     );
   });
 });

@@ -10,12 +10,13 @@ import {
 } from '../../db/webhooks/deliveries.ts';
 import { claimDeliveries } from '../../db/webhooks/delivery-claims.ts';
 import { wakeOverdueShards } from '../../db/webhooks/event-sequencer.ts';
+import { replayWebhooks } from '../../db/webhooks/replays.ts';
 import {
   changeWebhookSubscription,
   findWebhookSubscription,
-  replayWebhooks,
   rotateWebhookSecret,
 } from '../../db/webhooks/subscriptions.ts';
+import { TESTER } from '../harness/audit.ts';
 import { TEST_KEYRING } from '../harness/keyring.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';
 import {
@@ -164,7 +165,7 @@ describe('a delivery', () => {
     expect(failed.attempts.map((attempt) => attempt.number)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
     expect((await findWebhookSubscription(database.reader, subscription.id))?.status).toBe('active');
 
-    await database.transaction((tx) => retryWebhookDelivery(tx, failed.id));
+    await database.transaction((tx) => retryWebhookDelivery(tx, failed.id, TESTER));
     expect(await drains.drain()).toBeLessThanOrEqual(5_000);
     expect(await only()).toMatchObject({ status: 'pending', attemptCount: 11 });
   });
@@ -257,15 +258,16 @@ describe('a subscription', () => {
 
     receiver.answer((_message, response) => response.writeHead(200).end());
     const active = await database.transaction((tx) =>
-      changeWebhookSubscription(tx, subscription.id, { status: 'active' }),
+      changeWebhookSubscription(tx, subscription.id, { status: 'active' }, TESTER),
     );
     expect(active).toMatchObject({ status: 'active', statusReason: null });
     const replayed = await database.transaction((tx) =>
-      replayWebhooks(tx, active, {
-        from: new Date(Date.now() - 60_000),
-        to: new Date(Date.now() + 60_000),
-        types: null,
-      }),
+      replayWebhooks(
+        tx,
+        active,
+        { from: new Date(Date.now() - 60_000), to: new Date(Date.now() + 60_000), types: null },
+        TESTER,
+      ),
     );
     expect(replayed).toBe(2);
     await drains.drain();
@@ -311,7 +313,7 @@ describe('a subscription', () => {
     await sequence(database);
     expect(await drains.drain()).toBeNull();
     expect(receiver.received).toHaveLength(0);
-    await database.transaction((tx) => changeWebhookSubscription(tx, subscription.id, { status: 'active' }));
+    await database.transaction((tx) => changeWebhookSubscription(tx, subscription.id, { status: 'active' }, TESTER));
     await drains.drain();
     expect(sequences(receiver.received)).toEqual([1, 2, 3]);
   });
@@ -328,7 +330,8 @@ describe('a subscription', () => {
       if (message === undefined) throw new Error('nothing was received');
       return message;
     };
-    await database.transaction((tx) => rotateWebhookSecret(tx, TEST_KEYRING, subscription.id, second));
+    const rotation = { secret: second, initiator: TESTER };
+    await database.transaction((tx) => rotateWebhookSecret(tx, TEST_KEYRING, subscription.id, rotation));
     const rotating = await send();
     expect(rotating.headers['webhook-signature']?.split(' ')).toHaveLength(2);
     for (const secret of [first, second]) new Webhook(secret).verify(rotating.text, rotating.headers);

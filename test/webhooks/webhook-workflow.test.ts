@@ -13,6 +13,7 @@ import { changeWebhookSubscription } from '../../db/webhooks/subscriptions.ts';
 import { asId, type WebhookDeliveryId } from '../../domain/frame/ids.ts';
 import { eventSequencer } from '../../loops/event-sequencer.ts';
 import type { PollingLoop } from '../../loops/polling.ts';
+import { TESTER } from '../harness/audit.ts';
 import { TEST_ENCRYPTION_KEY } from '../harness/keyring.ts';
 import { startTemporalDevServer, type TestTemporal } from '../harness/servers/temporal.ts';
 import { type Stage, setStage, until } from '../harness/stage.ts';
@@ -97,7 +98,7 @@ test('a workflow that sleeps until a retry is woken by a new event, and by a per
     sql`SELECT id FROM webhook_deliveries WHERE status = 'pending' AND attempt_count = 1`,
   );
   const deliveryId = asId<WebhookDeliveryId>(pending?.id ?? '');
-  await stage.database.transaction((tx) => retryWebhookDelivery(tx, deliveryId));
+  await stage.database.transaction((tx) => retryWebhookDelivery(tx, deliveryId, TESTER));
   await allReceived(3);
   expect(receiver.received.map((message) => message.body.metadata.sequence)).toEqual([1, 2, 1]);
 });
@@ -127,13 +128,17 @@ test('events that happen while no worker and no Temporal is there are delivered 
   await allReceived(3);
   expect(receiver.received.map((message) => message.body.metadata.sequence)).toEqual([1, 2, 3]);
 
-  await stage.database.transaction((tx) => changeWebhookSubscription(tx, subscription.id, { status: 'paused' }));
+  await stage.database.transaction((tx) =>
+    changeWebhookSubscription(tx, subscription.id, { status: 'paused' }, TESTER),
+  );
   await recordEvents(stage.database, id);
   await until(
     () => stage.database.reader.execute(sql`SELECT FROM webhook_deliveries`),
     (rows) => rows.length === 4,
   );
-  await stage.database.transaction((tx) => changeWebhookSubscription(tx, subscription.id, { status: 'active' }));
+  await stage.database.transaction((tx) =>
+    changeWebhookSubscription(tx, subscription.id, { status: 'active' }, TESTER),
+  );
   await allReceived(4);
 });
 

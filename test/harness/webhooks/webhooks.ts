@@ -17,6 +17,7 @@ import {
 import type { ClientId } from '../../../domain/frame/ids.ts';
 import type { WebhookAddressPolicy } from '../../../domain/webhooks/addresses.ts';
 import type { Json } from '../api.ts';
+import { TESTER } from '../audit.ts';
 import { TEST_KEYRING } from '../keyring.ts';
 
 export interface Received {
@@ -142,7 +143,8 @@ export async function subscribe(
   secret: string = newSecret(),
 ): Promise<WebhookSubscription> {
   const subscription = { url, modules: null, types: null, status: 'active', description: null, ...change } as const;
-  return database.transaction((tx) => createWebhookSubscription(tx, TEST_KEYRING, subscription, secret, 4));
+  const creation = { secret, shards: 4, initiator: TESTER };
+  return database.transaction((tx) => createWebhookSubscription(tx, TEST_KEYRING, subscription, creation));
 }
 
 let numbers = 0;

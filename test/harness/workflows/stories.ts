@@ -112,7 +112,7 @@ export const STORIES: Readonly<Record<string, (stage: Stage) => Promise<string>>
     const id = await openAccount(stage);
     const workflow = workflowId('account-connection', id);
     await ended(stage, workflow);
-    await stage.database.transaction((tx) => patchAccount(tx, id, { status: 'closed' }));
+    await stage.database.transaction((tx) => patchAccount(tx, id, { status: 'closed' }, TESTER));
     await until(
       () => statusOf(stage, id),
       (status) => status === 'closed',
@@ -126,14 +126,16 @@ export const STORIES: Readonly<Record<string, (stage: Stage) => Promise<string>>
     const email = `ann.${crypto.randomUUID()}@example.com`;
     const identity = { type: 'individual', givenName: 'Ann', familyName: 'Example', birthDate: null } as const;
     const invitations = [{ clientId, userClientRelation: 'director' }] as const;
-    const [invited] = await stage.database.transaction((tx) => inviteUser(tx, { email, identity, invitations }));
+    const [invited] = await stage.database.transaction((tx) =>
+      inviteUser(tx, { email, identity, invitations }, TESTER),
+    );
     if (invited === undefined) throw new Error('no invitation was created');
     const workflow = workflowId('user-invitation', invited.signUpId);
     await until(
       async () => ((await describe(stage, workflow))?.raw.pendingActivities ?? []).length,
       (pending) => pending > 0,
     );
-    await stage.database.transaction((tx) => changeUserInvitation(tx, email, invited.id, 'cancelled'));
+    await stage.database.transaction((tx) => changeUserInvitation(tx, email, invited.id, 'cancelled', TESTER));
     return ended(stage, workflow);
   },
 
@@ -244,14 +246,18 @@ async function arrival(stage: Stage, id: AccountId, status: string): Promise<Inc
 async function openAccount(stage: Stage): Promise<AccountId> {
   const { clientId }: { clientId: ClientId } = await stage.account(0n);
   const account = await stage.database.transaction((tx) =>
-    createAccount(tx, {
-      clientId,
-      method: 'built-in',
-      provider: 'sandbox-bank',
-      country: 'GB',
-      currency: 'GBP',
-      alias: 'GBP Account',
-    }),
+    createAccount(
+      tx,
+      {
+        clientId,
+        method: 'built-in',
+        provider: 'sandbox-bank',
+        country: 'GB',
+        currency: 'GBP',
+        alias: 'GBP Account',
+      },
+      TESTER,
+    ),
   );
   await until(
     () => statusOf(stage, account.id),
