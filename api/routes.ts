@@ -4,6 +4,7 @@ import { depositInformationRoutes } from './accounts/deposit-information.ts';
 import { accountRoutes } from './accounts/routes.ts';
 import { accountStatementExportRoutes } from './accounts/statement-exports.ts';
 import { accountStatementRoutes } from './accounts/statements.ts';
+import { auditEntryRoutes } from './audit-entries/routes.ts';
 import { beneficiaryBankAccountRoutes } from './beneficiaries/bank-accounts.ts';
 import { beneficiaryChangeRoutes } from './beneficiaries/changes.ts';
 import { beneficiaryRoutes } from './beneficiaries/routes.ts';
@@ -50,6 +51,7 @@ export const ROUTES: readonly (Route | OpenRoute)[] = [
   ...outgoingTransferReferenceRoutes,
   ...outgoingTransferRoutes,
   ...machineUserRoutes,
+  ...auditEntryRoutes,
   ...providerCallbackRoutes,
   ...webhookSubscriptionRoutes,
   ...webhookDeliveryRoutes,

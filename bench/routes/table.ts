@@ -17,6 +17,27 @@ const systemRows: readonly RouteRow[] = [
   { route: 'GET /docs/start.js', notMeasured: 'a script read once' },
 ];
 
+const AUDITED_COUNT = 100;
+
+const auditEntryRows: readonly RouteRow[] = [
+  {
+    route: 'GET /audit-entries',
+    requests: async () => [{ path: '/audit-entries' }],
+    aim: null,
+    remark: 'counts the whole log, and every outgoing transfer is an entry of it',
+  },
+  {
+    route: 'GET /audit-entries',
+    variant: 'of one resource',
+    requests: async ({ sql }) => {
+      const rows = await sql<{ id: string }[]>`
+        SELECT DISTINCT resource_id AS id FROM audit_entries WHERE resource = 'machine-user' LIMIT ${AUDITED_COUNT}`;
+      return rows.map(({ id }) => ({ path: `/audit-entries?data.auditEntry.resourceId=${id}` }));
+    },
+  },
+  { route: 'GET /audit-entries/export', notMeasured: 'a file as long as the log' },
+];
+
 const rows: readonly RouteRow[] = [
   ...clientRows,
   ...userRows,
@@ -25,6 +46,7 @@ const rows: readonly RouteRow[] = [
   ...moneyInRows,
   ...moneyOutRows,
   ...machineUserRows,
+  ...auditEntryRows,
   ...systemRows,
 ];
 

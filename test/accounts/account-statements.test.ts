@@ -8,8 +8,8 @@ import { createDatabase, type Database } from '../../db/driver/client.ts';
 import { newId } from '../../db/frame/ids.ts';
 import { lockAccounts, post } from '../../db/ledger/ledger.ts';
 import { type AccountId, asId, type ClientId } from '../../domain/frame/ids.ts';
-import { createEntries } from '../harness/entries.ts';
 import { TESTER } from '../harness/audit.ts';
+import { createEntries } from '../harness/entries.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';
 
 let testDatabase: TestDatabase;

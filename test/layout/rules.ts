@@ -20,6 +20,7 @@ export const FOLDERS = [
 /** The rooms of the layers and of test/: one for each noun, spelled the same everywhere. A folder lacks those that do not concern it. */
 export const NOUNS = [
   'accounts',
+  'audit-entries',
   'beneficiaries',
   'clients',
   'compliance',

@@ -1,4 +1,4 @@
-import { getTableColumns, type SQL, sql } from 'drizzle-orm';
+import { and, getTableColumns, type SQL, sql } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import type { Reader } from '../client.ts';
 import { type Given, namesIn, prepared, type Query } from './queries.ts';
@@ -33,20 +33,66 @@ export function listOf<Filter extends object, Table extends TableWithId>(
   conditions: (given: Partial<Given<Filter>>) => SQL | undefined,
   order: readonly (keyof Table['$inferSelect'] & string)[] = ['id'],
 ): (filter: Filter) => ListQuery<Filter, Table['$inferSelect']> {
-  const built = new Map<string, ListQuery<Filter, Table['$inferSelect']>>();
+  // The row is a whole one of this table, and the condition has the places of this filter.
+  return perCombination(
+    (given: Partial<Given<Filter>>) =>
+      queryOf(table, conditions(given), order) as ListQuery<Filter, Table['$inferSelect']>,
+  );
+}
+
+/** Where a walk has come to: the time of its last row, with every digit, and that row's id. */
+export interface Place {
+  readonly time: string;
+  readonly id: string;
+}
+
+/** Reads the next rows after a place, each with its own place's time. */
+export type WalkQuery<Values extends object, Row> = Query<
+  Values & { readonly after: string; readonly afterId: string; readonly size: number },
+  Row & { readonly placeTime: string }
+>;
+
+/**
+ * A walk through all of a table's rows that match, by time, then id: each statement goes on where the one before ended, so
+ * the last rows cost what the first do. Queries are kept as those of lists are.
+ */
+export function walkOf<Filter extends object, Table extends TableWithId>(
+  table: Table,
+  conditions: (given: Partial<Given<Filter>>) => SQL | undefined,
+  time: PgColumn,
+): (filter: Filter) => WalkQuery<Filter, Table['$inferSelect']> {
+  // As above.
+  return perCombination(
+    (given: Partial<Given<Filter>>) =>
+      walkQueryOf(table, conditions(given), time) as WalkQuery<Filter, Table['$inferSelect']>,
+  );
+}
+
+function walkQueryOf(table: TableWithId, where: SQL | undefined, time: PgColumn) {
+  return prepared((db, given: Given<{ after: string; afterId: string; size: number }>) =>
+    db
+      .select({ ...getTableColumns(table), placeTime: sql<string>`${time}::text` })
+      .from(table)
+      .where(and(where, sql`(${time}, ${table.id}) > (${given.after}::timestamptz, ${given.afterId}::uuid)`))
+      .orderBy(time, table.id)
+      .limit(given.size),
+  );
+}
+
+/** What is built for each combination of filters that a request gives, kept. */
+function perCombination<Filter extends object, Built>(
+  build: (given: Partial<Given<Filter>>) => Built,
+): (filter: Filter) => Built {
+  const kept = new Map<string, Built>();
   return (filter) => {
     const names = namesIn(filter);
     const key = names.join();
-    const known = built.get(key);
+    const known = kept.get(key);
     if (known !== undefined) return known;
-    if (built.size >= COMBINATIONS_MAX) built.clear();
-    // The row is a whole one of this table, and the condition has the places of this filter.
-    const query = queryOf(table, conditions(placesOf<Filter>(names)), order) as ListQuery<
-      Filter,
-      Table['$inferSelect']
-    >;
-    built.set(key, query);
-    return query;
+    if (kept.size >= COMBINATIONS_MAX) kept.clear();
+    const built = build(placesOf<Filter>(names));
+    kept.set(key, built);
+    return built;
   };
 }
 

@@ -29,6 +29,8 @@ export const WITHOUT_IDS: Readonly<Record<string, string>> = {
   'GET /users/{userEmail}/invitations': 'an address is no id: one that was never invited has no invitations',
   'GET /beneficiary-bank-account-requirements': 'rules by currency and country',
   'GET /transfer-reasons/{country}': 'reasons by country',
+  'GET /audit-entries': 'actors, and ids of any kind: a day is one, too',
+  'GET /audit-entries/export': 'as the list',
   'POST /machine-users': 'a machine user refers to no other resource',
   'GET /machine-users': 'its filters are fields of the machine user itself',
   'POST /webhook-subscriptions': 'a subscription names modules and types',
