@@ -19,8 +19,9 @@ export function closingReference(accountId: AccountId, attempt: number): string 
   return stepReference(accountId, CLOSING, attempt);
 }
 
+/** An account that is closed by now was opened before; the provider reports its closing by itself. */
 export function openingOutcome(answer: AccountAnswer | NotFound): AccountOutcome {
-  return answer.outcome === 'opened' ? opened(answer) : answer;
+  return answer.outcome === 'opened' || answer.outcome === 'closed' ? opened(answer) : answer;
 }
 
 export function closingOutcome(answer: AccountChangeAnswer | NotFound): AccountOutcome {

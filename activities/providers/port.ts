@@ -103,7 +103,7 @@ export type AccountAnswer =
   | ({ readonly outcome: 'opened' } & OpenedAccount)
   /** The provider is working on it and will report the result by callback. */
   | { readonly outcome: 'accepted'; readonly reference: string }
-  | { readonly outcome: 'closed'; readonly reference: string }
+  | ({ readonly outcome: 'closed' } & OpenedAccount)
   | Refused;
 
 export interface AccountChangeReference {

@@ -131,10 +131,9 @@ const ABOUT = { ourReference: v.string() };
 
 const ACCOUNT = v.variant('status', [
   v.object({ status: v.literal('opening'), reference: v.string(), ...ABOUT }),
-  v.object({ status: v.literal('closed'), reference: v.string(), ...ABOUT }),
   v.object({ status: v.literal('refused'), error: REFUSAL, ...ABOUT }),
   v.object({
-    status: v.literal('open'),
+    status: v.picklist(['open', 'closed']),
     ...ABOUT,
     reference: v.string(),
     currency: v.string(),
@@ -149,13 +148,12 @@ function accountAnswer(accountId: string, body: unknown): AccountAnswer {
   switch (account.status) {
     case 'opening':
       return { outcome: 'accepted', reference: account.reference };
-    case 'closed':
-      return { outcome: 'closed', reference: account.reference };
     case 'refused':
       return { outcome: 'refused', error: account.error };
-    case 'open': {
-      const { status: _, ourReference: __, ...opened } = account;
-      return { outcome: 'opened', ...opened };
+    case 'open':
+    case 'closed': {
+      const { status, ourReference: _, ...opened } = account;
+      return { outcome: status === 'open' ? 'opened' : 'closed', ...opened };
     }
   }
 }

@@ -1,12 +1,12 @@
 import { and, eq, sql } from 'drizzle-orm';
-import type { AccountConnectionStep, ChangedAccount } from '../../domain/accounts/accounts.ts';
+import type { AccountConnectionStep, ChangedAccount, ConnectionError } from '../../domain/accounts/accounts.ts';
 import {
   type AccountOutcome,
   CLIENT_CONNECTION_FAILED,
-  closeAtProvider,
   moveAtProvider,
   nextLookUp,
   openAtProvider,
+  type ProviderAccountStatus,
   refuseAtProvider,
   refuseClosing,
 } from '../../domain/accounts/connections.ts';
@@ -27,6 +27,7 @@ import {
   type LockedAccountRow,
   lockAccount,
   NO_CHANGE,
+  type ProviderChange,
   readOpenItems,
   saveAccount,
   wakeAccountConnection,
@@ -119,18 +120,12 @@ export async function recordAccountOutcome(tx: Transaction, report: AccountRepor
     case 'opened':
       if (report.change !== 'open') return recordDiscrepancy(tx, locked, report);
       if (await isIbanTaken(tx, row, outcome.details.iban)) return recordDiscrepancy(tx, locked, report);
-      return settle(tx, locked, opened(row, openAtProvider(account, outcome.reference, outcome.details)));
+      return open(tx, locked, openAtProvider(account, outcome.reference, outcome.details));
     case 'closed':
       if (report.change !== 'close') return recordDiscrepancy(tx, locked, report);
-      return close(tx, locked);
+      return followProvider(tx, locked, { account, events: [] }, { status: 'closed', change: NO_CHANGE });
     case 'refused':
-      return settle(
-        tx,
-        locked,
-        report.change === 'open'
-          ? refuseAtProvider(account, 'creation-failed', outcome.error)
-          : refuseClosing(account, outcome.error),
-      );
+      return refuse(tx, locked, report, outcome.error);
   }
 }
 
@@ -174,15 +169,35 @@ async function settle(tx: Transaction, locked: LockedAccountRow, changed: Change
 }
 
 /** The provider may have moved the account before the news of its opening came. */
-function opened({ providerStatus }: AccountRow, account: ChangedAccount): ChangedAccount {
-  return providerStatus === null ? account : moveAtProvider(account, providerStatus, true);
+async function open(tx: Transaction, locked: LockedAccountRow, opened: ChangedAccount): Promise<CallbackOutcome> {
+  const { providerStatus } = locked.row;
+  if (providerStatus === null) return settle(tx, locked, opened);
+  return followProvider(tx, locked, opened, { status: providerStatus, change: NO_CHANGE });
 }
 
-async function close(tx: Transaction, locked: LockedAccountRow): Promise<CallbackOutcome> {
-  const empty = isEmpty(locked.account, await readOpenItems(tx, locked.row.id));
-  await settle(tx, locked, closeAtProvider({ account: locked.account, events: [] }, empty));
-  if (!empty) await insertBreak(tx, locked, 'account-closed-with-money', {});
+/** Saves what the provider made of an account. One that it closes with money in it is a break, once. */
+export async function followProvider(
+  tx: Transaction,
+  locked: LockedAccountRow,
+  before: ChangedAccount,
+  { status, change }: { readonly status: ProviderAccountStatus; readonly change: Partial<ProviderChange> },
+): Promise<CallbackOutcome> {
+  const empty = status !== 'closed' || isEmpty(before.account, await readOpenItems(tx, locked.row.id));
+  await saveAccount(tx, locked, moveAtProvider(before, status, empty), change);
+  if (!empty && before.account.connection?.status !== 'closed') {
+    await insertBreak(tx, locked, 'account-closed-with-money', {});
+  }
   return 'applied';
+}
+
+/** An account that its provider moved was opened there: a refusal of its opening contradicts that. */
+async function refuse(tx: Transaction, locked: LockedAccountRow, report: AccountReport, error: ConnectionError) {
+  const { row, account } = locked;
+  if (report.change === 'close') return settle(tx, locked, refuseClosing(account, error));
+  const settled = await settle(tx, locked, refuseAtProvider(account, 'creation-failed', error));
+  if (row.providerStatus === null || row.providerStatus === 'closed') return settled;
+  await insertBreak(tx, locked, 'account-outcome-contradicts', detailsOf(report));
+  return 'break';
 }
 
 async function scheduleLookUp(tx: Transaction, { row, now }: LockedAccountRow): Promise<void> {

@@ -1,13 +1,12 @@
 import { isFinalAccountStatus } from '../../domain/accounts/accounts.ts';
-import { canFollow, moveAtProvider, type ProviderAccountMove } from '../../domain/accounts/connections.ts';
-import { isEmpty } from '../../domain/accounts/updates.ts';
+import { canFollow, type ProviderAccountMove } from '../../domain/accounts/connections.ts';
 import type { AccountId } from '../../domain/frame/ids.ts';
 import type { Transaction } from '../driver/client.ts';
 import { updateRow } from '../driver/queries/rows.ts';
 import { accounts } from '../frame/schema.ts';
 import type { CallbackOutcome } from '../providers/callbacks.ts';
-import { lockAccount, NO_CHANGE, readOpenItems, saveAccount, wakeAccountConnection } from './accounts.ts';
-import { insertBreak } from './connections.ts';
+import { lockAccount, NO_CHANGE, wakeAccountConnection } from './accounts.ts';
+import { followProvider, insertBreak } from './connections.ts';
 
 /**
  * Applies a provider's move. A report that a later one overtook changes nothing; one that overtakes the news of the opening
@@ -35,10 +34,8 @@ export async function applyProviderMove(
     await insertBreak(tx, locked, 'account-outcome-contradicts', told);
     return 'break';
   }
-  const empty = status !== 'closed' || isEmpty(account, await readOpenItems(tx, accountId));
   const change = status === 'closed' ? NO_CHANGE : {};
-  await saveAccount(tx, locked, moveAtProvider({ account, events: [] }, status, empty), change);
-  if (!empty) await insertBreak(tx, locked, 'account-closed-with-money', told);
+  await followProvider(tx, locked, { account, events: [] }, { status, change });
   // A workflow that waits for a closing asked for here has nothing left to do.
   if (status === 'closed' && row.requestedChange !== null) await wakeAccountConnection(tx, accountId);
   return 'applied';

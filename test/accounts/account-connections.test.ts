@@ -153,6 +153,25 @@ describe('moved by the bank', () => {
   });
 });
 
+test('an account that the bank closes before we hear of its opening opens by look-up, and closes', async () => {
+  const { id } = await issue({ alias: 'silent 3' });
+  await eventually('the bank has opened the account', async () =>
+    (await service.outside(`/accounts/${id}/status`, { status: 'closed' })).ok ? true : undefined,
+  );
+  expect(await reaches(id, ['closed', 'declined'])).toMatchObject({
+    status: 'closed',
+    connection: { status: 'closed' },
+  });
+  expect(await eventTypes(id)).toEqual([
+    'connection-creation-instructed',
+    'connection-created',
+    'account-activated',
+    'connection-updated',
+    'account-closed',
+  ]);
+  expect(await hasEnded(id)).toBe(true);
+});
+
 describe('closing at the bank', () => {
   test('goes through the bank, with its events in order', async () => {
     const { id } = await issue({});

@@ -292,6 +292,31 @@ describe('an account that its provider moves', () => {
     expect((await eventsOf(id)).slice(-2)).toEqual(['connection-updated', 'account-suspended']);
   });
 
+  test('is suspended on its opening if money is expected there and a report that overtakes it says closed', async () => {
+    const id = await issuedAccount();
+    await post(paymentIn((await read(id)).ledgerNumber));
+    await post(moveTo(id, 'closed', 1));
+    const before = await breaks();
+    const details = { accountNumber: '00009998', iban: null, routingCodes: { 'sort-code': '040668' } };
+    await post(
+      event('account-opened', { ourReference: id, reference: 'SBA-8', currency: 'GBP', country: 'GB', ...details }),
+    );
+    expect(await read(id)).toMatchObject({ status: 'suspended', connection: { status: 'closed' } });
+    expect(await breaks()).toBe(before + 1);
+    await post(moveTo(id, 'closed', 2));
+    expect(await breaks()).toBe(before + 1);
+  });
+
+  test('that was moved cannot have been refused: a person hears of it', async () => {
+    const id = await issuedAccount();
+    await post(moveTo(id, 'active', 1));
+    const before = await breaks();
+    const error = { category: 'functional', origin: 'customer', code: 'no', message: 'No.', attributes: {} };
+    const refused = event('account-opening-refused', { ourReference: id, error });
+    await post(refused);
+    expect([await outcomeOf(refused), await breaks()]).toEqual(['break', before + 1]);
+  });
+
   test('is suspended, not closed, while it holds money, and a person hears of it', async () => {
     const account = await openedAccount();
     await post(paymentIn(account.ledgerNumber));
