@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { findIdempotencyKey } from '../../db/frame/idempotency-keys.ts';
 import type { Keyring } from '../../db/frame/keyring.ts';
+import { refusal } from '../../domain/frame/errors.ts';
 import { ROLES } from '../../domain/machine-users/roles.ts';
 import { renderAnswer } from './envelope.ts';
 import type { StreamedFile } from './files/files.ts';
@@ -43,6 +44,7 @@ export async function handleRoute(
       ? null
       : idempotencyClaim(caller.id, { method: contract.method, path: request.path, body: bytes }, key);
 
+  if (contract.files !== undefined) requireChunks(request.incoming);
   const services = servicesOf(
     given,
     request.incoming,
@@ -81,6 +83,13 @@ export function servicesOf(services: Services, incoming: IncomingMessage, reads?
   const { endsAt } = services.database.limits();
   const isGone = () => !incoming.socket.writable;
   return { ...services, database: services.database.forCaller({ endsAt, isGone }, reads) };
+}
+
+/** Without chunks (HTTP/1.0) the end of the connection ends a file, and one that was cut off would look whole. */
+function requireChunks({ httpVersion }: IncomingMessage): void {
+  if (httpVersion !== '1.0') return;
+  const message = 'A file is sent by HTTP/1.1 alone; behind a proxy, let that speak HTTP/1.1 to the service.';
+  throw refusal('common.validation.field_invalid', ['request', 'httpVersion', httpVersion], message);
 }
 
 function fileResponse({ mediaType, name, chunks }: StreamedFile): StreamedResponse {

@@ -197,6 +197,7 @@ async function refuse(tx: Transaction, locked: LockedAccountRow, report: Account
   const settled = await settle(tx, locked, refuseAtProvider(account, 'creation-failed', error));
   if (row.providerStatus === null || row.providerStatus === 'closed') return settled;
   await insertBreak(tx, locked, 'account-outcome-contradicts', detailsOf(report));
+  await wakeAccountConnection(tx, row.id);
   return 'break';
 }
 

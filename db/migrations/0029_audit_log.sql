@@ -14,12 +14,14 @@ CREATE VIEW audit_log AS
     id, amount_minor::bigint, currency
   FROM outgoing_transfers;
 
-CREATE INDEX outgoing_transfers_by_time ON outgoing_transfers (created_at, id) INCLUDE (created_by);
-CREATE INDEX audit_entries_by_time ON audit_entries (occurred_at, id);
-CREATE INDEX audit_entries_by_resource_id ON audit_entries (subject, occurred_at, id);
-CREATE INDEX audit_entries_by_resource ON audit_entries (coalesce(resource, split_part(action, '.', 1)), occurred_at, id);
-CREATE INDEX audit_entries_by_actor ON audit_entries (actor, occurred_at, id);
-CREATE INDEX audit_entries_by_action ON audit_entries (action, occurred_at, id);
+-- While the first is built, no transfer is created or changed: on a large ledger, build it beforehand under the same name with
+-- CREATE INDEX CONCURRENTLY.
+CREATE INDEX IF NOT EXISTS outgoing_transfers_by_time ON outgoing_transfers (created_at, id) INCLUDE (created_by);
+CREATE INDEX IF NOT EXISTS audit_entries_by_time ON audit_entries (occurred_at, id);
+CREATE INDEX IF NOT EXISTS audit_entries_by_resource_id ON audit_entries (subject, occurred_at, id);
+CREATE INDEX IF NOT EXISTS audit_entries_by_resource ON audit_entries (coalesce(resource, split_part(action, '.', 1)), occurred_at, id);
+CREATE INDEX IF NOT EXISTS audit_entries_by_actor ON audit_entries (actor, occurred_at, id);
+CREATE INDEX IF NOT EXISTS audit_entries_by_action ON audit_entries (action, occurred_at, id);
 -- audit_entries_by_resource_id takes its place.
 DROP INDEX audit_entries_by_subject;
 

@@ -85,7 +85,8 @@ const ALLOW = prepared((db, given: Given<ReturnType<typeof newRelation>>) =>
         userClientRelations.status,
         statusesBefore(USER_CLIENT_RELATION_STATUSES, USER_CLIENT_RELATION_MOVES, 'allowed'),
       ),
-    }),
+    })
+    .returning({ id: userClientRelations.id, revision: userClientRelations.revision }),
 );
 
 /** Lets the user act for the clients, replacing any earlier status, because the invited person has accepted. */
@@ -94,8 +95,16 @@ export async function allowUserClientRelations(
   userId: UserId,
   clientIds: readonly ClientId[],
   now: Date,
+  initiator: Initiator,
 ): Promise<void> {
-  await Promise.all(clientIds.map((clientId) => tx.run(ALLOW, newRelation(userId, clientId, now))));
+  const allow = async (clientId: ClientId) => {
+    const row = await tx.first(ALLOW, newRelation(userId, clientId, now));
+    if (row === null) return;
+    const action = row.revision === 1n ? 'created' : 'changed';
+    const after = { userId, clientId, status: 'allowed' };
+    appendAuditEntry(tx, { initiator, resource: 'user-client-relation', resourceId: row.id, action, after });
+  };
+  await Promise.all(clientIds.map(allow));
 }
 
 const CLIENTS = prepared((db, given: Given<{ ids: readonly ClientId[] }>) =>

@@ -111,7 +111,7 @@ export async function acceptSignUp(
   }
   const accepted = await endSignUp(tx, locked, 'accepted');
   const clientIds = accepted.map(({ clientId }) => clientId);
-  await allowUserClientRelations(tx, user.id, clientIds, now);
+  await allowUserClientRelations(tx, user.id, clientIds, now, initiator);
   auditAnswers(tx, accepted, { userId: user.id }, initiator);
   return 'done';
 }

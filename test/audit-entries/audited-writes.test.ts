@@ -357,7 +357,8 @@ describe('an entry names who asked, and by which request, without personal data 
       expect(entries.length).toBeGreaterThan(0);
       for (const { actor } of entries) expect(actor).toBe(api.users[options.as].id);
       const text = JSON.stringify(entries);
-      for (const secret of [...Object.values(PERSONAL), 'Quill', 'whsec_', '7946']) expect(text).not.toContain(secret);
+      for (const secret of [...Object.values(PERSONAL), 'Quill', 'whsec_', '20 7946'])
+        expect(text).not.toContain(secret);
     },
   );
 });
@@ -390,6 +391,13 @@ describe('of an invited person’s answer the actor is the sign-up', () => {
     const userId = entries[0]?.resourceId;
     expect(entries).toEqual([
       { resource: 'user', resourceId: userId, action: 'created', before: null, after: { status: 'active' } },
+      {
+        resource: 'user-client-relation',
+        resourceId: expect.any(String),
+        action: 'created',
+        before: null,
+        after: { userId, clientId: expect.any(String), status: 'allowed' },
+      },
       {
         resource: 'user-invitation',
         resourceId: id,

@@ -1,4 +1,6 @@
 import { request } from 'node:http';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { type Logger, pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { fileRoute } from '../../api/frame/files/files.ts';
@@ -104,6 +106,17 @@ test.each(['broken', 'broken-at-once'])(
     expect(metrics).toMatch(new RegExp(`route="/files/${name}",status="500"`));
   },
 );
+
+test('a caller of HTTP/1.0, to whom half a file would look whole, gets none', async () => {
+  const { hostname, port } = new URL(api.url);
+  const socket = connect({ host: hostname, port: Number(port) });
+  socket.write(
+    `GET /files/whole HTTP/1.0\r\nhost: localhost\r\nauthorization: Bearer ${api.users.viewer.token}\r\n\r\n`,
+  );
+  const answer = await text(socket);
+  expect(answer).toMatch(/^HTTP\/1\.[01] 400 /);
+  expect(answer).toContain('common.validation.field_invalid');
+});
 
 test('a file is read no faster than its caller takes it, and no further once the caller is gone', async () => {
   const headers = { authorization: `Bearer ${api.users.viewer.token}` };

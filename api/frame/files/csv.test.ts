@@ -15,6 +15,7 @@ test.each([
   ['＝1', "'＝1"],
   ['\t=1', "'\t'=1"],
   ["a;=cmd|' /C calc'!A0;b", "a;'=cmd|' /C calc'!A0;b"],
+  ['a;"=1+1;b', `a;"'=1+1;b`],
   ['first\n=1', "first\n'=1"],
 ])('%j cannot be a formula in any cell of a spreadsheet', (text, safe) => {
   expect(withoutFormulas(text)).toBe(safe);

@@ -2,7 +2,7 @@
  * What a spreadsheet takes for a formula: a cell that begins with one of these signs. A spreadsheet that separates by
  * semicolons or tabs finds more beginnings inside a quoted field. Full-width signs count too.
  */
-const FORMULA_START = /(?<=^|[;\t\r\n])(?=[=+\-@\t\r＝＋－＠])/g;
+const FORMULA_START = /(?<=(?:^|[;\t\r\n])"*)(?=[=+\-@\t\r＝＋－＠])/g;
 const NEEDS_QUOTES = /[",;\t\r\n]/;
 
 /** A line of a CSV file (RFC 4180); null is an empty field. */
