@@ -165,9 +165,13 @@ test(`${CALLERS} callers of a silent database are answered while it is silent, a
   expect(await transferCount()).toBe(before);
 
   while (asked.length > 0) {
-    const again = asked.splice(0, 20).map(({ outgoingTransfer, key }) => pay(outgoingTransfer, key));
-    for (const answer of await Promise.all(again)) {
-      expect([answer.status, answer.headers.get('x-idempotency-status')], answer.text).toEqual([201, 'processed']);
+    const again = asked.splice(0, 20);
+    const answered = await Promise.all(again.map(({ outgoingTransfer, key }) => pay(outgoingTransfer, key)));
+    for (const [index, answer] of answered.entries()) {
+      const payment = again[index];
+      // A busy machine may take longer than the deadline: then nothing was done, and its caller asks once more.
+      if (answer.status === 503 && payment !== undefined) asked.push(payment);
+      else expect([answer.status, answer.headers.get('x-idempotency-status')], answer.text).toEqual([201, 'processed']);
     }
   }
   expect(await transferCount()).toBe(before + CALLERS);
