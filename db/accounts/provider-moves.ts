@@ -21,9 +21,9 @@ export async function applyProviderMove(
   const locked = await lockAccount(tx, accountId);
   if (locked === null) return 'waiting';
   const { row, account } = locked;
-  const told = { status, number: number.toString(), toldBy: provider };
+  const reported = { status, number: number.toString(), toldBy: provider };
   if (row.provider !== provider) {
-    await insertBreak(tx, locked, 'account-of-another-provider', told);
+    await insertBreak(tx, locked, 'account-of-another-provider', reported);
     return 'break';
   }
   if (row.providerStatusNumber !== null && number <= row.providerStatusNumber) return 'no-effect';
@@ -31,7 +31,7 @@ export async function applyProviderMove(
   if (account.status === 'pending') return 'applied';
   if (status === 'closed' && isFinalAccountStatus(account.status)) return 'no-effect';
   if (!canFollow(account, status)) {
-    await insertBreak(tx, locked, 'account-outcome-contradicts', told);
+    await insertBreak(tx, locked, 'account-outcome-contradicts', reported);
     return 'break';
   }
   const change = status === 'closed' ? NO_CHANGE : {};

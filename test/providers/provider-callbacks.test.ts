@@ -349,7 +349,7 @@ describe('an account that its provider moves', () => {
     expect((await read(id)).status).toBe('declined');
   });
 
-  test('needs nobody to close it when its provider closes it while that is asked for', async () => {
+  test('is closed at once when its provider closes it while a request to close it is under way', async () => {
     const { id } = await openedAccount();
     const workflow = { code: 'client.direct' };
     await api.call('PATCH', `/accounts/${id}`, { workflow, data: { account: { status: 'closed' } } });
