@@ -27,7 +27,6 @@ import {
   type LockedAccountRow,
   lockAccount,
   NO_CHANGE,
-  type ProviderChange,
   readOpenItems,
   saveAccount,
   wakeAccountConnection,
@@ -123,7 +122,7 @@ export async function recordAccountOutcome(tx: Transaction, report: AccountRepor
       return open(tx, locked, openAtProvider(account, outcome.reference, outcome.details));
     case 'closed':
       if (report.change !== 'close') return recordDiscrepancy(tx, locked, report);
-      return followProvider(tx, locked, { account, events: [] }, { status: 'closed', change: NO_CHANGE });
+      return followProvider(tx, locked, { account, events: [] }, 'closed');
     case 'refused':
       return refuse(tx, locked, report, outcome.error);
   }
@@ -139,13 +138,22 @@ export async function applyAccountCallback(
   provider: string,
 ): Promise<CallbackOutcome> {
   const locked = await lockAccount(tx, report.accountId);
-  if (locked !== null && locked.row.provider !== provider) {
-    await insertBreak(tx, locked, 'account-of-another-provider', { ...detailsOf(report), toldBy: provider });
-    return 'break';
-  }
+  if (locked !== null && (await isOfAnother(tx, locked, provider, detailsOf(report)))) return 'break';
   const outcome = await recordAccountOutcome(tx, report);
   if (outcome === 'applied') await wakeAccountConnection(tx, report.accountId);
   return outcome;
+}
+
+/** Whether a provider reports another's account, which is a break. */
+export async function isOfAnother(
+  tx: Transaction,
+  locked: LockedAccountRow,
+  provider: string,
+  details: Readonly<Record<string, unknown>>,
+): Promise<boolean> {
+  if (locked.row.provider === provider) return false;
+  await insertBreak(tx, locked, 'account-of-another-provider', { ...details, toldBy: provider });
+  return true;
 }
 
 /** Whether a report about a finished request contradicts its result. */
@@ -172,18 +180,22 @@ async function settle(tx: Transaction, locked: LockedAccountRow, changed: Change
 async function open(tx: Transaction, locked: LockedAccountRow, opened: ChangedAccount): Promise<CallbackOutcome> {
   const { providerStatus } = locked.row;
   if (providerStatus === null) return settle(tx, locked, opened);
-  return followProvider(tx, locked, opened, { status: providerStatus, change: NO_CHANGE });
+  return followProvider(tx, locked, opened, providerStatus);
 }
 
-/** Saves what the provider made of an account. One that it closes with money in it is a break, once. */
+/**
+ * Saves what the provider made of an account, which ends a request to open it, or with `closed` any. One that it closes with
+ * money in it is a break, once.
+ */
 export async function followProvider(
   tx: Transaction,
   locked: LockedAccountRow,
   before: ChangedAccount,
-  { status, change }: { readonly status: ProviderAccountStatus; readonly change: Partial<ProviderChange> },
+  status: ProviderAccountStatus,
 ): Promise<CallbackOutcome> {
+  const isRequestOver = status === 'closed' || locked.row.requestedChange === 'open';
   const empty = status !== 'closed' || isEmpty(before.account, await readOpenItems(tx, locked.row.id));
-  await saveAccount(tx, locked, moveAtProvider(before, status, empty), change);
+  await saveAccount(tx, locked, moveAtProvider(before, status, empty), isRequestOver ? NO_CHANGE : {});
   if (!empty && before.account.connection?.status !== 'closed') {
     await insertBreak(tx, locked, 'account-closed-with-money', {});
   }

@@ -5,8 +5,8 @@ import type { Transaction } from '../driver/client.ts';
 import { updateRow } from '../driver/queries/rows.ts';
 import { accounts } from '../frame/schema.ts';
 import type { CallbackOutcome } from '../providers/callbacks.ts';
-import { lockAccount, NO_CHANGE, wakeAccountConnection } from './accounts.ts';
-import { followProvider, insertBreak } from './connections.ts';
+import { lockAccount, wakeAccountConnection } from './accounts.ts';
+import { followProvider, insertBreak, isOfAnother } from './connections.ts';
 
 /**
  * Applies a provider's move. A report that a later one overtook changes nothing; one that overtakes the news of the opening
@@ -21,21 +21,17 @@ export async function applyProviderMove(
   const locked = await lockAccount(tx, accountId);
   if (locked === null) return 'waiting';
   const { row, account } = locked;
-  const reported = { status, number: number.toString(), toldBy: provider };
-  if (row.provider !== provider) {
-    await insertBreak(tx, locked, 'account-of-another-provider', reported);
-    return 'break';
-  }
+  const details = { status, number: number.toString() };
+  if (await isOfAnother(tx, locked, provider, details)) return 'break';
   if (row.providerStatusNumber !== null && number <= row.providerStatusNumber) return 'no-effect';
   await updateRow(tx, accounts, accountId, { providerStatus: status, providerStatusNumber: number });
   if (account.status === 'pending') return 'applied';
   if (status === 'closed' && isFinalAccountStatus(account.status)) return 'no-effect';
   if (!canFollow(account, status)) {
-    await insertBreak(tx, locked, 'account-outcome-contradicts', reported);
+    await insertBreak(tx, locked, 'account-outcome-contradicts', { ...details, toldBy: provider });
     return 'break';
   }
-  const change = status === 'closed' ? NO_CHANGE : {};
-  await followProvider(tx, locked, { account, events: [] }, { status, change });
+  await followProvider(tx, locked, { account, events: [] }, status);
   // A workflow that waits for a closing asked for here has nothing left to do.
   if (status === 'closed' && row.requestedChange !== null) await wakeAccountConnection(tx, accountId);
   return 'applied';
