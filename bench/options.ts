@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 /** Cases of a run without `--only`. */
 const USUAL_CASES = ['a', 'b', 'c', 'd', 'e', 'f'] as const;
 /** The others are excluded by default: loading takes minutes, and `routes` does without Temporal. */
-const CASES = [...USUAL_CASES, 'ledger-check', 'admissions', 'routes'] as const;
+const CASES = [...USUAL_CASES, 'ledger-check', 'admissions', 'exports', 'routes'] as const;
 export type CaseName = (typeof CASES)[number];
 
 export interface BenchOptions {
@@ -15,6 +15,8 @@ export interface BenchOptions {
   readonly largeRows: number;
   /** For the case ledger-check. */
   readonly postings: number;
+  /** For the case exports. */
+  readonly entries: number;
   /** For the case routes: the titles of the rows to measure. */
   readonly routes: RegExp;
 }
@@ -24,7 +26,7 @@ const ROUTES_DEFAULTS = { seconds: '0.4', rounds: '5', callers: '16' };
 const DEFAULTS = { seconds: '1', rounds: '3', callers: '1,16,32' };
 
 const USAGE =
-  'npm run bench -- [--only a,b,c,d,e,f,ledger-check,admissions] [--seconds 1] [--rounds 3] [--callers 1,16,32] [--large-rows 1000000] [--postings 3000000]\n' +
+  'npm run bench -- [--only a,b,c,d,e,f,ledger-check,admissions,exports] [--seconds 1] [--rounds 3] [--callers 1,16,32] [--large-rows 1000000] [--postings 3000000] [--entries 1000000]\n' +
   'npm run bench -- --only routes [--routes PATTERN] [--seconds 0.4] [--rounds 5] [--callers 16]';
 
 /** Parses the command line; throws the usage on unknown options. */
@@ -38,6 +40,7 @@ export function readOptions(words: readonly string[]): BenchOptions {
       callers: { type: 'string' },
       'large-rows': { type: 'string', default: '1000000' },
       postings: { type: 'string', default: '3000000' },
+      entries: { type: 'string', default: '1000000' },
       routes: { type: 'string', default: '' },
     },
   });
@@ -55,6 +58,7 @@ export function readOptions(words: readonly string[]): BenchOptions {
     callers: (values.callers ?? defaults.callers).split(',').map(positive),
     largeRows: positive(values['large-rows']),
     postings: positive(values.postings),
+    entries: positive(values.entries),
     routes: new RegExp(values.routes),
   };
 }

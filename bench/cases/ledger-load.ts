@@ -8,19 +8,19 @@ const POSTINGS_PER_TRANSFER = 1 + 1 / FEE_EVERY;
 
 /**
  * Straight-through transfers between the accounts of `createAccounts`, as the service would have written them: rows
- * of both sides, postings with versions and balances, and events. Returns the number of postings.
+ * of both sides, postings with versions and balances, and events; between the first so many accounts. Returns the number of postings.
  */
-export async function loadLedger(sql: postgres.Sql, postings: number): Promise<number> {
+export async function loadLedger(sql: postgres.Sql, postings: number, accounts = ACCOUNT_COUNT): Promise<number> {
   let left = Math.ceil(postings / POSTINGS_PER_TRANSFER);
-  for (; left > 0; left -= CHUNK) await loadChunk(sql, Math.min(CHUNK, left));
+  for (; left > 0; left -= CHUNK) await loadChunk(sql, Math.min(CHUNK, left), accounts);
   const [row] = await sql<{ postings: number }[]>`SELECT count(*)::integer AS postings FROM postings`;
   return row?.postings ?? 0;
 }
 
-async function loadChunk(sql: postgres.Sql, transfers: number): Promise<void> {
+async function loadChunk(sql: postgres.Sql, transfers: number, accounts: number): Promise<void> {
   await sql.begin(async (tx) => {
     await tx.unsafe(`SET LOCAL work_mem = '256MB'; SET LOCAL synchronous_commit = off`);
-    await tx.unsafe(TRANSFERS.replace('$transfers', String(transfers)));
+    await tx.unsafe(TRANSFERS.replace('$transfers', String(transfers)).replaceAll('$accounts', String(accounts)));
     await tx.unsafe(ENTRIES);
     for (const statement of ROWS) await tx.unsafe(statement);
     await tx.unsafe('DROP TABLE loaded_transfers, loaded_entries');
@@ -36,8 +36,8 @@ const TRANSFERS = `
     to_char(now, 'YYYYMMDD') || '-A' || posting_id + n AS outgoing_number, to_char(now, 'YYYYMMDD') || '-M' || posting_id + n AS incoming_number,
     now + interval '1 microsecond' * n AS at
   FROM earlier CROSS JOIN generate_series(1, $transfers) AS n
-    JOIN numbered source ON source.number = n * 7 % ${ACCOUNT_COUNT}
-    JOIN numbered destination ON destination.number = (n * 7 + 1) % ${ACCOUNT_COUNT}
+    JOIN numbered source ON source.number = n * 7 % $accounts
+    JOIN numbered destination ON destination.number = (n * 7 + 1) % $accounts
   ORDER BY n`;
 
 /** Each transfer from each account's side: version and balance after it. `part` 1 is the principal, 2 the fee. */

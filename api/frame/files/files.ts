@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Contract, Entries, NoEntries, Route, RouteContext, UntypedHandler } from '../route.ts';
 import { fields } from '../schemas/schemas.ts';
 
@@ -34,11 +35,17 @@ export function fileRoute<const Params extends Entries = NoEntries, const Query 
   };
 }
 
+/**
+ * A file rests so many times as long as its last part took, so that a long one hardly slows payments: the busier the service, the longer a part
+ * takes, and the longer the rest.
+ */
+const REST = 3;
+
 /** How the sending of a file ended: in full, because the caller went away, or by a failure. */
 export type FileEnd = 'complete' | 'abandoned' | { readonly failure: unknown };
 
 /**
- * The body of an answer, read on demand. On a failure `cut` must end the connection: without the last chunk the caller
+ * The body of an answer, read on demand, with rests between its parts. On a failure `cut` must end the connection: without the last chunk the caller
  * sees that the file is not whole. The stream itself then stays open, as the server would report its error in the file.
  */
 export function fileBody(
@@ -48,6 +55,7 @@ export function fileBody(
   const encoder = new TextEncoder();
   const parts = chunks[Symbol.asyncIterator]();
   let isOver = false;
+  let restMs = 0;
   const end = (how: FileEnd) => {
     if (!isOver) ended(how);
     isOver = true;
@@ -56,7 +64,10 @@ export function fileBody(
     {
       async pull(controller) {
         try {
+          await sleep(restMs);
+          const startedMs = performance.now();
           const { done, value } = await parts.next();
+          restMs = REST * (performance.now() - startedMs);
           // The caller went away meanwhile, which has closed the stream.
           if (isOver) return;
           if (done !== true) return controller.enqueue(encoder.encode(value));
