@@ -10,12 +10,14 @@ import type { Reader, Transaction } from '../driver/client.ts';
 import { listOf, type PageOf, type PageRequest, readPage } from '../driver/queries/lists.ts';
 import { type Given, prepared } from '../driver/queries/queries.ts';
 import { insertRow, lockIn, lookUpIn, updateRow } from '../driver/queries/rows.ts';
-import { type AuditEntry, appendAuditEntry, type Initiator } from '../frame/audit-entries.ts';
+import { auditorOf, type Initiator } from '../frame/audit-entries.ts';
 import { readClock } from '../frame/clock.ts';
 import { equalTo } from '../frame/filters.ts';
 import { newId } from '../frame/ids.ts';
 import { beneficiaries, beneficiaryBankAccounts } from '../frame/schema.ts';
 import { appendBeneficiaryEvent } from './events.ts';
+
+const audit = auditorOf('beneficiary-bank-account');
 
 type Row = typeof beneficiaryBankAccounts.$inferSelect;
 
@@ -45,10 +47,6 @@ export async function insertBankAccount(
   const { beneficiaryId, status, country, currency } = row;
   audit(tx, row.id, { initiator, action: 'created', after: { beneficiaryId, status, country, currency } });
   return row;
-}
-
-function audit(tx: Transaction, resourceId: string, entry: Omit<AuditEntry, 'resource' | 'resourceId'>): void {
-  appendAuditEntry(tx, { resource: 'beneficiary-bank-account', resourceId, ...entry });
 }
 
 const LOCK_BENEFICIARY = lockIn(beneficiaries, 'update');

@@ -18,13 +18,15 @@ import { listOf, type PageOf, type PageRequest, readPage } from '../driver/queri
 import { type Given, prepared } from '../driver/queries/queries.ts';
 import { insertRow, lockIn, lookUpIn, updateRow } from '../driver/queries/rows.ts';
 import { isListed } from '../driver/values.ts';
-import { type AuditEntry, appendAuditEntry, type Initiator } from '../frame/audit-entries.ts';
+import { auditorOf, type Initiator } from '../frame/audit-entries.ts';
 import { readClock } from '../frame/clock.ts';
 import { equalTo } from '../frame/filters.ts';
 import { newId } from '../frame/ids.ts';
 import { beneficiaries, beneficiaryBankAccounts } from '../frame/schema.ts';
 import { insertBankAccount, type NewBankAccount } from './bank-accounts.ts';
 import { appendBeneficiaryEvent } from './events.ts';
+
+const audit = auditorOf('beneficiary');
 
 type Row = typeof beneficiaries.$inferSelect;
 
@@ -64,10 +66,6 @@ export async function createBeneficiary(tx: Transaction, beneficiary: NewBenefic
   );
   await appendBeneficiaryEvent(tx, { type: 'beneficiary-created', beneficiary: row, occurredAt: now });
   return { beneficiary: row, bankAccounts };
-}
-
-function audit(tx: Transaction, resourceId: string, entry: Omit<AuditEntry, 'resource' | 'resourceId'>): void {
-  appendAuditEntry(tx, { resource: 'beneficiary', resourceId, ...entry });
 }
 
 const LOCK = lockIn(beneficiaries, 'update');

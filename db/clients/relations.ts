@@ -13,12 +13,14 @@ import { listOf, type PageOf, type PageRequest, readPage } from '../driver/queri
 import { type Given, prepared } from '../driver/queries/queries.ts';
 import { insertRow, lookUpIn, updateRow } from '../driver/queries/rows.ts';
 import { isListed } from '../driver/values.ts';
-import { type AuditEntry, appendAuditEntry, type Initiator } from '../frame/audit-entries.ts';
+import { auditorOf, type Initiator } from '../frame/audit-entries.ts';
 import { readClock } from '../frame/clock.ts';
 import { equalTo } from '../frame/filters.ts';
 import { newId } from '../frame/ids.ts';
 import { clientRelations } from '../frame/schema.ts';
 import { LOCK_CLIENT } from './locks.ts';
+
+const audit = auditorOf('client-relation');
 
 const ENTITY = 'clientRelation';
 
@@ -77,10 +79,6 @@ export async function insertClientRelations(
   const rows = await Promise.all(insertions);
   for (const { id, relation } of rows) audit(tx, id, { initiator, action: 'created', after: { clientId, relation } });
   return rows;
-}
-
-function audit(tx: Transaction, resourceId: string, entry: Omit<AuditEntry, 'resource' | 'resourceId'>): void {
-  appendAuditEntry(tx, { resource: 'client-relation', resourceId, ...entry });
 }
 
 const LOCK = prepared((db, given: Given<{ clientId: ClientId; id: ClientRelationId }>) =>

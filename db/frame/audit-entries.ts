@@ -77,6 +77,12 @@ export function appendAuditEntry(tx: Transaction, entry: AuditEntry): void {
   sendWithCommit(tx.statement(APPEND, values));
 }
 
+/** `appendAuditEntry` for one kind of resource. */
+export function auditorOf(resource: AuditedResource) {
+  return (tx: Transaction, resourceId: string, entry: Omit<AuditEntry, 'resource' | 'resourceId'>): void =>
+    appendAuditEntry(tx, { resource, resourceId, ...entry });
+}
+
 /** Amounts keep every digit. */
 function json(fields: AuditedFields | null): string | null {
   return fields === null ? null : (stringify(fields) ?? null);

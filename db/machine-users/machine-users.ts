@@ -8,10 +8,12 @@ import { listOf, type PageOf, type PageRequest, readPage } from '../driver/queri
 import { type Given, prepared, type RowOf } from '../driver/queries/queries.ts';
 import { lockIn, lookUpIn } from '../driver/queries/rows.ts';
 import { isListed } from '../driver/values.ts';
-import { type AuditEntry, appendAuditEntry, type Initiator } from '../frame/audit-entries.ts';
+import { auditorOf, type Initiator } from '../frame/audit-entries.ts';
 import { equalTo } from '../frame/filters.ts';
 import { newId } from '../frame/ids.ts';
 import { machineUserKeys, machineUsers } from './machine-users-schema.ts';
+
+const audit = auditorOf('machine-user');
 
 export interface MachineUser {
   readonly id: MachineUserId;
@@ -159,10 +161,6 @@ export async function registerMachineUser(
   if (made.length === 0 && known.length > 0) return;
   if (made.length > 0) audit(tx, id, { initiator, action: 'created', after: { name, roles, kid: key.kid } });
   else audit(tx, id, { initiator, action: 'key-added', after: { kid: key.kid } });
-}
-
-function audit(tx: Transaction, id: MachineUserId, entry: Omit<AuditEntry, 'resource' | 'resourceId'>): void {
-  appendAuditEntry(tx, { resource: 'machine-user', resourceId: id, ...entry });
 }
 
 /** Adds a key, so that the old one can then be revoked. Null for an unknown user. */

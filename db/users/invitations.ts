@@ -19,13 +19,15 @@ import type { Reader, Transaction } from '../driver/client.ts';
 import { listOf, type PageOf, type PageRequest, readPage } from '../driver/queries/lists.ts';
 import { type Given, prepared } from '../driver/queries/queries.ts';
 import { insertRow, insertRowOnce, lockIn, lookUpIn, updateRow } from '../driver/queries/rows.ts';
-import { type AuditEntry, appendAuditEntry, type Initiator } from '../frame/audit-entries.ts';
+import { auditorOf, type Initiator } from '../frame/audit-entries.ts';
 import { readClock } from '../frame/clock.ts';
 import { equalTo } from '../frame/filters.ts';
 import { newId } from '../frame/ids.ts';
 import { wake } from '../frame/workflow-wakeups.ts';
 import { requireClients } from './client-relations.ts';
 import { userInvitations, userSignUps } from './users-schema.ts';
+
+const audit = auditorOf('user-invitation');
 
 export type UserInvitationRow = typeof userInvitations.$inferSelect;
 export type UserSignUpRow = typeof userSignUps.$inferSelect;
@@ -82,10 +84,6 @@ export async function inviteUser(
     audit(tx, id, { initiator, action: 'created', after: { clientId, userClientRelation, status } });
   }
   return rows;
-}
-
-function audit(tx: Transaction, resourceId: string, entry: Omit<AuditEntry, 'resource' | 'resourceId'>): void {
-  appendAuditEntry(tx, { resource: 'user-invitation', resourceId, ...entry });
 }
 
 /** Records the invited person's answer to invitations that were pending. */

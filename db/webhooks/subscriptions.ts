@@ -6,13 +6,15 @@ import type { Reader, Transaction } from '../driver/client.ts';
 import { listOf, type PageOf, type PageRequest, readPage } from '../driver/queries/lists.ts';
 import { type Given, prepared } from '../driver/queries/queries.ts';
 import { insertRow, lookUpIn, updateRow } from '../driver/queries/rows.ts';
-import { type AuditEntry, appendAuditEntry, type Initiator } from '../frame/audit-entries.ts';
+import { auditorOf, type Initiator } from '../frame/audit-entries.ts';
 import { readClock } from '../frame/clock.ts';
 import { equalTo } from '../frame/filters.ts';
 import { newId } from '../frame/ids.ts';
 import type { Keyring } from '../frame/keyring.ts';
 import { wake } from '../frame/workflow-wakeups.ts';
 import { webhookSecretRow, webhookSecrets, webhookSubscriptions } from './schema.ts';
+
+const audit = auditorOf('webhook-subscription');
 
 export type WebhookSubscription = typeof webhookSubscriptions.$inferSelect;
 
@@ -48,10 +50,6 @@ export async function createWebhookSubscription(
   await insertSecret(tx, keyring, { subscriptionId: id, secret, createdAt });
   audit(tx, id, { initiator, action: 'created', after: openFields(created) });
   return created;
-}
-
-function audit(tx: Transaction, resourceId: string, entry: Omit<AuditEntry, 'resource' | 'resourceId'>): void {
-  appendAuditEntry(tx, { resource: 'webhook-subscription', resourceId, ...entry });
 }
 
 function openFields({ modules, types, status }: WebhookSubscription) {
