@@ -1,5 +1,5 @@
 import { type BenchAccount, createAccounts } from '../accounts.ts';
-import { type Contender, type Measurement, median } from '../load/measure.ts';
+import { type Contender, type Measurement, middle } from '../load/measure.ts';
 import { processorTimeMs, residentBytes } from '../load/processor-time.ts';
 import type { Bench } from '../main.ts';
 import type { Served } from '../stage.ts';
@@ -118,15 +118,3 @@ async function exportStatement(bench: Bench, api: Served, accountId: string, for
 
 /** A mark may be cut in two by the end of a chunk. */
 const MARK_LENGTH = '<Ntry>'.length - 1;
-
-function middle(samples: readonly Measurement[]): Measurement {
-  const [first] = samples;
-  if (first === undefined) throw new Error('the bench needs a round');
-  return {
-    ...first,
-    perSecond: median(samples.map(({ perSecond }) => perSecond)),
-    p50Ms: median(samples.map(({ p50Ms }) => p50Ms ?? Number.NaN)),
-    p99Ms: median(samples.map(({ p99Ms }) => p99Ms ?? Number.NaN)),
-    processorMs: median(samples.map(({ processorMs }) => processorMs ?? Number.NaN)),
-  };
-}

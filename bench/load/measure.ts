@@ -47,15 +47,13 @@ export async function compare(
       }
     }
     for (const [contender, taken] of samples) {
-      measurements.push({
-        case: name,
-        contender: contender.name,
-        callers: count,
-        perSecond: median(taken.map((one) => one.count / (one.elapsedMs / 1000))),
-        p50Ms: median(taken.map((one) => one.p50Ms)),
-        p99Ms: median(taken.map((one) => one.p99Ms)),
-        processorMs: median(taken.map((one) => one.processorMs)),
-      });
+      const of = { case: name, contender: contender.name, callers: count };
+      const measured = taken.map(({ elapsedMs, ...one }) => ({
+        ...of,
+        ...one,
+        perSecond: one.count / (elapsedMs / 1000),
+      }));
+      measurements.push(middle(measured));
     }
   }
   return measurements;
@@ -71,6 +69,25 @@ async function sample(
   const result = await callers.run({ ...contender.load, requests, ...extent });
   const processorMs = (processorTimeMs(contender.processIds) - beforeMs) / Math.max(1, result.count);
   return { ...result, processorMs };
+}
+
+/** The medians of one contender's rounds. */
+export function middle(rounds: readonly Measurement[]): Measurement {
+  const [first] = rounds;
+  if (first === undefined) throw new Error('a bench needs a round');
+  const of = (value: (round: Measurement) => number | null): number | null => {
+    const values = rounds.map(value);
+    return values.includes(null) ? null : median(values.filter((one) => one !== null));
+  };
+  return {
+    case: first.case,
+    contender: first.contender,
+    callers: first.callers,
+    perSecond: median(rounds.map(({ perSecond }) => perSecond)),
+    p50Ms: of(({ p50Ms }) => p50Ms),
+    p99Ms: of(({ p99Ms }) => p99Ms),
+    processorMs: of(({ processorMs }) => processorMs),
+  };
 }
 
 export function median(values: readonly number[]): number {

@@ -1,14 +1,15 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A webhook receiver process that accepts everything. On request by message it reports what arrived and when. */
+/** A webhook receiver process that accepts everything. On request by message it reports what arrived since the last `begin`, and when. */
 export interface Received {
   readonly count: number;
   readonly firstMs: number;
   readonly lastMs: number;
 }
 
-let received: Received = { count: 0, firstMs: 0, lastMs: 0 };
+const NOTHING: Received = { count: 0, firstMs: 0, lastMs: 0 };
+let received = NOTHING;
 
 const server = createServer((request, response) => {
   request.resume().on('end', () => {
@@ -18,5 +19,8 @@ const server = createServer((request, response) => {
   });
 });
 server.listen(0, '127.0.0.1', () => process.send?.({ port: (server.address() as AddressInfo).port }));
-process.on('message', () => process.send?.(received));
+process.on('message', (question) => {
+  if (question === 'begin') received = NOTHING;
+  process.send?.(received);
+});
 process.on('disconnect', () => process.exit(0));
