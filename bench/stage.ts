@@ -26,6 +26,7 @@ export interface Stage {
   readonly api: Served;
   readonly worker: RunningProcess;
   readonly sandbox: RunningProcess;
+  readonly sandboxUrl: string;
   readonly floor: Served;
   readonly floorWorker: RunningProcess;
   readonly token: string;
@@ -102,6 +103,7 @@ export async function startStage(say: (line: string) => void): Promise<Stage> {
       temporal,
       sql: connect(database.url),
       sandbox: await launcher.launch('sandbox', 'sandbox/main.ts'),
+      sandboxUrl: launcher.environment.SANDBOX_URL ?? '',
       worker: await launcher.launch('worker', 'activities/main.ts'),
       floorWorker: await launcher.launch('floor-worker', 'bench/floor/floor-worker.ts'),
       floor: await launcher.serve('floor', 'bench/floor/floor-server.ts', await freePort()),

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { isIban } from '../domain/accounts/bank-accounts.ts';
 import { isCurrency } from '../domain/frame/money.ts';
 import { isCountry } from '../domain/frame/parties/countries.ts';
 import { checkText } from '../domain/frame/parties/names.ts';
@@ -37,7 +38,15 @@ function whole(minimum: number, maximum: number) {
   return v.pipe(v.number(message), v.integer(message), v.minValue(minimum, message), v.maxValue(maximum, message));
 }
 
-const bank = v.strictObject({ name: text, address: text, country, routingCodes: v.record(code, v.string()) });
+const bankFields = { name: text, address: text, country, routingCodes: v.record(code, v.string()) };
+
+const intermediary = v.strictObject({
+  ...bankFields,
+  accountNumber: v.optional(v.nullable(text), null),
+  iban: v.optional(v.nullable(v.pipe(v.string(), v.check(isIban, 'must be an IBAN without spaces'))), null),
+});
+
+const bank = v.strictObject({ ...bankFields, intermediary: v.optional(v.nullable(intermediary), null) });
 
 const offer = v.strictObject({
   currencies: v.union([every, v.array(currency)]),

@@ -156,7 +156,7 @@ export async function readStatement(
 
 /** A return or failure has its own amount: it may be partial. */
 function standingAfter(before: Standing | undefined, { kind, amountMinor }: StatementEntry): Standing {
-  const moved = kind === 'payment-out' || kind === 'payment-in';
+  const moved = kind === 'payment-out' || kind === 'payment-in' || kind === 'opening-balance';
   return moved
     ? { amountMinor, moved, undoneMinor: null }
     : { amountMinor: before?.amountMinor ?? null, moved, undoneMinor: amountMinor };
@@ -165,7 +165,7 @@ function standingAfter(before: Standing | undefined, { kind, amountMinor }: Stat
 function keyOf({ kind, serviceProviderId, ourReference }: StatementEntry): PaymentKey {
   if (kind === 'payment-in' || kind === 'payment-in-sent-back')
     return { direction: 'in', reference: serviceProviderId };
-  return { direction: 'out', reference: ourReference ?? serviceProviderId };
+  return { direction: kind === 'opening-balance' ? 'opening' : 'out', reference: ourReference ?? serviceProviderId };
 }
 
 function textOf({ direction, reference }: PaymentKey): string {
@@ -179,7 +179,7 @@ async function suspectsOfStatement(
   reported: ReportedPayments,
 ): Promise<PaymentKey[]> {
   const suspects: PaymentKey[] = [];
-  for (const direction of ['in', 'out'] as const) {
+  for (const direction of ['in', 'out', 'opening'] as const) {
     const payments = [...reported.values()].filter(({ key }) => key.direction === direction);
     for (let start = 0; start < payments.length; start += PAGE) {
       const page = payments.slice(start, start + PAGE);
@@ -235,9 +235,14 @@ async function lookAgain(
 /** Null if the provider does not know the payment, undefined if it does not answer. */
 async function lookUp(provider: Provider, key: PaymentKey, call: CallOptions): Promise<Standing | null | undefined> {
   try {
-    return key.direction === 'in'
-      ? await lookUpIn(provider, key.reference, call)
-      : await lookUpOut(provider, key.reference, call);
+    switch (key.direction) {
+      case 'in':
+        return await lookUpIn(provider, key.reference, call);
+      case 'out':
+        return await lookUpOut(provider, key.reference, call);
+      case 'opening':
+        return await lookUpOpening(provider, key.reference, call);
+    }
   } catch (error) {
     if (error instanceof ProviderUnavailable && !call.signal?.aborted) return undefined;
     throw error;
@@ -258,6 +263,12 @@ async function lookUpOut(provider: Provider, reference: string, call: CallOption
   const moved = outcome === 'accepted' || outcome === 'completed';
   if (moved) return { amountMinor, moved, undoneMinor: null };
   return { amountMinor, moved, undoneMinor: outcome === 'returned' ? payment.returnedMinor : amountMinor };
+}
+
+async function lookUpOpening(provider: Provider, accountId: string, call: CallOptions): Promise<Standing | null> {
+  const opening = await provider.lookUpOpeningBalance(accountId, call);
+  if (opening.outcome === 'not-found') return null;
+  return { amountMinor: opening.amountMinor, moved: true, undoneMinor: null };
 }
 
 /** A difference that cannot be looked up stays open. */

@@ -17,8 +17,7 @@ import type { MigrationSource } from './migration-port.ts';
  *   Only a refusal that the provider reports as the state of the payment or account is an outcome.
  * - `not-found` means that the provider itself does not know the reference; any other 404 leaves the outcome open.
  * - Look-ups and callbacks carry the provider's amount and currency, and for a return the returned amount.
- *
- * Schemes and deposit information need no call: they are part of the provider's offers in the configuration (domain/providers/providers.ts).
+ * - Schemes and deposit information need no call: they are part of the provider's offers in the configuration.
  */
 export interface Provider extends MigrationSource {
   readonly name: string;
@@ -208,6 +207,7 @@ export const STATEMENT_ENTRY_KINDS = [
   'payment-out-returned',
   'payment-in',
   'payment-in-sent-back',
+  'opening-balance',
 ] as const;
 export type StatementEntryKind = (typeof STATEMENT_ENTRY_KINDS)[number];
 
@@ -220,7 +220,7 @@ export interface StatementEntry {
   readonly amountMinor: bigint;
   readonly currency: string;
   readonly serviceProviderId: string;
-  /** The outgoing transfer's id for payments out; the incoming transfer's for returned money. */
+  /** Our id of the transfer, for payments out and returned money, or of the account whose opening balance it is. */
   readonly ourReference: string | null;
 }
 

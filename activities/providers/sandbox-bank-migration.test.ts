@@ -133,6 +133,61 @@ describe('a beneficiary', () => {
   });
 });
 
+const ACCOUNT = {
+  sourceId: 'k/1',
+  reference: 'a-1',
+  clientReference: 'r-1',
+  currency: 'GBP',
+  country: 'GB',
+  balance: 12.5,
+  iban: null,
+  accountNumber: '31926819',
+  routingCodes: { 'sort-code': '040075' },
+};
+const ACCOUNT_ID = '0190c8a0-5a2b-7cde-8f00-000000000001';
+
+describe('an account', () => {
+  test.each([
+    [12.5, 1250n],
+    [0, 0n],
+    [-0.01, -1n],
+  ])('has its owner, its numbers and its balance: %s', async (balance, balanceMinor) => {
+    says.body = { ...ACCOUNT, balance, ourReference: null, status: 'open' };
+    const { sourceId, balance: _, ...account } = ACCOUNT;
+    expect(await calls.lookUpExistingAccount(sourceId, {})).toEqual({ outcome: 'found', ...account, balanceMinor });
+    expect(says.paths).toEqual(['/bank/existing-accounts/k%2F1']);
+  });
+
+  test('is handed over under the id that the bank names, with the balance of that instant', async () => {
+    says.body = { ...ACCOUNT, ourReference: ACCOUNT_ID };
+    const request = { sourceId: 'k/1', accountId: '0190c8a0-5a2b-7cde-8f00-000000000002', alias: 'Old' };
+    expect(await calls.handOverAccount(request, {})).toMatchObject({ accountId: ACCOUNT_ID, balanceMinor: 1250n });
+    expect(says.paths).toEqual(['/bank/existing-accounts/k%2F1/hand-over']);
+  });
+
+  test('shows with which balance it was handed over', async () => {
+    says.body = { ourReference: ACCOUNT_ID, currency: 'GBP', openingBalance: 12.5 };
+    const opening = { outcome: 'handed-over', currency: 'GBP', amountMinor: 1250n };
+    expect(await calls.lookUpOpeningBalance(ACCOUNT_ID, {})).toEqual(opening);
+    says.status = 404;
+    says.body = { error: refusal('not-found') };
+    expect(await calls.lookUpOpeningBalance(ACCOUNT_ID, {})).toEqual({ outcome: 'not-found' });
+  });
+
+  test.each<[string, Json]>([
+    ['no balance', { balance: null }],
+    ['more decimals than the currency has', { balance: 0.001 }],
+    ['a currency that is none', { currency: 'XXX' }],
+    ['another source id', { sourceId: 'k/2' }],
+    ['an id that is none', { ourReference: 'SBA-1' }],
+    ['no id', { ourReference: null }],
+  ])('with %s is not handed over: no answer', async (_, change) => {
+    says.body = { ...ACCOUNT, ourReference: ACCOUNT_ID, ...change };
+    const request = { sourceId: 'k/1', accountId: ACCOUNT_ID, alias: 'Old' };
+    await expect(calls.handOverAccount(request, {})).rejects.toMatchObject({ name: 'ProviderUnavailable' });
+  });
+});
+
 describe('the bank', () => {
   test('refuses for good with 400 and 422', async () => {
     for (const status of [400, 422]) {

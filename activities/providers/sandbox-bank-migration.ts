@@ -1,11 +1,24 @@
 import { LosslessNumber } from 'lossless-json';
 import * as v from 'valibot';
-import type { MigrationSource, Unchecked } from './migration-port.ts';
-import { type BankAnswer, type BankConnection, isNotFound, refusalOf, understood } from './sandbox-bank-wire.ts';
+import { isUuid } from '../../domain/frame/ids.ts';
+import { isCurrency, parseAmountMinor } from '../../domain/frame/money.ts';
+import type { ExistingAccount, MigrationSource, Unchecked } from './migration-port.ts';
+import {
+  AMOUNT,
+  type BankAnswer,
+  type BankConnection,
+  IDENTIFIERS,
+  isNotFound,
+  lookUp,
+  refusalOf,
+  requireAbout,
+  unavailable,
+  understood,
+} from './sandbox-bank-wire.ts';
 
 const NOT_FOUND = { outcome: 'not-found' } as const;
 
-/** Looks up clients and beneficiaries that the sandbox bank had before. */
+/** Clients, beneficiaries and accounts that the sandbox bank had before. */
 export function migrationCalls(bank: BankConnection): MigrationSource {
   return {
     async lookUpClient(sourceId, options) {
@@ -36,7 +49,76 @@ export function migrationCalls(bank: BankConnection): MigrationSource {
       };
       return { outcome: 'found', reference, clientReference, beneficiary: present(beneficiary) };
     },
+
+    ...accountCalls(bank),
   };
+}
+
+type AccountCalls = Pick<MigrationSource, 'lookUpExistingAccount' | 'handOverAccount' | 'lookUpOpeningBalance'>;
+
+function accountCalls(bank: BankConnection): AccountCalls {
+  return {
+    async lookUpExistingAccount(sourceId, options) {
+      const answer = await bank.call('GET', `/existing-accounts/${encodeURIComponent(sourceId)}`, null, options);
+      return nothingOf(answer) ?? existingAccount(sourceId, understood(EXISTING_ACCOUNT, answer.body));
+    },
+
+    async handOverAccount({ sourceId, accountId: ourReference, alias }, options) {
+      const path = `/existing-accounts/${encodeURIComponent(sourceId)}/hand-over`;
+      const answer = await bank.call('POST', path, { ourReference, alias }, options);
+      const none = nothingOf(answer);
+      if (none !== null) return none;
+      const account = understood(HANDED_OVER, answer.body);
+      return { ...existingAccount(sourceId, account), accountId: account.ourReference };
+    },
+
+    lookUpOpeningBalance: (accountId, options) =>
+      lookUp(bank, `/accounts/${encodeURIComponent(accountId)}`, options, (body) => {
+        const { ourReference, currency, openingBalance } = understood(OPENED_WITH, body);
+        requireAbout(accountId, ourReference);
+        return { outcome: 'handed-over', currency, amountMinor: balanceMinor(openingBalance, currency) };
+      }),
+  };
+}
+
+const EXISTING_ACCOUNT = v.object({
+  sourceId: v.string(),
+  reference: v.string(),
+  clientReference: v.string(),
+  currency: v.string(),
+  country: v.string(),
+  balance: AMOUNT,
+  ...IDENTIFIERS,
+});
+
+const HANDED_OVER = v.object({
+  ...EXISTING_ACCOUNT.entries,
+  ourReference: v.pipe(v.string(), v.check(isUuid)),
+});
+
+const OPENED_WITH = v.object({ ourReference: v.string(), currency: v.string(), openingBalance: AMOUNT });
+
+function existingAccount(asked: string, account: v.InferOutput<typeof EXISTING_ACCOUNT>): ExistingAccount {
+  const { sourceId, reference, clientReference, currency, country, iban, accountNumber, routingCodes } = account;
+  requireAbout(asked, sourceId);
+  return {
+    outcome: 'found',
+    reference,
+    clientReference,
+    currency,
+    country,
+    iban,
+    accountNumber,
+    routingCodes,
+    balanceMinor: balanceMinor(account.balance, currency),
+  };
+}
+
+/** Unlike a payment's amount, a balance may be zero or negative. */
+function balanceMinor(digits: string, currency: string): bigint {
+  const minor = isCurrency(currency) ? parseAmountMinor(digits, currency, { positive: false }) : null;
+  if (typeof minor !== 'bigint') throw unavailable('answer not understood');
+  return minor;
 }
 
 function nothingOf(answer: BankAnswer) {

@@ -30,7 +30,7 @@ const depositDetailsShown = named(
   fields({ ...details, intermediaryAccount: nullable(named('IntermediaryAccount', fields(details))) }),
 );
 
-const DETAILS_EXAMPLE = {
+const ACCOUNT_FIELDS_EXAMPLE = {
   accountHolderName: 'Ada Lovelace',
   country: 'GB',
   currency: 'GBP',
@@ -41,8 +41,9 @@ const DETAILS_EXAMPLE = {
   reference: null,
   bankName: null,
   bankAddress: null,
-  intermediaryAccount: null,
 };
+
+const DETAILS_EXAMPLE = { ...ACCOUNT_FIELDS_EXAMPLE, intermediaryAccount: null };
 
 const getDepositInformation = route(
   {
@@ -50,7 +51,8 @@ const getDepositInformation = route(
     path: '/accounts/{id}/deposit-information',
     operationId: 'getDepositInformation',
     summary: 'How to pay into an account',
-    description: 'One entry per scheme that can pay into the account, and always one for `internal`.',
+    description:
+      'One entry per scheme that can pay into the account, and always one for `internal`. `intermediaryAccount`, in `swift` alone: the correspondent through which the provider’s bank is reached, and its account there.',
     tag: 'Accounts',
     params: { id: uuid<AccountId>() },
     response: fields({ depositInformation: map(ROUTING_CODE_KEY, depositDetailsShown, SCHEMES_MAX) }),
@@ -64,6 +66,21 @@ const getDepositInformation = route(
             accountNumber: '31926819',
             bankName: 'Sandbox Bank plc',
             bankAddress: '1 Sandbox Street, London EC2V 7AA, United Kingdom',
+          },
+          swift: {
+            ...DETAILS_EXAMPLE,
+            routingCodes: { bic: 'SBNKGB2L' },
+            iban: 'GB29NWBK60161331926819',
+            bankName: 'Sandbox Bank plc',
+            bankAddress: '1 Sandbox Street, London EC2V 7AA, United Kingdom',
+            intermediaryAccount: {
+              ...ACCOUNT_FIELDS_EXAMPLE,
+              accountHolderName: 'Sandbox Bank plc',
+              routingCodes: { bic: 'SBXCGB2L' },
+              accountNumber: '8900627301',
+              bankName: 'Sandbox Correspondent Bank plc',
+              bankAddress: '6 Sandbox Street, London EC2V 7AA, United Kingdom',
+            },
           },
           internal: { ...DETAILS_EXAMPLE, ledgerNumber: '000000000185' },
         },

@@ -23,7 +23,9 @@ import {
   text,
   uuid,
 } from '../frame/schemas/schemas.ts';
+import { MIGRATION_ERRORS, migrationConnectShown, presentMigratedConnection } from '../providers/migrations.ts';
 import { PROVIDER_CODE_LENGTH_MAX } from '../providers/schemas.ts';
+import { findAccountToMigrate, migrationWorkflow, storeMigratedAccount } from './migrations.ts';
 import {
   ACCOUNT_EXAMPLE,
   ACCOUNT_NUMBER_LENGTH_MAX,
@@ -50,19 +52,31 @@ const postAccount = route(
     operationId: 'createAccount',
     summary: 'Open an account',
     description:
-      'The provider opens a built-in account after the answer, and the account becomes active or declined. A plug-in account is pending until the caller reports its connection with PATCH.',
+      'The provider opens a built-in account after the answer, and the account becomes active or declined. A plug-in account is pending until the caller reports its connection with PATCH. `client.migration` takes an account over from the named provider, where `data.sourceId` is its id: it is active at once, and the balance that the provider states is its opening balance. Its client was migrated before, or has another account there.',
     tag: TAG,
     roles: ['operator'],
-    workflows: { 'client.issuing': issuingWorkflow },
+    workflows: { 'client.issuing': issuingWorkflow, 'client.migration': migrationWorkflow },
     response: fields({ account: accountShown }),
+    responseConnect: migrationConnectShown,
     errors: [
       'common.coding.internal.record_not_found',
       'client.status.not_active',
       'connect.offer.unavailable',
-      'connect.method.type_mismatch',
+      'common.state.illegal_transition',
+      'account.currency.mismatch',
+      'connect.client.not_connected',
+      'connect.client.mismatch',
+      ...MIGRATION_ERRORS,
     ],
     examples: {
       requests: {
+        'client.migration': {
+          data: {
+            sourceId: 'account-individual-gbp',
+            account: { clientId: ACCOUNT_EXAMPLE.clientId, currency: 'GBP', alias: 'GBP Account' },
+          },
+          connect: { type: 'explicit', serviceProvider: 'sandbox-bank' },
+        },
         'client.issuing': {
           data: { account: { clientId: ACCOUNT_EXAMPLE.clientId, currency: 'GBP', alias: 'GBP Account' } },
           connect: { method: 'built-in', type: 'explicit', serviceProvider: 'sandbox-bank' },
@@ -71,7 +85,20 @@ const postAccount = route(
       response: { account: PENDING_ACCOUNT_EXAMPLE },
     },
   },
-  async ({ body, initiator, services, write }) => {
+  async ({ body, requestId, initiator, services, storedAnswer, write }) => {
+    if (body.code === 'client.migration') {
+      const asked = { services, requestId, provider: body.connect.serviceProvider, sourceId: body.data.sourceId };
+      const wanted = { ...body.data.account, method: body.connect.method };
+      const found = await findAccountToMigrate(asked, wanted, storedAnswer);
+      if ('rendered' in found) return found;
+      return write(async (tx) => {
+        const { account, connection } = await storeMigratedAccount(tx, found, initiator);
+        return {
+          data: { account: presentAccount(account) },
+          connect: { connection: presentMigratedConnection({ ...found.origin, ...connection }) },
+        };
+      });
+    }
     const { clientId, currency: code, country = null, alias } = body.data.account;
     const chosen = chooseProvider(services.configuration.providers, body.connect, { currency: code, country });
     return write(async (tx) => {

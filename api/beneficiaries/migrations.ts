@@ -1,5 +1,5 @@
-import { findMigratedBeneficiary, requireClientAtProvider } from '../../db/beneficiaries/migrations.ts';
-import { isHereAlready, type MigrationOrigin } from '../../db/clients/migrations.ts';
+import { findMigratedBeneficiary } from '../../db/beneficiaries/migrations.ts';
+import { isHereAlready, type MigrationOrigin, requireClientAtProvider } from '../../db/clients/migrations.ts';
 import { DomainError, refusal } from '../../domain/frame/errors.ts';
 import type { ClientId } from '../../domain/frame/ids.ts';
 import type { RenderedAnswer } from '../frame/route.ts';
@@ -28,7 +28,7 @@ export async function findBeneficiaryToMigrate(
   const earlier = await storedAnswer();
   if (earlier !== null) return earlier;
   const source = migrationSource(services, provider);
-  const client = await requireClientAtProvider(reader, clientId, provider);
+  const client = await requireClientAtProvider(reader, 'beneficiary', { clientId, provider });
   if (here !== null) throw isHereAlready('beneficiary', asked, here);
   const of: LookUp = { ...asked, entity: 'beneficiary' };
   const found = await lookUp(of, (call) => source.lookUpBeneficiary(sourceId, call));

@@ -12,7 +12,7 @@ import { PROVIDER_CODE_LENGTH_MAX } from './schemas.ts';
 const SOURCE_ID_LENGTH_MAX = 200;
 const REFERENCE_LENGTH_MAX = 255;
 
-/** The provider's id of the client or beneficiary to import. */
+/** The provider's id of what to import. */
 export const sourceId = text(SOURCE_ID_LENGTH_MAX);
 
 /** Only that provider knows the source id, so it is always named. */
@@ -57,7 +57,7 @@ export function presentMigratedConnection(connection: {
 export interface LookUp {
   readonly services: Services;
   readonly requestId: string;
-  readonly entity: 'client' | 'beneficiary';
+  readonly entity: 'client' | 'beneficiary' | 'account';
   readonly provider: string;
   readonly sourceId: string;
 }

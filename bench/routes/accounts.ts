@@ -1,7 +1,7 @@
-import { randomInt } from 'node:crypto';
+import { randomInt, randomUUID } from 'node:crypto';
 import type { PreparedRequest } from '../load/callers.ts';
 import { type RouteRow, write } from './row.ts';
-import { FRESH_COUNT, inTurns, PARENT_COUNT, type Supplies, times } from './supplies.ts';
+import { FRESH_COUNT, inTurns, PARENT_COUNT, STOCK_COUNT, type Supplies, times } from './supplies.ts';
 
 const BUILT_IN = { method: 'built-in', type: 'explicit', serviceProvider: 'sandbox-bank' };
 const PLUG_IN = { method: 'plug-in', type: 'explicit', serviceProvider: 'custom-bank' };
@@ -15,6 +15,30 @@ function newAccounts({ accounts }: Supplies, connect: object): PreparedRequest[]
 
 function ofEachAccount(path: string): (supplies: Supplies) => Promise<PreparedRequest[]> {
   return async ({ accounts }) => accounts.map(({ accountId }) => ({ path: path.replace('{accountId}', accountId) }));
+}
+
+const CLIENT_AT_BANK = 'client-individual';
+
+/** Each of another account that the bank has for one migrated client. */
+async function migrations(supplies: Supplies): Promise<PreparedRequest[]> {
+  const connect = { type: 'explicit', serviceProvider: 'sandbox-bank' };
+  await supplies.made('migrated client', () =>
+    supplies.send('POST', [write('/clients', 'migration', { sourceId: CLIENT_AT_BANK }, connect)]),
+  );
+  const [client] = await supplies.sql<{ clientId: string }[]>`
+    SELECT client_id AS "clientId" FROM client_connections WHERE source_id = ${CLIENT_AT_BANK}`;
+  const account = { clientId: client?.clientId, currency: 'GBP' };
+  const sourceIds = times(STOCK_COUNT, () => randomUUID());
+  for (const sourceId of sourceIds) {
+    const existing = { sourceId, clientSourceId: CLIENT_AT_BANK, currency: 'GBP', country: 'GB', balance: 10 };
+    const body = JSON.stringify(existing);
+    const { status } = await fetch(`${supplies.bench.stage.sandboxUrl}/bank/existing-accounts`, {
+      method: 'POST',
+      body,
+    });
+    if (status !== 201) throw new Error(`the bank answered ${status}`);
+  }
+  return sourceIds.map((sourceId) => write('/accounts', 'client.migration', { sourceId, account }, connect));
 }
 
 /** Of accounts whose statement has some entries. */
@@ -39,6 +63,14 @@ export const accountRows: readonly RouteRow[] = [
     route: 'POST /accounts',
     variant: 'plug-in',
     requests: async (supplies) => newAccounts(supplies, PLUG_IN),
+  },
+  {
+    route: 'POST /accounts',
+    variant: 'migration',
+    requests: migrations,
+    once: true,
+    aim: null,
+    remark: 'asks the bank twice, on the same machine',
   },
   {
     route: 'PATCH /accounts/{accountId}',

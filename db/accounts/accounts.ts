@@ -88,32 +88,16 @@ export function accountOf(row: AccountRow): Account {
 
 /** Issues an account (specification 4.5, `client.issuing`). A built-in account then opens at its provider. */
 export async function createAccount(tx: Transaction, wanted: NewAccount, initiator: Initiator): Promise<Account> {
-  const client = await tx.first(SHARE_CLIENT, { id: wanted.clientId });
-  if (client === null) throw recordNotFound('account', 'clientId', wanted.clientId);
-  if (client.status !== 'active') {
-    const message = `The client is ${client.status} and opens no accounts.`;
-    throw refusal('client.status.not_active', ['account', 'clientId', wanted.clientId], message);
-  }
   const now = await readClock(tx);
   const builtIn = wanted.method === 'built-in';
-  const row = await insertRow(tx, accounts, {
-    ...wanted,
-    id: newId<AccountId>(),
-    status: 'pending',
-    ledgerNumber: await drawLedgerNumber(tx),
-    accountHolderName: client.fullName,
-    accountHolderIdentityType: client.identityType,
-    connectionId: newId(),
-    connectionState: 'creation-in-progress',
+  const account = await insertAccount(tx, wanted, now, {
     requestedChange: builtIn ? 'open' : null,
     changeAttempt: builtIn ? 1 : 0,
     nextCheckAt: builtIn ? new Date(now.getTime() + CHANGE_CHECK_MS) : null,
-    createdAt: now,
   });
-  const account = accountOf(row);
   const { events } = emit({ account, events: [] }, 'connection-creation-instructed', {});
   await appendAccountEvents(tx, account.id, events, now);
-  auditCreation(tx, account, initiator);
+  auditAccountCreation(tx, account, initiator);
   if (builtIn) {
     await requireClientConnection(tx, wanted.clientId, wanted.provider, now);
     await wakeAccountConnection(tx, account.id);
@@ -121,9 +105,43 @@ export async function createAccount(tx: Transaction, wanted: NewAccount, initiat
   return account;
 }
 
-function auditCreation(tx: Transaction, account: Account, initiator: Initiator): void {
+/** A pending account of a client that is active, and stays so until the transaction ends. */
+export async function insertAccount(
+  tx: Transaction,
+  wanted: NewAccount,
+  now: Date,
+  more: Partial<typeof accounts.$inferInsert>,
+): Promise<Account> {
+  const client = await tx.first(SHARE_CLIENT, { id: wanted.clientId });
+  if (client === null) throw recordNotFound('account', 'clientId', wanted.clientId);
+  if (client.status !== 'active') {
+    const message = `The client is ${client.status} and opens no accounts.`;
+    throw refusal('client.status.not_active', ['account', 'clientId', wanted.clientId], message);
+  }
+  const row = await insertRow(tx, accounts, {
+    id: newId<AccountId>(),
+    ...wanted,
+    status: 'pending',
+    ledgerNumber: await drawLedgerNumber(tx),
+    accountHolderName: client.fullName,
+    accountHolderIdentityType: client.identityType,
+    connectionId: newId(),
+    connectionState: 'creation-in-progress',
+    ...more,
+    createdAt: now,
+  });
+  return accountOf(row);
+}
+
+/** `more`: how the account came to be, if not by issuing. */
+export function auditAccountCreation(
+  tx: Transaction,
+  account: Account,
+  initiator: Initiator,
+  more: Readonly<Record<string, unknown>> = {},
+): void {
   const { id, clientId, status, country, currency, ledgerNumber, method, provider } = account;
-  const after = { clientId, status, country, currency, ledgerNumber, method, serviceProvider: provider };
+  const after = { clientId, status, country, currency, ledgerNumber, method, serviceProvider: provider, ...more };
   appendAuditEntry(tx, { initiator, resource: 'account', resourceId: id, action: 'created', after });
 }
 
@@ -234,7 +252,7 @@ export async function saveAccount(
       revision: row.revision + 1n,
     });
   } catch (error) {
-    if (uniqueViolation(error) === 'accounts_by_iban') throw ibanTaken(account);
+    if (uniqueViolation(error) === 'accounts_by_iban') throw ibanTaken(account.iban);
     throw error;
   }
   await appendAccountEvents(tx, row.id, events, now);
@@ -255,9 +273,9 @@ function requireAccountMoves(steps: readonly Account[]): void {
   }
 }
 
-function ibanTaken(account: Account): Error {
+export function ibanTaken(iban: string | null): Error {
   const message = 'Another open account of this currency has this IBAN.';
-  return refusal('common.state.illegal_transition', ['account', 'iban', account.iban ?? ''], message);
+  return refusal('common.state.illegal_transition', ['account', 'iban', iban ?? ''], message);
 }
 
 async function appendAccountEvents(

@@ -7,6 +7,7 @@ import {
 } from '../../domain/accounts/balance-adjustments.ts';
 import { recordNotFound } from '../../domain/frame/errors.ts';
 import type { AccountId, BalanceAdjustmentId } from '../../domain/frame/ids.ts';
+import type { LockedAccount } from '../../domain/ledger/ledger.ts';
 import { sendWithCommit, type Transaction } from '../driver/client.ts';
 import { appendAuditEntry, type Initiator } from '../frame/audit-entries.ts';
 import { readClock } from '../frame/clock.ts';
@@ -28,6 +29,18 @@ export async function adjustBalance(
   const account = accounts.get(id);
   if (account === undefined) throw recordNotFound('account', 'id', id);
   checkBalanceAdjustment(request, account);
+  const adjustment = postAdjustment(tx, request, account, now);
+  audit(tx, adjustment, initiator);
+  return adjustment;
+}
+
+/** Posts and records an adjustment of a locked account. */
+export function postAdjustment(
+  tx: Transaction,
+  request: BalanceAdjustmentRequest,
+  account: LockedAccount,
+  now: Date,
+): BalanceAdjustment {
   const adjustment = {
     ...request,
     id: newId<BalanceAdjustmentId>(),
@@ -35,7 +48,6 @@ export async function adjustBalance(
   };
   sendWithCommit(post(tx, balanceAdjustmentPosting(adjustment, account, now)));
   record(tx, adjustment, now);
-  audit(tx, adjustment, initiator);
   return adjustment;
 }
 

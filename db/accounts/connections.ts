@@ -217,10 +217,15 @@ async function scheduleLookUp(tx: Transaction, { row, now }: LockedAccountRow): 
   await update(tx, row, { nextCheckAt: nextLookUp(row.changeSubmittedAt ?? now, now).at });
 }
 
-async function isIbanTaken(tx: Transaction, row: AccountRow, iban: string | null): Promise<boolean> {
+/** Whether an open account other than this one has the IBAN. */
+export async function isIbanTaken(
+  reader: Reader,
+  { id, currency }: Pick<AccountRow, 'id' | 'currency'>,
+  iban: string | null,
+): Promise<boolean> {
   if (iban === null) return false;
-  const taken = await tx.execute(sql`
-    SELECT id FROM accounts WHERE iban = ${iban} AND currency = ${row.currency} AND id <> ${row.id}
+  const taken = await reader.execute(sql`
+    SELECT id FROM accounts WHERE iban = ${iban} AND currency = ${currency} AND id <> ${id}
       AND main_account_id IS NULL AND status NOT IN ('closed', 'declined')`);
   return taken.length > 0;
 }

@@ -4,7 +4,7 @@ import type { AccountId } from '../../domain/frame/ids.ts';
 import type { Transaction } from '../driver/client.ts';
 import { updateRow } from '../driver/queries/rows.ts';
 import { accounts } from '../frame/schema.ts';
-import type { CallbackOutcome } from '../providers/callbacks.ts';
+import { awaitMigrations, type CallbackOutcome } from '../providers/callbacks.ts';
 import { lockAccount, wakeAccountConnection } from './accounts.ts';
 import { followProvider, insertBreak, isOfAnother } from './connections.ts';
 
@@ -18,7 +18,11 @@ export async function applyProviderMove(
   { accountId, status, number }: ProviderAccountMove<AccountId>,
   provider: string,
 ): Promise<CallbackOutcome> {
-  const locked = await lockAccount(tx, accountId);
+  let locked = await lockAccount(tx, accountId);
+  if (locked === null) {
+    await awaitMigrations(tx, provider);
+    locked = await lockAccount(tx, accountId);
+  }
   if (locked === null) return 'waiting';
   const { row, account } = locked;
   const details = { status, number: number.toString() };
@@ -35,4 +39,21 @@ export async function applyProviderMove(
   // A workflow that waits for a closing asked for here has nothing left to do.
   if (status === 'closed' && row.requestedChange !== null) await wakeAccountConnection(tx, accountId);
   return 'applied';
+}
+
+const EARLY_MOVE = `
+  SELECT payload ->> 'status' AS status, (payload ->> 'number')::bigint AS number FROM provider_callbacks
+  WHERE our_reference = $1 AND outcome = 'waiting' AND provider = $2 AND kind = 'account-status-changed'
+  ORDER BY number DESC LIMIT 1`;
+
+/**
+ * Follows the last move that the provider reported before the account was here. Its callback stays as it is: a holder of the
+ * account's lock never waits for a callback's row. The caller has locked out callbacks (`lockMigrations`).
+ */
+export async function applyEarlyMove(tx: Transaction, accountId: AccountId, provider: string): Promise<void> {
+  const [move] = await tx.statement<Pick<ProviderAccountMove<AccountId>, 'status' | 'number'>>(EARLY_MOVE, [
+    accountId,
+    provider,
+  ]);
+  if (move !== undefined) await applyProviderMove(tx, { accountId, ...move }, provider);
 }

@@ -1,21 +1,22 @@
 import { and, eq, or } from 'drizzle-orm';
-import { refusal } from '../../domain/frame/errors.ts';
-import { asId, type BeneficiaryId, type ClientId } from '../../domain/frame/ids.ts';
+import { recordNotFound, refusal } from '../../domain/frame/errors.ts';
+import { type AccountId, asId, type BeneficiaryId, type ClientId } from '../../domain/frame/ids.ts';
 import type { Reader, Transaction } from '../driver/client.ts';
 import { type Given, prepared } from '../driver/queries/queries.ts';
 import type { Initiator } from '../frame/audit-entries.ts';
+import { clients } from '../frame/schema.ts';
 import { createClient, type NewClient } from './clients.ts';
 import { recordExistingClient } from './connections.ts';
 import { clientConnections } from './connections-schema.ts';
 
-/** The origin of a migrated client or beneficiary: the requested id, and the provider's own. */
+/** The origin of a migrated client, beneficiary or account: the requested id, and the provider's own. */
 export interface MigrationOrigin {
   readonly provider: string;
   readonly sourceId: string;
   readonly reference: string;
 }
 
-/** The id by which a request names a client or beneficiary to migrate. */
+/** The id by which a request names what to migrate. */
 export type MigrationSourceId = Omit<MigrationOrigin, 'reference'>;
 
 const FIND = prepared((db, given: Given<MigrationSourceId & { readonly reference: string | null }>) =>
@@ -41,11 +42,41 @@ export async function findMigratedClient(
   return row?.clientId ?? null;
 }
 
+const CLIENT_AT_PROVIDER = prepared((db, given: Given<{ clientId: ClientId; provider: string }>) =>
+  db
+    .select({ status: clients.status, state: clientConnections.state, reference: clientConnections.reference })
+    .from(clients)
+    .leftJoin(
+      clientConnections,
+      and(eq(clientConnections.clientId, clients.id), eq(clientConnections.provider, given.provider)),
+    )
+    .where(eq(clients.id, given.clientId)),
+);
+
+/**
+ * The provider's id of a client whose beneficiaries and accounts can be migrated. The client is active, and was either
+ * migrated from the provider or created there with an account.
+ */
+export async function requireClientAtProvider(
+  reader: Reader,
+  kind: 'beneficiary' | 'account',
+  { clientId, provider }: { readonly clientId: ClientId; readonly provider: string },
+): Promise<{ readonly reference: string }> {
+  const row = await reader.first(CLIENT_AT_PROVIDER, { clientId, provider });
+  if (row === null) throw recordNotFound(kind, 'clientId', clientId);
+  if (row.status !== 'active') {
+    throw refusal('client.status.not_active', [kind, 'clientId', clientId], 'The client is not active.');
+  }
+  if (row.state === 'completed-up-to-date' && row.reference !== null) return { reference: row.reference };
+  const message = `${provider} does not know the client: migrate it first, or open an account there.`;
+  throw refusal('connect.client.not_connected', [kind, 'clientId', clientId], message);
+}
+
 /** The refusal of a second migration; `id` is the existing record. */
 export function isHereAlready(
-  kind: 'client' | 'beneficiary',
+  kind: 'client' | 'beneficiary' | 'account',
   { provider, sourceId }: MigrationSourceId,
-  id: ClientId | BeneficiaryId,
+  id: ClientId | BeneficiaryId | AccountId,
 ) {
   return refusal(
     'common.state.illegal_transition',

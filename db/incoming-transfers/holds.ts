@@ -1,4 +1,5 @@
-import { and, eq } from 'drizzle-orm';
+import { and, eq, sql } from 'drizzle-orm';
+import type { Account } from '../../domain/accounts/accounts.ts';
 import { recordNotFound, refusal } from '../../domain/frame/errors.ts';
 import type { AccountId, IncomingTransferId } from '../../domain/frame/ids.ts';
 import { dateInUtc } from '../../domain/frame/time/dates.ts';
@@ -18,7 +19,7 @@ import { readClock } from '../frame/clock.ts';
 import { incomingTransfers, provisionedAccountCredits } from '../frame/schema.ts';
 import { changeReceivable, lockAccounts, post } from '../ledger/ledger.ts';
 import { type CallbackOutcome, lockPaymentIn, type PaymentInKey } from '../providers/callbacks.ts';
-import { lockReceiver } from './payment-matching.ts';
+import { lockReceiver, matchPayment } from './payment-matching.ts';
 import { change, lockTransfer, postArrival, wakeIncoming } from './work.ts';
 
 const ENTITY = 'incomingTransfer';
@@ -189,4 +190,37 @@ async function carryOut(
   if (decision.status === 'on-hold') return hold(tx, transfer, account, decision.holdReason, now);
   if (account === null) throw new Error(`incoming transfer ${transfer.id} has no account to settle to`);
   await settleHeld(tx, transfer, account, decision.status, now);
+}
+
+const UNMATCHED = prepared((db, given: Given<Pick<Account, 'provider' | 'currency' | 'iban' | 'accountNumber'>>) => {
+  const { id, status, holdReason, provider, currency, receiverAccount } = incomingTransfers;
+  return db
+    .select()
+    .from(incomingTransfers)
+    .where(
+      and(
+        eq(status, 'on-hold'),
+        eq(holdReason, 'no-match'),
+        eq(provider, given.provider),
+        eq(currency, given.currency),
+        sql`(upper(replace(${receiverAccount} ->> 'iban', ' ', '')) = ${given.iban} OR ${receiverAccount} ->> 'accountNumber' = ${given.accountNumber})`,
+      ),
+    )
+    .orderBy(id);
+});
+
+/**
+ * Gives an account that has just come from its provider the payments to it that came before it and matched no account. What
+ * the provider still holds is matched when it is released. The caller has locked out callbacks (`lockMigrations`).
+ */
+export async function receiveEarlyArrivals(tx: Transaction, account: Account): Promise<void> {
+  for (const found of await tx.run(UNMATCHED, account)) {
+    const matched = await matchPayment(tx, namedReceiverOf(found));
+    if (matched.match !== 'one' || matched.accountId !== account.id) continue;
+    const { transfer, account: receiver, now } = await begin(tx, found.id, account.id);
+    if (transfer.status !== 'on-hold' || transfer.accountId !== null || receiver === null) continue;
+    await assignCredit(tx, transfer, receiver);
+    await carryOut(tx, transfer, receiver, decideArrival(receiver), now);
+    await wakeIncoming(tx, transfer.id);
+  }
 }

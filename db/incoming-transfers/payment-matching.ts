@@ -13,6 +13,7 @@ import type { Reader, Transaction } from '../driver/client.ts';
 import { type Given, prepared } from '../driver/queries/queries.ts';
 import { accounts } from '../frame/schema.ts';
 import { lockAccounts } from '../ledger/ledger.ts';
+import { awaitMigrations } from '../providers/callbacks.ts';
 
 /** The payer's description of the receiver. Any part may be missing or wrong. */
 export interface NamedReceiver {
@@ -33,7 +34,7 @@ const OPEN_FIRST = sql`status IN ('closed', 'declined'), id DESC`;
  * Matches a payment to an account: by IBAN, then by account number and routing code, then by a ledger number in the
  * reference. A sub-account shares its main account's bank details; its own ledger number identifies it.
  */
-async function matchPayment(reader: Reader, payment: NamedReceiver): Promise<PaymentMatch> {
+export async function matchPayment(reader: Reader, payment: NamedReceiver): Promise<PaymentMatch> {
   const main = await findByBankDetails(reader, payment);
   const named = await listByLedgerNumbers(reader, payment);
   return chooseReceiver(main, named);
@@ -96,7 +97,11 @@ export async function lockReceiver(
   tx: Transaction,
   payment: NamedReceiver,
 ): Promise<{ readonly account: LockedAccount | null; readonly hold: HoldReason | null }> {
-  const found = await matchPayment(tx, payment);
+  let found = await matchPayment(tx, payment);
+  if (found.match === 'none') {
+    await awaitMigrations(tx, payment.provider);
+    found = await matchPayment(tx, payment);
+  }
   if (found.match !== 'one') {
     return { account: null, hold: found.match === 'none' ? 'no-match' : 'ambiguous-match' };
   }

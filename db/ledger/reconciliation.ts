@@ -24,6 +24,28 @@ interface StandingRow extends Standing {
   readonly reference: string;
 }
 
+// $1 provider, $2 currency, $3 references
+const STANDINGS: Readonly<Record<PaymentKey['direction'], string>> = {
+  out: `
+    SELECT transfer.id::text AS reference, transfer.amount_minor AS "amountMinor",
+      transfer.status IN ('released', 'completed') AND NOT transfer.returned AS moved,
+      CASE WHEN transfer.returned THEN (
+        SELECT amount_minor FROM incoming_transfers WHERE incoming_transfers.id = transfer.incoming_transfer_id
+      ) WHEN transfer.status = 'failed' THEN transfer.amount_minor END AS "undoneMinor"
+    FROM outgoing_transfers transfer WHERE transfer.id IN (SELECT jsonb_array_elements_text($3::jsonb)::uuid)
+      AND transfer.provider = $1 AND transfer.currency = $2 AND transfer.scope = 'external'`,
+  in: `
+    SELECT service_provider_id AS reference, amount_minor AS "amountMinor", send_back_status <> 'done' AS moved,
+      CASE WHEN send_back_status = 'done' THEN amount_minor END AS "undoneMinor"
+    FROM incoming_transfers
+    WHERE provider = $1 AND currency = $2 AND service_provider_id IN (SELECT jsonb_array_elements_text($3::jsonb))`,
+  opening: `
+    SELECT account_id::text AS reference, amount_minor AS "amountMinor", true AS moved, NULL::bigint AS "undoneMinor"
+    FROM balance_adjustments JOIN accounts ON accounts.id = account_id
+    WHERE workflow_type = 'opening-balance' AND account_id IN (SELECT jsonb_array_elements_text($3::jsonb)::uuid)
+      AND provider = $1 AND accounts.currency = $2`,
+};
+
 /** These payments according to our ledger, by reference; unknown ones are absent. */
 export async function readStandings(
   reader: Reader,
@@ -31,23 +53,9 @@ export async function readStandings(
   direction: PaymentKey['direction'],
   references: readonly string[],
 ): Promise<ReadonlyMap<string, Standing>> {
-  const known = direction === 'out' ? references.filter((reference) => isUuid(reference)) : references;
-  const wanted = sql`(SELECT jsonb_array_elements_text(${JSON.stringify(known)}::jsonb))`;
-  const rows =
-    direction === 'out'
-      ? await reader.execute<StandingRow>(sql`
-          SELECT transfer.id::text AS reference, transfer.amount_minor AS "amountMinor",
-            transfer.status IN ('released', 'completed') AND NOT transfer.returned AS moved,
-            CASE WHEN transfer.returned THEN (
-              SELECT amount_minor FROM incoming_transfers WHERE incoming_transfers.id = transfer.incoming_transfer_id
-            ) WHEN transfer.status = 'failed' THEN transfer.amount_minor END AS "undoneMinor"
-          FROM outgoing_transfers transfer WHERE transfer.id IN (SELECT wanted::uuid FROM ${wanted} AS of (wanted))
-            AND transfer.provider = ${provider} AND transfer.currency = ${currency} AND transfer.scope = 'external'`)
-      : await reader.execute<StandingRow>(sql`
-          SELECT service_provider_id AS reference, amount_minor AS "amountMinor", send_back_status <> 'done' AS moved,
-            CASE WHEN send_back_status = 'done' THEN amount_minor END AS "undoneMinor"
-          FROM incoming_transfers
-          WHERE provider = ${provider} AND currency = ${currency} AND service_provider_id IN (SELECT wanted FROM ${wanted} AS of (wanted))`);
+  // The provider's references are its own; ours are ids.
+  const known = direction === 'in' ? references : references.filter((reference) => isUuid(reference));
+  const rows = await reader.statement<StandingRow>(STANDINGS[direction], [provider, currency, JSON.stringify(known)]);
   return new Map(rows.map(({ reference, ...standing }) => [reference, standing]));
 }
 
@@ -81,8 +89,9 @@ export interface BookedPayment extends PaymentKey {
 }
 
 /**
- * Payments whose principal was posted between the position's settlement account and a client, after a given posting and
- * within a period, oldest first. A returned payment is listed under its outgoing transfer.
+ * Payments whose principal was posted between the position's settlement account and a client, and opening balances, after a
+ * given posting and within a period, oldest first. A returned payment is listed under its outgoing transfer. Other balance
+ * adjustments have an empty reference: no statement has them.
  */
 export async function listBooked(
   reader: Reader,
@@ -99,13 +108,15 @@ export async function listBooked(
         SELECT * FROM postings WHERE debit_account_id = (SELECT id FROM settlement) AND debit_version IS NULL AND id > ${range.after.toString()}::bigint
       ) AS moved
       WHERE posted_at >= ${range.from.toISOString()}::timestamptz AND posted_at < ${range.until.toISOString()}::timestamptz
-        AND entry_type = 'principal' AND num_nonnulls(outgoing_transfer_id, incoming_transfer_id) = 1
+        AND entry_type = 'principal'
+        AND (num_nonnulls(outgoing_transfer_id, incoming_transfer_id) = 1 OR debit_transaction_type = 'balance-adjustment')
       ORDER BY id LIMIT ${range.limit}
     )
     SELECT page.id AS "postingId",
-      CASE WHEN arrived.service_provider_id IS NULL THEN 'out' ELSE 'in' END AS direction,
-      coalesce(arrived.service_provider_id, page.outgoing_transfer_id::text, returned.id::text, '') AS reference
+      CASE WHEN opening.account_id IS NOT NULL THEN 'opening' WHEN arrived.service_provider_id IS NULL THEN 'out' ELSE 'in' END AS direction,
+      coalesce(opening.account_id::text, arrived.service_provider_id, page.outgoing_transfer_id::text, returned.id::text, '') AS reference
     FROM page
+      LEFT JOIN balance_adjustments opening ON opening.posting_id = page.id AND opening.workflow_type = 'opening-balance'
       LEFT JOIN incoming_transfers arrived ON arrived.id = page.incoming_transfer_id
       LEFT JOIN outgoing_transfers returned
         ON arrived.service_provider_id IS NULL AND returned.account_id = arrived.account_id AND returned.incoming_transfer_id = arrived.id

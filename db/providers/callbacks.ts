@@ -59,6 +59,8 @@ export async function applyCallbackOnce(
   return outcome;
 }
 
+const MIGRATIONS_LOCK = 7423022;
+
 /** The callback that releases money held by a provider. */
 export const RELEASE_CALLBACK = 'payment-in-released';
 
@@ -73,6 +75,20 @@ export interface PaymentInKey {
  */
 export async function lockPaymentIn(tx: Transaction, { provider, serviceProviderId }: PaymentInKey): Promise<void> {
   await tx.execute(sql`SELECT pg_advisory_xact_lock(hashtextextended(${`${provider} ${serviceProviderId}`}, 7423021))`);
+}
+
+/**
+ * What a provider reports about an account that it has just handed over may come before the account is here, and a transaction
+ * sees no account that another is about to commit. So callbacks that find none share this lock and look again, and the
+ * migration of an account holds it alone, before it locks anything else: either it finds their rows, or they find the account.
+ */
+export async function awaitMigrations(tx: Transaction, provider: string): Promise<void> {
+  await tx.execute(sql`SELECT pg_advisory_xact_lock_shared(hashtextextended(${provider}, ${MIGRATIONS_LOCK}))`);
+}
+
+/** See `awaitMigrations`. Migrations at one provider follow one another. */
+export async function lockMigrations(tx: Transaction, provider: string): Promise<void> {
+  await tx.execute(sql`SELECT pg_advisory_xact_lock(hashtextextended(${provider}, ${MIGRATIONS_LOCK}))`);
 }
 
 /** Whether the release of this payment arrived before the payment itself. The caller has locked the payment. */

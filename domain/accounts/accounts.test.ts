@@ -418,6 +418,7 @@ describe('deposit information', () => {
       address: 'Street',
       country: 'GB',
       routingCodes: { bic: 'SBXBGB2LXXX', 'sort-code': '040668' },
+      intermediary: null,
     },
   };
   const account: Account = {

@@ -16,7 +16,11 @@ export type BalanceAdjustmentWorkflow =
       readonly type: (typeof CORRECTION_TYPES)[number];
       readonly transactionType: (typeof CORRECTION_TRANSACTION_TYPES)[number];
     }
-  | { readonly code: 'synchronization'; readonly type: typeof UNCONNECTED_SERVICE_PROVIDER };
+  | {
+      readonly code: 'synchronization';
+      /** The service itself records the opening balance, with the migration of an account; no request can. */
+      readonly type: typeof UNCONNECTED_SERVICE_PROVIDER | 'opening-balance';
+    };
 
 /** A requested adjustment; the amount is in minor units. */
 export interface BalanceAdjustmentRequest {
@@ -80,6 +84,22 @@ export function checkBalanceAdjustment(request: BalanceAdjustmentRequest, accoun
 function otherSideOf({ code, type }: BalanceAdjustmentWorkflow): SystemAccountKind {
   if (code === 'synchronization') return 'settlement';
   return type === 'fee' ? 'fee-revenue' : 'correction';
+}
+
+/** The balance with which a migrated account begins, as its provider states it. */
+export function openingBalance(
+  account: { readonly id: AccountId; readonly currency: string },
+  amountMinor: bigint,
+): BalanceAdjustmentRequest {
+  return {
+    workflow: { code: 'synchronization', type: 'opening-balance' },
+    accountId: account.id,
+    direction: 'credit',
+    amountMinor,
+    currency: account.currency,
+    description: 'opening balance',
+    unconnectedServiceProvider: null,
+  };
 }
 
 /** The one posting of an adjustment, its entry on the account's statement. */

@@ -1,9 +1,17 @@
 import { depositSchemes, type ProviderBank, type ProviderOffer } from '../providers/providers.ts';
 import { INTERNAL_SCHEME, type Schemes } from '../providers/schemes.ts';
 import type { Account } from './accounts.ts';
+import { presentRoutingCodes } from './routing-codes.ts';
+
+const SWIFT = 'swift';
 
 /** How to pay into an account by one scheme (specification 2.5). */
-export interface DepositDetails {
+export interface DepositDetails extends DepositAccount {
+  /** The account of the provider's bank at its correspondent. */
+  readonly intermediaryAccount: DepositAccount | null;
+}
+
+interface DepositAccount {
   readonly accountHolderName: string;
   readonly country: string;
   readonly currency: string;
@@ -14,7 +22,6 @@ export interface DepositDetails {
   readonly reference: string | null;
   readonly bankName: string | null;
   readonly bankAddress: string | null;
-  readonly intermediaryAccount: null;
 }
 
 export type DepositInformation = Readonly<Record<string, DepositDetails>>;
@@ -51,14 +58,32 @@ function externalDetails(account: Account, scheme: string, bank: ProviderBank | 
   const all = { ...bank?.routingCodes, ...account.routingCodes };
   const { bic, ...local } = all;
   const swift: Record<string, string> = bic === undefined ? {} : { bic };
-  const fitting = scheme === 'swift' || Object.keys(local).length === 0 ? swift : local;
+  const fitting = scheme === SWIFT || Object.keys(local).length === 0 ? swift : local;
   return {
     ...blank(account),
-    routingCodes: Object.keys(fitting).length === 0 ? null : fitting,
+    routingCodes: presentRoutingCodes(fitting),
     accountNumber: account.accountNumber,
     iban: account.iban,
     bankName: bank?.name ?? null,
     bankAddress: bank?.address ?? null,
+    intermediaryAccount: scheme === SWIFT && bank !== null ? intermediaryAccount(bank, account.currency) : null,
+  };
+}
+
+function intermediaryAccount({ name, intermediary }: ProviderBank, currency: string): DepositAccount | null {
+  if (intermediary === null) return null;
+  const { accountNumber, iban, country, routingCodes } = intermediary;
+  return {
+    accountHolderName: name,
+    country,
+    currency,
+    routingCodes: presentRoutingCodes(routingCodes),
+    accountNumber,
+    iban,
+    ledgerNumber: null,
+    reference: null,
+    bankName: intermediary.name,
+    bankAddress: intermediary.address,
   };
 }
 

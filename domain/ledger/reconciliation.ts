@@ -1,6 +1,9 @@
-/** Identifies a payment: `reference` is the outgoing transfer's id, or the provider's own id for money in. */
+/**
+ * Identifies a payment, or the opening balance of a migrated account: `reference` is the outgoing transfer's id, the provider's
+ * own id for money in, or the account's id.
+ */
 export interface PaymentKey {
-  readonly direction: 'in' | 'out';
+  readonly direction: 'in' | 'out' | 'opening';
   readonly reference: string;
 }
 

@@ -3,12 +3,23 @@ import { INTERNAL_SCHEME, type SchemeOf, type Schemes } from './schemes.ts';
 /** `built-in`: the service calls the provider. `plug-in`: the caller does, and accounts here are ledgers only. */
 export type ConnectMethod = 'built-in' | 'plug-in';
 
-/** The bank that holds an offer's accounts, for deposit information. */
-export interface ProviderBank {
+interface Bank {
   readonly name: string;
   readonly address: string;
   readonly country: string;
   readonly routingCodes: Readonly<Record<string, string>>;
+}
+
+/** The bank that holds an offer's accounts, for deposit information. */
+export interface ProviderBank extends Bank {
+  /** The correspondent through which `swift` reaches it; null: directly. */
+  readonly intermediary: Intermediary | null;
+}
+
+/** A correspondent bank, with the account that the provider's bank holds there. */
+export interface Intermediary extends Bank {
+  readonly accountNumber: string | null;
+  readonly iban: string | null;
 }
 
 /** The accounts that a provider opens, and the schemes for paying from them. */

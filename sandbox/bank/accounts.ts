@@ -1,6 +1,7 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import { PROVIDER_ACCOUNT_STATUSES } from '../../domain/accounts/connections.ts';
+import { amountNumber } from '../../domain/frame/money.ts';
 import { type Bank, callbackOf, type TimedAction, timerAfter } from './bank.ts';
 import {
   type Account,
@@ -11,6 +12,7 @@ import {
   type Identifiers,
   type Refusal,
 } from './books.ts';
+import { existingAccounts } from './existing-clients/existing-accounts.ts';
 import { isClientReference } from './existing-clients/existing-clients.ts';
 import { drawIdentifiers } from './identifiers.ts';
 import { BankError, country, currency, invalid, maybe, reference, text } from './wire.ts';
@@ -135,7 +137,7 @@ const finishOpening: TimedAction = (bank, key) => {
 function freeIdentifiers(bank: Bank, place: { currency: string; country: string }): Identifiers {
   for (;;) {
     const drawn = drawIdentifiers(place);
-    const taken = [...bank.books.accounts.values()].some(
+    const taken = [...bank.books.accounts.values(), ...existingAccounts(bank)].some(
       ({ identifiers }) => identifiers !== null && identifiers.accountNumber === drawn.accountNumber,
     );
     if (!taken) return drawn;
@@ -227,6 +229,7 @@ function accountData(account: Account) {
 }
 
 export function showAccount(account: Account) {
-  const { status, alias, error, clientReference, accountHolderName } = account;
-  return { ...accountData(account), status, alias, clientReference, accountHolderName, error };
+  const { status, alias, error, clientReference, accountHolderName, currency: code, openingMinor } = account;
+  const opening = openingMinor === undefined ? {} : { openingBalance: amountNumber(openingMinor, code) };
+  return { ...accountData(account), status, alias, clientReference, accountHolderName, ...opening, error };
 }

@@ -5,6 +5,7 @@ export interface Books {
   readonly clients: Client;
   readonly existingClients: ExistingClient;
   readonly existingBeneficiaries: ExistingBeneficiary;
+  readonly existingAccounts: ExistingAccount;
   readonly accounts: Account;
   readonly accountChanges: AccountChange;
   readonly payments: Payment;
@@ -107,6 +108,21 @@ export interface Identifiers {
   readonly routingCodes: Readonly<Record<string, string>>;
 }
 
+/** An account that the bank had before the service. Its key is `sourceId`. */
+export interface ExistingAccount {
+  readonly sourceId: string;
+  readonly reference: string;
+  readonly clientReference: string;
+  readonly status: 'open' | 'closed';
+  readonly currency: string;
+  readonly country: string;
+  /** Its own money, outside the pooled position until it is handed over; from then on the balance at that instant. */
+  readonly balanceMinor: bigint;
+  readonly identifiers: Identifiers;
+  /** The customer's reference, once it is handed over. */
+  readonly ourReference: string | null;
+}
+
 export interface Account {
   readonly ourReference: string;
   readonly reference: string;
@@ -118,6 +134,8 @@ export interface Account {
   readonly status: 'opening' | 'open' | 'refused' | 'closed';
   /** How often the bank moved it of its own accord; absent: never. */
   readonly moves?: number;
+  /** Absent: the bank opened it for the service. */
+  readonly openingMinor?: bigint;
   readonly identifiers: Identifiers | null;
   readonly error: Refusal | null;
 }
@@ -185,7 +203,8 @@ export type EntryKind =
   | 'payment-out-failed'
   | 'payment-out-returned'
   | 'payment-in'
-  | 'payment-in-sent-back';
+  | 'payment-in-sent-back'
+  | 'opening-balance';
 
 /** One movement of the pooled position. Its key is `entryId`; `sequence` counts from 1 without a gap. */
 export interface Entry {
@@ -204,7 +223,7 @@ export interface Entry {
 }
 
 export function isCredit(kind: EntryKind): boolean {
-  return kind === 'payment-in' || kind === 'payment-out-failed' || kind === 'payment-out-returned';
+  return kind !== 'payment-out' && kind !== 'payment-in-sent-back';
 }
 
 /** An action that the bank takes later by itself. */

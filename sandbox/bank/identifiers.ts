@@ -16,33 +16,42 @@ export function bicOf(country: string): string {
   return `${BANK_CODE}${country}2L`;
 }
 
+interface Place {
+  readonly currency: string;
+  readonly country: string;
+}
+
+/** Account numbers have this many digits, elsewhere ten. */
+const NUMBER_LENGTHS: Readonly<Record<string, number>> = { GB: 8, IE: 8, DE: 10, FR: 11 };
+
 /** Identifiers of a new account. The caller draws again if they are taken. */
-export function drawIdentifiers(place: { readonly currency: string; readonly country: string }): Identifiers {
+export function drawIdentifiers(place: Place): Identifiers {
+  return identifiersOf(place, digits(NUMBER_LENGTHS[place.country] ?? 10));
+}
+
+/** The identifiers of the account with this number. */
+export function identifiersOf(place: Place, accountNumber: string): Identifiers {
   const bic = { bic: bicOf(place.country) };
   switch (place.country) {
     case 'GB': {
-      const accountNumber = digits(8);
       const iban = ibanOf('GB', BANK_CODE + SORT_CODE + accountNumber);
       const local = place.currency === 'GBP' ? { 'sort-code': SORT_CODE } : {};
       return { iban, accountNumber, routingCodes: { ...local, ...bic } };
     }
     case 'IE': {
-      const accountNumber = digits(8);
       return { iban: ibanOf('IE', BANK_CODE + IRISH_SORT_CODE + accountNumber), accountNumber, routingCodes: bic };
     }
     case 'DE': {
-      const accountNumber = digits(10);
       return { iban: ibanOf('DE', GERMAN_BANK_CODE + accountNumber), accountNumber, routingCodes: bic };
     }
     case 'FR': {
-      const accountNumber = digits(11);
       const bban = FRENCH_BANK_CODE + FRENCH_BRANCH_CODE + accountNumber;
       return { iban: ibanOf('FR', bban + frenchKey(accountNumber)), accountNumber, routingCodes: bic };
     }
     case 'US':
-      return { iban: null, accountNumber: digits(10), routingCodes: { aba: ABA, ...bic } };
+      return { iban: null, accountNumber, routingCodes: { aba: ABA, ...bic } };
     default:
-      return { iban: null, accountNumber: digits(10), routingCodes: bic };
+      return { iban: null, accountNumber, routingCodes: bic };
   }
 }
 

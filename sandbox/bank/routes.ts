@@ -15,6 +15,7 @@ import {
 } from './accounts.ts';
 import type { Bank } from './bank.ts';
 import { type AccountChange, type Change, changeKey, type Payment } from './books.ts';
+import { existingAccountRoutes } from './existing-clients/existing-account-routes.ts';
 import { existingClientRoutes } from './existing-clients/existing-client-routes.ts';
 import { cut, gatewayPage, LOOK_UPS, lookUpRefused, NO_FAULTS } from './faults.ts';
 import {
@@ -69,7 +70,7 @@ export function bankRoutes(bank: Bank): Hono<{ Bindings: HttpBindings }> {
   for (const path of ['/clients/*', '/accounts', '/accounts/:ourReference', '/accounts/:ourReference/changes/*'])
     app.use(path, faulty);
   for (const path of ['/payments', '/payments/:ourReference', '/statement']) app.use(path, faulty);
-  for (const path of ['/existing-clients/:sourceId', '/existing-beneficiaries/:sourceId']) app.use(path, faulty);
+  for (const kind of ['clients', 'beneficiaries', 'accounts']) app.use(`/existing-${kind}/:sourceId/*`, faulty);
   app.use('/payments-in/:paymentId/send-back', faulty);
   const lookUps = ['/payments/:ourReference', '/payments-in/:paymentId', '/accounts/:ourReference'];
   for (const path of [...lookUps, '/accounts/:ourReference/changes/:changeReference']) app.get(path, lookedUp(bank));
@@ -77,6 +78,7 @@ export function bankRoutes(bank: Bank): Hono<{ Bindings: HttpBindings }> {
 
   serviceRoutes(app, bank);
   existingClientRoutes(app, bank);
+  existingAccountRoutes(app, bank);
   outsideRoutes(app, bank);
 
   app.get('/statement', (c) => answer(c, 200, statement(bank, c.req.query())));

@@ -182,6 +182,12 @@ const WRITES: Readonly<Record<string, () => Promise<Write>>> = {
   'POST /beneficiaries direct': async () => ({
     data: { beneficiary: { clientId, identity: COMPANY, bankAccounts: [BANK_ACCOUNT] } },
   }),
+  'POST /accounts client.migration': async () => {
+    const body = { workflow: { code: 'migration' }, data: { sourceId: 'client-accents' }, connect: FROM_BANK };
+    const { client } = (await api.call('POST', '/clients', body)).body.data;
+    const account = { clientId: client.id, currency: 'EUR' };
+    return { data: { sourceId: 'account-accents-eur', account }, connect: FROM_BANK };
+  },
   'POST /beneficiaries migration': async () => {
     const sourceId = randomUUID();
     const existing = {

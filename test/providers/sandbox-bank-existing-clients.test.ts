@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createSandboxBank } from '../../activities/providers/sandbox-bank.ts';
 import type { Json } from '../harness/api.ts';
 import {
@@ -105,4 +105,48 @@ test('an existing client opens accounts, and the name directory knows its kind',
     accountNumber: opened.accountNumber,
   });
   expect(check.body).toMatchObject({ matched: false, reasonCode: 'BANM' });
+});
+
+describe('an account that is older than the service', () => {
+  const account = { currency: 'GBP', country: 'GB', balance: 10, clientSourceId: 'client-corporate' };
+  const number = { accountNumber: '80000001', routingCodes: { 'sort-code': '04-00-75' } };
+  const payIn = (amount: number, change: Json = {}) =>
+    call('POST', '/bank/payments-in', { amount, currency: 'GBP', scheme: 'chaps', ...number, ...change });
+  const handOver = (sourceId: string, ourReference: string) =>
+    call('POST', `/bank/existing-accounts/${sourceId}/hand-over`, { ourReference, alias: 'Old' });
+
+  test('is handed over once, with the balance of that instant, also after a kill', async () => {
+    expect((await call('POST', '/bank/existing-accounts', { sourceId: 'K-1', ...account, ...number })).status).toBe(
+      201,
+    );
+    expect((await payIn(5)).status).toBe(201);
+    expect((await payIn(5, { hold: true })).status).toBe(400);
+    const ourReference = randomUUID();
+    const first = await handOver('K-1', ourReference);
+    expect(first).toMatchObject({ status: 200, body: { ourReference, balance: 15 } });
+    await payIn(7);
+    await sandbox.kill();
+    sandbox = await startSandbox({ directory: directory.path, callbackUrl: receiver.url });
+    expect((await handOver('K-1', randomUUID())).body).toEqual(first.body);
+    const { entries } = (await call('GET', `/bank/statement?account=${ourReference}`)).body;
+    expect(entries.map(({ kind, direction, amount }: Json) => [kind, direction, amount])).toEqual([
+      ['opening-balance', 'credit', 15],
+      ['payment-in', 'credit', 7],
+    ]);
+    const { accounts } = (await call('GET', '/bank/existing-accounts')).body;
+    expect(accounts.filter(({ sourceId }: Json) => sourceId === 'K-1')).toMatchObject([
+      { clientSourceId: 'client-corporate', currency: 'GBP', balance: 15, iban: null, accountNumber: '80000001' },
+    ]);
+  });
+
+  test('needs a source id of its own, a known owner and a currency', async () => {
+    const enter = async (change: Json) =>
+      (await call('POST', '/bank/existing-accounts', { sourceId: 'K-2', ...account, ...change })).status;
+    expect(await enter({ sourceId: 'account-individual-gbp' })).toBe(409);
+    expect(await enter({ clientSourceId: 'nobody' })).toBe(400);
+    expect(await enter({ clientReference: 'SBC-client-corporate' })).toBe(400);
+    expect(await enter({ currency: 'XXX' })).toBe(400);
+    expect(await enter({ balance: 0.001 })).toBe(400);
+    expect(await enter({ unknown: 1 })).toBe(400);
+  });
 });

@@ -46,7 +46,7 @@ export function existingClientRoutes(app: Hono<{ Bindings: HttpBindings }>, bank
 }
 
 /** A look-up's outcome, by the prefix of the source id. */
-function bySourceId(bank: Bank): MiddlewareHandler<{ Bindings: HttpBindings }> {
+export function bySourceId(bank: Bank): MiddlewareHandler<{ Bindings: HttpBindings }> {
   return async (c, next) => {
     const sourceId = c.req.param('sourceId') ?? '';
     const error = refusalOf(sourceId, 'fail');

@@ -121,18 +121,21 @@ export function isClientReference(bank: Bank, clientReference: string): boolean 
   return findClientByReference(bank, clientReference) !== null;
 }
 
-/** `identityType` is null if the bank does not know it. */
-export function findClientByReference(
-  bank: Bank,
-  clientReference: string,
-): { readonly identityType: 'individual' | 'corporate' | null } | null {
-  for (const client of bank.books.clients.values()) {
-    if (client.reference === clientReference) return { identityType: client.identityType ?? null };
+export interface ClientOfBank {
+  readonly fullName: string;
+  /** Null if the bank does not know it. */
+  readonly identityType: 'individual' | 'corporate' | null;
+}
+
+export function findClientByReference(bank: Bank, clientReference: string): ClientOfBank | null {
+  for (const { reference: own, fullName, identityType = null } of bank.books.clients.values()) {
+    if (own === clientReference) return { fullName, identityType };
   }
   for (const client of existingClients(bank)) {
     if (client.reference !== clientReference) continue;
-    const { type } = client.identity;
-    return { identityType: type === 'individual' || type === 'corporate' ? type : null };
+    const { type, legalName, givenName, familyName } = client.identity;
+    const fullName = legalName ?? [givenName, familyName].filter((name) => name !== null).join(' ');
+    return { fullName, identityType: type === 'individual' || type === 'corporate' ? type : null };
   }
   return null;
 }

@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import { amountNumber } from '../../../domain/frame/money.ts';
 import { type Bank, callbackOf } from '../bank.ts';
 import type { PaymentIn } from '../books.ts';
+import { findUnmigrated } from '../existing-clients/existing-accounts.ts';
 import {
   amountDigits,
   amountMinor,
@@ -46,7 +47,10 @@ export const PAYMENT_IN_REQUEST = v.object({
 });
 export type PaymentInRequest = v.InferOutput<typeof PAYMENT_IN_REQUEST>;
 
-/** An outside payer pays. The customer must match the receiver: any receiver is accepted, known or not. */
+/**
+ * An outside payer pays. The customer must match the receiver: any receiver is accepted, known or not. The customer hears
+ * nothing of a payment to an existing account that is not handed over.
+ */
 export async function receivePayment(bank: Bank, request: PaymentInRequest): Promise<PaymentIn> {
   const amount = amountMinor(request.amount, request.currency);
   checkScheme(request.scheme, request.currency);
@@ -76,6 +80,13 @@ export async function receivePayment(bank: Bank, request: PaymentInRequest): Pro
     sentBack: null,
   };
   const { receiver, currency: code, amountMinor: minor } = payment;
+  const existing = findUnmigrated(bank, receiver, code);
+  if (existing !== null) {
+    if (payment.status === 'held') throw invalid('hold', 'is not possible for an account that is not handed over');
+    const credited = { ...existing, balanceMinor: existing.balanceMinor + minor };
+    await bank.commit({ put: { paymentsIn: [payment], existingAccounts: [credited] } });
+    return payment;
+  }
   await bank.commit({
     put: {
       paymentsIn: [payment],

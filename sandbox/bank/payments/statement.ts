@@ -104,6 +104,7 @@ export function positions(bank: Bank) {
       paymentsOut: total('payment-out'),
       paymentsOutFailed: total('payment-out-failed'),
       paymentsOutReturned: total('payment-out-returned'),
+      openingBalances: total('opening-balance'),
     };
   });
 }

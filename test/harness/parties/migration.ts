@@ -3,7 +3,6 @@ import { pino } from 'pino';
 import type { Provider } from '../../../activities/providers/port.ts';
 import { createSandboxBank } from '../../../activities/providers/sandbox-bank.ts';
 import type { Configuration } from '../../../config/configuration.ts';
-import { freePort } from '../../../scripts/servers/ports.ts';
 import { type Called, type CallOptions, type Json, startApi, type TestApi } from '../api.ts';
 import { createTestDatabase } from '../servers/postgres.ts';
 import { type RunningSandbox, SANDBOX_SECRET, startSandbox, temporaryDirectory } from '../servers/sandbox.ts';
@@ -15,6 +14,8 @@ export interface MigrationStage {
   configured(change: (configuration: Configuration) => Configuration): Promise<TestApi>;
   /** Counts the service's look-ups at the bank. */
   readonly lookUps: { count: number };
+  /** What happens between the bank's answer to a hand-over and the service's transaction. */
+  readonly handOvers: { after: () => Promise<void> };
   /** Everything that the API has logged. */
   readonly logged: string[];
   sandbox: RunningSandbox;
@@ -30,10 +31,8 @@ const TIMEOUT_MS = 1_500;
 export async function startMigrationStage(name: string): Promise<MigrationStage> {
   const directory = temporaryDirectory();
   const database = await createTestDatabase(name);
-  // These tests cause no callbacks.
-  const callbackUrl = `http://127.0.0.1:${await freePort()}/`;
-  const sandbox = await startSandbox({ directory: directory.path, callbackUrl });
   const lookUps = { count: 0 };
+  const handOvers = { after: async () => {} };
   const logged: string[] = [];
   const sink = new Writable({
     write(chunk: Buffer, _encoding, done) {
@@ -41,12 +40,19 @@ export async function startMigrationStage(name: string): Promise<MigrationStage>
       done();
     },
   });
-  const providers = new Map([['sandbox-bank', counting(sandbox.url, lookUps)]]);
+  const providers = new Map<string, Provider>();
   const logger = pino({ level: 'debug' }, sink);
   const impatient = (configuration: Configuration) => ({ ...configuration, migrations: { timeoutMs: TIMEOUT_MS } });
   const api = await startApi(database, { providers, logger, configuration: impatient });
+  const callbackUrl = `${api.url}/provider-callbacks/sandbox-bank`;
+  const start = async () => {
+    const sandbox = await startSandbox({ directory: directory.path, callbackUrl });
+    providers.set('sandbox-bank', observed(sandbox.url, { lookUps, handOvers }));
+    return sandbox;
+  };
   const stage: MigrationStage = {
     api,
+    handOvers,
     configured: (change) =>
       startApi(database, {
         providers,
@@ -56,11 +62,10 @@ export async function startMigrationStage(name: string): Promise<MigrationStage>
       }),
     lookUps,
     logged,
-    sandbox,
+    sandbox: await start(),
     restartSandbox: async () => {
       await stage.sandbox.kill();
-      stage.sandbox = await startSandbox({ directory: directory.path, callbackUrl });
-      providers.set('sandbox-bank', counting(stage.sandbox.url, lookUps));
+      stage.sandbox = await start();
     },
     bank: async (method, path, body) => {
       const response = await fetch(`${stage.sandbox.url}/bank${path}`, {
@@ -79,17 +84,23 @@ export async function startMigrationStage(name: string): Promise<MigrationStage>
   return stage;
 }
 
-function counting(url: string, lookUps: { count: number }): Provider {
+function observed(url: string, { lookUps, handOvers }: Pick<MigrationStage, 'lookUps' | 'handOvers'>): Provider {
   const bank = createSandboxBank({ url, secret: SANDBOX_SECRET });
+  const counted =
+    <Rest extends readonly unknown[], Answer>(call: (...rest: Rest) => Promise<Answer>) =>
+    (...rest: Rest): Promise<Answer> => {
+      lookUps.count += 1;
+      return call(...rest);
+    };
   return {
     ...bank,
-    lookUpClient: (sourceId, call) => {
-      lookUps.count += 1;
-      return bank.lookUpClient(sourceId, call);
-    },
-    lookUpBeneficiary: (sourceId, call) => {
-      lookUps.count += 1;
-      return bank.lookUpBeneficiary(sourceId, call);
+    lookUpClient: counted(bank.lookUpClient),
+    lookUpBeneficiary: counted(bank.lookUpBeneficiary),
+    lookUpExistingAccount: counted(bank.lookUpExistingAccount),
+    handOverAccount: async (request, call) => {
+      const answer = await bank.handOverAccount(request, call);
+      await handOvers.after();
+      return answer;
     },
   };
 }
@@ -111,6 +122,23 @@ export function migrateBeneficiary(
   return api.call('POST', '/beneficiaries', { workflow: { code: 'migration' }, data, connect }, rest);
 }
 
+export interface AccountAsked {
+  readonly sourceId: string;
+  readonly clientId: string;
+  readonly currency?: string;
+  readonly alias?: string;
+}
+
+export function migrateAccount(
+  api: TestApi,
+  { sourceId, ...asked }: AccountAsked,
+  options: CallOptions & { connect?: Json } = {},
+) {
+  const { connect = FROM_BANK, ...rest } = options;
+  const data = { sourceId, account: { currency: 'GBP', ...asked } };
+  return api.call('POST', '/accounts', { workflow: { code: 'client.migration' }, data, connect }, rest);
+}
+
 /** Status, code, entity and field of every problem of a refusal, and the first problem's message. */
 export function refusalIn({ status, body }: Called): Json {
   const all = [body, ...(body.errors ?? [])];
@@ -129,6 +157,11 @@ export async function rowCounts({ database }: TestApi): Promise<Json> {
     'beneficiaries',
     'beneficiary_bank_accounts',
     'beneficiary_connections',
+    'accounts',
+    'account_migrations',
+    'balance_adjustments',
+    'postings',
+    'audit_entries',
     'events',
     'idempotency_keys',
   ];

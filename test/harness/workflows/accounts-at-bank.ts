@@ -31,6 +31,8 @@ export interface AccountsAtBank {
   bankLink(): TcpProxy;
   /** Calls the bank as somebody outside: a payer, or a hand on a lever. */
   outside(path: string, body: Json): Promise<Response>;
+  /** What the bank shows to its operator. */
+  look(path: string): Promise<Json>;
   /** `kill -9`. */
   killBank(): Promise<void>;
   startBank(): Promise<void>;
@@ -94,6 +96,7 @@ export async function startAccountsAtBank(name: string): Promise<AccountsAtBank>
     clientId: await calls.createClient('Ada'),
     bankLink: () => bank.link,
     outside: (path, body) => fetch(`${bank.sandbox.url}/bank${path}`, { method: 'POST', body: JSON.stringify(body) }),
+    look: async (path) => (await fetch(`${bank.sandbox.url}/bank${path}`)).json(),
     killBank: async () => {
       await bank.sandbox.kill();
       await bank.link.close();

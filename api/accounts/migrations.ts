@@ -1,0 +1,139 @@
+import type { ExistingAccount } from '../../activities/providers/migration-port.ts';
+import { ibanTaken } from '../../db/accounts/accounts.ts';
+import { isIbanTaken } from '../../db/accounts/connections.ts';
+import { findMigratedAccount, type MigratedAccount, migrateAccount } from '../../db/accounts/migrations.ts';
+import { applyEarlyMove } from '../../db/accounts/provider-moves.ts';
+import { findAccount } from '../../db/accounts/reads.ts';
+import { isHereAlready, requireClientAtProvider } from '../../db/clients/migrations.ts';
+import type { Transaction } from '../../db/driver/client.ts';
+import type { Initiator } from '../../db/frame/audit-entries.ts';
+import { newId } from '../../db/frame/ids.ts';
+import { receiveEarlyArrivals } from '../../db/incoming-transfers/holds.ts';
+import { type Account, CONNECT_METHODS, defaultAlias } from '../../domain/accounts/accounts.ts';
+import { checkAccountFormats } from '../../domain/accounts/bank-accounts.ts';
+import type { AccountDetails } from '../../domain/accounts/connections.ts';
+import { presentRoutingCodes } from '../../domain/accounts/routing-codes.ts';
+import { type Problem, refusal } from '../../domain/frame/errors.ts';
+import { type AccountId, asId, type ClientId } from '../../domain/frame/ids.ts';
+import { isCountry } from '../../domain/frame/parties/countries.ts';
+import { ALIAS_LENGTH_MAX } from '../../domain/frame/parties/names.ts';
+import { type ConnectMethod, offerOf } from '../../domain/providers/providers.ts';
+import type { RenderedAnswer } from '../frame/route.ts';
+import { named } from '../frame/schemas/named.ts';
+import { currency, fields, optional, picklist, text, uuid } from '../frame/schemas/schemas.ts';
+import {
+  type LookUp,
+  lookUp,
+  migrationSource,
+  namedProvider,
+  refuseProblems,
+  sourceId,
+} from '../providers/migrations.ts';
+
+/** The body of `POST /accounts` with `workflow.code` `client.migration` (specification 4.5). */
+export const migrationWorkflow = {
+  data: fields({
+    sourceId,
+    account: named(
+      'Account',
+      fields({ clientId: uuid<ClientId>(), currency: currency(), alias: optional(text(ALIAS_LENGTH_MAX)) }),
+    ),
+  }),
+  connect: fields({ ...namedProvider.entries, method: optional(named('ConnectMethod', picklist(CONNECT_METHODS))) }),
+};
+
+export interface AccountWanted {
+  readonly clientId: ClientId;
+  readonly currency: string;
+  readonly alias?: string | undefined;
+  readonly method?: ConnectMethod | undefined;
+}
+
+/**
+ * Has the provider hand the account over, or replays the stored answer. The account is looked up and checked first, so that
+ * the provider hands nothing over for a request that is refused. A repeated hand-over gives the first one's answer: a request
+ * after a cut connection goes on where the first one ended.
+ */
+export async function findAccountToMigrate(
+  asked: Omit<LookUp, 'entity'>,
+  wanted: AccountWanted,
+  storedAnswer: () => Promise<RenderedAnswer | null>,
+): Promise<MigratedAccount | RenderedAnswer> {
+  const { services, provider, sourceId: id } = asked;
+  const { reader } = services.database;
+  const here = await findMigratedAccount(reader, asked);
+  // Read after the idempotency key: of two requests with one key, the second gets the first's answer, not a conflict.
+  const earlier = await storedAnswer();
+  if (earlier !== null) return earlier;
+  if (wanted.method === 'plug-in') {
+    const message = 'An account is migrated by the service, not by the caller: its method is built-in.';
+    throw refusal('connect.method.type_mismatch', ['connect', 'method', wanted.method], message);
+  }
+  const source = migrationSource(services, provider);
+  const client = await requireClientAtProvider(reader, 'account', { clientId: wanted.clientId, provider });
+  if (here !== null) throw isHereAlready('account', asked, here);
+  const of: LookUp = { ...asked, entity: 'account' };
+  const alias = wanted.alias ?? defaultAlias(wanted.currency);
+  const newAccountId = newId<AccountId>();
+
+  const found = await lookUp(of, (call) => source.lookUpExistingAccount(id, call));
+  const { iban } = checkExisting(of, wanted, client.reference, found);
+  if (await isIbanTaken(reader, { id: newAccountId, currency: wanted.currency }, iban)) throw ibanTaken(iban);
+
+  const handedOver = await lookUp(of, (call) =>
+    source.handOverAccount({ sourceId: id, accountId: newAccountId, alias }, call),
+  );
+  return {
+    id: asId<AccountId>(handedOver.accountId),
+    account: { clientId: wanted.clientId, currency: wanted.currency, alias },
+    origin: { provider, sourceId: id, reference: handedOver.reference },
+    details: checkExisting(of, wanted, client.reference, handedOver),
+    openingMinor: handedOver.balanceMinor,
+  };
+}
+
+/** The account as it stands after all that its provider has reported about it since it handed it over. */
+export async function storeMigratedAccount(
+  tx: Transaction,
+  migrated: MigratedAccount,
+  initiator: Initiator,
+): Promise<{ readonly account: Account; readonly connection: { readonly id: string } }> {
+  const account = await migrateAccount(tx, migrated, initiator);
+  await receiveEarlyArrivals(tx, account);
+  await applyEarlyMove(tx, account.id, account.provider);
+  const now = await findAccount(tx, account.id);
+  if (now === null || now.connection === null) throw new Error(`the migrated account ${account.id} has no connection`);
+  return { account: now, connection: { id: now.connection.id } };
+}
+
+/** The account's details as the service stores them, if owner, currency and the provider's data allow the migration. */
+function checkExisting(of: LookUp, wanted: AccountWanted, owner: string, found: ExistingAccount): AccountDetails {
+  const { services, provider } = of;
+  const { country, currency: code } = found;
+  if (found.clientReference !== owner) {
+    const message = `At ${provider} this account belongs to another client.`;
+    throw refusal('connect.client.mismatch', ['account', 'clientId', wanted.clientId], message);
+  }
+  if (code !== wanted.currency) {
+    throw refusal(
+      'account.currency.mismatch',
+      ['account', 'currency', wanted.currency],
+      `At ${provider} the account holds ${code}.`,
+    );
+  }
+  const formats = checkAccountFormats(found, { entity: 'account', prefix: '' });
+  const problems = [...formats.problems];
+  if (!isCountry(country)) problems.push(invalid('country', 'The country must be an ISO 3166-1 alpha-2 code.'));
+  if (found.balanceMinor < 0n) problems.push(invalid('balance', 'The account is overdrawn.'));
+  refuseProblems(of, problems);
+  if (offerOf({ provider, currency: code, country }, services.configuration.providers) === null) {
+    const message = `${provider} offers no ${code} in ${country}.`;
+    throw refusal('connect.offer.unavailable', ['account', 'currency', code], message);
+  }
+  const { iban, accountNumber, routingCodes } = formats.details;
+  return { country, iban, accountNumber, routingCodes: presentRoutingCodes(routingCodes) };
+}
+
+function invalid(field: string, message: string): Problem {
+  return { code: 'connect.resource.invalid', message, messageParameters: ['account', field, ''] };
+}
