@@ -217,7 +217,7 @@ describe('the same source id', () => {
       beneficiary_bank_accounts: before.beneficiary_bank_accounts + 1,
       beneficiary_connections: before.beneficiary_connections + 1,
       events: before.events + 1,
-      audit_entries: before.audit_entries + 1,
+      audit_entries: before.audit_entries + 2,
     });
   });
 
