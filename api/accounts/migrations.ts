@@ -35,7 +35,7 @@ export const migrationWorkflow = {
   data: fields({
     sourceId,
     account: named(
-      'Account',
+      'MigratedAccount',
       fields({ clientId: uuid<ClientId>(), currency: currency(), alias: optional(text(ALIAS_LENGTH_MAX)) }),
     ),
   }),
