@@ -1,4 +1,5 @@
-import { createAccount, patchAccount } from '../../db/accounts/accounts.ts';
+import { patchAccount } from '../../db/accounts/accounts.ts';
+import { createAccount, createSubAccount } from '../../db/accounts/creation.ts';
 import { type AccountFilter, findAccount, listAccounts } from '../../db/accounts/reads.ts';
 import { findClient } from '../../db/clients/clients.ts';
 import type { Reader } from '../../db/driver/client.ts';
@@ -38,6 +39,7 @@ import {
   patchWorkflow,
   ROUTING_CODE_KEY,
   ROUTING_CODE_VALUE_LENGTH_MAX,
+  subAccountWorkflow,
 } from './schemas.ts';
 
 const TAG = 'Accounts';
@@ -52,18 +54,25 @@ const postAccount = route(
     operationId: 'createAccount',
     summary: 'Open an account',
     description:
-      'The provider opens a built-in account after the answer, and the account becomes active or declined. A plug-in account is pending until the caller reports its connection with PATCH. `client.migration` takes an account over from the named provider, where `data.sourceId` is its id: it is active at once, and the balance that the provider states is its opening balance. Its client was migrated before, or has another account there.',
+      'The provider opens a built-in account after the answer, and the account becomes active or declined. A plug-in account is pending until the caller reports its connection with PATCH. `client.migration` takes an account over from the named provider, where `data.sourceId` is its id: it is active at once, and the balance that the provider states is its opening balance. Its client was migrated before, or has another account there. A sub-account has a ledger number and a balance of its own, and the bank details of its main account; it becomes active as soon as its main account is, and pays and is paid only while that is active.',
     tag: TAG,
     roles: ['operator'],
-    workflows: { 'client.issuing': issuingWorkflow, 'client.migration': migrationWorkflow },
+    workflows: {
+      'client.issuing': issuingWorkflow,
+      'client.migration': migrationWorkflow,
+      'client.sub-account': subAccountWorkflow,
+    },
     response: fields({ account: accountShown }),
     responseConnect: migrationConnectShown,
     errors: [
       'common.coding.internal.record_not_found',
+      'account.client.mismatch',
+      'account.currency.mismatch',
+      'account.sub_account.nested',
       'client.status.not_active',
+      'account.status.not_active',
       'connect.offer.unavailable',
       'common.state.illegal_transition',
-      'account.currency.mismatch',
       'connect.client.not_connected',
       'connect.client.mismatch',
       ...MIGRATION_ERRORS,
@@ -80,6 +89,16 @@ const postAccount = route(
         'client.issuing': {
           data: { account: { clientId: ACCOUNT_EXAMPLE.clientId, currency: 'GBP', alias: 'GBP Account' } },
           connect: { method: 'built-in', type: 'explicit', serviceProvider: 'sandbox-bank' },
+        },
+        'client.sub-account': {
+          data: {
+            account: {
+              mainAccountId: ACCOUNT_EXAMPLE.id,
+              clientId: ACCOUNT_EXAMPLE.clientId,
+              currency: 'GBP',
+              alias: 'Savings',
+            },
+          },
         },
       },
       response: { account: PENDING_ACCOUNT_EXAMPLE },
@@ -98,6 +117,12 @@ const postAccount = route(
           connect: { connection: presentMigratedConnection({ ...found.origin, ...connection }) },
         };
       });
+    }
+    if (body.code === 'client.sub-account') {
+      const request = body.data.account;
+      return write(async (tx) => ({
+        data: { account: presentAccount(await createSubAccount(tx, request, initiator)) },
+      }));
     }
     const { clientId, currency: code, country = null, alias } = body.data.account;
     const chosen = chooseProvider(services.configuration.providers, body.connect, { currency: code, country });

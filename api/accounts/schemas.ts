@@ -120,6 +120,20 @@ export const issuingWorkflow = {
   }),
 };
 
+export const subAccountWorkflow = {
+  data: fields({
+    account: named(
+      'SubAccount',
+      fields({
+        mainAccountId: uuid<AccountId>(),
+        clientId: optional(uuid<ClientId>()),
+        currency: optional(currency()),
+        alias: optional(text(ALIAS_LENGTH_MAX)),
+      }),
+    ),
+  }),
+};
+
 export const patchWorkflow = {
   data: fields({
     account: named(

@@ -24,6 +24,7 @@ export const ERROR_STATUS: Readonly<Record<ErrorCode, number>> = {
   'account.close.not_empty': 422,
   'account.client.mismatch': 422,
   'account.method.mismatch': 422,
+  'account.sub_account.nested': 422,
   'client.status.not_active': 422,
   'client.close.not_empty': 422,
   'transfer.client.mismatch': 422,

@@ -73,6 +73,14 @@ export const accountRows: readonly RouteRow[] = [
     remark: 'asks the bank twice, on the same machine',
   },
   {
+    route: 'POST /accounts',
+    variant: 'sub-account',
+    requests: async ({ accounts }) =>
+      accounts.map(({ accountId }) =>
+        write('/accounts', 'client.sub-account', { account: { mainAccountId: accountId } }),
+      ),
+  },
+  {
     route: 'PATCH /accounts/{accountId}',
     requests: async ({ accounts }) =>
       times(FRESH_COUNT, (number) => {

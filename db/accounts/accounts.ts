@@ -1,26 +1,23 @@
-import { sql } from 'drizzle-orm';
+import { and, eq, sql } from 'drizzle-orm';
 import {
   ACCOUNT_MOVES,
   type Account,
   type ChangedAccount,
   CONNECTION_MOVES,
-  emit,
   presentAccountInEvent,
 } from '../../domain/accounts/accounts.ts';
+import { followMainAccount } from '../../domain/accounts/sub-accounts.ts';
 import { type AccountPatch, type OpenItems, updateAccount } from '../../domain/accounts/updates.ts';
 import { recordNotFound, refusal } from '../../domain/frame/errors.ts';
-import type { AccountId, ClientId } from '../../domain/frame/ids.ts';
+import type { AccountId } from '../../domain/frame/ids.ts';
 import { requireMove } from '../../domain/frame/moves.ts';
-import { ledgerNumber } from '../../domain/frame/numbers.ts';
-import type { ConnectMethod } from '../../domain/providers/providers.ts';
-import { recordPlugInClient, requireClientConnection } from '../clients/connections.ts';
-import { SHARE_CLIENT } from '../clients/locks.ts';
+import { recordPlugInClient } from '../clients/connections.ts';
 import { type Transaction, uniqueViolation } from '../driver/client.ts';
-import { insertRow, lookUpIn, updateRow } from '../driver/queries/rows.ts';
+import { type Given, prepared } from '../driver/queries/queries.ts';
+import { lookUpIn, updateRow } from '../driver/queries/rows.ts';
 import { appendAuditEntry, type Initiator } from '../frame/audit-entries.ts';
 import { readClock } from '../frame/clock.ts';
 import { appendEvents } from '../frame/events.ts';
-import { newId } from '../frame/ids.ts';
 import { accounts } from '../frame/schema.ts';
 import { wake } from '../frame/workflow-wakeups.ts';
 import { wakeTransfersOf } from '../ledger/waiting-transfers.ts';
@@ -41,15 +38,6 @@ export interface ProviderChange {
 }
 
 export const NO_CHANGE = { requestedChange: null, changeSubmittedAt: null, nextCheckAt: null } as const;
-
-export interface NewAccount {
-  readonly clientId: ClientId;
-  readonly method: ConnectMethod;
-  readonly provider: string;
-  readonly country: string;
-  readonly currency: string;
-  readonly alias: string;
-}
 
 /** The account as domain/ sees it. Field by field: spreading so many columns takes longer than reading them. */
 export function accountOf(row: AccountRow): Account {
@@ -84,71 +72,6 @@ export function accountOf(row: AccountRow): Account {
             error: row.connectionError,
           },
   };
-}
-
-/** Issues an account (specification 4.5, `client.issuing`). A built-in account then opens at its provider. */
-export async function createAccount(tx: Transaction, wanted: NewAccount, initiator: Initiator): Promise<Account> {
-  const now = await readClock(tx);
-  const builtIn = wanted.method === 'built-in';
-  const account = await insertAccount(tx, wanted, now, {
-    requestedChange: builtIn ? 'open' : null,
-    changeAttempt: builtIn ? 1 : 0,
-    nextCheckAt: builtIn ? new Date(now.getTime() + CHANGE_CHECK_MS) : null,
-  });
-  const { events } = emit({ account, events: [] }, 'connection-creation-instructed', {});
-  await appendAccountEvents(tx, account.id, events, now);
-  auditAccountCreation(tx, account, initiator);
-  if (builtIn) {
-    await requireClientConnection(tx, wanted.clientId, wanted.provider, now);
-    await wakeAccountConnection(tx, account.id);
-  }
-  return account;
-}
-
-/** A pending account of a client that is active, and stays so until the transaction ends. */
-export async function insertAccount(
-  tx: Transaction,
-  wanted: NewAccount,
-  now: Date,
-  more: Partial<typeof accounts.$inferInsert>,
-): Promise<Account> {
-  const client = await tx.first(SHARE_CLIENT, { id: wanted.clientId });
-  if (client === null) throw recordNotFound('account', 'clientId', wanted.clientId);
-  if (client.status !== 'active') {
-    const message = `The client is ${client.status} and opens no accounts.`;
-    throw refusal('client.status.not_active', ['account', 'clientId', wanted.clientId], message);
-  }
-  const row = await insertRow(tx, accounts, {
-    id: newId<AccountId>(),
-    ...wanted,
-    status: 'pending',
-    ledgerNumber: await drawLedgerNumber(tx),
-    accountHolderName: client.fullName,
-    accountHolderIdentityType: client.identityType,
-    connectionId: newId(),
-    connectionState: 'creation-in-progress',
-    ...more,
-    createdAt: now,
-  });
-  return accountOf(row);
-}
-
-/** `more`: how the account came to be, if not by issuing. */
-export function auditAccountCreation(
-  tx: Transaction,
-  account: Account,
-  initiator: Initiator,
-  more: Readonly<Record<string, unknown>> = {},
-): void {
-  const { id, clientId, status, country, currency, ledgerNumber, method, provider } = account;
-  const after = { clientId, status, country, currency, ledgerNumber, method, serviceProvider: provider, ...more };
-  appendAuditEntry(tx, { initiator, resource: 'account', resourceId: id, action: 'created', after });
-}
-
-async function drawLedgerNumber(tx: Transaction): Promise<string> {
-  const [row] = await tx.execute<{ number: bigint }>(sql`SELECT nextval('ledger_numbers') AS number`);
-  if (row === undefined) throw new Error('nextval returned no row');
-  return ledgerNumber(row.number);
 }
 
 export interface LockedAccountRow {
@@ -259,8 +182,29 @@ export async function saveAccount(
   if (account.method === 'plug-in' && events.some(({ type }) => type === 'connection-created')) {
     await recordPlugInClient(tx, account.clientId, account.provider, now);
   }
-  if (account.status !== before.status) await wakeTransfersOf(tx, sql`SELECT ${row.id}::uuid`);
+  if (account.status !== before.status) await passOn(tx, account, now);
   return account;
+}
+
+const LOCK_PENDING_SUB_ACCOUNTS = prepared((db, given: Given<{ id: AccountId }>) =>
+  db
+    .select()
+    .from(accounts)
+    .where(and(eq(accounts.mainAccountId, given.id), eq(accounts.status, 'pending')))
+    .orderBy(accounts.id)
+    .for('update'),
+);
+
+/** Wakes what waits for the account or one of its sub-accounts; those that are pending follow it. */
+async function passOn(tx: Transaction, account: Account, now: Date): Promise<void> {
+  const { id } = account;
+  await wakeTransfersOf(tx, sql`SELECT id FROM accounts WHERE id = ${id} OR main_account_id = ${id}`);
+  if (account.mainAccountId !== null) return;
+  for (const row of await tx.run(LOCK_PENDING_SUB_ACCOUNTS, { id })) {
+    const pending = accountOf(row);
+    const followed = followMainAccount(pending, account);
+    if (followed !== null) await saveAccount(tx, { row, account: pending, now }, followed);
+  }
 }
 
 /** Checks each step against the transition tables of accounts and of their connections. */
@@ -278,7 +222,7 @@ export function ibanTaken(iban: string | null): Error {
   return refusal('common.state.illegal_transition', ['account', 'iban', iban ?? ''], message);
 }
 
-async function appendAccountEvents(
+export async function appendAccountEvents(
   tx: Transaction,
   id: AccountId,
   events: ChangedAccount['events'],

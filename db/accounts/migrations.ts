@@ -12,8 +12,9 @@ import type { Initiator } from '../frame/audit-entries.ts';
 import { readClock } from '../frame/clock.ts';
 import { lockAccounts } from '../ledger/ledger.ts';
 import { lockMigrations } from '../providers/callbacks.ts';
-import { ACCOUNT, auditAccountCreation, insertAccount, type NewAccount, saveAccount } from './accounts.ts';
+import { ACCOUNT, saveAccount } from './accounts.ts';
 import { postAdjustment } from './balance-adjustments.ts';
+import { auditAccountCreation, insertAccount, type NewAccount } from './creation.ts';
 import { accountMigrations } from './migrations-schema.ts';
 
 /** An account as its provider handed it over. */

@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { isUuid } from '../../domain/frame/ids.ts';
-import { newId } from './ids.ts';
+import { asId, type Id, isUuid } from '../../domain/frame/ids.ts';
+import { newId, newIdAfter } from './ids.ts';
 import { drawRandomBytes } from './random-bytes.ts';
 
 afterEach(() => {
@@ -27,6 +27,18 @@ test('ids made after the clock stepped back sort after those before', () => {
   vi.setSystemTime(at - 3_600_000);
   const after = newId();
   expect(after > before).toBe(true);
+});
+
+test('an id after one that a clock an hour ahead made sorts after it', () => {
+  const at = Date.now() + 10_800_000;
+  vi.useFakeTimers({ now: at });
+  const ahead = newId();
+  expect(newIdAfter(ahead) > ahead).toBe(true);
+  const ofAnother = ahead.replace(/^.{8}/, 'ffffff00');
+  for (const earlier of [ahead, ofAnother].map((id) => asId<Id<'Any'>>(id))) {
+    const id = newIdAfter(earlier);
+    expect([id > earlier, isUuid(id)]).toEqual([true, true]);
+  }
 });
 
 test('random bytes are handed out once, whatever the length of the request', () => {

@@ -18,3 +18,11 @@ export function newId<Branded extends Id<string> = Id<string>>(): Branded {
   }
   return asId<Branded>(v7({ random, msecs, seq }));
 }
+
+/** A new id that sorts after `earlier`, which another process, whose clock is ahead, may have made. */
+export function newIdAfter<Branded extends Id<string>>(earlier: Branded): Branded {
+  const id = newId<Branded>();
+  if (id > earlier) return id;
+  const madeAtMs = Number.parseInt(earlier.replace('-', '').slice(0, 12), 16);
+  return asId<Branded>(v7({ random: drawRandomBytes(16), msecs: madeAtMs + 1 }));
+}

@@ -12,7 +12,7 @@ import {
   timestamp,
   uuid,
 } from 'drizzle-orm/pg-core';
-import { CONNECTION_STATES, type ConnectionError } from '../../domain/accounts/accounts.ts';
+import { ACCOUNT_STATUSES, CONNECTION_STATES, type ConnectionError } from '../../domain/accounts/accounts.ts';
 import { PROVIDER_ACCOUNT_STATUSES } from '../../domain/accounts/connections.ts';
 import type { BeneficiaryContact, BeneficiaryIdentity } from '../../domain/beneficiaries/beneficiaries.ts';
 import type { ClientIdentity, ClientProfile, ClientRelation } from '../../domain/clients/clients.ts';
@@ -110,6 +110,8 @@ export const accounts = pgTable('accounts', {
   id: uuid('id').$type<AccountId>().primaryKey(),
   clientId: uuid('client_id').$type<ClientId>().notNull(),
   mainAccountId: uuid('main_account_id').$type<AccountId>(),
+  /** Written by triggers alone. */
+  mainAccountStatus: text('main_account_status', { enum: ACCOUNT_STATUSES }),
   status: text('status', { enum: ['pending', 'active', 'inactive', 'suspended', 'closed', 'declined'] }).notNull(),
   method: text('method', { enum: ['built-in', 'plug-in'] }).notNull(),
   provider: text('provider').notNull(),
@@ -152,16 +154,6 @@ export const systemAccounts = pgTable('system_accounts', {
   currency: text('currency').notNull(),
   kind: text('kind', { enum: ['settlement', 'fee-revenue', 'suspense', 'correction'] }).notNull(),
 });
-
-export const systemAccountCheckpoints = pgTable(
-  'system_account_checkpoints',
-  {
-    systemAccountId: uuid('system_account_id').notNull(),
-    postingId: bigint('posting_id', { mode: 'bigint' }).notNull(),
-    balanceMinor: bigint('balance_minor', { mode: 'bigint' }).notNull(),
-  },
-  (table) => [primaryKey({ columns: [table.systemAccountId, table.postingId] })],
-);
 
 export const postings = pgTable('postings', {
   id: bigint('id', { mode: 'bigint' }).generatedAlwaysAsIdentity().primaryKey(),

@@ -1,4 +1,4 @@
-import { bigint, boolean, pgTable, timestamp, uuid } from 'drizzle-orm/pg-core';
+import { bigint, boolean, pgTable, primaryKey, timestamp, uuid } from 'drizzle-orm/pg-core';
 import type { AccountId } from '../../domain/frame/ids.ts';
 
 /** The ledger check's checkpoints, for drizzle; the migrations are authoritative. */
@@ -14,3 +14,13 @@ export const ledgerChecks = pgTable('ledger_checks', {
   checkedAt: timestamp('checked_at', { withTimezone: true, mode: 'date' }).notNull(),
   eventPosition: bigint('event_position', { mode: 'bigint' }).notNull(),
 });
+
+export const systemAccountCheckpoints = pgTable(
+  'system_account_checkpoints',
+  {
+    systemAccountId: uuid('system_account_id').notNull(),
+    postingId: bigint('posting_id', { mode: 'bigint' }).notNull(),
+    balanceMinor: bigint('balance_minor', { mode: 'bigint' }).notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.systemAccountId, table.postingId] })],
+);

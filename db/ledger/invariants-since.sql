@@ -289,6 +289,11 @@ SELECT 'a balance adjustment is posted as it is recorded', 'posting ' || moved.i
   ) AS posting ON true
   WHERE adjustment.words IS DISTINCT FROM posting.words
 UNION ALL
+SELECT 'a sub-account repeats the status of its main account', sub.id::text, main.status::text,
+    coalesce(sub.main_account_status, 'none')
+  FROM accounts AS sub LEFT JOIN accounts AS main ON main.id = sub.main_account_id
+  WHERE sub.main_account_id IS NOT NULL AND sub.main_account_status IS DISTINCT FROM main.status
+UNION ALL
 SELECT 'a resource has recorded every event once', resource.module || ' ' || resource.id, event_sequence::text,
     coalesce(entry_count, 0) || ' new events from ' || coalesce(first_sequence, 0) || ' to ' || coalesce(last_sequence, 0)
   FROM resources AS resource LEFT JOIN new_events AS events ON events.module = resource.module AND events.resource_id = resource.id

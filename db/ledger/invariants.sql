@@ -185,6 +185,11 @@ SELECT 'a balance adjustment is posted as it is recorded', 'posting ' || coalesc
   ) AS posting ON posting.id = adjustment.posting_id
   WHERE adjustment.words IS DISTINCT FROM posting.words;
 
+SELECT 'a sub-account repeats the status of its main account' AS rule, sub.id::text AS subject, main.status::text AS expected,
+    coalesce(sub.main_account_status, 'none') AS actual
+  FROM accounts AS sub LEFT JOIN accounts AS main ON main.id = sub.main_account_id
+  WHERE sub.main_account_id IS NOT NULL AND sub.main_account_status IS DISTINCT FROM main.status;
+
 -- One statement per large module, because all at once would exceed the memory; the last one covers all other modules.
 SELECT 'a resource has recorded every event once' AS rule, 'outgoing-transfers ' || resource_id AS subject, max(event_sequence)::text AS expected,
     sum(entry_count) || ' events up to ' || max(last_sequence) AS actual

@@ -6,7 +6,8 @@ import { LISTED_IDS } from '../driver/values.ts';
 
 /** The columns of a `LockedAccount`, from an account `a` and its client `c`. */
 export const ACCOUNT_FIELDS = `
-  a.id, a.client_id AS "clientId", c.status AS "clientStatus", a.status, a.currency, a.country, a.provider, a.method,
+  a.id, a.client_id AS "clientId", c.status AS "clientStatus",
+  status_for_payments(a.status, a.main_account_status) AS status, a.currency, a.country, a.provider, a.method,
   coalesce(a.requested_change = 'close', false) AS closing, a.posted_minor AS "postedMinor", a.reserved_minor AS "reservedMinor",
   a.party_account_id AS "partyAccountId"`;
 

@@ -71,7 +71,7 @@ export function isEmpty(account: Account, openItems: OpenItems): boolean {
 
 /** Normalizes the patch's bank details. Rejects every problem with them that does not depend on the new status. */
 function checkShape(account: Account, asked: AccountPatch): AccountPatch {
-  const { patch, problems } = account.method === 'built-in' ? checkBuiltIn(asked) : checkPlugIn(account, asked);
+  const { patch, problems } = isSetElsewhere(account) ? checkElsewhere(account, asked) : checkPlugIn(account, asked);
   const [first, ...rest] = problems;
   if (first !== undefined) throw new DomainError([first, ...rest]);
   return patch;
@@ -82,12 +82,19 @@ interface CheckedPatch {
   readonly problems: readonly Problem[];
 }
 
-function checkBuiltIn(patch: AccountPatch): CheckedPatch {
+/** The provider sets the bank details of a built-in account; a sub-account has none of its own. */
+function isSetElsewhere({ method, mainAccountId }: Account): boolean {
+  return method === 'built-in' || mainAccountId !== null;
+}
+
+function checkElsewhere({ mainAccountId }: Account, patch: AccountPatch): CheckedPatch {
+  const by =
+    mainAccountId === null ? 'a built-in account is set by its provider' : "a sub-account is its main account's";
   const fields = (['iban', 'accountNumber', 'routingCodes', 'connection'] as const).filter(
     (field) => patch[field] !== undefined,
   );
   const problems = fields.map((field) =>
-    problem('common.validation.field_unexpected', field, '', `${field} of a built-in account is set by its provider.`),
+    problem('common.validation.field_unexpected', field, '', `${field} of ${by}.`),
   );
   return { patch, problems };
 }
@@ -134,13 +141,18 @@ function refuseMove(account: Account, patch: AccountPatch): void {
   const to = patch.status;
   if (to === undefined) return;
   const stays = to === account.status && !isFinalAccountStatus(to);
-  const byCaller = account.method === 'plug-in' || (to === 'closed' && account.status !== 'pending');
-  if (stays || (ACCOUNT_MOVES[account.status].includes(to) && byCaller)) return;
+  if (stays || (ACCOUNT_MOVES[account.status].includes(to) && isMovedByCallers(account, to))) return;
   throw refusal(
     'common.state.illegal_transition',
     ['account', 'status', to],
     `The account is ${account.status} and cannot become ${to}.`,
   );
+}
+
+/** Only its main account's activation or refusal ends the wait of a pending sub-account; no provider knows it, so it can close. */
+function isMovedByCallers({ method, status, mainAccountId }: Account, to: AccountStatus): boolean {
+  if (status === 'pending' && mainAccountId !== null) return to === 'closed';
+  return method === 'plug-in' || (to === 'closed' && status !== 'pending');
 }
 
 function updateBuiltIn(account: Account, patch: AccountPatch): UpdatedAccount {

@@ -24,6 +24,7 @@ export const ERROR_CODES = [
   'account.close.not_empty',
   'account.client.mismatch',
   'account.method.mismatch',
+  'account.sub_account.nested',
   'client.status.not_active',
   'client.close.not_empty',
   'transfer.client.mismatch',

@@ -5,6 +5,7 @@ export interface LockedAccount {
   readonly id: AccountId;
   readonly clientId: ClientId;
   readonly clientStatus: string;
+  /** Of an active sub-account, its main account's: while that is not active, the sub-account neither sends nor receives. */
   readonly status: string;
   readonly currency: string;
   readonly country: string;

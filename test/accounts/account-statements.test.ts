@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import fc from 'fast-check';
 import postgres from 'postgres';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { createAccount } from '../../db/accounts/accounts.ts';
+import { createAccount } from '../../db/accounts/creation.ts';
 import { EVERY_ENTRY, listStatementEntries } from '../../db/accounts/statements.ts';
 import { createDatabase, type Database } from '../../db/driver/client.ts';
 import { newId } from '../../db/frame/ids.ts';

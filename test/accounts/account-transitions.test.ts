@@ -1,7 +1,8 @@
 import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type AccountRow, createAccount, patchAccount } from '../../db/accounts/accounts.ts';
+import { type AccountRow, patchAccount } from '../../db/accounts/accounts.ts';
 import { advanceAccountConnection, recordAccountOutcome } from '../../db/accounts/connections.ts';
+import { createAccount } from '../../db/accounts/creation.ts';
 import { findAccount } from '../../db/accounts/reads.ts';
 import { findClientConnection, recordClientConnection } from '../../db/clients/connections.ts';
 import { createDatabase, type Database } from '../../db/driver/client.ts';

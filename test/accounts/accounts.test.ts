@@ -407,15 +407,6 @@ describe('closing', () => {
       ]);
     }
   });
-
-  test('with an open sub-account is 422', async () => {
-    const main = await activeAccount();
-    const sub = await activeAccount();
-    await api.database.reader.execute(sql`UPDATE accounts SET main_account_id = ${main.id} WHERE id = ${sub.id}`);
-    expectRefused(await patch(main.id, { status: 'closed' }), 422, 'account.close.not_empty');
-    expect((await patch(sub.id, { status: 'closed' })).status).toBe(200);
-    expect((await patch(main.id, { status: 'closed' })).status).toBe(200);
-  });
 });
 
 describe('GET /accounts', () => {

@@ -224,6 +224,9 @@ const WRITES: Readonly<Record<string, () => Promise<Write>>> = {
     },
   }),
   'POST /accounts client.issuing': async () => ({ data: { account: { clientId, currency: 'GBP', alias: legalName } } }),
+  'POST /accounts client.sub-account': async () => ({
+    data: { account: { mainAccountId: await world.account(clientId), alias: legalName } },
+  }),
   'PATCH /accounts/{accountId} client.direct': async () => ({
     path: `/accounts/${await world.account(clientId)}`,
     data: { account: { alias: legalName } },

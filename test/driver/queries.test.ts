@@ -8,7 +8,8 @@ import { insertRow } from '../../db/driver/queries/rows.ts';
 import { isListed } from '../../db/driver/values.ts';
 import { equalTo } from '../../db/frame/filters.ts';
 import { newId } from '../../db/frame/ids.ts';
-import { systemAccountCheckpoints, systemAccounts } from '../../db/frame/schema.ts';
+import { systemAccounts } from '../../db/frame/schema.ts';
+import { systemAccountCheckpoints } from '../../db/ledger/checks-schema.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';
 
 let testDatabase: TestDatabase;

@@ -1,6 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { MockActivityEnvironment } from '@temporalio/testing';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import type { ActivityDependencies } from '../../activities/frame/dependencies.ts';
+import { compareStatements } from '../../activities/ledger/reconciliation.ts';
 import type { Provider } from '../../activities/providers/port.ts';
 import { createSandboxBank } from '../../activities/providers/sandbox-bank.ts';
 import { catchUpWithProviders } from '../../activities/restores.ts';
@@ -36,6 +39,7 @@ let relay: PollingLoop;
 let workers: RunningWorkers;
 let world: MoneyWorld;
 let account: Json;
+let dependencies: ActivityDependencies;
 
 // API, relay and workers in this process; Postgres, Temporal and the bank are the real ones.
 beforeAll(async () => {
@@ -52,17 +56,18 @@ beforeAll(async () => {
   temporalClient = lazyTemporalClient(address);
   relay = workflowWakeupRelay({ database, client: temporalClient.client, logger });
   relay.start();
+  dependencies = {
+    database,
+    providers,
+    configuration: services.configuration,
+    logger,
+    publicUrl: api.url,
+    mail: services.environment.mail,
+    keyring: services.keyring,
+  };
   workers = startWorkers({
     temporal: address,
-    dependencies: {
-      database,
-      providers,
-      configuration: services.configuration,
-      logger,
-      publicUrl: api.url,
-      mail: services.environment.mail,
-      keyring: services.keyring,
-    },
+    dependencies,
     pools: services.configuration.pools,
   });
   await workers.ready;
@@ -94,6 +99,13 @@ async function opened(clientId: string): Promise<Json> {
     const { body } = await api.call('GET', `/accounts/${answer.body.data.account.id}`);
     return body.data.account.status === 'active' ? body.data.account : undefined;
   });
+}
+
+async function subAccount(mainAccountId: string): Promise<Json> {
+  const body = { workflow: { code: 'client.sub-account' }, data: { account: { mainAccountId } } };
+  const answer = await api.call('POST', '/accounts', body);
+  expect(answer.status, answer.text).toBe(201);
+  return answer.body.data.account;
 }
 
 async function bank(method: 'GET' | 'POST', path: string, body?: Json): Promise<{ status: number; body: Json }> {
@@ -421,11 +433,7 @@ describe('POST /incoming-transfers/{id}/return', () => {
 });
 
 test('money for a sub-account comes by the bank details of its main account, with its ledger number as reference', async () => {
-  const sub = await opened(account.clientId);
-  await api.database.reader.statement(
-    `UPDATE accounts SET main_account_id = $2, iban = NULL, account_number = NULL, routing_codes = NULL WHERE id = $1`,
-    [sub.id, account.id],
-  );
+  const sub = await subAccount(account.id);
   const { body } = await api.call('GET', `/accounts/${sub.id}/deposit-information`);
   const { accountNumber, routingCodes, reference } = body.data.depositInformation['faster-payments'];
   const before = await world.balance(account.id);
@@ -435,4 +443,54 @@ test('money for a sub-account comes by the bank details of its main account, wit
   const ambiguous = await arrives({ iban: account.iban, reference: `${reference} ${account.ledgerNumber}` });
   expect(ambiguous).toMatchObject({ status: 'on-hold', accountId: null });
   expect(await world.balance(account.id)).toEqual(before);
+});
+
+test('a sub-account pays at the bank from its main account, takes a return back, and the bank has what both hold', async () => {
+  const clientId = await world.client('Pooled');
+  const main = await opened(clientId);
+  const sub = await subAccount(main.id);
+  await arrives({ iban: main.iban, amount: 100 });
+  await arrives({ iban: main.iban, reference: sub.ledgerNumber, amount: 60 });
+  const bankAccount = await world.beneficiary(clientId);
+  const [returned, kept] = [await payOut(25), await payOut(10)];
+  expect((await bank('POST', `/payments/${returned}/return`, {})).status).toBe(200);
+  await eventually('the payment has come back', async () => {
+    const { body } = await api.call('GET', `/outgoing-transfers/${returned}`);
+    return body.data.outgoingTransfer.returned === true ? true : undefined;
+  });
+  const books = { main: await world.balance(main.id), sub: await world.balance(sub.id) };
+  expect(books).toEqual({ main: { available: 100, receivable: 0 }, sub: { available: 50, receivable: 0 } });
+  const { body } = await bank('GET', `/statement?account=${main.iban}`);
+  const signed = body.entries.map(({ direction, amount }: Json) => (direction === 'credit' ? amount : -amount));
+  expect(signed.reduce((sum: number, amount: number) => sum + amount, 0)).toBe(150);
+  // Payments of this moment are compared at once.
+  const environment = new MockActivityEnvironment();
+  await environment.run(() => compareStatements(dependencies, {}, 0));
+  const breaks = await api.database.reader.statement(
+    'SELECT kind FROM reconciliation_breaks WHERE our_reference = ANY ($1)',
+    [[returned, kept, main.id, sub.id]],
+  );
+  expect(breaks).toEqual([]);
+
+  async function payOut(amount: number): Promise<string> {
+    const outgoingTransfer = {
+      clientId,
+      currency: 'GBP',
+      amount,
+      scope: 'external',
+      scheme: 'faster-payments',
+      source: { type: 'client-account', accountId: sub.id },
+      destination: { type: 'beneficiary-bank-account', beneficiaryBankAccountId: bankAccount },
+    };
+    const answer = await api.call('POST', '/outgoing-transfers', {
+      workflow: { code: 'client.direct' },
+      data: { outgoingTransfer },
+    });
+    expect(answer.status, answer.text).toBe(201);
+    const { id } = answer.body.data.outgoingTransfer;
+    return eventually('the payment is completed', async () => {
+      const read = await api.call('GET', `/outgoing-transfers/${id}`);
+      return read.body.data.outgoingTransfer.status === 'completed' ? id : undefined;
+    });
+  }
 });

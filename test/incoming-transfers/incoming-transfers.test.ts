@@ -461,15 +461,14 @@ describe('a payment that a provider reports', () => {
       return { main, subs };
     }
 
-    /** As a sub-account is: no bank details of its own, and active with its main account. */
     async function subAccount(main: Json): Promise<Json> {
-      const { id } = await builtIn({ open: false });
-      await api.database.reader.statement(
-        `UPDATE accounts SET main_account_id = $2, status = 'active', connection_id = NULL, connection_state = NULL,
-           requested_change = NULL, next_check_at = NULL WHERE id = $1`,
-        [id, main.id],
-      );
-      return (await api.call('GET', `/accounts/${id}`)).body.data.account;
+      const account = { mainAccountId: main.id };
+      const answer = await api.call('POST', '/accounts', {
+        workflow: { code: 'client.sub-account' },
+        data: { account },
+      });
+      expect(answer.status, answer.text).toBe(201);
+      return answer.body.data.account;
     }
 
     const close = (account: Json) =>

@@ -14,6 +14,7 @@ let world: MoneyWorld;
 let payer: string;
 let source: string;
 let destination: string;
+let subAccount: string;
 let settled: Json;
 let waiting: Json;
 let processing: Json;
@@ -40,6 +41,7 @@ beforeAll(async () => {
     scheme: 'faster-payments',
     destination: { type: 'beneficiary-bank-account', beneficiaryBankAccountId: bankAccount },
   };
+  subAccount = await openSubAccount(destination);
   settled = await send({ amount: 10 });
   waiting = await send({ amount: 5, transferDate: inAYear() });
   processing = await send({ amount: 7, ...external });
@@ -75,6 +77,13 @@ async function send(change: Json): Promise<Json> {
   return answer.body.data.outgoingTransfer;
 }
 
+async function openSubAccount(mainAccountId: string): Promise<string> {
+  const body = { workflow: { code: 'client.sub-account' }, data: { account: { mainAccountId } } };
+  const answer = await api.call('POST', '/accounts', body);
+  expect(answer.status, answer.text).toBe(201);
+  return answer.body.data.account.id;
+}
+
 async function adjust(direction: string, amount: number): Promise<void> {
   const workflow = { code: 'correction', type: 'unknown', transactionType: 'incoming-transfer' };
   const balanceAdjustment = { accountId: destination, direction, amount, currency: 'GBP' };
@@ -92,6 +101,7 @@ function filled(text: string): string {
   const names: Record<string, string> = {
     source,
     destination,
+    subAccount,
     settled: settled.id,
     waiting: waiting.id,
     processing: processing.id,
@@ -127,6 +137,21 @@ const FORBIDDEN: readonly [guarantee: string, statement: string, code: string][]
   [
     'what is on its way is never negative',
     `UPDATE accounts SET receivable_minor = -1 WHERE id = {source}`,
+    CHECK_VIOLATED,
+  ],
+  [
+    'a sub-account has a main account that exists',
+    `UPDATE accounts SET main_account_id = '019a9f3c-6b1d-7a02-8a55-0c1a1e5b9f20' WHERE id = {destination}`,
+    FOREIGN_KEY_VIOLATED,
+  ],
+  [
+    'a sub-account has no sub-accounts',
+    `UPDATE accounts SET main_account_id = {subAccount} WHERE id = {source}`,
+    FOREIGN_KEY_VIOLATED,
+  ],
+  [
+    'a main account is locked before its sub-accounts',
+    `UPDATE accounts SET main_account_id = {destination} WHERE id = {source}`,
     CHECK_VIOLATED,
   ],
   [
@@ -362,6 +387,9 @@ const DEFECTS: Readonly<Record<string, readonly string[]>> = {
   'a fee sweep is posted as it is recorded': [`UPDATE fee_sweeps SET amount_minor = amount_minor + 1`],
   'a balance adjustment is posted as it is recorded': [
     `UPDATE balance_adjustments SET amount_minor = amount_minor + 1`,
+  ],
+  'a sub-account repeats the status of its main account': [
+    `UPDATE accounts SET main_account_status = 'suspended' WHERE id = {subAccount}`,
   ],
   'a resource has recorded every event once': [`DELETE FROM events WHERE resource_id = {settled}`],
 };

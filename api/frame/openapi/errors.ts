@@ -146,6 +146,7 @@ const MESSAGES: Readonly<Record<ErrorCode, string>> = {
   'account.close.not_empty': 'The account still holds money.',
   'account.client.mismatch': 'The account belongs to another client.',
   'account.method.mismatch': 'The account is not managed by its caller.',
+  'account.sub_account.nested': 'A sub-account cannot have sub-accounts.',
   'client.status.not_active': 'The client is suspended.',
   'client.close.not_empty': 'The client has an open account.',
   'transfer.client.mismatch': 'The beneficiary belongs to another client.',

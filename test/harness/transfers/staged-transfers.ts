@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { loadEventBodies } from '../../../db/webhooks/event-documents.ts';
 import { numberEvents } from '../../../db/webhooks/event-sequencer.ts';
 import type { Json, TestApi } from '../api.ts';
-import type { Staged } from './transfer-cases.ts';
+import { mainAccountIdOf, type Staged } from './transfer-cases.ts';
 
 /** Writes many situations to the database at once, and reads back their results. */
 
@@ -15,6 +15,8 @@ export async function stageAll(api: TestApi, staged: readonly Staged[]): Promise
       JSON.stringify(rows),
     ]);
   await insert('clients', staged.flatMap(clientRows));
+  // Main accounts first.
+  await insert('accounts', staged.flatMap(mainAccountRows));
   await insert('accounts', staged.flatMap(accountRows));
   await insert('beneficiaries', staged.map(beneficiaryRow));
   await insert('beneficiary_bank_accounts', staged.filter((one) => one.case.bankAccount.known).map(bankAccountRow));
@@ -64,6 +66,7 @@ function accountRows({ case: of, payer, receiver, source, destination }: Staged)
     .filter(({ account }) => account.known)
     .map(({ id, account }) => ({
       id,
+      main_account_id: account.mainStatus === null ? null : mainAccountIdOf(id),
       client_id: account.isPayers ? payer : receiver,
       status: account.status,
       method: account.provider === 'custom-bank' ? 'plug-in' : 'built-in',
@@ -86,6 +89,24 @@ function accountRows({ case: of, payer, receiver, source, destination }: Staged)
       revision: 1,
       event_sequence: 0,
       created_at: '2027-06-01',
+    }));
+}
+
+function mainAccountRows(staged: Staged): Json[] {
+  const { source, destination } = staged.case;
+  const statuses = new Map([
+    [staged.source, source.mainStatus],
+    [staged.destination, destination.mainStatus],
+  ]);
+  return accountRows(staged)
+    .filter((row) => row.main_account_id !== null)
+    .map((row) => ({
+      ...row,
+      id: row.main_account_id,
+      main_account_id: null,
+      ledger_number: row.main_account_id,
+      status: statuses.get(row.id),
+      requested_change: null,
     }));
 }
 

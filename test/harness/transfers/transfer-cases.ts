@@ -15,6 +15,8 @@ interface AccountCase {
   readonly isPayers: boolean;
   readonly currency: Currency;
   readonly status: Status;
+  /** The status of its main account; null: it is no sub-account. */
+  readonly mainStatus: Status | null;
   readonly closing: boolean;
   readonly provider: 'custom-bank' | 'sandbox-bank';
   readonly postedMinor: number;
@@ -99,6 +101,7 @@ export function drawCase(random: Random): TransferCase {
       isPayers: wrong() ? !isPayers : isPayers,
       currency: wrong() ? other : currency,
       status: drawn,
+      mainStatus: random.chance(0.4) ? status() : null,
       closing: wrong() && random.chance(0.5),
       provider: random.pick(['custom-bank', 'sandbox-bank'] as const),
       postedMinor: empty ? 0 : random.pick([0, 5_000, 10_000, 200_000_000]),
@@ -161,6 +164,11 @@ export function stageIds(of: TransferCase): Staged {
     bankAccount: randomUUID(),
     key: randomUUID(),
   };
+}
+
+/** The main account of an account that has one; as in the service, its id is the lower one. */
+export function mainAccountIdOf(id: string): string {
+  return `00000000-0000${id.slice(13)}`;
 }
 
 export function requestOf(staged: Staged, change: Json = {}, workflow: Json = {}): Json {
@@ -243,7 +251,8 @@ export const REFUSALS: Readonly<Record<string, Rule>> = {
   'a client that is not active': (s) =>
     when(s.case.payerStatus !== 'active', 422, 'client.status.not_active', 'clientId', s.requestedClient),
   'a source that is not active': (s) => {
-    const { status, closing } = s.case.source;
+    const { closing } = s.case.source;
+    const status = statusForPayments(s.case.source);
     const waits = !isInternal(s) && (status === 'inactive' || status === 'suspended');
     const refused = closing || (status !== 'active' && !waits);
     return when(refused, 422, 'account.status.not_active', 'source.accountId', s.source);
@@ -255,7 +264,7 @@ export const REFUSALS: Readonly<Record<string, Rule>> = {
       return when(inactive, 422, 'beneficiary.bank_account.not_active', BANK_ACCOUNT, s.bankAccount);
     }
     const holder = destination.isPayers ? payerStatus : receiverStatus;
-    const refused = destination.status !== 'active' || destination.closing || holder !== 'active';
+    const refused = statusForPayments(destination) !== 'active' || destination.closing || holder !== 'active';
     return when(refused, 422, 'account.status.not_active', 'destination.accountId', s.destination);
   },
   'a scheme that does not go there': (s) => {
@@ -302,6 +311,11 @@ export const REFUSALS: Readonly<Record<string, Rule>> = {
   },
 };
 
+/** While its main account is not active, a sub-account neither sends nor receives. */
+function statusForPayments({ status, mainStatus }: AccountCase): Status {
+  return status === 'active' && mainStatus !== null ? mainStatus : status;
+}
+
 function feeMinor(amountMinor: number, ratio: string | null): number {
   const tenThousandths = ratio === null ? 0 : Math.round(Number(ratio) * 10_000);
   return Math.floor((amountMinor * tenThousandths + 5_000) / 10_000);
@@ -341,7 +355,7 @@ const FLAWLESS: TransferCase = {
 };
 
 function account(isPayers: boolean): AccountCase {
-  const state = { status: 'active', closing: false } as const;
+  const state = { status: 'active', mainStatus: null, closing: false } as const;
   return { known: true, isPayers, currency: 'EUR', ...state, provider: 'custom-bank', postedMinor: 10_000 };
 }
 

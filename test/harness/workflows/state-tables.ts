@@ -21,7 +21,7 @@ export const STATE_TABLES = {
     begins: 'pending',
     moves: ACCOUNT_MOVES,
     notes:
-      'Only callers of plug-in accounts may move `pending` to `closed`. The provider opens or declines a built-in account, and may suspend, inactivate, activate or close it later; the API can only close it, through its provider. A migrated account is `active`, and its connection `completed-up-to-date`, from the first event on that shows them; both are stored in one transaction.',
+      'Only callers of plug-in accounts and of sub-accounts may move `pending` to `closed`. The provider opens or declines a built-in account, and may suspend, inactivate, activate or close it later; the API can only close it, through its provider. A migrated account is `active`, and its connection `completed-up-to-date`, from the first event on that shows them; both are stored in one transaction. A sub-account is activated or declined with its main account; while that is not active, it neither sends nor receives.',
   },
   connections: {
     title: 'Connections of accounts',

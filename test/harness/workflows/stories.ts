@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { ProviderUnavailable } from '../../../activities/providers/port.ts';
-import { createAccount, patchAccount } from '../../../db/accounts/accounts.ts';
+import { patchAccount } from '../../../db/accounts/accounts.ts';
+import { createAccount } from '../../../db/accounts/creation.ts';
 import { wake } from '../../../db/frame/workflow-wakeups.ts';
 import { createIncomingTransfer } from '../../../db/incoming-transfers/work.ts';
 import { lockAccounts } from '../../../db/ledger/ledger.ts';

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { findViolationsSince } from '../../db/ledger/check.ts';
-import type { Json } from '../harness/api.ts';
-import { auditOf } from '../harness/audit.ts';
-import { type MoneyWorld, moneyWorld } from '../harness/money.ts';
+import { findViolationsSince } from '../../../db/ledger/check.ts';
+import type { Json } from '../../harness/api.ts';
+import { auditOf } from '../../harness/audit.ts';
+import { type MoneyWorld, moneyWorld } from '../../harness/money.ts';
 import {
   type AccountAsked,
   eventsOf,
@@ -13,8 +13,8 @@ import {
   refusalIn,
   rowCounts,
   startMigrationStage,
-} from '../harness/parties/migration.ts';
-import { eventually } from '../harness/servers/sandbox.ts';
+} from '../../harness/parties/migration.ts';
+import { eventually } from '../../harness/servers/sandbox.ts';
 
 // What a migration of an account writes and refuses. What goes wrong at the bank meanwhile: account-migration-faults.test.ts.
 

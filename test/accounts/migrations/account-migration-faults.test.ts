@@ -3,13 +3,13 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { sql } from 'drizzle-orm';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { compareStatements } from '../../activities/ledger/reconciliation.ts';
-import { createSandboxBank } from '../../activities/providers/sandbox-bank.ts';
-import { checkLedger } from '../../db/ledger/check.ts';
-import type { Json } from '../harness/api.ts';
-import { type AccountAsked, migrateAccount, migrateClient } from '../harness/parties/migration.ts';
-import { eventually, SANDBOX_SECRET } from '../harness/servers/sandbox.ts';
-import { type AccountsAtBank, startAccountsAtBank } from '../harness/workflows/accounts-at-bank.ts';
+import { compareStatements } from '../../../activities/ledger/reconciliation.ts';
+import { createSandboxBank } from '../../../activities/providers/sandbox-bank.ts';
+import { checkLedger } from '../../../db/ledger/check.ts';
+import type { Json } from '../../harness/api.ts';
+import { type AccountAsked, migrateAccount, migrateClient } from '../../harness/parties/migration.ts';
+import { eventually, SANDBOX_SECRET } from '../../harness/servers/sandbox.ts';
+import { type AccountsAtBank, startAccountsAtBank } from '../../harness/workflows/accounts-at-bank.ts';
 
 // Each fault lasts while an account is asked for and a payment to it comes in; the same request is repeated until it is answered.
 let service: AccountsAtBank;

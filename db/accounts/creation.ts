@@ -1,0 +1,141 @@
+import { sql } from 'drizzle-orm';
+import { type Account, defaultAlias, emit } from '../../domain/accounts/accounts.ts';
+import { checkSubAccount, followMainAccount, type SubAccountRequest } from '../../domain/accounts/sub-accounts.ts';
+import { recordNotFound, refusal } from '../../domain/frame/errors.ts';
+import type { AccountId, ClientId } from '../../domain/frame/ids.ts';
+import { ledgerNumber } from '../../domain/frame/numbers.ts';
+import type { ConnectMethod } from '../../domain/providers/providers.ts';
+import { requireClientConnection } from '../clients/connections.ts';
+import { SHARE_CLIENT } from '../clients/locks.ts';
+import type { Transaction } from '../driver/client.ts';
+import { insertRow, lookUpIn } from '../driver/queries/rows.ts';
+import { appendAuditEntry, type Initiator } from '../frame/audit-entries.ts';
+import { readClock } from '../frame/clock.ts';
+import { newId, newIdAfter } from '../frame/ids.ts';
+import { accounts, clients } from '../frame/schema.ts';
+import {
+  accountOf,
+  appendAccountEvents,
+  CHANGE_CHECK_MS,
+  lockAccount,
+  saveAccount,
+  wakeAccountConnection,
+} from './accounts.ts';
+
+export interface NewAccount {
+  readonly clientId: ClientId;
+  readonly method: ConnectMethod;
+  readonly provider: string;
+  readonly country: string;
+  readonly currency: string;
+  readonly alias: string;
+}
+
+/** Issues an account (specification 4.5, `client.issuing`). A built-in account then opens at its provider. */
+export async function createAccount(tx: Transaction, wanted: NewAccount, initiator: Initiator): Promise<Account> {
+  const now = await readClock(tx);
+  const builtIn = wanted.method === 'built-in';
+  const account = await insertAccount(tx, wanted, now, {
+    requestedChange: builtIn ? 'open' : null,
+    changeAttempt: builtIn ? 1 : 0,
+    nextCheckAt: builtIn ? new Date(now.getTime() + CHANGE_CHECK_MS) : null,
+  });
+  const { events } = emit({ account, events: [] }, 'connection-creation-instructed', {});
+  await appendAccountEvents(tx, account.id, events, now);
+  auditAccountCreation(tx, account, initiator);
+  if (builtIn) {
+    await requireClientConnection(tx, wanted.clientId, wanted.provider, now);
+    await wakeAccountConnection(tx, account.id);
+  }
+  return account;
+}
+
+/** A pending account of a client that is active, and stays so until the transaction ends. */
+export async function insertAccount(
+  tx: Transaction,
+  wanted: NewAccount,
+  now: Date,
+  more: Partial<typeof accounts.$inferInsert>,
+): Promise<Account> {
+  const client = await tx.first(SHARE_CLIENT, { id: wanted.clientId });
+  if (client === null) throw recordNotFound('account', 'clientId', wanted.clientId);
+  if (client.status !== 'active') {
+    const message = `The client is ${client.status} and opens no accounts.`;
+    throw refusal('client.status.not_active', ['account', 'clientId', wanted.clientId], message);
+  }
+  const row = await insertRow(tx, accounts, {
+    id: newId<AccountId>(),
+    ...wanted,
+    status: 'pending',
+    ledgerNumber: await drawLedgerNumber(tx),
+    accountHolderName: client.fullName,
+    accountHolderIdentityType: client.identityType,
+    connectionId: newId(),
+    connectionState: 'creation-in-progress',
+    ...more,
+    createdAt: now,
+  });
+  return accountOf(row);
+}
+
+const CLIENT = lookUpIn(clients);
+
+/**
+ * Opens a sub-account (specification 4.5, `client.sub-account`), which no provider knows. Returned as created: pending. The
+ * main account stays locked, so that it neither changes nor closes meanwhile; if it is active, so is the sub-account at once.
+ */
+export async function createSubAccount(
+  tx: Transaction,
+  request: SubAccountRequest,
+  initiator: Initiator,
+): Promise<Account> {
+  const { main, closing, clientStatus, now } = await lockMainAccount(tx, request);
+  checkSubAccount(request, { account: main, clientStatus, closing });
+  const { clientId, method, provider, country, currency, accountHolderName, accountHolderIdentityType } = main;
+  const row = await insertRow(tx, accounts, {
+    id: newIdAfter(main.id),
+    mainAccountId: main.id,
+    status: 'pending',
+    ...{ clientId, method, provider, country, currency, accountHolderName, accountHolderIdentityType },
+    alias: request.alias ?? defaultAlias(currency),
+    ledgerNumber: await drawLedgerNumber(tx),
+    createdAt: now,
+  });
+  const account = accountOf(row);
+  auditAccountCreation(tx, account, initiator);
+  const followed = followMainAccount(account, main);
+  if (followed !== null) await saveAccount(tx, { row, account, now }, followed);
+  return account;
+}
+
+/** The account before its client, as where a caller reports that a plug-in account is open. */
+async function lockMainAccount(tx: Transaction, { mainAccountId, clientId }: SubAccountRequest) {
+  const locked = await lockAccount(tx, mainAccountId);
+  if (locked === null) throw recordNotFound('account', 'mainAccountId', mainAccountId);
+  if (clientId !== undefined && (await tx.find(CLIENT, clientId)) === null) {
+    throw recordNotFound('account', 'clientId', clientId);
+  }
+  const { row, account, now } = locked;
+  const client = await tx.first(SHARE_CLIENT, { id: account.clientId });
+  if (client === null) throw new Error(`client ${account.clientId} of an account does not exist`);
+  return { main: account, closing: row.requestedChange === 'close', clientStatus: client.status, now };
+}
+
+/** `more`: how the account came to be, if not by issuing. */
+export function auditAccountCreation(
+  tx: Transaction,
+  account: Account,
+  initiator: Initiator,
+  more: Readonly<Record<string, unknown>> = {},
+): void {
+  const { id, clientId, mainAccountId, status, country, currency, ledgerNumber, method, provider } = account;
+  const shown = { clientId, mainAccountId, status, country, currency, ledgerNumber, method, serviceProvider: provider };
+  const after = { ...shown, ...more };
+  appendAuditEntry(tx, { initiator, resource: 'account', resourceId: id, action: 'created', after });
+}
+
+async function drawLedgerNumber(tx: Transaction): Promise<string> {
+  const [row] = await tx.execute<{ number: bigint }>(sql`SELECT nextval('ledger_numbers') AS number`);
+  if (row === undefined) throw new Error('nextval returned no row');
+  return ledgerNumber(row.number);
+}
