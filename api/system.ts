@@ -7,10 +7,11 @@ import {
   START_SCRIPT,
   scalarScript,
 } from './frame/openapi/docs-page.ts';
-import { openApiDocument } from './frame/openapi/openapi.ts';
+import { type OpenApiDocument, openApiDocument } from './frame/openapi/openapi.ts';
 import { type OpenRoute, openRoute, type Route } from './frame/route.ts';
 import type { Services } from './frame/services.ts';
 import { within } from './frame/within.ts';
+import { WEBHOOKS } from './webhooks/event-contracts.ts';
 
 /** Liveness and readiness. */
 const live = openRoute(
@@ -63,8 +64,13 @@ export function systemRoutes(routes: readonly (Route | OpenRoute)[], version: st
     async () => ({ status: 200, body: document() }),
   );
   const own = [live, ready, openapi, docs, docsScalar, docsStart];
-  const document = once(() => JSON.stringify(openApiDocument([...routes, ...own], version)));
+  const document = once(() => JSON.stringify(openApiDocument([...routes, ...own], version, WEBHOOKS)));
   return own;
+}
+
+/** The document about the whole interface. */
+export function documentOf(routes: readonly (Route | OpenRoute)[], version: string): OpenApiDocument {
+  return openApiDocument([...routes, ...systemRoutes(routes, version)], version, WEBHOOKS);
 }
 
 const docs = openRoute(

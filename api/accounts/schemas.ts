@@ -46,7 +46,7 @@ export const routingCodesShown = nullable(
   named('RoutingCodes', map(ROUTING_CODE_KEY, text(ROUTING_CODE_VALUE_LENGTH_MAX), 2 * ROUTING_CODES_MAX, 1)),
 );
 
-const connectionError = named(
+export const connectionError = named(
   'ConnectionError',
   fields({
     category: picklist(CONNECTION_ERROR_CATEGORIES),

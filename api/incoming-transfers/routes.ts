@@ -24,7 +24,7 @@ import { partyAccountShown, statusReasonShown } from '../outgoing-transfers/sche
 
 const TAG = 'Incoming transfers';
 
-const incomingTransferShown = named(
+export const incomingTransferShown = named(
   'IncomingTransfer',
   fields({
     id: uuid(),

@@ -20,6 +20,11 @@ const resource = v.pipe(
   hint<Readonly<Record<string, unknown>>>({ type: 'object', additionalProperties: true }),
 );
 
+export const eventMetadataShown = named(
+  'EventMetadata',
+  fields({ sequence: integer(1, POSITION_MAX), eventId: uuid<EventId>(), eventDateTime: dateTime() }),
+);
+
 const eventShown = named(
   'Event',
   fields({
@@ -28,10 +33,7 @@ const eventShown = named(
     webhook: named('EventWebhook', fields({ module: named('WebhookModule', picklist(WEBHOOK_MODULES)), type })),
     data: resource,
     connect: resource,
-    metadata: named(
-      'EventMetadata',
-      fields({ sequence: integer(1, POSITION_MAX), eventId: uuid<EventId>(), eventDateTime: dateTime() }),
-    ),
+    metadata: eventMetadataShown,
   }),
 );
 

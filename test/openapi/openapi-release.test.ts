@@ -5,9 +5,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { VERSION } from '../../api/app.ts';
-import { openApiDocument } from '../../api/frame/openapi/openapi.ts';
 import { ROUTES } from '../../api/routes.ts';
-import { systemRoutes } from '../../api/system.ts';
+import { documentOf } from '../../api/system.ts';
 import { oasdiff } from '../../scripts/testing/oasdiff.ts';
 import type { Json } from '../harness/api.ts';
 
@@ -17,7 +16,7 @@ import type { Json } from '../harness/api.ts';
 const DOCUMENTS = fileURLToPath(new URL('../../docs/openapi/', import.meta.url));
 const REDOCLY = fileURLToPath(new URL('../../node_modules/@redocly/cli/bin/cli.js', import.meta.url));
 
-const present: Json = openApiDocument([...ROUTES, ...systemRoutes(ROUTES, VERSION)], VERSION);
+const present: Json = documentOf(ROUTES, VERSION);
 const released: Json = JSON.parse(readFileSync(join(DOCUMENTS, 'released.json'), 'utf8'));
 
 let directory: string;

@@ -10,6 +10,7 @@ import { type Json, startApi, type TestApi } from '../harness/api.ts';
 import { TESTER } from '../harness/audit.ts';
 import { type MoneyWorld, moneyWorld } from '../harness/money.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';
+import { checkWebhook } from '../harness/webhooks/webhook-contract.ts';
 
 // An event for ever shows the state at the time it was appended: a replayed webhook has the same bytes under the same
 // id. A transfer shows accounts of the service as they were at its creation.
@@ -55,11 +56,13 @@ async function storedEvents(): Promise<Stored[]> {
   );
 }
 
-function bodiesOf(events: readonly Stored[]): Promise<ReadonlyMap<string, string>> {
-  return loadEventBodies(
+async function bodiesOf(events: readonly Stored[]): Promise<ReadonlyMap<string, string>> {
+  const bodies = await loadEventBodies(
     api.database.reader,
     events.map(({ id }) => id),
   );
+  for (const body of bodies.values()) checkWebhook(JSON.parse(body));
+  return bodies;
 }
 
 async function send(body: Json): Promise<Json> {

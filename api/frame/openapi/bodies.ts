@@ -13,10 +13,15 @@ export function jsonSchemaOf(schema: Schema<unknown, unknown>): JsonSchema {
     target: 'draft-2020-12',
     typeMode: 'input',
     errorMode: 'ignore',
-    overrideSchema: ({ valibotSchema, jsonSchema }) =>
-      'key' in valibotSchema && 'oneOf' in jsonSchema
-        ? { ...jsonSchema, discriminator: { propertyName: valibotSchema.key } }
-        : null,
+    overrideSchema: ({ valibotSchema, jsonSchema }) => {
+      if ('key' in valibotSchema && 'oneOf' in jsonSchema) {
+        return { ...jsonSchema, discriminator: { propertyName: valibotSchema.key } };
+      }
+      if (valibotSchema.type !== 'intersect' || jsonSchema.allOf === undefined) return null;
+      // What narrows an object stands beside the reference to it.
+      const [base, narrower] = jsonSchema.allOf;
+      return base !== undefined && isSchema(narrower) ? { ...narrower, allOf: [base] } : null;
+    },
   });
   return converted;
 }

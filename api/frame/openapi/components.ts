@@ -50,7 +50,7 @@ export class Components {
         // An answer may gain a field in any release, and a strict client must not break on it.
         return value === false && use === 'answer' ? [] : [[keyword, this.#referringTo(value, use)]];
       }
-      if ((keyword === 'anyOf' || keyword === 'oneOf') && Array.isArray(value)) {
+      if (['anyOf', 'oneOf', 'allOf'].includes(keyword) && Array.isArray(value)) {
         return [[keyword, value.map((variant) => this.#referringTo(variant, use))]];
       }
       if (keyword === 'discriminator') return [[keyword, this.#withMapping(value, schema.oneOf, use)]];

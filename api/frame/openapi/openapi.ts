@@ -8,6 +8,7 @@ import { jsonSchemaOf, pascalCase, requestBodyOf, responseSchema } from './bodie
 import { Components } from './components.ts';
 import { addErrorSchemas, errorResponses } from './errors.ts';
 import { TAGS } from './tags.ts';
+import { type WebhookContract, type WebhookItem, webhooksOf } from './webhooks.ts';
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
@@ -51,11 +52,16 @@ export interface OpenApiDocument {
   readonly security: readonly unknown[];
   readonly tags: readonly { readonly name: string; readonly description: string }[];
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly webhooks: Readonly<Record<string, WebhookItem>>;
   readonly components: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 }
 
-/** Builds the OpenAPI 3.1 document from the schemas that validate the routes' requests. */
-export function openApiDocument(served: readonly (Route | OpenRoute)[], version: string): OpenApiDocument {
+/** Builds the OpenAPI 3.1 document from the schemas that validate the routes' requests, and those of the webhooks sent. */
+export function openApiDocument(
+  served: readonly (Route | OpenRoute)[],
+  version: string,
+  sent: readonly WebhookContract[] = [],
+): OpenApiDocument {
   const routes = served.filter((route) => route.kind === 'route' || route.contract.undocumented !== true);
   const components = new Components();
   components.add('schemas', 'Text', {
@@ -76,6 +82,7 @@ export function openApiDocument(served: readonly (Route | OpenRoute)[], version:
     const operation = route.kind === 'route' ? operationOf(route, components) : openOperationOf(route, components);
     paths[route.contract.path] = { ...paths[route.contract.path], [route.contract.method.toLowerCase()]: operation };
   }
+  const webhooks = webhooksOf(sent, components);
   const used = new Set<string>(routes.map(({ contract }) => contract.tag));
   const tags = Object.entries(TAGS).filter(([name]) => used.has(name));
   return {
@@ -85,6 +92,7 @@ export function openApiDocument(served: readonly (Route | OpenRoute)[], version:
     security: [{ machineUser: [] }],
     tags: tags.map(([name, description]) => ({ name, description })),
     paths,
+    webhooks,
     components: {
       securitySchemes: { machineUser: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } },
       ...components.toObject(),

@@ -19,6 +19,7 @@ import type { WebhookAddressPolicy } from '../../../domain/webhooks/addresses.ts
 import type { Json } from '../api.ts';
 import { TESTER } from '../audit.ts';
 import { TEST_KEYRING } from '../keyring.ts';
+import { webhookProblem } from './webhook-contract.ts';
 
 export interface Received {
   readonly headers: Readonly<Record<string, string>>;
@@ -38,9 +39,10 @@ export interface Receiver {
   close(): Promise<void>;
 }
 
-/** A webhook receiver on loopback that records its requests. */
+/** A webhook receiver on loopback that records its requests. Those that contradict the OpenAPI document fail its `close`. */
 export async function startReceiver(): Promise<Receiver> {
   const received: Received[] = [];
+  const problems: string[] = [];
   let connections = 0;
   let handle: Parameters<Receiver['answer']>[0] = (_message, response) => {
     response.writeHead(200).end('thank you');
@@ -54,6 +56,9 @@ export async function startReceiver(): Promise<Receiver> {
       const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)]));
       const message = { headers, text, body: JSON.parse(text), id: headers['webhook-id'] ?? '' };
       received.push(message);
+      const isSigned = headers['webhook-signature'] !== undefined;
+      const problem = isSigned ? webhookProblem(message.body) : null;
+      if (problem !== null) problems.push(problem);
       handle(message, response, request);
     });
   });
@@ -73,6 +78,7 @@ export async function startReceiver(): Promise<Receiver> {
     close: async () => {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
+      if (problems.length > 0) throw new Error(problems.join('\n'));
     },
   };
 }
@@ -160,11 +166,26 @@ export async function insertClient(database: Database): Promise<ClientId> {
   return id;
 }
 
+const CLIENT = {
+  clientNumber: '0000000195',
+  status: 'active',
+  fullName: 'Ann Example',
+  identity: {
+    type: 'individual',
+    givenName: 'Ann',
+    familyName: 'Example',
+    birthDate: null,
+    country: null,
+    identifications: [],
+    identificationNumbers: {},
+  },
+};
+
 /** Records `count` events of a client in the caller's transaction. */
 export async function appendClientEvents(tx: Transaction, id: ClientId, count = 1): Promise<void> {
   const [clock] = await tx.execute<{ now: Date }>(sql`SELECT service_now() AS now`);
   if (clock === undefined) throw new Error('no clock');
-  const entries = Array.from({ length: count }, () => ({ type: 'created', data: { id, fullName: 'Ann Example' } }));
+  const entries = Array.from({ length: count }, () => ({ type: 'created', data: { id, ...CLIENT } }));
   await appendEvents(tx, { module: 'clients', resourceId: id, occurredAt: clock.now, entries });
 }
 
