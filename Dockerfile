@@ -19,6 +19,7 @@ COPY loops ./loops
 COPY api ./api
 COPY sandbox ./sandbox
 COPY scripts ./scripts
+COPY sdk ./sdk
 # Code belongs to root and is only read; the sandbox alone keeps data.
 RUN mkdir /data && chown node:node /data
 USER node

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Webhook } from 'standardwebhooks';
+import { verifyWebhook } from '../../sdk/verify-webhook.ts';
 import { describeFailure, RemedyError } from '../frame/remedy.ts';
 import { isJson, type Json, object, text } from './demo-answers.ts';
 
@@ -23,16 +23,15 @@ export interface Receiver {
   waitFor(type: string, resourceId: string): Promise<void>;
 }
 
-/** An HTTP server that verifies every signature with the Standard Webhooks library. */
+/** An HTTP server that receives webhooks as its own callers would: by sdk/. */
 export async function startReceiver(): Promise<Receiver> {
-  let verifier: Webhook | null = null;
+  let trusted: string | null = null;
   const received: ReceivedWebhook[] = [];
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
-    const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)]));
     try {
-      const event: unknown = verifier?.verify(Buffer.concat(chunks), headers);
+      const { event } = verifyWebhook(Buffer.concat(chunks), request.headers, trusted ?? []);
       if (!isJson(event)) throw new Error('not an event');
       received.push(summary(event));
       response.writeHead(204).end();
@@ -49,7 +48,7 @@ export async function startReceiver(): Promise<Receiver> {
     received,
     subscriptionId: null,
     trust: (secret) => {
-      verifier = new Webhook(secret);
+      trusted = secret;
     },
     waitFor: async (type, resourceId) => {
       const deadline = Date.now() + WAIT_LIMIT_MS;

@@ -17,12 +17,23 @@ export function installationName(directory: string): string {
   return madeOnce(join(directory, 'audience'), () => `financial-accounts-service-${randomUUID()}`);
 }
 
+/** Signs what `npm run listen` forwards; the last one that was given stays. */
+export function listenerSecret(directory: string, given: string | undefined): string {
+  const file = join(directory, 'listener-secret');
+  if (given !== undefined) write(file, given);
+  return madeOnce(file, () => `whsec_${randomBytes(32).toString('base64')}`);
+}
+
 /** Reads the file, created if missing: atomically, even if killed in between. */
 function madeOnce(file: string, make: () => string): string {
   const present = existsSync(file) ? readFileSync(file, 'utf8').trim() : '';
   if (present !== '') return present;
   const made = make();
-  writeFileSync(`${file}.new`, `${made}\n`, { mode: 0o600 });
-  renameSync(`${file}.new`, file);
+  write(file, made);
   return made;
+}
+
+function write(file: string, content: string): void {
+  writeFileSync(`${file}.new`, `${content}\n`, { mode: 0o600 });
+  renameSync(`${file}.new`, file);
 }

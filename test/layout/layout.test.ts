@@ -142,6 +142,8 @@ describe('the rules see what they look for', () => {
     ['api/a.ts', "import { x } from '../loops/admissions.ts';"],
     ['sandbox/a.ts', "import { x } from '../db/a.ts';"],
     ['config/a.ts', "import { x } from '../db/a.ts';"],
+    ['sdk/a.ts', "import type { X } from '../domain/a.ts';"],
+    ['sdk/a.ts', "import { x } from 'valibot';"],
   ])('%s: %s', (path, text) => {
     expect(breaches(path, text)).toHaveLength(1);
   });

@@ -13,6 +13,7 @@ export const FOLDERS = [
   'loops',
   'sandbox',
   'scripts',
+  'sdk',
   'test',
   'workflows',
 ] as const;
@@ -86,11 +87,14 @@ const ALLOWED_IMPORTS: Readonly<Record<string, readonly string[]>> = {
   ],
   // A stand-in for the outside world, which must not know the service's internals.
   sandbox: ['domain/', 'config/environment.ts'],
+  // What receivers copy into programs of their own.
+  sdk: [],
 };
 
 /** Pure libraries. Everything else that domain/ wants to import is I/O, a clock or a framework. */
 const DOMAIN_PACKAGES = ['@js-temporal/polyfill', 'ibantools', 'ipaddr.js', 'lossless-json'];
 const WORKFLOW_PACKAGES = ['@temporalio/workflow', '@temporalio/common'];
+const SDK_PACKAGES = ['standardwebhooks'];
 const SQL_PACKAGES = ['postgres', 'pg', 'drizzle-orm'];
 
 export function isTest(path: string): boolean {
@@ -124,6 +128,7 @@ function importBreachesOf({ path, imports }: Source): string[] {
 function packageBreach(folder: string, from: string): string | null {
   if (folder === 'domain' && !DOMAIN_PACKAGES.includes(packageOf(from))) return 'domain/ is pure';
   if (folder === 'workflows' && !WORKFLOW_PACKAGES.includes(packageOf(from))) return 'workflows/ are deterministic';
+  if (folder === 'sdk' && !SDK_PACKAGES.includes(packageOf(from))) return 'sdk/ is copied by receivers';
   const knowsSql = ['db', 'scripts', 'test', 'bench'].includes(folder);
   if (!knowsSql && SQL_PACKAGES.includes(packageOf(from))) return 'all SQL lives in db/';
   return null;
@@ -214,10 +219,14 @@ export function determinismBreaches(sources: readonly Source[]): string[] {
 export const FUNCTION_LINES_MAX = 70;
 export const FILE_LINES_MAX = 300;
 
+/** Written by a test. */
+const GENERATED = ['sdk/webhook-events.ts'];
+
 /** Sizes above the limit: `path` for a file, `path name` for a function. */
 export function oversized(sources: readonly Source[]): Map<string, number> {
   const sizes = new Map<string, number>();
-  for (const { path, lines, functions } of sources.filter((source) => !isTest(source.path))) {
+  const written = sources.filter(({ path }) => !isTest(path) && !GENERATED.includes(path));
+  for (const { path, lines, functions } of written) {
     if (lines > FILE_LINES_MAX) sizes.set(path, lines);
     for (const { name, lines: length } of functions) {
       if (length > FUNCTION_LINES_MAX)

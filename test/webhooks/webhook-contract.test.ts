@@ -1,0 +1,353 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ROUTES } from '../../api/routes.ts';
+import { documentOf } from '../../api/system.ts';
+import { FURTHER_EVENT_TYPES, SPECIFIED_EVENT_TYPES } from '../../domain/webhooks/subscriptions.ts';
+import { type Json, startApi, type TestApi } from '../harness/api.ts';
+import { type MoneyWorld, moneyWorld } from '../harness/money.ts';
+import { beneficiariesOf, direct, EURO, PERSON } from '../harness/parties/beneficiaries.ts';
+import { createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';
+import { AWAITED, webhookProblem } from '../harness/webhooks/webhook-contract.ts';
+import { sequence } from '../harness/webhooks/webhooks.ts';
+
+// What each event shows, by the words of specification 6. The table is written from the specification, not from the schemas
+// of the OpenAPI document, which the answers of /events are checked against as well.
+
+let database: TestDatabase;
+let api: TestApi;
+let world: MoneyWorld;
+let log: Json[];
+/** Ids of the resources that the table speaks of. */
+const ids: Record<string, string> = {};
+
+beforeAll(async () => {
+  database = await createTestDatabase('webhook-contract');
+  api = await startApi(database);
+  world = moneyWorld(api);
+  await payments();
+  await accounts();
+  await parties();
+  await sequence(api.database);
+  log = await wholeLog();
+});
+
+afterAll(async () => {
+  await api?.stop();
+  await database?.drop();
+});
+
+async function wholeLog(): Promise<Json[]> {
+  const events: Json[] = [];
+  for (let position = 0; ; ) {
+    const path = `/events?metadata.page.size=100&data.event.positionAfter=${position}`;
+    const { body } = await api.call('GET', path, undefined, { as: 'viewer' });
+    if (body.data.events.length === 0) return events;
+    events.push(...body.data.events);
+    position = body.metadata.nextPositionAfter;
+  }
+}
+
+async function called(method: 'POST' | 'PATCH', path: string, body: Json, as: 'operator' | 'compliance' = 'operator') {
+  const answer = await api.call(method, path, body, { as });
+  expect(answer.status, answer.text).toBeLessThan(300);
+  return answer.body.data;
+}
+
+const patchAccount = (id: string, account: Json) =>
+  called('PATCH', `/accounts/${id}`, { workflow: { code: 'client.direct' }, data: { account } });
+const report = (id: string, outgoingTransfer: Json) =>
+  called('PATCH', `/outgoing-transfers/${id}`, { workflow: { code: 'client.direct' }, data: { outgoingTransfer } });
+
+async function incomingOf(accountId: string): Promise<string> {
+  const { body } = await api.call('GET', `/incoming-transfers?data.incomingTransfer.accountId=${accountId}`);
+  return body.data.incomingTransfers[0].id;
+}
+
+async function payments(): Promise<void> {
+  const clientId = await world.client();
+  const from = await world.account(clientId, { amount: 500 });
+  const to = await world.account(clientId);
+  const beneficiaryBankAccountId = await world.beneficiary(clientId);
+  const send = async (change: Json): Promise<string> => {
+    const common = { clientId, currency: 'GBP', amount: 10, source: { type: 'client-account', accountId: from } };
+    const outgoingTransfer = { ...common, ...change };
+    const data = await called('POST', '/outgoing-transfers', {
+      workflow: { code: 'client.direct' },
+      data: { outgoingTransfer },
+    });
+    return data.outgoingTransfer.id;
+  };
+  const internal = { scope: 'internal', destination: { type: 'client-account', accountId: to } };
+  const destination = { type: 'beneficiary-bank-account', beneficiaryBankAccountId };
+  const external = { scope: 'external', scheme: 'faster-payments', destination };
+
+  ids.credited = await incomingOf(from);
+  const tomorrow = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10);
+  ids.cancelled = await send({ ...internal, transferDate: tomorrow });
+  await report(ids.cancelled, { status: 'cancelled' });
+  ids.paid = await send(external);
+  await report(ids.paid, { status: 'released' });
+  await report(ids.paid, { status: 'completed' });
+  await report(ids.paid, { returned: true });
+  ids.refused = await send(external);
+  await report(ids.refused, { status: 'failed' });
+
+  const resting = await world.account(clientId);
+  await patchAccount(resting, { status: 'suspended' });
+  await world.credit(resting, 5);
+  ids.held = await incomingOf(resting);
+  await called('POST', `/incoming-transfers/${ids.held}/return`, direct({}));
+}
+
+const ERROR = { category: 'functional', origin: 'customer', code: 'no', message: 'No.', attributes: { field: 'name' } };
+
+async function accounts(): Promise<void> {
+  const clientId = await world.client('Grace');
+  const issue = async (): Promise<string> => {
+    const { account } = await called('POST', '/accounts', {
+      workflow: { code: 'client.issuing' },
+      data: { account: { clientId, currency: 'GBP' } },
+      connect: { method: 'plug-in', type: 'explicit', serviceProvider: 'custom-bank' },
+    });
+    return account.id;
+  };
+  ids.client = clientId;
+  ids.account = await issue();
+  await patchAccount(ids.account, {
+    status: 'active',
+    accountNumber: '31926819',
+    routingCodes: { 'sort-code': '601613' },
+    connection: { state: 'completed-up-to-date', status: 'active' },
+  });
+  await patchAccount(ids.account, { alias: 'Savings', iban: 'GB29NWBK60161331926819' });
+  await patchAccount(ids.account, { connection: { state: 'update-in-progress' } });
+  await patchAccount(ids.account, { connection: { state: 'completed-outdated', error: ERROR } });
+  await patchAccount(ids.account, { connection: { state: 'update-in-progress' } });
+  await patchAccount(ids.account, { connection: { state: 'completed-up-to-date', status: 'closed' } });
+  for (const status of ['inactive', 'suspended', 'closed']) await patchAccount(ids.account, { status });
+  ids.declined = await issue();
+  await patchAccount(ids.declined, { status: 'declined', connection: { state: 'creation-failed', error: ERROR } });
+}
+
+async function parties(): Promise<void> {
+  ids.changedClient = await world.client('Emmy');
+  await called('PATCH', `/clients/${ids.changedClient}`, direct({ client: { status: 'suspended' } }), 'compliance');
+  const workflow = { code: 'human.external.direct' };
+  const { user } = await called('POST', '/users', {
+    workflow,
+    data: { user: { email: 'grace@example.com', identity: PERSON } },
+  });
+  ids.user = user.id;
+  await called('PATCH', `/users/${user.id}`, { workflow, data: { user: { identity: { familyName: 'Murray' } } } });
+  const beneficiaries = beneficiariesOf(api, await world.client('Ada'));
+  const { id, bankAccounts } = await beneficiaries.created();
+  ids.beneficiary = id;
+  await beneficiaries.patch(id, { identity: { legalName: 'Mill Lane Bakery Ltd' } });
+  const path = `/beneficiaries/${id}/bank-accounts`;
+  await called('POST', path, direct({ beneficiaryBankAccount: EURO }));
+  await called('PATCH', `${path}/${bankAccounts[0].id}`, direct({ beneficiaryBankAccount: { status: 'inactive' } }));
+}
+
+const DATE = expect.stringMatching(/^\d{4}-\d{2}-\d{2}$/);
+const UUID = expect.stringMatching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
+const CONNECTION = { id: UUID, method: 'plug-in', serviceProvider: 'custom-bank' };
+const made = (status: string) => ({ status, connection: expect.objectContaining(CONNECTION) });
+const connection = (fields: Json) => ({ connection: expect.objectContaining({ ...CONNECTION, ...fields }) });
+const PROBLEM = {
+  category: 'functional',
+  origin: 'customer',
+  code: 'no',
+  message: 'No.',
+  attributes: { field: 'name' },
+};
+
+type Case = readonly [name: string, whose: string, resource: string, shows: Json];
+
+/** Of each module and type: whose event it is, the resource's name in `data`, and what it shows there. */
+const CASES: readonly Case[] = [
+  [
+    'incoming-transfers.incoming-transfer-pending',
+    'credited',
+    'incomingTransfer',
+    { status: 'pending', transferDate: null },
+  ],
+  [
+    'incoming-transfers.incoming-transfer-completed',
+    'credited',
+    'incomingTransfer',
+    { status: 'completed', transferDate: DATE },
+  ],
+  ['incoming-transfers.incoming-transfer-on-hold', 'held', 'incomingTransfer', { status: 'on-hold' }],
+  ['incoming-transfers.incoming-transfer-failed', 'held', 'incomingTransfer', { status: 'failed' }],
+  [
+    'outgoing-transfers.outgoing-transfer-created',
+    'cancelled',
+    'outgoingTransfer',
+    { status: 'pending', returned: false },
+  ],
+  ['outgoing-transfers.outgoing-transfer-cancelled', 'cancelled', 'outgoingTransfer', { status: 'cancelled' }],
+  ['outgoing-transfers.outgoing-transfer-processing', 'paid', 'outgoingTransfer', { status: 'processing' }],
+  ['outgoing-transfers.outgoing-transfer-released', 'paid', 'outgoingTransfer', { status: 'released' }],
+  [
+    'outgoing-transfers.outgoing-transfer-completed',
+    'paid',
+    'outgoingTransfer',
+    { status: 'completed', returned: false, incomingTransferId: null },
+  ],
+  [
+    'outgoing-transfers.outgoing-transfer-returned',
+    'paid',
+    'outgoingTransfer',
+    { status: 'completed', returned: true, incomingTransferId: UUID },
+  ],
+  ['outgoing-transfers.outgoing-transfer-failed', 'refused', 'outgoingTransfer', { status: 'failed' }],
+  ['accounts.connection-creation-instructed', 'account', 'account', connection({ state: 'creation-in-progress' })],
+  ['accounts.connection-created', 'account', 'account', connection({ state: 'completed-up-to-date', error: null })],
+  ['accounts.account-activated', 'account', 'account', { ...made('active'), accountNumber: '31926819' }],
+  ['accounts.account-information-updated', 'account', 'account', { ...made('active'), alias: 'Savings' }],
+  ['accounts.connection-update-instructed', 'account', 'account', connection({ state: 'update-in-progress' })],
+  [
+    'accounts.connection-update-failed',
+    'account',
+    'account',
+    connection({ state: 'completed-outdated', error: PROBLEM }),
+  ],
+  [
+    'accounts.connection-updated',
+    'account',
+    'account',
+    connection({ state: 'completed-up-to-date', status: 'closed' }),
+  ],
+  ['accounts.account-inactivated', 'account', 'account', made('inactive')],
+  ['accounts.account-suspended', 'account', 'account', made('suspended')],
+  ['accounts.account-closed', 'account', 'account', made('closed')],
+  [
+    'accounts.connection-creation-failed',
+    'declined',
+    'account',
+    connection({ state: 'creation-failed', error: PROBLEM }),
+  ],
+  ['accounts.account-declined', 'declined', 'account', { status: 'declined', connection: null }],
+  ['clients.created', 'client', 'client', { id: UUID, fullName: 'Grace Lovelace', status: 'active' }],
+  ['clients.connection-created', 'client', 'client', { id: UUID, fullName: 'Grace Lovelace' }],
+  ['clients.status-changed', 'changedClient', 'client', { status: 'suspended' }],
+  ['users.user-created', 'user', 'user', { email: 'grace@example.com' }],
+  ['users.user-updated', 'user', 'user', { identity: expect.objectContaining({ familyName: 'Murray' }) }],
+  ['beneficiaries.beneficiary-created', 'beneficiary', 'beneficiary', { id: UUID }],
+  ['beneficiaries.beneficiary-updated', 'beneficiary', 'beneficiary', { fullName: 'Mill Lane Bakery Ltd' }],
+  [
+    'beneficiaries.beneficiary-bank-account-created',
+    'beneficiary',
+    'beneficiary',
+    { bankAccounts: [expect.anything()] },
+  ],
+  [
+    'beneficiaries.beneficiary-bank-account-updated',
+    'beneficiary',
+    'beneficiary',
+    { bankAccounts: [expect.objectContaining({ status: 'inactive' })] },
+  ],
+];
+
+const nameOf = ({ webhook }: Json) => `${webhook.module}.${webhook.type}`;
+
+test.each(CASES)('%s of the %s transfer, account or party', (name, whose, resource, shows) => {
+  const found = log.filter((event) => event.resourceId === ids[whose] && nameOf(event) === name);
+  expect(found.length).toBeGreaterThan(0);
+  for (const event of found) {
+    expect(Object.keys(event).sort()).toEqual(['connect', 'data', 'metadata', 'position', 'resourceId', 'webhook']);
+    // Only the types in review may show a check.
+    expect(Object.keys(event.data)).toEqual([resource]);
+    expect(event.data[resource]).toMatchObject({ id: ids[whose], ...shows });
+    const { connection: own } = event.data[resource];
+    if (name === 'clients.connection-created') {
+      expect(event.connect).toEqual({ connection: { id: UUID, serviceProvider: 'custom-bank' } });
+    } else expect(event.connect).toEqual(resource === 'account' && own !== null ? { connection: own } : {});
+  }
+});
+
+test('every type has a case, or is awaited, and the OpenAPI document has one entry for each', () => {
+  const types = [SPECIFIED_EVENT_TYPES, FURTHER_EVENT_TYPES].flatMap((modules) =>
+    Object.entries<readonly string[]>(modules).flatMap(([module, names]) => names.map((type) => `${module}.${type}`)),
+  );
+  expect([...CASES.map(([name]) => name), ...AWAITED].sort()).toEqual([...types].sort());
+  const { webhooks } = documentOf(ROUTES, 'test');
+  expect(Object.keys(webhooks).sort()).toEqual([...types, 'webhook-subscriptions.ping'].sort());
+});
+
+test('country and bank data of an account change only when it is activated or its information is updated', () => {
+  const states = new Map<string, Json>();
+  const changed = new Set<string>();
+  for (const event of log.filter(({ webhook }) => webhook.module === 'accounts')) {
+    const { country, routingCodes, iban, accountNumber } = event.data.account;
+    const now = JSON.stringify({ country, routingCodes, iban, accountNumber });
+    const before = states.get(event.resourceId);
+    if (before !== undefined && before !== now) changed.add(event.webhook.type);
+    states.set(event.resourceId, now);
+  }
+  expect([...changed].sort()).toEqual(['account-activated', 'account-information-updated']);
+});
+
+describe('the document refuses', () => {
+  type Change = (event: Json) => void;
+  test.each<[name: string, what: string, change: Change]>([
+    [
+      'incoming-transfers.incoming-transfer-completed',
+      'no date',
+      ({ data }) => (data.incomingTransfer.transferDate = null),
+    ],
+    [
+      'incoming-transfers.incoming-transfer-pending',
+      'a date',
+      ({ data }) => (data.incomingTransfer.transferDate = '2026-03-02'),
+    ],
+    [
+      'incoming-transfers.incoming-transfer-completed',
+      'a check',
+      ({ data }) => (data.complianceCheck = { status: 'approved' }),
+    ],
+    [
+      'outgoing-transfers.outgoing-transfer-created',
+      'a check',
+      ({ data }) => (data.complianceCheck = { status: 'in-review' }),
+    ],
+    [
+      'outgoing-transfers.outgoing-transfer-returned',
+      'no return',
+      ({ data }) => (data.outgoingTransfer.returned = false),
+    ],
+    [
+      'outgoing-transfers.outgoing-transfer-returned',
+      'no id',
+      ({ data }) => (data.outgoingTransfer.incomingTransferId = null),
+    ],
+    [
+      'outgoing-transfers.outgoing-transfer-failed',
+      'a status',
+      ({ data }) => (data.outgoingTransfer.status = 'completed'),
+    ],
+    ['accounts.account-closed', 'another status', ({ data }) => (data.account.status = 'active')],
+    [
+      'accounts.account-declined',
+      'a connection',
+      ({ data }) =>
+        (data.account.connection = {
+          ...CONNECTION,
+          reference: null,
+          state: 'creation-failed',
+          status: null,
+          error: null,
+        }),
+    ],
+    ['accounts.connection-created', 'no connection', ({ data }) => (data.account.connection = null)],
+    ['accounts.connection-creation-failed', 'no error', ({ data }) => (data.account.connection.error = null)],
+    ['accounts.connection-update-failed', 'no error', ({ data }) => (data.account.connection.error = null)],
+    ['clients.connection-created', 'no connection', ({ connect }) => delete connect.connection],
+    ['clients.created', 'another type', ({ webhook }) => (webhook.type = 'deleted')],
+    ['clients.created', 'an unknown field', ({ data }) => (data.client.nickname = 'Ada')],
+  ])('%s with %s', (name, _what, change) => {
+    const { position: _, resourceId: __, ...event } = structuredClone(log.find((one) => nameOf(one) === name));
+    expect(webhookProblem(event)).toBeNull();
+    change(event);
+    expect(webhookProblem(event)).not.toBeNull();
+  });
+});
