@@ -14,6 +14,9 @@ const inlined = inlinedPaths(ROUTES);
 /** A third of what an operation weighed when every schema stood inline. */
 const OPERATION_BYTES_MAX = 3_500;
 
+/** A webhook has an entry, and the schemas of its event beside those of its resource. */
+const WEBHOOK_BYTES_MAX = 1_600;
+
 type Found = readonly [at: string, schema: Json];
 
 /** Every JSON Schema in the value, examples apart, with where it stands. */
@@ -110,6 +113,21 @@ test('a discriminator, or the workflow code, distinguishes the alternatives of a
   }
 });
 
+test('a webhook’s event is told from all others by its module and type, which are its name', () => {
+  const names = Object.entries<Json>(document.webhooks).map(([name, { post }]) => {
+    const event = referred(document, post.requestBody.content['application/json'].schema.$ref);
+    const { module, type } = referred(document, event.properties.webhook.$ref).properties;
+    return [name, `${module.const}.${type.const}`];
+  });
+  expect(names.length).toBeGreaterThan(30);
+  expect(names.filter(([name, own]) => name !== own)).toEqual([]);
+  const ids = [
+    ...operations.map(({ operation }) => operation),
+    ...Object.values<Json>(document.webhooks).map(({ post }) => post),
+  ];
+  expect(new Set(ids.map(({ operationId }) => operationId)).size).toBe(ids.length);
+});
+
 test('operations are unique names of a verb and a resource, in a group that is described', () => {
   const ids = operations.map(({ operation }) => operation.operationId);
   expect(new Set(ids).size).toBe(ids.length);
@@ -120,7 +138,8 @@ test('operations are unique names of a verb and a resource, in a group that is d
 
 test('the document stays small: what is shared stands in it once', () => {
   const bytes = Buffer.byteLength(JSON.stringify(document));
-  expect(bytes / operations.length).toBeLessThan(OPERATION_BYTES_MAX);
+  const webhooks = Object.keys(document.webhooks).length;
+  expect(bytes).toBeLessThan(operations.length * OPERATION_BYTES_MAX + webhooks * WEBHOOK_BYTES_MAX);
 });
 
 test('each operation lists every code that its contract names, under its status', () => {
