@@ -51,14 +51,27 @@ function lint(document: Json): string[] {
   return problems;
 }
 
-/** What breaks a client of the first document that calls the second. */
+/**
+ * The document with each webhook as the answer of an operation: what we send may gain a field like an answer, while the gate
+ * takes it for a request, which may not.
+ */
+function withWebhooksAsAnswers({ webhooks = {}, ...document }: Json): Json {
+  const paths = Object.entries<Json>(webhooks).map(([name, { post }]) => {
+    const { content } = post.requestBody;
+    const { operationId } = post;
+    return [`/${name}`, { get: { operationId, responses: { 200: { description: 'Received', content } } } }];
+  });
+  return { ...document, paths: { ...document.paths, ...Object.fromEntries(paths) } };
+}
+
+/** What breaks a client of the first document that calls the second, or a receiver of the webhooks of the first. */
 function breaks(before: Json, after: Json): string[] {
   const { status, stdout, stderr } = spawnSync(
     program,
     [
       'breaking',
-      file('before.json', before),
-      file('after.json', after),
+      file('before.json', withWebhooksAsAnswers(before)),
+      file('after.json', withWebhooksAsAnswers(after)),
       ...['--severity-levels', join(DOCUMENTS, 'severities.txt')],
       // A warning is a break here: what the service does not know, it refuses.
       ...['--fail-on', 'WARN', '--format', 'json'],
@@ -73,9 +86,9 @@ function breaks(before: Json, after: Json): string[] {
 }
 
 /** The present document with one change. */
-function changed(change: (schemas: Json, paths: Json) => void): Json {
+function changed(change: (schemas: Json, paths: Json, webhooks: Json) => void): Json {
   const document = structuredClone(present);
-  change(document.components.schemas, document.paths);
+  change(document.components.schemas, document.paths, document.webhooks);
   return document;
 }
 
@@ -95,7 +108,7 @@ test('no change since the last release breaks its clients', () => {
   expect(breaks(released, present)).toEqual([]);
 });
 
-test.each<[name: string, id: string, change: (schemas: Json, paths: Json) => void]>([
+test.each<[name: string, id: string, change: (schemas: Json, paths: Json, webhooks: Json) => void]>([
   ['a removed operation', 'api-removed-without-deprecation', (_, paths) => delete paths['/clients'].get],
   [
     'another operationId',
@@ -162,13 +175,23 @@ test.each<[name: string, id: string, change: (schemas: Json, paths: Json) => voi
     'response-non-success-status-removed',
     (_, { '/accounts': { post } }) => delete post.responses[409],
   ],
+  [
+    'a removed webhook',
+    'api-path-removed-without-deprecation',
+    (_, __, webhooks) => delete webhooks['clients.created'],
+  ],
+  [
+    'a date that a completed transfer may leave out',
+    'response-property-became-optional',
+    ({ CompletedIncomingTransfer }) => (CompletedIncomingTransfer.required = ['status']),
+  ],
 ])('%s is a break', (_, id, change) => {
   const found = breaks(present, changed(change));
   expect(found.length).toBeGreaterThan(0);
   expect(found.filter((one) => !one.startsWith(`${id}: `))).toEqual([]);
 });
 
-test.each<[name: string, change: (schemas: Json, paths: Json) => void]>([
+test.each<[name: string, change: (schemas: Json, paths: Json, webhooks: Json) => void]>([
   [
     'a new operation',
     (_, paths) => (paths['/strangers'] = { get: { ...paths['/clients'].get, operationId: 'listStrangers' } }),
@@ -187,6 +210,11 @@ test.each<[name: string, change: (schemas: Json, paths: Json) => void]>([
   [
     'a new optional query parameter',
     (_, { '/accounts': { get } }) => get.parameters.push({ name: 'x', in: 'query', schema: { type: 'string' } }),
+  ],
+  [
+    'a new webhook',
+    (_, __, webhooks) =>
+      (webhooks['clients.renamed'] = { post: { ...webhooks['clients.created'].post, operationId: 'x' } }),
   ],
   ['a new value in requests and answers', ({ AccountStatus }) => AccountStatus.enum.push('frozen')],
   ['a new error code', ({ ErrorCode }) => ErrorCode.enum.push('account.branch.closed')],
