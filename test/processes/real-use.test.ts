@@ -14,6 +14,7 @@ import { type RunningPostgres, startPostgres } from '../../scripts/servers/postg
 import type { Json } from '../harness/api.ts';
 import { eventually } from '../harness/servers/started-service.ts';
 import { type RunningTemporalCluster, startTemporalCluster } from '../harness/servers/temporal-cluster.ts';
+import { checkWebhook } from '../harness/webhooks/webhook-contract.ts';
 
 /** The README's section on real use, from an empty database to a payment, by its own commands. */
 const PROJECT_DIRECTORY = fileURLToPath(new URL('../..', import.meta.url));
@@ -180,6 +181,7 @@ test('from nothing to a payment that is reported as completed, and the books hol
   await eventually(
     async () => {
       const { events } = await send('GET', '/events?metadata.page.size=100');
+      for (const { position: _, resourceId: __, ...event } of events) checkWebhook(event);
       const own = events.filter((event: Json) => event.resourceId === transferId);
       return isDeepStrictEqual(
         own.map((event: Json) => event.webhook.type),
