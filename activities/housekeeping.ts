@@ -5,6 +5,8 @@ import { sweepFeesOnce } from '../db/ledger/fee-sweeps.ts';
 import { countOpenBreaks } from '../db/ledger/reconciliation.ts';
 import { checkpointSystemAccounts } from '../db/ledger/system-account-checkpoints.ts';
 import { deleteOldWebhookDeliveries } from '../db/webhooks/deliveries.ts';
+import { endsSoon } from '../domain/frame/time/calendars.ts';
+import { dateInUtc } from '../domain/frame/time/dates.ts';
 import { latestFeeSweepDay } from '../domain/ledger/fee-sweeps.ts';
 import type { ActivityDependencies } from './frame/dependencies.ts';
 import { whileHeartbeating } from './frame/heartbeats.ts';
@@ -14,7 +16,6 @@ export type HousekeepingActivities = ReturnType<typeof housekeepingActivities>;
 
 const KEYS_AT_ONCE = 1_000;
 const DELIVERIES_AT_ONCE = 1_000;
-const HORIZON_MONTHS_MIN = 12;
 
 /** Each returns `ok`, or a code to follow up; the log has the details. */
 export function housekeepingActivities({ database, configuration, providers, logger }: ActivityDependencies) {
@@ -72,17 +73,11 @@ export function housekeepingActivities({ database, configuration, providers, log
       });
     },
 
-    /** Holidays are published about two years ahead: warns a year before the calendar runs out. */
+    /** Whether the next dates of a calendar should have been published; `watchCalendars` logs which, once a day. */
     async checkCalendars(): Promise<string> {
-      const { horizon } = configuration.holidayTable;
-      const needed = await readClock(database.reader);
-      needed.setUTCMonth(needed.getUTCMonth() + HORIZON_MONTHS_MIN);
-      if (horizon >= needed.toISOString().slice(0, 10)) return 'ok';
-      logger.error(
-        { horizon, months: HORIZON_MONTHS_MIN },
-        'the bank holidays known end within a year: refresh the table',
-      );
-      return 'calendar-horizon-near';
+      const today = dateInUtc(await readClock(database.reader));
+      const isNear = [...configuration.calendars.current.values()].some((calendar) => endsSoon(calendar, today));
+      return isNear ? 'calendar-horizon-near' : 'ok';
     },
   };
 }

@@ -1,5 +1,6 @@
 import { DefaultLogger, type LogEntry, Runtime } from '@temporalio/worker';
 import { type Logger, pino } from 'pino';
+import { watchCalendars } from '../config/calendars/calendar-watch.ts';
 import { loadConfiguration } from '../config/configuration.ts';
 import { readEncryptionKeys } from '../config/encryption-keys.ts';
 import { readEnvironment } from '../config/environment.ts';
@@ -8,9 +9,7 @@ import { reportSharedFailures } from '../config/metrics/shared-failures.ts';
 import { temporalSettings } from '../config/temporal.ts';
 import { createDatabase } from '../db/driver/client.ts';
 import { createKeyring } from '../db/frame/keyring.ts';
-import { needsRefresh } from '../domain/frame/time/calendars.ts';
-import { dateInUtc } from '../domain/frame/time/dates.ts';
-import { sharedStatementFailures, workerMetricsText } from './frame/metrics.ts';
+import { registry, sharedStatementFailures, workerMetricsText } from './frame/metrics.ts';
 import { createProviders } from './providers/providers.ts';
 import { startWorkers } from './worker.ts';
 
@@ -27,10 +26,7 @@ async function main(): Promise<void> {
   // Otherwise the SDK installs its own signal handlers and shuts down its workers unasked.
   Runtime.install({ shutdownSignals: [], logger: sdkLogger(logger) });
 
-  const { holidayTable } = configuration;
-  if (needsRefresh(holidayTable, dateInUtc(new Date()))) {
-    logger.warn({ horizon: holidayTable.horizon }, 'the table of UK bank holidays ends within a year: refresh it');
-  }
+  const calendars = watchCalendars({ calendars: configuration.calendars, logger, registry });
   const database = createDatabase({
     url: environment.databaseUrl,
     maxConnections: configuration.pools.workerDatabaseConnections,
@@ -58,6 +54,7 @@ async function main(): Promise<void> {
     stopping = true;
     setTimeout(() => process.exit(1), STOP_LIMIT_MS).unref();
     logger.info({ signal }, 'worker stops');
+    calendars.stop();
     await workers.stop();
     await database.close();
     await metrics.close();

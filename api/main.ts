@@ -1,6 +1,7 @@
 import { pino } from 'pino';
 import { createDirectories } from '../activities/providers/directories.ts';
 import { createProviders } from '../activities/providers/providers.ts';
+import { watchCalendars } from '../config/calendars/calendar-watch.ts';
 import { loadConfiguration, refuseReviews } from '../config/configuration.ts';
 import { readEncryptionKeys } from '../config/encryption-keys.ts';
 import { readEnvironment } from '../config/environment.ts';
@@ -13,7 +14,7 @@ import { backgroundLoops } from '../loops/loops.ts';
 import { loopMetrics } from '../loops/metrics.ts';
 import { lazyTemporalClient } from '../loops/temporal.ts';
 import { createApi } from './app.ts';
-import { sharedStatementFailures } from './frame/metrics.ts';
+import { registry, sharedStatementFailures } from './frame/metrics.ts';
 import { startServer } from './frame/server.ts';
 import type { Services } from './frame/services.ts';
 import { metricsText } from './metrics-text.ts';
@@ -64,6 +65,7 @@ async function main(): Promise<void> {
     metricsText(services, environment.apiRunsLoops ? loopMetrics : null),
   );
   const server = await startServer(createApi(services), environment);
+  const calendars = watchCalendars({ calendars: configuration.calendars, logger, registry });
   for (const loop of loops) loop.start();
   logger.info({ metricsPort: metrics.port, port: server.port }, 'api ready');
   destination.flush();
@@ -74,6 +76,7 @@ async function main(): Promise<void> {
     stopping = true;
     setTimeout(() => process.exit(1), STOP_LIMIT_MS).unref();
     logger.info({ signal }, 'api stops');
+    calendars.stop();
     await server.drain();
     for (const loop of [...loops].reverse()) await loop.stop();
     await temporal.close();

@@ -1,4 +1,6 @@
+import { calendarStates } from '../config/calendars/calendar-watch.ts';
 import { readClock } from '../db/frame/clock.ts';
+import { dateInUtc } from '../domain/frame/time/dates.ts';
 import {
   DOCS_PAGE,
   DOCS_POLICY,
@@ -32,7 +34,8 @@ const ready = openRoute(
     path: '/health/ready',
     operationId: 'getReadiness',
     summary: 'The service can answer',
-    description: 'Postgres decides; Temporal is shown for information, because no request waits for it.',
+    description:
+      'Postgres decides. Temporal is shown for information, because no request waits for it, and so are the calendars: until when each is published.',
     tag: 'System',
     responses: { 200: 'Postgres answers.', 503: 'Postgres does not.' },
   },
@@ -45,6 +48,7 @@ const ready = openRoute(
       status: postgres ? 'ready' : 'unavailable',
       postgres: postgres ? 'reachable' : 'unreachable',
       temporal: temporal ? 'reachable' : 'unreachable',
+      calendars: calendarStates(services.configuration.calendars, dateInUtc(services.now())),
     });
     return postgres ? { status: 200, body } : { status: 503, body, headers: { 'retry-after': '2' } };
   },

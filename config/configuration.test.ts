@@ -120,12 +120,6 @@ describe('the default file', () => {
     expect(schemes.amountLimitMinor({ scheme: 'chaps', currency: 'GBP' })).toBeNull();
   });
 
-  test('the published UK holidays reach to the end of 2028', () => {
-    expect(defaults.holidayTable).toMatchObject({ from: '2025-01-01', horizon: '2028-12-31' });
-    expect(defaults.holidayTable.holidays.size).toBe(32);
-    expect(defaults.schemes.isOpen({ scheme: 'chaps', currency: 'GBP' }, '2028-01-03')).toBe(false);
-  });
-
   test.each([
     ['GBP', 'GB', ['faster-payments', 'chaps', 'swift']],
     ['EUR', 'DE', ['sepa', 'sepa-instant', 'target2', 'swift']],
@@ -207,10 +201,21 @@ describe('CONFIG_FILE', () => {
   test('null removes, and a calendar file is found beside it', () => {
     writeFileSync(
       join(folder, 'days.json'),
-      JSON.stringify({ 'england-and-wales': { division: 'england-and-wales', events: [{ date: '2030-06-03' }] } }),
+      JSON.stringify({
+        source: 'a test',
+        from: '2030-01-01',
+        publishedUntil: '2030-12-31',
+        until: '2030-12-31',
+        closedDates: [{ date: '2030-06-03', name: 'A holiday' }],
+      }),
     );
-    const changed = load({ calendars: { gb: 'days.json' }, providers: { 'custom-bank': null } });
-    expect(changed.holidayTable.horizon).toBe('2030-12-31');
+    const changed = load({
+      calendars: { gb: 'days.json', ch: 'days.json' },
+      calendarByCurrency: { CHF: 'ch' },
+      providers: { 'custom-bank': null },
+    });
+    expect(changed.calendars.current.get('gb')?.publishedUntil).toBe('2030-12-31');
+    expect(changed.schemes.isOpen({ scheme: 'swift', currency: 'CHF' }, '2030-06-03')).toBe(false);
     expect(changed.providers.map(({ code }) => code)).toEqual(['sandbox-bank']);
   });
 

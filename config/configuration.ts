@@ -8,7 +8,6 @@ import {
   type TableProblem,
 } from '../domain/accounts/uk-modulus-check.ts';
 import { parseAmountMinor } from '../domain/frame/money.ts';
-import { createCalendars, createHolidayTable, type HolidayTable } from '../domain/frame/time/calendars.ts';
 import { type Price, type PriceTable, parseRatio } from '../domain/ledger/fees.ts';
 import {
   type AuthorizationRule,
@@ -19,11 +18,12 @@ import {
 } from '../domain/outgoing-transfers/requirement-rules.ts';
 import type { Provider } from '../domain/providers/providers.ts';
 import { type SchemeRule, Schemes } from '../domain/providers/schemes.ts';
+import { CalendarFiles } from './calendars/calendar-files.ts';
 import { ConfigurationError, mergePatch, readFile, readJson, resolvePaths } from './files.ts';
 import { checkReferences } from './references.ts';
-import { bankHolidaysFile, type ConfigurationFile, configurationFile, describeIssues } from './schema.ts';
+import { type ConfigurationFile, configurationFile, describeIssues } from './schema.ts';
 
-/** The operator's settings, validated and ready for use. Read once at the start of a process. */
+/** The operator's settings, validated and ready for use. Read once at the start of a process, except for the calendars. */
 export interface Configuration {
   /** The required `aud` of bearer tokens: this installation's name. Null if not set; the API then refuses to start. */
   readonly audience: string | null;
@@ -35,8 +35,8 @@ export interface Configuration {
   /** Null: UK account numbers are presumed valid. The table of weights is third-party and not part of the service. */
   readonly modulusCheck: { readonly table: ModulusTable; readonly onFailure: 'reject' | 'warn' } | null;
   readonly schemes: Schemes;
-  /** Alerts when holidays are published for less than 12 months ahead. */
-  readonly holidayTable: HolidayTable;
+  /** The calendars that the schemes follow; `watchCalendars` reads changed files anew. */
+  readonly calendars: CalendarFiles;
   readonly prices: PriceTable;
   /** How often a transfer may roll before it fails. */
   readonly rollLimit: number;
@@ -131,16 +131,16 @@ export function refuseReviews({ compliance }: Configuration): void {
 }
 
 function build(file: ConfigurationFile): Configuration {
-  const holidayTable = readHolidays(file.calendars.gb);
+  const calendars = new CalendarFiles(file.calendars);
   const schemes = new Schemes({
     rules: Object.fromEntries(Object.entries(file.schemes).map(([code, rule]) => [code, schemeRule(rule)])),
-    calendars: createCalendars(holidayTable),
+    calendars: () => calendars.current,
     calendarByCurrency: file.calendarByCurrency,
   });
   return {
     ...file,
     schemes,
-    holidayTable,
+    calendars,
     modulusCheck: file.modulusCheck === null ? null : readModulusCheck(file.modulusCheck),
     providers: Object.entries(file.providers).map(([code, { method, offers }]) => ({
       code,
@@ -205,12 +205,6 @@ function minor(text: string, currency: string): bigint {
   const amount = parseAmountMinor(text, currency, { positive: false });
   if (typeof amount !== 'bigint') throw new ConfigurationError([`${text} ${currency} is no amount: ${amount}`]);
   return amount;
-}
-
-function readHolidays(path: string): HolidayTable {
-  const parsed = v.safeParse(bankHolidaysFile, readJson(path));
-  if (!parsed.success) throw new ConfigurationError(describeIssues(parsed.issues).map((line) => `${path}: ${line}`));
-  return createHolidayTable(parsed.output['england-and-wales'].events.map((event) => event.date));
 }
 
 function readModulusCheck(file: NonNullable<ConfigurationFile['modulusCheck']>): Configuration['modulusCheck'] {

@@ -64,9 +64,9 @@ const NULL_REMOVES_NOT = new Set([
 
 /** Paths inside a file are relative to it. */
 export function resolvePaths(file: Json, path: string): Json {
-  const absolute = (section: unknown, names: readonly string[]): unknown => {
+  const absolute = (section: unknown, names?: readonly string[]): unknown => {
     if (!isObject(section)) return section;
-    const paths = names.flatMap((name) => {
+    const paths = (names ?? Object.keys(section)).flatMap((name) => {
       const value = section[name];
       return typeof value === 'string' ? [[name, resolve(dirname(path), value)] as const] : [];
     });
@@ -74,7 +74,7 @@ export function resolvePaths(file: Json, path: string): Json {
   };
   return {
     ...file,
-    ...('calendars' in file ? { calendars: absolute(file.calendars, ['gb']) } : {}),
+    ...('calendars' in file ? { calendars: absolute(file.calendars) } : {}),
     ...('modulusCheck' in file
       ? { modulusCheck: absolute(file.modulusCheck, ['weightsFile', 'substitutionsFile']) }
       : {}),

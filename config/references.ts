@@ -1,6 +1,6 @@
 import { normalRoutingCode } from '../domain/accounts/bank-accounts.ts';
 import { parseAmountMinor } from '../domain/frame/money.ts';
-import { INTERNAL_SCHEME } from '../domain/providers/schemes.ts';
+import { CURRENCY_CALENDAR, INTERNAL_SCHEME } from '../domain/providers/schemes.ts';
 import type { ConfigurationFile } from './schema.ts';
 
 /** Internal transfer dates are UTC days, in the database too. */
@@ -8,7 +8,7 @@ const INTERNAL_ZONE = 'UTC';
 
 /** Checks across values: undefined names, amounts against their currency, bounds against each other. */
 export function checkReferences(file: ConfigurationFile): string[] {
-  return [...checkSchemes(file), ...checkProviders(file), ...checkPrices(file)];
+  return [...checkSchemes(file), ...checkCalendars(file), ...checkProviders(file), ...checkPrices(file)];
 }
 
 function checkSchemes(file: ConfigurationFile): string[] {
@@ -31,6 +31,25 @@ function checkSchemes(file: ConfigurationFile): string[] {
     if (scheme.opensAt !== null && scheme.cutOff !== null && scheme.opensAt >= scheme.cutOff) {
       problems.push(`schemes.${code}.opensAt must be before cutOff (is "${scheme.opensAt}")`);
     }
+  }
+  return problems;
+}
+
+function checkCalendars(file: ConfigurationFile): string[] {
+  const problems: string[] = [];
+  const isKnown = (name: string) => Object.hasOwn(file.calendars, name);
+  if (isKnown(CURRENCY_CALENDAR)) problems.push(`calendars.${CURRENCY_CALENDAR} is no name: schemes use the word`);
+  for (const [code, { calendars }] of Object.entries(file.schemes)) {
+    for (const [index, name] of calendars.entries()) {
+      if (name === CURRENCY_CALENDAR || isKnown(name)) continue;
+      problems.push(`schemes.${code}.calendars.${index} must be one of calendars, or currency (is "${name}")`);
+    }
+    if (calendars.length > 0 && calendars.every((name) => name === CURRENCY_CALENDAR)) {
+      problems.push(`schemes.${code}.calendars must name one that all currencies follow, besides currency`);
+    }
+  }
+  for (const [currency, name] of Object.entries(file.calendarByCurrency)) {
+    if (!isKnown(name)) problems.push(`calendarByCurrency.${currency} must be one of calendars (is "${name}")`);
   }
   return problems;
 }

@@ -3,7 +3,6 @@ import { isIban } from '../domain/accounts/bank-accounts.ts';
 import { isCurrency } from '../domain/frame/money.ts';
 import { isCountry } from '../domain/frame/parties/countries.ts';
 import { checkText } from '../domain/frame/parties/names.ts';
-import { CALENDAR_NAMES } from '../domain/frame/time/calendars.ts';
 import { isLocalTime, isZone } from '../domain/frame/time/zones.ts';
 import { parseRatio } from '../domain/ledger/fees.ts';
 import { COMPLIANCE_MODES, parseAuthorizationRule } from '../domain/outgoing-transfers/requirement-rules.ts';
@@ -64,9 +63,7 @@ const scheme = v.strictObject({
   accountsNamedBy: v.optional(v.nullable(v.picklist(['iban', 'bic'], 'must be iban or bic')), null),
   cutOffByCurrency: v.optional(v.record(currency, time), {}),
   opensAt: v.optional(v.nullable(time), null),
-  calendars: v.array(
-    v.picklist([...CALENDAR_NAMES, 'currency'], `must be one of ${CALENDAR_NAMES.join(', ')}, currency`),
-  ),
+  calendars: v.array(code),
   amountLimits: v.optional(v.record(currency, amount), {}),
 });
 
@@ -103,8 +100,8 @@ export const configurationFile = v.strictObject({
     }),
   ),
   schemes: v.record(code, scheme),
-  calendars: v.strictObject({ gb: v.string('must be the path of a file like gov.uk/bank-holidays.json') }),
-  calendarByCurrency: v.record(currency, v.picklist(CALENDAR_NAMES, `must be one of ${CALENDAR_NAMES.join(', ')}`)),
+  calendars: v.record(code, v.string('must be the path of a calendar file')),
+  calendarByCurrency: v.record(currency, code),
   prices: v.array(price),
   rollLimit: whole(0, 365),
   transferDateYearsMax: whole(1, 10),
@@ -136,11 +133,16 @@ export const configurationFile = v.strictObject({
 
 export type ConfigurationFile = v.InferOutput<typeof configurationFile>;
 
-/** UK bank holidays as published; update by replacing the file with a newer download. */
-export const bankHolidaysFile = v.object({
-  'england-and-wales': v.object({
-    events: v.pipe(v.array(v.object({ date: v.pipe(v.string(), v.isoDate()) })), v.minLength(1)),
-  }),
+const WARNING_MONTHS = 12;
+
+/** One calendar; docs/operations.md says how to update it. calendarProblems checks the dates. */
+export const calendarFile = v.strictObject({
+  source: text,
+  from: v.string('must be a date in quotes'),
+  publishedUntil: v.string('must be a date in quotes'),
+  until: v.string('must be a date in quotes'),
+  warningMonths: v.optional(whole(1, 24), WARNING_MONTHS),
+  closedDates: v.array(v.strictObject({ date: v.string('must be a date in quotes'), name: text })),
 });
 
 /** One line per invalid value: `schemes.chaps.cutOff must be a time of day, hh:mm (is "25:00")`. */

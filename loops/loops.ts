@@ -1,9 +1,11 @@
 import type { Client } from '@temporalio/client';
 import type { Logger } from 'pino';
+import type { CalendarFiles } from '../config/calendars/calendar-files.ts';
 import type { Database } from '../db/driver/client.ts';
 import type { Keyring } from '../db/frame/keyring.ts';
 import type { TransferRules } from '../domain/outgoing-transfers/drafts.ts';
 import { admissions } from './admissions.ts';
+import { calendarChanges } from './calendars.ts';
 import { eventSequencer } from './event-sequencer.ts';
 import { openWorkSweep } from './open-work.ts';
 import type { BackgroundLoop } from './polling.ts';
@@ -25,7 +27,7 @@ export function backgroundLoops({
 }: {
   readonly database: Database;
   readonly client: Client;
-  readonly configuration: TransferRules;
+  readonly configuration: TransferRules & { readonly calendars: CalendarFiles };
   readonly keyring: Keyring;
   readonly logger: Logger;
 }): readonly BackgroundLoop[] {
@@ -34,6 +36,7 @@ export function backgroundLoops({
     eventSequencer({ database, logger, now: () => new Date() }),
     admissions({ database, rules, logger }),
     openWorkSweep({ database, logger }),
+    calendarChanges({ database, rules, logger }),
     transferCounting({ database, logger }),
     reEncryption({ database, keyring, logger }),
   ];

@@ -1,5 +1,6 @@
 import { pino } from 'pino';
 import { collectDefaultMetrics, Registry } from 'prom-client';
+import { watchCalendars } from '../config/calendars/calendar-watch.ts';
 import { loadConfiguration } from '../config/configuration.ts';
 import { readEncryptionKeys } from '../config/encryption-keys.ts';
 import { readEnvironment } from '../config/environment.ts';
@@ -38,6 +39,7 @@ async function main(): Promise<void> {
     text: (await registry.metrics()) + (await loopMetrics.metrics()),
     contentType: registry.contentType,
   }));
+  const calendars = watchCalendars({ calendars: configuration.calendars, logger, registry });
   for (const loop of loops) loop.start();
   logger.info({ metricsPort: metrics.port }, 'loops ready');
 
@@ -47,6 +49,7 @@ async function main(): Promise<void> {
     stopping = true;
     setTimeout(() => process.exit(1), STOP_LIMIT_MS).unref();
     logger.info({ signal }, 'loops stop');
+    calendars.stop();
     for (const loop of [...loops].reverse()) await loop.stop();
     await temporal.close();
     await database.close();

@@ -3,7 +3,7 @@ import type { MetricsText } from '../../config/metrics/metrics-server.ts';
 import { sharedFailureCounter } from '../../config/metrics/shared-failures.ts';
 
 /** A worker's metrics. Labels are kinds, never ids. */
-const registry = new Registry();
+export const registry = new Registry();
 
 collectDefaultMetrics({ register: registry });
 

@@ -5,7 +5,7 @@ import { newId } from './ids.ts';
 
 /** Who asked for a change. */
 export interface Initiator {
-  /** A machine user's id, the operating system's user for a command, or for an invited person the id of the sign-up. */
+  /** A machine user's id, the operating system's user for a command, for an invited person the id of the sign-up, or `calendars`. */
   readonly actor: string;
   /** The `Request-Id`; null for a command. */
   readonly requestId: string | null;
@@ -18,6 +18,7 @@ export const AUDITED_RESOURCES = [
   'beneficiary',
   'beneficiary-bank-account',
   'beneficiary-verification',
+  'calendar',
   'client',
   'client-relation',
   'fee-sweep',

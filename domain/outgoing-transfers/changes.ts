@@ -65,6 +65,18 @@ export function decideAdmission(situation: TransferSituation): {
   return { change: draft.change(), status };
 }
 
+/** Moves a pending transfer whose date or cut-off no longer is what the calendars say, and wakes it. Null for any other. */
+export function decideReschedule(situation: TransferSituation): TransferChange | null {
+  const { transfer, rules } = situation;
+  const { transferDate, cutOffAt } = transfer;
+  if (transfer.status !== 'pending' || rules.schemes.isInForce(transfer, { transferDate, cutOff: cutOffAt }))
+    return null;
+  const draft = new TransferDraft(situation);
+  draft.advance();
+  draft.wake();
+  return draft.change();
+}
+
 /** Applies a submission's outcome, once per attempt; a late or repeated call only returns the next step. */
 export function decideSubmission(
   situation: TransferSituation,

@@ -103,10 +103,11 @@ export class TransferDraft {
       );
       switch (decision.decision) {
         case 'roll':
+        case 'reschedule':
           this.set({
             transferDate: decision.transferDate,
             cutOffAt: decision.cutOffAt,
-            rollCount: transfer.rollCount + 1,
+            rollCount: transfer.rollCount + (decision.decision === 'roll' ? 1 : 0),
             // The result for the previous date does not apply to the new one.
             transferDateStatus: 'not-checked',
           });

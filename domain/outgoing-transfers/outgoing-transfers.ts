@@ -58,6 +58,7 @@ export type OutgoingTransferStep =
 
 export interface PendingTransfer extends Requirements, SchemeOf {
   readonly transferDate: string;
+  readonly cutOffAt: Date | null;
   readonly rollCount: number;
   readonly totalMinor: bigint;
 }
@@ -76,7 +77,12 @@ export interface Surroundings {
 
 export type PendingDecision =
   | { readonly decision: 'fail'; readonly failureCode: string; readonly requirements: Requirements }
-  | { readonly decision: 'roll'; readonly transferDate: string; readonly cutOffAt: Date | null }
+  | {
+      /** `reschedule`: a calendar or a cut-off has changed, which is no missed cut-off and does not count as a roll. */
+      readonly decision: 'roll' | 'reschedule';
+      readonly transferDate: string;
+      readonly cutOffAt: Date | null;
+    }
   | { readonly decision: 'process'; readonly requirements: Requirements }
   | {
       readonly decision: 'wait';
@@ -85,7 +91,7 @@ export type PendingDecision =
       readonly requirements: Requirements;
     };
 
-/** Decides what to do with a pending transfer now. After a roll, the caller decides again. */
+/** Decides what to do with a pending transfer now. After a roll or a new schedule, the caller decides again. */
 export function decidePendingTransfer(transfer: PendingTransfer, around: Surroundings): PendingDecision {
   const { now, schemes } = around;
   const requirements: Requirements = {
@@ -99,6 +105,9 @@ export function decidePendingTransfer(transfer: PendingTransfer, around: Surroun
   }
   if (around.destinationGone) return { decision: 'fail', failureCode: 'account.closed', requirements };
 
+  if (!schemes.isInForce(transfer, { transferDate: transfer.transferDate, cutOff: transfer.cutOffAt })) {
+    return { decision: 'reschedule', ...rescheduled(transfer, around) };
+  }
   const schedule = schemes.roll(transfer, transfer.transferDate, now);
   if (schedule.rolls > 0) {
     if (transfer.rollCount >= around.rollLimit) {
@@ -126,6 +135,18 @@ export function decidePendingTransfer(transfer: PendingTransfer, around: Surroun
     return { decision: 'wait', for: 'balance', until: rollsAt(), requirements: short };
   }
   return { decision: 'process', requirements: { ...dated, balanceCheckStatus: 'fulfilled' } };
+}
+
+/**
+ * The first date, from the transfer's own on, that is open and not missed. An open date whose former cut-off has passed stays
+ * with its present cut-off: if that has passed too, the transfer missed it, which counts.
+ */
+function rescheduled(transfer: PendingTransfer, { schemes, now }: Surroundings) {
+  const { transferDate, cutOffAt } = transfer;
+  const isMissed = cutOffAt !== null && cutOffAt <= now && schemes.isOpen(transfer, transferDate);
+  if (isMissed) return { transferDate, cutOffAt: schemes.cutOff(transfer, transferDate) };
+  const schedule = schemes.roll(transfer, transferDate, now);
+  return { transferDate: schedule.transferDate, cutOffAt: schedule.cutOff };
 }
 
 const LOOK_UP_DELAYS_MS = [10_000, 30_000, 60_000, 300_000, 900_000, 3_600_000] as const;

@@ -1,11 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createCalendars, createHolidayTable } from '../frame/time/calendars.ts';
+import { loadConfiguration } from '../../config/configuration.ts';
 import { addDays } from '../frame/time/dates.ts';
 import { AVAILABILITY_DAYS, type SchemeRule, Schemes } from './schemes.ts';
-
-const UK_HOLIDAYS = `2025-12-25 2025-12-26 2026-01-01 2026-04-03 2026-04-06 2026-05-04 2026-05-25 2026-08-31 2026-12-25
-  2026-12-28 2027-01-01 2027-03-26 2027-03-29 2027-05-03 2027-05-31 2027-08-30 2027-12-27 2027-12-28`.split(/\s+/);
 
 const always: SchemeRule = {
   zone: 'UTC',
@@ -19,8 +16,9 @@ const always: SchemeRule = {
   amountLimitsMinor: {},
 };
 
+const { calendars } = loadConfiguration({});
 const schemes = new Schemes({
-  calendars: createCalendars(createHolidayTable(UK_HOLIDAYS)),
+  calendars: () => calendars.current,
   calendarByCurrency: { GBP: 'gb', EUR: 'target', USD: 'us-fed' },
   rules: {
     internal: always,
@@ -31,6 +29,7 @@ const schemes = new Schemes({
       amountLimitsMinor: { GBP: 100_000_000n },
     },
     chilean: { ...always, zone: 'America/Santiago' },
+    'in-the-gap': { ...always, zone: 'Europe/London', cutOff: '01:30' },
     chaps: {
       ...always,
       zone: 'Europe/London',
@@ -65,6 +64,20 @@ describe('cut-offs', () => {
     expect(schemes.cutOff(sepa, '2026-03-27')).toEqual(at('2026-03-27T15:00:00Z'));
     expect(schemes.cutOff(sepa, '2026-03-30')).toEqual(at('2026-03-30T14:00:00Z'));
     expect(schemes.cutOff(chaps, '2028-02-29')).toEqual(at('2028-02-29T17:00:00Z'));
+  });
+
+  test('in an hour that the clocks skip fall after the gap, in one that they repeat on its first pass', () => {
+    const of = { scheme: 'in-the-gap', currency: 'GBP' };
+    expect(schemes.cutOff(of, '2026-03-29')).toEqual(at('2026-03-29T01:30:00Z'));
+    expect(schemes.cutOff(of, '2026-10-25')).toEqual(at('2026-10-25T00:30:00Z'));
+    for (const [date, cutOff] of [
+      ['2026-03-29', '2026-03-29T01:30:00Z'],
+      ['2026-10-25', '2026-10-25T00:30:00Z'],
+    ] as const) {
+      const before = new Date(at(cutOff).getTime() - 1);
+      expect(schemes.roll(of, date, before)).toMatchObject({ transferDate: date, rolls: 0 });
+      expect(schemes.roll(of, date, at(cutOff))).toMatchObject({ transferDate: addDays(date, 1), rolls: 1 });
+    }
   });
 
   test('differ by currency', () => {
@@ -109,7 +122,7 @@ describe('rolling', () => {
     expect(schemes.roll(usd, '2026-11-26', at('2026-11-25T09:00:00Z')).transferDate).toBe('2026-11-27');
     expect(schemes.roll(usd, '2026-08-31', at('2026-08-28T09:00:00Z')).transferDate).toBe('2026-09-01');
     // A currency without a calendar follows London alone.
-    expect(schemes.isOpen({ scheme: 'swift', currency: 'JPY' }, '2026-11-26')).toBe(true);
+    expect(schemes.isOpen({ scheme: 'swift', currency: 'PLN' }, '2026-11-11')).toBe(true);
   });
 
   test('a rolled date is open, has its cut-off ahead, and stays when asked again', () => {

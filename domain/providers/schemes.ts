@@ -1,4 +1,4 @@
-import { type Calendar, type CalendarName, type Calendars, combineCalendars } from '../frame/time/calendars.ts';
+import { type Calendar, type Calendars, isOpenIn } from '../frame/time/calendars.ts';
 import { addDays, type LocalDate } from '../frame/time/dates.ts';
 import { dateInZone, instantInZone, type LocalTime } from '../frame/time/zones.ts';
 
@@ -22,8 +22,11 @@ export interface SchemeRule {
   readonly cutOffByCurrency: Readonly<Record<string, LocalTime>>;
   /** When a day's releases may start; null is midnight. */
   readonly opensAt: LocalTime | null;
-  /** `currency` is the calendar of the transfer's currency. A day is open only if it is open in all calendars. */
-  readonly calendars: readonly (CalendarName | 'currency')[];
+  /**
+   * The names of the calendars that the scheme follows; `currency` stands for the calendar of the transfer's currency, if it
+   * has one. A payment in another currency needs banks at both ends, so a day is open only if it is open in all of them.
+   */
+  readonly calendars: readonly string[];
   /** The maximum amount of one transfer, in minor units by currency. */
   readonly amountLimitsMinor: Readonly<Record<string, bigint>>;
 }
@@ -34,6 +37,9 @@ export interface SchemeOf {
   readonly scheme: string | null;
   readonly currency: string;
 }
+
+/** The entry of `calendars` that stands for the calendar of the transfer's currency. */
+export const CURRENCY_CALENDAR = 'currency';
 
 export interface Schedule {
   readonly transferDate: LocalDate;
@@ -49,13 +55,14 @@ export interface Schedule {
  */
 export class Schemes {
   readonly #rules: ReadonlyMap<string, SchemeRule>;
-  readonly #calendars: Calendars;
-  readonly #calendarByCurrency: Readonly<Record<string, CalendarName>>;
+  readonly #calendars: () => Calendars;
+  readonly #calendarByCurrency: Readonly<Record<string, string>>;
 
   constructor(configuration: {
     readonly rules: Readonly<Record<string, SchemeRule>>;
-    readonly calendars: Calendars;
-    readonly calendarByCurrency: Readonly<Record<string, CalendarName>>;
+    /** The present ones: calendars change while the service runs. */
+    readonly calendars: () => Calendars;
+    readonly calendarByCurrency: Readonly<Record<string, string>>;
   }) {
     this.#rules = new Map(Object.entries(configuration.rules));
     this.#calendars = configuration.calendars;
@@ -105,7 +112,7 @@ export class Schemes {
   }
 
   isOpen(of: SchemeOf, date: LocalDate): boolean {
-    return this.neverCloses(of) || this.#calendar(of).isOpen(date);
+    return this.neverCloses(of) || this.#calendarNames(of).every((name) => isOpenIn(this.#calendar(name), date));
   }
 
   /** The earliest instant of release for this date. */
@@ -161,6 +168,14 @@ export class Schemes {
     throw new RangeError(`scheme ${of.scheme} has no open day in the ${AVAILABILITY_DAYS} days after ${transferDate}`);
   }
 
+  /**
+   * Whether the calendars and cut-offs in force would still give the date and cut-off. They gave both, so if not, a calendar
+   * or a cut-off has changed since.
+   */
+  isInForce(of: SchemeOf, { transferDate, cutOff }: Pick<Schedule, 'transferDate' | 'cutOff'>): boolean {
+    return this.isOpen(of, transferDate) && this.cutOff(of, transferDate)?.getTime() === cutOff?.getTime();
+  }
+
   #rule(of: SchemeOf): SchemeRule {
     const rule = this.#rules.get(of.scheme ?? INTERNAL_SCHEME);
     if (rule === undefined) throw new RangeError(`unknown scheme ${of.scheme}`);
@@ -172,14 +187,21 @@ export class Schemes {
     return Object.hasOwn(cutOffByCurrency, of.currency) ? (cutOffByCurrency[of.currency] ?? null) : cutOff;
   }
 
-  #calendar(of: SchemeOf): Calendar {
-    const names = this.#rule(of).calendars.map((name) => (name === 'currency' ? this.#calendarOf(of.currency) : name));
-    return combineCalendars(names.map((name) => this.#calendars[name]));
+  #calendarNames(of: SchemeOf): readonly string[] {
+    return this.#rule(of).calendars.flatMap((name) =>
+      name === CURRENCY_CALENDAR ? this.#calendarOf(of.currency) : name,
+    );
   }
 
-  /** A currency without a calendar uses the UK's, where its providers are. */
-  #calendarOf(currency: string): CalendarName {
-    const named = Object.hasOwn(this.#calendarByCurrency, currency) ? this.#calendarByCurrency[currency] : undefined;
-    return named ?? 'gb';
+  /** A currency without a calendar follows the scheme's other ones. */
+  #calendarOf(currency: string): readonly string[] {
+    const name = Object.hasOwn(this.#calendarByCurrency, currency) ? this.#calendarByCurrency[currency] : undefined;
+    return name === undefined ? [] : [name];
+  }
+
+  #calendar(name: string): Calendar {
+    const calendar = this.#calendars().get(name);
+    if (calendar === undefined) throw new RangeError(`unknown calendar ${name}`);
+    return calendar;
   }
 }

@@ -1,5 +1,7 @@
 import { parseArgs } from 'node:util';
 import { prepareNamespace } from '../../activities/temporal-namespace.ts';
+import { readCalendarFile } from '../../config/calendars/calendar-files.ts';
+import { ConfigurationError } from '../../config/files.ts';
 import type { Database } from '../../db/driver/client.ts';
 import type { Initiator } from '../../db/frame/audit-entries.ts';
 import { OPEN_WORK_TYPES, wakeOpen } from '../../db/frame/open-work.ts';
@@ -126,6 +128,22 @@ const sweepFees: Operation = {
   run: sweepFeesNow,
 };
 
+const checkCalendar: Operation = {
+  summary: 'FILE: checks a calendar file before it takes the place of the present one.',
+  async run({ arguments: [path], print }) {
+    if (path === undefined) throw new RemedyError('Give FILE, the path of a calendar file.');
+    try {
+      const { from, publishedUntil, until, closedDates } = readCalendarFile(path).calendar;
+      print(`Sound: ${closedDates.size} closed dates from ${from} to ${until}, published until ${publishedUntil}.`);
+      return 0;
+    } catch (error) {
+      if (!(error instanceof ConfigurationError)) throw error;
+      print(error.message);
+      return 1;
+    }
+  },
+};
+
 function readId<Branded extends Id<string>>(given: readonly string[], index: number, name: string): Branded {
   const id = (given[index] ?? '').toLowerCase();
   if (!isUuid(id)) throw new RemedyError(`Give ${name} as its id.`);
@@ -142,4 +160,5 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
   'return-incoming': returnIncoming,
   'machine-user': machineUser,
   'sweep-fees': sweepFees,
+  'check-calendar': checkCalendar,
 };

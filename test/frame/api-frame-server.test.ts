@@ -212,11 +212,17 @@ test.each(['GET http://[ HTTP/1.1', 'GET //evil/things HTTP/1.1', 'GET /things\\
   },
 );
 
-test('readiness depends on Postgres, and shows Temporal as information only', async () => {
+test('readiness depends on Postgres, and shows Temporal and the calendars as information only', async () => {
   expect((await api.call('GET', '/health/live', undefined, { as: null })).status).toBe(200);
   const ready = await api.call('GET', '/health/ready', undefined, { as: null });
   expect(ready.status).toBe(200);
-  expect(ready.body).toEqual({ status: 'ready', postgres: 'reachable', temporal: 'unreachable' });
+  expect(ready.body).toMatchObject({ status: 'ready', postgres: 'reachable', temporal: 'unreachable' });
+  expect(Object.keys(ready.body.calendars)).toEqual(['gb', 'target', 'us-fed', 'cn', 'kr', 'jp']);
+  expect(ready.body.calendars.gb).toEqual({
+    publishedUntil: '2028-12-31',
+    daysLeft: expect.any(Number),
+    warning: Date.now() < Date.parse('2028-01-01') ? null : 'ends-soon',
+  });
 });
 
 test('without Postgres: 503 with Retry-After in the error shape, not ready, still alive', async () => {

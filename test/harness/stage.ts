@@ -69,6 +69,8 @@ export interface StageOptions {
   /** The API's address, for links in e-mails. */
   readonly publicUrl?: string;
   readonly logger?: Logger;
+  /** A configuration file over the defaults. */
+  readonly configFile?: string;
 }
 
 // The SDK's own log adds nothing to a failing test.
@@ -83,7 +85,9 @@ export async function setStage(options: StageOptions): Promise<Stage> {
   const open = (url: string) =>
     afterReading(options.readClock, createDatabase({ url, maxConnections: 8, applicationName: 'test', ...clock }));
   const database = open(testDatabase.url);
-  const configuration = loadConfiguration({ CONFIG_FILE: localConfigurationFiles({}) });
+  const configuration = loadConfiguration({
+    CONFIG_FILE: localConfigurationFiles({ CONFIG_FILE: options.configFile ?? '' }),
+  });
   const provider = scriptedProvider();
   const temporal = { address: options.address, namespace: options.namespace ?? 'default' };
   const lazy: TemporalClient = lazyTemporalClient(temporal);

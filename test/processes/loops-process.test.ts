@@ -9,6 +9,7 @@ import { moneyWorld } from '../harness/money.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';
 import { startTemporalDevServer, type TestTemporal } from '../harness/servers/temporal.ts';
 import { until } from '../harness/stage.ts';
+import { ownCalendar } from '../harness/transfers/calendar-world.ts';
 
 const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
 /** Longer than the relay, the sequencer and admissions take to look again. */
@@ -156,6 +157,36 @@ test('an API runs them itself by default', async () => {
     ({ wakeups, unnumbered }) => wakeups === 0 && unnumbered === 0,
   );
   expect(await metrics(await port(server, 'metricsPort', 'api ready'))).toMatch(/^relay_lag_seconds /m);
+});
+
+test('an API, loops and a worker read a changed calendar without a restart, and count one that they cannot use', async () => {
+  const own = ownCalendar();
+  try {
+    const environment = { CONFIG_FILE: own.configFile };
+    const running = [
+      { of: start('api/main.ts', { ...environment, API_LOOPS: 'off' }), ready: 'api ready' },
+      { of: start('loops/main.ts', environment), ready: 'loops ready' },
+      { of: start('activities/main.ts', environment), ready: 'worker ready' },
+    ];
+    const ports = await Promise.all(running.map(({ of, ready }) => port(of, 'metricsPort', ready)));
+    own.close('2027-06-21');
+    for (const { of } of running) {
+      await until(
+        async () => of.output(),
+        (output) => output.includes('"msg":"calendar changed"'),
+      );
+    }
+    own.write('{');
+    for (const metricsPort of ports) {
+      await until(
+        () => metrics(metricsPort),
+        (text) => text.includes('calendar_files_refused_total{calendar="gb"} 1'),
+      );
+      expect(await metrics(metricsPort)).toMatch(/^calendar_days_left\{calendar="gb"\} \d+$/m);
+    }
+  } finally {
+    own.remove();
+  }
 });
 
 test.each([

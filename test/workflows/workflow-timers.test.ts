@@ -1,16 +1,20 @@
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
+import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { ProviderUnavailable } from '../../activities/providers/port.ts';
 import type { OutgoingTransferId } from '../../domain/frame/ids.ts';
+import { calendarChanges } from '../../loops/calendars.ts';
 import { workflowId } from '../../workflows/frame/messages.ts';
 import { timeSkippingEnvironment } from '../harness/servers/temporal.ts';
 import { type Stage, setStage, until } from '../harness/stage.ts';
+import { type OwnCalendar, ownCalendar } from '../harness/transfers/calendar-world.ts';
 import { textOf, timersSeconds } from '../harness/workflows/histories.ts';
 import { acceptedPayment, completedPayment } from '../harness/workflows/scripted-provider.ts';
 
 /** Days pass in moments: Temporal's test server skips idle time, and the database's clock follows it. */
 let environment: TestWorkflowEnvironment;
 let stage: Stage;
+let own: OwnCalendar;
 let offsetMs = 0;
 /** How far the database's clock is ahead of the server's. */
 let aheadMs = 0;
@@ -24,11 +28,13 @@ async function followServer(): Promise<void> {
 }
 
 beforeAll(async () => {
+  own = ownCalendar();
   environment = await timeSkippingEnvironment();
 });
 
 afterAll(async () => {
   await environment?.teardown();
+  own?.remove();
 });
 
 beforeEach(async () => {
@@ -39,12 +45,14 @@ beforeEach(async () => {
     address: environment.address,
     clockOffset: () => `${offsetMs} milliseconds`,
     readClock: followServer,
+    configFile: own.configFile,
   });
   stage.relay.start();
   await stage.startWorkers().ready;
 });
 
 afterEach(async () => {
+  own.close();
   await stage.close();
 });
 
@@ -80,6 +88,52 @@ describe('a transfer that is dated ahead', () => {
     expect(submittedAt[0]).toBeLessThan(schemes.cutOff(of, transferDate)?.getTime() ?? 0);
     // A timer is an alarm: one for weeks, and perhaps some of seconds where the clocks differ.
     expect(timersSeconds(history).filter((seconds) => seconds > 60)).toHaveLength(1);
+  });
+});
+
+describe('a calendar that changes under a transfer that is dated ahead', () => {
+  test('wakes its workflow, which releases the payment on the new date and not on the closed one', async () => {
+    aheadMs = Date.parse('2027-06-16T12:00:00Z') - (await environment.currentTimeMs());
+    await followServer();
+    const of = { scheme: 'chaps', currency: 'GBP' };
+    const submittedAt: number[] = [];
+    stage.provider.answer.submit = async ({ ourReference }) => {
+      submittedAt.push((await environment.currentTimeMs()) + aheadMs);
+      return completedPayment(ourReference);
+    };
+    const id = await stage.transfer(await stage.account(10_000n), { scheme: 'chaps', transferDate: '2027-07-12' });
+    await until(
+      () => stage.find(id),
+      ({ waitingFor }) => waitingFor === 'date',
+    );
+    own.close('2027-07-12', '2027-07-13');
+    const { configuration, database } = stage;
+    configuration.calendars.reload();
+    const loop = calendarChanges({
+      database,
+      rules: configuration,
+      logger: pino({ level: 'silent' }),
+      intervalMs: 200,
+    });
+    loop.start();
+    try {
+      await until(
+        () => stage.find(id),
+        ({ transferDate }) => transferDate === '2027-07-14',
+      );
+    } finally {
+      await loop.stop();
+    }
+    const history = await end(id);
+    const moved = { transferDate: '2027-07-14', originalTransferDate: '2027-07-12', rollCount: 0 };
+    expect(await stage.find(id)).toMatchObject({ status: 'completed', ...moved });
+    expect(submittedAt).toHaveLength(1);
+    const { schemes } = configuration;
+    expect(submittedAt[0]).toBeGreaterThanOrEqual(schemes.opensAt(of, '2027-07-14').getTime() - 1_000);
+    expect(submittedAt[0]).toBeLessThan(schemes.cutOff(of, '2027-07-14')?.getTime() ?? 0);
+    expect(
+      history.events?.filter(({ workflowExecutionSignaledEventAttributes: signal }) => signal != null),
+    ).toHaveLength(2);
   });
 });
 

@@ -1,0 +1,80 @@
+import type { OutgoingTransferId } from '../../domain/frame/ids.ts';
+import { formatDateTime, type LocalDate } from '../../domain/frame/time/dates.ts';
+import { decideReschedule } from '../../domain/outgoing-transfers/changes.ts';
+import type { TransferRules } from '../../domain/outgoing-transfers/drafts.ts';
+import type { OutgoingTransfer } from '../../domain/outgoing-transfers/rows.ts';
+import type { Reader, Transaction } from '../driver/client.ts';
+import { type AuditedFields, appendAuditEntry, type Initiator } from '../frame/audit-entries.ts';
+import { applyUnderLocks } from '../ledger/transfer-changes.ts';
+import { lockOutgoingTransfer } from './outgoing-transfers.ts';
+
+/** A date and a cut-off for which pending external transfers wait. */
+export interface PendingSchedule {
+  readonly scheme: string;
+  readonly currency: string;
+  readonly transferDate: LocalDate;
+  /** Null if the scheme did not close. */
+  readonly cutOffAt: Date | null;
+}
+
+// Steps from one schedule to the next by index, so that a million transfers that wait for one date cost one step.
+const PENDING_SCHEDULES = `
+  WITH RECURSIVE schedule AS (
+    (SELECT scheme, currency, transfer_date, coalesce(cut_off_at, '-infinity') AS cut_off
+     FROM outgoing_transfers WHERE status = 'pending' AND scheme IS NOT NULL ORDER BY 1, 2, 3, 4 LIMIT 1)
+    UNION ALL
+    SELECT following.* FROM schedule CROSS JOIN LATERAL (
+      SELECT scheme, currency, transfer_date, coalesce(cut_off_at, '-infinity') AS cut_off
+      FROM outgoing_transfers WHERE status = 'pending' AND scheme IS NOT NULL
+        AND (scheme, currency, transfer_date, coalesce(cut_off_at, '-infinity'))
+          > (schedule.scheme, schedule.currency, schedule.transfer_date, schedule.cut_off)
+      ORDER BY 1, 2, 3, 4 LIMIT 1) AS following
+  )
+  SELECT scheme, currency, transfer_date::text AS "transferDate", nullif(cut_off, '-infinity') AS "cutOffAt" FROM schedule`;
+
+/** Every date and cut-off for which external transfers wait, each once. */
+export function listPendingSchedules(reader: Reader): Promise<PendingSchedule[]> {
+  return reader.statement<PendingSchedule>(PENDING_SCHEDULES, []);
+}
+
+const PENDING_OF_SCHEDULE = `
+  SELECT id FROM outgoing_transfers
+  WHERE status = 'pending' AND scheme = $1 AND currency = $2 AND transfer_date = $3::date
+    AND coalesce(cut_off_at, '-infinity') = coalesce($4::timestamptz, '-infinity')
+    AND ($5::uuid IS NULL OR id > $5::uuid)
+  ORDER BY id LIMIT $6`;
+
+/** The pending transfers of a schedule by id, from after `after`. */
+export async function listPendingOfSchedule(
+  reader: Reader,
+  { scheme, currency, transferDate, cutOffAt }: PendingSchedule,
+  limit: number,
+  after: OutgoingTransferId | null = null,
+): Promise<OutgoingTransferId[]> {
+  const values = [scheme, currency, transferDate, cutOffAt, after, limit];
+  const rows = await reader.statement<{ id: OutgoingTransferId }>(PENDING_OF_SCHEDULE, values);
+  return rows.map(({ id }) => id);
+}
+
+/**
+ * Moves a pending transfer whose date or cut-off no longer is what the calendars say, wakes its workflow, and records it in the
+ * audit log. Does nothing to any other transfer, so it can be repeated. Returns whether the transfer moved.
+ */
+export async function rescheduleOutgoingTransfer(
+  tx: Transaction,
+  id: OutgoingTransferId,
+  rules: TransferRules,
+  initiator: Initiator,
+): Promise<boolean> {
+  const change = decideReschedule(await lockOutgoingTransfer(tx, id, rules));
+  if (change === null || change.outgoing === null || change.outgoing.before === null) return false;
+  const { before, after } = change.outgoing;
+  const entry = { resource: 'outgoing-transfer', resourceId: id, action: 'rescheduled', initiator } as const;
+  appendAuditEntry(tx, { ...entry, before: auditedSchedule(before), after: auditedSchedule(after) });
+  applyUnderLocks(tx, [change]);
+  return true;
+}
+
+function auditedSchedule({ status, transferDate, cutOffAt }: OutgoingTransfer): AuditedFields {
+  return { status, transferDate, cutOffDateTime: cutOffAt === null ? null : formatDateTime(cutOffAt) };
+}

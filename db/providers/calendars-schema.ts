@@ -1,0 +1,12 @@
+import { date, pgTable, text, timestamp } from 'drizzle-orm/pg-core';
+
+/** Calendars in force for drizzle; the migrations are authoritative. */
+export const calendarEditions = pgTable('calendar_editions', {
+  calendar: text('calendar').primaryKey(),
+  digest: text('digest').notNull(),
+  source: text('source').notNull(),
+  publishedUntil: date('published_until', { mode: 'string' }).notNull(),
+  until: date('until', { mode: 'string' }).notNull(),
+  closedDates: text('closed_dates').array().notNull(),
+  inForceSince: timestamp('in_force_since', { withTimezone: true, mode: 'date' }).notNull(),
+});

@@ -1,0 +1,113 @@
+import type { Logger } from 'pino';
+import type { CalendarFiles } from '../config/calendars/calendar-files.ts';
+import { type Database, DatabaseUnavailable } from '../db/driver/client.ts';
+import type { Initiator } from '../db/frame/audit-entries.ts';
+import {
+  listPendingOfSchedule,
+  listPendingSchedules,
+  type PendingSchedule,
+  rescheduleOutgoingTransfer,
+} from '../db/outgoing-transfers/schedules.ts';
+import { putCalendarInForce, readCalendarDigests } from '../db/providers/calendars.ts';
+import type { OutgoingTransferId } from '../domain/frame/ids.ts';
+import type { TransferRules } from '../domain/outgoing-transfers/drafts.ts';
+import { type PollingLoop, pollingLoop, reasonOf } from './polling.ts';
+
+const LOOK_INTERVAL_MS = 15_000;
+const TRANSFERS_AT_ONCE = 100;
+/** Transactions at a time; the remaining connections serve payers. */
+const LANES = 4;
+
+/** No machine user asks for these changes: an operator replaced a file. */
+const INITIATOR: Initiator = { actor: 'calendars', requestId: null };
+
+interface CalendarChanges {
+  readonly database: Database;
+  readonly rules: TransferRules & { readonly calendars: CalendarFiles };
+  readonly logger: Logger;
+}
+
+/**
+ * Moves pending transfers whose date or cut-off no longer is what the calendars and the configuration say, and wakes exactly
+ * those. It compares what the transfers wait for with what is in force, so it does not matter which process saw the change, or
+ * whether one saw it at all.
+ */
+export function calendarChanges(options: CalendarChanges & { readonly intervalMs?: number }): PollingLoop {
+  const { database, logger, rules } = options;
+  const announce = announcer(options);
+  const moveAll = mover(options);
+  let behind = '';
+  return pollingLoop({
+    name: 'calendars',
+    intervalMs: options.intervalMs ?? LOOK_INTERVAL_MS,
+    logger,
+    poll: async () => {
+      const stale = (await announce()).join(', ');
+      if (stale !== behind && stale !== '') logger.warn({ calendars: stale }, BEHIND);
+      behind = stale;
+      if (stale !== '') return false;
+      const { schemes } = rules;
+      for (const schedule of await listPendingSchedules(database.reader)) {
+        const { transferDate, cutOffAt: cutOff } = schedule;
+        // A scheme that is no longer configured has no dates.
+        if (!schemes.knows(schedule.scheme) || schemes.isInForce(schedule, { transferDate, cutOff })) continue;
+        await moveAll(schedule);
+      }
+      return false;
+    },
+  });
+}
+
+const BEHIND = 'another process has read other calendar files: this one moves no transfers';
+
+/**
+ * Puts the editions in force that this process has read and not announced yet. Returns the calendars of which another process
+ * has announced a later one.
+ */
+function announcer({ database, rules }: CalendarChanges): () => Promise<readonly string[]> {
+  const announced = new Map<string, string>();
+  return async () => {
+    for (const [name, edition] of rules.calendars.editions) {
+      if (announced.get(name) === edition.digest) continue;
+      await database.transaction((tx) => putCalendarInForce(tx, { name, ...edition }, INITIATOR));
+      announced.set(name, edition.digest);
+    }
+    const inForce = await readCalendarDigests(database.reader);
+    return [...announced].filter(([name, digest]) => inForce.get(name) !== digest).map(([name]) => name);
+  };
+}
+
+/** Moves every pending transfer of a schedule. A failure on one is logged once, retried at each look, and stops no other. */
+function mover({ database, rules, logger }: CalendarChanges): (schedule: PendingSchedule) => Promise<void> {
+  const failing = new Set<OutgoingTransferId>();
+
+  async function move(id: OutgoingTransferId): Promise<boolean> {
+    try {
+      const isMoved = await database.transaction((tx) => rescheduleOutgoingTransfer(tx, id, rules, INITIATOR));
+      failing.delete(id);
+      return isMoved;
+    } catch (error) {
+      if (error instanceof DatabaseUnavailable) throw error;
+      if (!failing.has(id)) logger.error({ id, reason: reasonOf(error) }, 'a transfer cannot be moved to another date');
+      failing.add(id);
+      return false;
+    }
+  }
+
+  return async (schedule) => {
+    let moved = 0;
+    let after: OutgoingTransferId | null = null;
+    do {
+      const from: OutgoingTransferId | null = after;
+      const ids = await listPendingOfSchedule(database.reader, schedule, TRANSFERS_AT_ONCE, from);
+      after = ids.length === TRANSFERS_AT_ONCE ? (ids.at(-1) ?? null) : null;
+      const waiting = ids.values();
+      const lane = async () => {
+        for (const id of waiting) if (await move(id)) moved += 1;
+      };
+      await Promise.all(Array.from({ length: LANES }, lane));
+    } while (after !== null);
+    const { scheme, currency, transferDate } = schedule;
+    if (moved > 0) logger.info({ scheme, currency, transferDate, moved }, 'transfers moved by a calendar or cut-off');
+  };
+}

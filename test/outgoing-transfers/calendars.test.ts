@@ -1,0 +1,346 @@
+import { pino } from 'pino';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type Configuration, loadConfiguration, localConfigurationFiles } from '../../config/configuration.ts';
+import { advanceOutgoingTransfer } from '../../db/outgoing-transfers/outgoing-transfers.ts';
+import { asId, type OutgoingTransferId } from '../../domain/frame/ids.ts';
+import { decidePendingTransfer, type PendingTransfer } from '../../domain/outgoing-transfers/outgoing-transfers.ts';
+import { calendarChanges } from '../../loops/calendars.ts';
+import type { PollingLoop } from '../../loops/polling.ts';
+import { type Called, type Json, startApi, type TestApi } from '../harness/api.ts';
+import { auditOf } from '../harness/audit.ts';
+import { type MoneyWorld, moneyWorld } from '../harness/money.ts';
+import { createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';
+import { until } from '../harness/stage.ts';
+import { type OwnCalendar, ownCalendar } from '../harness/transfers/calendar-world.ts';
+
+// Calendars and cut-offs that change under waiting transfers. Each loop stands for the loops of one process.
+
+let database: TestDatabase;
+let api: TestApi;
+let own: OwnCalendar;
+let world: MoneyWorld;
+let payer: string;
+let sterling: string;
+let euro: string;
+let source: { readonly GBP: string; readonly EUR: string };
+const loops: PollingLoop[] = [];
+
+/** Noon of a Wednesday; the clock runs on from there, or from what a test sets. */
+const NOON = Date.parse('2027-06-16T12:00:00Z');
+let aheadMs = 0;
+const startedAt = Date.now();
+const GERMAN = { country: 'DE', currency: 'EUR', iban: 'DE89370400440532013000' };
+
+beforeAll(async () => {
+  own = ownCalendar();
+  database = await createTestDatabase('calendars');
+  api = await startApi(database, {
+    clockOffset: () => `${NOON - startedAt + aheadMs} milliseconds`,
+    env: { CONFIG_FILE: own.configFile },
+    configuration: (configuration) => ({ ...configuration, prices: [] }),
+  });
+  world = moneyWorld(api);
+  payer = await world.client('Ada');
+  sterling = await world.beneficiary(payer);
+  euro = await world.beneficiary(payer, GERMAN);
+  source = {
+    GBP: await world.account(payer, { amount: 1_000 }),
+    EUR: await world.account(payer, { amount: 1_000, currency: 'EUR' }),
+  };
+});
+
+beforeEach(() => {
+  aheadMs = 0;
+});
+
+afterEach(async () => {
+  for (const loop of loops.splice(0)) await loop.stop();
+  own.close();
+  api.services.configuration.calendars.reload();
+  await api.database.reader.statement(`DELETE FROM calendar_editions`, []);
+  await world.invariantsHold();
+});
+
+afterAll(async () => {
+  await api?.stop();
+  await database?.drop();
+  own?.remove();
+});
+
+function post(scheme: string, transferDate: string | undefined, amount = 1): Promise<Called> {
+  const currency = scheme === 'sepa' ? 'EUR' : 'GBP';
+  const outgoingTransfer = {
+    clientId: payer,
+    currency,
+    amount,
+    scope: 'external',
+    scheme,
+    ...(transferDate === undefined ? {} : { transferDate }),
+    source: { type: 'client-account', accountId: source[currency] },
+    destination: { type: 'beneficiary-bank-account', beneficiaryBankAccountId: currency === 'EUR' ? euro : sterling },
+  };
+  return api.call('POST', '/outgoing-transfers', { workflow: { code: 'client.direct' }, data: { outgoingTransfer } });
+}
+
+async function make(scheme: string, transferDate: string, amount = 1): Promise<string> {
+  const answer = await post(scheme, transferDate, amount);
+  expect(answer.status, answer.text).toBe(201);
+  return answer.body.data.outgoingTransfer.id;
+}
+
+async function read(id: string): Promise<Json> {
+  return (await api.call('GET', `/outgoing-transfers/${id}`)).body.data.outgoingTransfer;
+}
+
+/** The loop of another process, which read the files when it started. */
+function startLoop(configuration: Configuration = api.services.configuration): PollingLoop {
+  const loop = calendarChanges({
+    database: api.database,
+    rules: configuration,
+    logger: pino({ level: 'silent' }),
+    intervalMs: 50,
+  });
+  loops.push(loop);
+  loop.start();
+  return loop;
+}
+
+const anotherConfiguration = (settings: OwnCalendar = own) =>
+  loadConfiguration({ CONFIG_FILE: localConfigurationFiles({ CONFIG_FILE: settings.configFile }) });
+
+/** Generations of the wake-ups, by transfer: each wake raises one. */
+async function wakes(ids: readonly string[]): Promise<number[]> {
+  const rows = await api.database.reader.statement<{ id: string; generation: number }>(
+    `SELECT split_part(workflow_id, '/', 2) AS id, generation::integer AS generation FROM workflow_wakeups`,
+    [],
+  );
+  return ids.map((id) => rows.find((row) => row.id === id)?.generation ?? 0);
+}
+
+const rescheduled = async (id: string) =>
+  (await auditOf(api.database.reader, id)).filter(({ action }) => action === 'rescheduled');
+
+const onceMoved = (id: string, transferDate: string) =>
+  until(
+    () => read(id),
+    (shown) => shown.transferDate === transferDate,
+  );
+
+/** Lets a loop look several times. */
+async function onceLooked(loop: PollingLoop): Promise<void> {
+  for (let looks = 0; looks < 3; looks += 1) {
+    loop.nudge();
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
+
+const MONDAY = '2027-06-21';
+const TUESDAY = '2027-06-22';
+
+describe('a day that a calendar newly closes', () => {
+  test('moves exactly the transfers that wait for it, once, however many processes see it', async () => {
+    const moved = [await make('chaps', MONDAY), await make('chaps', MONDAY)];
+    const others = [
+      await make('chaps', TUESDAY),
+      await make('sepa', MONDAY),
+      await make('faster-payments', MONDAY),
+      await make('chaps', '2027-06-23'),
+    ];
+    const before = await Promise.all(others.map(read));
+    const wokenBefore = await wakes([...moved, ...others]);
+    startLoop();
+    await until(
+      () => api.database.reader.statement('SELECT FROM calendar_editions', []),
+      (rows) => rows.length === 6,
+    );
+    expect(await rescheduled(moved[0] ?? '')).toEqual([]);
+
+    own.close(MONDAY);
+    api.services.configuration.calendars.reload();
+    const processes = [startLoop(anotherConfiguration()), startLoop(anotherConfiguration())];
+    for (const id of moved) {
+      const shown = await onceMoved(id, TUESDAY);
+      expect(shown).toMatchObject({
+        status: 'pending',
+        originalTransferDate: MONDAY,
+        rollCount: 0,
+        cutOffDateTime: '2027-06-22T16:00:00',
+      });
+    }
+    for (const loop of processes) await onceLooked(loop);
+    for (const id of moved) {
+      expect(await rescheduled(id)).toEqual([
+        {
+          resource: 'outgoing-transfer',
+          action: 'rescheduled',
+          actor: 'calendars',
+          requestId: null,
+          before: { transferDate: MONDAY, cutOffDateTime: '2027-06-21T16:00:00' },
+          after: { transferDate: TUESDAY, cutOffDateTime: '2027-06-22T16:00:00' },
+        },
+      ]);
+    }
+    expect(await Promise.all(others.map(read))).toEqual(before);
+    const woken = await wakes([...moved, ...others]);
+    expect(woken.map((generation, index) => generation - (wokenBefore[index] ?? 0))).toEqual([1, 1, 0, 0, 0, 0]);
+    const entries = (await auditOf(api.database.reader, 'gb')).filter(({ action }) => action === 'changed');
+    expect(entries).toMatchObject([
+      { resource: 'calendar', actor: 'calendars', after: { closed: [MONDAY], opened: [] } },
+    ]);
+  });
+
+  test('counts at once for date metadata and new transfers, whose date rolls as on any closed day', async () => {
+    const metadata = async () =>
+      (await api.call('GET', `/accounts/${source.GBP}/outgoing-transfer-date-metadata/external/chaps`)).body.data;
+    expect((await metadata()).unavailableDates).not.toContain(MONDAY);
+    const today = '2027-06-16';
+    expect(await metadata()).toMatchObject({ nextAvailableDate: today, nextCutoffDateTime: '2027-06-16T16:00:00' });
+    own.close(MONDAY, today, '2027-06-17');
+    api.services.configuration.calendars.reload();
+    const { unavailableDates, ...next } = await metadata();
+    expect(unavailableDates).toEqual(expect.arrayContaining([today, '2027-06-17', MONDAY]));
+    expect(next).toEqual({ nextAvailableDate: '2027-06-18', nextCutoffDateTime: '2027-06-18T16:00:00' });
+    const { body } = await post('chaps', MONDAY);
+    expect(body.data.outgoingTransfer).toMatchObject({
+      transferDate: TUESDAY,
+      originalTransferDate: MONDAY,
+      rollCount: 1,
+      cutOffDateTime: '2027-06-22T16:00:00',
+    });
+  });
+
+  test('does not move a transfer back when it opens again, nor count its move as one of its rolls', async () => {
+    const id = await make('chaps', MONDAY, 5_000);
+    own.close(MONDAY);
+    api.services.configuration.calendars.reload();
+    const loop = startLoop();
+    await onceMoved(id, TUESDAY);
+    own.close();
+    api.services.configuration.calendars.reload();
+    await onceLooked(loop);
+    expect(await read(id)).toMatchObject({ transferDate: TUESDAY, rollCount: 0 });
+    expect(await rescheduled(id)).toHaveLength(1);
+  });
+
+  test('moves a transfer in the same way if its workflow looks first, even after the cut-off of that day', async () => {
+    const id = await make('chaps', MONDAY, 5_000);
+    own.close(MONDAY);
+    api.services.configuration.calendars.reload();
+    aheadMs = Date.parse('2027-06-21T18:00:00Z') - NOON;
+    await api.database.transaction((tx) =>
+      advanceOutgoingTransfer(tx, asId<OutgoingTransferId>(id), api.services.configuration),
+    );
+    expect(await read(id)).toMatchObject({ transferDate: TUESDAY, rollCount: 0, originalTransferDate: MONDAY });
+  });
+});
+
+describe('a process that has not read the newest calendar', () => {
+  test('moves nothing', async () => {
+    own.close(MONDAY);
+    const behind = startLoop(anotherConfiguration());
+    const closedDates = async () => {
+      const rows = await api.database.reader.statement<{ dates: string[] }>(
+        `SELECT closed_dates AS dates FROM calendar_editions WHERE calendar = 'gb'`,
+        [],
+      );
+      return rows[0]?.dates ?? [];
+    };
+    await until(closedDates, (dates) => dates.includes(MONDAY));
+    own.close();
+    const current = startLoop(anotherConfiguration());
+    await until(closedDates, (dates) => dates.length > 0 && !dates.includes(MONDAY));
+    const id = await make('chaps', MONDAY);
+    await onceLooked(behind);
+    await onceLooked(current);
+    expect(await read(id)).toMatchObject({ transferDate: MONDAY, rollCount: 0 });
+    expect(await rescheduled(id)).toEqual([]);
+  });
+});
+
+describe('a cut-off that the configuration changes', () => {
+  test.each([
+    ['has passed by neither: the date stays', '15:00', '14:00', ['reschedule to 2027-06-21, 16:00']],
+    ['has passed by the former only: the date stays', '15:00', '15:30', ['reschedule to 2027-06-21, 16:00']],
+    [
+      'has passed by the present only: the next day, which is no roll',
+      '17:00',
+      '16:30',
+      ['reschedule to 2027-06-22, 16:00'],
+    ],
+    [
+      'has passed by both: the next day, which is a roll',
+      '15:00',
+      '16:30',
+      ['reschedule to 2027-06-21, 16:00', 'roll to 2027-06-22, 16:00'],
+    ],
+  ])('%s', (_, former, time, decisions) => {
+    const transfer = {
+      ...{ scheme: 'chaps', currency: 'GBP', transferDate: MONDAY, rollCount: 0, totalMinor: 1n },
+      cutOffAt: new Date(`${MONDAY}T${former}:00Z`),
+      authorizationStatus: 'not-checked',
+      complianceCheckStatus: 'not-required',
+      transferDateStatus: 'not-checked',
+      balanceCheckStatus: 'not-checked',
+    } as const;
+    const { schemes } = loadConfiguration({});
+    const now = new Date(`${MONDAY}T${time}:00Z`);
+    const around = { now, schemes, rollLimit: 5, accountsActive: true, destinationGone: false, availableMinor: 1n };
+    const made: string[] = [];
+    let pending: PendingTransfer = transfer;
+    for (;;) {
+      const decided = decidePendingTransfer(pending, around);
+      if (decided.decision !== 'roll' && decided.decision !== 'reschedule') break;
+      const { decision, transferDate, cutOffAt } = decided;
+      made.push(`${decision} to ${transferDate}, ${cutOffAt?.toISOString().slice(11, 16)}`);
+      pending = { ...pending, transferDate, cutOffAt };
+    }
+    expect(made).toEqual(decisions);
+  });
+
+  test('is that of the transfers that wait for it, and no other changes', async () => {
+    const [changed, other] = [await make('chaps', MONDAY), await make('sepa', MONDAY)];
+    const before = await read(other);
+    const earlier = ownCalendar({ schemes: { chaps: { cutOff: '15:00' } } });
+    try {
+      startLoop(anotherConfiguration(earlier));
+      const shown = await until(
+        () => read(changed),
+        ({ cutOffDateTime }) => cutOffDateTime === '2027-06-21T14:00:00',
+      );
+      expect(shown).toMatchObject({ transferDate: MONDAY, rollCount: 0, status: 'pending' });
+      expect(await rescheduled(changed)).toMatchObject([
+        { before: { cutOffDateTime: '2027-06-21T16:00:00' }, after: { cutOffDateTime: '2027-06-21T14:00:00' } },
+      ]);
+      expect(await read(other)).toEqual(before);
+    } finally {
+      earlier.remove();
+    }
+  });
+});
+
+describe('dates far ahead', () => {
+  test('are accepted up to two years ahead, beyond the calendar’s end too, where only weekends are closed', async () => {
+    aheadMs = Date.parse('2027-12-01T12:00:00Z') - NOON;
+    expect((await post('chaps', '2029-12-02')).body.code).toBe('transfer.date.invalid');
+    // A Christmas Day that no table closes yet.
+    const id = await make('chaps', '2029-11-30');
+    expect(await read(id)).toMatchObject({ transferDate: '2029-11-30', rollCount: 0 });
+    const { body } = await post('chaps', '2029-12-01');
+    expect(body.code ?? body.data.outgoingTransfer.transferDate).toBe('2029-12-03');
+  });
+
+  test('move once a later table closes them', async () => {
+    aheadMs = Date.parse('2027-12-20T12:00:00Z') - NOON;
+    const id = await make('chaps', '2029-05-07');
+    const closedDates = ['2026-12-25', '2027-12-27', '2028-12-25', '2029-05-07'].map((date) => ({
+      date,
+      name: 'A holiday',
+    }));
+    const years = { from: '2026-01-01', publishedUntil: '2029-12-31', until: '2029-12-31' };
+    own.write(JSON.stringify({ source: 'a test', ...years, closedDates }));
+    api.services.configuration.calendars.reload();
+    startLoop();
+    await onceMoved(id, '2029-05-08');
+    expect(await read(id)).toMatchObject({ rollCount: 0, originalTransferDate: '2029-05-07' });
+  });
+});
