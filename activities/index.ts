@@ -1,5 +1,6 @@
 import { TASK_QUEUES } from '../workflows/frame/messages.ts';
 import { accountProviderCalls, accountTransitions } from './accounts/activities.ts';
+import { complianceTransitions } from './compliance/activities.ts';
 import type { ActivityDependencies } from './frame/dependencies.ts';
 import { redactFailures } from './frame/failures.ts';
 import { openWorkReads } from './frame/open-work.ts';
@@ -19,6 +20,7 @@ export function activitiesByTaskQueue(dependencies: ActivityDependencies) {
     [TASK_QUEUES.workflows]: redactFailures(
       {
         ...accountTransitions(dependencies),
+        ...complianceTransitions(dependencies),
         ...incomingTransferTransitions(dependencies),
         ...outgoingTransferTransitions(dependencies),
         ...signUpTransitions(dependencies),

@@ -81,7 +81,7 @@ async function receiveAgain(
       if (payment.outcome === 'not-found') continue;
       const { outcome: _, returned, ...incoming } = payment;
       const outcome = await database.transaction((tx) =>
-        receivePayment(tx, { ...incoming, provider: position.provider }, configuration.prices),
+        receivePayment(tx, { ...incoming, provider: position.provider }, configuration),
       );
       if (outcome === 'applied') received += 1;
       if (returned) await settleReturn(database, position.provider, key.reference, initiator);

@@ -20,6 +20,7 @@ export async function workflowBundle(): Promise<WorkflowBundleOption> {
   if (existsSync(path)) return { codePath: path };
   const { code } = await bundleWorkflowCode({
     workflowsPath: join(ROOT, 'workflows', 'index.ts'),
+    payloadConverterPath: join(ROOT, 'workflows', 'frame', 'payload-converter.ts'),
     logger: { log() {}, trace() {}, debug() {}, info() {}, warn() {}, error: console.error },
   });
   try {

@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import { createDirectories } from '../activities/providers/directories.ts';
 import { createProviders } from '../activities/providers/providers.ts';
 import { watchCalendars } from '../config/calendars/calendar-watch.ts';
-import { loadConfiguration, refuseReviews } from '../config/configuration.ts';
+import { loadConfiguration } from '../config/configuration.ts';
 import { readEncryptionKeys } from '../config/encryption-keys.ts';
 import { readEnvironment } from '../config/environment.ts';
 import { readMetricsAddress, startMetricsServer } from '../config/metrics/metrics-server.ts';
@@ -30,7 +30,6 @@ async function main(): Promise<void> {
   const keyring = createKeyring(readEncryptionKeys(process.env));
   const metricsAddress = readMetricsAddress(process.env);
   const configuration = loadConfiguration(process.env);
-  refuseReviews(configuration);
   // Buffered, to save a system call per request. A kill loses only the last lines.
   const destination = pino.destination({ dest: 1, sync: false, minLength: LOG_BUFFER_LENGTH });
   setInterval(() => destination.flush(), LOG_FLUSH_INTERVAL_MS).unref();

@@ -12,6 +12,7 @@ import { beneficiaryVerificationRoutes } from './beneficiaries/verifications.ts'
 import { clientChangeRoutes } from './clients/changes.ts';
 import { clientRelationRoutes } from './clients/relations.ts';
 import { clientRoutes } from './clients/routes.ts';
+import { complianceCheckRoutes } from './compliance/routes.ts';
 import type { OpenRoute, Route } from './frame/route.ts';
 import { provisionedAccountCreditRoutes } from './incoming-transfers/provisioned-account-credits.ts';
 import { incomingTransferRoutes } from './incoming-transfers/routes.ts';
@@ -50,6 +51,7 @@ export const ROUTES: readonly (Route | OpenRoute)[] = [
   ...incomingTransferRoutes,
   ...outgoingTransferReferenceRoutes,
   ...outgoingTransferRoutes,
+  ...complianceCheckRoutes,
   ...machineUserRoutes,
   ...auditEntryRoutes,
   ...providerCallbackRoutes,

@@ -6,7 +6,7 @@ import { CURRENCIES } from '../domain/frame/money.ts';
 import { ruleFor } from '../domain/outgoing-transfers/requirement-rules.ts';
 import { chooseOffer, depositSchemes, findOffer, outgoingSchemes } from '../domain/providers/providers.ts';
 import { drawIdentifiers } from '../sandbox/bank/identifiers.ts';
-import { loadConfiguration, localConfigurationFiles, refuseReviews, requiredAudience } from './configuration.ts';
+import { loadConfiguration, localConfigurationFiles, requiredAudience } from './configuration.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'configuration-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -312,15 +312,6 @@ describe('the environment', () => {
     );
     expect(() => loadConfiguration({ AUTHORIZATION_RULE: 'often' })).toThrow(
       'AUTHORIZATION_RULE must be never, always or an amount such as 1000 (is "often")',
-    );
-  });
-});
-
-describe('reviews that nothing can decide yet', () => {
-  test('are refused with one line by a process that accepts transfers', () => {
-    expect(() => refuseReviews(loadConfiguration({}))).not.toThrow();
-    expect(() => refuseReviews(loadConfiguration({ COMPLIANCE_OUTGOING: 'external' }))).toThrow(
-      'COMPLIANCE_OUTGOING must be none: this version cannot decide reviews yet (is "external")',
     );
   });
 });

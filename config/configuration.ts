@@ -116,20 +116,6 @@ export function requiredAudience({ audience }: Pick<Configuration, 'audience'>):
   ]);
 }
 
-/**
- * Reviews can be configured and are stored as a requirement, but nothing decides them yet: the process refuses to
- * start, so that no transfer waits for ever.
- */
-export function refuseReviews({ compliance }: Configuration): void {
-  for (const direction of ['incoming', 'outgoing'] as const) {
-    const { rule, byCurrency } = compliance[direction];
-    const reviewed = [rule, ...Object.values(byCurrency)].find((mode) => mode !== 'none');
-    if (reviewed === undefined) continue;
-    const name = `COMPLIANCE_${direction.toUpperCase()}`;
-    throw new ConfigurationError([`${name} must be none: this version cannot decide reviews yet (is "${reviewed}")`]);
-  }
-}
-
 function build(file: ConfigurationFile): Configuration {
   const calendars = new CalendarFiles(file.calendars);
   const schemes = new Schemes({

@@ -175,7 +175,7 @@ const postCredit = route(
         senderToReceiverInformation: sent.senderToReceiverInformation ?? null,
         serviceProviderId: sent.serviceProviderId ?? null,
       };
-      const { credit, repeated } = await reportCredit(tx, reported, initiator, services.configuration.prices);
+      const { credit, repeated } = await reportCredit(tx, reported, initiator, services.configuration);
       return { status: repeated ? 200 : 201, data: { provisionedAccountCredit: credit } };
     });
   },

@@ -113,7 +113,7 @@ async function applyToPayment(
   provider: string,
   event: Exclude<ProviderEvent, AccountEvent>,
 ): Promise<CallbackOutcome> {
-  if (event.type === 'payment-received') return receivePayment(tx, { ...event, provider }, configuration.prices);
+  if (event.type === 'payment-received') return receivePayment(tx, { ...event, provider }, configuration);
   if (event.type === 'payment-in-released') return releaseHeldTransfer(tx, { ...event, provider });
   if (!isUuid(event.ourReference)) return 'waiting';
   const id = asId<OutgoingTransferId>(event.ourReference);

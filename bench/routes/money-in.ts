@@ -144,6 +144,14 @@ export const moneyInRows: readonly RouteRow[] = [
       (await idsOf(supplies, 'incoming_transfers')).map(({ id }) => ({ path: `/incoming-transfers/${id}` })),
   },
   {
+    route: 'GET /incoming-transfers/{id}/compliance-check',
+    requests: async (supplies) =>
+      (await idsOf(supplies, 'incoming_transfers')).map(({ id }) => ({
+        path: `/incoming-transfers/${id}/compliance-check`,
+      })),
+  },
+  { route: 'PATCH /incoming-transfers/{id}/compliance-check', notMeasured: 'nothing is in review here' },
+  {
     route: 'GET /incoming-transfers',
     requests: async (supplies) => {
       await credits(supplies);

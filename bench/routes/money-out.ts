@@ -151,6 +151,12 @@ export const moneyOutRows: readonly RouteRow[] = [
       (await completedTransfers(supplies)).map(({ id }) => ({ path: `/outgoing-transfers/${id}` })),
   },
   {
+    route: 'GET /outgoing-transfers/{id}/compliance-check',
+    requests: async (supplies) =>
+      (await completedTransfers(supplies)).map(({ id }) => ({ path: `/outgoing-transfers/${id}/compliance-check` })),
+  },
+  { route: 'PATCH /outgoing-transfers/{id}/compliance-check', notMeasured: 'nothing is in review here' },
+  {
     route: 'GET /outgoing-transfers',
     requests: async (supplies) => {
       await completedTransfers(supplies);

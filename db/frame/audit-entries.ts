@@ -5,9 +5,12 @@ import { newId } from './ids.ts';
 
 /** Who asked for a change. */
 export interface Initiator {
-  /** A machine user's id, the operating system's user for a command, for an invited person the id of the sign-up, or `calendars`. */
+  /**
+   * A machine user's id, the operating system's user for a command, the actor of a signalled decision, for an invited person the
+   * id of the sign-up, or `calendars`.
+   */
   readonly actor: string;
-  /** The `Request-Id`; null for a command. */
+  /** The `Request-Id`, or the id of a decision that Temporal signalled; null for a command. */
   readonly requestId: string | null;
 }
 

@@ -16,6 +16,7 @@ import { ACCOUNT_STATUSES, CONNECTION_STATES, type ConnectionError } from '../..
 import { PROVIDER_ACCOUNT_STATUSES } from '../../domain/accounts/connections.ts';
 import type { BeneficiaryContact, BeneficiaryIdentity } from '../../domain/beneficiaries/beneficiaries.ts';
 import type { ClientIdentity, ClientProfile, ClientRelation } from '../../domain/clients/clients.ts';
+import { PROCEDURE_RESULTS } from '../../domain/compliance/procedures.ts';
 import type {
   AccountId,
   BeneficiaryBankAccountId,
@@ -26,7 +27,6 @@ import type {
   OutgoingTransferId,
   ProvisionedAccountCreditId,
 } from '../../domain/frame/ids.ts';
-import type { Address } from '../../domain/frame/parties/addresses.ts';
 import type { PartyAccount } from '../../domain/incoming-transfers/incoming-transfers.ts';
 import type { BeneficiaryShown } from '../../domain/outgoing-transfers/outgoing-transfers.ts';
 
@@ -215,6 +215,9 @@ export const outgoingTransfers = pgTable('outgoing_transfers', {
   complianceCheckStatus: text('compliance_check_status', {
     enum: ['not-checked', 'fulfilled', 'not-fulfilled', 'not-required'],
   }).notNull(),
+  complianceResult: text('compliance_result', { enum: PROCEDURE_RESULTS }),
+  complianceDecidedAt: timestamp('compliance_decided_at', { withTimezone: true, mode: 'date' }),
+  complianceDecidedBy: text('compliance_decided_by'),
   transferDateStatus: text('transfer_date_status', { enum: ['not-checked', 'fulfilled', 'not-fulfilled'] }).notNull(),
   balanceCheckStatus: text('balance_check_status', { enum: ['not-checked', 'fulfilled', 'not-fulfilled'] }).notNull(),
   method: text('method', { enum: ['built-in', 'plug-in'] }).notNull(),
@@ -240,24 +243,6 @@ export const outgoingTransfers = pgTable('outgoing_transfers', {
   eventSequence: bigint('event_sequence', { mode: 'bigint' }).notNull().default(0n),
   createdAt: timestamp('created_at', { withTimezone: true, mode: 'date' }).notNull(),
   updatedAt: timestamp('updated_at', { withTimezone: true, mode: 'date' }).notNull(),
-});
-
-export const provisionedAccountCredits = pgTable('provisioned_account_credits', {
-  id: uuid('id').$type<ProvisionedAccountCreditId>().primaryKey(),
-  clientId: uuid('client_id').$type<ClientId>(),
-  accountId: uuid('account_id').$type<AccountId>(),
-  amountMinor: bigint('amount_minor', { mode: 'bigint' }).notNull(),
-  currency: text('currency').notNull(),
-  scope: text('scope', { enum: ['internal', 'external'] }).notNull(),
-  scheme: text('scheme'),
-  senderBankAccount: jsonb('sender_bank_account').$type<PartyAccount>(),
-  senderName: text('sender_name'),
-  senderAddress: jsonb('sender_address').$type<Address>(),
-  senderToReceiverInformation: text('sender_to_receiver_information'),
-  receiverAccount: jsonb('receiver_account').$type<PartyAccount>(),
-  serviceProviderId: text('service_provider_id'),
-  provider: text('provider').notNull(),
-  createdAt: timestamp('created_at', { withTimezone: true, mode: 'date' }).notNull(),
 });
 
 export const incomingTransfers = pgTable('incoming_transfers', {
@@ -293,6 +278,9 @@ export const incomingTransfers = pgTable('incoming_transfers', {
   })
     .notNull()
     .default('not-required'),
+  complianceResult: text('compliance_result', { enum: PROCEDURE_RESULTS }),
+  complianceDecidedAt: timestamp('compliance_decided_at', { withTimezone: true, mode: 'date' }),
+  complianceDecidedBy: text('compliance_decided_by'),
   holdReason: text('hold_reason', {
     enum: ['account-not-active', 'client-not-active', 'no-match', 'ambiguous-match', 'held-by-provider'],
   }),

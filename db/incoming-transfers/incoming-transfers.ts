@@ -1,27 +1,37 @@
+import { isInReview, nextReviewCheck } from '../../domain/compliance/checks.ts';
 import { recordNotFound, refusal } from '../../domain/frame/errors.ts';
 import type { AccountId, IncomingTransferId } from '../../domain/frame/ids.ts';
-import { NO_WAIT, nextHoldCheck } from '../../domain/incoming-transfers/changes.ts';
+import { moveIncoming, NO_WAIT, nextHoldCheck } from '../../domain/incoming-transfers/changes.ts';
 import {
   decideArrival,
   type IncomingTransfer,
   type IncomingTransferStep,
   waitOfHold,
 } from '../../domain/incoming-transfers/incoming-transfers.ts';
+import {
+  failFromSuspense,
+  holdInSuspense,
+  returnPosting,
+  settleFromSuspense,
+  unmoved,
+} from '../../domain/incoming-transfers/suspense.ts';
 import type { LockedAccount } from '../../domain/ledger/ledger.ts';
 import { ACCOUNT } from '../accounts/accounts.ts';
 import type { Transaction } from '../driver/client.ts';
 import { appendAuditEntry, type Initiator } from '../frame/audit-entries.ts';
-import { changeReceivable } from '../ledger/ledger.ts';
-import { assignCredit, begin, failHeld, hold, postReturn, settleHeld } from './holds.ts';
-import { change, wakeIncoming } from './work.ts';
+import { assignCredit, begin } from './holds.ts';
+import { change, moveMoney, wakeIncoming } from './work.ts';
 
 const ENTITY = 'incomingTransfer';
 
-/** Advances a held transfer as far as its account allows and returns the next step. Safe to repeat. */
+/** Advances a transfer that is held or in review as far as possible and returns the next step. Safe to repeat. */
 export async function advanceIncomingTransfer(tx: Transaction, id: IncomingTransferId): Promise<IncomingTransferStep> {
   const { transfer, account, now } = await begin(tx, id);
   if (transfer.status === 'pending') {
-    return { do: 'wait', for: transfer.waitingFor ?? 'outgoing-transfer', until: null };
+    // Once reviewed, the receiver's side of an internal transfer is its sender's to move.
+    if (!isInReview(transfer)) return { do: 'end' };
+    change(tx, transfer, now, { nextCheckAt: nextReviewCheck(now) });
+    return { do: 'wait', for: 'compliance', until: null };
   }
   if (transfer.status !== 'on-hold') return transfer.sendBackStatus === 'due' ? { do: 'send-back' } : { do: 'end' };
   const decision = decideArrival(account, transfer.holdReason);
@@ -34,16 +44,18 @@ export async function advanceIncomingTransfer(tx: Transaction, id: IncomingTrans
     });
     return { do: 'wait', for: waitOfHold(holdReason), until: null };
   }
-  if (account === null) throw new Error(`incoming transfer ${id} has no account to settle to`);
-  return (await settleHeld(tx, transfer, account, decision.status, now)) ? { do: 'send-back' } : { do: 'end' };
+  const settled = settleFromSuspense(unmoved(transfer), account, decision, now);
+  moveMoney(tx, now, settled);
+  return settled.incoming.after.sendBackStatus === 'due' ? { do: 'send-back' } : { do: 'end' };
 }
 
 /** The provider has taken the money back. */
 export async function recordReturn(tx: Transaction, id: IncomingTransferId): Promise<IncomingTransferStep> {
   const { transfer, now } = await begin(tx, id);
   if (transfer.sendBackStatus !== 'due') return { do: 'end' };
-  await postReturn(tx, transfer, now);
-  change(tx, transfer, now, { sendBackStatus: 'done', inSuspense: false, ...NO_WAIT });
+  const returned = { sendBackStatus: 'done', inSuspense: false, ...NO_WAIT } as const;
+  const incoming = moveIncoming(unmoved(transfer), now, returned);
+  moveMoney(tx, now, { incoming, accounts: [], postings: [returnPosting(transfer, now)], wakes: [] });
   return { do: 'end' };
 }
 
@@ -66,8 +78,11 @@ export async function assignIncomingTransfer(
   if (transfer.status !== 'on-hold') throw notOnHold(transfer);
   checkAssignable(transfer, account);
   const held = transfer.holdReason === 'held-by-provider';
-  if (held) await hold(tx, transfer, account, 'held-by-provider', now);
-  else await settleHeld(tx, transfer, account, 'completed', now);
+  const incoming = unmoved(transfer);
+  const moved = held
+    ? holdInSuspense(incoming, account, 'held-by-provider', now)
+    : settleFromSuspense(incoming, account, { status: 'completed' }, now);
+  moveMoney(tx, now, moved);
   await assignCredit(tx, transfer, account);
   appendAuditEntry(tx, {
     initiator,
@@ -116,8 +131,7 @@ export async function returnIncomingTransfer(
       'This is a payment of ours that came back: it has no payer to go back to, and can only be assigned.';
     throw refusal('common.state.illegal_transition', [ENTITY, 'status', transfer.status], message);
   }
-  if (account !== null) await changeReceivable(tx, account.id, -transfer.receivableMinor);
-  await failHeld(tx, transfer, account, 'operator.returned', now);
+  moveMoney(tx, now, failFromSuspense(unmoved(transfer), account, 'operator.returned', now));
   appendAuditEntry(tx, {
     initiator,
     resource: 'incoming-transfer',

@@ -7,6 +7,7 @@ import type { HoldReason, PartyAccount } from '../../domain/incoming-transfers/i
 import { presentProvisionedAccountCredit } from '../../domain/incoming-transfers/provisioned-account-credits.ts';
 import { implicitFee, type PriceTable } from '../../domain/ledger/fees.ts';
 import type { LockedAccount } from '../../domain/ledger/ledger.ts';
+import { isReviewedOnArrival, type RequirementRules } from '../../domain/outgoing-transfers/requirement-rules.ts';
 import { INTERNAL_SCHEME } from '../../domain/providers/schemes.ts';
 import { ACCOUNT } from '../accounts/accounts.ts';
 import { partyAccountOf } from '../accounts/party-accounts.ts';
@@ -17,16 +18,21 @@ import { insertRow } from '../driver/queries/rows.ts';
 import { appendAuditEntry, type Initiator } from '../frame/audit-entries.ts';
 import { readClock } from '../frame/clock.ts';
 import { newId } from '../frame/ids.ts';
-import { provisionedAccountCredits } from '../frame/schema.ts';
 import { lockAccounts } from '../ledger/ledger.ts';
 import { hasEarlyRelease, lockPaymentIn } from '../providers/callbacks.ts';
 import { releaseHeldTransfer } from './holds.ts';
 import { lockReceiver, type NamedReceiver } from './payment-matching.ts';
+import { provisionedAccountCredits } from './provisioned-account-credits-schema.ts';
 import { createIncomingTransfer } from './work.ts';
 
 type Row = typeof provisionedAccountCredits.$inferSelect;
 
 const ENTITY = 'provisionedAccountCredit';
+
+/** The configured rules for money that arrives. */
+export interface ArrivalRules extends Pick<RequirementRules, 'compliance'> {
+  readonly prices: PriceTable;
+}
 
 /** Money reported by a plug-in caller (specification 2.6). Amounts in minor units. */
 export interface ReportedCredit {
@@ -51,7 +57,7 @@ export async function reportCredit(
   tx: Transaction,
   reported: ReportedCredit,
   initiator: Initiator,
-  prices: PriceTable,
+  rules: ArrivalRules,
 ): Promise<{ credit: ReturnType<typeof presentProvisionedAccountCredit>; repeated: boolean }> {
   const locked = await lockAccounts(tx, [reported.accountId]);
   const account = locked.get(reported.accountId);
@@ -68,7 +74,7 @@ export async function reportCredit(
   const receiverAccount = await readPartyAccount(tx, account.id);
   const credit = { ...reported, clientId: account.clientId, provider: account.provider, receiverAccount };
   try {
-    const shown = presentProvisionedAccountCredit(await storeCredit(tx, credit, { account, hold: null }, prices));
+    const shown = presentProvisionedAccountCredit(await storeCredit(tx, credit, { account, hold: null }, rules));
     audit(tx, shown, initiator);
     return { credit: shown, repeated: false };
   } catch (error) {
@@ -160,7 +166,7 @@ async function storeCredit(
   tx: Transaction,
   { serviceProviderReference, ...credit }: NewCredit,
   receiver: { readonly account: LockedAccount | null; readonly hold: HoldReason | null },
-  prices: PriceTable,
+  rules: ArrivalRules,
 ): Promise<Row> {
   const { account, hold } = receiver;
   const now = await readClock(tx);
@@ -174,8 +180,9 @@ async function storeCredit(
     method: account?.method ?? ('built-in' as const),
     account,
     hold,
+    isReviewed: isReviewedOnArrival(rules, currency),
     amountMinor,
-    feeMinor: implicitFee(fee, prices),
+    feeMinor: implicitFee(fee, rules.prices),
     currency,
     scope: row.scope,
     scheme,
@@ -211,7 +218,7 @@ export interface ReceivedPayment extends NamedReceiver {
 export async function receivePayment(
   tx: Transaction,
   payment: ReceivedPayment,
-  prices: PriceTable,
+  rules: ArrivalRules,
 ): Promise<'applied' | 'no-effect' | 'break'> {
   await lockPaymentIn(tx, payment);
   const earlier = await findByProviderId(tx, payment.provider, payment.serviceProviderId);
@@ -233,7 +240,7 @@ export async function receivePayment(
         account === null ? { ...named, currency: payment.currency } : await readPartyAccount(tx, account.id),
     },
     { account, hold: held ? 'held-by-provider' : hold },
-    prices,
+    rules,
   );
   return 'applied';
 }

@@ -1,15 +1,18 @@
 import { recordNotFound } from '../../domain/frame/errors.ts';
-import type { AccountId, IncomingTransferId } from '../../domain/frame/ids.ts';
-import { type Arrival, arrivalPostings, moveIncoming, receiveMoney } from '../../domain/incoming-transfers/changes.ts';
+import type { IncomingTransferId } from '../../domain/frame/ids.ts';
+import {
+  type Arrival,
+  type IncomingChange,
+  moveIncoming,
+  receiveMoney,
+} from '../../domain/incoming-transfers/changes.ts';
 import type { UnchangingIncomingField } from '../../domain/incoming-transfers/events.ts';
 import type { IncomingTransfer } from '../../domain/incoming-transfers/incoming-transfers.ts';
-import type { LedgerSide } from '../../domain/ledger/ledger.ts';
 import type { Transaction } from '../driver/client.ts';
 import { lockIn } from '../driver/queries/rows.ts';
 import { newId } from '../frame/ids.ts';
 import { incomingTransfers } from '../frame/schema.ts';
 import { wake } from '../frame/workflow-wakeups.ts';
-import { post } from '../ledger/ledger.ts';
 import { drawTransactionNumber } from '../ledger/transaction-numbers.ts';
 import { applyUnderLocks } from '../ledger/transfer-changes.ts';
 
@@ -35,6 +38,11 @@ export function change(
   return { ...incoming.after, revision: before.revision + 1n };
 }
 
+/** Writes a change of a locked transfer and of its money. This transaction holds the lock of its account. */
+export function moveMoney(tx: Transaction, now: Date, moved: IncomingChange): void {
+  applyUnderLocks(tx, [{ ...NOTHING_ELSE, now, ...moved }]);
+}
+
 const NOTHING_ELSE = { outgoing: null, accounts: [], postings: [], guards: [], wakes: [] } as const;
 
 /** Records money that has arrived. If it matched an account, this transaction holds the account's lock. */
@@ -44,21 +52,10 @@ export function createIncomingTransfer(tx: Transaction, arrival: Arrival, now: D
     transactionNumber: drawTransactionNumber('incoming-transfer', now),
   };
   const received = receiveMoney(name, arrival, now);
-  applyUnderLocks(tx, [{ ...NOTHING_ELSE, now, ...received }]);
+  moveMoney(tx, now, received);
   return received.incoming.after;
 }
 
 export async function wakeIncoming(tx: Transaction, id: IncomingTransferId): Promise<void> {
   await wake(tx, 'incoming-transfer', `incoming-transfer/${id}`);
-}
-
-/** Posts the principal, then the fee. */
-export async function postArrival(
-  tx: Transaction,
-  transfer: IncomingTransfer,
-  now: Date,
-  debit: LedgerSide,
-  credit: AccountId,
-): Promise<void> {
-  for (const posting of arrivalPostings(transfer, now, debit, credit)) await post(tx, posting);
 }

@@ -9,7 +9,7 @@ export async function wakeTransfersOf(tx: Transaction, accountIds: SQL): Promise
     tx,
     sql`
       SELECT 'outgoing-transfer' AS type, id FROM outgoing_transfers
-        WHERE waiting_for = 'account' AND status = 'pending' AND (account_id = ${among} OR destination_account_id = ${among})
+        WHERE waiting_for = 'account' AND status IN ('pending', 'processing') AND (account_id = ${among} OR destination_account_id = ${among})
       UNION ALL
       SELECT 'incoming-transfer', id FROM incoming_transfers
         WHERE waiting_for = 'account' AND status = 'on-hold' AND account_id = ${among}`,

@@ -70,7 +70,7 @@ const LOCK_INCOMING = prepared((db, given: Given<{ id: OutgoingTransferId }>) =>
 });
 
 /** Locks the transfer's accounts, then the transfer and its incoming one, and reads the situation to decide on. */
-export async function lockOutgoingTransfer(
+export async function lockSituation(
   tx: Transaction,
   id: OutgoingTransferId,
   rules: TransferRules,
@@ -108,7 +108,7 @@ export async function advanceOutgoingTransfer(
   id: OutgoingTransferId,
   rules: TransferRules,
 ): Promise<OutgoingTransferStep> {
-  const { change, step } = decideAdvance(await lockOutgoingTransfer(tx, id, rules));
+  const { change, step } = decideAdvance(await lockSituation(tx, id, rules));
   applyUnderLocks(tx, [change]);
   return step;
 }
@@ -121,7 +121,7 @@ export async function recordSubmission(
   report: PaymentReport,
   rules: TransferRules,
 ): Promise<OutgoingTransferStep> {
-  const situation = await lockOutgoingTransfer(tx, id, rules);
+  const situation = await lockSituation(tx, id, rules);
   const { change, step } = decideSubmission(situation, attempt, report, nameOfReturn(report, situation.now));
   applyUnderLocks(tx, [change]);
   return step;
@@ -164,7 +164,7 @@ export async function recordLookUp(
   found: LookedUpPayment | null,
   rules: TransferRules,
 ): Promise<OutgoingTransferStep> {
-  const situation = await lockOutgoingTransfer(tx, id, rules);
+  const situation = await lockSituation(tx, id, rules);
   const name = found === null ? null : nameOfReturn(found, situation.now);
   const { change, step, outcome } = decideLookUp(situation, count, found, name);
   if (outcome === 'break') {
@@ -191,7 +191,7 @@ export async function applyPaymentReport(
   report: PaymentReport,
   rules: TransferRules,
 ): Promise<ReportOutcome> {
-  const situation = await lockOutgoingTransfer(tx, id, rules);
+  const situation = await lockSituation(tx, id, rules);
   const { change, outcome } = decideCallback(situation, provider, report, nameOfReturn(report, situation.now));
   applyUnderLocks(tx, [change]);
   return outcome;
@@ -204,7 +204,7 @@ export async function adoptPayment(
   found: LookedUpPayment,
   rules: TransferRules,
 ): Promise<ReportOutcome> {
-  const situation = await lockOutgoingTransfer(tx, id, rules);
+  const situation = await lockSituation(tx, id, rules);
   const { change, outcome } = decideAdoption(situation, provider, found, nameOfReturn(found, situation.now));
   applyUnderLocks(tx, [change]);
   return outcome;
@@ -218,7 +218,7 @@ export async function reportPluginPayment(
   initiator: Initiator,
   rules: TransferRules,
 ): Promise<void> {
-  const situation = await lockOutgoingTransfer(tx, id, rules);
+  const situation = await lockSituation(tx, id, rules);
   const change = decidePluginReport(situation, report, nameOfReturn(report, situation.now));
   applyAudited(tx, change, 'reported', initiator);
 }
@@ -230,7 +230,7 @@ export async function cancelOutgoingTransfer(
   initiator: Initiator,
   rules: TransferRules,
 ): Promise<void> {
-  applyAudited(tx, decideCancellation(await lockOutgoingTransfer(tx, id, rules)), 'cancelled', initiator);
+  applyAudited(tx, decideCancellation(await lockSituation(tx, id, rules)), 'cancelled', initiator);
 }
 
 /** Authorizes a pending transfer. The machine user that created it may not. */
@@ -240,7 +240,7 @@ export async function authorizeOutgoingTransfer(
   initiator: Initiator,
   rules: TransferRules,
 ): Promise<void> {
-  const change = decideAuthorization(await lockOutgoingTransfer(tx, id, rules), initiator.actor);
+  const change = decideAuthorization(await lockSituation(tx, id, rules), initiator.actor);
   applyAudited(tx, change, 'authorized', initiator);
 }
 

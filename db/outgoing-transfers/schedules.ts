@@ -6,7 +6,7 @@ import type { OutgoingTransfer } from '../../domain/outgoing-transfers/rows.ts';
 import type { Reader, Transaction } from '../driver/client.ts';
 import { type AuditedFields, appendAuditEntry, type Initiator } from '../frame/audit-entries.ts';
 import { applyUnderLocks } from '../ledger/transfer-changes.ts';
-import { lockOutgoingTransfer } from './outgoing-transfers.ts';
+import { lockSituation } from './outgoing-transfers.ts';
 
 /** A date and a cut-off for which pending external transfers wait. */
 export interface PendingSchedule {
@@ -66,7 +66,7 @@ export async function rescheduleOutgoingTransfer(
   rules: TransferRules,
   initiator: Initiator,
 ): Promise<boolean> {
-  const change = decideReschedule(await lockOutgoingTransfer(tx, id, rules));
+  const change = decideReschedule(await lockSituation(tx, id, rules));
   if (change === null || change.outgoing === null || change.outgoing.before === null) return false;
   const { before, after } = change.outgoing;
   const entry = { resource: 'outgoing-transfer', resourceId: id, action: 'rescheduled', initiator } as const;

@@ -1,8 +1,9 @@
+import { isInReview, nextReviewCheck, presentComplianceCheck } from '../compliance/checks.ts';
 import type { EventEntry } from '../frame/events.ts';
 import type { AccountId, IncomingTransferId, OutgoingTransferId } from '../frame/ids.ts';
 import { requireMove } from '../frame/moves.ts';
 import { dateInUtc } from '../frame/time/dates.ts';
-import type { AccountMove, LedgerChange, RowChange } from '../ledger/changes.ts';
+import type { LedgerChange, RowChange } from '../ledger/changes.ts';
 import type { LedgerSide, LockedAccount, Posting } from '../ledger/ledger.ts';
 import { incomingTransferEventData } from './events.ts';
 import {
@@ -41,10 +42,22 @@ export function returnWait(now: Date) {
   return { waitingFor: 'provider' as const, waitingSince: now, nextCheckAt };
 }
 
+/** The fields of a transfer in review. */
+export function reviewWait(now: Date) {
+  return { waitingFor: 'compliance' as const, waitingSince: now, nextCheckAt: nextReviewCheck(now) };
+}
+
 export const NO_WAIT = { waitingFor: null, waitingSince: null, waitingUntil: null, nextCheckAt: null } as const;
 
 function incomingEntry(transfer: IncomingTransfer): EventEntry {
   return { type: incomingTransferEventType(transfer.status), data: incomingTransferEventData(transfer) };
+}
+
+/** A new transfer's first events: it is pending, and in review if it is to be reviewed. */
+function openingEntries(transfer: IncomingTransfer): EventEntry[] {
+  const data = { ...incomingTransferEventData(transfer), complianceCheck: presentComplianceCheck(transfer) };
+  const inReview = { type: 'incoming-transfer-compliance-in-review', data };
+  return [incomingEntry(transfer), ...(isInReview(transfer) ? [inReview] : [])];
 }
 
 /** Moves a transfer and adds the event of its new status. */
@@ -71,7 +84,6 @@ export function openInternalIncoming(
     readonly transactionNumber: string;
     readonly sender: LockedAccount;
     readonly receiver: LockedAccount;
-    /** If incoming transfers are reviewed, this one will be, once the outgoing transfer is reserved. */
     readonly isReviewed: boolean;
   },
 ): RowChange<IncomingTransfer> {
@@ -95,12 +107,11 @@ export function openInternalIncoming(
     method: receiver.method,
     senderInformation: outgoing.description,
     complianceCheckStatus: sides.isReviewed ? 'not-checked' : 'not-required',
-    waitingFor: 'outgoing-transfer',
-    waitingSince: now,
+    ...(sides.isReviewed ? reviewWait(now) : { waitingFor: 'outgoing-transfer', waitingSince: now }),
     createdAt: now,
     updatedAt: now,
   });
-  return { before: null, after, events: [incomingEntry(after)] };
+  return { before: null, after, events: openingEntries(after) };
 }
 
 /** Money that has arrived, with its account if it matched one. Amounts in minor units. */
@@ -110,6 +121,7 @@ export interface Arrival {
   readonly account: LockedAccount | null;
   /** Why the money is held whatever its account allows: it matched no account or several, or its provider holds it. */
   readonly hold: HoldReason | null;
+  readonly isReviewed: boolean;
   readonly amountMinor: bigint;
   readonly feeMinor: bigint;
   readonly currency: string;
@@ -137,42 +149,46 @@ export type IncomingChange = Pick<LedgerChange, 'accounts' | 'postings' | 'wakes
 };
 
 /**
- * Turns money that has arrived into a transfer with its postings. Money that is not the client's yet (held, unmatched or to
- * be returned) goes to the provider's suspense account.
+ * Turns money that has arrived into a transfer with its postings. Money that is not the client's yet (in review, held,
+ * unmatched or to be returned) goes to the provider's suspense account.
  */
 export function receiveMoney(name: IncomingTransferName, arrival: Arrival, now: Date): IncomingChange {
-  const { account, feeMinor, hold, ...own } = arrival;
+  const { account, feeMinor, hold, isReviewed, ...own } = arrival;
   const decision = decideArrival(account, hold);
-  const completed = decision.status === 'completed';
-  const held = decision.status === 'on-hold';
   const toBeReturned = decision.status === 'failed' && arrival.method === 'built-in';
-  const inSuspense = held || toBeReturned;
+  const reviewed = isReviewed && decision.status !== 'failed';
+  // Reviewed first, and only then held for its account; but what the provider holds is not ours to settle.
+  const pending = reviewed && hold !== 'held-by-provider';
+  const completed = decision.status === 'completed' && !pending;
+  const expected = pending || decision.status === 'on-hold';
+  const inSuspense = expected || toBeReturned;
+  const receivableMinor = expected && account !== null ? arrival.amountMinor : 0n;
   const after = newIncomingTransfer({
     ...own,
     ...name,
     clientId: account?.clientId ?? null,
     accountId: account?.id ?? null,
     receiverPartyAccountId: account?.partyAccountId ?? null,
-    status: decision.status,
-    // The fee of held money is fixed now and charged when the money reaches the account.
-    feeMinor: completed || held ? feeMinor : 0n,
+    status: pending ? 'pending' : decision.status,
+    // The fee of money in suspense is fixed now and charged when the money reaches the account.
+    feeMinor: completed || expected ? feeMinor : 0n,
     transferDate: completed ? dateInUtc(now) : null,
-    receivableMinor: held && account !== null ? arrival.amountMinor : 0n,
+    receivableMinor,
     inSuspense,
+    complianceCheckStatus: reviewed ? 'not-checked' : 'not-required',
     failureCode: decision.status === 'failed' ? decision.failureCode : null,
     sendBackStatus: toBeReturned ? 'due' : 'none',
-    ...(decision.status === 'on-hold' ? holdOf(decision.holdReason, now) : {}),
+    ...(decision.status === 'on-hold' && !pending ? holdOf(decision.holdReason, now) : {}),
+    ...(pending ? reviewWait(now) : {}),
     ...(toBeReturned ? returnWait(now) : {}),
     createdAt: now,
     updatedAt: now,
   });
-  const receivable: AccountMove[] =
-    held && account !== null ? [{ accountId: account.id, receivableMinor: arrival.amountMinor }] : [];
   const settlement = { provider: after.provider, kind: 'settlement' } as const;
   const arrivesAt = completed ? (account?.id ?? null) : null;
   return {
     incoming: { before: null, after, events: entriesOfArrival(after) },
-    accounts: receivable,
+    accounts: account !== null && receivableMinor > 0n ? [{ accountId: account.id, receivableMinor }] : [],
     postings: completed || inSuspense ? arrivalPostings(after, now, settlement, arrivesAt) : [],
     wakes: inSuspense ? [`incoming-transfer/${after.id}`] : [],
   };
@@ -180,9 +196,10 @@ export function receiveMoney(name: IncomingTransferName, arrival: Arrival, now: 
 
 /** Every transfer starts as pending, even if the same step settles, holds or fails it. */
 function entriesOfArrival(after: IncomingTransfer): EventEntry[] {
-  requireMove('incoming transfer', INCOMING_TRANSFER_MOVES, 'pending', after.status);
   const pending = { ...after, status: 'pending', transferDate: null, holdReason: null, failureCode: null } as const;
-  return [incomingEntry(pending), incomingEntry(after)];
+  if (after.status === 'pending') return openingEntries(pending);
+  requireMove('incoming transfer', INCOMING_TRANSFER_MOVES, 'pending', after.status);
+  return [...openingEntries(pending), incomingEntry(after)];
 }
 
 /** The principal goes to the account (null: suspense), followed by the fee. */

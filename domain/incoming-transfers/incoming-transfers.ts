@@ -1,5 +1,6 @@
 import { type AccountStatus, isFinalAccountStatus } from '../accounts/accounts.ts';
 import { presentRoutingCodes } from '../accounts/routing-codes.ts';
+import { type CheckedTransfer, UNDECIDED } from '../compliance/checks.ts';
 import type {
   AccountId,
   ClientId,
@@ -21,6 +22,10 @@ export const INCOMING_TRANSFER_MOVES: Moves<IncomingTransferStatus> = {
   completed: [],
   failed: [],
 };
+
+export function isFinalIncomingTransferStatus(status: IncomingTransferStatus): boolean {
+  return INCOMING_TRANSFER_MOVES[status].length === 0;
+}
 
 export const HOLD_REASONS = [
   'account-not-active',
@@ -144,7 +149,7 @@ export interface IncomingTransferRecord {
 }
 
 /** All columns of a transfer. */
-export interface IncomingTransfer extends IncomingTransferRecord {
+export interface IncomingTransfer extends IncomingTransferRecord, CheckedTransfer {
   readonly id: IncomingTransferId;
   readonly clientId: ClientId | null;
   readonly accountId: AccountId | null;
@@ -162,7 +167,6 @@ export interface IncomingTransfer extends IncomingTransferRecord {
   readonly returnReference: string | null;
   readonly senderAccount: PartyAccount | null;
   readonly receiverAccount: PartyAccount | null;
-  readonly complianceCheckStatus: 'not-checked' | 'fulfilled' | 'not-fulfilled' | 'not-required';
   readonly sendBackStatus: 'none' | 'due' | 'done';
   readonly waitingFor: IncomingTransferWait | null;
   readonly waitingSince: Date | null;
@@ -196,6 +200,7 @@ const UNTOUCHED = {
   senderAccount: null,
   receiverAccount: null,
   complianceCheckStatus: 'not-required',
+  ...UNDECIDED,
   holdReason: null,
   failureCode: null,
   sendBackStatus: 'none',

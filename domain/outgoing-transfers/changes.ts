@@ -1,5 +1,7 @@
+import { type ComplianceDecision, decideCheck, isInReview } from '../compliance/checks.ts';
 import { refusal } from '../frame/errors.ts';
-import type { IncomingTransferName } from '../incoming-transfers/changes.ts';
+import { type IncomingTransferName, moveIncoming } from '../incoming-transfers/changes.ts';
+import { isFinalIncomingTransferStatus } from '../incoming-transfers/incoming-transfers.ts';
 import { availableMinor } from '../ledger/ledger.ts';
 import { TransferDraft, type TransferSituation } from './drafts.ts';
 import {
@@ -241,6 +243,49 @@ export function decideAuthorization(situation: TransferSituation, actor: string)
   const draft = new TransferDraft(situation);
   draft.set({ authorizationStatus: 'fulfilled' });
   draft.advance();
+  draft.wake();
+  return draft.change();
+}
+
+/**
+ * Records a compliance decision about a transfer, whatever else it waits for; null if it says what is recorded. Throws where
+ * nothing is left to decide.
+ */
+export function decideOutgoingReview(
+  situation: TransferSituation,
+  decision: ComplianceDecision,
+): TransferChange | null {
+  const { transfer, now } = situation;
+  const check = decideCheck(transfer, transfer.status !== 'pending', decision, now);
+  if (check === null) return null;
+  const draft = new TransferDraft(situation);
+  draft.set(check);
+  if (isInReview(check)) return draft.change();
+  // Also fails a transfer that is rejected.
+  draft.advance();
+  draft.wake();
+  return draft.change();
+}
+
+/** The same for the receiver's side of an internal transfer, reserved or not; settles or fails both sides. */
+export function decideReceiversReview(
+  situation: TransferSituation,
+  decision: ComplianceDecision,
+): TransferChange | null {
+  const { now } = situation;
+  const draft = new TransferDraft(situation);
+  const incoming = draft.receiversSide();
+  const check = decideCheck(incoming.after, isFinalIncomingTransferStatus(incoming.after.status), decision, now);
+  if (check === null) return null;
+  if (isInReview(check)) {
+    draft.incoming = moveIncoming(incoming, now, check);
+    return draft.change();
+  }
+  const waits = { waitingFor: 'outgoing-transfer', waitingSince: now, nextCheckAt: null } as const;
+  draft.incoming = moveIncoming(incoming, now, { ...check, ...waits });
+  draft.wakeReceiversSide();
+  if (check.complianceCheckStatus === 'not-fulfilled') draft.fail('compliance.rejected');
+  else draft.advance();
   draft.wake();
   return draft.change();
 }

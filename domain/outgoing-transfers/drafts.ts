@@ -1,10 +1,11 @@
+import { isInReview, presentComplianceCheck } from '../compliance/checks.ts';
 import { recordNotFound } from '../frame/errors.ts';
 import type { EventEntry } from '../frame/events.ts';
 import type { AccountId } from '../frame/ids.ts';
 import { requireMove } from '../frame/moves.ts';
 import { dateInUtc } from '../frame/time/dates.ts';
 import { type IncomingTransferName, moveIncoming, NO_WAIT } from '../incoming-transfers/changes.ts';
-import type { IncomingTransfer } from '../incoming-transfers/incoming-transfers.ts';
+import { decideArrival, type IncomingTransfer } from '../incoming-transfers/incoming-transfers.ts';
 import type { AccountGuard, AccountMove, RowChange } from '../ledger/changes.ts';
 import { availableMinor, isUsable, type LockedAccount, type Posting } from '../ledger/ledger.ts';
 import type { Schemes } from '../providers/schemes.ts';
@@ -12,6 +13,7 @@ import {
   decidePendingTransfer,
   isFinalOutgoingTransferStatus,
   lookUpDelayMs,
+  nextCheckOf,
   OUTGOING_TRANSFER_MOVES,
   type OutgoingTransferStatus,
   type OutgoingTransferStep,
@@ -23,10 +25,6 @@ import { isBookedReturn, receiveReturn, releasePostings, reversalPostings } from
 import { isOfOtherMoney, type PaymentReport, reasonCodeOf, statusesAfterReport } from './reports.ts';
 import { type OutgoingTransfer, outgoingTransferEventData, totalMinor } from './rows.ts';
 import type { TransferChange } from './transfer-changes.ts';
-
-// How long after a wait should have ended, or began if it is open-ended, the sweep checks the transfer.
-const CHECK_MARGIN_MS = 60_000;
-const CHECK_WITHOUT_DEADLINE_MS = 3_600_000;
 
 /** The configured rules for pending transfers. */
 export interface TransferRules {
@@ -60,7 +58,7 @@ export class TransferDraft {
     this.situation = situation;
     this.transfer = situation.transfer;
     this.incoming = situation.incoming;
-    if (situation.before === null) this.#addEvent('outgoing-transfer-created');
+    if (situation.before === null) this.#open();
   }
 
   get source(): LockedAccount {
@@ -82,6 +80,10 @@ export class TransferDraft {
 
   wake(): void {
     this.wakes.push(`outgoing-transfer/${this.transfer.id}`);
+  }
+
+  wakeReceiversSide(): void {
+    this.wakes.push(`incoming-transfer/${this.receiversSide().after.id}`);
   }
 
   /** Advances the transfer as far as possible and returns the next outside step. */
@@ -124,29 +126,48 @@ export class TransferDraft {
           this.startProcessing(decision.requirements);
       }
     }
+    if (this.transfer.status === 'processing' && this.transfer.scope === 'internal') this.#deliver();
     return this.#stepOfOpenPayment();
   }
 
-  /** Reserves the money. An internal transfer settles at once unless its receiver's side needs a review. */
+  /** Reserves the money. */
   startProcessing(requirements: Requirements): void {
-    const { accountId, scope } = this.transfer;
+    const { accountId } = this.transfer;
     const reservedMinor = totalMinor(this.transfer);
     this.moves.push({ accountId, reservedMinor });
     this.moveTo('processing', { ...requirements, reservedMinor });
-    if (scope === 'external') return;
-    const { now } = this.situation;
-    const incoming = this.#receiversSide();
-    const { complianceCheckStatus, amountMinor, accountId: receiverId } = incoming.after;
-    if (receiverId === null) throw new Error(`incoming transfer ${incoming.after.id} has no account`);
-    if (complianceCheckStatus === 'not-checked' || complianceCheckStatus === 'not-fulfilled') {
-      this.moves.push({ accountId: receiverId, receivableMinor: amountMinor });
-      const review = { waitingFor: 'compliance', waitingSince: now } as const;
-      this.incoming = moveIncoming(incoming, now, { receivableMinor: amountMinor, ...review });
+  }
+
+  /** Settles a reserved internal transfer, unless its receiver's side is in review, or its receiver may not have money. */
+  #deliver(): void {
+    const { now, accounts } = this.situation;
+    const incoming = this.receiversSide();
+    const { accountId, amountMinor, receivableMinor } = incoming.after;
+    const receiver = accountId === null ? undefined : accounts.get(accountId);
+    if (receiver === undefined) throw new Error(`incoming transfer ${incoming.after.id} was read without its account`);
+    const arrival = decideArrival(receiver);
+    if (isInReview(incoming.after) || arrival.status === 'on-hold') {
+      this.#setReceivable(amountMinor);
       return;
     }
+    if (arrival.status === 'failed') {
+      this.fail(arrival.failureCode);
+      return;
+    }
+    if (receivableMinor > 0n) this.#setReceivable(0n);
     this.#release({});
-    this.incoming = moveIncoming(incoming, now, { status: 'completed', transferDate: dateInUtc(now), ...NO_WAIT });
+    const completed = { status: 'completed', transferDate: dateInUtc(now) } as const;
+    this.incoming = moveIncoming(this.receiversSide(), now, { ...completed, ...NO_WAIT });
     this.moveTo('completed');
+  }
+
+  /** What the receiver's account expects from this transfer. */
+  #setReceivable(receivableMinor: bigint): void {
+    const incoming = this.receiversSide();
+    const { accountId, receivableMinor: before } = incoming.after;
+    if (accountId === null || receivableMinor === before) return;
+    this.moves.push({ accountId, receivableMinor: receivableMinor - before });
+    this.incoming = moveIncoming(incoming, this.situation.now, { receivableMinor });
   }
 
   /** Fails a transfer: drops its reservation or, after release, reverses both entries. */
@@ -161,11 +182,10 @@ export class TransferDraft {
   }
 
   failReceiversSide(failureCode: string): void {
-    const incoming = this.#receiversSide();
-    const { accountId, receivableMinor } = incoming.after;
-    if (accountId !== null && receivableMinor > 0n) this.moves.push({ accountId, receivableMinor: -receivableMinor });
-    const failed = { status: 'failed', failureCode, receivableMinor: 0n } as const;
-    this.incoming = moveIncoming(incoming, this.situation.now, { ...failed, ...NO_WAIT });
+    if (isInReview(this.receiversSide().after)) this.wakeReceiversSide();
+    this.#setReceivable(0n);
+    const failed = { status: 'failed', failureCode } as const;
+    this.incoming = moveIncoming(this.receiversSide(), this.situation.now, { ...failed, ...NO_WAIT });
   }
 
   /**
@@ -205,20 +225,29 @@ export class TransferDraft {
   /** The resulting change; null if nothing changed. `guards`: the conditions on accounts that are not locked yet. */
   change(guards: readonly AccountGuard[] = []): TransferChange | null {
     const { before, transfer, now } = { ...this.situation, transfer: this.transfer };
-    if (before !== null && transfer === before && this.events.length === 0) return null;
-    const final = isFinalOutgoingTransferStatus(transfer.status);
-    const checkAfter = transfer.waitingUntil?.getTime() ?? now.getTime() + CHECK_WITHOUT_DEADLINE_MS;
-    const nextCheckAt = final ? null : new Date(checkAfter + CHECK_MARGIN_MS);
+    const isChanged = before === null || transfer !== before || this.events.length > 0;
     const isIncomingChanged = this.incoming !== null && this.incoming.after !== this.incoming.before;
+    if (!isChanged && !isIncomingChanged) return null;
+    const after = { ...transfer, nextCheckAt: nextCheckOf(transfer, now), updatedAt: now };
     return {
       now,
-      outgoing: { before, after: { ...transfer, nextCheckAt, updatedAt: now }, events: this.events },
+      outgoing: isChanged ? { before, after, events: this.events } : null,
       incoming: isIncomingChanged ? this.incoming : null,
       accounts: this.moves,
       postings: this.postings,
       guards,
       wakes: this.wakes,
     };
+  }
+
+  /** A new transfer's events; the workflow of the receiver's side exists while that is in review. */
+  #open(): void {
+    this.#addEvent('outgoing-transfer-created');
+    const { transfer, incoming } = this;
+    if (incoming !== null && isInReview(incoming.after)) this.wakeReceiversSide();
+    if (!isInReview(transfer)) return;
+    const data = { ...outgoingTransferEventData(transfer), complianceCheck: presentComplianceCheck(transfer) };
+    this.events.push({ type: 'outgoing-transfer-compliance-in-review', data });
   }
 
   #addEvent(type: string): void {
@@ -237,7 +266,9 @@ export class TransferDraft {
     const { transfer } = this;
     const { now } = this.situation;
     if (isFinalOutgoingTransferStatus(transfer.status)) return { do: 'end' };
-    if (transfer.scope === 'internal') return this.#wait('compliance', null);
+    if (transfer.scope === 'internal') {
+      return this.#wait(isInReview(this.receiversSide().after) ? 'compliance' : 'account', null);
+    }
     if (transfer.method === 'plug-in') return this.#wait('caller', null);
     if (transfer.status === 'processing') {
       const attempt = Math.max(1, transfer.submissionAttempt);
@@ -252,12 +283,12 @@ export class TransferDraft {
   }
 
   #release(fields: Partial<OutgoingTransfer>): void {
-    const receiver = this.transfer.scope === 'internal' ? this.#receiversSide().after : null;
+    const receiver = this.transfer.scope === 'internal' ? this.receiversSide().after : null;
     this.postings.push(...releasePostings(this.transfer, receiver, this.situation.now));
     this.moveTo('released', { ...fields, reservedMinor: 0n });
   }
 
-  #receiversSide(): RowChange<IncomingTransfer> {
+  receiversSide(): RowChange<IncomingTransfer> {
     const { id, incomingTransferId } = this.transfer;
     if (this.incoming === null || this.incoming.after.id !== incomingTransferId) {
       throw new Error(`outgoing transfer ${id} was read without its incoming transfer`);

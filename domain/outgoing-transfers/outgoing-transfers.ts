@@ -1,3 +1,4 @@
+import { nextReviewCheck } from '../compliance/checks.ts';
 import { type PartyAccount, presentPartyAccount } from '../incoming-transfers/incoming-transfers.ts';
 import type { SchemeOf, Schemes } from '../providers/schemes.ts';
 
@@ -147,6 +148,26 @@ function rescheduled(transfer: PendingTransfer, { schemes, now }: Surroundings) 
   if (isMissed) return { transferDate, cutOffAt: schemes.cutOff(transfer, transferDate) };
   const schedule = schemes.roll(transfer, transferDate, now);
   return { transferDate: schedule.transferDate, cutOffAt: schedule.cutOff };
+}
+
+// How long after a wait should have ended, or began if it is open-ended, the sweep checks the transfer.
+const CHECK_MARGIN_MS = 60_000;
+const CHECK_WITHOUT_DEADLINE_MS = 3_600_000;
+
+/** When the sweep checks a transfer; null once it is final. */
+export function nextCheckOf(
+  transfer: {
+    readonly status: OutgoingTransferStatus;
+    readonly waitingFor: OutgoingTransferWait | null;
+    readonly waitingUntil: Date | null;
+  },
+  now: Date,
+): Date | null {
+  const { status, waitingFor, waitingUntil } = transfer;
+  if (isFinalOutgoingTransferStatus(status)) return null;
+  if (waitingUntil === null && waitingFor === 'compliance') return nextReviewCheck(now);
+  const checkAfter = waitingUntil?.getTime() ?? now.getTime() + CHECK_WITHOUT_DEADLINE_MS;
+  return new Date(checkAfter + CHECK_MARGIN_MS);
 }
 
 const LOOK_UP_DELAYS_MS = [10_000, 30_000, 60_000, 300_000, 900_000, 3_600_000] as const;

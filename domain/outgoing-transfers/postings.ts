@@ -79,6 +79,8 @@ export function receiveReturn(
     method: outgoing.method,
     account: usable ? account : null,
     hold: null,
+    // It was ours before, and there is nobody to whom a rejection could return it.
+    isReviewed: false,
     amountMinor: returned === null ? outgoing.amountMinor : BigInt(returned.amountMinor),
     feeMinor: 0n,
     currency: outgoing.currency,

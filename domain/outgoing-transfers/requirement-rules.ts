@@ -60,7 +60,7 @@ export function startingRequirements(
   { currency, amountMinor }: Amount,
 ): Requirements {
   const authorize = requiresAuthorization(ruleFor(authorization, currency), { amountMinor, currency });
-  // The receiver's review is separate: it starts when the transfer is reserved.
+  // The receiver's review is separate.
   const reviewed = ruleFor(compliance.outgoing, currency) !== 'none';
   return {
     authorizationStatus: authorize ? 'not-checked' : 'not-required',
@@ -70,8 +70,8 @@ export function startingRequirements(
   };
 }
 
-/** Whether an internal transfer's incoming side is reviewed before the receiver gets the money. */
-export function isReviewedOnArrival({ compliance }: RequirementRules, currency: string): boolean {
+/** Whether an incoming transfer is reviewed before the receiver gets the money. */
+export function isReviewedOnArrival({ compliance }: Pick<RequirementRules, 'compliance'>, currency: string): boolean {
   return ruleFor(compliance.incoming, currency) !== 'none';
 }
 

@@ -1,3 +1,4 @@
+import { type CheckedTransfer, UNDECIDED } from '../compliance/checks.ts';
 import { presentOnly } from '../frame/events.ts';
 import type {
   AccountId,
@@ -22,7 +23,7 @@ import type {
  * migration, `db/frame/schema.ts`, this file, the contract in `api/outgoing-transfers/schemas.ts`, and whatever decides it.
  * Amounts in minor units; the fee is in `currency`.
  */
-export interface OutgoingTransfer extends Requirements {
+export interface OutgoingTransfer extends Requirements, CheckedTransfer {
   readonly id: OutgoingTransferId;
   readonly transactionNumber: string;
   readonly clientId: ClientId;
@@ -73,7 +74,6 @@ export interface OutgoingTransfer extends Requirements {
   readonly updatedAt: Date;
 }
 
-/** The columns that answers and events show. */
 export const SHOWN_OUTGOING_FIELDS = [
   'id',
   'transactionNumber',
@@ -135,6 +135,7 @@ const UNTOUCHED = {
   nextLookUpAt: null,
   failureCode: null,
   failureMessage: null,
+  ...UNDECIDED,
   waitingFor: null,
   waitingSince: null,
   waitingUntil: null,

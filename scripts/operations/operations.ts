@@ -12,6 +12,7 @@ import type { TemporalClient } from '../../loops/temporal.ts';
 import { WEBHOOK_SHARDS, workflowId } from '../../workflows/frame/messages.ts';
 import { RemedyError } from '../frame/remedy.ts';
 import { catchUpAfterRestore } from './after-restore.ts';
+import { decideCheck } from './decide.ts';
 import { operateMachineUsers } from './machine-user-operation.ts';
 import { findStuckWork } from './stuck-work.ts';
 import { sweepFeesNow } from './sweep-fees.ts';
@@ -144,6 +145,11 @@ const checkCalendar: Operation = {
   },
 };
 
+const decide: Operation = {
+  summary: 'KIND ID RESULT: decides the compliance check of an incoming-transfer or outgoing-transfer.',
+  run: decideCheck,
+};
+
 function readId<Branded extends Id<string>>(given: readonly string[], index: number, name: string): Branded {
   const id = (given[index] ?? '').toLowerCase();
   if (!isUuid(id)) throw new RemedyError(`Give ${name} as its id.`);
@@ -158,6 +164,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
   stuck,
   'assign-incoming': assignIncoming,
   'return-incoming': returnIncoming,
+  decide,
   'machine-user': machineUser,
   'sweep-fees': sweepFees,
   'check-calendar': checkCalendar,

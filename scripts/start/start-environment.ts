@@ -1,11 +1,6 @@
 import { chmodSync, mkdirSync, statfsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import {
-  type Configuration,
-  loadConfiguration,
-  localConfigurationFiles,
-  refuseReviews,
-} from '../../config/configuration.ts';
+import { type Configuration, loadConfiguration, localConfigurationFiles } from '../../config/configuration.ts';
 import { readEncryptionKeys } from '../../config/encryption-keys.ts';
 import { readEnvironment } from '../../config/environment.ts';
 import { readMetricsAddress } from '../../config/metrics/metrics-server.ts';
@@ -96,9 +91,7 @@ function requireWhatChildrenRequire(environment: NodeJS.ProcessEnv, read: StartE
 /** The API and the worker read the same file; mistakes are reported before anything starts. */
 function validConfiguration(environment: NodeJS.ProcessEnv): Configuration {
   try {
-    const configuration = loadConfiguration({ ...environment, CONFIG_FILE: localConfigurationFiles(environment) });
-    refuseReviews(configuration);
-    return configuration;
+    return loadConfiguration({ ...environment, CONFIG_FILE: localConfigurationFiles(environment) });
   } catch (error) {
     throw new RemedyError(`The configuration is not valid: ${errorMessage(error).split('\n').join('; ')}`, {
       cause: error,

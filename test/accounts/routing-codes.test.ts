@@ -92,7 +92,7 @@ test('answers and events show null for a sender, a receiver, a beneficiary and a
     serviceProviderReference: null,
     held: false,
   };
-  await api.database.transaction((tx) => receivePayment(tx, payment, []));
+  await api.database.transaction((tx) => receivePayment(tx, payment, api.services.configuration));
   answers.push(await answer('GET', '/incoming-transfers?metadata.page.size=100'));
   answers.push(await answer('GET', '/provisioned-account-credits?metadata.page.size=100'));
 

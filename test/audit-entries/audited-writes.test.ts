@@ -27,7 +27,17 @@ beforeAll(async () => {
   sandbox = await startSandbox({ directory: directory.path, callbackUrl: 'http://127.0.0.1:9/unused' });
   const bank: Provider = createSandboxBank({ url: sandbox.url, secret: SANDBOX_SECRET });
   const providers = new Map([['sandbox-bank', bank]]);
-  api = await startApi(database, { providers, env: { SANDBOX_URL: sandbox.url, AUTHORIZATION_RULE: '500' } });
+  api = await startApi(database, {
+    providers,
+    env: { SANDBOX_URL: sandbox.url, AUTHORIZATION_RULE: '500' },
+    configuration: (configuration) => ({
+      ...configuration,
+      compliance: {
+        incoming: { rule: 'none', byCurrency: { CHF: 'external' } },
+        outgoing: { rule: 'none', byCurrency: { NOK: 'external' } },
+      },
+    }),
+  });
   world = moneyWorld(api);
   clientId = await world.client(PERSONAL.givenName);
 });
@@ -139,6 +149,10 @@ const machineUser = async () =>
 const newSubscription = () => ({ webhookSubscription: { url: PERSONAL.address, description: PERSONAL.description } });
 const subscription = async () =>
   `/webhook-subscriptions/${(await made('/webhook-subscriptions', 'direct', newSubscription(), 'admin')).webhookSubscription.id}`;
+
+const DECISION = {
+  complianceCheck: { procedureResult: { procedure: 'transaction-monitoring', result: 'all-passed' } },
+};
 
 /** For each writing route and workflow, a request that changes something. */
 const WRITES: Readonly<Record<string, () => Promise<Write>>> = {
@@ -263,6 +277,21 @@ const WRITES: Readonly<Record<string, () => Promise<Write>>> = {
       await transfer({ transferDate: IN_A_SEASON }),
     );
     return { path: `/outgoing-transfers/${outgoingTransfer.id}`, data: { outgoingTransfer: { status: 'cancelled' } } };
+  },
+  'PATCH /incoming-transfers/{id}/compliance-check direct': async () => {
+    const accountId = await world.account(clientId, { currency: 'CHF', amount: 10 });
+    const { body } = await api.call('GET', `/incoming-transfers?data.incomingTransfer.accountId=${accountId}`);
+    return { path: `/incoming-transfers/${body.data.incomingTransfers[0].id}/compliance-check`, data: DECISION };
+  },
+  'PATCH /outgoing-transfers/{id}/compliance-check direct': async () => {
+    const source = {
+      type: 'client-account',
+      accountId: await world.account(clientId, { currency: 'NOK', amount: 10 }),
+    };
+    const destination = { type: 'client-account', accountId: await world.account(clientId, { currency: 'NOK' }) };
+    const outgoingTransfer = { clientId, currency: 'NOK', amount: 10, scope: 'internal', source, destination };
+    const { id } = (await made('/outgoing-transfers', 'client.direct', { outgoingTransfer })).outgoingTransfer;
+    return { path: `/outgoing-transfers/${id}/compliance-check`, data: DECISION };
   },
   'POST /machine-users direct': async () => ({
     data: { machineUser: { name: 'caller', roles: ['viewer'], key: key() } },

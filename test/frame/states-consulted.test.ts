@@ -118,7 +118,7 @@ async function arrived(held: boolean, act: (id: string, serviceProviderId: strin
     serviceProviderReference: null,
     held,
   };
-  await api.database.transaction((tx) => receivePayment(tx, payment, []));
+  await api.database.transaction((tx) => receivePayment(tx, payment, api.services.configuration));
   const [row] = await api.database.reader.statement<{ id: string }>(
     'SELECT id FROM incoming_transfers WHERE service_provider_id = $1',
     [serviceProviderId],

@@ -62,7 +62,7 @@ export function builtInAccounts(api: TestApi): BuiltInAccounts {
         serviceProviderReference: null,
         held: false,
       };
-      return api.database.transaction((tx) => receivePayment(tx, payment, []));
+      return api.database.transaction((tx) => receivePayment(tx, payment, api.services.configuration));
     },
   };
 }

@@ -134,7 +134,7 @@ async function receive(payment: Partial<ReceivedPayment>): Promise<{ outcome: st
         held: false,
         ...payment,
       },
-      PRICES,
+      { ...api.services.configuration, prices: PRICES },
     ),
   );
   return { outcome, id: payment.serviceProviderId ?? id };

@@ -202,7 +202,7 @@ test('each difference is recorded once, logged, counted, and resolved when it is
         serviceProviderReference: null,
         held: false,
       },
-      [],
+      api.services.configuration,
     ),
   );
   expect(await compare()).toBe('reconciliation-breaks-open');

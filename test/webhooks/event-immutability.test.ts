@@ -102,7 +102,7 @@ async function arrive(accountNumber: string): Promise<string> {
         held: false,
         receiver: { iban: null, accountNumber, routingCodes: { 'sort-code': '040075' } },
       },
-      api.services.configuration.prices,
+      api.services.configuration,
     ),
   );
   const { body } = await api.call(

@@ -49,9 +49,18 @@ describe('the workflow of an account', () => {
   });
 });
 
+test('the workflow of an outgoing transfer waits while it is in review, and pays once it is approved', async () => {
+  const id = await lives('outgoing-transfer-reviewed');
+  expect(stage.provider.submissions.filter((reference) => reference === id)).toEqual([id]);
+});
+
 describe('the workflow of an incoming transfer', () => {
   test('waits while the money is held, and books it when the account is active', async () => {
     expect(await statusOf('incoming_transfers', await lives('incoming-transfer-held'))).toBe('completed');
+  });
+
+  test('waits while the money is in review, ignores what is no decision, and books it once approved', async () => {
+    expect(await statusOf('incoming_transfers', await lives('incoming-transfer-reviewed'))).toBe('completed');
   });
 
   test('sends money for a closed account back, once', async () => {

@@ -11,6 +11,13 @@ export const TASK_QUEUES = {
 /** "Your row has changed": no payload, so duplicates and late signals are harmless. */
 export const CHANGED_SIGNAL = 'changed';
 
+/**
+ * A decision about the compliance check of the transfer whose workflow gets it. Whoever may signal is a compliance authority
+ * (docs/operations.md).
+ */
+export const COMPLIANCE_DECISION_SIGNAL = 'compliance-decision';
+export type { SignalledDecision as ComplianceDecisionSignal } from '../../domain/compliance/procedures.ts';
+
 export const WORKFLOW_TYPES = [
   'account-connection',
   'outgoing-transfer',

@@ -44,11 +44,27 @@ export interface Outside<Next> {
   callThenReload(call: Look<Next>): Look<Next>;
 }
 
+/** Messages that a signal brings, in order. Each is handled by a transition; those left over go to the next run. */
+export interface Inbox<Message> {
+  readonly signal: string;
+  /** Null for what is no message. */
+  parse(payload: unknown): Message | null;
+  /** Safe to repeat. */
+  handle(id: string, message: Message): Promise<void>;
+  readonly unhandled: Message[];
+}
+
+/** What the waits of a run need to know of it. */
+interface Run {
+  changed(): boolean;
+  unhandled(): readonly unknown[];
+}
+
 /**
  * The loop of a workflow that represents a row: run a transition, then act or wait as it says, until the row is
  * final.
  */
-export function reconcileLoop<Action extends { readonly do: string }>(
+export function reconcileLoop<Action extends { readonly do: string }, Message = never>(
   type: Parameters<typeof describeWait>[0],
   advance: (id: string) => Promise<End | Wait | Action>,
   act: (
@@ -56,15 +72,21 @@ export function reconcileLoop<Action extends { readonly do: string }>(
     id: string,
     outside: Outside<End | Wait | Action>,
   ) => Promise<Look<End | Wait | Action> | undefined> | Look<End | Wait | Action>,
+  inbox?: Inbox<Message>,
 ): Promise<void> {
   let changed = false;
   setHandler(defineSignal(CHANGED_SIGNAL), () => {
     changed = true;
   });
+  if (inbox !== undefined) {
+    receive(inbox, () => {
+      changed = true;
+    });
+  }
+  const run: Run = { changed: () => changed, unhandled: () => inbox?.unhandled ?? [] };
   const id = resourceIdOf(workflowInfo().workflowId);
   const lookAgain = () => advance(id);
-  const answer = <Answer>(call: () => Promise<Answer>) =>
-    answerOf(call, { changed: () => changed, describe: () => describeWait(type, id) });
+  const answer = <Answer>(call: () => Promise<Answer>) => answerOf(run, call, () => describeWait(type, id));
   const outside: Outside<End | Wait | Action> = {
     ask: (call, record) => answer(call).then((given) => (given === undefined ? undefined : () => record(given))),
     callThenReload: (call) => async () => (await answer(call)) ?? (await lookAgain()),
@@ -75,17 +97,39 @@ export function reconcileLoop<Action extends { readonly do: string }>(
     for (;;) {
       // Cleared before each transition and nowhere else, so that a change during or after it triggers another.
       changed = false;
-      const next = await transition(look);
+      if (inbox !== undefined) await handleAll(run, inbox, id);
+      const next = await transition(run, look);
       look = lookAgain;
       if (isEnd(next)) {
         if (!changed) return;
       } else if (isWait(next)) {
-        await changeOrDeadline(() => changed, next);
+        await changeOrDeadline(run, next);
       } else {
         look = (await act(next, id, outside)) ?? lookAgain;
       }
     }
   });
+}
+
+/** Whoever may signal may send anything: what is no message is left out, and its content stays out of the log. */
+function receive<Message>({ signal, parse, unhandled }: Inbox<Message>, onMessage: () => void): void {
+  setHandler(defineSignal<[unknown]>(signal), (payload) => {
+    const message = parse(payload);
+    if (message === null) {
+      log.warn('a signal without a valid payload is ignored', { signal });
+      return;
+    }
+    unhandled.push(message);
+    onMessage();
+  });
+}
+
+async function handleAll<Message>(run: Run, { handle, unhandled }: Inbox<Message>, id: string): Promise<void> {
+  for (let [message] = unhandled; message !== undefined; [message] = unhandled) {
+    const oldest = message;
+    await transition(run, () => handle(id, oldest));
+    unhandled.shift();
+  }
 }
 
 interface End {
@@ -109,19 +153,20 @@ export function evenIfCancelled(story: () => Promise<void>): Promise<void> {
  * Retries a transition for as long as the database is away, holding nothing but a timer between attempts. The happy
  * path creates as few promises as it can: each costs the worker a stack trace.
  */
-function transition<Next>(carryOut: () => Promise<Next>, pauseMs = PAUSE_MS_MIN): Promise<Next> {
+function transition<Next>(run: Run, carryOut: () => Promise<Next>, pauseMs = PAUSE_MS_MIN): Promise<Next> {
   return carryOut().catch(async (error: unknown) => {
     if (!isActivityFailure(error)) throw error;
     log.warn('a transition did not go through', { reason: reasonOf(error), pauseMs });
     setCurrentDetails(`A transition did not go through (${reasonOf(error)}). It is tried again every minute.`);
     await sleep(pauseMs, { summary: 'Pause before the transition is tried again' });
-    await startAfreshWhenLong();
-    return transition(carryOut, Math.min(pauseMs * 2, PAUSE_MS_MAX));
+    await startAfreshWhenLong(run);
+    return transition(run, carryOut, Math.min(pauseMs * 2, PAUSE_MS_MAX));
   });
 }
 
-async function changeOrDeadline(changed: () => boolean, wait: Wait): Promise<void> {
+async function changeOrDeadline(run: Run, wait: Wait): Promise<void> {
   show(wait);
+  const changed = () => run.changed();
   if (wait.waitMs === null) {
     await condition(changed);
   } else {
@@ -130,7 +175,7 @@ async function changeOrDeadline(changed: () => boolean, wait: Wait): Promise<voi
     });
   }
   setCurrentDetails('');
-  await startAfreshWhenLong();
+  await startAfreshWhenLong(run);
 }
 
 /**
@@ -138,21 +183,22 @@ async function changeOrDeadline(changed: () => boolean, wait: Wait): Promise<voi
  * sends the same call with the same reference: no answer never means failure.
  */
 function answerOf<Answer>(
+  run: Run,
   call: () => Promise<Answer>,
-  unanswered: { changed: () => boolean; describe: () => Promise<Wait> },
+  describe: () => Promise<Wait>,
 ): Promise<Answer | undefined> {
   return call().catch(async (error: unknown) => {
     if (!isActivityFailure(error)) throw error;
     log.warn('the provider did not answer', { reason: reasonOf(error) });
-    const wait = await transition(unanswered.describe);
-    await changeOrDeadline(unanswered.changed, { ...wait, waitMs: PROVIDER_PAUSE_MS });
+    const wait = await transition(run, describe);
+    await changeOrDeadline(run, { ...wait, waitMs: PROVIDER_PAUSE_MS });
     return undefined;
   });
 }
 
 /** Keeps histories short and so quick to replay. */
-async function startAfreshWhenLong(): Promise<void> {
-  if (workflowInfo().continueAsNewSuggested) await continueAsNew();
+async function startAfreshWhenLong(run: Run): Promise<void> {
+  if (workflowInfo().continueAsNewSuggested) await continueAsNew(run.unhandled());
 }
 
 /**

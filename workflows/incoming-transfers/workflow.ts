@@ -3,6 +3,8 @@ import type {
   IncomingTransferProviderCalls,
   IncomingTransferTransitions,
 } from '../../activities/incoming-transfers/activities.ts';
+import { complianceDecisions } from '../compliance/decisions.ts';
+import type { ComplianceDecisionSignal } from '../frame/messages.ts';
 import { PROVIDER_CALL, TRANSITION } from '../frame/policies.ts';
 import { reconcileLoop } from '../frame/waits.ts';
 
@@ -20,14 +22,19 @@ const { sendBackIncomingTransfer } = proxyActivities<IncomingTransferProviderCal
 });
 
 /** Incoming money that cannot be booked at once: waits while it is held or reviewed, and returns it if necessary. */
-export function incomingTransfer(): Promise<void> {
-  return reconcileLoop('incoming-transfer', advanceIncomingTransfer, (next, id, { ask }) => {
-    switch (next.do) {
-      case 'send-back':
-        return ask(
-          () => sendBackIncomingTransfer(id),
-          () => recordIncomingTransferSentBack(id),
-        );
-    }
-  });
+export function incomingTransfer(undecided: readonly ComplianceDecisionSignal[] = []): Promise<void> {
+  return reconcileLoop(
+    'incoming-transfer',
+    advanceIncomingTransfer,
+    (next, id, { ask }) => {
+      switch (next.do) {
+        case 'send-back':
+          return ask(
+            () => sendBackIncomingTransfer(id),
+            () => recordIncomingTransferSentBack(id),
+          );
+      }
+    },
+    complianceDecisions('incoming-transfer', undecided),
+  );
 }

@@ -3,6 +3,8 @@ import type {
   OutgoingTransferProviderCalls,
   OutgoingTransferTransitions,
 } from '../../activities/outgoing-transfers/activities.ts';
+import { complianceDecisions } from '../compliance/decisions.ts';
+import type { ComplianceDecisionSignal } from '../frame/messages.ts';
 import { PROVIDER_CALL, TRANSITION } from '../frame/policies.ts';
 import { reconcileLoop } from '../frame/waits.ts';
 
@@ -25,20 +27,25 @@ const { lookUpOutgoingTransfer } = proxyActivities<OutgoingTransferProviderCalls
  * Takes a transfer from acceptance to its end: waits for authorization, review, date and funds, submits it to the
  * provider, and waits for the result.
  */
-export function outgoingTransfer(): Promise<void> {
-  return reconcileLoop('outgoing-transfer', advanceOutgoingTransfer, (next, id, { ask }) => {
-    switch (next.do) {
-      case 'submit':
-        return ask(
-          () => submitOutgoingTransfer(id, next.attempt),
-          (report) => recordOutgoingTransferSubmission(id, next.attempt, report),
-        );
+export function outgoingTransfer(undecided: readonly ComplianceDecisionSignal[] = []): Promise<void> {
+  return reconcileLoop(
+    'outgoing-transfer',
+    advanceOutgoingTransfer,
+    (next, id, { ask }) => {
+      switch (next.do) {
+        case 'submit':
+          return ask(
+            () => submitOutgoingTransfer(id, next.attempt),
+            (report) => recordOutgoingTransferSubmission(id, next.attempt, report),
+          );
 
-      case 'look-up':
-        return ask(
-          () => lookUpOutgoingTransfer(id, next.count),
-          (report) => recordOutgoingTransferLookUp(id, next.count, report),
-        );
-    }
-  });
+        case 'look-up':
+          return ask(
+            () => lookUpOutgoingTransfer(id, next.count),
+            (report) => recordOutgoingTransferLookUp(id, next.count, report),
+          );
+      }
+    },
+    complianceDecisions('outgoing-transfer', undecided),
+  );
 }

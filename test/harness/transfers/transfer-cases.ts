@@ -8,7 +8,13 @@ import type { Random } from '../random.ts';
  * alone which refusals there are and in which order, without the service's own rules.
  */
 export type Status = 'pending' | 'active' | 'inactive' | 'suspended' | 'closed' | 'declined';
-type Currency = 'GBP' | 'EUR';
+type Currency = 'GBP' | 'EUR' | 'CHF' | 'NOK' | 'CAD';
+
+/** Outgoing transfers in francs are reviewed, incoming ones in kroner, and both in Canadian dollars. */
+export const REVIEWED: Readonly<Record<'incoming' | 'outgoing', readonly Currency[]>> = {
+  incoming: ['NOK', 'CAD'],
+  outgoing: ['CHF', 'CAD'],
+};
 
 interface AccountCase {
   readonly known: boolean;
@@ -71,11 +77,17 @@ const IBANS = {
 const SCHEMES: Readonly<Record<Currency, readonly string[]>> = {
   GBP: ['faster-payments', 'chaps', 'swift', 'sepa'],
   EUR: ['sepa', 'sepa-instant', 'target2', 'swift', 'chaps'],
+  CHF: ['swift', 'sepa'],
+  NOK: ['swift', 'sepa'],
+  CAD: ['swift', 'sepa'],
 };
 /** The schemes of the sandbox bank and the caller's own bank, by the decisions. */
 const OFFERED: Readonly<Record<Currency, readonly string[]>> = {
   GBP: ['faster-payments', 'chaps', 'swift'],
   EUR: ['sepa', 'sepa-instant', 'target2', 'swift'],
+  CHF: ['swift'],
+  NOK: ['swift'],
+  CAD: ['swift'],
 };
 const STERLING_COUNTRIES = ['GB', 'GG', 'IM', 'JE'];
 const SEPA_LIMIT_MINOR: Readonly<Record<string, number>> = { 'faster-payments': 100_000_000 };
@@ -89,7 +101,7 @@ export function drawCase(random: Random): TransferCase {
   const probability = faults === 'none' ? 0 : faults === 'one' ? 0.08 : 0.3;
   const wrong = () => random.chance(probability);
   const scope = random.pick(['internal', 'external'] as const);
-  const currency = random.weighted({ GBP: 2, EUR: 1 });
+  const currency = random.weighted({ GBP: 4, EUR: 2, CHF: 1, NOK: 1, CAD: 1 });
   const other: Currency = currency === 'GBP' ? 'EUR' : 'GBP';
   const statuses: readonly Status[] = ['pending', 'inactive', 'suspended', 'closed', 'declined'];
   const status = (): Status => (wrong() ? random.pick(statuses) : 'active');

@@ -19,6 +19,7 @@ import {
   drawCase,
   expectedRefusal,
   MORNING,
+  REVIEWED,
   requestOf,
   type Staged,
   stageIds,
@@ -54,6 +55,11 @@ async function relaxDurability(url: string): Promise<void> {
   await sql.end();
 }
 
+function reviewed(direction: keyof typeof REVIEWED) {
+  const byCurrency = Object.fromEntries(REVIEWED[direction].map((currency) => [currency, 'external' as const]));
+  return { rule: 'none' as const, byCurrency };
+}
+
 export async function startParityService(): Promise<ParityService> {
   const database = await createTestDatabase('transfer-parity');
   await relaxDurability(database.url);
@@ -65,6 +71,7 @@ export async function startParityService(): Promise<ParityService> {
     configuration: (configuration: TestApi['services']['configuration']) => ({
       ...configuration,
       prices: [],
+      compliance: { incoming: reviewed('incoming'), outgoing: reviewed('outgoing') },
       rateLimit: { requestsPerSecond: 1_000_000 },
     }),
     guardsTransactions: false,

@@ -41,14 +41,14 @@ export const STATE_TABLES = {
     begins: 'pending',
     moves: OUTGOING_TRANSFER_MOVES,
     notes:
-      '`processing`: the money is reserved. `released`: the provider has accepted the payment, and it is posted. `completed`: it is settled. A completed transfer can still be returned: it stays `completed` and shows `returned`.',
+      '`processing`: the money is reserved. `released`: the provider has accepted the payment, and it is posted. `completed`: it is settled. A completed transfer can still be returned: it stays `completed` and shows `returned`. In review it is `pending` and can be decided, authorized and cancelled in any order; a rejection fails it. While the receiver’s side of an internal transfer is in review it is `processing`, so that it cannot be cancelled; the rejection of either side fails both. If a transfer ends without a decision, its check stays `in-review`.',
   },
   'incoming-transfers': {
     title: 'Incoming transfers',
     begins: 'pending',
     moves: INCOMING_TRANSFER_MOVES,
     notes:
-      '`on-hold`: no account or several match, the account or its client is not active, or the provider holds the money; only subscriptions that name its event receive it. `on-hold` becomes `pending` when the provider releases the money.',
+      '`on-hold`: no account or several match, the account or its client is not active, or the provider holds the money; only subscriptions that name its event receive it. `on-hold` becomes `pending` when the provider releases the money. A transfer in review is `pending`, whatever its account allows; approved, it is completed, held or failed as its account then says (a payment without an account is matched again), and rejected it is `failed`. Only money that its provider holds is `on-hold` in review: it can be decided meanwhile, and once released is `pending` until it is. `assign` and `return` are for money on hold, not in review. The receiver’s side of an internal transfer can be decided from its creation; approved for an account that is not active, both sides wait for the account. Money for a closed account, and our own payments that came back, are not reviewed.',
   },
   users: { title: 'Users', begins: 'active', moves: USER_MOVES, notes: 'Callers set either status by PATCH.' },
   'user-invitations': {

@@ -8,7 +8,7 @@ import { lockAccounts } from '../../../db/ledger/ledger.ts';
 import { applyPaymentReport, authorizeOutgoingTransfer } from '../../../db/outgoing-transfers/outgoing-transfers.ts';
 import { changeUserInvitation, inviteUser } from '../../../db/users/invitations.ts';
 import type { AccountId, ClientId, IncomingTransferId } from '../../../domain/frame/ids.ts';
-import { workflowId } from '../../../workflows/frame/messages.ts';
+import { COMPLIANCE_DECISION_SIGNAL, workflowId } from '../../../workflows/frame/messages.ts';
 import { TESTER } from '../audit.ts';
 import { type Stage, until } from '../stage.ts';
 import { acceptedPayment, completedPayment } from './scripted-provider.ts';
@@ -86,6 +86,17 @@ export const STORIES: Readonly<Record<string, (stage: Stage) => Promise<string>>
     await holding;
     await stage.database.transaction((tx) => authorizeOutgoingTransfer(tx, id, TESTER, stage.configuration));
     return ended(stage, workflow);
+  },
+
+  'outgoing-transfer-reviewed': async (stage) => {
+    const id = await stage.transfer(await stage.account(5_000n), { complianceCheckStatus: 'not-checked' });
+    return reviewed(stage, workflowId('outgoing-transfer', id));
+  },
+
+  'incoming-transfer-reviewed': async (stage) => {
+    const { id: accountId } = await stage.account(0n);
+    const id = await arrival(stage, accountId, 'active', true);
+    return reviewed(stage, workflowId('incoming-transfer', id));
   },
 
   'incoming-transfer-held': async (stage) => {
@@ -168,6 +179,18 @@ export const STORIES: Readonly<Record<string, (stage: Stage) => Promise<string>>
   },
 };
 
+/** Signals what is no decision, a stop, the same stop again, and an approval. */
+async function reviewed(stage: Stage, workflow: string): Promise<string> {
+  await waits(stage, workflow);
+  const handle = stage.client.workflow.getHandle(workflow);
+  const signal = (payload: unknown) => handle.signal(COMPLIANCE_DECISION_SIGNAL, payload);
+  const decision = { decisionId: 'case-1', procedure: 'transaction-monitoring', actor: 'compliance-desk' };
+  await signal({ ...decision, result: 'passed' });
+  for (const _ of ['once', 'again']) await signal({ ...decision, result: 'hard-stop' });
+  await signal({ ...decision, decisionId: 'case-2', result: 'hard-stop-accepted' });
+  return ended(stage, workflow);
+}
+
 async function ended(stage: Stage, workflow: string): Promise<string> {
   await until(
     async () => (await describe(stage, workflow))?.status.name,
@@ -213,7 +236,7 @@ async function statusOf(stage: Stage, id: AccountId): Promise<string | undefined
 }
 
 /** Money from outside for an account of this status. */
-async function arrival(stage: Stage, id: AccountId, status: string): Promise<IncomingTransferId> {
+async function arrival(stage: Stage, id: AccountId, status: string, isReviewed = false): Promise<IncomingTransferId> {
   await setStatus(stage, id, status);
   return stage.database.transaction(async (tx) => {
     const account = (await lockAccounts(tx, [id])).get(id) ?? null;
@@ -225,6 +248,7 @@ async function arrival(stage: Stage, id: AccountId, status: string): Promise<Inc
         method: 'built-in',
         account,
         hold: null,
+        isReviewed,
         amountMinor: 2_500n,
         feeMinor: 0n,
         currency: 'GBP',

@@ -1,0 +1,167 @@
+import { type CheckedType, decideComplianceCheck, readComplianceCheck } from '../../db/compliance/checks.ts';
+import type { Reader } from '../../db/driver/client.ts';
+import { COMPLIANCE_CHECK_STATUSES } from '../../domain/compliance/checks.ts';
+import { PROCEDURE_RESULTS, PROCEDURES } from '../../domain/compliance/procedures.ts';
+import { refusal } from '../../domain/frame/errors.ts';
+import type { IncomingTransferId, OutgoingTransferId } from '../../domain/frame/ids.ts';
+import { ruleFor } from '../../domain/outgoing-transfers/requirement-rules.ts';
+import { route } from '../frame/route.ts';
+import { named } from '../frame/schemas/named.ts';
+import { dateTime, fields, nullable, optional, picklist, text, uuid } from '../frame/schemas/schemas.ts';
+import type { Services } from '../frame/services.ts';
+
+/** Far longer than any id or operating system's user name. */
+const ACTOR_LENGTH_MAX = 100;
+
+const result = named('ComplianceResult', picklist(PROCEDURE_RESULTS));
+
+const checkShown = named(
+  'ComplianceCheck',
+  fields({
+    status: named('ComplianceCheckStatus', picklist(COMPLIANCE_CHECK_STATUSES)),
+    procedureResults: named(
+      'ProcedureResults',
+      fields({
+        'transaction-monitoring': optional(named('TransactionMonitoring', fields({ result: nullable(result) }))),
+      }),
+    ),
+    decidedAt: optional(dateTime()),
+    decidedBy: optional(text(ACTOR_LENGTH_MAX)),
+  }),
+);
+
+const patchCheck = {
+  data: fields({
+    complianceCheck: named(
+      'ComplianceDecision',
+      fields({ procedureResult: named('ProcedureResult', fields({ procedure: picklist(PROCEDURES), result })) }),
+    ),
+  }),
+};
+
+const DECISION_EXAMPLE = {
+  complianceCheck: { procedureResult: { procedure: 'transaction-monitoring', result: 'all-passed' } },
+};
+const IN_REVIEW_EXAMPLE = {
+  complianceCheck: { status: 'in-review', procedureResults: { 'transaction-monitoring': { result: null } } },
+};
+const APPROVED_EXAMPLE = {
+  complianceCheck: {
+    status: 'approved',
+    procedureResults: { 'transaction-monitoring': { result: 'all-passed' } },
+    decidedAt: '2026-11-21T10:15:00',
+    decidedBy: '0197b2a4-6f0e-7cc3-9d55-0d6b1c1f2a11',
+  },
+};
+
+const GET_TEXTS = {
+  summary: 'The compliance check of a transfer',
+  description:
+    'The check opens with the transfer. `skipped`: no review is configured for its direction and currency. `decidedAt` and `decidedBy` appear once the check is `approved` or `rejected`.',
+} as const;
+const PATCH_TEXTS = {
+  summary: 'Record a result of the compliance check',
+  description:
+    'Only where reviews are `external`. `all-passed` and `hard-stop-accepted` approve the transfer, `hard-stop-rejected` fails it; `soft-stop` and `hard-stop` are recorded and leave it in review. A decision can come at any time from creation, whatever else the transfer waits for, and a final one never changes.',
+} as const;
+
+const READ_ERRORS = ['common.coding.internal.record_not_found'] as const;
+const WRITE_ERRORS = [
+  'common.coding.internal.record_not_found',
+  'compliance.external.not_enabled',
+  'common.state.illegal_transition',
+] as const;
+
+async function readCheck(reader: Reader, type: CheckedType, id: string) {
+  const { complianceCheck } = await readComplianceCheck(reader, { type, id });
+  return { data: { complianceCheck } };
+}
+
+/** A decision is a caller's only where the operator's configuration leaves reviews to callers. */
+async function requireExternalReviews(reader: Reader, services: Services, type: CheckedType, id: string) {
+  const { currency } = await readComplianceCheck(reader, { type, id });
+  const { incoming, outgoing } = services.configuration.compliance;
+  if (ruleFor(type === 'incoming-transfer' ? incoming : outgoing, currency) === 'external') return;
+  const message = 'Compliance checks of this direction and currency are not decided through the API.';
+  throw refusal('compliance.external.not_enabled', ['complianceCheck', 'id', id], message);
+}
+
+const getIncomingCheck = route(
+  {
+    method: 'GET',
+    path: '/incoming-transfers/{id}/compliance-check',
+    operationId: 'getIncomingTransferComplianceCheck',
+    ...GET_TEXTS,
+    tag: 'Incoming transfers',
+    params: { id: uuid<IncomingTransferId>() },
+    response: fields({ complianceCheck: checkShown }),
+    errors: READ_ERRORS,
+    examples: { response: IN_REVIEW_EXAMPLE },
+  },
+  ({ params, services }) => readCheck(services.database.reader, 'incoming-transfer', params.id),
+);
+
+const patchIncomingCheck = route(
+  {
+    method: 'PATCH',
+    path: '/incoming-transfers/{id}/compliance-check',
+    operationId: 'updateIncomingTransferComplianceCheck',
+    ...PATCH_TEXTS,
+    tag: 'Incoming transfers',
+    roles: ['compliance'],
+    params: { id: uuid<IncomingTransferId>() },
+    workflows: { direct: patchCheck },
+    response: fields({ complianceCheck: checkShown }),
+    errors: WRITE_ERRORS,
+    examples: { requests: { direct: { data: DECISION_EXAMPLE } }, response: APPROVED_EXAMPLE },
+  },
+  async ({ params: { id }, body, services, initiator, write }) =>
+    write(async (tx) => {
+      const type = 'incoming-transfer';
+      await requireExternalReviews(tx, services, type, id);
+      const decision = body.data.complianceCheck.procedureResult;
+      await decideComplianceCheck(tx, { type, id }, decision.result, initiator, services.configuration);
+      return readCheck(tx, type, id);
+    }),
+);
+
+const getOutgoingCheck = route(
+  {
+    method: 'GET',
+    path: '/outgoing-transfers/{id}/compliance-check',
+    operationId: 'getOutgoingTransferComplianceCheck',
+    ...GET_TEXTS,
+    tag: 'Outgoing transfers',
+    params: { id: uuid<OutgoingTransferId>() },
+    response: fields({ complianceCheck: checkShown }),
+    errors: READ_ERRORS,
+    examples: { response: IN_REVIEW_EXAMPLE },
+  },
+  ({ params, services }) => readCheck(services.database.reader, 'outgoing-transfer', params.id),
+);
+
+const patchOutgoingCheck = route(
+  {
+    method: 'PATCH',
+    path: '/outgoing-transfers/{id}/compliance-check',
+    operationId: 'updateOutgoingTransferComplianceCheck',
+    ...PATCH_TEXTS,
+    tag: 'Outgoing transfers',
+    roles: ['compliance'],
+    params: { id: uuid<OutgoingTransferId>() },
+    workflows: { direct: patchCheck },
+    response: fields({ complianceCheck: checkShown }),
+    errors: WRITE_ERRORS,
+    examples: { requests: { direct: { data: DECISION_EXAMPLE } }, response: APPROVED_EXAMPLE },
+  },
+  async ({ params: { id }, body, services, initiator, write }) =>
+    write(async (tx) => {
+      const type = 'outgoing-transfer';
+      await requireExternalReviews(tx, services, type, id);
+      const decision = body.data.complianceCheck.procedureResult;
+      await decideComplianceCheck(tx, { type, id }, decision.result, initiator, services.configuration);
+      return readCheck(tx, type, id);
+    }),
+);
+
+export const complianceCheckRoutes = [getIncomingCheck, patchIncomingCheck, getOutgoingCheck, patchOutgoingCheck];

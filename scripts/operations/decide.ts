@@ -1,0 +1,40 @@
+import { parseArgs } from 'node:util';
+import { loadConfiguration } from '../../config/configuration.ts';
+import { CHECKED_TYPES, decideComplianceCheck, readComplianceCheck } from '../../db/compliance/checks.ts';
+import { PROCEDURE_RESULTS } from '../../domain/compliance/procedures.ts';
+import { DomainError } from '../../domain/frame/errors.ts';
+import { isUuid } from '../../domain/frame/ids.ts';
+import { RemedyError } from '../frame/remedy.ts';
+import type { OperationContext } from './operations.ts';
+
+/** `decide KIND ID RESULT`: records a result of a transfer's compliance check, whoever is to decide it otherwise. */
+export async function decideCheck({ database, initiator, arguments: given, print }: OperationContext): Promise<0 | 1> {
+  const { values, positionals } = parseArgs({
+    args: [...given],
+    options: { json: { type: 'boolean', default: false } },
+    allowPositionals: true,
+  });
+  const [kind, sentId = '', sentResult, ...more] = positionals;
+  const type = CHECKED_TYPES.find((known) => known === kind);
+  const result = PROCEDURE_RESULTS.find((known) => known === sentResult);
+  const id = sentId.toLowerCase();
+  if (type === undefined) throw new RemedyError(`Give KIND as one of ${CHECKED_TYPES.join(', ')}.`);
+  if (!isUuid(id)) throw new RemedyError('Give ID as the id of the transfer.');
+  if (result === undefined || more.length > 0) {
+    throw new RemedyError(`Give RESULT as one of ${PROCEDURE_RESULTS.join(', ')}.`);
+  }
+  const rules = loadConfiguration(process.env);
+  try {
+    const { status, complianceCheck } = await database.transaction(async (tx) => {
+      await decideComplianceCheck(tx, { type, id }, result, initiator, rules);
+      return readComplianceCheck(tx, { type, id });
+    });
+    const text = `${type} ${id}: the compliance check is ${complianceCheck.status}, the transfer ${status}.`;
+    print(values.json ? JSON.stringify({ type, id, status, complianceCheck }) : text);
+    return 0;
+  } catch (error) {
+    if (!(error instanceof DomainError) || !values.json) throw error;
+    print(JSON.stringify({ type, id, refused: error.problems[0].message }));
+    return 1;
+  }
+}
