@@ -92,7 +92,14 @@ const ALLOWED_IMPORTS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Pure libraries. Everything else that domain/ wants to import is I/O, a clock or a framework. */
-const DOMAIN_PACKAGES = ['@js-temporal/polyfill', 'ibantools', 'ipaddr.js', 'lossless-json'];
+const DOMAIN_PACKAGES = [
+  '@js-temporal/polyfill',
+  'any-ascii',
+  'fastest-levenshtein',
+  'ibantools',
+  'ipaddr.js',
+  'lossless-json',
+];
 const WORKFLOW_PACKAGES = ['@temporalio/workflow', '@temporalio/common'];
 const SDK_PACKAGES = ['standardwebhooks'];
 const SQL_PACKAGES = ['postgres', 'pg', 'drizzle-orm'];
