@@ -1,6 +1,7 @@
 import { TASK_QUEUES } from '../workflows/frame/messages.ts';
 import { accountProviderCalls, accountTransitions } from './accounts/activities.ts';
-import { complianceTransitions } from './compliance/activities.ts';
+import { complianceReviews, complianceTransitions } from './compliance/activities.ts';
+import type { NameLists } from './compliance/name-lists.ts';
 import type { ActivityDependencies } from './frame/dependencies.ts';
 import { redactFailures } from './frame/failures.ts';
 import { openWorkReads } from './frame/open-work.ts';
@@ -14,7 +15,7 @@ import { webhookDeliveryActivities } from './webhooks/activities.ts';
  * Every activity, by task queue. Separate queues keep slow providers, subscribers and mail servers from delaying
  * payments.
  */
-export function activitiesByTaskQueue(dependencies: ActivityDependencies) {
+export function activitiesByTaskQueue(dependencies: ActivityDependencies, nameLists: NameLists) {
   const { logger } = dependencies;
   return {
     [TASK_QUEUES.workflows]: redactFailures(
@@ -31,6 +32,7 @@ export function activitiesByTaskQueue(dependencies: ActivityDependencies) {
     [TASK_QUEUES.providers]: redactFailures(
       {
         ...accountProviderCalls(dependencies),
+        ...complianceReviews({ ...dependencies, nameLists }),
         ...incomingTransferProviderCalls(dependencies),
         ...outgoingTransferProviderCalls(dependencies),
         ...housekeepingActivities(dependencies),

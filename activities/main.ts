@@ -9,6 +9,7 @@ import { reportSharedFailures } from '../config/metrics/shared-failures.ts';
 import { temporalSettings } from '../config/temporal.ts';
 import { createDatabase } from '../db/driver/client.ts';
 import { createKeyring } from '../db/frame/keyring.ts';
+import { requireNameLists } from './compliance/name-lists.ts';
 import { registry, sharedStatementFailures, workerMetricsText } from './frame/metrics.ts';
 import { createProviders } from './providers/providers.ts';
 import { startWorkers } from './worker.ts';
@@ -19,6 +20,7 @@ const STOP_LIMIT_MS = 18_000;
 async function main(): Promise<void> {
   const environment = readEnvironment(process.env);
   const configuration = loadConfiguration(process.env);
+  await requireNameLists(configuration.complianceRules);
   const temporal = temporalSettings(process.env);
   const keyring = createKeyring(readEncryptionKeys(process.env));
   const metrics = await startMetricsServer(readMetricsAddress(process.env), workerMetricsText);

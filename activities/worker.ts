@@ -3,6 +3,7 @@ import { NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker
 import type { Configuration } from '../config/configuration.ts';
 import type { TemporalSettings } from '../config/temporal.ts';
 import { TASK_QUEUES } from '../workflows/frame/messages.ts';
+import { NameLists } from './compliance/name-lists.ts';
 import type { ActivityDependencies } from './frame/dependencies.ts';
 import { activitiesByTaskQueue } from './index.ts';
 import { PREPARE_INTERVAL_MS, prepareNamespace } from './temporal-namespace.ts';
@@ -11,6 +12,8 @@ import { workflowBundle } from './workflow-bundle.ts';
 const CONNECT_PAUSE_MS_MIN = 500;
 const CONNECT_PAUSE_MS_MAX = 5_000;
 
+const NAME_LISTS_INTERVAL_MS = 60_000;
+
 /** Running activities may finish within the first; then they are cancelled, and abandoned after the second. */
 const SHUTDOWN = { shutdownGraceTime: '5 seconds', shutdownForceTime: '15 seconds' } as const;
 
@@ -18,6 +21,10 @@ export interface WorkersOptions {
   readonly temporal: TemporalSettings;
   readonly dependencies: ActivityDependencies;
   readonly pools: Configuration['pools'];
+}
+
+interface RunOptions extends WorkersOptions {
+  readonly nameLists: NameLists;
 }
 
 export interface RunningWorkers {
@@ -32,7 +39,8 @@ export interface RunningWorkers {
  * a worker fails.
  */
 export function startWorkers(options: WorkersOptions): RunningWorkers {
-  const { logger } = options.dependencies;
+  const { logger, configuration } = options.dependencies;
+  const nameLists = new NameLists(configuration.complianceRules, logger);
   const stopping = new AbortController();
   let markReady = (): void => {};
   const ready = new Promise<void>((resolve) => {
@@ -43,7 +51,7 @@ export function startWorkers(options: WorkersOptions): RunningWorkers {
     let pauseMs = CONNECT_PAUSE_MS_MIN;
     while (!stopping.signal.aborted) {
       try {
-        await runOnce(options, stopping.signal, () => {
+        await runOnce({ ...options, nameLists }, stopping.signal, () => {
           pauseMs = CONNECT_PAUSE_MS_MIN;
           markReady();
         });
@@ -61,9 +69,13 @@ export function startWorkers(options: WorkersOptions): RunningWorkers {
   }
 
   const running = run();
+  // A judgement reads a changed list anyway; this tells operators of a broken one before a transfer needs it.
+  const looking = setInterval(() => void nameLists.refreshAll(), NAME_LISTS_INTERVAL_MS);
+  void nameLists.refreshAll();
   return {
     ready,
     stop: async () => {
+      clearInterval(looking);
       stopping.abort();
       await running;
     },
@@ -71,7 +83,7 @@ export function startWorkers(options: WorkersOptions): RunningWorkers {
 }
 
 /** Runs until the signal, or until one worker fails: then the others stop too. */
-async function runOnce(options: WorkersOptions, signal: AbortSignal, onPolling: () => void): Promise<void> {
+async function runOnce(options: RunOptions, signal: AbortSignal, onPolling: () => void): Promise<void> {
   const { temporal, dependencies } = options;
   const connection = await NativeConnection.connect({
     address: temporal.address,
@@ -106,9 +118,9 @@ async function runOnce(options: WorkersOptions, signal: AbortSignal, onPolling: 
   }
 }
 
-async function createWorkers(options: WorkersOptions, connection: NativeConnection): Promise<Worker[]> {
-  const { pools, temporal, dependencies } = options;
-  const activities = activitiesByTaskQueue(dependencies);
+async function createWorkers(options: RunOptions, connection: NativeConnection): Promise<Worker[]> {
+  const { pools, temporal, dependencies, nameLists } = options;
+  const activities = activitiesByTaskQueue(dependencies, nameLists);
   const shared = { connection, namespace: temporal.namespace, ...SHUTDOWN };
   const workflows: WorkerOptions = {
     ...shared,

@@ -282,6 +282,77 @@ describe('CONFIG_FILE', () => {
     expect(refusal(patch)).toBe(line);
   });
 
+  const rule = { name: 'one', direction: 'both', stop: 'soft-stop' };
+  const amount = { ...rule, kind: 'amount', amounts: { EUR: '10000' } };
+  test.each<[unknown, string]>([
+    [{ ...rule }, 'compliance.rules.0.kind is missing (rule "one")'],
+    [
+      { ...rule, kind: 'mood' },
+      'compliance.rules.0.kind must be one of amount, velocity, country, name (is "mood") (rule "one")',
+    ],
+    [{ ...amount, stop: 'halt' }, 'compliance.rules.0.stop must be soft-stop or hard-stop (is "halt") (rule "one")'],
+    [
+      { ...amount, direction: 'up' },
+      'compliance.rules.0.direction must be incoming, outgoing or both (is "up") (rule "one")',
+    ],
+    [{ ...amount, amounts: {} }, 'compliance.rules.0.amounts must have a currency (rule "one")'],
+    [
+      { ...amount, amounts: { JPY: '1.5' } },
+      'compliance.rules.0.amounts.JPY is too-many-decimals (is "1.5") (rule "one")',
+    ],
+    [{ ...amount, amounts: { EUR: '0' } }, 'compliance.rules.0.amounts.EUR is not-positive (is "0") (rule "one")'],
+    [{ ...amount, amount: '1' }, 'compliance.rules.0.amount is no setting (rule "one")'],
+    [{ ...rule, kind: 'velocity', window: 'P1D' }, 'compliance.rules.0 must have count or amounts (rule "one")'],
+    [
+      { ...rule, kind: 'velocity', window: 'P1M', count: 3 },
+      'compliance.rules.0.window must be an ISO 8601 duration of at most 366 days, such as P1D (is "P1M") (rule "one")',
+    ],
+    [
+      { ...rule, kind: 'velocity', window: 'P1D', count: 0 },
+      'compliance.rules.0.count must be a whole number from 1 to 1000000 (is 0) (rule "one")',
+    ],
+    [
+      { ...rule, kind: 'country', countries: [] },
+      'compliance.rules.0.countries must name a country (is 0) (rule "one")',
+    ],
+    [
+      { ...rule, kind: 'country', countries: ['XY'] },
+      'compliance.rules.0.countries.0 must be an ISO 3166-1 alpha-2 code (is "XY") (rule "one")',
+    ],
+    [{ ...rule, kind: 'name' }, 'compliance.rules.0.file is missing (rule "one")'],
+    [
+      { ...rule, kind: 'name', file: 'a.csv', threshold: 85 },
+      'compliance.rules.0.threshold must be from 0.5 to 1 (is 85) (rule "one")',
+    ],
+  ])('the compliance rule %j is refused by its name: %s', (refused, line) => {
+    expect(refusal({ compliance: { rules: [refused] } })).toBe(line);
+  });
+
+  test('two compliance rules of one name are refused', () => {
+    expect(refusal({ compliance: { rules: [amount, amount] } })).toBe(
+      'compliance.rules.1.name must be another name than those of the rules before (rule "one")',
+    );
+  });
+
+  test('compliance rules are read in minor units and milliseconds, and lists are found beside their file', () => {
+    const velocity = {
+      ...rule,
+      name: 'two',
+      direction: 'incoming',
+      kind: 'velocity',
+      window: 'P7D',
+      amounts: { KWD: '1.005' },
+    };
+    const name = { ...rule, name: 'three', stop: 'hard-stop', kind: 'name', file: 'lists/sanctions.csv' };
+    const { complianceRules } = load({ compliance: { rules: [amount, velocity, name] } });
+    expect(complianceRules).toMatchObject([
+      { name: 'one', directions: ['incoming', 'outgoing'], fromMinor: { EUR: 1_000_000n } },
+      { directions: ['incoming'], windowMs: 604_800_000, fromCount: null, fromSumMinor: { KWD: 1_005n } },
+      { file: join(folder, 'lists/sanctions.csv'), threshold: 0.85, stop: 'hard-stop' },
+    ]);
+    expect(defaults.complianceRules).toEqual([]);
+  });
+
   test('several bad values are several lines', () => {
     expect(refusal({ rollLimit: 'x', bodyLimitBytes: 1 }).split('\n')).toHaveLength(2);
   });

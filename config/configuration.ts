@@ -7,6 +7,7 @@ import {
   parseSortCodeSubstitutions,
   type TableProblem,
 } from '../domain/accounts/uk-modulus-check.ts';
+import { type ComplianceRule, DIRECTIONS, type LimitsMinor, parseWindow } from '../domain/compliance/rules.ts';
 import { parseAmountMinor } from '../domain/frame/money.ts';
 import { type Price, type PriceTable, parseRatio } from '../domain/ledger/fees.ts';
 import {
@@ -46,6 +47,8 @@ export interface Configuration {
     readonly incoming: RuleByCurrency<ComplianceMode>;
     readonly outgoing: RuleByCurrency<ComplianceMode>;
   };
+  /** The rules of built-in reviews, in the order in which a stop names them. */
+  readonly complianceRules: readonly ComplianceRule[];
   readonly authorization: RuleByCurrency<AuthorizationRule>;
   /** Allowed values of `trade-name` for trade in services. */
   readonly tradeNames: readonly string[];
@@ -139,6 +142,7 @@ function build(file: ConfigurationFile): Configuration {
     })),
     prices: file.prices.map(price),
     compliance: { incoming: modes(file.compliance.incoming), outgoing: modes(file.compliance.outgoing) },
+    complianceRules: file.compliance.rules.map(complianceRule),
     authorization: {
       rule: authorizationRule(file.authorization.rule),
       byCurrency: Object.fromEntries(
@@ -149,9 +153,6 @@ function build(file: ConfigurationFile): Configuration {
 }
 
 function schemeRule(rule: ConfigurationFile['schemes'][string]): SchemeRule {
-  const limits = Object.entries(rule.amountLimits).map(
-    ([currency, text]) => [currency, minor(text, currency)] as const,
-  );
   return {
     zone: rule.zone,
     currencies: rule.currencies ?? null,
@@ -161,7 +162,7 @@ function schemeRule(rule: ConfigurationFile['schemes'][string]): SchemeRule {
     cutOffByCurrency: rule.cutOffByCurrency,
     opensAt: rule.opensAt,
     calendars: rule.calendars,
-    amountLimitsMinor: Object.fromEntries(limits),
+    amountLimitsMinor: limits(rule.amountLimits),
   };
 }
 
@@ -180,6 +181,31 @@ function price(line: ConfigurationFile['prices'][number]): Price {
 
 function modes({ mode, byCurrency }: ConfigurationFile['compliance']['incoming']): RuleByCurrency<ComplianceMode> {
   return { rule: mode, byCurrency };
+}
+
+function complianceRule(rule: ConfigurationFile['compliance']['rules'][number]): ComplianceRule {
+  const { name, stop, direction } = rule;
+  const shared = { name, stop, directions: direction === 'both' ? DIRECTIONS : [direction] };
+  switch (rule.kind) {
+    case 'amount':
+      return { ...shared, kind: rule.kind, fromMinor: limits(rule.amounts) };
+    case 'velocity':
+      return {
+        ...shared,
+        kind: rule.kind,
+        windowMs: parseWindow(rule.window) ?? 0,
+        fromCount: rule.count ?? null,
+        fromSumMinor: limits(rule.amounts),
+      };
+    case 'country':
+      return { ...shared, kind: rule.kind, countries: new Set(rule.countries) };
+    case 'name':
+      return { ...shared, kind: rule.kind, file: rule.file, threshold: rule.threshold };
+  }
+}
+
+function limits(amounts: Readonly<Record<string, string>>): LimitsMinor {
+  return Object.fromEntries(Object.entries(amounts).map(([currency, text]) => [currency, minor(text, currency)]));
 }
 
 // The two below cannot fail: the schema and checkReferences have validated the texts.

@@ -78,5 +78,11 @@ export function resolvePaths(file: Json, path: string): Json {
     ...('modulusCheck' in file
       ? { modulusCheck: absolute(file.modulusCheck, ['weightsFile', 'substitutionsFile']) }
       : {}),
+    ...('compliance' in file ? { compliance: resolveRules(file.compliance, (rule) => absolute(rule, ['file'])) } : {}),
   };
+}
+
+function resolveRules(compliance: unknown, resolveRule: (rule: unknown) => unknown): unknown {
+  if (!isObject(compliance) || !Array.isArray(compliance.rules)) return compliance;
+  return { ...compliance, rules: compliance.rules.map(resolveRule) };
 }

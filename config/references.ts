@@ -8,7 +8,13 @@ const INTERNAL_ZONE = 'UTC';
 
 /** Checks across values: undefined names, amounts against their currency, bounds against each other. */
 export function checkReferences(file: ConfigurationFile): string[] {
-  return [...checkSchemes(file), ...checkCalendars(file), ...checkProviders(file), ...checkPrices(file)];
+  return [
+    ...checkSchemes(file),
+    ...checkCalendars(file),
+    ...checkProviders(file),
+    ...checkPrices(file),
+    ...checkComplianceRules(file),
+  ];
 }
 
 function checkSchemes(file: ConfigurationFile): string[] {
@@ -108,6 +114,30 @@ function checkPrices(file: ConfigurationFile): string[] {
     if (price.ratio === undefined && price.fixed === undefined) problems.push(`${path} must have fixed or ratio`);
     if (price.scheme !== undefined && !Object.hasOwn(file.schemes, price.scheme)) {
       problems.push(`${path}.scheme must be one of schemes (is "${price.scheme}")`);
+    }
+  }
+  return problems;
+}
+
+/** A rule that could never stop anything is a mistake, and the rule of a stop is known by its name. */
+function checkComplianceRules(file: ConfigurationFile): string[] {
+  const problems: string[] = [];
+  const names = new Set<string>();
+  for (const [index, rule] of file.compliance.rules.entries()) {
+    const path = `compliance.rules.${index}`;
+    const named = `(rule "${rule.name}")`;
+    if (names.has(rule.name))
+      problems.push(`${path}.name must be another name than those of the rules before ${named}`);
+    names.add(rule.name);
+    if (rule.kind === 'country' || rule.kind === 'name') continue;
+    const limits = Object.entries(rule.amounts);
+    for (const [currency, text] of limits) {
+      const amount = parseAmountMinor(text, currency);
+      if (typeof amount !== 'bigint') problems.push(`${path}.amounts.${currency} is ${amount} (is "${text}") ${named}`);
+    }
+    if (rule.kind === 'amount' && limits.length === 0) problems.push(`${path}.amounts must have a currency ${named}`);
+    if (rule.kind === 'velocity' && limits.length === 0 && rule.count === undefined) {
+      problems.push(`${path} must have count or amounts ${named}`);
     }
   }
   return problems;

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { isIban } from '../domain/accounts/bank-accounts.ts';
+import { NAME_THRESHOLD, parseWindow, RULE_KINDS, RULE_STOPS } from '../domain/compliance/rules.ts';
 import { isCurrency } from '../domain/frame/money.ts';
 import { isCountry } from '../domain/frame/parties/countries.ts';
 import { checkText } from '../domain/frame/parties/names.ts';
@@ -77,7 +78,56 @@ const price = v.strictObject({
   maximum: v.optional(amount),
 });
 
-const compliance = v.strictObject({ mode: complianceMode, byCurrency: v.record(currency, complianceMode) });
+const reviews = v.strictObject({ mode: complianceMode, byCurrency: v.record(currency, complianceMode) });
+
+const limits = v.record(currency, amount);
+
+/** What every rule of a built-in review has. */
+const anyRule = {
+  name: code,
+  direction: v.picklist(['incoming', 'outgoing', 'both'], 'must be incoming, outgoing or both'),
+  stop: v.picklist(RULE_STOPS, `must be ${RULE_STOPS.join(' or ')}`),
+};
+
+const thresholdMessage = 'must be from 0.5 to 1';
+
+const complianceRule = v.variant(
+  'kind',
+  [
+    v.strictObject({ ...anyRule, kind: v.literal('amount'), amounts: limits }),
+    v.strictObject({
+      ...anyRule,
+      kind: v.literal('velocity'),
+      window: v.pipe(
+        v.string(),
+        v.check(
+          (value) => parseWindow(value) !== null,
+          'must be an ISO 8601 duration of at most 366 days, such as P1D',
+        ),
+      ),
+      count: v.optional(whole(1, 1_000_000)),
+      amounts: v.optional(limits, {}),
+    }),
+    v.strictObject({
+      ...anyRule,
+      kind: v.literal('country'),
+      countries: v.pipe(v.array(country), v.minLength(1, 'must name a country')),
+    }),
+    v.strictObject({
+      ...anyRule,
+      kind: v.literal('name'),
+      file: v.pipe(
+        v.string('must be the path of a list of names'),
+        v.minLength(1, 'must be the path of a list of names'),
+      ),
+      threshold: v.optional(
+        v.pipe(v.number(thresholdMessage), v.minValue(0.5, thresholdMessage), v.maxValue(1, thresholdMessage)),
+        NAME_THRESHOLD,
+      ),
+    }),
+  ],
+  `must be one of ${RULE_KINDS.join(', ')}`,
+);
 
 export const configurationFile = v.strictObject({
   audience: v.nullable(text),
@@ -105,7 +155,7 @@ export const configurationFile = v.strictObject({
   prices: v.array(price),
   rollLimit: whole(0, 365),
   transferDateYearsMax: whole(1, 10),
-  compliance: v.strictObject({ incoming: compliance, outgoing: compliance }),
+  compliance: v.strictObject({ incoming: reviews, outgoing: reviews, rules: v.array(complianceRule) }),
   authorization: v.strictObject({ rule: authorizationRule, byCurrency: v.record(currency, authorizationRule) }),
   tradeNames: v.array(text),
   feeSweepTime: time,
@@ -149,9 +199,18 @@ export const calendarFile = v.strictObject({
 export function describeIssues(issues: readonly v.BaseIssue<unknown>[]): string[] {
   return issues.map((issue) => {
     const path = v.getDotPath(issue) ?? '';
-    if (issue.type === 'strict_object' && issue.expected === 'never') return `${path} is no setting`;
-    if (issue.received === 'undefined') return `${path} is missing`;
+    if (issue.type === 'strict_object' && issue.expected === 'never')
+      return `${path} is no setting${complianceRuleOf(issue)}`;
+    if (issue.received === 'undefined') return `${path} is missing${complianceRuleOf(issue)}`;
     const rule = issue.message.startsWith('must') ? issue.message : `must be ${issue.expected ?? 'valid'}`;
-    return `${path} ${rule} (is ${issue.received})`;
+    return `${path} ${rule} (is ${issue.received})${complianceRuleOf(issue)}`;
   });
+}
+
+/** Rules have names, by which operators know them better than by their place. */
+function complianceRuleOf({ path }: v.BaseIssue<unknown>): string {
+  const [section, list, item] = path ?? [];
+  if (section?.key !== 'compliance' || list?.key !== 'rules') return '';
+  const { name } = v.parse(v.fallback(v.object({ name: v.nullable(v.string()) }), { name: null }), item?.value);
+  return name === null ? '' : ` (rule "${name}")`;
 }

@@ -1,4 +1,4 @@
-import { Counter, collectDefaultMetrics, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { MetricsText } from '../../config/metrics/metrics-server.ts';
 import { sharedFailureCounter } from '../../config/metrics/shared-failures.ts';
 
@@ -15,6 +15,35 @@ export const webhookAttemptsTotal = new Counter({
 });
 
 export const sharedStatementFailures = sharedFailureCounter(registry);
+
+export const nameListFailures = new Counter({
+  name: 'compliance_name_list_failures_total',
+  help: 'Files of name rules that could not be used, each version once. The list before stays in use.',
+  labelNames: ['rule'] as const,
+  registers: [registry],
+});
+
+const nameListEntities = new Gauge({
+  name: 'compliance_name_list_entities',
+  help: 'Entities of the list in use, by name rule.',
+  labelNames: ['rule'] as const,
+  registers: [registry],
+});
+
+const nameListModified = new Gauge({
+  name: 'compliance_name_list_modified_timestamp_seconds',
+  help: 'When the file of the list in use was last modified, by name rule; its age is the time since.',
+  labelNames: ['rule'] as const,
+  registers: [registry],
+});
+
+export function measureNameList(
+  rule: string,
+  list: { readonly entityCount: number; readonly modifiedMs: number },
+): void {
+  nameListEntities.set({ rule }, list.entityCount);
+  nameListModified.set({ rule }, list.modifiedMs / 1000);
+}
 
 export async function workerMetricsText(): Promise<MetricsText> {
   return { text: await registry.metrics(), contentType: registry.contentType };

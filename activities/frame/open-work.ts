@@ -53,8 +53,9 @@ function isWait(step: Step): step is { readonly do: 'wait'; readonly for: string
 }
 
 async function describeWait(reader: Reader, type: OpenWorkType, id: string, until: string | null): Promise<Wait> {
-  const { work, cutOffAt, now } = await describeOpenWork(reader, type, id);
-  const shared = { do: 'wait', for: work.waitingFor, until, work } as const;
+  const { work, rule, since, cutOffAt, now } = await describeOpenWork(reader, type, id);
+  const review = work.waitingFor === 'compliance' ? { review: { rule, since: since?.toISOString() ?? null } } : {};
+  const shared = { do: 'wait', for: work.waitingFor, until, work, ...review } as const;
   if (until === null) return { ...shared, waitMs: null };
   const due = new Date(until);
   const releases = work.waitingFor === 'date' || due.getTime() === cutOffAt?.getTime();

@@ -14,7 +14,7 @@ export type IncomingTransferNext = WithWait<IncomingTransferStep>;
 export type IncomingTransferTransitions = ReturnType<typeof incomingTransferTransitions>;
 export type IncomingTransferProviderCalls = ReturnType<typeof incomingTransferProviderCalls>;
 
-export function incomingTransferTransitions({ database, logger }: ActivityDependencies) {
+export function incomingTransferTransitions({ database, configuration: rules, logger }: ActivityDependencies) {
   function next(id: string, step: (tx: Transaction) => Promise<IncomingTransferStep>): Promise<IncomingTransferNext> {
     return endWhenGone(logger, id, () =>
       database.transaction(async (tx) => withWait(tx, 'incoming-transfer', id, await step(tx)), TRANSITION_LIMITS),
@@ -22,7 +22,7 @@ export function incomingTransferTransitions({ database, logger }: ActivityDepend
   }
   return {
     async advanceIncomingTransfer(id: string): Promise<IncomingTransferNext> {
-      return next(id, (tx) => advanceIncomingTransfer(tx, asId<IncomingTransferId>(id)));
+      return next(id, (tx) => advanceIncomingTransfer(tx, asId<IncomingTransferId>(id), rules));
     },
     async recordIncomingTransferSentBack(id: string): Promise<IncomingTransferNext> {
       return next(id, (tx) => recordReturn(tx, asId<IncomingTransferId>(id)));

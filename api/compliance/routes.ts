@@ -2,6 +2,7 @@ import { type CheckedType, decideComplianceCheck, readComplianceCheck } from '..
 import type { Reader } from '../../db/driver/client.ts';
 import { COMPLIANCE_CHECK_STATUSES } from '../../domain/compliance/checks.ts';
 import { PROCEDURE_RESULTS, PROCEDURES } from '../../domain/compliance/procedures.ts';
+import { RULE_KINDS } from '../../domain/compliance/rules.ts';
 import { refusal } from '../../domain/frame/errors.ts';
 import type { IncomingTransferId, OutgoingTransferId } from '../../domain/frame/ids.ts';
 import { ruleFor } from '../../domain/outgoing-transfers/requirement-rules.ts';
@@ -15,6 +16,11 @@ const ACTOR_LENGTH_MAX = 100;
 
 const result = named('ComplianceResult', picklist(PROCEDURE_RESULTS));
 
+/** A rule's name has at most 40 characters. */
+const RULE_NAME_LENGTH_MAX = 40;
+
+const ruleShown = named('ComplianceRule', fields({ name: text(RULE_NAME_LENGTH_MAX), kind: picklist(RULE_KINDS) }));
+
 const checkShown = named(
   'ComplianceCheck',
   fields({
@@ -22,7 +28,9 @@ const checkShown = named(
     procedureResults: named(
       'ProcedureResults',
       fields({
-        'transaction-monitoring': optional(named('TransactionMonitoring', fields({ result: nullable(result) }))),
+        'transaction-monitoring': optional(
+          named('TransactionMonitoring', fields({ result: nullable(result), rule: optional(ruleShown) })),
+        ),
       }),
     ),
     decidedAt: optional(dateTime()),

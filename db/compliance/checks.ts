@@ -1,5 +1,12 @@
-import { type CheckedTransfer, isInReview, presentComplianceCheck } from '../../domain/compliance/checks.ts';
+import {
+  type CheckedTransfer,
+  type ComplianceDecision,
+  isInReview,
+  presentComplianceCheck,
+  RULES_ACTOR,
+} from '../../domain/compliance/checks.ts';
 import type { ProcedureResult, SignalledDecision } from '../../domain/compliance/procedures.ts';
+import type { Judgement } from '../../domain/compliance/rules.ts';
 import { recordNotFound } from '../../domain/frame/errors.ts';
 import { asId, type IncomingTransferId, type OutgoingTransferId } from '../../domain/frame/ids.ts';
 import { decideIncomingReview } from '../../domain/incoming-transfers/reviews.ts';
@@ -33,6 +40,7 @@ const FIELDS = [
   'complianceResult',
   'complianceDecidedAt',
   'complianceDecidedBy',
+  'complianceRule',
 ] as const;
 
 const CHECKS = {
@@ -76,7 +84,23 @@ export async function decideComplianceCheck(
   initiator: Initiator,
   rules: TransferRules,
 ): Promise<void> {
-  const decided = { result, initiator, rules };
+  await decide(tx, { type, id }, { result, initiator, rules });
+}
+
+/**
+ * Records what the service's own rules say of a transfer and does at once what follows from it. If a person was faster, nothing
+ * changes.
+ */
+export async function recordJudgement(
+  tx: Transaction,
+  checked: CheckedId,
+  { result, rule }: Judgement,
+  rules: TransferRules,
+): Promise<void> {
+  await decide(tx, checked, { result, rule, initiator: { actor: RULES_ACTOR, requestId: null }, rules });
+}
+
+async function decide(tx: Transaction, { type, id }: CheckedId, decided: Decided): Promise<void> {
   if (type === 'outgoing-transfer') await decideOutgoing(tx, asId<OutgoingTransferId>(id), decided);
   else await decideIncoming(tx, asId<IncomingTransferId>(id), decided);
 }
@@ -85,6 +109,8 @@ interface Decided {
   readonly result: ProcedureResult;
   readonly initiator: Initiator;
   readonly rules: TransferRules;
+  /** As in ComplianceDecision. */
+  readonly rule?: Judgement['rule'];
 }
 
 async function decideOutgoing(tx: Transaction, id: OutgoingTransferId, decided: Decided): Promise<void> {
@@ -119,8 +145,8 @@ async function decideIncoming(tx: Transaction, id: IncomingTransferId, decided: 
   moveMoney(tx, now, moved);
 }
 
-function decisionOf({ result, initiator: { actor } }: Decided) {
-  return { result, actor };
+function decisionOf({ result, rule, initiator: { actor } }: Decided): ComplianceDecision {
+  return { result, actor, ...(rule === undefined ? {} : { rule }) };
 }
 
 type AuditedRow = CheckedTransfer & { readonly status: string };

@@ -24,16 +24,19 @@ const TABLES: Readonly<Record<OpenWorkType, SQL>> = {
 const DESCRIPTIONS: Readonly<Record<OpenWorkType, SQL>> = {
   'account-connection': sql`
     SELECT client_id AS "clientId", id AS "accountId", status, NULL AS scheme, currency, provider,
-      'provider' AS "waitingFor", NULL::timestamptz AS "cutOffAt" FROM accounts`,
+      'provider' AS "waitingFor", NULL::timestamptz AS "cutOffAt", NULL::timestamptz AS since, NULL AS rule FROM accounts`,
   'incoming-transfer': sql`
     SELECT client_id AS "clientId", account_id AS "accountId", status, scheme, currency, provider,
-      coalesce(waiting_for, 'provider') AS "waitingFor", NULL::timestamptz AS "cutOffAt" FROM incoming_transfers`,
+      coalesce(waiting_for, 'provider') AS "waitingFor", NULL::timestamptz AS "cutOffAt", waiting_since AS since,
+      compliance_rule->>'name' AS rule FROM incoming_transfers`,
   'outgoing-transfer': sql`
     SELECT client_id AS "clientId", account_id AS "accountId", status, scheme, currency, provider,
-      coalesce(waiting_for, 'provider') AS "waitingFor", cut_off_at AS "cutOffAt" FROM outgoing_transfers`,
+      coalesce(waiting_for, 'provider') AS "waitingFor", cut_off_at AS "cutOffAt", waiting_since AS since,
+      compliance_rule->>'name' AS rule FROM outgoing_transfers`,
   'user-invitation': sql`
     SELECT NULL AS "clientId", NULL AS "accountId", status, NULL AS scheme, NULL AS currency, NULL AS provider,
-      CASE WHEN mailed_at IS NULL THEN 'mail' ELSE 'answer' END AS "waitingFor", NULL::timestamptz AS "cutOffAt" FROM user_sign_ups`,
+      CASE WHEN mailed_at IS NULL THEN 'mail' ELSE 'answer' END AS "waitingFor", NULL::timestamptz AS "cutOffAt",
+      NULL::timestamptz AS since, NULL AS rule FROM user_sign_ups`,
 };
 
 /** What a row's workflow waits for, in the terms of an operator's filter, and the clock that its deadlines refer to. */
@@ -41,13 +44,13 @@ export async function describeOpenWork(
   reader: Reader,
   type: OpenWorkType,
   id: string,
-): Promise<{ work: OpenWork; cutOffAt: Date | null; now: Date }> {
-  const [row] = await reader.execute<OpenWork & { cutOffAt: Date | null; now: Date }>(
-    sql`SELECT described.*, service_now() AS now FROM (${DESCRIPTIONS[type]} WHERE id = ${id}::uuid) AS described`,
-  );
+): Promise<{ work: OpenWork; rule: string | null; since: Date | null; cutOffAt: Date | null; now: Date }> {
+  const [row] = await reader.execute<
+    OpenWork & { rule: string | null; since: Date | null; cutOffAt: Date | null; now: Date }
+  >(sql`SELECT described.*, service_now() AS now FROM (${DESCRIPTIONS[type]} WHERE id = ${id}::uuid) AS described`);
   if (row === undefined) throw recordNotFound(type, 'id', id);
-  const { cutOffAt, now, ...work } = row;
-  return { work, cutOffAt, now };
+  const { rule, since, cutOffAt, now, ...work } = row;
+  return { work, rule, since, cutOffAt, now };
 }
 
 /** How often to wake a workflow again while its row's check remains overdue. */

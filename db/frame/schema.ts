@@ -17,6 +17,7 @@ import { PROVIDER_ACCOUNT_STATUSES } from '../../domain/accounts/connections.ts'
 import type { BeneficiaryContact, BeneficiaryIdentity } from '../../domain/beneficiaries/beneficiaries.ts';
 import type { ClientIdentity, ClientProfile, ClientRelation } from '../../domain/clients/clients.ts';
 import { PROCEDURE_RESULTS } from '../../domain/compliance/procedures.ts';
+import type { Judgement } from '../../domain/compliance/rules.ts';
 import type {
   AccountId,
   BeneficiaryBankAccountId,
@@ -218,6 +219,7 @@ export const outgoingTransfers = pgTable('outgoing_transfers', {
   complianceResult: text('compliance_result', { enum: PROCEDURE_RESULTS }),
   complianceDecidedAt: timestamp('compliance_decided_at', { withTimezone: true, mode: 'date' }),
   complianceDecidedBy: text('compliance_decided_by'),
+  complianceRule: jsonb('compliance_rule').$type<Judgement['rule']>(),
   transferDateStatus: text('transfer_date_status', { enum: ['not-checked', 'fulfilled', 'not-fulfilled'] }).notNull(),
   balanceCheckStatus: text('balance_check_status', { enum: ['not-checked', 'fulfilled', 'not-fulfilled'] }).notNull(),
   method: text('method', { enum: ['built-in', 'plug-in'] }).notNull(),
@@ -281,6 +283,7 @@ export const incomingTransfers = pgTable('incoming_transfers', {
   complianceResult: text('compliance_result', { enum: PROCEDURE_RESULTS }),
   complianceDecidedAt: timestamp('compliance_decided_at', { withTimezone: true, mode: 'date' }),
   complianceDecidedBy: text('compliance_decided_by'),
+  complianceRule: jsonb('compliance_rule').$type<Judgement['rule']>(),
   holdReason: text('hold_reason', {
     enum: ['account-not-active', 'client-not-active', 'no-match', 'ambiguous-match', 'held-by-provider'],
   }),
@@ -297,20 +300,6 @@ export const incomingTransfers = pgTable('incoming_transfers', {
   createdAt: timestamp('created_at', { withTimezone: true, mode: 'date' }).notNull(),
   updatedAt: timestamp('updated_at', { withTimezone: true, mode: 'date' }).notNull(),
 });
-
-export const providerCallbacks = pgTable(
-  'provider_callbacks',
-  {
-    provider: text('provider').notNull(),
-    providerEventId: text('provider_event_id').notNull(),
-    kind: text('kind').notNull(),
-    ourReference: text('our_reference'),
-    payload: jsonb('payload').notNull(),
-    outcome: text('outcome', { enum: ['applied', 'no-effect', 'waiting', 'break'] }).notNull(),
-    receivedAt: timestamp('received_at', { withTimezone: true, mode: 'date' }).notNull(),
-  },
-  (table) => [primaryKey({ columns: [table.provider, table.providerEventId] })],
-);
 
 export const workflowWakeups = pgTable('workflow_wakeups', {
   workflowId: text('workflow_id').primaryKey(),

@@ -1,4 +1,4 @@
-import { isInReview, nextReviewCheck } from '../../domain/compliance/checks.ts';
+import { awaitsJudgement, isInReview, nextReviewCheck } from '../../domain/compliance/checks.ts';
 import { recordNotFound, refusal } from '../../domain/frame/errors.ts';
 import type { AccountId, IncomingTransferId } from '../../domain/frame/ids.ts';
 import { moveIncoming, NO_WAIT, nextHoldCheck } from '../../domain/incoming-transfers/changes.ts';
@@ -16,6 +16,7 @@ import {
   unmoved,
 } from '../../domain/incoming-transfers/suspense.ts';
 import type { LockedAccount } from '../../domain/ledger/ledger.ts';
+import { type RequirementRules, ruleFor } from '../../domain/outgoing-transfers/requirement-rules.ts';
 import { ACCOUNT } from '../accounts/accounts.ts';
 import type { Transaction } from '../driver/client.ts';
 import { appendAuditEntry, type Initiator } from '../frame/audit-entries.ts';
@@ -25,8 +26,13 @@ import { change, moveMoney, wakeIncoming } from './work.ts';
 const ENTITY = 'incomingTransfer';
 
 /** Advances a transfer that is held or in review as far as possible and returns the next step. Safe to repeat. */
-export async function advanceIncomingTransfer(tx: Transaction, id: IncomingTransferId): Promise<IncomingTransferStep> {
+export async function advanceIncomingTransfer(
+  tx: Transaction,
+  id: IncomingTransferId,
+  { compliance }: Pick<RequirementRules, 'compliance'>,
+): Promise<IncomingTransferStep> {
   const { transfer, account, now } = await begin(tx, id);
+  if (awaitsJudgement(transfer, ruleFor(compliance.incoming, transfer.currency))) return { do: 'review' };
   if (transfer.status === 'pending') {
     // Once reviewed, the receiver's side of an internal transfer is its sender's to move.
     if (!isInReview(transfer)) return { do: 'end' };

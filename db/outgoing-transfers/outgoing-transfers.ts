@@ -1,4 +1,5 @@
 import { and, eq, getTableColumns, sql } from 'drizzle-orm';
+import { awaitsJudgement } from '../../domain/compliance/checks.ts';
 import { recordNotFound } from '../../domain/frame/errors.ts';
 import type { AccountId, OutgoingTransferId } from '../../domain/frame/ids.ts';
 import type { IncomingTransferName } from '../../domain/incoming-transfers/changes.ts';
@@ -19,6 +20,7 @@ import {
 import type { TransferRules, TransferSituation } from '../../domain/outgoing-transfers/drafts.ts';
 import type { OutgoingTransferStep } from '../../domain/outgoing-transfers/outgoing-transfers.ts';
 import type { PaymentReport } from '../../domain/outgoing-transfers/reports.ts';
+import { type RequirementRules, ruleFor } from '../../domain/outgoing-transfers/requirement-rules.ts';
 import type { OutgoingTransfer } from '../../domain/outgoing-transfers/rows.ts';
 import type { TransferChange } from '../../domain/outgoing-transfers/transfer-changes.ts';
 import type { Database, Reader, Transaction } from '../driver/client.ts';
@@ -106,11 +108,13 @@ function nameOfReturn({ word }: PaymentReport, now: Date): IncomingTransferName 
 export async function advanceOutgoingTransfer(
   tx: Transaction,
   id: OutgoingTransferId,
-  rules: TransferRules,
+  rules: TransferRules & Pick<RequirementRules, 'compliance'>,
 ): Promise<OutgoingTransferStep> {
-  const { change, step } = decideAdvance(await lockSituation(tx, id, rules));
+  const situation = await lockSituation(tx, id, rules);
+  const { change, step } = decideAdvance(situation);
   applyUnderLocks(tx, [change]);
-  return step;
+  const transfer = change?.outgoing?.after ?? situation.transfer;
+  return awaitsJudgement(transfer, ruleFor(rules.compliance.outgoing, transfer.currency)) ? { do: 'review' } : step;
 }
 
 /** Records a submission's outcome, once per attempt; a late or repeated call only returns the next step. */

@@ -4,8 +4,8 @@ import { type Given, prepared } from '../driver/queries/queries.ts';
 import { insertRow } from '../driver/queries/rows.ts';
 import { readClock } from '../frame/clock.ts';
 import { newId } from '../frame/ids.ts';
-import { providerCallbacks } from '../frame/schema.ts';
 import { reconciliationBreaks } from '../ledger/reconciliation-schema.ts';
+import { providerCallbacks } from './callbacks-schema.ts';
 
 /**
  * The result of a callback. `waiting`: its reference is still unknown. `break`: it contradicts a settled state; nothing

@@ -1,6 +1,7 @@
 import { refusal } from '../frame/errors.ts';
 import { formatDateTime } from '../frame/time/dates.ts';
 import type { ProcedureResult } from './procedures.ts';
+import type { Judgement } from './rules.ts';
 
 // What results make of a compliance check (specification 2.10).
 
@@ -15,10 +16,17 @@ export interface CheckedTransfer {
   /** When and by whom the check became final. */
   readonly complianceDecidedAt: Date | null;
   readonly complianceDecidedBy: string | null;
+  /** The rule of the service's own review that stopped the transfer; it stays when a person has decided. */
+  readonly complianceRule: Judgement['rule'];
 }
 
 /** The columns of a transfer about which nothing is decided yet. */
-export const UNDECIDED = { complianceResult: null, complianceDecidedAt: null, complianceDecidedBy: null } as const;
+export const UNDECIDED = {
+  complianceResult: null,
+  complianceDecidedAt: null,
+  complianceDecidedBy: null,
+  complianceRule: null,
+} as const;
 
 const SHOWN_STATUSES: Readonly<Record<CheckedTransfer['complianceCheckStatus'], ComplianceCheckStatus>> = {
   'not-checked': 'in-review',
@@ -47,10 +55,24 @@ export function nextReviewCheck(now: Date): Date {
   return new Date(now.getTime() + REVIEW_CHECK_MS);
 }
 
+/** The actor of what the service's own rules decide. */
+export const RULES_ACTOR = 'built-in-review';
+
+/** Whether the service's own rules are to judge the transfer now: nobody has decided about it yet. */
+export function awaitsJudgement(
+  transfer: CheckedTransfer & { readonly status: string },
+  mode: 'none' | 'external' | 'built-in',
+): boolean {
+  const isOpen = transfer.status === 'pending' || transfer.status === 'on-hold';
+  return mode === 'built-in' && isOpen && isInReview(transfer) && transfer.complianceResult === null;
+}
+
 /** A result, and who decided it. */
 export interface ComplianceDecision {
   readonly result: ProcedureResult;
   readonly actor: string;
+  /** Of the service's own rules: the rule that stops. Absent in the decision of a person, which a judgement never changes. */
+  readonly rule?: Judgement['rule'];
 }
 
 /**
@@ -60,9 +82,11 @@ export interface ComplianceDecision {
 export function decideCheck(
   transfer: CheckedTransfer & { readonly status: string },
   isFinal: boolean,
-  { result, actor }: ComplianceDecision,
+  { result, actor, rule }: ComplianceDecision,
   now: Date,
 ): CheckedTransfer | null {
+  const comesSecond = isFinal || !isInReview(transfer) || transfer.complianceResult !== null;
+  if (rule !== undefined && comesSecond) return null;
   if (isFinal || !isInReview(transfer)) {
     const check = SHOWN_STATUSES[transfer.complianceCheckStatus];
     const message = `The compliance check is ${check} and the transfer ${transfer.status}: nothing is left to decide.`;
@@ -76,16 +100,18 @@ export function decideCheck(
     complianceResult: result,
     complianceDecidedAt: decided ? now : null,
     complianceDecidedBy: decided ? actor : null,
+    complianceRule: rule === undefined ? transfer.complianceRule : rule,
   };
 }
 
 /** A check as answers and events show it. */
 export function presentComplianceCheck(transfer: CheckedTransfer) {
-  const { complianceResult: result, complianceDecidedAt, complianceDecidedBy } = transfer;
+  const { complianceResult: result, complianceRule: rule, complianceDecidedAt, complianceDecidedBy } = transfer;
+  const monitored = { result, ...(rule === null ? {} : { rule }) };
   const status = SHOWN_STATUSES[transfer.complianceCheckStatus];
   return {
     status,
-    procedureResults: status === 'skipped' ? {} : { 'transaction-monitoring': { result } },
+    procedureResults: status === 'skipped' ? {} : { 'transaction-monitoring': monitored },
     ...(complianceDecidedAt === null || complianceDecidedBy === null
       ? {}
       : { decidedAt: formatDateTime(complianceDecidedAt), decidedBy: complianceDecidedBy }),

@@ -35,6 +35,8 @@ export interface Wait {
   readonly until: string | null;
   readonly waitMs: number | null;
   readonly work: OpenWork;
+  /** Of a transfer in review: since when, and the name of the rule that stopped it. Absent in histories of earlier releases. */
+  readonly review?: { readonly since: string | null; readonly rule: string | null };
 }
 
 /** A decision's step with its wait in a form that a workflow can sleep through. */

@@ -51,6 +51,7 @@ export type IncomingTransferWait = 'compliance' | 'account' | 'match' | 'outgoin
 export type IncomingTransferStep =
   | { readonly do: 'end' }
   | { readonly do: 'wait'; readonly for: IncomingTransferWait; readonly until: string | null }
+  | { readonly do: 'review' }
   | { readonly do: 'send-back' };
 
 export type ArrivalDecision =

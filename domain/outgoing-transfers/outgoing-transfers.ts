@@ -54,6 +54,7 @@ export type OutgoingTransferWait =
 export type OutgoingTransferStep =
   | { readonly do: 'end' }
   | { readonly do: 'wait'; readonly for: OutgoingTransferWait; readonly until: string | null }
+  | { readonly do: 'review' }
   | { readonly do: 'submit'; readonly attempt: number }
   | { readonly do: 'look-up'; readonly count: number };
 

@@ -458,7 +458,9 @@ async function forget(workflowId: string): Promise<void> {
 }
 
 function advanceIncoming(id: string) {
-  return api.database.transaction((tx) => advanceIncomingTransfer(tx, asId<IncomingTransferId>(id)));
+  return api.database.transaction((tx) =>
+    advanceIncomingTransfer(tx, asId<IncomingTransferId>(id), api.services.configuration),
+  );
 }
 
 describe('PATCH of a sub-account', () => {

@@ -68,7 +68,9 @@ const advanceOut = (id: string) =>
     advanceOutgoingTransfer(tx, asId<OutgoingTransferId>(id), incomingOnly.services.configuration),
   );
 const advanceIn = (id: string) =>
-  incomingOnly.database.transaction((tx) => advanceIncomingTransfer(tx, asId<IncomingTransferId>(id)));
+  incomingOnly.database.transaction((tx) =>
+    advanceIncomingTransfer(tx, asId<IncomingTransferId>(id), incomingOnly.services.configuration),
+  );
 const patch = (id: string, outgoingTransfer: Json, as: 'operator' | 'approver' = 'operator'): Promise<Called> =>
   plain.call(
     'PATCH',

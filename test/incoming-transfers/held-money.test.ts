@@ -171,7 +171,9 @@ describe('money that the bank holds', () => {
     expect(await world.balance(account.id)).toEqual({ available: before.available, receivable: 40 });
     expect((await bank('GET', `/payments-in/${held.serviceProviderId}`)).body.status).toBe('held');
     // A transition alone never releases it.
-    const look = await api.database.transaction((tx) => advanceIncomingTransfer(tx, asId<IncomingTransferId>(held.id)));
+    const look = await api.database.transaction((tx) =>
+      advanceIncomingTransfer(tx, asId<IncomingTransferId>(held.id), api.services.configuration),
+    );
     expect(look).toEqual({ do: 'wait', for: 'provider', until: null });
     expect((await bank('POST', `/payments-in/${held.serviceProviderId}/release`)).status).toBe(200);
     expect(await reaches(held.id, 'completed')).toMatchObject({ accountId: account.id, amount: 40 });

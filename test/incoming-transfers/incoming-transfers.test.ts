@@ -166,7 +166,9 @@ async function unmatched(payment: Partial<ReceivedPayment> = {}): Promise<Json> 
 }
 
 function advance(id: string) {
-  return api.database.transaction((tx) => advanceIncomingTransfer(tx, asId<IncomingTransferId>(id)));
+  return api.database.transaction((tx) =>
+    advanceIncomingTransfer(tx, asId<IncomingTransferId>(id), api.services.configuration),
+  );
 }
 
 function recordReturned(id: string) {

@@ -87,7 +87,11 @@ describe('implicit pricing', () => {
 
 describe('reviews', () => {
   const reviewed = (direction: 'incoming' | 'outgoing') => {
-    const modes = { incoming: { rule: 'none', byCurrency: {} }, outgoing: { rule: 'none', byCurrency: {} } } as const;
+    const modes = {
+      incoming: { rule: 'none', byCurrency: {} },
+      outgoing: { rule: 'none', byCurrency: {} },
+      rules: [],
+    } as const;
     return start({ compliance: { ...modes, [direction]: { rule: 'external', byCurrency: {} } } }, api.users);
   };
 

@@ -26,6 +26,17 @@ export const PROVIDER_CALL: ActivityOptions = {
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '20 seconds', maximumAttempts: 7 },
 };
 
+/**
+ * One judgement by the rules of the built-in review. A list that cannot be used is seldom usable a second later: few attempts,
+ * then the workflow shows that it waits, and starts over.
+ */
+export const REVIEW: ActivityOptions = {
+  taskQueue: TASK_QUEUES.providers,
+  startToCloseTimeout: '1 minute',
+  heartbeatTimeout: '8 seconds',
+  retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumAttempts: 3 },
+};
+
 /** A batch of housekeeping, which may read a lot. The next scheduled run repeats it anyway. */
 export const UPKEEP: ActivityOptions = {
   taskQueue: TASK_QUEUES.providers,

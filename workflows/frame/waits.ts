@@ -189,7 +189,7 @@ function answerOf<Answer>(
 ): Promise<Answer | undefined> {
   return call().catch(async (error: unknown) => {
     if (!isActivityFailure(error)) throw error;
-    log.warn('the provider did not answer', { reason: reasonOf(error) });
+    log.warn('a call to the outside got no answer', { reason: reasonOf(error) });
     const wait = await transition(run, describe);
     await changeOrDeadline(run, { ...wait, waitMs: PROVIDER_PAUSE_MS });
     return undefined;
@@ -225,9 +225,15 @@ const KEYS = {
   waitingFor: defineSearchAttributeKey('WaitingFor', 'KEYWORD'),
 } as const;
 
+function reasonOfWait({ for: reason, review }: Wait): string {
+  if (review === undefined) return reason;
+  const rule = review.rule === null ? '' : ` (rule ${review.rule})`;
+  return `review${rule}${review.since === null ? '' : ` since ${review.since}`}`;
+}
+
 /** Shows operators what the workflow waits for. Search attributes are written only when that changes. */
 function show(wait: Wait): void {
-  setCurrentDetails(`Waiting for ${wait.for}${wait.until === null ? '' : ` until ${wait.until}`}.`);
+  setCurrentDetails(`Waiting for ${reasonOfWait(wait)}${wait.until === null ? '' : ` until ${wait.until}`}.`);
   const known = workflowInfo().typedSearchAttributes;
   const { work } = wait;
   if (known.get(KEYS.waitingFor) === work.waitingFor && known.get(KEYS.status) === work.status) return;

@@ -4,6 +4,7 @@ import type {
   IncomingTransferTransitions,
 } from '../../activities/incoming-transfers/activities.ts';
 import { complianceDecisions } from '../compliance/decisions.ts';
+import { reviewByRules } from '../compliance/reviews.ts';
 import type { ComplianceDecisionSignal } from '../frame/messages.ts';
 import { PROVIDER_CALL, TRANSITION } from '../frame/policies.ts';
 import { reconcileLoop } from '../frame/waits.ts';
@@ -26,10 +27,13 @@ export function incomingTransfer(undecided: readonly ComplianceDecisionSignal[] 
   return reconcileLoop(
     'incoming-transfer',
     advanceIncomingTransfer,
-    (next, id, { ask }) => {
+    (next, id, outside) => {
       switch (next.do) {
+        case 'review':
+          return reviewByRules('incoming-transfer', id, advanceIncomingTransfer, outside);
+
         case 'send-back':
-          return ask(
+          return outside.ask(
             () => sendBackIncomingTransfer(id),
             () => recordIncomingTransferSentBack(id),
           );

@@ -4,6 +4,7 @@ import type {
   OutgoingTransferTransitions,
 } from '../../activities/outgoing-transfers/activities.ts';
 import { complianceDecisions } from '../compliance/decisions.ts';
+import { reviewByRules } from '../compliance/reviews.ts';
 import type { ComplianceDecisionSignal } from '../frame/messages.ts';
 import { PROVIDER_CALL, TRANSITION } from '../frame/policies.ts';
 import { reconcileLoop } from '../frame/waits.ts';
@@ -31,16 +32,19 @@ export function outgoingTransfer(undecided: readonly ComplianceDecisionSignal[] 
   return reconcileLoop(
     'outgoing-transfer',
     advanceOutgoingTransfer,
-    (next, id, { ask }) => {
+    (next, id, outside) => {
       switch (next.do) {
+        case 'review':
+          return reviewByRules('outgoing-transfer', id, advanceOutgoingTransfer, outside);
+
         case 'submit':
-          return ask(
+          return outside.ask(
             () => submitOutgoingTransfer(id, next.attempt),
             (report) => recordOutgoingTransferSubmission(id, next.attempt, report),
           );
 
         case 'look-up':
-          return ask(
+          return outside.ask(
             () => lookUpOutgoingTransfer(id, next.count),
             (report) => recordOutgoingTransferLookUp(id, next.count, report),
           );

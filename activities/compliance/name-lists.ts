@@ -1,0 +1,189 @@
+import { createReadStream } from 'node:fs';
+import { access, constants, stat } from 'node:fs/promises';
+import { setImmediate as pause } from 'node:timers/promises';
+import { CsvError, parse } from 'csv-parse';
+import type { Logger } from 'pino';
+import { ConfigurationError } from '../../config/files.ts';
+import {
+  type Columns,
+  type ListedEntity,
+  NameList,
+  type NameListProblem,
+  readEntity,
+  readHeader,
+} from '../../domain/compliance/name-lists.ts';
+import type { ComplianceRule, NameRule } from '../../domain/compliance/rules.ts';
+import { measureNameList, nameListFailures } from '../frame/metrics.ts';
+
+/** Rows that are added to a list between two pauses. */
+const ROWS_PER_BATCH = 200;
+
+/** Temporal tries the judgement again: without its list a rule can neither stop nor pass a transfer. */
+export class NameListMissing extends Error {
+  constructor(rule: string) {
+    super(`the list of the rule ${rule} cannot be used`);
+    this.name = 'NameListMissing';
+  }
+}
+
+/** Why a file is no list: places and rules, never contents. */
+class NameListRefused extends Error {
+  constructor(reason: string) {
+    super(reason);
+    this.name = 'NameListRefused';
+  }
+}
+
+/** Throws for the first rule whose file is not there: a mistake in the settings, unlike a file whose content is broken. */
+export async function requireNameLists(rules: readonly ComplianceRule[]): Promise<void> {
+  for (const { name, file } of rules.filter((rule) => rule.kind === 'name')) {
+    await access(file, constants.R_OK).catch((error: unknown) => {
+      throw new ConfigurationError([`${file} cannot be read: ${reasonOf(error)} (rule "${name}")`]);
+    });
+  }
+}
+
+interface Loaded {
+  readonly list: NameList;
+  /** The file's modification time and size. */
+  readonly version: string;
+}
+
+/**
+ * The lists of the configured name rules. Before each search a changed file is read again; one that cannot be used leaves
+ * the list as it was.
+ */
+export class NameLists {
+  readonly #logger: Logger;
+  readonly #loaded = new Map<string, Loaded>();
+  /** The version of each file whose content cannot be used: it is not read again. */
+  readonly #refused = new Map<string, string>();
+  /** What has been reported of each file, so that it is reported once. */
+  readonly #reported = new Map<string, string>();
+  readonly #refreshing = new Map<string, Promise<void>>();
+  readonly #rules: readonly NameRule[];
+
+  constructor(rules: readonly ComplianceRule[], logger: Logger) {
+    this.#rules = rules.filter((rule) => rule.kind === 'name');
+    this.#logger = logger;
+  }
+
+  /** Reads every file that has changed. Never rejects: a list that cannot be used is logged and counted. */
+  async refreshAll(): Promise<void> {
+    await Promise.all(this.#rules.map((rule) => this.#refresh(rule)));
+  }
+
+  /** Whether one of the names is similar to a listed one, by the rule's list and threshold. */
+  async isListed(rule: NameRule, names: readonly string[]): Promise<boolean> {
+    await this.#refresh(rule);
+    const loaded = this.#loaded.get(rule.file);
+    if (loaded === undefined) throw new NameListMissing(rule.name);
+    for (const name of names) if (await withPauses(loaded.list.search(name, rule.threshold))) return true;
+    return false;
+  }
+
+  /** Once at a time for each file. */
+  #refresh(rule: NameRule): Promise<void> {
+    const running = this.#refreshing.get(rule.file);
+    if (running !== undefined) return running;
+    const refreshing = this.#refreshOnce(rule).finally(() => this.#refreshing.delete(rule.file));
+    this.#refreshing.set(rule.file, refreshing);
+    return refreshing;
+  }
+
+  async #refreshOnce({ name, file }: NameRule): Promise<void> {
+    let version = 'absent';
+    try {
+      version = await versionOf(file);
+      const before = this.#loaded.get(file);
+      if (version === before?.version) this.#reported.delete(file);
+      if (version === before?.version || version === this.#refused.get(file)) return;
+      const list = await readList(file);
+      if ((await versionOf(file)) !== version) throw new NameListRefused('was written while it was read');
+      refuseShrunk(list, before?.list);
+      this.#loaded.set(file, { list, version });
+      this.#reported.delete(file);
+      measureNameList(name, { entityCount: list.entityCount, modifiedMs: Number(version.split('/')[0]) });
+      this.#logger.info({ rule: name, entities: list.entityCount }, 'list of names read');
+    } catch (error) {
+      // The same content stays unusable; what the operating system says may be over at the next attempt.
+      if (isAboutContent(error)) this.#refused.set(file, version);
+      this.#report(name, file, version, error);
+    }
+  }
+
+  #report(rule: string, file: string, version: string, error: unknown): void {
+    const reason = reasonOf(error);
+    if (this.#reported.get(file) === `${version} ${reason}`) return;
+    this.#reported.set(file, `${version} ${reason}`);
+    nameListFailures.inc({ rule });
+    this.#logger.error({ rule, file, reason }, 'list of names cannot be used');
+  }
+}
+
+async function versionOf(file: string): Promise<string> {
+  const { mtimeMs, size } = await stat(file);
+  return `${mtimeMs}/${size}`;
+}
+
+async function readList(file: string): Promise<NameList> {
+  const list = new NameList();
+  let columns: Columns | null = null;
+  let batch: ListedEntity[] = [];
+  const rows = parse({ bom: true, info: true, skip_empty_lines: true });
+  const source = createReadStream(file);
+  source.on('error', (error) => rows.destroy(error)).pipe(rows);
+  try {
+    for await (const { record, info } of rows as AsyncIterable<ParsedRow>) {
+      if (columns === null) {
+        columns = accepted(readHeader(record));
+        continue;
+      }
+      batch.push(accepted(readEntity(record, columns, info.lines)));
+      if (batch.length < ROWS_PER_BATCH) continue;
+      await withPauses(list.add(batch));
+      batch = [];
+    }
+  } finally {
+    source.destroy();
+  }
+  await withPauses(list.add(batch));
+  if (list.entityCount === 0) throw new NameListRefused('has no entity');
+  return list;
+}
+
+interface ParsedRow {
+  readonly record: readonly string[];
+  readonly info: { readonly lines: number };
+}
+
+function accepted<Value extends object>(value: Value | NameListProblem): Value {
+  if ('message' in value) throw new NameListRefused(`line ${value.line} ${value.message}`);
+  return value;
+}
+
+/** A list that loses half of its entities has probably been cut off. Whoever means it restarts the workers. */
+function refuseShrunk(list: NameList, before: NameList | undefined): void {
+  if (before === undefined || list.entityCount * 2 > before.entityCount) return;
+  throw new NameListRefused(`has ${list.entityCount} entities, and had ${before.entityCount}`);
+}
+
+function isAboutContent(error: unknown): boolean {
+  return error instanceof NameListRefused || error instanceof CsvError;
+}
+
+/** Without what the file says: a parser's messages quote it. */
+function reasonOf(error: unknown): string {
+  if (error instanceof NameListRefused) return error.message;
+  if (error instanceof CsvError) return `line ${String(error.lines)}: ${error.code}`;
+  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
+}
+
+/** Lets the worker's other work go on between the slices of a search. */
+async function withPauses<Result>(work: Generator<void, Result>): Promise<Result> {
+  for (;;) {
+    const { done, value } = work.next();
+    if (done) return value;
+    await pause();
+  }
+}
