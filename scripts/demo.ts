@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { isJson, type Json, list, object, text } from './demo/demo-answers.ts';
+import { type Json, list, object, text } from './demo/demo-answers.ts';
 import { type Receiver, startReceiver } from './demo/demo-receiver.ts';
+import { Service } from './demo/demo-service.ts';
 import { type Endpoints, readEndpoints } from './frame/endpoints.ts';
 import { describeFailure, RemedyError } from './frame/remedy.ts';
 import { developmentToken } from './start/development-users.ts';
@@ -10,9 +10,6 @@ import { dataDirectory } from './start/start-environment.ts';
  * `npm run demo`: the main use case against the running service, with its own webhook receiver. Every step goes over
  * HTTP like a caller's; amounts stay the service's text.
  */
-const WAIT_LIMIT_MS = 60_000;
-const POLL_MS = 100;
-
 async function main(): Promise<void> {
   const directory = dataDirectory(process.env);
   const endpoints = readEndpoints(directory);
@@ -39,6 +36,8 @@ async function runMainJob(service: Service, receiver: Receiver, endpoints: Endpo
   step('Two clients open an account each at the sandbox bank');
   const ada = await service.client('Ada', 'Lovelace');
   const grace = await service.client('Grace', 'Hopper');
+  show('Ada Lovelace', `client ${ada}`);
+  show('Grace Hopper', `client ${grace}`);
   const [source, destination] = [await service.openAccount(ada), await service.openAccount(grace)];
   show('Ada', `account ${text(source, 'id')}, IBAN ${text(source, 'iban')}`);
   show('Grace', `account ${text(destination, 'id')}, IBAN ${text(destination, 'iban')}`);
@@ -86,9 +85,28 @@ async function runMainJob(service: Service, receiver: Receiver, endpoints: Endpo
     show('Workflow', `${endpoints.uiUrl}/namespaces/${endpoints.temporalNamespace}/workflows/${workflow}`);
   }
 
-  step("Ada's statement");
-  const statement = await service.get(`/accounts/${text(source, 'id')}/account-statements`);
-  printStatement(list(statement, 'accountStatements'));
+  step('Ada saves 60 GBP in a sub-account, which others pay by its ledger number');
+  const savings = await service.subAccount(source, 'Savings');
+  await service.pay(ada, source, '60.00', {
+    scope: 'internal',
+    destination: { type: 'client-account', accountId: text(savings, 'id') },
+  });
+  show('Savings', `60 GBP, paid in to ${text(source, 'iban')} with the reference ${text(savings, 'ledgerNumber')}`);
+
+  step('A company moves over from the bank, with its account and balance');
+  const migrated = await service.migratedAccount('Lakeside Mills Ltd', 84_000);
+  show('Lakeside Mills Ltd', `account ${text(migrated, 'id')} with ${migrated.availableBalance} GBP`);
+
+  await showStatement(service, text(source, 'id'));
+
+  step('Who did what to the sub-account');
+  const audit = await service.get(`/audit-entries?data.auditEntry.resourceId=${text(savings, 'id')}`);
+  for (const entry of list(audit, 'auditEntries')) {
+    show(
+      text(entry, 'occurredAt'),
+      `machine user ${text(entry, 'actor')}: ${text(entry, 'resource')} ${text(entry, 'action')}`,
+    );
+  }
 
   step('What the webhook receiver got, each with a good signature');
   await receiver.waitFor('outgoing-transfer-completed', text(external, 'id'));
@@ -98,112 +116,19 @@ async function runMainJob(service: Service, receiver: Receiver, endpoints: Endpo
   }
 }
 
-class Service {
-  readonly #endpoints: Endpoints;
-  readonly #token: string;
-
-  constructor(endpoints: Endpoints, token: string) {
-    this.#endpoints = endpoints;
-    this.#token = token;
+/** As a page, as a file for other programs, and the balance at an instant. */
+async function showStatement(service: Service, accountId: string): Promise<void> {
+  step("Ada's statement");
+  const entries = list(await service.get(`/accounts/${accountId}/account-statements`), 'accountStatements');
+  printStatement(entries);
+  const [first] = entries;
+  if (first !== undefined) {
+    const at = text(first, 'entryDateTime');
+    const balance = await service.get(`/accounts/${accountId}/balances?data.balance.at=${at}`);
+    show(`Balance at ${at}`, `${object(balance, 'balance').balance} GBP`);
   }
-
-  async post(path: string, code: string, data: unknown): Promise<Json> {
-    return this.#call('POST', path, JSON.stringify({ workflow: { code }, data }));
-  }
-
-  get(path: string): Promise<Json> {
-    return this.#call('GET', path);
-  }
-
-  async client(givenName: string, familyName: string): Promise<string> {
-    const identity = { type: 'individual', givenName, familyName, country: 'GB' };
-    const profile = { identityType: 'individual', residentialAddress: { country: 'GB', city: 'London' } };
-    const created = await this.post('/clients', 'direct', { client: { identity, profile } });
-    show(`${givenName} ${familyName}`, `client ${text(created, 'client', 'id')}`);
-    return text(created, 'client', 'id');
-  }
-
-  /** Opens an account and waits until the bank has opened it, through the workflow account-connection. */
-  async openAccount(clientId: string): Promise<Json> {
-    const created = await this.post('/accounts', 'client.issuing', { account: { clientId, currency: 'GBP' } });
-    const id = text(created, 'account', 'id');
-    return this.until(`/accounts/${id}`, 'account', ({ status }) => status === 'active');
-  }
-
-  /** The directory's result for a name and an account, in a word or two. */
-  async comparedName(clientId: string, account: Json, name: string): Promise<string> {
-    const [givenName = '', familyName = ''] = name.split(' ');
-    const bankAccount = {
-      accountNumber: text(account, 'accountNumber'),
-      routingCodes: object(account, 'routingCodes'),
-    };
-    const identity = { type: 'individual', givenName, familyName };
-    const answer = await this.post('/beneficiary-verifications', 'client.pay-uk.cop', {
-      beneficiary: { clientId, identity, bankAccount },
-    });
-    const { matched, reason, accountHolderName } = object(object(answer, 'beneficiaryVerification'), 'result');
-    if (matched === true) return 'matched';
-    return accountHolderName === null ? `${reason}` : `${reason}, the holder is ${accountHolderName}`;
-  }
-
-  /** Writes the amount as digits: money is never a float, not even here. */
-  async pay(clientId: string, from: Json, amount: string, to: Json): Promise<Json> {
-    const source = { type: 'client-account', accountId: text(from, 'id') };
-    const transfer = JSON.stringify({ clientId, currency: 'GBP', description: 'Demo', source, ...to });
-    const withAmount = transfer.replace(/^\{/, `{"amount":${amount},`);
-    const body = `{"workflow":{"code":"client.direct"},"data":{"outgoingTransfer":${withAmount}}}`;
-    return object(await this.#call('POST', '/outgoing-transfers', body), 'outgoingTransfer');
-  }
-
-  /** Pays like an outside payer: at the bank, which notifies the service by a signed callback. */
-  async payIn(account: Json): Promise<void> {
-    const body = {
-      amount: 250,
-      currency: 'GBP',
-      scheme: 'faster-payments',
-      senderName: 'Charles Babbage',
-      reference: 'Analytical Engine',
-      iban: text(account, 'iban'),
-    };
-    const answer = await fetch(`${this.#endpoints.sandboxUrl}/bank/payments-in`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    });
-    if (answer.status !== 201) throw new RemedyError(`The sandbox bank refused the payment: ${await answer.text()}`);
-  }
-
-  async until(path: string, name: string, holds: (resource: Json) => boolean): Promise<Json> {
-    const deadline = Date.now() + WAIT_LIMIT_MS;
-    for (;;) {
-      const resource = object(await this.get(path), name);
-      if (holds(resource)) return resource;
-      if (Date.now() > deadline) throw new RemedyError(`${path} did not get there: ${JSON.stringify(resource)}`);
-      await sleep(POLL_MS);
-    }
-  }
-
-  async forget(receiver: Receiver): Promise<void> {
-    if (receiver.subscriptionId !== null)
-      await this.#call('DELETE', `/webhook-subscriptions/${receiver.subscriptionId}`);
-  }
-
-  async #call(method: string, path: string, body?: string): Promise<Json> {
-    const headers = { authorization: `Bearer ${this.#token}`, 'content-type': 'application/json' };
-    const answer = await fetch(`${this.#endpoints.apiUrl}${path}`, {
-      method,
-      headers,
-      ...(body === undefined ? {} : { body }),
-    }).catch((error: unknown) => {
-      throw new RemedyError(`No service answers at ${this.#endpoints.apiUrl}. Run "npm start" in another terminal.`, {
-        cause: error,
-      });
-    });
-    const content = await answer.text();
-    if (!answer.ok) throw new RemedyError(`${method} ${path} answered ${answer.status}: ${content}`);
-    const parsed: unknown = JSON.parse(content);
-    return isJson(parsed) ? object(parsed, 'data') : {};
-  }
+  const file = await service.file(`/accounts/${accountId}/account-statements/export?format=camt.053`);
+  show('The same as camt.053', `${file.length} characters, ${file.split('<Ntry>').length - 1} entries`);
 }
 
 function printStatement(entries: readonly Json[]): void {
