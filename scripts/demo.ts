@@ -85,6 +85,18 @@ async function runMainJob(service: Service, receiver: Receiver, endpoints: Endpo
     show('Workflow', `${endpoints.uiUrl}/namespaces/${endpoints.temporalNamespace}/workflows/${workflow}`);
   }
 
+  await showMoreAccounts(service, ada, source);
+
+  step('What the webhook receiver got, each with a good signature');
+  await receiver.waitFor('outgoing-transfer-completed', text(external, 'id'));
+  await receiver.waitFor('outgoing-transfer-completed', text(internal, 'id'));
+  for (const { sequence, type, resourceId } of receiver.received) {
+    console.log(`  ${String(sequence).padStart(2)}  ${type.padEnd(34)} ${resourceId}`);
+  }
+}
+
+/** A sub-account, an account taken over from its bank, the statement, the audit log. */
+async function showMoreAccounts(service: Service, ada: string, source: Json): Promise<void> {
   step('Ada saves 60 GBP in a sub-account, which others pay by its ledger number');
   const savings = await service.subAccount(source, 'Savings');
   await service.pay(ada, source, '60.00', {
@@ -106,13 +118,6 @@ async function runMainJob(service: Service, receiver: Receiver, endpoints: Endpo
       text(entry, 'occurredAt'),
       `machine user ${text(entry, 'actor')}: ${text(entry, 'resource')} ${text(entry, 'action')}`,
     );
-  }
-
-  step('What the webhook receiver got, each with a good signature');
-  await receiver.waitFor('outgoing-transfer-completed', text(external, 'id'));
-  await receiver.waitFor('outgoing-transfer-completed', text(internal, 'id'));
-  for (const { sequence, type, resourceId } of receiver.received) {
-    console.log(`  ${String(sequence).padStart(2)}  ${type.padEnd(34)} ${resourceId}`);
   }
 }
 
