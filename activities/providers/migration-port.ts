@@ -11,7 +11,8 @@ export interface MigrationSource {
   /**
    * Hands the account over to the service, under the id that the first request names; a repetition under any id gives the
    * first answer. The stated balance joins the pooled position at that instant, as one statement entry: the provider reports
-   * nothing about the account before it, and every later payment and move as of any other account.
+   * nothing about the account before it, and every later payment and move as of any other account. An overdrawn account is
+   * refused, so that none is handed over that the service cannot store.
    */
   handOverAccount(request: HandOverRequest, call: CallOptions): Promise<AccountHandedOver | NotFound | Refused>;
   /** The balance with which an account was handed over. */

@@ -78,7 +78,9 @@ export async function findAccountToMigrate(
 
   const found = await lookUp(of, (call) => source.lookUpExistingAccount(id, call));
   const { iban } = checkExisting(of, wanted, client.reference, found);
-  if (await isIbanTaken(reader, { id: newAccountId, currency: wanted.currency }, iban)) throw ibanTaken(iban);
+  const taken = await isIbanTaken(reader, { id: newAccountId, currency: wanted.currency }, iban);
+  // Another request may have migrated this very account meanwhile: the transaction then gives this one its answer.
+  if (taken && (await findMigratedAccount(reader, asked)) === null) throw ibanTaken(null);
 
   const handedOver = await lookUp(of, (call) =>
     source.handOverAccount({ sourceId: id, accountId: newAccountId, alias }, call),

@@ -55,7 +55,8 @@ export async function migrateAccount(
   const { id, origin, details, openingMinor } = migrated;
   const { provider, sourceId, reference } = origin;
   await lockMigrations(tx, provider);
-  const before = await findMigratedAccount(tx, origin);
+  // A provider may know one account by several source ids: it hands it over under one id.
+  const before = (await findMigratedAccount(tx, origin)) ?? (await tx.find(ACCOUNT, id))?.id ?? null;
   if (before !== null) throw isHereAlready('account', origin, before);
   const now = await readClock(tx);
   const wanted = { ...migrated.account, method: 'built-in', provider, country: details.country } as const;

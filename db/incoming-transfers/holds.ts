@@ -1,4 +1,4 @@
-import { and, eq, sql } from 'drizzle-orm';
+import { and, eq, inArray, sql } from 'drizzle-orm';
 import type { Account } from '../../domain/accounts/accounts.ts';
 import { isInReview } from '../../domain/compliance/checks.ts';
 import { recordNotFound, refusal } from '../../domain/frame/errors.ts';
@@ -106,25 +106,30 @@ const UNMATCHED = prepared((db, given: Given<Pick<Account, 'provider' | 'currenc
     .where(
       and(
         eq(status, 'on-hold'),
-        eq(holdReason, 'no-match'),
+        inArray(holdReason, ['no-match', 'ambiguous-match']),
         eq(provider, given.provider),
         eq(currency, given.currency),
-        sql`(upper(replace(${receiverAccount} ->> 'iban', ' ', '')) = ${given.iban} OR ${receiverAccount} ->> 'accountNumber' = ${given.accountNumber})`,
+        // `matchPayment` decides; a number may lack its leading zero here.
+        sql`(upper(replace(${receiverAccount} ->> 'iban', ' ', '')) = ${given.iban}
+          OR ltrim(replace(${receiverAccount} ->> 'accountNumber', ' ', ''), '0') = ltrim(${given.accountNumber}, '0'))`,
       ),
     )
-    .orderBy(id);
+    .orderBy(id)
+    .for('update');
 });
 
 /**
- * Gives an account that has just come from its provider the payments to it that came before it and matched no account. What
- * the provider still holds is matched when it is released. The caller has locked out callbacks (`lockMigrations`).
+ * Gives an account that has just come from its provider the payments to it that came before it and matched no account, or
+ * several by their references. What the provider still holds is matched when it is released, what is in review when it is
+ * approved, and what an operator assigns or returns at this moment stays as the operator left it. The caller has locked the
+ * account, and locked out callbacks (`lockMigrations`).
  */
 export async function receiveEarlyArrivals(tx: Transaction, account: Account): Promise<void> {
   for (const found of await tx.run(UNMATCHED, account)) {
     const matched = await matchPayment(tx, namedReceiverOf(found));
     if (matched.match !== 'one' || matched.accountId !== account.id) continue;
     const { transfer, account: receiver, now } = await begin(tx, found.id, account.id);
-    if (transfer.status !== 'on-hold' || transfer.accountId !== null || receiver === null) continue;
+    if (receiver === null) continue;
     await assignCredit(tx, transfer, receiver);
     moveMoney(tx, now, settleFromSuspense(unmoved(transfer), receiver, decideArrival(receiver), now));
     await wakeIncoming(tx, transfer.id);

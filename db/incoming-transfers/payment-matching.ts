@@ -1,5 +1,5 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm';
-import { normalIban, normalRoutingCode } from '../../domain/accounts/bank-accounts.ts';
+import { normalAccountNumber, normalIban, normalRoutingCode } from '../../domain/accounts/bank-accounts.ts';
 import type { AccountId } from '../../domain/frame/ids.ts';
 import { ledgerNumbersIn } from '../../domain/frame/numbers.ts';
 import {
@@ -52,7 +52,7 @@ async function findByBankDetails(reader: Reader, payment: NamedReceiver): Promis
   const iban = receiver.iban === null ? null : normalIban(receiver.iban);
   const byIban = iban === null ? null : await find(sql`iban = ${iban}`);
   if (byIban !== null) return byIban;
-  // Normalized as accounts store them: a bank may write a sort code with dashes.
+  // Normalized as accounts store them: a bank may write a sort code with dashes, or a number of seven digits.
   const codes = Object.entries(receiver.routingCodes).map(([kind, code]) => [
     kind,
     normalRoutingCode(kind, code) ?? code,
@@ -62,7 +62,9 @@ async function findByBankDetails(reader: Reader, payment: NamedReceiver): Promis
     codes.map(([kind, code]) => sql`routing_codes ->> ${kind} = ${code}`),
     sql` OR `,
   );
-  return find(sql`account_number = ${receiver.accountNumber} AND (${anyCode})`);
+  const country = receiver.routingCodes['sort-code'] === undefined ? '' : 'GB';
+  const number = normalAccountNumber(receiver.accountNumber, { currency: payment.currency, country });
+  return find(sql`account_number = ${number ?? receiver.accountNumber} AND (${anyCode})`);
 }
 
 interface LedgerNumbers {
@@ -98,7 +100,7 @@ export async function lockReceiver(
   payment: NamedReceiver,
 ): Promise<{ readonly account: LockedAccount | null; readonly hold: HoldReason | null }> {
   let found = await matchPayment(tx, payment);
-  if (found.match === 'none') {
+  if (found.match !== 'one') {
     await awaitMigrations(tx, payment.provider);
     found = await matchPayment(tx, payment);
   }

@@ -275,7 +275,8 @@ export function isIban(iban: string): boolean {
   return check >= 2 && check <= 98 && remainder97(digits) === 1;
 }
 
-function normalAccountNumber(
+/** The number as stored; null for a wrong format. */
+export function normalAccountNumber(
   accountNumber: string,
   place: { readonly currency: string; readonly country: string },
 ): string | null {

@@ -115,6 +115,14 @@ describe('an account that is older than the service', () => {
   const handOver = (sourceId: string, ourReference: string) =>
     call('POST', `/bank/existing-accounts/${sourceId}/hand-over`, { ourReference, alias: 'Old' });
 
+  test('is not handed over while it is overdrawn', async () => {
+    const overdrawn = { ...account, sourceId: 'K-0', balance: -0.01, accountNumber: '80000000' };
+    expect((await call('POST', '/bank/existing-accounts', overdrawn)).status).toBe(201);
+    const refused = { status: 422, body: { error: { category: 'functional', code: 'account-overdrawn' } } };
+    expect(await handOver('K-0', randomUUID())).toMatchObject(refused);
+    expect((await call('GET', '/bank/existing-accounts/K-0')).body).toMatchObject({ ourReference: null });
+  });
+
   test('is handed over once, with the balance of that instant, also after a kill', async () => {
     expect((await call('POST', '/bank/existing-accounts', { sourceId: 'K-1', ...account, ...number })).status).toBe(
       201,

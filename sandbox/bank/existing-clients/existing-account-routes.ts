@@ -6,6 +6,7 @@ import { cut } from '../faults.ts';
 import { answer, notFound, readBody } from '../wire.ts';
 import {
   ACCOUNT_CLOSED,
+  ACCOUNT_OVERDRAWN,
   EXISTING_ACCOUNT_REQUEST,
   existingAccounts,
   findExistingAccount,
@@ -31,6 +32,7 @@ export function existingAccountRoutes(app: Hono<{ Bindings: HttpBindings }>, ban
     const isFirst = findExistingAccount(bank, sourceId)?.ourReference === null;
     const account = await handOverAccount(bank, sourceId, await readBody(c, HAND_OVER_REQUEST));
     if (isFirst && sourceId.startsWith('late-cut')) return cut(c);
+    if (account !== null && account.balanceMinor < 0n) return answer(c, 422, { error: ACCOUNT_OVERDRAWN });
     return outcome(c, account);
   });
 }

@@ -104,7 +104,7 @@ export async function handOverAccount(
   { ourReference, alias }: v.InferOutput<typeof HAND_OVER_REQUEST>,
 ): Promise<ExistingAccount | null> {
   const account = findExistingAccount(bank, sourceId);
-  if (account === null || account.status === 'closed') return account;
+  if (account === null || account.status === 'closed' || account.balanceMinor < 0n) return account;
   if (account.ourReference !== null) {
     await bank.settled();
     return account;
@@ -150,14 +150,12 @@ export async function handOverAccount(
   return handedOver;
 }
 
-/** The bank does not release a closed account. */
-export const ACCOUNT_CLOSED: Refusal = {
-  category: 'functional',
-  origin: 'provider',
-  code: 'account-closed',
-  message: 'The bank has closed the account.',
-  attributes: {},
-};
+function notReleased(code: string, message: string): Refusal {
+  return { category: 'functional', origin: 'provider', code, message, attributes: {} };
+}
+
+export const ACCOUNT_CLOSED = notReleased('account-closed', 'The bank has closed the account.');
+export const ACCOUNT_OVERDRAWN = notReleased('account-overdrawn', 'The account is overdrawn.');
 
 export function showExistingAccount(account: ExistingAccount) {
   const { balanceMinor, identifiers, ...shown } = account;

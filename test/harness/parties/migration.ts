@@ -12,8 +12,8 @@ export interface MigrationStage {
   readonly api: TestApi;
   /** The same service with other settings. */
   configured(change: (configuration: Configuration) => Configuration): Promise<TestApi>;
-  /** Counts the service's look-ups at the bank. */
-  readonly lookUps: { count: number };
+  /** Counts the service's look-ups at the bank, and says what happens after one for an account. */
+  readonly lookUps: { count: number; after: () => Promise<void> };
   /** What happens between the bank's answer to a hand-over and the service's transaction. */
   readonly handOvers: { after: () => Promise<void> };
   /** Everything that the API has logged. */
@@ -31,7 +31,7 @@ const TIMEOUT_MS = 1_500;
 export async function startMigrationStage(name: string): Promise<MigrationStage> {
   const directory = temporaryDirectory();
   const database = await createTestDatabase(name);
-  const lookUps = { count: 0 };
+  const lookUps = { count: 0, after: async () => {} };
   const handOvers = { after: async () => {} };
   const logged: string[] = [];
   const sink = new Writable({
@@ -96,7 +96,12 @@ function observed(url: string, { lookUps, handOvers }: Pick<MigrationStage, 'loo
     ...bank,
     lookUpClient: counted(bank.lookUpClient),
     lookUpBeneficiary: counted(bank.lookUpBeneficiary),
-    lookUpExistingAccount: counted(bank.lookUpExistingAccount),
+    lookUpExistingAccount: async (sourceId, call) => {
+      lookUps.count += 1;
+      const answer = await bank.lookUpExistingAccount(sourceId, call);
+      await lookUps.after();
+      return answer;
+    },
     handOverAccount: async (request, call) => {
       const answer = await bank.handOverAccount(request, call);
       await handOvers.after();
