@@ -219,6 +219,7 @@ describe('a ready-made account of the bank', () => {
           country,
           currency,
           ledgerNumber,
+          mainAccountId: null,
           method: 'built-in',
           serviceProvider: 'sandbox-bank',
           sourceId,
