@@ -108,7 +108,7 @@ describe('a delivery', () => {
     new Webhook(secret).verify(message?.text ?? '', message?.headers ?? {});
     expect(message?.body).toEqual({
       webhook: { module: 'clients', type: 'created' },
-      data: { client: { id, fullName: 'Ann Example' } },
+      data: { client: expect.objectContaining({ id, fullName: 'Ann Example', status: 'active' }) },
       connect: {},
       metadata: {
         sequence: 1,
