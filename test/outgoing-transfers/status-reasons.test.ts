@@ -162,7 +162,7 @@ describe('why an outgoing transfer failed or came back is in its answers, lists 
   test('when it was rolled too often, and when its receiver was closed; a cancelled one has none', async () => {
     const rolled = await fromTheBank({ transferDate: '2027-06-17' });
     await api.database.reader.statement(
-      `UPDATE outgoing_transfers SET roll_count = 5, scheme = 'chaps', transfer_date = '2027-06-15' WHERE id = $1`,
+      `UPDATE outgoing_transfers SET roll_count = 5, scheme = 'chaps', transfer_date = '2027-06-15', cut_off_at = '2027-06-15T17:00+01' WHERE id = $1`,
       [rolled.id],
     );
     await advance(rolled.id);

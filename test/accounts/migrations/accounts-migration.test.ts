@@ -219,7 +219,6 @@ describe('a ready-made account of the bank', () => {
           country,
           currency,
           ledgerNumber,
-          mainAccountId: null,
           method: 'built-in',
           serviceProvider: 'sandbox-bank',
           sourceId,
