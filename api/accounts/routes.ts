@@ -62,6 +62,7 @@ const postAccount = route(
       'client.migration': migrationWorkflow,
       'client.sub-account': subAccountWorkflow,
     },
+    firstWorkflow: 'client.issuing',
     response: fields({ account: accountShown }),
     responseConnect: migrationConnectShown,
     errors: [

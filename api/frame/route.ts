@@ -105,6 +105,8 @@ export interface Contract<
   /** Likewise for metadata.expand. */
   readonly expand?: readonly string[];
   readonly workflows?: Workflows;
+  /** The code that was the only one in an earlier release: its request keeps the names that clients generated then. */
+  readonly firstWorkflow?: string;
   readonly response: Data;
   /** By media type, an example of the file that the route answers with in place of the envelope (`fileRoute`). */
   readonly files?: Readonly<Record<string, string>>;

@@ -150,6 +150,15 @@ test.each<[name: string, id: string, change: (schemas: Json, paths: Json, webhoo
     ({ CreateClientRequest }) => CreateClientRequest.oneOf.pop(),
   ],
   [
+    'a choice of requests without the one there was',
+    'request-body-wrapped-in-one-of',
+    (schemas) => {
+      const { CreateClientDirectRequest: other, CreateProvisionedAccountCreditRequest: only } = schemas;
+      schemas.OtherRequest = { ...only, required: [...only.required, 'metadata'] };
+      schemas.CreateProvisionedAccountCreditRequest = { oneOf: [{ $ref: '#/components/schemas/OtherRequest' }, other] };
+    },
+  ],
+  [
     'another type in an answer',
     'response-property-type-changed',
     ({ Account }) => (Account.properties.availableBalance = { type: 'string' }),

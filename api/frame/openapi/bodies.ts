@@ -44,7 +44,7 @@ export function requestBodyOf(
   const name = pascalCase(contract.operationId);
   const codes = Object.entries(workflows);
   const references = codes.map(([code, workflow]) => {
-    const own = codes.length === 1 ? name : `${name}${pascalCase(code)}`;
+    const own = codes.length === 1 || code === contract.firstWorkflow ? name : `${name}${pascalCase(code)}`;
     return addRequest(components, contract, own, code, workflow);
   });
   const examples = Object.keys(workflows).flatMap((code) => {
@@ -60,7 +60,9 @@ export function requestBodyOf(
   const schema =
     references.length === 1 && only !== undefined
       ? only
-      : components.add('schemas', `${name}Request`, { oneOf: references });
+      : components.add('schemas', `${contract.firstWorkflow === undefined ? '' : 'Any'}${name}Request`, {
+          oneOf: references,
+        });
   return { required: true, content: { 'application/json': { schema, examples: Object.fromEntries(examples) } } };
 }
 
