@@ -9,6 +9,7 @@ import {
 import { followMainAccount } from '../../domain/accounts/sub-accounts.ts';
 import { type AccountPatch, type OpenItems, updateAccount } from '../../domain/accounts/updates.ts';
 import { recordNotFound, refusal } from '../../domain/frame/errors.ts';
+import type { EventEntry } from '../../domain/frame/events.ts';
 import type { AccountId } from '../../domain/frame/ids.ts';
 import { requireMove } from '../../domain/frame/moves.ts';
 import { recordPlugInClient } from '../clients/connections.ts';
@@ -17,7 +18,7 @@ import { type Given, prepared } from '../driver/queries/queries.ts';
 import { lookUpIn, updateRow } from '../driver/queries/rows.ts';
 import { appendAuditEntry, type Initiator } from '../frame/audit-entries.ts';
 import { readClock } from '../frame/clock.ts';
-import { appendEvents } from '../frame/events.ts';
+import { appendEvents, appendEventsToAccounts } from '../frame/events.ts';
 import { accounts } from '../frame/schema.ts';
 import { wake } from '../frame/workflow-wakeups.ts';
 import { wakeTransfersOf } from '../ledger/waiting-transfers.ts';
@@ -200,11 +201,30 @@ async function passOn(tx: Transaction, account: Account, now: Date): Promise<voi
   const { id } = account;
   await wakeTransfersOf(tx, sql`SELECT id FROM accounts WHERE id = ${id} OR main_account_id = ${id}`);
   if (account.mainAccountId !== null) return;
-  for (const row of await tx.run(LOCK_PENDING_SUB_ACCOUNTS, { id })) {
+  const followed = (await tx.run(LOCK_PENDING_SUB_ACCOUNTS, { id })).flatMap((row) => {
     const pending = accountOf(row);
-    const followed = followMainAccount(pending, account);
-    if (followed !== null) await saveAccount(tx, { row, account: pending, now }, followed);
-  }
+    const changed = followMainAccount(pending, account);
+    if (changed === null) return [];
+    requireAccountMoves([pending, ...changed.events.map((step) => step.account), changed.account]);
+    return [changed];
+  });
+  if (followed.length > 0) await saveFollowed(tx, followed, now);
+}
+
+const SAVE_FOLLOWED = `
+  UPDATE accounts SET status = followed.status, country = followed.country, revision = accounts.revision + 1
+  FROM unnest($1::uuid[], $2::text[], $3::text[]) AS followed (id, status, country) WHERE accounts.id = followed.id`;
+
+/** All at once: hundreds of sub-accounts may wait, and a main account that cannot be activated in time would stay pending. */
+async function saveFollowed(tx: Transaction, followed: readonly ChangedAccount[], now: Date): Promise<void> {
+  const saved = followed.map(({ account }) => account);
+  await tx.statement(SAVE_FOLLOWED, [
+    saved.map(({ id }) => id),
+    saved.map(({ status }) => status),
+    saved.map(({ country }) => country),
+  ]);
+  const events = followed.map(({ account, events }) => ({ accountId: account.id, entries: entriesOf(events) }));
+  await appendEventsToAccounts(tx, events, now);
 }
 
 /** Checks each step against the transition tables of accounts and of their connections. */
@@ -228,8 +248,11 @@ export async function appendAccountEvents(
   events: ChangedAccount['events'],
   occurredAt: Date,
 ): Promise<void> {
-  const entries = events.map(({ type, account }) => ({ type, data: { ...presentAccountInEvent(type, account) } }));
-  await appendEvents(tx, { module: 'accounts', resourceId: id, occurredAt, entries });
+  await appendEvents(tx, { module: 'accounts', resourceId: id, occurredAt, entries: entriesOf(events) });
+}
+
+function entriesOf(events: ChangedAccount['events']): EventEntry[] {
+  return events.map(({ type, account }) => ({ type, data: { ...presentAccountInEvent(type, account) } }));
 }
 
 export async function wakeAccountConnection(tx: Transaction, id: AccountId): Promise<void> {

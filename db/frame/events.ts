@@ -1,5 +1,6 @@
 import { stringify } from 'lossless-json';
 import type { EventEntry } from '../../domain/frame/events.ts';
+import type { AccountId } from '../../domain/frame/ids.ts';
 import type { Transaction } from '../driver/client.ts';
 import { newId } from './ids.ts';
 
@@ -48,6 +49,32 @@ function appendTo(module: EventModule, table: string): string {
 export async function appendEvents(tx: Transaction, event: Event): Promise<void> {
   if (event.entries.length === 0) return;
   await tx.statement(APPEND[event.module], eventsValues(event));
+}
+
+// The rows of the events go as one text, however many accounts there are.
+const APPEND_TO_ACCOUNTS = `
+  WITH appended AS (
+    SELECT * FROM json_to_recordset($1::json) AS appended (id uuid, account_id uuid, entry_count smallint, entries json)
+  ), resource AS (
+    UPDATE accounts SET event_sequence = event_sequence + entry_count FROM appended
+    WHERE accounts.id = account_id RETURNING appended.*, event_sequence - entry_count + 1 AS first_sequence
+  )
+  INSERT INTO events (id, entry_count, module, resource_id, first_sequence, occurred_at, entries)
+  SELECT id, entry_count, 'accounts', account_id, first_sequence, $2::timestamptz, entries FROM resource`;
+
+/** Appends the events of several accounts, which the caller has locked, in one statement. */
+export async function appendEventsToAccounts(
+  tx: Transaction,
+  events: readonly { readonly accountId: AccountId; readonly entries: readonly EventEntry[] }[],
+  occurredAt: Date,
+): Promise<void> {
+  const rows = events.map(({ accountId, entries }) => ({
+    id: newEventRowId(),
+    account_id: accountId,
+    entry_count: entries.length,
+    entries,
+  }));
+  await tx.statement(APPEND_TO_ACCOUNTS, [stringify(rows) ?? '[]', occurredAt]);
 }
 
 function eventsValues({ resourceId, occurredAt, entries }: Omit<Event, 'module'>): unknown[] {

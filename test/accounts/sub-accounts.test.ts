@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { patchAccount } from '../../db/accounts/accounts.ts';
 import { applyProviderMove } from '../../db/accounts/provider-moves.ts';
 import { advanceIncomingTransfer } from '../../db/incoming-transfers/incoming-transfers.ts';
 import { admitWaitingTransfers } from '../../db/outgoing-transfers/admissions.ts';
@@ -8,7 +9,7 @@ import type { ProviderAccountStatus } from '../../domain/accounts/connections.ts
 import { type AccountId, asId, type IncomingTransferId, type OutgoingTransferId } from '../../domain/frame/ids.ts';
 import { isLedgerNumber } from '../../domain/frame/numbers.ts';
 import { type Called, type CallOptions, type Json, startApi, type TestApi } from '../harness/api.ts';
-import { auditOf } from '../harness/audit.ts';
+import { auditOf, TESTER } from '../harness/audit.ts';
 import { type BuiltInAccounts, builtInAccounts, OPENED } from '../harness/built-in-accounts.ts';
 import { type MoneyWorld, moneyWorld } from '../harness/money.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';
@@ -240,6 +241,37 @@ describe('a sub-account of a pending main account', () => {
     expect(await bank.report(main.id, 'open', 1, { outcome: 'refused', error })).toBe('applied');
     expect((await read(sub.id)).status).toBe('declined');
     expect(await world.events(sub.id)).toEqual(['account-declined']);
+  });
+
+  test('follows it with all others, in as many statements as one alone', async () => {
+    // The provider knows the client from now on, so that neither activation records it.
+    await world.account(clientId);
+    const counts: number[] = [];
+    for (const number of [1, 12]) {
+      const main = await issued();
+      const subs: Json[] = [];
+      for (let made = 0; made < number; made += 1) subs.push(await subAccount(main.id));
+      const closed = await subAccount(main.id);
+      await becomes(closed.id, 'closed');
+      let statements = 0;
+      await api.database.transaction((tx) => {
+        const counted = new Proxy(tx, {
+          get: (target, name) => {
+            if (['execute', 'statement', 'run', 'first', 'find'].includes(String(name))) statements += 1;
+            const member: unknown = Reflect.get(target, name);
+            return typeof member === 'function' ? member.bind(target) : member;
+          },
+        });
+        return patchAccount(counted, asId<AccountId>(main.id), { status: 'active' }, TESTER);
+      });
+      counts.push(statements);
+      for (const { id } of subs) {
+        expect(await read(id)).toMatchObject({ status: 'active' });
+        expect(await world.events(id)).toEqual(['account-activated']);
+      }
+      expect((await read(closed.id)).status).toBe('closed');
+    }
+    expect(counts[1]).toBe(counts[0]);
   });
 
   test('waits for the main account alone: its caller can close it, not open or decline it', async () => {
@@ -516,6 +548,56 @@ describe('PATCH of a sub-account', () => {
     expect([(await read(main.id)).status, (await read(sub.id)).status]).toEqual(['suspended', 'pending']);
     await becomes(sub.id, 'closed');
     await becomes(main.id, 'closed');
+  });
+});
+
+describe('a payment out of a sub-account that comes back', () => {
+  async function completed(from: string): Promise<string> {
+    const { body } = await pay(external(from, await world.beneficiary(clientId)));
+    const { id } = body.data.outgoingTransfer;
+    expect((await report(id, { status: 'completed' })).status).toBe(200);
+    return id;
+  }
+
+  function report(id: string, outgoingTransfer: Json): Promise<Called> {
+    return api.call('PATCH', `/outgoing-transfers/${id}`, {
+      workflow: { code: 'client.direct' },
+      data: { outgoingTransfer },
+    });
+  }
+
+  test('is held while the main account is not active, and then credited', async () => {
+    const main = await world.account(clientId, { amount: 10 });
+    const sub = await subAccount(main);
+    await settles(internal(main, sub.id));
+    const id = await completed(sub.id);
+    await becomes(main, 'suspended');
+    expect((await report(id, { returned: true })).status).toBe(200);
+    const back = (await incomingOf(sub.id)).find(({ status }) => status === 'on-hold');
+    expect(back?.statusReason.code).toBe('account.status.not_active');
+    expect(await world.balance(sub.id)).toEqual({ available: 0, receivable: 10 });
+    await becomes(main, 'active');
+    await advanceIncoming(back?.id);
+    expect(await world.balance(sub.id)).toEqual({ available: 10, receivable: 0 });
+  });
+
+  test('after it was closed is held for an operator, who gives it to the main account', async () => {
+    const main = await world.account(clientId, { amount: 10 });
+    const sub = await subAccount(main);
+    await settles(internal(main, sub.id));
+    const id = await completed(sub.id);
+    await becomes(sub.id, 'closed');
+    const returned = await report(id, { returned: true });
+    expect(returned.status, returned.text).toBe(200);
+    const { body } = await api.call('GET', '/incoming-transfers?data.incomingTransfer.status=on-hold');
+    const back = body.data.incomingTransfers.find(({ accountId }: Json) => accountId === null);
+    expect(back).toMatchObject({ amount: 10, statusReason: { code: 'incoming.match.none' } });
+    const assigned = await api.call('POST', `/incoming-transfers/${back.id}/assign`, {
+      workflow: { code: 'direct' },
+      data: { incomingTransfer: { accountId: main } },
+    });
+    expect(assigned.status, assigned.text).toBe(200);
+    expect(await world.balance(main)).toEqual({ available: 10, receivable: 0 });
   });
 });
 
