@@ -14,6 +14,11 @@ import type { TransferRules } from '../domain/outgoing-transfers/drafts.ts';
 import { type PollingLoop, pollingLoop, reasonOf } from './polling.ts';
 
 const LOOK_INTERVAL_MS = 15_000;
+/**
+ * Processes with different configurations, as during a deployment, would each move a transfer to its own cut-off, over and over:
+ * so a process compares cut-offs when it starts, which is when it reads them, and then only now and then.
+ */
+const CUT_OFFS_INTERVAL_MS = 3_600_000;
 const TRANSFERS_AT_ONCE = 100;
 /** Transactions at a time; the remaining connections serve payers. */
 const LANES = 4;
@@ -35,9 +40,11 @@ interface CalendarChanges {
 export function calendarChanges(options: CalendarChanges & { readonly intervalMs?: number }): PollingLoop {
   const { database, logger, rules } = options;
   const announce = announcer(options);
-  const moveAll = mover(options);
+  let stopping = false;
+  const moveAll = mover(options, () => stopping);
   let behind = '';
-  return pollingLoop({
+  let cutOffsComparedAt = Number.NEGATIVE_INFINITY;
+  const loop = pollingLoop({
     name: 'calendars',
     intervalMs: options.intervalMs ?? LOOK_INTERVAL_MS,
     logger,
@@ -47,15 +54,28 @@ export function calendarChanges(options: CalendarChanges & { readonly intervalMs
       behind = stale;
       if (stale !== '') return false;
       const { schemes } = rules;
+      const startedAt = performance.now();
+      const comparesCutOffs = startedAt - cutOffsComparedAt >= CUT_OFFS_INTERVAL_MS;
+      const isInForce = (schedule: PendingSchedule) =>
+        comparesCutOffs
+          ? schemes.isInForce(schedule, { transferDate: schedule.transferDate, cutOff: schedule.cutOffAt })
+          : schemes.isOpen(schedule, schedule.transferDate);
       for (const schedule of await listPendingSchedules(database.reader)) {
-        const { transferDate, cutOffAt: cutOff } = schedule;
         // A scheme that is no longer configured has no dates.
-        if (!schemes.knows(schedule.scheme) || schemes.isInForce(schedule, { transferDate, cutOff })) continue;
-        await moveAll(schedule);
+        if (schemes.knows(schedule.scheme) && !isInForce(schedule)) await moveAll(schedule);
       }
+      if (comparesCutOffs) cutOffsComparedAt = startedAt;
       return false;
     },
   });
+  return {
+    ...loop,
+    // A change can concern a million transfers; the process that starts next goes on with them.
+    stop: () => {
+      stopping = true;
+      return loop.stop();
+    },
+  };
 }
 
 const BEHIND = 'another process has read other calendar files: this one moves no transfers';
@@ -77,8 +97,11 @@ function announcer({ database, rules }: CalendarChanges): () => Promise<readonly
   };
 }
 
-/** Moves every pending transfer of a schedule. A failure on one is logged once, retried at each look, and stops no other. */
-function mover({ database, rules, logger }: CalendarChanges): (schedule: PendingSchedule) => Promise<void> {
+/** Moves every pending transfer of a schedule. A failure on one is logged once, retried at a later look, and stops no other. */
+function mover(
+  { database, rules, logger }: CalendarChanges,
+  isStopping: () => boolean,
+): (schedule: PendingSchedule) => Promise<void> {
   const failing = new Set<OutgoingTransferId>();
 
   async function move(id: OutgoingTransferId): Promise<boolean> {
@@ -97,16 +120,17 @@ function mover({ database, rules, logger }: CalendarChanges): (schedule: Pending
   return async (schedule) => {
     let moved = 0;
     let after: OutgoingTransferId | null = null;
+    if (isStopping()) return;
     do {
       const from: OutgoingTransferId | null = after;
       const ids = await listPendingOfSchedule(database.reader, schedule, TRANSFERS_AT_ONCE, from);
       after = ids.length === TRANSFERS_AT_ONCE ? (ids.at(-1) ?? null) : null;
       const waiting = ids.values();
       const lane = async () => {
-        for (const id of waiting) if (await move(id)) moved += 1;
+        for (const id of waiting) if (!isStopping() && (await move(id))) moved += 1;
       };
       await Promise.all(Array.from({ length: LANES }, lane));
-    } while (after !== null);
+    } while (after !== null && !isStopping());
     const { scheme, currency, transferDate } = schedule;
     if (moved > 0) logger.info({ scheme, currency, transferDate, moved }, 'transfers moved by a calendar or cut-off');
   };

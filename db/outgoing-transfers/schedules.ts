@@ -37,11 +37,12 @@ export function listPendingSchedules(reader: Reader): Promise<PendingSchedule[]>
   return reader.statement<PendingSchedule>(PENDING_SCHEDULES, []);
 }
 
+// A plan for any parameters must find its page by index too: with "$5 IS NULL OR id > $5" it passes over all ids before it.
 const PENDING_OF_SCHEDULE = `
   SELECT id FROM outgoing_transfers
   WHERE status = 'pending' AND scheme = $1 AND currency = $2 AND transfer_date = $3::date
     AND coalesce(cut_off_at, '-infinity') = coalesce($4::timestamptz, '-infinity')
-    AND ($5::uuid IS NULL OR id > $5::uuid)
+    AND id > coalesce($5::uuid, '00000000-0000-0000-0000-000000000000')
   ORDER BY id LIMIT $6`;
 
 /** The pending transfers of a schedule by id, from after `after`. */

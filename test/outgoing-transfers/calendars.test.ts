@@ -1,7 +1,9 @@
 import { pino } from 'pino';
+import postgres from 'postgres';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Configuration, loadConfiguration, localConfigurationFiles } from '../../config/configuration.ts';
 import { advanceOutgoingTransfer } from '../../db/outgoing-transfers/outgoing-transfers.ts';
+import { listPendingOfSchedule } from '../../db/outgoing-transfers/schedules.ts';
 import { asId, type OutgoingTransferId } from '../../domain/frame/ids.ts';
 import { decidePendingTransfer, type PendingTransfer } from '../../domain/outgoing-transfers/outgoing-transfers.ts';
 import { calendarChanges } from '../../loops/calendars.ts';
@@ -86,6 +88,11 @@ async function make(scheme: string, transferDate: string, amount = 1): Promise<s
   const answer = await post(scheme, transferDate, amount);
   expect(answer.status, answer.text).toBe(201);
   return answer.body.data.outgoingTransfer.id;
+}
+
+async function cancel(id: string): Promise<number> {
+  const body = { workflow: { code: 'client.direct' }, data: { outgoingTransfer: { status: 'cancelled' } } };
+  return (await api.call('PATCH', `/outgoing-transfers/${id}`, body)).status;
 }
 
 async function read(id: string): Promise<Json> {
@@ -222,6 +229,57 @@ describe('a day that a calendar newly closes', () => {
     expect(await rescheduled(id)).toHaveLength(1);
   });
 
+  test('leaves a transfer that its caller cancels at that moment as it is, moved before or not', async () => {
+    const ids: string[] = [];
+    for (let made = 0; made < 12; made += 1) ids.push(await make('chaps', MONDAY));
+    own.close(MONDAY);
+    api.services.configuration.calendars.reload();
+    startLoop();
+    startLoop(anotherConfiguration());
+    const cancelled = ids.filter((_, index) => index % 2 === 0);
+    const statuses = await Promise.all(cancelled.map(cancel));
+    expect(statuses).toEqual(cancelled.map(() => 200));
+    for (const id of ids) {
+      if (!cancelled.includes(id)) await onceMoved(id, TUESDAY);
+      const shown = await read(id);
+      expect(shown).toMatchObject({ status: cancelled.includes(id) ? 'cancelled' : 'pending', rollCount: 0 });
+      expect(await rescheduled(id)).toHaveLength(shown.transferDate === TUESDAY ? 1 : 0);
+    }
+  });
+
+  test('does not keep its process from stopping: what is not moved yet is moved by the next one', async () => {
+    const ids: string[] = [];
+    for (let made = 0; made < 12; made += 1) ids.push(await make('chaps', MONDAY));
+    own.close(MONDAY);
+    api.services.configuration.calendars.reload();
+    const { database: all, services } = api;
+    const calendars = services.configuration.calendars.current.size;
+    let transactions = 0;
+    let stopped = Promise.resolve();
+    const stopping = calendarChanges({
+      database: {
+        ...all,
+        transaction: (work, options) => {
+          transactions += 1;
+          // Each calendar has been put in force; the next one moves a transfer.
+          if (transactions === calendars + 1) stopped = stopping.stop();
+          return all.transaction(work, options);
+        },
+      },
+      rules: services.configuration,
+      logger: pino({ level: 'silent' }),
+    });
+    stopping.start();
+    await until(
+      async () => transactions,
+      (begun) => begun > calendars,
+    );
+    await stopped;
+    expect((await Promise.all(ids.map(rescheduled))).flat()).toHaveLength(1);
+    startLoop();
+    for (const id of ids) await onceMoved(id, TUESDAY);
+  });
+
   test('moves a transfer in the same way if its workflow looks first, even after the cut-off of that day', async () => {
     const id = await make('chaps', MONDAY, 5_000);
     own.close(MONDAY);
@@ -232,6 +290,32 @@ describe('a day that a calendar newly closes', () => {
     );
     expect(await read(id)).toMatchObject({ transferDate: TUESDAY, rollCount: 0, originalTransferDate: MONDAY });
   });
+});
+
+test('each page of transfers to move begins at its place in the index, whatever plan Postgres keeps', async () => {
+  let page = '';
+  const reader = {
+    ...api.database.reader,
+    statement: async (text: string) => {
+      page = text;
+      return [];
+    },
+  };
+  const schedule = { scheme: 'chaps', currency: 'GBP', transferDate: MONDAY, cutOffAt: null };
+  await listPendingOfSchedule(reader, schedule, 100);
+  const hand = postgres(database.url, { max: 1 });
+  try {
+    await hand`SET plan_cache_mode = force_generic_plan`;
+    for (const method of ['seqscan', 'sort', 'bitmapscan']) await hand.unsafe(`SET enable_${method} = off`);
+    await hand.unsafe(`PREPARE page AS ${page}`);
+    const rows = await hand.unsafe(`EXPLAIN EXECUTE page('chaps', 'GBP', '${MONDAY}', NULL, NULL, 100)`);
+    const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+    expect(plan).toContain('using outgoing_transfers_pending_schedules');
+    expect(plan).toMatch(/Index Cond: .*\(id > /);
+    expect(plan).not.toContain('Filter');
+  } finally {
+    await hand.end();
+  }
 });
 
 describe('a process that has not read the newest calendar', () => {
@@ -312,6 +396,26 @@ describe('a cut-off that the configuration changes', () => {
         { before: { cutOffDateTime: '2027-06-21T16:00:00' }, after: { cutOffDateTime: '2027-06-21T14:00:00' } },
       ]);
       expect(await read(other)).toEqual(before);
+    } finally {
+      earlier.remove();
+    }
+  });
+
+  test('moves a transfer once, though a process with the former configuration still runs', async () => {
+    const id = await make('chaps', MONDAY);
+    const earlier = ownCalendar({ schemes: { chaps: { cutOff: '15:00' } } });
+    try {
+      const former = startLoop();
+      await onceLooked(former);
+      const present = startLoop(anotherConfiguration(earlier));
+      await until(
+        () => read(id),
+        ({ cutOffDateTime }) => cutOffDateTime === '2027-06-21T14:00:00',
+      );
+      await onceLooked(former);
+      await onceLooked(present);
+      expect(await rescheduled(id)).toHaveLength(1);
+      expect(await read(id)).toMatchObject({ cutOffDateTime: '2027-06-21T14:00:00' });
     } finally {
       earlier.remove();
     }
