@@ -219,7 +219,15 @@ function loggedEvent({ position, resourceId: _, ...event }: Logged): LoggedEvent
 function keptPosition(directory: string) {
   const file = join(directory, 'listener-position');
   return {
-    read: () => (existsSync(file) ? Number(readFileSync(file, 'utf8')) : null),
+    read: () => {
+      if (!existsSync(file)) return null;
+      const text = readFileSync(file, 'utf8').trim();
+      // A disk that was full or lost power may leave it empty, which must not mean the beginning of the log.
+      if (/^\d{1,15}$/.test(text)) return Number(text);
+      throw new RemedyError(
+        `${file} holds no position. Begin at an instant with --from, or delete the file to begin now.`,
+      );
+    },
     write: (position: number) => {
       writeFileSync(`${file}.new`, `${position}\n`);
       renameSync(`${file}.new`, file);

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
@@ -205,6 +205,18 @@ test('--from goes back to an instant, and --secret signs from then on', async ()
   await until(() => next.every((id) => receiver.received.some((one) => one.id === id)));
   expect(receiver.received.map(({ id }) => id).filter((id) => !sent.has(id))).toEqual(next);
 });
+
+test.each(['', 'twelve\n', '-1\n'])(
+  'a damaged position (%j) is refused in one line, and --from replaces it',
+  async (text) => {
+    writeFileSync(join(directory.path, 'listener-position'), text);
+    const refused = listen('--forward-to', receiver.url);
+    expect(await refused.ended()).toBe(1);
+    expect(refused.output()).toContain('listener-position holds no position. Begin at an instant with --from');
+    expect(receiver.received).toEqual([]);
+    await listening('--from', '2100-01-01T00:00:00Z');
+  },
+);
 
 test('a wrong command line is refused in one line', async () => {
   const url = ['--forward-to', 'http://127.0.0.1:1/'];
