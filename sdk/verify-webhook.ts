@@ -22,7 +22,7 @@ interface UnknownEvent {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** As Node's `request.headers`, or fetch's `Headers`. */
+/** As Node's `request.headers` or `request.headersDistinct`, or fetch's `Headers`. */
 export type WebhookHeaders = Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /**
@@ -61,6 +61,6 @@ function verified(body: string | Buffer, headers: Record<string, string>, secret
 function plainHeaders(headers: WebhookHeaders): Record<string, string> {
   const entries = headers instanceof Headers ? [...headers] : Object.entries(headers);
   return Object.fromEntries(
-    entries.flatMap(([name, value]) => (typeof value === 'string' ? [[name.toLowerCase(), value]] : [])),
+    entries.flatMap(([name, value]) => (value === undefined ? [] : [[name.toLowerCase(), [value].flat().join(' ')]])),
   );
 }

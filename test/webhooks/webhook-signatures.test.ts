@@ -107,8 +107,10 @@ describe('verifyWebhook', () => {
     const [, both] = deliveries;
     const asFetch = new Headers(both.headers);
     const upper = Object.fromEntries(Object.entries(both.headers).map(([name, value]) => [name.toUpperCase(), value]));
+    const distinct = Object.fromEntries(Object.entries(both.headers).map(([name, value]) => [name, [value]]));
     for (const given of [
       verifyWebhook(both.text, both.headers, secrets[0]),
+      verifyWebhook(both.text, distinct, secrets[0]),
       verifyWebhook(Buffer.from(both.text), asFetch, secrets[1]),
       verifyWebhook(new TextEncoder().encode(both.text), upper, [newSecret(), secrets[1]]),
     ]) {
