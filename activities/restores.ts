@@ -1,6 +1,6 @@
 import type { Initiator } from '../db/frame/audit-entries.ts';
 import { releaseHeldTransfer } from '../db/incoming-transfers/holds.ts';
-import { recordReturn, returnIncomingTransfer } from '../db/incoming-transfers/incoming-transfers.ts';
+import { adoptReturn } from '../db/incoming-transfers/incoming-transfers.ts';
 import { receivePayment } from '../db/incoming-transfers/provisioned-account-credits.ts';
 import { listCurrencies, type Position, readStandings } from '../db/ledger/reconciliation.ts';
 import { adoptPayment } from '../db/outgoing-transfers/outgoing-transfers.ts';
@@ -111,10 +111,7 @@ async function settleReturn(
 ): Promise<void> {
   await database.transaction(async (tx) => {
     const arrival = await findArrival(tx, provider, reference);
-    if (arrival === null) return;
-    const id = asId<IncomingTransferId>(arrival.id);
-    if (arrival.status === 'on-hold') await returnIncomingTransfer(tx, id, initiator);
-    await recordReturn(tx, id);
+    if (arrival !== null) await adoptReturn(tx, asId<IncomingTransferId>(arrival.id), initiator);
   });
 }
 

@@ -6,6 +6,7 @@ import {
   decideArrival,
   type IncomingTransfer,
   type IncomingTransferStep,
+  isFinalIncomingTransferStatus,
   waitOfHold,
 } from '../../domain/incoming-transfers/incoming-transfers.ts';
 import {
@@ -137,16 +138,34 @@ export async function returnIncomingTransfer(
       'This is a payment of ours that came back: it has no payer to go back to, and can only be assigned.';
     throw refusal('common.state.illegal_transition', [ENTITY, 'status', transfer.status], message);
   }
+  await failAsReturned(tx, { transfer, account, now }, initiator);
+}
+
+/**
+ * After a restore: the provider has returned money that the restored row still holds or reviews. Nothing is left to decide, and
+ * nothing is sent again.
+ */
+export async function adoptReturn(tx: Transaction, id: IncomingTransferId, initiator: Initiator): Promise<void> {
+  const begun = await begin(tx, id);
+  if (!isFinalIncomingTransferStatus(begun.transfer.status)) await failAsReturned(tx, begun, initiator);
+  await recordReturn(tx, id);
+}
+
+async function failAsReturned(
+  tx: Transaction,
+  { transfer, account, now }: Awaited<ReturnType<typeof begin>>,
+  initiator: Initiator,
+): Promise<void> {
   moveMoney(tx, now, failFromSuspense(unmoved(transfer), account, 'operator.returned', now));
   appendAuditEntry(tx, {
     initiator,
     resource: 'incoming-transfer',
-    resourceId: id,
+    resourceId: transfer.id,
     action: 'returned',
     before: { status: transfer.status },
     after: { status: 'failed' },
   });
-  await wakeIncoming(tx, id);
+  await wakeIncoming(tx, transfer.id);
 }
 
 function notOnHold(transfer: IncomingTransfer): Error {

@@ -92,14 +92,14 @@ export async function listHeldByProvider(reader: Reader, provider: string): Prom
 }
 
 const ARRIVAL = prepared((db, given: Given<PaymentInKey>) => {
-  const { id, status, sendBackStatus, provider, serviceProviderId } = incomingTransfers;
+  const { id, provider, serviceProviderId } = incomingTransfers;
   return db
-    .select({ id, status, sendBackStatus })
+    .select({ id })
     .from(incomingTransfers)
     .where(and(eq(provider, given.provider), eq(serviceProviderId, given.serviceProviderId)));
 });
 
-/** The incoming transfer of a payment in, and whether its money is still in suspense. */
+/** The incoming transfer of a payment in. */
 export function findArrival(reader: Reader, provider: string, serviceProviderId: string) {
   return reader.first(ARRIVAL, { provider, serviceProviderId });
 }

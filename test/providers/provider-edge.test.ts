@@ -4,6 +4,7 @@ import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { accountProviderCalls, accountTransitions } from '../../activities/accounts/activities.ts';
 import type { ActivityDependencies } from '../../activities/frame/dependencies.ts';
+import { incomingTransferProviderCalls } from '../../activities/incoming-transfers/activities.ts';
 import {
   outgoingTransferProviderCalls,
   outgoingTransferTransitions,
@@ -11,6 +12,8 @@ import {
 import type { Provider } from '../../activities/providers/port.ts';
 import { createSandboxBank } from '../../activities/providers/sandbox-bank.ts';
 import { catchUpWithProviders } from '../../activities/restores.ts';
+import { decideComplianceCheck } from '../../db/compliance/checks.ts';
+import type { Transaction } from '../../db/driver/client.ts';
 import { type Json, startApi, type TestApi } from '../harness/api.ts';
 import { TESTER } from '../harness/audit.ts';
 import { type BuiltInAccounts, builtInAccounts } from '../harness/built-in-accounts.ts';
@@ -24,6 +27,7 @@ import {
   startSandbox,
   temporaryDirectory,
 } from '../harness/servers/sandbox.ts';
+import { modes } from '../harness/transfers/reviews.ts';
 
 // Money between the service and the real bank, activity by activity as the workflows call them: only the bank's own
 // statement moves a payment, by exactly what it says, and nothing leaves unless its row requires it.
@@ -361,6 +365,34 @@ describe('a payment of other money than the transfer is for a person', () => {
     expect(await available()).toBeCloseTo(before - 10.2, 10);
   });
 });
+
+test.each(['before', 'after'])(
+  'money that arrived %s the backup, was rejected and went back is booked as returned after a restore, not reviewed again',
+  async (arrival) => {
+    const from = new Date();
+    const configuration = modes('external', 'none')(dependencies.configuration);
+    const adopt = () =>
+      catchUpWithProviders(
+        { ...dependencies, configuration, initiator: TESTER },
+        { from, to: new Date(Date.now() + 60_000) },
+      );
+    await bank('POST', '/faults', { callbacks: 'held' });
+    const money = { amount: 30.1, currency: 'GBP', scheme: 'faster-payments', reference: account.ledgerNumber };
+    const { paymentId } = await bank('POST', '/payments-in', money);
+    if (arrival === 'before') await adopt();
+    const back = { ourReference: crypto.randomUUID(), amount: '30.10', currency: 'GBP', code: 'AC04' };
+    await bank('POST', `/payments-in/${paymentId}/send-back`, back);
+    for (const _ of ['once', 'again']) await adopt();
+    const query = `data.incomingTransfer.serviceProviderId=${paymentId}`;
+    const [shown] = (await api.call('GET', `/incoming-transfers?${query}`)).body.data.incomingTransfers;
+    expect(shown).toMatchObject({ status: 'failed', accountId: account.id });
+    expect(await world.balance(account.id)).toEqual({ available: 100, receivable: 0 });
+    expect(await run(incomingTransferProviderCalls(dependencies).sendBackIncomingTransfer, shown.id)).toBe(true);
+    const approve = (tx: Transaction) =>
+      decideComplianceCheck(tx, { type: 'incoming-transfer', id: shown.id }, 'all-passed', TESTER, configuration);
+    await expect(api.database.transaction(approve)).rejects.toThrow('nothing is left to decide');
+  },
+);
 
 /** The bank has paid it, as before a restore. */
 async function submitBehindOurBack(id: string, amount: number): Promise<void> {
