@@ -108,8 +108,10 @@ export async function randomDifferences(
   seed: number,
   count: number,
   report: (difference: string) => void = () => {},
+  onCompared: (cases: number) => void = () => {},
 ): Promise<string[]> {
   const differences: string[] = [];
+  let compared = 0;
   const starts = Array.from({ length: Math.ceil(count / BATCH) }, (_, index) => index * BATCH).values();
   const compareBatches = async () => {
     for (const start of starts) {
@@ -118,6 +120,8 @@ export async function randomDifferences(
       const found = await differencesIn(service, cases, (index) => `seed ${seed}, case ${start + index}`);
       for (const difference of found) report(difference);
       differences.push(...found);
+      compared += cases.length;
+      onCompared(compared);
     }
   };
   await Promise.all(Array.from({ length: BATCHES_AT_ONCE }, compareBatches));
