@@ -6,6 +6,7 @@ import { RULE_KINDS } from '../../domain/compliance/rules.ts';
 import { refusal } from '../../domain/frame/errors.ts';
 import type { IncomingTransferId, OutgoingTransferId } from '../../domain/frame/ids.ts';
 import { ruleFor } from '../../domain/outgoing-transfers/requirement-rules.ts';
+import type { Tag } from '../frame/openapi/tags.ts';
 import { route } from '../frame/route.ts';
 import { named } from '../frame/schemas/named.ts';
 import { dateTime, fields, nullable, optional, picklist, text, uuid } from '../frame/schemas/schemas.ts';
@@ -94,82 +95,59 @@ async function requireExternalReviews(reader: Reader, services: Services, type: 
   throw refusal('compliance.external.not_enabled', ['complianceCheck', 'id', id], message);
 }
 
-const getIncomingCheck = route(
-  {
-    method: 'GET',
-    path: '/incoming-transfers/{id}/compliance-check',
-    operationId: 'getIncomingTransferComplianceCheck',
-    ...GET_TEXTS,
+/** The two routes of one direction's checks. */
+function checkRoutes(
+  type: CheckedType,
+  named: { readonly path: string; readonly entity: string; readonly tag: string },
+) {
+  const contract = {
+    path: `/${named.path}/{id}/compliance-check`,
+    tag: named.tag,
+    params: { id: uuid<IncomingTransferId | OutgoingTransferId>() },
+    response: fields({ complianceCheck: checkShown }),
+  } as const;
+  const get = route(
+    {
+      ...contract,
+      method: 'GET',
+      operationId: `get${named.entity}ComplianceCheck`,
+      ...GET_TEXTS,
+      errors: READ_ERRORS,
+      examples: { response: IN_REVIEW_EXAMPLE },
+    },
+    ({ params, services }) => readCheck(services.database.reader, type, params.id),
+  );
+  const patch = route(
+    {
+      ...contract,
+      method: 'PATCH',
+      operationId: `update${named.entity}ComplianceCheck`,
+      ...PATCH_TEXTS,
+      roles: ['compliance'],
+      workflows: { direct: patchCheck },
+      errors: WRITE_ERRORS,
+      examples: { requests: { direct: { data: DECISION_EXAMPLE } }, response: APPROVED_EXAMPLE },
+    },
+    async ({ params: { id }, body, services, initiator, write }) =>
+      write(async (tx) => {
+        await requireExternalReviews(tx, services, type, id);
+        const decision = body.data.complianceCheck.procedureResult;
+        await decideComplianceCheck(tx, { type, id }, decision.result, initiator, services.configuration);
+        return readCheck(tx, type, id);
+      }),
+  );
+  return [get, patch];
+}
+
+export const complianceCheckRoutes = [
+  ...checkRoutes('incoming-transfer', {
+    path: 'incoming-transfers',
+    entity: 'IncomingTransfer',
     tag: 'Incoming transfers',
-    params: { id: uuid<IncomingTransferId>() },
-    response: fields({ complianceCheck: checkShown }),
-    errors: READ_ERRORS,
-    examples: { response: IN_REVIEW_EXAMPLE },
-  },
-  ({ params, services }) => readCheck(services.database.reader, 'incoming-transfer', params.id),
-);
-
-const patchIncomingCheck = route(
-  {
-    method: 'PATCH',
-    path: '/incoming-transfers/{id}/compliance-check',
-    operationId: 'updateIncomingTransferComplianceCheck',
-    ...PATCH_TEXTS,
-    tag: 'Incoming transfers',
-    roles: ['compliance'],
-    params: { id: uuid<IncomingTransferId>() },
-    workflows: { direct: patchCheck },
-    response: fields({ complianceCheck: checkShown }),
-    errors: WRITE_ERRORS,
-    examples: { requests: { direct: { data: DECISION_EXAMPLE } }, response: APPROVED_EXAMPLE },
-  },
-  async ({ params: { id }, body, services, initiator, write }) =>
-    write(async (tx) => {
-      const type = 'incoming-transfer';
-      await requireExternalReviews(tx, services, type, id);
-      const decision = body.data.complianceCheck.procedureResult;
-      await decideComplianceCheck(tx, { type, id }, decision.result, initiator, services.configuration);
-      return readCheck(tx, type, id);
-    }),
-);
-
-const getOutgoingCheck = route(
-  {
-    method: 'GET',
-    path: '/outgoing-transfers/{id}/compliance-check',
-    operationId: 'getOutgoingTransferComplianceCheck',
-    ...GET_TEXTS,
+  }),
+  ...checkRoutes('outgoing-transfer', {
+    path: 'outgoing-transfers',
+    entity: 'OutgoingTransfer',
     tag: 'Outgoing transfers',
-    params: { id: uuid<OutgoingTransferId>() },
-    response: fields({ complianceCheck: checkShown }),
-    errors: READ_ERRORS,
-    examples: { response: IN_REVIEW_EXAMPLE },
-  },
-  ({ params, services }) => readCheck(services.database.reader, 'outgoing-transfer', params.id),
-);
-
-const patchOutgoingCheck = route(
-  {
-    method: 'PATCH',
-    path: '/outgoing-transfers/{id}/compliance-check',
-    operationId: 'updateOutgoingTransferComplianceCheck',
-    ...PATCH_TEXTS,
-    tag: 'Outgoing transfers',
-    roles: ['compliance'],
-    params: { id: uuid<OutgoingTransferId>() },
-    workflows: { direct: patchCheck },
-    response: fields({ complianceCheck: checkShown }),
-    errors: WRITE_ERRORS,
-    examples: { requests: { direct: { data: DECISION_EXAMPLE } }, response: APPROVED_EXAMPLE },
-  },
-  async ({ params: { id }, body, services, initiator, write }) =>
-    write(async (tx) => {
-      const type = 'outgoing-transfer';
-      await requireExternalReviews(tx, services, type, id);
-      const decision = body.data.complianceCheck.procedureResult;
-      await decideComplianceCheck(tx, { type, id }, decision.result, initiator, services.configuration);
-      return readCheck(tx, type, id);
-    }),
-);
-
-export const complianceCheckRoutes = [getIncomingCheck, patchIncomingCheck, getOutgoingCheck, patchOutgoingCheck];
+  }),
+];

@@ -214,6 +214,7 @@ describe('a ready-made account of the bank', () => {
         before: null,
         after: {
           clientId: idOf(owner),
+          mainAccountId: null,
           status: 'active',
           country,
           currency,
