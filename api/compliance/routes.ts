@@ -96,10 +96,7 @@ async function requireExternalReviews(reader: Reader, services: Services, type: 
 }
 
 /** The two routes of one direction's checks. */
-function checkRoutes(
-  type: CheckedType,
-  named: { readonly path: string; readonly entity: string; readonly tag: string },
-) {
+function checkRoutes(type: CheckedType, named: { readonly path: string; readonly entity: string; readonly tag: Tag }) {
   const contract = {
     path: `/${named.path}/{id}/compliance-check`,
     tag: named.tag,
