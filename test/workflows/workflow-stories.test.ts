@@ -74,7 +74,10 @@ describe('housekeeping', () => {
   test('runs by its schedule and finds nothing to do for a person', async () => {
     const workflow = (await STORIES.housekeeping?.(stage)) ?? '';
     const report = await stage.client.workflow.getHandle(workflow).result();
-    expect(new Set(Object.values(report))).toEqual(new Set(['ok']));
+    // Dates that are published a year at a time are due at the end of each year.
+    const { 'check the calendars': calendars, ...others } = report;
+    expect(['ok', 'calendar-horizon-near']).toContain(calendars);
+    expect(new Set(Object.values(others))).toEqual(new Set(['ok']));
   });
 
   test('says that the ledger was not checked when it could not be, and not that the books fail', async () => {

@@ -56,6 +56,15 @@ afterEach(async () => {
   await stage.close();
 });
 
+/** Waits until Temporal has received the transfer's wake-ups. */
+async function wokenUp(id: OutgoingTransferId): Promise<void> {
+  const query = 'SELECT FROM workflow_wakeups WHERE workflow_id = $1';
+  await until(
+    () => stage.database.reader.statement(query, [workflowId('outgoing-transfer', id)]),
+    (wakeups) => wakeups.length === 0,
+  );
+}
+
 /** Waits for the workflow's end; while it does, time is skipped. */
 async function end(id: OutgoingTransferId) {
   const handle = environment.client.workflow.getHandle(workflowId('outgoing-transfer', id));
@@ -106,6 +115,8 @@ describe('a calendar that changes under a transfer that is dated ahead', () => {
       () => stage.find(id),
       ({ waitingFor }) => waitingFor === 'date',
     );
+    // Otherwise one wake-up would serve the creation and the change.
+    await wokenUp(id);
     own.close('2027-07-12', '2027-07-13');
     const { configuration, database } = stage;
     configuration.calendars.reload();
@@ -124,6 +135,8 @@ describe('a calendar that changes under a transfer that is dated ahead', () => {
     } finally {
       await loop.stop();
     }
+    // The server skips time as soon as somebody waits for the workflow's end, so its wake-up must have arrived.
+    await wokenUp(id);
     const history = await end(id);
     const moved = { transferDate: '2027-07-14', originalTransferDate: '2027-07-12', rollCount: 0 };
     expect(await stage.find(id)).toMatchObject({ status: 'completed', ...moved });
