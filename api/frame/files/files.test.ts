@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { type FileEnd, fileBody } from './files.ts';
 
 /** A body that counts what was asked of it. */
@@ -43,9 +43,9 @@ test('a failure cuts the connection and never ends the body as if it were whole'
     isSettled = true;
   };
   reader.read().then(settle, settle);
+  await vi.waitFor(() => expect(seen).toMatchObject({ ends: [{ failure }], isCut: true }));
   await new Promise(setImmediate);
   expect(isSettled).toBe(false);
-  expect(seen).toMatchObject({ ends: [{ failure }], isCut: true });
 });
 
 test('a caller that goes away ends the reading', async () => {
