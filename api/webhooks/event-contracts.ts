@@ -70,7 +70,7 @@ const EVENTS: Events = {
       'incoming-transfer-compliance-in-review': [pendingIncoming, 'The check of an incoming transfer waits', inReview],
       'incoming-transfer-completed': [completedIncoming, 'Money is credited'],
       'incoming-transfer-failed': [failedIncoming, 'Money is not credited, and goes back'],
-      'incoming-transfer-on-hold': [heldIncoming, 'Money is held, for whoever subscribes to this type by name'],
+      'incoming-transfer-on-hold': [heldIncoming, 'Money is held, for subscribers who name this type'],
     },
   },
   'outgoing-transfers': {
@@ -108,7 +108,7 @@ const EVENTS: Events = {
     types: {
       created: [clientShown, 'A client is created'],
       'connection-created': [clientShown, 'A client is known to a provider', { connect: clientConnect }],
-      'status-changed': [clientShown, 'A client has another status, for whoever subscribes to this type by name'],
+      'status-changed': [clientShown, 'A client has another status, for subscribers who name this type'],
     },
   },
   'open-banking-consents': { resource: 'consent', types: {} },

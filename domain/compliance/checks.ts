@@ -58,7 +58,7 @@ export function nextReviewCheck(now: Date): Date {
 /** The actor of what the service's own rules decide. */
 export const RULES_ACTOR = 'built-in-review';
 
-/** Whether the service's own rules are to judge the transfer now: nobody has decided about it yet. */
+/** Whether the service's own rules are to judge the transfer now: no decision is recorded yet. */
 export function awaitsJudgement(
   transfer: CheckedTransfer & { readonly status: string },
   mode: 'none' | 'external' | 'built-in',
