@@ -1,4 +1,3 @@
-import { sql } from 'drizzle-orm';
 import type { AccountId, OutgoingTransferId } from '../../domain/frame/ids.ts';
 import type { LedgerSide, LockedAccount, Posting } from '../../domain/ledger/ledger.ts';
 import type { Transaction } from '../driver/client.ts';
@@ -81,11 +80,4 @@ function postingValues(posting: Posting): readonly unknown[] {
 /** Writes one posting and updates the balances. This transaction must hold the locks of its client accounts. */
 export async function post(tx: Transaction, posting: Posting): Promise<void> {
   await tx.statement(POST, postingValues(posting));
-}
-
-/** Changes an account's receivable sum. */
-export async function changeReceivable(tx: Transaction, accountId: AccountId, byMinor: bigint): Promise<void> {
-  await tx.execute(
-    sql`UPDATE accounts SET receivable_minor = receivable_minor + ${byMinor.toString()}::bigint WHERE id = ${accountId}`,
-  );
 }

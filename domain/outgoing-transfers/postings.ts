@@ -79,7 +79,7 @@ export function receiveReturn(
     method: outgoing.method,
     account: usable ? account : null,
     hold: null,
-    // It was ours before, and there is nobody to whom a rejection could return it.
+    // It was ours before: a rejection would have no payer to return it to.
     isReviewed: false,
     amountMinor: returned === null ? outgoing.amountMinor : BigInt(returned.amountMinor),
     feeMinor: 0n,

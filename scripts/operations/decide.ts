@@ -7,7 +7,7 @@ import { isUuid } from '../../domain/frame/ids.ts';
 import { RemedyError } from '../frame/remedy.ts';
 import type { OperationContext } from './operations.ts';
 
-/** `decide KIND ID RESULT`: records a result of a transfer's compliance check, whoever is to decide it otherwise. */
+/** `decide KIND ID RESULT`: records a result of a transfer's compliance check, in every mode of review. */
 export async function decideCheck({ database, initiator, arguments: given, print }: OperationContext): Promise<0 | 1> {
   const { values, positionals } = parseArgs({
     args: [...given],

@@ -8,6 +8,7 @@ import { type AccountId, asId, type UserSignUpId } from '../../domain/frame/ids.
 import type { Role } from '../../domain/machine-users/roles.ts';
 import { type Json, startApi, type TestApi } from '../harness/api.ts';
 import { TESTER } from '../harness/audit.ts';
+import { PAYMENT_IN } from '../harness/built-in-accounts.ts';
 import { type MoneyWorld, moneyWorld } from '../harness/money.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';
 import { STATE_TABLES } from '../harness/workflows/state-tables.ts';
@@ -105,19 +106,7 @@ function dayInTwoWeeks(): string {
 
 async function arrived(held: boolean, act: (id: string, serviceProviderId: string) => Promise<unknown>) {
   const serviceProviderId = randomUUID();
-  const payment = {
-    provider: 'sandbox-bank',
-    amountMinor: 1_000n,
-    currency: 'GBP',
-    scheme: 'faster-payments',
-    senderName: null,
-    senderAccount: null,
-    receiver: { iban: null, accountNumber: null, routingCodes: {} },
-    remittanceText: null,
-    serviceProviderId,
-    serviceProviderReference: null,
-    held,
-  };
+  const payment = { ...PAYMENT_IN, serviceProviderId, held };
   await api.database.transaction((tx) => receivePayment(tx, payment, api.services.configuration));
   const [row] = await api.database.reader.statement<{ id: string }>(
     'SELECT id FROM incoming_transfers WHERE service_provider_id = $1',

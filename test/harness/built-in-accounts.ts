@@ -5,6 +5,20 @@ import type { AccountOutcome } from '../../domain/accounts/connections.ts';
 import { type AccountId, asId } from '../../domain/frame/ids.ts';
 import type { Json, TestApi } from './api.ts';
 
+/** A provider's report of a payment in that names no receiver. */
+export const PAYMENT_IN = {
+  provider: 'sandbox-bank',
+  amountMinor: 1_000n,
+  currency: 'GBP',
+  scheme: 'faster-payments',
+  senderName: null,
+  senderAccount: null,
+  receiver: { iban: null, accountNumber: null, routingCodes: {} },
+  remittanceText: null,
+  serviceProviderReference: null,
+  held: false,
+} as const;
+
 /** Accounts at a provider that does not exist: tests write its reports to the database. */
 export interface BuiltInAccounts {
   /** An account that its provider has not opened yet. */
@@ -49,19 +63,7 @@ export function builtInAccounts(api: TestApi): BuiltInAccounts {
       return (await api.call('GET', `/accounts/${id}`)).body.data.account;
     },
     payIn: ({ ledgerNumber }, serviceProviderId, amountMinor) => {
-      const payment = {
-        provider: 'sandbox-bank',
-        amountMinor,
-        currency: 'GBP',
-        scheme: 'faster-payments',
-        senderName: null,
-        senderAccount: null,
-        receiver: { iban: null, accountNumber: null, routingCodes: {} },
-        remittanceText: ledgerNumber,
-        serviceProviderId,
-        serviceProviderReference: null,
-        held: false,
-      };
+      const payment = { ...PAYMENT_IN, amountMinor, remittanceText: ledgerNumber, serviceProviderId };
       // Without a fee, whatever a test charges for what it pays out.
       const rules = { ...api.services.configuration, prices: [] };
       return api.database.transaction((tx) => receivePayment(tx, payment, rules));

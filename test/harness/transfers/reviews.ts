@@ -4,6 +4,7 @@ import type { CheckedType } from '../../../db/compliance/checks.ts';
 import { type ReceivedPayment, receivePayment } from '../../../db/incoming-transfers/provisioned-account-credits.ts';
 import type { ComplianceMode } from '../../../domain/outgoing-transfers/requirement-rules.ts';
 import type { Called, CallOptions, Json, TestApi, TestApiOptions } from '../api.ts';
+import { PAYMENT_IN } from '../built-in-accounts.ts';
 
 type Configured = NonNullable<TestApiOptions['configuration']>;
 
@@ -73,19 +74,6 @@ export function reviews(api: TestApi) {
     },
   };
 }
-
-const PAYMENT_IN = {
-  provider: 'sandbox-bank',
-  amountMinor: 1_000n,
-  currency: 'GBP',
-  scheme: 'faster-payments',
-  senderName: null,
-  senderAccount: null,
-  receiver: { iban: null, accountNumber: null, routingCodes: {} },
-  remittanceText: null,
-  serviceProviderReference: null,
-  held: false,
-} as const;
 
 async function created(by: TestApi, outgoingTransfer: Json): Promise<Json> {
   const body = { workflow: { code: 'client.direct' }, data: { outgoingTransfer } };
