@@ -82,7 +82,7 @@ const postAccount = route(
       requests: {
         'client.migration': {
           data: {
-            sourceId: 'account-individual-gbp',
+            sourceId: 'account-corporate-gbp',
             account: { clientId: ACCOUNT_EXAMPLE.clientId, currency: 'GBP', alias: 'GBP Account' },
           },
           connect: { type: 'explicit', serviceProvider: 'sandbox-bank' },

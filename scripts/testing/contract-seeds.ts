@@ -20,15 +20,15 @@ interface Operation {
   };
 }
 
-/** Ids of created resources, by the first path segment. */
+/** Ids of created resources, by the path segment before them, or by the whole path where it needs one of its own. */
 export type SeededIds = Readonly<Record<string, string>> & {
   readonly accounts: string;
   readonly otherAccount: string;
-  /** A client that exists at the sandbox bank too, with beneficiaries to import. */
+  /** A client that exists at the sandbox bank too, with beneficiaries and accounts to import. */
   readonly migratedClient: string;
 };
 
-type Send = (method: string, path: string, body: Json) => Promise<Json>;
+type Send = (method: string, path: string, body?: Json) => Promise<Json>;
 
 /** Creates, through the API, one of everything that the document's examples name. */
 export async function seedExamples(url: string, token: string): Promise<SeededIds> {
@@ -36,7 +36,7 @@ export async function seedExamples(url: string, token: string): Promise<SeededId
     const response = await fetch(`${url}${path}`, {
       method,
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-      body: JSON.stringify(body),
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     const text = await response.text();
     if (!response.ok) throw new Error(`Seeding: ${method} ${path} answered ${response.status}: ${text}`);
@@ -49,8 +49,8 @@ export async function seedExamples(url: string, token: string): Promise<SeededId
     data: { sourceId: 'client-corporate' },
     connect: { type: 'explicit', serviceProvider: 'sandbox-bank' },
   });
-  const accounts = await seedAccount(send, clientId);
-  const otherAccount = await seedAccount(send, clientId);
+  const accounts = await seedAccount(send, clientId, 'GBP');
+  const otherAccount = await seedAccount(send, clientId, 'GBP');
   const { beneficiary } = await send('POST', '/beneficiaries', {
     workflow: { code: 'direct' },
     data: { beneficiary: { ...BENEFICIARY, clientId } },
@@ -77,6 +77,7 @@ export async function seedExamples(url: string, token: string): Promise<SeededId
     workflow: { code: 'direct' },
     data: { webhookSubscription: { url: 'http://127.0.0.1:8080/' } },
   });
+  const inReview = await seedReviews(send, clientId);
   const people = await seedUsers(send, clientId);
   const relations = await seedClientRelations(send, clientId);
   const ping = `/webhook-subscriptions/${webhookSubscription.id}/ping`;
@@ -94,6 +95,7 @@ export async function seedExamples(url: string, token: string): Promise<SeededId
     'outgoing-transfers': waiting.outgoingTransfer.id,
     'machine-users': machineUser.id,
     keys: machineUser.keys[0].id,
+    ...inReview,
     ...people,
     'webhook-subscriptions': webhookSubscription.id,
     'webhook-deliveries': webhookDelivery.id,
@@ -128,10 +130,10 @@ function source(accountId: string) {
   return { type: 'client-account', accountId };
 }
 
-async function seedAccount(send: Send, clientId: string): Promise<string> {
+async function seedAccount(send: Send, clientId: string, currency: string): Promise<string> {
   const { account } = await send('POST', '/accounts', {
     workflow: { code: 'client.issuing' },
-    data: { account: { clientId, currency: 'GBP' } },
+    data: { account: { clientId, currency } },
     connect: { method: 'plug-in', type: 'explicit', serviceProvider: 'custom-bank' },
   });
   const connection = { state: 'completed-up-to-date', status: 'active' };
@@ -140,6 +142,35 @@ async function seedAccount(send: Send, clientId: string): Promise<string> {
     data: { account: { status: 'active', connection } },
   });
   return account.id;
+}
+
+/** The API that is called leaves reviews of these to callers. */
+export const REVIEWED = { incoming: 'EUR', outgoing: 'USD' } as const;
+
+async function seedReviews(send: Send, clientId: string): Promise<Record<string, string>> {
+  const credit = (accountId: string, currency: string) =>
+    send('POST', '/provisioned-account-credits', {
+      workflow: { code: 'client.direct' },
+      data: { provisionedAccountCredit: { amount: 100, currency, scope: 'external', scheme: 'swift', accountId } },
+    });
+  const reviewed = await seedAccount(send, clientId, REVIEWED.incoming);
+  await credit(reviewed, REVIEWED.incoming);
+  const { incomingTransfers } = await send('GET', `/incoming-transfers?data.incomingTransfer.accountId=${reviewed}`);
+  const [from, to] = [
+    await seedAccount(send, clientId, REVIEWED.outgoing),
+    await seedAccount(send, clientId, REVIEWED.outgoing),
+  ];
+  await credit(from, REVIEWED.outgoing);
+  const { outgoingTransfer } = await send('POST', '/outgoing-transfers', {
+    workflow: { code: 'client.direct' },
+    data: {
+      outgoingTransfer: { ...TRANSFER, currency: REVIEWED.outgoing, clientId, ...internalParties(from, to) },
+    },
+  });
+  return {
+    '/incoming-transfers/{id}/compliance-check': incomingTransfers[0].id,
+    '/outgoing-transfers/{id}/compliance-check': outgoingTransfer.id,
+  };
 }
 
 async function seedUsers(send: Send, clientId: string): Promise<Record<string, string>> {
@@ -188,13 +219,13 @@ function seeded(document: Document, method: string, path: string, operation: Ope
   const parameters = operation.parameters?.map((own) => {
     const parameter = '$ref' in own ? referred(document, own.$ref) : own;
     const noun = new RegExp(`([^/]+)/\\{${parameter.name}\\}`).exec(path)?.[1] ?? '';
-    const id = (method === 'delete' ? ids[toDelete(noun)] : undefined) ?? ids[noun];
+    const id = (method === 'delete' ? ids[toDelete(noun)] : undefined) ?? ids[path] ?? ids[noun];
     const value = parameter.in === 'path' ? (VALUES[parameter.name] ?? id) : undefined;
     return value === undefined ? parameter : { ...parameter, example: value };
   });
   const content = Object.entries(operation.requestBody?.content ?? {}).map(([type, { examples = {}, ...rest }]) => {
     const seededExamples = Object.entries(examples).map(([name, { value }]) => {
-      const named = name === 'migration' ? { ...ids, clients: ids.migratedClient } : ids;
+      const named = name.endsWith('migration') ? { ...ids, clients: ids.migratedClient } : ids;
       return [name, { value: withIds(value, '', named) }];
     });
     return [type, { ...rest, examples: Object.fromEntries(seededExamples) }];
