@@ -290,9 +290,14 @@ describe('behind a network that delivers late', () => {
     const released = new Promise<void>((resolve) => {
       release = resolve;
     });
-    const locked = hand.begin(async (sql) => {
-      await sql`SELECT FROM accounts WHERE id = ${source} FOR UPDATE`;
-      await released;
+    let locked: Promise<unknown> = released;
+    await new Promise<void>((lockTaken, notTaken) => {
+      locked = hand.begin(async (sql) => {
+        await sql`SELECT FROM accounts WHERE id = ${source} FOR UPDATE`;
+        lockTaken();
+        await released;
+      });
+      locked.catch(notTaken);
     });
     const answering = far.call('POST', '/outgoing-transfers', paymentBody({ ...internal(0), description: canary }));
     const waiting = async () => {
@@ -300,10 +305,15 @@ describe('behind a network that delivers late', () => {
         SELECT pid FROM pg_stat_activity WHERE application_name = 'far' AND wait_event_type = 'Lock'`;
       return rows.map(({ pid }) => pid);
     };
-    const busy = await until(waiting, (pids) => pids.length > 0);
-    proxy.hold();
-    const answer = await answering;
-    release();
+    let busy: number[];
+    let answer: Called;
+    try {
+      busy = await until(waiting, (pids) => pids.length > 0);
+      proxy.hold();
+      answer = await answering;
+    } finally {
+      release();
+    }
     await locked;
     await until(waiting, (pids) => pids.length === 0);
     proxy.deliver();
