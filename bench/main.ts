@@ -4,6 +4,7 @@ import { benchClients } from './cases/clients.ts';
 import { benchExports } from './cases/exports.ts';
 import { benchExternalTransfers, benchWithoutTemporal } from './cases/external-transfers.ts';
 import { benchLedgerCheck } from './cases/ledger-check.ts';
+import { benchLists } from './cases/lists.ts';
 import { benchReads } from './cases/reads.ts';
 import { benchTransfers } from './cases/transfers.ts';
 import { benchWebhooks } from './cases/webhooks.ts';
@@ -61,6 +62,7 @@ async function runCases(bench: Bench): Promise<Measurement[]> {
   if (only.has('f')) measurements.push(...(await benchClients(bench)));
   if (only.has('d')) measurements.push(...(await benchWebhooks(bench)));
   if (only.has('b')) measurements.push(...(await benchWithoutTemporal(bench)));
+  if (only.has('g')) measurements.push(...(await benchLists(bench)));
   if (only.has('exports')) measurements.push(...(await benchExports(bench)));
   if (only.has('ledger-check')) await benchLedgerCheck(bench);
   if (only.has('admissions')) await benchAdmissions(bench);

@@ -7,10 +7,10 @@ import type { TransferRules } from '../domain/outgoing-transfers/drafts.ts';
 import { admissions } from './admissions.ts';
 import { calendarChanges } from './calendars.ts';
 import { eventSequencer } from './event-sequencer.ts';
+import { listCounting } from './list-counts.ts';
 import { openWorkSweep } from './open-work.ts';
 import type { BackgroundLoop } from './polling.ts';
 import { reEncryption } from './re-encryption.ts';
-import { transferCounting } from './transfer-counts.ts';
 import { workflowWakeupRelay } from './workflow-wakeups.ts';
 
 /**
@@ -37,7 +37,7 @@ export function backgroundLoops({
     admissions({ database, rules, logger }),
     openWorkSweep({ database, logger }),
     calendarChanges({ database, rules, logger }),
-    transferCounting({ database, logger }),
+    listCounting({ database, logger }),
     reEncryption({ database, keyring, logger }),
   ];
 }

@@ -21,8 +21,22 @@ export function routeTable({ results, failures }: RouteResults): string[] {
     'notMeasured' in row ? [`- ${row.route} is not measured: ${row.notMeasured}`] : [],
   );
   const remarks = results.filter(({ remark }) => remark !== '').map(({ title, remark }) => `- ${title}: ${remark}`);
-  return [...lines, '', ...new Set(remarks), ...left];
+  return [...lines, '', ...crowdsOf(results), ...new Set(remarks), ...left];
 }
+
+/** How much longer the slowest of many callers wait than those of 16. */
+function crowdsOf(results: readonly RouteResult[]): string[] {
+  return results.flatMap((result) => {
+    const usual = results.find(({ title, service }) => title === result.title && service.callers === USUAL_CALLERS);
+    if (usual === undefined || result.service.callers <= USUAL_CALLERS) return [];
+    const [service, floor] = (['service', 'floor'] as const).map((of) => ratioOf(result[of].p99Ms, usual[of].p99Ms));
+    return [
+      `- ${result.title}: p99 of ${result.service.callers} callers ${service?.toFixed(1)} times that of ${USUAL_CALLERS}; the floor's ${floor?.toFixed(1)} times`,
+    ];
+  });
+}
+
+const USUAL_CALLERS = 16;
 
 function lineOf(result: RouteResult): string {
   const { title, service, floor, floorShape, aim } = result;

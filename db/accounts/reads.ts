@@ -2,7 +2,8 @@ import { and, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import type { Account, AccountStatus } from '../../domain/accounts/accounts.ts';
 import type { AccountId } from '../../domain/frame/ids.ts';
 import type { Reader } from '../driver/client.ts';
-import { listOf, type PageOf, type PageRequest, readPage } from '../driver/queries/lists.ts';
+import { countedListOf, keyed } from '../driver/queries/counted-lists.ts';
+import { type PageOf, type PageRequest, readPage } from '../driver/queries/lists.ts';
 import { amountBetween, anyPart, equalTo, matchesPart } from '../frame/filters.ts';
 import { accounts } from '../frame/schema.ts';
 import { ACCOUNT, accountOf } from './accounts.ts';
@@ -30,27 +31,31 @@ export interface AccountFilter {
   readonly mainAccountId?: string | undefined;
 }
 
-const LIST = listOf<AccountFilter, typeof accounts>(accounts, (given) => {
-  const available = sql`(${accounts.postedMinor} - ${accounts.reservedMinor})`;
-  return and(
-    ...equalTo([
-      [accounts.clientId, given.clientId],
-      [accounts.status, given.status],
-      [accounts.currency, given.currency],
-      [accounts.iban, given.iban],
-      [accounts.accountNumber, given.accountNumber],
-      [accounts.ledgerNumber, given.ledgerNumber],
-      [accounts.provider, given.serviceProvider],
-      [accounts.mainAccountId, given.mainAccountId],
-    ]),
-    ...matchesPart([
-      [accounts.alias, given.alias],
-      [accounts.accountHolderName, given.accountHolderName],
-    ]),
-    ...routingCode(given.routingCodeKey, given.routingCodeValue),
-    ...amountBetween(available, accounts.currency, given.availableBalanceFrom, given.availableBalanceTo),
-  );
-});
+const LIST = countedListOf<AccountFilter, typeof accounts>(
+  accounts,
+  (given) => {
+    const available = sql`(${accounts.postedMinor} - ${accounts.reservedMinor})`;
+    return and(
+      ...equalTo([
+        [accounts.clientId, given.clientId],
+        [accounts.status, given.status],
+        [accounts.currency, given.currency],
+        [accounts.iban, given.iban],
+        [accounts.accountNumber, given.accountNumber],
+        [accounts.ledgerNumber, given.ledgerNumber],
+        [accounts.provider, given.serviceProvider],
+        [accounts.mainAccountId, given.mainAccountId],
+      ]),
+      ...matchesPart([
+        [accounts.alias, given.alias],
+        [accounts.accountHolderName, given.accountHolderName],
+      ]),
+      ...routingCode(given.routingCodeKey, given.routingCodeValue),
+      ...amountBetween(available, accounts.currency, given.availableBalanceFrom, given.availableBalanceTo),
+    );
+  },
+  { status: keyed('status'), currency: keyed('currency'), serviceProvider: keyed('serviceProvider') },
+);
 
 /** Key and value together match one entry; either alone matches any entry that has it. */
 function routingCode(key: SQLWrapper | undefined, value: SQLWrapper | undefined): SQL[] {

@@ -14,7 +14,8 @@ import type { BeneficiaryId, ClientId } from '../../domain/frame/ids.ts';
 import { fullNameOf } from '../../domain/frame/parties/names.ts';
 import { SHARE_CLIENT } from '../clients/locks.ts';
 import type { Reader, Transaction } from '../driver/client.ts';
-import { listOf, type PageOf, type PageRequest, readPage } from '../driver/queries/lists.ts';
+import { countedListOf, keyed } from '../driver/queries/counted-lists.ts';
+import { type PageOf, type PageRequest, readPage } from '../driver/queries/lists.ts';
 import { type Given, prepared } from '../driver/queries/queries.ts';
 import { insertRow, lockIn, lookUpIn, updateRow } from '../driver/queries/rows.ts';
 import { isListed } from '../driver/values.ts';
@@ -128,18 +129,25 @@ export interface BeneficiaryFilter {
   readonly type?: 'individual' | 'corporate' | undefined;
 }
 
-const LIST = listOf<BeneficiaryFilter, typeof beneficiaries>(beneficiaries, ({ clientId, type, country }) => {
-  const { identity, contact, ...own } = beneficiaries;
-  return and(
-    ...equalTo([
-      [own.clientId, clientId],
-      [own.identityType, type],
-    ]),
-    country === undefined
-      ? undefined
-      : sql`(${identity} ->> 'country' = ${country} OR ${contact} -> 'address' ->> 'country' = ${country})`,
-  );
-});
+const LIST = countedListOf<BeneficiaryFilter, typeof beneficiaries>(
+  beneficiaries,
+  ({ clientId, type, country }) => {
+    const { identity, contact, ...own } = beneficiaries;
+    return and(
+      ...equalTo([
+        [own.clientId, clientId],
+        [own.identityType, type],
+      ]),
+      country === undefined
+        ? undefined
+        : sql`(${identity} ->> 'country' = ${country} OR ${contact} -> 'address' ->> 'country' = ${country})`,
+    );
+  },
+  {
+    type: keyed('type'),
+    country: (wanted) => sql`(key ->> 'country' = ${wanted} OR key ->> 'addressCountry' = ${wanted})`,
+  },
+);
 
 /** One page of beneficiaries, and the total. */
 export function listBeneficiaries(reader: Reader, filter: BeneficiaryFilter, page: PageRequest): Promise<PageOf<Row>> {

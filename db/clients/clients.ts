@@ -13,7 +13,8 @@ import { clientNumber } from '../../domain/frame/numbers.ts';
 import { emailKey } from '../../domain/frame/parties/emails.ts';
 import { fullNameOf } from '../../domain/frame/parties/names.ts';
 import type { Reader, Transaction } from '../driver/client.ts';
-import { listOf, type PageOf, type PageRequest, readPage } from '../driver/queries/lists.ts';
+import { countedListOf, keyed } from '../driver/queries/counted-lists.ts';
+import { type PageOf, type PageRequest, readPage } from '../driver/queries/lists.ts';
 import { type Given, prepared } from '../driver/queries/queries.ts';
 import { insertRow, lookUpIn } from '../driver/queries/rows.ts';
 import { appendAuditEntry, type Initiator } from '../frame/audit-entries.ts';
@@ -100,17 +101,20 @@ export interface ClientFilter {
   readonly identityType?: 'individual' | 'corporate' | undefined;
 }
 
-const LIST = listOf<ClientFilter, typeof clients>(clients, (given) =>
-  and(
-    ...equalTo([
-      [clients.status, given.status],
-      [clients.clientNumber, given.clientNumber],
-      [clients.country, given.country],
-      [clients.identityType, given.identityType],
-      [sql`lower(${clients.email})`, given.email],
-    ]),
-    ...matchesPart([[clients.fullName, given.fullName]]),
-  ),
+const LIST = countedListOf<ClientFilter, typeof clients>(
+  clients,
+  (given) =>
+    and(
+      ...equalTo([
+        [clients.status, given.status],
+        [clients.clientNumber, given.clientNumber],
+        [clients.country, given.country],
+        [clients.identityType, given.identityType],
+        [sql`lower(${clients.email})`, given.email],
+      ]),
+      ...matchesPart([[clients.fullName, given.fullName]]),
+    ),
+  { status: keyed('status'), country: keyed('country'), identityType: keyed('identityType') },
 );
 
 /** One page of clients, and the total. */

@@ -13,7 +13,8 @@ import {
   type UserProfile,
 } from '../../domain/users/users.ts';
 import { type Reader, type Transaction, uniqueViolation } from '../driver/client.ts';
-import { listOf, type PageOf, type PageRequest, readPage } from '../driver/queries/lists.ts';
+import { countedListOf } from '../driver/queries/counted-lists.ts';
+import { type PageOf, type PageRequest, readPage } from '../driver/queries/lists.ts';
 import { insertRowOnce, lockIn, lookUpIn, updateRow } from '../driver/queries/rows.ts';
 import { appendAuditEntry, type Initiator } from '../frame/audit-entries.ts';
 import { readClock } from '../frame/clock.ts';
@@ -121,8 +122,10 @@ export function findUser(reader: Reader, id: UserId): Promise<UserRow | null> {
   return reader.find(USER, id);
 }
 
-const LIST = listOf<{ emailKey: string | undefined }, typeof users>(users, (given) =>
-  and(...equalTo([[users.emailKey, given.emailKey]])),
+const LIST = countedListOf<{ emailKey: string | undefined }, typeof users>(
+  users,
+  (given) => and(...equalTo([[users.emailKey, given.emailKey]])),
+  {},
 );
 
 /** One page of users, and the total. */

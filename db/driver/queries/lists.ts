@@ -36,7 +36,7 @@ export function listOf<Filter extends object, Table extends TableWithId>(
   // The row is a whole one of this table, and the condition has the places of this filter.
   return perCombination(
     (given: Partial<Given<Filter>>) =>
-      queryOf(table, conditions(given), order) as ListQuery<Filter, Table['$inferSelect']>,
+      listQueryOf(table, conditions(given), order) as ListQuery<Filter, Table['$inferSelect']>,
   );
 }
 
@@ -80,7 +80,7 @@ function walkQueryOf(table: TableWithId, where: SQL | undefined, time: PgColumn)
 }
 
 /** What is built for each combination of filters that a request gives, kept. */
-function perCombination<Filter extends object, Built>(
+export function perCombination<Filter extends object, Built>(
   build: (given: Partial<Given<Filter>>) => Built,
 ): (filter: Filter) => Built {
   const kept = new Map<string, Built>();
@@ -101,7 +101,7 @@ function placesOf<Filter>(names: readonly string[]): Partial<Given<Filter>> {
   return Object.fromEntries(names.map((name) => [name, sql.placeholder(name)])) as Partial<Given<Filter>>;
 }
 
-function queryOf(table: TableWithId, where: SQL | undefined, order: readonly string[]) {
+export function listQueryOf(table: TableWithId, where: SQL | undefined, order: readonly string[]) {
   return prepared((db, given: Given<PageRequest>) => {
     const total = sql<number>`count(*)::integer`.as('total_elements');
     const counted = db.select({ totalElements: total }).from(table).where(where).as('counted');
