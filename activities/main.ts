@@ -9,6 +9,7 @@ import { reportSharedFailures } from '../config/metrics/shared-failures.ts';
 import { temporalSettings } from '../config/temporal.ts';
 import { createDatabase } from '../db/driver/client.ts';
 import { createKeyring } from '../db/frame/keyring.ts';
+import { serviceClock } from '../db/frame/sandbox-clock.ts';
 import { requireNameLists } from './compliance/name-lists.ts';
 import { registry, sharedStatementFailures, workerMetricsText } from './frame/metrics.ts';
 import { createProviders } from './providers/providers.ts';
@@ -28,13 +29,14 @@ async function main(): Promise<void> {
   // Otherwise the SDK installs its own signal handlers and shuts down its workers unasked.
   Runtime.install({ shutdownSignals: [], logger: sdkLogger(logger) });
 
-  const calendars = watchCalendars({ calendars: configuration.calendars, logger, registry });
   const database = createDatabase({
     url: environment.databaseUrl,
     maxConnections: configuration.pools.workerDatabaseConnections,
     applicationName: 'worker',
     onSharedFailure: reportSharedFailures(logger, sharedStatementFailures),
   });
+  const serviceNow = await serviceClock(database, environment, { now: () => new Date(), refuse });
+  const calendars = watchCalendars({ calendars: configuration.calendars, logger, registry, now: serviceNow });
   const providers = createProviders(configuration, environment);
   const workers = startWorkers({
     temporal,
@@ -88,7 +90,9 @@ function sdkLogger(logger: Logger): DefaultLogger {
   });
 }
 
-main().catch((error: unknown) => {
-  console.error(`The worker cannot start: ${error instanceof Error ? error.message : String(error)}`);
+main().catch((error: unknown) => refuse(error instanceof Error ? error.message : String(error)));
+
+function refuse(reason: string): never {
+  console.error(`The worker cannot start: ${reason}`);
   process.exit(1);
-});
+}

@@ -10,6 +10,7 @@ import { reportSharedFailures } from '../config/metrics/shared-failures.ts';
 import { temporalSettings } from '../config/temporal.ts';
 import { createDatabase } from '../db/driver/client.ts';
 import { createKeyring } from '../db/frame/keyring.ts';
+import { serviceClock } from '../db/frame/sandbox-clock.ts';
 import { backgroundLoops } from '../loops/loops.ts';
 import { loopMetrics } from '../loops/metrics.ts';
 import { lazyTemporalClient } from '../loops/temporal.ts';
@@ -30,9 +31,7 @@ async function main(): Promise<void> {
   const keyring = createKeyring(readEncryptionKeys(process.env));
   const metricsAddress = readMetricsAddress(process.env);
   const configuration = loadConfiguration(process.env);
-  // Buffered, to save a system call per request. A kill loses only the last lines.
-  const destination = pino.destination({ dest: 1, sync: false, minLength: LOG_BUFFER_LENGTH });
-  setInterval(() => destination.flush(), LOG_FLUSH_INTERVAL_MS).unref();
+  const destination = bufferedOutput();
   const logger = pino({ level: environment.logLevel, base: { process: 'api', pid: process.pid } }, destination);
   const database = createDatabase({
     url: environment.databaseUrl,
@@ -41,6 +40,7 @@ async function main(): Promise<void> {
     lists: { maxConnections: configuration.pools.apiListConnections },
     onSharedFailure: reportSharedFailures(logger, sharedStatementFailures),
   });
+  const serviceNow = await serviceClock(database, environment, { now: () => new Date(), refuse });
   const temporal = lazyTemporalClient(temporalSettings(process.env));
   const loops = environment.apiRunsLoops
     ? backgroundLoops({ database, client: temporal.client, configuration, keyring, logger })
@@ -54,6 +54,7 @@ async function main(): Promise<void> {
     providers: createProviders(configuration, environment),
     directories: createDirectories(configuration, environment),
     now: () => new Date(),
+    serviceNow,
     isTemporalReachable: async () => {
       await temporal.connection.workflowService.getSystemInfo({});
       return true;
@@ -64,7 +65,7 @@ async function main(): Promise<void> {
     metricsText(services, environment.apiRunsLoops ? loopMetrics : null),
   );
   const server = await startServer(createApi(services), environment);
-  const calendars = watchCalendars({ calendars: configuration.calendars, logger, registry });
+  const calendars = watchCalendars({ calendars: configuration.calendars, logger, registry, now: serviceNow });
   for (const loop of loops) loop.start();
   logger.info({ metricsPort: metrics.port, port: server.port }, 'api ready');
   destination.flush();
@@ -95,7 +96,16 @@ async function main(): Promise<void> {
   }
 }
 
-main().catch((error: unknown) => {
-  console.error(`The API cannot start: ${error instanceof Error ? error.message : String(error)}`);
+/** Saves a system call per request. A kill loses only the last lines. */
+function bufferedOutput() {
+  const destination = pino.destination({ dest: 1, sync: false, minLength: LOG_BUFFER_LENGTH });
+  setInterval(() => destination.flush(), LOG_FLUSH_INTERVAL_MS).unref();
+  return destination;
+}
+
+main().catch((error: unknown) => refuse(error instanceof Error ? error.message : String(error)));
+
+function refuse(reason: string): never {
+  console.error(`The API cannot start: ${reason}`);
   process.exit(1);
-});
+}

@@ -48,7 +48,7 @@ const ready = openRoute(
       status: postgres ? 'ready' : 'unavailable',
       postgres: postgres ? 'reachable' : 'unreachable',
       temporal: temporal ? 'reachable' : 'unreachable',
-      calendars: calendarStates(services.configuration.calendars, dateInUtc(services.now())),
+      calendars: calendarStates(services.configuration.calendars, dateInUtc(services.serviceNow())),
     });
     return postgres ? { status: 200, body } : { status: 503, body, headers: { 'retry-after': '2' } };
   },

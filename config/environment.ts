@@ -95,6 +95,8 @@ export interface Environment {
   readonly publicUrl: string;
   readonly sandboxPort: number;
   readonly sandboxUrl: string;
+  /** Whether the database is a sandbox's, whose clock may be moved. Set by `npm start` alone. */
+  readonly followsSandboxClock: boolean;
   /** The sandbox bank's callback signing secret; null if that bank is not used. */
   readonly sandboxBankSecret: string | null;
   readonly mail: MailSettings;
@@ -124,6 +126,7 @@ export function readEnvironment(env: NodeJS.ProcessEnv): Environment {
     publicUrl: readHttpUrl(env, 'PUBLIC_URL', `http://127.0.0.1:${port}`),
     sandboxPort,
     sandboxUrl: readHttpUrl(env, 'SANDBOX_URL', `http://127.0.0.1:${sandboxPort}`),
+    followsSandboxClock: readChoice(env, 'SANDBOX_CLOCK', ['on', 'off'], 'off') === 'on',
     sandboxBankSecret: given(env, 'SANDBOX_BANK_SECRET') ?? null,
     mail: { smtpUrl: readSmtpUrl(env), from: readText(env, 'MAIL_FROM', 'no-reply@localhost') },
     logLevel: readChoice(env, 'LOG_LEVEL', LOG_LEVELS, 'info'),

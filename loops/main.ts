@@ -9,6 +9,7 @@ import { reportSharedFailures, sharedFailureCounter } from '../config/metrics/sh
 import { temporalSettings } from '../config/temporal.ts';
 import { createDatabase } from '../db/driver/client.ts';
 import { createKeyring } from '../db/frame/keyring.ts';
+import { serviceClock } from '../db/frame/sandbox-clock.ts';
 import { backgroundLoops } from './loops.ts';
 import { loopMetrics } from './metrics.ts';
 import { lazyTemporalClient } from './temporal.ts';
@@ -33,13 +34,14 @@ async function main(): Promise<void> {
     applicationName: 'loops',
     onSharedFailure: reportSharedFailures(logger, sharedFailureCounter(registry)),
   });
+  const serviceNow = await serviceClock(database, environment, { now: () => new Date(), refuse });
   const temporal = lazyTemporalClient(temporalSettings(process.env));
   const loops = backgroundLoops({ database, client: temporal.client, configuration, keyring, logger });
   const metrics = await startMetricsServer(readMetricsAddress(process.env), async () => ({
     text: (await registry.metrics()) + (await loopMetrics.metrics()),
     contentType: registry.contentType,
   }));
-  const calendars = watchCalendars({ calendars: configuration.calendars, logger, registry });
+  const calendars = watchCalendars({ calendars: configuration.calendars, logger, registry, now: serviceNow });
   for (const loop of loops) loop.start();
   logger.info({ metricsPort: metrics.port }, 'loops ready');
 
@@ -66,7 +68,9 @@ async function main(): Promise<void> {
   }
 }
 
-main().catch((error: unknown) => {
-  console.error(`The loops cannot start: ${error instanceof Error ? error.message : String(error)}`);
+main().catch((error: unknown) => refuse(error instanceof Error ? error.message : String(error)));
+
+function refuse(reason: string): never {
+  console.error(`The loops cannot start: ${reason}`);
   process.exit(1);
-});
+}

@@ -5,6 +5,7 @@ import { sandboxApp } from './app.ts';
 import { ACCOUNT_ACTIONS } from './bank/accounts.ts';
 import { Bank } from './bank/bank.ts';
 import { PAYMENT_ACTIONS } from './bank/payments/payments.ts';
+import { SandboxClock } from './clock/clock.ts';
 import { Mailbox } from './mail/mailbox.ts';
 import { startSmtpCatcher } from './mail/smtp.ts';
 import { type SandboxSettings, sandboxSettings } from './settings.ts';
@@ -27,13 +28,23 @@ function settingsOrStop(): SandboxSettings {
   }
 }
 
+/** Null where there is no clock to move. */
+function openClock({ clockDatabaseUrl }: SandboxSettings): Promise<SandboxClock> | null {
+  if (clockDatabaseUrl === null) return null;
+  return SandboxClock.open(clockDatabaseUrl).catch((error: unknown) =>
+    stop(`The sandbox cannot read its clock: ${messageOf(error)}`),
+  );
+}
+
 const settings = settingsOrStop();
 const cannotWrite = (error: unknown) => stop(`The sandbox cannot write to ${settings.directory}: ${messageOf(error)}`);
+const clock = await openClock(settings);
+const now = clock?.now ?? (() => new Date());
 const bank = await Bank.open({
   journalFile: join(settings.directory, 'bank.journal'),
   callbackUrl: settings.bankCallbackUrl,
   callbackSecret: settings.bankSecret,
-  now: () => new Date(),
+  now,
   actions: { ...ACCOUNT_ACTIONS, ...PAYMENT_ACTIONS },
   onFailure: (error) => stop(`The sandbox cannot write to ${settings.directory}: ${messageOf(error)}`),
 });
@@ -42,11 +53,11 @@ const smtp = await startSmtpCatcher({
   port: settings.smtpPort,
   host: settings.host,
   mailbox,
-  now: () => new Date(),
+  now,
   onFailure: cannotWrite,
 }).catch((error: unknown) => stop(`The sandbox cannot catch mail on port ${settings.smtpPort}: ${messageOf(error)}`));
 
-const server = createAdaptorServer({ fetch: sandboxApp({ bank, mailbox, logger }).fetch });
+const server = createAdaptorServer({ fetch: sandboxApp({ bank, mailbox, clock, logger }).fetch });
 server.on('error', (error) => stop(`The sandbox cannot listen on port ${settings.port}: ${messageOf(error)}`));
 server.listen(settings.port, settings.host, () => {
   const address = server.address();
@@ -67,7 +78,7 @@ async function end(): Promise<void> {
   await drained;
   clearInterval(dropIdle);
   await smtp.close();
-  await Promise.all([bank.close(), mailbox.close()]);
+  await Promise.all([bank.close(), mailbox.close(), clock?.close()]);
   process.exit(0);
 }
 

@@ -9,6 +9,8 @@ export interface SandboxSettings {
   readonly bankSecret: string;
   /** The mail server's port; 0 picks a free one. */
   readonly smtpPort: number;
+  /** The database of the service whose clock callers may move; null: there is no such clock. Set by `npm start` alone. */
+  readonly clockDatabaseUrl: string | null;
 }
 
 const SECRET_LENGTH_MIN = 16;
@@ -40,5 +42,6 @@ export function sandboxSettings(environment: Readonly<Record<string, string | un
     directory: join(read('DATA_DIR') ?? '.data', 'sandbox'),
     bankCallbackUrl: callbackUrl,
     bankSecret: secret,
+    clockDatabaseUrl: read('SANDBOX_CLOCK') === 'on' ? (read('DATABASE_URL') ?? null) : null,
   };
 }

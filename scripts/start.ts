@@ -1,7 +1,8 @@
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { localConfigurationFiles } from '../config/configuration.ts';
+import { createDatabase } from '../db/driver/client.ts';
+import { makeClockMovable } from '../db/frame/sandbox-clock.ts';
 import { MigrationRefused, migrate } from '../db/migrate.ts';
 import { type Endpoints, writeEndpoints } from './frame/endpoints.ts';
 import { takeFileLock } from './frame/processes.ts';
@@ -9,6 +10,7 @@ import { describeFailure, RemedyError } from './frame/remedy.ts';
 import { freePort, isPortFree } from './servers/ports.ts';
 import { startPostgres } from './servers/postgres.ts';
 import { startTemporal } from './servers/temporal-server.ts';
+import { environmentOfChildren } from './start/child-environment.ts';
 import { registerDevelopmentUsers } from './start/development-users.ts';
 import { guardians, watchGuardians } from './start/parentage.ts';
 import { childProcess, waitUntilReady } from './start/start-children.ts';
@@ -20,7 +22,7 @@ import {
   setting,
 } from './start/start-environment.ts';
 import { type FileNames, fileNames } from './start/start-files.ts';
-import { encryptionKey, installationName, sandboxBankSecret } from './start/start-secrets.ts';
+import { installationName } from './start/start-secrets.ts';
 import { type ChildName, StoppedWhileStarting, Supervisor } from './start/supervisor.ts';
 
 const STOP_TAKES_AT_MOST_MS = 25_000;
@@ -98,9 +100,8 @@ async function start(environment: StartEnvironment, supervisor: Supervisor, file
   ]);
   say('Bringing the database up to date …');
   await migrateOrExplain(environment, databaseUrl);
-  // Never into an external database: their private keys are in our files.
-  const hasDevelopmentUsers = environment.databaseUrl === undefined;
-  if (hasDevelopmentUsers) await registerDevelopmentUsers(environment.dataDirectory, databaseUrl);
+  const hasOwnDatabase = environment.databaseUrl === undefined;
+  if (hasOwnDatabase) await prepareOwnDatabase(environment.dataDirectory, databaseUrl);
   const endpoints: Endpoints = {
     apiUrl: environment.apiUrl,
     publicUrl: environment.publicUrl,
@@ -112,12 +113,19 @@ async function start(environment: StartEnvironment, supervisor: Supervisor, file
     temporalNamespace: environment.temporalNamespace,
     uiUrl: temporal.uiUrl,
     audience: environment.audience ?? installationName(environment.dataDirectory),
-    hasDevelopmentUsers,
+    hasDevelopmentUsers: hasOwnDatabase,
   };
   writeEndpoints(environment.dataDirectory, endpoints);
   await startOwnProcesses(environment, endpoints, supervisor, files);
   supervisor.serviceIsUp();
   sayReady(environment, endpoints, Math.round((performance.now() - startedAt) / 1000));
+}
+
+/** Never for an external database: the users' private keys are in our files, and its clock is not ours to move. */
+async function prepareOwnDatabase(dataDirectory: string, databaseUrl: string): Promise<void> {
+  const database = createDatabase({ url: databaseUrl, maxConnections: 1, applicationName: 'start' });
+  await makeClockMovable(database).finally(() => database.close());
+  await registerDevelopmentUsers(dataDirectory, databaseUrl);
 }
 
 async function migrateOrExplain(environment: StartEnvironment, databaseUrl: string): Promise<void> {
@@ -185,26 +193,7 @@ async function startOwnProcesses(
   supervisor: Supervisor,
   files: FileNames,
 ): Promise<void> {
-  const childEnvironment: NodeJS.ProcessEnv = {
-    ...process.env,
-    DATABASE_URL: endpoints.databaseUrl,
-    TEMPORAL_ADDRESS: endpoints.temporalAddress,
-    TEMPORAL_NAMESPACE: endpoints.temporalNamespace,
-    PORT: String(environment.port),
-    API_HOST: environment.apiHost,
-    // No separate process of loops is started.
-    API_LOOPS: 'on',
-    AUDIENCE: endpoints.audience,
-    CONFIG_FILE: localConfigurationFiles(process.env),
-    PUBLIC_URL: endpoints.publicUrl,
-    SANDBOX_PORT: String(environment.sandboxPort),
-    SANDBOX_URL: endpoints.sandboxUrl,
-    SANDBOX_BANK_SECRET: setting(process.env, 'SANDBOX_BANK_SECRET') ?? sandboxBankSecret(environment.dataDirectory),
-    ENCRYPTION_KEY: setting(process.env, 'ENCRYPTION_KEY') ?? encryptionKey(environment.dataDirectory),
-    METRICS_HOST: environment.metricsHost,
-    DATA_DIR: environment.dataDirectory,
-    ...(await mailEnvironment()),
-  };
+  const childEnvironment = await environmentOfChildren(environment, endpoints);
   say('Starting the sandbox, the worker and the API …');
   const launch = (name: ChildName, entry: string, metrics?: string) =>
     supervisor.launch(name, () => {
@@ -224,13 +213,6 @@ async function startOwnProcesses(
     { name: 'api', process: api, logFile: files.log('api') },
   ];
   await waitUntilReady({ apiUrl: endpoints.apiUrl, sandboxPort: environment.sandboxPort, children });
-}
-
-/** Without a mail server, e-mails go to the sandbox, which shows them at /mail. */
-async function mailEnvironment(): Promise<NodeJS.ProcessEnv> {
-  const smtpPort = setting(process.env, 'SANDBOX_SMTP_PORT') ?? String(await freePort());
-  const smtpUrl = setting(process.env, 'SMTP_URL') ?? `smtp://127.0.0.1:${smtpPort}?requireTLS=false`;
-  return { SANDBOX_SMTP_PORT: smtpPort, SMTP_URL: smtpUrl };
 }
 
 async function requireFreePorts(environment: StartEnvironment): Promise<void> {

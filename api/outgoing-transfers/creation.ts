@@ -28,7 +28,7 @@ export async function settleStraightThrough(context: PostContext, fee: bigint): 
   const { body, caller, services, idempotency } = context;
   const request = body.data.outgoingTransfer;
   if (request.destination.type !== 'client-account') throw new Error('an internal transfer goes to a client account');
-  const now = services.now();
+  const now = services.serviceNow();
   const transfer = {
     machineUserId: caller.id,
     idempotency,

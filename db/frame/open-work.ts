@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { recordNotFound } from '../../domain/frame/errors.ts';
 import type { OpenWork } from '../../domain/frame/waits.ts';
-import type { Reader, Transaction } from '../driver/client.ts';
+import type { Database, Reader, Transaction } from '../driver/client.ts';
 import { wakeEach } from './workflow-wakeups.ts';
 
 /** Rows with a workflow. A row is open as long as it has a `next_check_at`. */
@@ -76,16 +76,22 @@ export async function wakeOverdue(tx: Transaction, type: OpenWorkType, limit: nu
   return rows.length;
 }
 
-/** Wakes the workflows of open rows, in order of id from after `after`; returns the ids of this page. */
-export async function wakeOpen(
-  tx: Transaction,
-  type: OpenWorkType,
-  after: string | null,
-  limit: number,
-): Promise<string[]> {
-  const ids = await listOpen(tx, type, after, limit);
-  await wakeAll(tx, type, ids);
-  return ids;
+const WOKEN_AT_ONCE = 500;
+
+/** Wakes the workflows of all open rows; returns how many. */
+export async function wakeAllOpen(database: Database, type: OpenWorkType): Promise<number> {
+  let woken = 0;
+  for (let after: string | null = null; ; ) {
+    const from: string | null = after;
+    const ids: string[] = await database.transaction(async (tx) => {
+      const page = await listOpen(tx, type, from, WOKEN_AT_ONCE);
+      await wakeAll(tx, type, page);
+      return page;
+    });
+    woken += ids.length;
+    after = ids.at(-1) ?? null;
+    if (ids.length < WOKEN_AT_ONCE) return woken;
+  }
 }
 
 /** The ids of open rows in order, from after `after`. */

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import type { Reader } from '../driver/client.ts';
 import { prepared } from '../driver/queries/queries.ts';
-import { eventSequencer } from '../frame/events-schema.ts';
+import { eventSequencer } from '../frame/schemas/events-schema.ts';
 
 export interface EventCount {
   readonly module: string;

@@ -10,7 +10,7 @@ import { type ChangingOutgoingField, LATER_OUTGOING_FIELDS } from '../../domain/
 import type { Reader } from '../driver/client.ts';
 import { type Given, prepared, type RowOf } from '../driver/queries/queries.ts';
 import { isListed } from '../driver/values.ts';
-import { events } from '../frame/events-schema.ts';
+import { events } from '../frame/schemas/events-schema.ts';
 import { SHOWN_TRANSFERS as INCOMING, shown as showIncoming } from '../incoming-transfers/reads.ts';
 import { SHOWN_TRANSFERS as OUTGOING, shown as showOutgoing } from '../outgoing-transfers/reads.ts';
 import { readLastPosition } from './event-counts.ts';

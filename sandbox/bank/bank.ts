@@ -23,7 +23,7 @@ export class Bank {
   readonly closing = new AbortController();
   readonly #store: Store;
   readonly #actions: Readonly<Record<Timer['action'], TimedAction>>;
-  readonly #timers = new Set<NodeJS.Timeout>();
+  readonly #timers = new Map<Timer['id'], NodeJS.Timeout>();
 
   private constructor(store: Store, callbacks: Callbacks, options: BankOptions, faults: FaultSwitch) {
     this.#store = store;
@@ -42,7 +42,6 @@ export class Bank {
       url: options.callbackUrl,
       secret: options.callbackSecret,
       faults,
-      now: options.now,
       onDelivered: (callback) => {
         const left = callback.copies - 1;
         store
@@ -81,20 +80,34 @@ export class Bank {
 
   async close(): Promise<void> {
     this.closing.abort();
-    for (const timer of this.#timers) clearTimeout(timer);
+    for (const handle of this.#timers.values()) clearTimeout(handle);
     await this.callbacks.close();
     await this.#store.close();
   }
 
+  /** When the next timer after this instant is due; null if there is none. */
+  nextTimerAfter(instant: Date): Date | null {
+    const due = [...this.books.timers.values()].map(({ dueAtMs }) => dueAtMs).filter((at) => at > instant.getTime());
+    return due.length === 0 ? null : new Date(Math.min(...due));
+  }
+
+  /** Runs the timers by the clock as it is now. */
+  clockMoved(): void {
+    for (const timer of [...this.books.timers.values()]) this.#arm(timer);
+  }
+
   #arm(timer: Timer): void {
     const delayMs = Math.min(Math.max(0, timer.dueAtMs - this.now().getTime()), TIMER_MS_MAX);
+    clearTimeout(this.#timers.get(timer.id));
     const handle = setTimeout(() => {
-      this.#timers.delete(handle);
+      // A timer that is further away than setTimeout reaches.
+      if (delayMs === TIMER_MS_MAX) return this.#arm(timer);
+      this.#timers.delete(timer.id);
       const change = this.#actions[timer.action](this, timer.key);
       // The journal ends the process if a write fails.
       this.commit({ ...change, remove: { timers: [timer.id] } }).catch(() => {});
     }, delayMs);
-    this.#timers.add(handle);
+    this.#timers.set(timer.id, handle);
   }
 }
 
@@ -102,6 +115,7 @@ export interface BankOptions {
   readonly journalFile: string;
   readonly callbackUrl: string;
   readonly callbackSecret: string;
+  /** The clock of the books and timers. */
   readonly now: () => Date;
   readonly actions: Readonly<Record<Timer['action'], TimedAction>>;
   /** The books can no longer be written. */

@@ -4,7 +4,7 @@ import { readCalendarFile } from '../../config/calendars/calendar-files.ts';
 import { ConfigurationError } from '../../config/files.ts';
 import type { Database } from '../../db/driver/client.ts';
 import type { Initiator } from '../../db/frame/audit-entries.ts';
-import { OPEN_WORK_TYPES, wakeOpen } from '../../db/frame/open-work.ts';
+import { OPEN_WORK_TYPES, wakeAllOpen } from '../../db/frame/open-work.ts';
 import { listParkedWakeups, wake } from '../../db/frame/workflow-wakeups.ts';
 import { assignIncomingTransfer, returnIncomingTransfer } from '../../db/incoming-transfers/incoming-transfers.ts';
 import { type AccountId, asId, type Id, type IncomingTransferId, isUuid } from '../../domain/frame/ids.ts';
@@ -34,22 +34,12 @@ export interface OperationContext {
   print(line: string): void;
 }
 
-const PAGE = 500;
-
 const restartWorkflows: Operation = {
   summary: 'Wakes the workflow of every open row, and those of the webhooks: after Temporal lost its database.',
   async run({ database, temporal, print }) {
     await prepareNamespace(temporal.connection, temporal.client.options.namespace);
     for (const type of OPEN_WORK_TYPES) {
-      let woken = 0;
-      let after: string | null = null;
-      do {
-        const from: string | null = after;
-        const page: string[] = await database.transaction((tx) => wakeOpen(tx, type, from, PAGE));
-        woken += page.length;
-        after = page.length === PAGE ? (page.at(-1) ?? null) : null;
-      } while (after !== null);
-      print(`${type}: ${woken} to be woken`);
+      print(`${type}: ${await wakeAllOpen(database, type)} to be woken`);
     }
     await database.transaction(async (tx) => {
       for (let shard = 0; shard < WEBHOOK_SHARDS; shard += 1) {

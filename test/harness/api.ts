@@ -134,6 +134,7 @@ export async function startApi(testDatabase: TestDatabase, options: TestApiOptio
     keyring: options.keyring ?? TEST_KEYRING,
     directories: options.directories ?? createDirectories(configuration, environment),
     now: options.now ?? (() => new Date()),
+    serviceNow: options.now ?? (() => new Date()),
     environment,
     isTemporalReachable: async () => false,
   };

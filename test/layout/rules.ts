@@ -85,8 +85,14 @@ const ALLOWED_IMPORTS: Readonly<Record<string, readonly string[]>> = {
     'loops/metrics.ts',
     'loops/temporal.ts',
   ],
-  // A stand-in for the outside world, which must not know the service's internals.
-  sandbox: ['domain/', 'config/environment.ts'],
+  // A stand-in for the outside world, which must not know the service's internals; the test clock alone moves the service's.
+  sandbox: [
+    'domain/',
+    'config/environment.ts',
+    'db/driver/client.ts',
+    'db/frame/clock.ts',
+    'db/frame/sandbox-clock.ts',
+  ],
   // What receivers copy into programs of their own.
   sdk: [],
 };

@@ -58,6 +58,7 @@ const COURSES: Readonly<Record<number, Course>> = {
   // The route completes it, or the timer if the bank dies before that.
   9: { status: 'released', answer: 'after-callback', later: { action: 'complete', afterMs: 5_000 } },
   10: { status: 'released' },
+  11: { status: 'completed', later: { action: 'return', afterMs: 3 * 24 * 3_600_000 } },
   13: { status: 'released', lookUpsRefused: true },
 };
 
@@ -89,7 +90,7 @@ export interface Submission {
 export async function submitPayment(bank: Bank, request: PaymentRequest): Promise<Submission> {
   const amount = amountMinor(request.amount, request.currency);
   checkScheme(request.scheme, request.currency);
-  const course = courseOf(amount);
+  const { later, ...course } = courseOf(amount);
   const earlier = bank.books.payments.get(request.ourReference);
   const payment = earlier ?? newPayment(bank, request, amount);
   if (earlier !== undefined && !isSame(earlier, request, amount)) {
@@ -109,7 +110,6 @@ export async function submitPayment(bank: Bank, request: PaymentRequest): Promis
     error: course.status === 'refused' ? CREDITOR_UNKNOWN : null,
     code: course.status === 'refused' ? CREDITOR_UNKNOWN.code : null,
   };
-  const { later } = course;
   await bank.commit({
     put: {
       payments: [taken],
