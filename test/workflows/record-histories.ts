@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { startTemporalDevServer } from '../harness/servers/temporal.ts';
 import { setStage } from '../harness/stage.ts';
 import { historyToJson } from '../harness/workflows/histories.ts';
-import { STORIES } from '../harness/workflows/stories.ts';
+import { configFileOf, STORIES } from '../harness/workflows/stories.ts';
 
 /**
  * `npx tsx test/workflows/record-histories.ts RELEASE [STORY…]`: runs every story, or those, on a real server and keeps its history in
@@ -21,7 +21,7 @@ try {
   const wanted = process.argv.slice(3);
   for (const [name, story] of Object.entries(STORIES)) {
     if (wanted.length > 0 && !wanted.includes(name)) continue;
-    const stage = await setStage({ name: `record-${name}`, address: temporal.address });
+    const stage = await setStage({ name: `record-${name}`, address: temporal.address, ...configFileOf(name) });
     try {
       stage.relay.start();
       stage.admissions.start();

@@ -3,7 +3,7 @@ import { TASK_QUEUES } from '../../workflows/frame/messages.ts';
 import { startTemporalDevServer, type TestTemporal } from '../harness/servers/temporal.ts';
 import { type Stage, setStage } from '../harness/stage.ts';
 import { textOf } from '../harness/workflows/histories.ts';
-import { STORIES } from '../harness/workflows/stories.ts';
+import { configFileOf, STORIES } from '../harness/workflows/stories.ts';
 
 let temporal: TestTemporal;
 let stage: Stage;
@@ -21,9 +21,9 @@ afterAll(async () => {
 });
 
 /** Runs a story to its end; its history must not reveal whom it was about. */
-async function lives(name: string): Promise<string> {
-  const workflow = (await STORIES[name]?.(stage)) ?? '';
-  const text = textOf(await stage.client.workflow.getHandle(workflow).fetchHistory());
+async function lives(name: string, on: Stage = stage): Promise<string> {
+  const workflow = (await STORIES[name]?.(on)) ?? '';
+  const text = textOf(await on.client.workflow.getHandle(workflow).fetchHistory());
   expect(text).toContain(workflow);
   for (const secret of ['Ann', 'Paul', 'Payer', 'Invoice', '040004']) expect(text).not.toContain(secret);
   return workflow.split('/')[1] ?? '';
@@ -53,6 +53,28 @@ test('the workflow of an outgoing transfer waits while it is in review, and pays
   const id = await lives('outgoing-transfer-reviewed');
   expect(stage.provider.submissions.filter((reference) => reference === id)).toEqual([id]);
 });
+
+test.each(['outgoing-transfer-judged', 'incoming-transfer-judged'])(
+  'a transfer that the service’s own rules review goes on when they approve it: %s',
+  async (name) => {
+    // Of its own, because workers of another configuration would take its work.
+    const server = await startTemporalDevServer();
+    const judging = await setStage({ name: `stories-${name}`, address: server.address, ...configFileOf(name) });
+    try {
+      judging.relay.start();
+      await judging.startWorkers().ready;
+      const id = await lives(name, judging);
+      const [row] = await judging.database.reader.statement<{ result: string }>(
+        `SELECT compliance_result AS result FROM ${name.replace('-judged', 's').replaceAll('-', '_')} WHERE id = $1`,
+        [id],
+      );
+      expect(row?.result).toBe('all-passed');
+    } finally {
+      await judging.close();
+      await server.close();
+    }
+  },
+);
 
 describe('the workflow of an incoming transfer', () => {
   test('waits while the money is held, and books it when the account is active', async () => {

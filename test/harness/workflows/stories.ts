@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import { sql } from 'drizzle-orm';
 import { ProviderUnavailable } from '../../../activities/providers/port.ts';
 import { patchAccount } from '../../../db/accounts/accounts.ts';
@@ -99,6 +100,16 @@ export const STORIES: Readonly<Record<string, (stage: Stage) => Promise<string>>
     return reviewed(stage, workflowId('incoming-transfer', id));
   },
 
+  'outgoing-transfer-judged': async (stage) => {
+    const id = await stage.transfer(await stage.account(5_000n), { complianceCheckStatus: 'not-checked' });
+    return ended(stage, workflowId('outgoing-transfer', id));
+  },
+
+  'incoming-transfer-judged': async (stage) => {
+    const { id: accountId } = await stage.account(0n);
+    return ended(stage, workflowId('incoming-transfer', await arrival(stage, accountId, 'active', true)));
+  },
+
   'incoming-transfer-held': async (stage) => {
     const account = await stage.account(0n);
     const id = await arrival(stage, account.id, 'inactive');
@@ -178,6 +189,13 @@ export const STORIES: Readonly<Record<string, (stage: Stage) => Promise<string>>
     return workflow;
   },
 };
+
+/** The configuration file of a story's stage. Without a rule, the service's own reviews approve every transfer. */
+export function configFileOf(story: string): { readonly configFile?: string } {
+  return story.endsWith('-judged') ? { configFile: BUILT_IN_REVIEWS } : {};
+}
+
+const BUILT_IN_REVIEWS = fileURLToPath(new URL('../../fixtures/built-in-reviews.json', import.meta.url));
 
 /** Signals what is no decision, a stop, the same stop again, and an approval. */
 async function reviewed(stage: Stage, workflow: string): Promise<string> {
