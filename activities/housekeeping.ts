@@ -1,8 +1,8 @@
 import { readClock } from '../db/frame/clock.ts';
 import { deleteOldIdempotencyKeys } from '../db/frame/idempotency-keys.ts';
 import { checkLedgerSince } from '../db/ledger/check.ts';
-import { sweepFeesOnce } from '../db/ledger/fee-sweeps.ts';
 import { countOpenBreaks } from '../db/ledger/reconciliation.ts';
+import { sweepFeesOnce } from '../db/ledger/sweeps/fee-sweeps.ts';
 import { checkpointSystemAccounts } from '../db/ledger/system-account-checkpoints.ts';
 import { deleteOldWebhookDeliveries } from '../db/webhooks/deliveries.ts';
 import { endsSoon } from '../domain/frame/time/calendars.ts';

@@ -95,7 +95,11 @@ const UNSTORABLE = /\0|\p{Surrogate}/gu;
 
 /** For `parse`: Postgres rejects NUL and lone surrogates, and odd text from a payer must not keep the money out. */
 export function storable(_key: string, value: unknown): unknown {
-  return typeof value === 'string' ? value.replace(UNSTORABLE, '\uFFFD') : value;
+  if (typeof value === 'string') return value.replace(UNSTORABLE, '\uFFFD');
+  if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) !== Object.prototype) return value;
+  const names = Object.keys(value);
+  if (!names.some((name) => name.search(UNSTORABLE) >= 0)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name.replace(UNSTORABLE, '\uFFFD'), one]));
 }
 
 function parsed(text: string): unknown {

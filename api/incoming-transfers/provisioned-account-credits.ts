@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { decideReport, recordReport } from '../../db/incoming-transfers/arrivals.ts';
 import {
   findProvisionedAccountCredit,
   listProvisionedAccountCredits,
@@ -6,6 +7,12 @@ import {
 import { reportCredit } from '../../db/incoming-transfers/provisioned-account-credits.ts';
 import { recordNotFound } from '../../domain/frame/errors.ts';
 import type { AccountId, ClientId, ProvisionedAccountCreditId } from '../../domain/frame/ids.ts';
+import type { ReportedCredit } from '../../domain/incoming-transfers/arrivals.ts';
+import {
+  type ProvisionedAccountCredit,
+  presentProvisionedAccountCredit,
+} from '../../domain/incoming-transfers/provisioned-account-credits.ts';
+import { claimedKey } from '../frame/requests/idempotency.ts';
 import { route } from '../frame/route.ts';
 import { crossCheck } from '../frame/schemas/cross-checks.ts';
 import { named } from '../frame/schemas/named.ts';
@@ -159,27 +166,40 @@ const postCredit = route(
       response: { provisionedAccountCredit: CREDIT_EXAMPLE },
     },
   },
-  async ({ body, initiator, services, write }) => {
-    const sent = body.data.provisionedAccountCredit;
+  async ({ body, initiator, services, idempotency, render, write }) => {
+    const { database, configuration } = services;
+    const reported = reportedBy(body.data.provisionedAccountCredit);
+    const decided = await decideReport(database, reported, configuration);
+    if (decided !== null) {
+      const answer = render(answerWith(decided.credit, 201));
+      if (await recordReport(database, decided, initiator, claimedKey(idempotency, answer))) return answer;
+    }
     return write(async (tx) => {
-      const reported = {
-        clientId: sent.clientId ?? null,
-        accountId: sent.accountId,
-        amountMinor: sent.amountMinor,
-        currency: sent.currency,
-        scope: sent.scope,
-        scheme: sent.scheme ?? null,
-        senderBankAccount: sent.senderBankAccount ?? null,
-        senderName: sent.senderName ?? null,
-        senderAddress: sent.senderAddress ?? null,
-        senderToReceiverInformation: sent.senderToReceiverInformation ?? null,
-        serviceProviderId: sent.serviceProviderId ?? null,
-      };
-      const { credit, repeated } = await reportCredit(tx, reported, initiator, services.configuration);
-      return { status: repeated ? 200 : 201, data: { provisionedAccountCredit: credit } };
+      const { credit, repeated } = await reportCredit(tx, reported, initiator, configuration);
+      return answerWith(credit, repeated ? 200 : 201);
     });
   },
 );
+
+function reportedBy(sent: v.InferOutput<typeof creditSent>): ReportedCredit {
+  return {
+    clientId: sent.clientId ?? null,
+    accountId: sent.accountId,
+    amountMinor: sent.amountMinor,
+    currency: sent.currency,
+    scope: sent.scope,
+    scheme: sent.scheme ?? null,
+    senderBankAccount: sent.senderBankAccount ?? null,
+    senderName: sent.senderName ?? null,
+    senderAddress: sent.senderAddress ?? null,
+    senderToReceiverInformation: sent.senderToReceiverInformation ?? null,
+    serviceProviderId: sent.serviceProviderId ?? null,
+  };
+}
+
+function answerWith(credit: ProvisionedAccountCredit, status: 200 | 201) {
+  return { status, data: { provisionedAccountCredit: presentProvisionedAccountCredit(credit) } };
+}
 
 const getCredit = route(
   {

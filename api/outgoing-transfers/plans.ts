@@ -20,7 +20,7 @@ import {
 } from '../../domain/outgoing-transfers/rows.ts';
 import { transferReasons } from '../../domain/outgoing-transfers/transfer-reasons.ts';
 import { offerOf } from '../../domain/providers/providers.ts';
-import { openIdempotently } from '../frame/requests/idempotency.ts';
+import { claimedKey, openIdempotently } from '../frame/requests/idempotency.ts';
 import type { RenderedAnswer } from '../frame/route.ts';
 import type { PostContext } from './creation.ts';
 import type { PostedTransfer } from './schemas.ts';
@@ -50,7 +50,7 @@ async function makeWithoutLocks(context: PostContext, fee: bigint): Promise<Rend
   if (decided === null) return null;
   const row = requestedTransfer(context, decided);
   const answer = context.render({ data: { outgoingTransfer: presentOutgoingTransfer(newOutgoingTransfer(row)) } });
-  const key = idempotency === null ? null : { ...idempotency, status: answer.status, body: answer.body };
+  const key = claimedKey(idempotency, answer);
   const created = await createWithoutLocks(services.database, row, decided.source, services.configuration, key);
   return created ? answer : null;
 }

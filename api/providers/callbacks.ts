@@ -3,14 +3,16 @@ import { CallbackRefused, type PaymentClaim, type ProviderEvent } from '../../ac
 import { applyAccountCallback } from '../../db/accounts/connections.ts';
 import { applyProviderMove } from '../../db/accounts/provider-moves.ts';
 import type { Transaction } from '../../db/driver/client.ts';
+import { receiveTogether } from '../../db/incoming-transfers/arrivals.ts';
 import { releaseHeldTransfer } from '../../db/incoming-transfers/holds.ts';
 import { receivePayment } from '../../db/incoming-transfers/provisioned-account-credits.ts';
+import type { StoredCallback } from '../../db/ledger/transfer-changes.ts';
 import { applyPaymentReport } from '../../db/outgoing-transfers/outgoing-transfers.ts';
 import {
   applyCallbackOnce,
   type CallbackOutcome,
+  lockPaymentIn,
   recordCallbackBreak,
-  type StoredCallback,
 } from '../../db/providers/callbacks.ts';
 import { DomainError, refusal } from '../../domain/frame/errors.ts';
 import { asId, isUuid, type OutgoingTransferId } from '../../domain/frame/ids.ts';
@@ -77,18 +79,31 @@ async function applyEvent(services: Services, provider: string, event: ProviderE
     ourReference: referenceOf(event),
     payload: JSON.stringify(event, (_, value: unknown) => (typeof value === 'bigint' ? value.toString() : value)),
   };
-  const outcome = await services.database.transaction((tx) =>
-    applyCallbackOnce(tx, callback, async () => {
+  if (await receivedTogether(services, callback, event)) return;
+  const outcome = await services.database.transaction(async (tx) => {
+    // Before its row: whoever records this payment without locks holds its account, and must not wait for the row.
+    if (event.type === 'payment-received') await lockPaymentIn(tx, { ...event, provider });
+    return applyCallbackOnce(tx, callback, async () => {
       if ('accountId' in event) return applyToAccount(tx, provider, event);
       const applied = await applyToPayment(tx, services, provider, event);
       if (applied === 'break') await recordCallbackBreak(tx, callback);
       return applied;
-    }),
-  );
+    });
+  });
   if (outcome === 'break') {
     const { providerEventId, kind, ourReference } = callback;
     services.logger.error({ provider, providerEventId, kind, ourReference }, 'provider callback contradicts our books');
   }
+}
+
+/** False if the event must be applied under locks. */
+async function receivedTogether(
+  { database, configuration }: Services,
+  callback: StoredCallback,
+  event: ProviderEvent,
+): Promise<boolean> {
+  if (event.type !== 'payment-received') return false;
+  return receiveTogether(database, callback, { ...event, provider: callback.provider }, configuration);
 }
 
 function referenceOf(event: ProviderEvent): string | null {

@@ -81,6 +81,12 @@ export function appendAuditEntry(tx: Transaction, entry: AuditEntry): void {
   sendWithCommit(tx.statement(APPEND, values));
 }
 
+/** The columns of a creation's entry, for a statement that writes it with what it made; `service_now()` is its time. */
+export function createdEntry({ initiator, resource, resourceId, after }: Omit<AuditEntry, 'action' | 'before'>) {
+  const { actor, requestId } = initiator;
+  return { id: newId(), actor, action: 'created', resource, resource_id: resourceId, request_id: requestId, after };
+}
+
 /** `appendAuditEntry` for one kind of resource. */
 export function auditorOf(resource: AuditedResource) {
   return (tx: Transaction, resourceId: string, entry: Omit<AuditEntry, 'resource' | 'resourceId'>): void =>

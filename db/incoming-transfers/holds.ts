@@ -13,9 +13,9 @@ import { lookUpIn, updateRow } from '../driver/queries/rows.ts';
 import { readClock } from '../frame/clock.ts';
 import { incomingTransfers } from '../frame/schema.ts';
 import { lockAccounts } from '../ledger/ledger.ts';
+import { provisionedAccountCredits } from '../ledger/provisioned-account-credits-schema.ts';
 import { type CallbackOutcome, lockPaymentIn, type PaymentInKey } from '../providers/callbacks.ts';
 import { lockReceiver, matchPayment } from './payment-matching.ts';
-import { provisionedAccountCredits } from './provisioned-account-credits-schema.ts';
 import { change, lockTransfer, moveMoney, wakeIncoming } from './work.ts';
 
 const ENTITY = 'incomingTransfer';

@@ -1,104 +1,123 @@
-import { and, eq, type SQL, sql } from 'drizzle-orm';
 import { normalAccountNumber, normalIban, normalRoutingCode } from '../../domain/accounts/bank-accounts.ts';
 import type { AccountId } from '../../domain/frame/ids.ts';
 import { ledgerNumbersIn } from '../../domain/frame/numbers.ts';
+import type { MatchedReceiver, NamedReceiver } from '../../domain/incoming-transfers/arrivals.ts';
 import {
   chooseReceiver,
-  type HoldReason,
+  type PartyAccount,
   type PaymentMatch,
   type ReceiverCandidate,
 } from '../../domain/incoming-transfers/incoming-transfers.ts';
-import type { LockedAccount } from '../../domain/ledger/ledger.ts';
+import { batchedPerDatabase, fallBackToSingle } from '../driver/batcher.ts';
 import type { Reader, Transaction } from '../driver/client.ts';
-import { type Given, prepared } from '../driver/queries/queries.ts';
-import { accounts } from '../frame/schema.ts';
-import { lockAccounts } from '../ledger/ledger.ts';
+import { ACCOUNT_FIELDS, lockAccounts, type PerhapsAccount } from '../ledger/ledger.ts';
 import { awaitMigrations } from '../providers/callbacks.ts';
 
-/** The payer's description of the receiver. Any part may be missing or wrong. */
-export interface NamedReceiver {
-  readonly provider: string;
-  readonly currency: string;
-  readonly receiver: {
-    readonly iban: string | null;
-    readonly accountNumber: string | null;
-    readonly routingCodes: Readonly<Record<string, string>>;
-  };
-  readonly remittanceText: string | null;
-}
-
 // A number may be reused: an open account wins over a closed one.
-const OPEN_FIRST = sql`status IN ('closed', 'declined'), id DESC`;
+const OPEN_FIRST = `status IN ('closed', 'declined'), id DESC`;
 
 /**
  * Matches a payment to an account: by IBAN, then by account number and routing code, then by a ledger number in the
  * reference. A sub-account shares its main account's bank details; its own ledger number identifies it.
  */
 export async function matchPayment(reader: Reader, payment: NamedReceiver): Promise<PaymentMatch> {
-  const main = await findByBankDetails(reader, payment);
-  const named = await listByLedgerNumbers(reader, payment);
-  return chooseReceiver(main, named);
+  const [row] = await reader.statement<Candidates>(MATCH, wireOf([payment]));
+  return chosenFrom(row);
 }
 
-async function findByBankDetails(reader: Reader, payment: NamedReceiver): Promise<AccountId | null> {
-  const { receiver } = payment;
-  const find = async (condition: SQL): Promise<AccountId | null> => {
-    const [row] = await reader.execute<{ id: AccountId }>(sql`
-      SELECT id FROM accounts WHERE provider = ${payment.provider} AND currency = ${payment.currency}
-        AND main_account_id IS NULL AND ${condition}
-      ORDER BY ${OPEN_FIRST} LIMIT 1`);
-    return row?.id ?? null;
-  };
-  const iban = receiver.iban === null ? null : normalIban(receiver.iban);
-  const byIban = iban === null ? null : await find(sql`iban = ${iban}`);
-  if (byIban !== null) return byIban;
-  // Normalized as accounts store them: a bank may write a sort code with dashes, or a number of seven digits.
-  const codes = Object.entries(receiver.routingCodes).map(([kind, code]) => [
-    kind,
-    normalRoutingCode(kind, code) ?? code,
-  ]);
-  if (receiver.accountNumber === null || codes.length === 0) return null;
-  const anyCode = sql.join(
-    codes.map(([kind, code]) => sql`routing_codes ->> ${kind} = ${code}`),
-    sql` OR `,
-  );
-  const country = receiver.routingCodes['sort-code'] === undefined ? '' : 'GB';
-  const number = normalAccountNumber(receiver.accountNumber, { currency: payment.currency, country });
-  return find(sql`account_number = ${number ?? receiver.accountNumber} AND (${anyCode})`);
+/**
+ * `matchPayment` outside of transactions; payments of the same moment share a statement. With it comes the account that the bank
+ * details identify, the usual receiver. Null: it failed, as with text that Postgres cannot hold, and each payment must be matched
+ * alone.
+ */
+export const matchTogether = batchedPerDatabase<NamedReceiver, Matched | null>((database, payments) =>
+  fallBackToSingle<NamedReceiver, Matched | null>(
+    database,
+    'match_payments',
+    payments,
+    async () => {
+      const rows = await database.statement<Candidates>(MATCH, wireOf(payments));
+      return rows.map((row) => ({ found: chosenFrom(row), row }));
+    },
+    null,
+  ),
+);
+
+interface Matched {
+  readonly found: PaymentMatch;
+  readonly row: ReceiverRow;
 }
 
-interface LedgerNumbers {
-  readonly provider: string;
-  readonly currency: string;
-  readonly numbers: readonly string[];
+/** An account as the receiver of money, as of now; all fields but the time are null if there is none. */
+export type ReceiverRow = PerhapsAccount & PartyAccount & { readonly now: Date };
+
+/** One look-up of an account for each row of the query, planned the same however few accounts there are. */
+export function receiverOf(id: string): string {
+  return `LEFT JOIN LATERAL (
+    SELECT ${ACCOUNT_FIELDS}, a.account_holder_name AS "accountHolderName", a.alias, a.ledger_number AS "ledgerNumber",
+      a.account_number AS "accountNumber", a.iban, a.routing_codes AS "routingCodes"
+    FROM accounts a JOIN clients c ON c.id = a.client_id WHERE a.id = ${id} LIMIT 1
+  ) AS receiver ON true`;
 }
 
-const BY_LEDGER_NUMBERS = prepared((db, given: Given<LedgerNumbers>) => {
-  const { id, mainAccountId, status, provider, currency, ledgerNumber } = accounts;
-  return db
-    .select({ id, mainAccountId, status })
-    .from(accounts)
-    .where(
-      and(
-        eq(provider, given.provider),
-        eq(currency, given.currency),
-        sql`${ledgerNumber} = ANY (${given.numbers}::text[])`,
-      ),
-    );
-});
+interface Candidates extends ReceiverRow {
+  readonly named: readonly ReceiverCandidate[];
+}
 
-/** Accounts at the payment's provider and in its currency whose ledger numbers appear in the reference. */
-async function listByLedgerNumbers(reader: Reader, payment: NamedReceiver): Promise<readonly ReceiverCandidate[]> {
-  const numbers = ledgerNumbersIn(payment.remittanceText ?? '');
-  if (numbers.length === 0) return [];
-  return reader.run(BY_LEDGER_NUMBERS, { provider: payment.provider, currency: payment.currency, numbers });
+function chosenFrom(row: Candidates | undefined): PaymentMatch {
+  if (row === undefined) throw new Error('a payment got no candidates');
+  return chooseReceiver(row.id, row.named);
+}
+
+// LIMIT keeps the plan to one look-up per payment, however few accounts there are when it is made.
+function mainAccount(name: string, condition: string): string {
+  return `LEFT JOIN LATERAL (
+    SELECT id FROM accounts
+    WHERE provider = payment.provider AND currency = payment.currency AND main_account_id IS NULL AND ${condition}
+    ORDER BY ${OPEN_FIRST} LIMIT 1
+  ) AS ${name} ON true`;
+}
+
+const MATCH = `
+  SELECT service_now() AS now, receiver.*, coalesce(by_ledger_number.named, '[]') AS named
+  FROM json_array_elements((SELECT $1::json)) WITH ORDINALITY AS sent (value, place)
+    CROSS JOIN LATERAL json_to_record(sent.value) AS payment (
+      provider text, currency text, iban text, account_number text, routing_codes json, ledger_numbers text[])
+    ${mainAccount('by_iban', 'iban = payment.iban')}
+    ${mainAccount(
+      'by_number',
+      `account_number = payment.account_number AND EXISTS (
+        SELECT FROM json_each_text(payment.routing_codes) AS code WHERE routing_codes ->> code.key = code.value)`,
+    )}
+    LEFT JOIN LATERAL (
+      SELECT json_agg(json_build_object('id', id, 'mainAccountId', main_account_id, 'status', status)) AS named
+      FROM accounts
+      WHERE provider = payment.provider AND currency = payment.currency AND ledger_number = ANY (payment.ledger_numbers)
+    ) AS by_ledger_number ON true
+    ${receiverOf('coalesce(by_iban.id, by_number.id)')}
+  ORDER BY sent.place`;
+
+// Normalized as accounts store them: a bank may write a sort code with dashes, or a number of seven digits.
+function wireOf(payments: readonly NamedReceiver[]): readonly unknown[] {
+  const wire = payments.map(({ provider, currency, receiver, remittanceText }) => {
+    const { iban, accountNumber, routingCodes } = receiver;
+    const codes = Object.entries(routingCodes).map(([kind, code]) => [kind, normalRoutingCode(kind, code) ?? code]);
+    const country = routingCodes['sort-code'] === undefined ? '' : 'GB';
+    return {
+      provider,
+      currency,
+      iban: iban === null ? null : normalIban(iban),
+      account_number:
+        accountNumber === null ? null : (normalAccountNumber(accountNumber, { currency, country }) ?? accountNumber),
+      routing_codes: Object.fromEntries(codes),
+      ledger_numbers: ledgerNumbersIn(remittanceText ?? ''),
+    };
+  });
+  return [JSON.stringify(wire)];
 }
 
 /** The matched account, locked, or the reason why an operator must match the payment. */
-export async function lockReceiver(
-  tx: Transaction,
-  payment: NamedReceiver,
-): Promise<{ readonly account: LockedAccount | null; readonly hold: HoldReason | null }> {
+export async function lockReceiver(tx: Transaction, payment: NamedReceiver): Promise<MatchedReceiver> {
   let found = await matchPayment(tx, payment);
   if (found.match !== 'one') {
     await awaitMigrations(tx, payment.provider);

@@ -5,7 +5,7 @@ import type { Reader } from '../driver/client.ts';
 import { listOf, type PageOf, type PageRequest, readPage } from '../driver/queries/lists.ts';
 import { lookUpIn } from '../driver/queries/rows.ts';
 import { amountBetween, equalTo } from '../frame/filters.ts';
-import { provisionedAccountCredits } from './provisioned-account-credits-schema.ts';
+import { provisionedAccountCredits } from '../ledger/provisioned-account-credits-schema.ts';
 
 const CREDIT = lookUpIn(provisionedAccountCredits);
 

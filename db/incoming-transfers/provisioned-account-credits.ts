@@ -1,52 +1,47 @@
 import { isDeepStrictEqual } from 'node:util';
 import { and, eq } from 'drizzle-orm';
 import { recordNotFound, refusal } from '../../domain/frame/errors.ts';
-import type { AccountId, ClientId, ProvisionedAccountCreditId } from '../../domain/frame/ids.ts';
-import type { Address } from '../../domain/frame/parties/addresses.ts';
-import type { HoldReason, PartyAccount } from '../../domain/incoming-transfers/incoming-transfers.ts';
-import { presentProvisionedAccountCredit } from '../../domain/incoming-transfers/provisioned-account-credits.ts';
+import type { AccountId, IncomingTransferId, ProvisionedAccountCreditId } from '../../domain/frame/ids.ts';
+import {
+  type ArrivalChange,
+  type ArrivedMoney,
+  checkReported,
+  type MatchedReceiver,
+  moneyOfPayment,
+  moneyOfReport,
+  type ReceivedPayment,
+  type ReportedCredit,
+  recordArrival,
+} from '../../domain/incoming-transfers/arrivals.ts';
+import type { PartyAccount } from '../../domain/incoming-transfers/incoming-transfers.ts';
+import {
+  type ProvisionedAccountCredit,
+  presentProvisionedAccountCredit,
+} from '../../domain/incoming-transfers/provisioned-account-credits.ts';
 import { implicitFee, type PriceTable } from '../../domain/ledger/fees.ts';
-import type { LockedAccount } from '../../domain/ledger/ledger.ts';
 import { isReviewedOnArrival, type RequirementRules } from '../../domain/outgoing-transfers/requirement-rules.ts';
 import { INTERNAL_SCHEME } from '../../domain/providers/schemes.ts';
 import { ACCOUNT } from '../accounts/accounts.ts';
 import { partyAccountOf } from '../accounts/party-accounts.ts';
 import { requireClient } from '../clients/clients.ts';
-import { type Transaction, uniqueViolation } from '../driver/client.ts';
+import type { Transaction } from '../driver/client.ts';
 import { type Given, prepared } from '../driver/queries/queries.ts';
-import { insertRow } from '../driver/queries/rows.ts';
-import { appendAuditEntry, type Initiator } from '../frame/audit-entries.ts';
+import { type AuditEntry, appendAuditEntry, type Initiator } from '../frame/audit-entries.ts';
 import { readClock } from '../frame/clock.ts';
 import { newId } from '../frame/ids.ts';
 import { lockAccounts } from '../ledger/ledger.ts';
+import { provisionedAccountCredits } from '../ledger/provisioned-account-credits-schema.ts';
+import { drawTransactionNumber } from '../ledger/transaction-numbers.ts';
 import { hasEarlyRelease, lockPaymentIn } from '../providers/callbacks.ts';
 import { releaseHeldTransfer } from './holds.ts';
-import { lockReceiver, type NamedReceiver } from './payment-matching.ts';
-import { provisionedAccountCredits } from './provisioned-account-credits-schema.ts';
-import { createIncomingTransfer } from './work.ts';
-
-type Row = typeof provisionedAccountCredits.$inferSelect;
+import { lockReceiver } from './payment-matching.ts';
+import { moveMoney } from './work.ts';
 
 const ENTITY = 'provisionedAccountCredit';
 
 /** The configured rules for money that arrives. */
 export interface ArrivalRules extends Pick<RequirementRules, 'compliance'> {
   readonly prices: PriceTable;
-}
-
-/** Money reported by a plug-in caller (specification 2.6). Amounts in minor units. */
-export interface ReportedCredit {
-  readonly clientId: ClientId | null;
-  readonly accountId: AccountId;
-  readonly amountMinor: bigint;
-  readonly currency: string;
-  readonly scope: 'internal' | 'external';
-  readonly scheme: string | null;
-  readonly senderBankAccount: PartyAccount | null;
-  readonly senderName: string | null;
-  readonly senderAddress: Address | null;
-  readonly senderToReceiverInformation: string | null;
-  readonly serviceProviderId: string | null;
 }
 
 /**
@@ -58,46 +53,35 @@ export async function reportCredit(
   reported: ReportedCredit,
   initiator: Initiator,
   rules: ArrivalRules,
-): Promise<{ credit: ReturnType<typeof presentProvisionedAccountCredit>; repeated: boolean }> {
-  const locked = await lockAccounts(tx, [reported.accountId]);
-  const account = locked.get(reported.accountId);
-  if (account === undefined) throw recordNotFound(ENTITY, 'accountId', reported.accountId);
+): Promise<{ credit: ProvisionedAccountCredit; repeated: boolean }> {
+  const { accountId, serviceProviderId } = reported;
+  if (serviceProviderId !== null) await lockReported(tx, accountId, serviceProviderId);
+  const account = (await lockAccounts(tx, [accountId])).get(accountId);
+  if (account === undefined) throw recordNotFound(ENTITY, 'accountId', accountId);
   if (reported.clientId !== null && reported.clientId !== account.clientId) {
     await requireClient(tx, ENTITY, reported.clientId);
   }
   checkReported(reported, account);
-  const earlier = await findByProviderId(tx, account.provider, reported.serviceProviderId);
+  const earlier = await findByProviderId(tx, account.provider, serviceProviderId);
   if (earlier !== null) {
     if (!sameContent(earlier, reported)) throw otherContent(reported);
-    return { credit: presentProvisionedAccountCredit(earlier), repeated: true };
+    return { credit: earlier, repeated: true };
   }
-  const receiverAccount = await readPartyAccount(tx, account.id);
-  const credit = { ...reported, clientId: account.clientId, provider: account.provider, receiverAccount };
-  try {
-    const shown = presentProvisionedAccountCredit(await storeCredit(tx, credit, { account, hold: null }, rules));
-    audit(tx, shown, initiator);
-    return { credit: shown, repeated: false };
-  } catch (error) {
-    // The account's lock serializes repetitions for one account, so another account has just taken this id.
-    if (uniqueViolation(error) === 'provisioned_account_credits_by_provider_id') throw otherContent(reported);
-    throw error;
-  }
+  const money = moneyOfReport(reported, account, await readPartyAccount(tx, accountId));
+  const credit = await storeArrival(tx, money, { account, hold: null }, rules);
+  appendAuditEntry(tx, { ...reportEntry(credit, initiator), action: 'created' });
+  return { credit, repeated: false };
 }
 
-/** Omits the sender, whose data only the credit itself keeps. */
-function audit(
-  tx: Transaction,
-  credit: ReturnType<typeof presentProvisionedAccountCredit>,
-  initiator: Initiator,
-): void {
-  const { id, clientId, accountId, amount, currency, scope, scheme, serviceProvider, serviceProviderId } = credit;
-  appendAuditEntry(tx, {
-    initiator,
-    resource: 'provisioned-account-credit',
-    resourceId: id,
-    action: 'created',
-    after: { clientId, accountId, amount, currency, scope, scheme, serviceProvider, serviceProviderId },
-  });
+/** A provider's id may come again for another account, whose lock would not hold this report up. */
+async function lockReported(tx: Transaction, accountId: AccountId, serviceProviderId: string): Promise<void> {
+  const account = await tx.find(ACCOUNT, accountId);
+  if (account !== null) await lockPaymentIn(tx, { provider: account.provider, serviceProviderId });
+}
+
+async function readPartyAccount(tx: Transaction, id: AccountId): Promise<PartyAccount | null> {
+  const row = await tx.find(ACCOUNT, id);
+  return row === null ? null : partyAccountOf(row);
 }
 
 function otherContent({ serviceProviderId }: ReportedCredit): Error {
@@ -105,33 +89,30 @@ function otherContent({ serviceProviderId }: ReportedCredit): Error {
   return refusal('common.idempotency.key_reused', [ENTITY, 'serviceProviderId', serviceProviderId ?? ''], message);
 }
 
-function checkReported(reported: ReportedCredit, account: LockedAccount): void {
-  if (reported.clientId !== null && reported.clientId !== account.clientId) {
-    const message = 'The account belongs to another client.';
-    throw refusal('account.client.mismatch', [ENTITY, 'clientId', reported.clientId], message);
-  }
-  if (account.method !== 'plug-in') {
-    const message = 'Money on a built-in account is reported by its provider.';
-    throw refusal('account.method.mismatch', [ENTITY, 'accountId', account.id], message);
-  }
-  if (account.currency !== reported.currency) {
-    const message = `The account holds ${account.currency}.`;
-    throw refusal('account.currency.mismatch', [ENTITY, 'currency', reported.currency], message);
-  }
+/** Whether a credit is what its repeated report says. */
+function sameContent(credit: ProvisionedAccountCredit, reported: ReportedCredit): boolean {
+  return (
+    credit.accountId === reported.accountId &&
+    credit.amountMinor === reported.amountMinor &&
+    credit.currency === reported.currency &&
+    credit.scope === reported.scope &&
+    credit.scheme === reported.scheme &&
+    credit.senderName === reported.senderName &&
+    credit.senderToReceiverInformation === reported.senderToReceiverInformation &&
+    isDeepStrictEqual(credit.senderBankAccount, reported.senderBankAccount) &&
+    isDeepStrictEqual(credit.senderAddress, reported.senderAddress)
+  );
 }
 
-function sameContent(row: Row, reported: ReportedCredit): boolean {
-  return (
-    row.accountId === reported.accountId &&
-    row.amountMinor === reported.amountMinor &&
-    row.currency === reported.currency &&
-    row.scope === reported.scope &&
-    row.scheme === reported.scheme &&
-    row.senderName === reported.senderName &&
-    row.senderToReceiverInformation === reported.senderToReceiverInformation &&
-    isDeepStrictEqual(row.senderBankAccount, reported.senderBankAccount) &&
-    isDeepStrictEqual(row.senderAddress, reported.senderAddress)
-  );
+/** Omits the sender, whose data only the credit itself keeps. */
+export function reportEntry(
+  credit: ProvisionedAccountCredit,
+  initiator: Initiator,
+): Omit<AuditEntry, 'action' | 'before'> {
+  const { id, clientId, accountId, amount, currency, scope, scheme, serviceProvider, serviceProviderId } =
+    presentProvisionedAccountCredit(credit);
+  const after = { clientId, accountId, amount, currency, scope, scheme, serviceProvider, serviceProviderId };
+  return { initiator, resource: 'provisioned-account-credit', resourceId: id, after };
 }
 
 const BY_PROVIDER_ID = prepared((db, given: Given<{ provider: string; serviceProviderId: string }>) =>
@@ -150,64 +131,34 @@ async function findByProviderId(tx: Transaction, provider: string, serviceProvid
   return serviceProviderId === null ? null : tx.first(BY_PROVIDER_ID, { provider, serviceProviderId });
 }
 
-async function readPartyAccount(tx: Transaction, id: AccountId): Promise<PartyAccount | null> {
-  const row = await tx.find(ACCOUNT, id);
-  return row === null ? null : partyAccountOf(row);
-}
-
-type NewCredit = Omit<ReportedCredit, 'accountId' | 'clientId'> & {
-  readonly clientId: ClientId | null;
-  readonly provider: string;
-  readonly receiverAccount: PartyAccount | null;
-  readonly serviceProviderReference?: string | null;
-};
-
-async function storeCredit(
-  tx: Transaction,
-  { serviceProviderReference, ...credit }: NewCredit,
-  receiver: { readonly account: LockedAccount | null; readonly hold: HoldReason | null },
+/** Decides what the money becomes, under ids and a number of its own. */
+export function decideArrivalOf(
+  money: ArrivedMoney,
+  receiver: MatchedReceiver,
   rules: ArrivalRules,
-): Promise<Row> {
-  const { account, hold } = receiver;
-  const now = await readClock(tx);
-  const id = newId<ProvisionedAccountCreditId>();
-  const own = { ...credit, id, accountId: account?.id ?? null, createdAt: now };
-  const row = await insertRow(tx, provisionedAccountCredits, own);
-  const { amountMinor, currency, scheme } = row;
-  const fee = { direction: 'incoming', scheme: scheme ?? INTERNAL_SCHEME, currency, amountMinor } as const;
-  const arrival = {
-    provider: row.provider,
-    method: account?.method ?? ('built-in' as const),
-    account,
-    hold,
-    isReviewed: isReviewedOnArrival(rules, currency),
-    amountMinor,
-    feeMinor: implicitFee(fee, rules.prices),
-    currency,
-    scope: row.scope,
-    scheme,
-    provisionedAccountCreditId: row.id,
-    serviceProviderId: row.serviceProviderId,
-    serviceProviderReference: serviceProviderReference ?? null,
-    senderInformation: row.senderToReceiverInformation,
-    senderName: row.senderName,
-    senderAccount: row.senderBankAccount,
-    receiverAccount: row.receiverAccount,
+  now: Date,
+): ArrivalChange {
+  const transactionNumber = drawTransactionNumber('incoming-transfer', now);
+  const names = {
+    creditId: newId<ProvisionedAccountCreditId>(),
+    incoming: { id: newId<IncomingTransferId>(), transactionNumber },
   };
-  createIncomingTransfer(tx, arrival, now);
-  return row;
+  const { amountMinor, currency, scheme } = money;
+  const fee = { direction: 'incoming', scheme: scheme ?? INTERNAL_SCHEME, currency, amountMinor } as const;
+  const terms = { isReviewed: isReviewedOnArrival(rules, currency), feeMinor: implicitFee(fee, rules.prices) };
+  return recordArrival(names, money, receiver, terms, now);
 }
 
-/** A payment reported by a built-in provider. The receiver's details may be missing or unknown. */
-export interface ReceivedPayment extends NamedReceiver {
-  readonly amountMinor: bigint;
-  readonly scheme: string;
-  readonly senderName: string | null;
-  readonly senderAccount: PartyAccount | null;
-  readonly serviceProviderId: string;
-  readonly serviceProviderReference: string | null;
-  /** The provider has received the money and is still holding it. */
-  readonly held: boolean;
+async function storeArrival(
+  tx: Transaction,
+  money: ArrivedMoney,
+  receiver: MatchedReceiver,
+  rules: ArrivalRules,
+): Promise<ProvisionedAccountCredit> {
+  const now = await readClock(tx);
+  const change = decideArrivalOf(money, receiver, rules, now);
+  moveMoney(tx, now, change);
+  return change.credit;
 }
 
 /**
@@ -225,30 +176,15 @@ export async function receivePayment(
   if (earlier !== null) return repeated(tx, payment, earlier);
   const held = payment.held && !(await hasEarlyRelease(tx, payment));
   const { account, hold } = await lockReceiver(tx, payment);
-  const named = { accountHolderName: null, alias: null, ledgerNumber: null, country: null, ...payment.receiver };
-  const { receiver, remittanceText, senderAccount, held: _, ...own } = payment;
-  await storeCredit(
-    tx,
-    {
-      ...own,
-      clientId: account?.clientId ?? null,
-      scope: 'external',
-      senderBankAccount: senderAccount,
-      senderAddress: null,
-      senderToReceiverInformation: remittanceText,
-      receiverAccount:
-        account === null ? { ...named, currency: payment.currency } : await readPartyAccount(tx, account.id),
-    },
-    { account, hold: held ? 'held-by-provider' : hold },
-    rules,
-  );
+  const money = moneyOfPayment(payment, account === null ? null : await readPartyAccount(tx, account.id));
+  await storeArrival(tx, money, { account, hold: held ? 'held-by-provider' : hold }, rules);
   return 'applied';
 }
 
 async function repeated(
   tx: Transaction,
   payment: ReceivedPayment,
-  earlier: Row,
+  earlier: ProvisionedAccountCredit,
 ): Promise<'applied' | 'no-effect' | 'break'> {
   if (earlier.amountMinor !== payment.amountMinor || earlier.currency !== payment.currency) return 'break';
   if (payment.held) return 'no-effect';

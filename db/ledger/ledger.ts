@@ -10,6 +10,31 @@ export const ACCOUNT_FIELDS = `
   coalesce(a.requested_change = 'close', false) AS closing, a.posted_minor AS "postedMinor", a.reserved_minor AS "reservedMinor",
   a.party_account_id AS "partyAccountId"`;
 
+/** The columns of `ACCOUNT_FIELDS` from an outer join: all null if there is no such account. */
+export type PerhapsAccount = { readonly [Field in keyof LockedAccount]: LockedAccount[Field] | null };
+
+export function accountOf(row: PerhapsAccount): LockedAccount | null {
+  const {
+    id,
+    clientId,
+    clientStatus,
+    status,
+    currency,
+    country,
+    provider,
+    method,
+    closing,
+    postedMinor,
+    reservedMinor,
+    partyAccountId,
+  } = row;
+  if (id === null || clientId === null || clientStatus === null || status === null || currency === null) return null;
+  if (country === null || provider === null || method === null || closing === null) return null;
+  if (postedMinor === null || reservedMinor === null) return null;
+  const state = { status, closing, postedMinor, reservedMinor, partyAccountId };
+  return { id, clientId, clientStatus, currency, country, provider, method, ...state };
+}
+
 function lockStatements(ids: string): { readonly lock: string; readonly read: string } {
   return {
     lock: `SELECT id FROM accounts WHERE id = ANY (${ids}) ORDER BY id FOR UPDATE`,

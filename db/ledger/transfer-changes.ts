@@ -3,6 +3,7 @@ import { getTableColumns, type Table } from 'drizzle-orm';
 import { stringify } from 'lossless-json';
 import { UNCHANGING_INCOMING_FIELDS } from '../../domain/incoming-transfers/events.ts';
 import type { IncomingTransfer } from '../../domain/incoming-transfers/incoming-transfers.ts';
+import type { ProvisionedAccountCredit } from '../../domain/incoming-transfers/provisioned-account-credits.ts';
 import type { ClaimedKey, RowChange } from '../../domain/ledger/changes.ts';
 import type { LedgerSide, Posting } from '../../domain/ledger/ledger.ts';
 import type { OutgoingTransfer } from '../../domain/outgoing-transfers/rows.ts';
@@ -11,8 +12,10 @@ import type { TransferChange } from '../../domain/outgoing-transfers/transfer-ch
 import { batchedPerDatabase, fallBackToSingle } from '../driver/batcher.ts';
 import { type CallLimits, type Database, sendWithCommit, type Transaction } from '../driver/client.ts';
 import { toWire } from '../driver/values.ts';
+import { type AuditEntry, createdEntry } from '../frame/audit-entries.ts';
 import { newEventRowId } from '../frame/events.ts';
 import { incomingTransfers, outgoingTransfers } from '../frame/schema.ts';
+import { provisionedAccountCredits } from './provisioned-account-credits-schema.ts';
 
 /**
  * The only writer of transfers: it applies decided changes and decides nothing itself. `apply_transfer_changes`
@@ -24,9 +27,26 @@ export type AppliedChange =
   | { readonly outcome: 'applied' | 'not-applied'; readonly responseBody: null }
   | { readonly outcome: 'replayed'; readonly responseBody: string };
 
-interface RequestedChange {
+/** A provider's callback; `payload` is kept as evidence. */
+export interface StoredCallback {
+  readonly provider: string;
+  readonly providerEventId: string;
+  readonly kind: string;
+  readonly ourReference: string | null;
+  /** JSON text. */
+  readonly payload: string;
+}
+
+/** What a change came from, and is written with it: a caller's key and audit entry, or a provider's callback. */
+export interface ChangeOrigin {
+  readonly key?: ClaimedKey | null;
+  /** Of a creation. */
+  readonly auditEntry?: Omit<AuditEntry, 'action' | 'before'>;
+  readonly callback?: StoredCallback;
+}
+
+interface RequestedChange extends ChangeOrigin {
   readonly change: TransferChange;
-  readonly key: ClaimedKey | null;
 }
 
 const APPLY_LOCKED = 'SELECT FROM apply_transfer_changes($1::json, true)';
@@ -41,16 +61,16 @@ export function applyUnderLocks(tx: Transaction, changes: readonly (TransferChan
   const written = changes.filter((change) => change !== null);
   if (written.length === 0) return;
   if (written.some(({ wakes }) => wakes.length > 0)) tx.noteWakeup();
-  sendWithCommit(tx.statement(APPLY_LOCKED, [wireOf(written.map((change) => ({ change, key: null })))]));
+  sendWithCommit(tx.statement(APPLY_LOCKED, [wireOf(written.map((change) => ({ change })))]));
 }
 
 /** Applies a change that was decided without locks. Concurrent changes share one statement, which waits for no lock. */
 export async function applyTogether(
   database: Database,
   change: TransferChange,
-  key: ClaimedKey | null = null,
+  origin: ChangeOrigin = {},
 ): Promise<AppliedChange> {
-  const applied = await applyBatched(database, { change, key });
+  const applied = await applyBatched(database, { ...origin, change });
   if (applied.outcome === 'applied' && change.wakes.length > 0) database.noteWakeup();
   return applied;
 }
@@ -88,9 +108,9 @@ function accountsOf({ guards, accounts, postings }: TransferChange): readonly st
 
 // The fields of the SQL type transfer_change.
 function wireOf(requested: readonly RequestedChange[]): string {
-  const rows = requested.map(({ change, key }) => ({
+  const rows = requested.map(({ change, key, auditEntry, callback }) => ({
     at: change.now,
-    ...(key === null ? {} : keyOnWire(key)),
+    ...(key == null ? {} : keyOnWire(key)),
     account_ids: accountsOf(change),
     guards: change.guards.map((guard) => ({
       account_id: guard.accountId,
@@ -109,6 +129,9 @@ function wireOf(requested: readonly RequestedChange[]): string {
     ...rowOnWire('incoming', INCOMING, change.incoming),
     postings: change.postings.map(postingOnWire),
     wakes: change.wakes,
+    ...(change.credit === undefined ? {} : { credit: valuesOnWire(CREDIT_COLUMNS, change.credit) }),
+    ...(auditEntry === undefined ? {} : { audit_entry: createdEntry(auditEntry) }),
+    ...(callback === undefined ? {} : { callback: callbackOnWire(callback) }),
   }));
   return stringify(rows) ?? '[]';
 }
@@ -124,8 +147,21 @@ function keyOnWire({ machineUserId, path, key, requestHash, status, body }: Clai
   };
 }
 
+/** The payload is JSON already. */
+function callbackOnWire({ provider, providerEventId, kind, ourReference, payload }: StoredCallback) {
+  return {
+    provider,
+    provider_event_id: providerEventId,
+    kind,
+    our_reference: ourReference,
+    payload: JSON.parse(payload),
+  };
+}
+
+type Columns = readonly (readonly [field: string, column: string])[];
+
 interface TransferTable {
-  readonly columns: readonly (readonly [field: string, column: string])[];
+  readonly columns: Columns;
   readonly unchanging: ReadonlySet<string>;
 }
 
@@ -135,15 +171,21 @@ const INCOMING = tableOf(incomingTransfers, UNCHANGING_INCOMING_FIELDS);
 const COUNTED: ReadonlySet<string> = new Set(['revision', 'eventSequence']);
 
 function tableOf(table: Table, unchanging: readonly string[]): TransferTable {
-  const columns = Object.entries(getTableColumns(table)).map(([field, { name }]) => [field, name] as const);
-  return { columns, unchanging: new Set(unchanging) };
+  return { columns: columnsOf(table), unchanging: new Set(unchanging) };
 }
+
+function columnsOf(table: Table): Columns {
+  return Object.entries(getTableColumns(table)).map(([field, { name }]) => [field, name] as const);
+}
+
+const CREDIT_COLUMNS = columnsOf(provisionedAccountCredits);
 
 type Same<One, Other> = [One] extends [Other] ? ([Other] extends [One] ? true : false) : false;
 
-// The domain's transfer is the table's row: a column in only one of them does not compile.
+// The domain's rows are the tables': a column in only one of them does not compile.
 true satisfies Same<OutgoingTransfer, typeof outgoingTransfers.$inferSelect>;
 true satisfies Same<IncomingTransfer, typeof incomingTransfers.$inferSelect>;
+true satisfies Same<ProvisionedAccountCredit, typeof provisionedAccountCredits.$inferSelect>;
 
 interface Revised {
   readonly id: string;
@@ -162,13 +204,17 @@ function rowOnWire(side: 'outgoing' | 'incoming', table: TransferTable, row: Row
 }
 
 function newRowOnWire({ columns }: TransferTable, row: Revised, eventCount: number): Record<string, unknown> {
+  return { ...valuesOnWire(columns, row), event_sequence: eventCount };
+}
+
+function valuesOnWire(columns: Columns, row: object): Record<string, unknown> {
   const values: Readonly<Record<string, unknown>> = { ...row };
   const fields: Record<string, unknown> = {};
   for (const [field, column] of columns) {
     const value = values[field];
     if (value !== null && value !== undefined) fields[column] = value;
   }
-  return { ...fields, event_sequence: eventCount };
+  return fields;
 }
 
 function changesOnWire(

@@ -12,7 +12,7 @@ import {
 import { batchedPerDatabase } from '../driver/batcher.ts';
 import type { Database, Transaction } from '../driver/client.ts';
 import type { IdempotencyScope } from '../frame/idempotency-keys.ts';
-import { ACCOUNT_FIELDS } from '../ledger/ledger.ts';
+import { ACCOUNT_FIELDS, accountOf, type PerhapsAccount } from '../ledger/ledger.ts';
 import { drawTransactionNumber } from '../ledger/transaction-numbers.ts';
 import { applyTogether, applyUnderLocks } from '../ledger/transfer-changes.ts';
 import { type BankAccountText, destinationOf, type TransferFacts } from './transfer-facts.ts';
@@ -85,9 +85,7 @@ interface Request {
   readonly bankAccountId: BeneficiaryBankAccountId;
 }
 
-type Nullable<Fields> = { readonly [Field in keyof Fields]: Fields[Field] | null };
-
-interface FactsRow extends Nullable<LockedAccount> {
+interface FactsRow extends PerhapsAccount {
   readonly isKeyTaken: boolean;
   readonly now: Date;
   readonly bankAccount: BankAccountText | null;
@@ -134,28 +132,6 @@ const readTogether = batchedPerDatabase<Request, FactsRow>((database, requests) 
   ]),
 );
 
-function accountOf(row: FactsRow): LockedAccount | null {
-  const {
-    id,
-    clientId,
-    clientStatus,
-    status,
-    currency,
-    country,
-    provider,
-    method,
-    closing,
-    postedMinor,
-    reservedMinor,
-    partyAccountId,
-  } = row;
-  if (id === null || clientId === null || clientStatus === null || status === null || currency === null) return null;
-  if (country === null || provider === null || method === null || closing === null) return null;
-  if (postedMinor === null || reservedMinor === null) return null;
-  const state = { status, closing, postedMinor, reservedMinor, partyAccountId };
-  return { id, clientId, clientStatus, currency, country, provider, method, ...state };
-}
-
 /**
  * Creates an external transfer and advances it as far as possible, provided that its key is free and the facts still hold
  * under the account's lock. False: nothing was done, and the transfer must be created under locks.
@@ -171,5 +147,5 @@ export async function createWithoutLocks(
   const { waitingFor, status } = change.outgoing?.after ?? {};
   // A transfer that waits for money must mark its account under the account's lock, so that the next credit sees it.
   if (waitingFor === 'balance' || status === 'failed') return false;
-  return (await applyTogether(database, change, key)).outcome === 'applied';
+  return (await applyTogether(database, change, { key })).outcome === 'applied';
 }

@@ -5,6 +5,7 @@ import { insertRow } from '../driver/queries/rows.ts';
 import { readClock } from '../frame/clock.ts';
 import { newId } from '../frame/ids.ts';
 import { reconciliationBreaks } from '../ledger/reconciliation-schema.ts';
+import type { StoredCallback } from '../ledger/transfer-changes.ts';
 import { providerCallbacks } from './callbacks-schema.ts';
 
 /**
@@ -12,16 +13,6 @@ import { providerCallbacks } from './callbacks-schema.ts';
  * is posted, and a person investigates.
  */
 export type CallbackOutcome = 'applied' | 'no-effect' | 'waiting' | 'break';
-
-/** A provider's callback; `payload` is kept as evidence. */
-export interface StoredCallback {
-  readonly provider: string;
-  readonly providerEventId: string;
-  readonly kind: string;
-  readonly ourReference: string | null;
-  /** JSON text. */
-  readonly payload: string;
-}
 
 const SET_OUTCOME = prepared(
   (db, given: Given<Pick<StoredCallback, 'provider' | 'providerEventId'> & { readonly outcome: CallbackOutcome }>) =>

@@ -1,6 +1,15 @@
+import type { AccountId, ClientId, ProvisionedAccountCreditId } from '../frame/ids.ts';
 import { amountNumber } from '../frame/money.ts';
 import type { Address } from '../frame/parties/addresses.ts';
 import { type PartyAccount, presentPartyAccount } from './incoming-transfers.ts';
+
+/** A credit as stored. */
+export interface ProvisionedAccountCredit extends ProvisionedAccountCreditRecord {
+  readonly id: ProvisionedAccountCreditId;
+  readonly clientId: ClientId | null;
+  readonly accountId: AccountId | null;
+  readonly createdAt: Date;
+}
 
 /** Money announced for an account by its provider or a plug-in caller. Amounts in minor units of `currency`. */
 export interface ProvisionedAccountCreditRecord {

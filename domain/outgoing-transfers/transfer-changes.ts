@@ -1,4 +1,5 @@
 import type { IncomingTransfer } from '../incoming-transfers/incoming-transfers.ts';
+import type { ProvisionedAccountCredit } from '../incoming-transfers/provisioned-account-credits.ts';
 import type { LedgerChange, RowChange } from '../ledger/changes.ts';
 import type { OutgoingTransfer } from './rows.ts';
 
@@ -9,4 +10,6 @@ import type { OutgoingTransfer } from './rows.ts';
 export interface TransferChange extends LedgerChange {
   readonly outgoing: RowChange<OutgoingTransfer> | null;
   readonly incoming: RowChange<IncomingTransfer> | null;
+  /** The credit that reports money from outside, new like its incoming transfer. */
+  readonly credit?: ProvisionedAccountCredit;
 }

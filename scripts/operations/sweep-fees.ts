@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { readClock } from '../../db/frame/clock.ts';
-import { sweepFeesByHand } from '../../db/ledger/fee-sweeps.ts';
+import { sweepFeesByHand } from '../../db/ledger/sweeps/fee-sweeps.ts';
 import { formatAmount } from '../../domain/frame/money.ts';
 import { dateInUtc, isDate } from '../../domain/frame/time/dates.ts';
 import { RemedyError } from '../frame/remedy.ts';

@@ -2,7 +2,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { housekeepingActivities } from '../../activities/housekeeping.ts';
 import { checkLedger, checkLedgerSince } from '../../db/ledger/check.ts';
-import { sweepFeesByHand } from '../../db/ledger/fee-sweeps.ts';
+import { sweepFeesByHand } from '../../db/ledger/sweeps/fee-sweeps.ts';
 import { lazyTemporalClient, type TemporalClient } from '../../loops/temporal.ts';
 import { OPERATIONS } from '../../scripts/operations/operations.ts';
 import { startApi, type TestApi } from '../harness/api.ts';

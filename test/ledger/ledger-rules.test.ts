@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Reader, sqlState, type Transaction } from '../../db/driver/client.ts';
 import { checkLedger, findViolationsSince } from '../../db/ledger/check.ts';
-import { sweepFeesOnce } from '../../db/ledger/fee-sweeps.ts';
+import { sweepFeesOnce } from '../../db/ledger/sweeps/fee-sweeps.ts';
 import { type Json, startApi, type TestApi } from '../harness/api.ts';
 import { type MoneyWorld, moneyWorld } from '../harness/money.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';

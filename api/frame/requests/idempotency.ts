@@ -10,6 +10,7 @@ import {
 import type { Keyring } from '../../../db/frame/keyring.ts';
 import { refusal } from '../../../domain/frame/errors.ts';
 import type { MachineUserId } from '../../../domain/frame/ids.ts';
+import type { ClaimedKey } from '../../../domain/ledger/changes.ts';
 import type { IdempotencyClaim, RenderedAnswer } from '../route.ts';
 
 /** How long a second request waits for the first's answer (decisions, Idempotency). */
@@ -45,6 +46,11 @@ export function idempotencyClaim(
 ): IdempotencyClaim {
   const requestHash = hash('sha256', request.body, 'buffer');
   return { machineUserId, method: request.method, path: request.path, key, requestHash };
+}
+
+/** The key of a request for the statement that stores its answer; null without one. */
+export function claimedKey(claim: IdempotencyClaim | null, { status, body }: RenderedAnswer): ClaimedKey | null {
+  return claim === null ? null : { ...claim, status, body };
 }
 
 /**

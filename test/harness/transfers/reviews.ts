@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
 import type { CheckedType } from '../../../db/compliance/checks.ts';
-import { type ReceivedPayment, receivePayment } from '../../../db/incoming-transfers/provisioned-account-credits.ts';
+import { receivePayment } from '../../../db/incoming-transfers/provisioned-account-credits.ts';
+import type { ReceivedPayment } from '../../../domain/incoming-transfers/arrivals.ts';
 import type { ComplianceMode } from '../../../domain/outgoing-transfers/requirement-rules.ts';
 import type { Called, CallOptions, Json, TestApi, TestApiOptions } from '../api.ts';
 import { PAYMENT_IN } from '../built-in-accounts.ts';
