@@ -1,5 +1,4 @@
 import { normalAccountNumber, normalIban, normalRoutingCode } from '../../domain/accounts/bank-accounts.ts';
-import type { AccountId } from '../../domain/frame/ids.ts';
 import { ledgerNumbersIn } from '../../domain/frame/numbers.ts';
 import type { MatchedReceiver, NamedReceiver } from '../../domain/incoming-transfers/arrivals.ts';
 import {
