@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { type Database, DatabaseUnavailable, LockTimeout } from '../db/driver/client.ts';
 import { admitWaitingTransfers, listAdmissionsDue } from '../db/outgoing-transfers/admissions.ts';
 import type { AccountId } from '../domain/frame/ids.ts';
-import type { TransferRules } from '../domain/outgoing-transfers/drafts.ts';
+import type { TransferRules } from '../domain/outgoing-transfers/transfer-changes.ts';
 import { type PollingLoop, pollingLoop, reasonOf } from './polling.ts';
 
 const ADMISSION_INTERVAL_MS = 500;

@@ -10,7 +10,7 @@ import {
 } from '../db/outgoing-transfers/schedules.ts';
 import { putCalendarInForce, readCalendarDigests } from '../db/providers/calendars.ts';
 import type { OutgoingTransferId } from '../domain/frame/ids.ts';
-import type { TransferRules } from '../domain/outgoing-transfers/drafts.ts';
+import type { TransferRules } from '../domain/outgoing-transfers/transfer-changes.ts';
 import { type PollingLoop, pollingLoop, reasonOf } from './polling.ts';
 
 const LOOK_INTERVAL_MS = 15_000;

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { CalendarFiles } from '../config/calendars/calendar-files.ts';
 import type { Database } from '../db/driver/client.ts';
 import type { Keyring } from '../db/frame/keyring.ts';
-import type { TransferRules } from '../domain/outgoing-transfers/drafts.ts';
+import type { TransferRules } from '../domain/outgoing-transfers/transfer-changes.ts';
 import { admissions } from './admissions.ts';
 import { calendarChanges } from './calendars.ts';
 import { eventSequencer } from './event-sequencer.ts';

@@ -11,7 +11,7 @@ import {
   settleAndClaimWakeups,
   settleWakeup,
 } from '../db/frame/workflow-wakeups.ts';
-import { CHANGED_SIGNAL, staticSummary, TASK_QUEUES } from '../workflows/frame/messages.ts';
+import { CHANGED_SIGNAL, staticDetails, staticSummary, TASK_QUEUES } from '../workflows/frame/messages.ts';
 import { relayLagSeconds, relayParkedWakeups } from './metrics.ts';
 import { type PollingLoop, pollingLoop } from './polling.ts';
 
@@ -155,13 +155,16 @@ class Relay {
 
   async #signal(wakeup: ClaimedWakeup): Promise<Failure | null> {
     const { client, logger } = this.#options;
+    const { workflowType, workflowId } = wakeup;
+    const details = staticDetails(workflowType, workflowId);
     try {
-      await client.workflow.signalWithStart(wakeup.workflowType, {
-        workflowId: wakeup.workflowId,
+      await client.workflow.signalWithStart(workflowType, {
+        workflowId,
         taskQueue: TASK_QUEUES.workflows,
         workflowIdReusePolicy: 'ALLOW_DUPLICATE',
         signal: CHANGED_SIGNAL,
-        staticSummary: staticSummary(wakeup.workflowType, wakeup.workflowId),
+        staticSummary: staticSummary(workflowType, workflowId),
+        ...(details === undefined ? {} : { staticDetails: details }),
       });
       if (this.#absences > 0) logger.info({ absences: this.#absences }, 'Temporal answers again');
       this.#absences = 0;

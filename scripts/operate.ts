@@ -9,7 +9,7 @@ import { OPERATIONS } from './operations/operations.ts';
 import { dataDirectory } from './start/start-environment.ts';
 
 /** `npm run operate -- COMMAND …`: operators' manual commands. Connects as the environment or DATA_DIR says. */
-async function main(): Promise<0 | 1> {
+async function main(): Promise<0 | 1 | 2> {
   const [name, ...rest] = process.argv.slice(2);
   const operation = name !== undefined && Object.hasOwn(OPERATIONS, name) ? OPERATIONS[name] : undefined;
   if (operation === undefined) throw new RemedyError(usage());

@@ -54,11 +54,13 @@ function isWait(step: Step): step is { readonly do: 'wait'; readonly for: string
 
 async function describeWait(reader: Reader, type: OpenWorkType, id: string, until: string | null): Promise<Wait> {
   const { work, rule, since, cutOffAt, now } = await describeOpenWork(reader, type, id);
-  const review = work.waitingFor === 'compliance' ? { review: { rule, since: since?.toISOString() ?? null } } : {};
-  const shared = { do: 'wait', for: work.waitingFor, until, work, ...review } as const;
+  const sinceText = since?.toISOString() ?? null;
+  const review = work.waitingFor === 'compliance' ? { review: { rule, since: sinceText } } : {};
+  const shared = { do: 'wait', for: work.waitingFor, since: sinceText, until, work, ...review } as const;
   if (until === null) return { ...shared, waitMs: null };
   const due = new Date(until);
-  const releases = work.waitingFor === 'date' || due.getTime() === cutOffAt?.getTime();
+  const opens = work.waitingFor === 'date' || work.waitingFor === 'next-window';
+  const releases = opens || due.getTime() === cutOffAt?.getTime();
   const jitterMs = releases ? Math.random() * jitterMsMax(due, cutOffAt) : 0;
   return { ...shared, waitMs: Math.ceil(due.getTime() - now.getTime() + jitterMs) };
 }

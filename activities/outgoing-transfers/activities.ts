@@ -10,6 +10,7 @@ import { readDueSubmission, readProviderOf } from '../../db/outgoing-transfers/p
 import { asId, type OutgoingTransferId } from '../../domain/frame/ids.ts';
 import type { WithWait } from '../../domain/frame/waits.ts';
 import type { LookedUpPayment } from '../../domain/outgoing-transfers/changes.ts';
+import type { LookUpAnswer } from '../../domain/outgoing-transfers/look-ups.ts';
 import type { OutgoingTransferStep } from '../../domain/outgoing-transfers/outgoing-transfers.ts';
 import type { PaymentReport } from '../../domain/outgoing-transfers/reports.ts';
 import { type ActivityDependencies, providerOf } from '../frame/dependencies.ts';
@@ -62,9 +63,7 @@ export function outgoingTransferTransitions({
       count: number,
       report: PaymentReport | null,
     ): Promise<OutgoingTransferNext> {
-      // Reports of an earlier release lack the amount: the next look-up has it.
-      const found = report?.claim === undefined ? null : { ...report, claim: report.claim };
-      return next(id, (tx) => recordLookUp(tx, idOf(id), count, found, rules));
+      return next(id, (tx) => recordLookUp(tx, idOf(id), count, answerOf(report), rules));
     },
   };
 }
@@ -99,6 +98,12 @@ export function outgoingTransferProviderCalls(dependencies: ActivityDependencies
 /** The time left for the second part of a transition. */
 function limitsUntil(endsAt: number): TransactionOptions {
   return { ...TRANSITION_LIMITS, deadlineMs: Math.max(1, endsAt - performance.now()) };
+}
+
+function answerOf(report: PaymentReport | null): LookUpAnswer {
+  if (report === null) return 'not-found';
+  // Reports of an earlier release lack the amount: the next look-up has it.
+  return report.claim === undefined ? null : { ...report, claim: report.claim };
 }
 
 function idOf(id: string): OutgoingTransferId {

@@ -12,13 +12,13 @@ import { DomainError } from '../../domain/frame/errors.ts';
 import type { AccountId, IncomingTransferId, OutgoingTransferId } from '../../domain/frame/ids.ts';
 import type { LockedAccount } from '../../domain/ledger/ledger.ts';
 import { planOutgoingTransfer, type TransferPlan } from '../../domain/outgoing-transfers/plans.ts';
+import { transferReasons } from '../../domain/outgoing-transfers/requests/transfer-reasons.ts';
 import { isReviewedOnArrival, startingRequirements } from '../../domain/outgoing-transfers/requirement-rules.ts';
 import {
   newOutgoingTransfer,
   presentOutgoingTransfer,
   presentPlannedTransfer,
 } from '../../domain/outgoing-transfers/rows.ts';
-import { transferReasons } from '../../domain/outgoing-transfers/transfer-reasons.ts';
 import { offerOf } from '../../domain/providers/providers.ts';
 import { claimedKey, openIdempotently } from '../frame/requests/idempotency.ts';
 import type { RenderedAnswer } from '../frame/route.ts';

@@ -5,7 +5,7 @@ import type { Account } from '../../domain/accounts/accounts.ts';
 import { recordNotFound, refusal } from '../../domain/frame/errors.ts';
 import type { AccountId } from '../../domain/frame/ids.ts';
 import { formatDateTime } from '../../domain/frame/time/dates.ts';
-import { transferReasons } from '../../domain/outgoing-transfers/transfer-reasons.ts';
+import { transferReasons } from '../../domain/outgoing-transfers/requests/transfer-reasons.ts';
 import { offerOf, offersScheme, outgoingSchemes } from '../../domain/providers/providers.ts';
 import { INTERNAL_SCHEME } from '../../domain/providers/schemes.ts';
 import { route } from '../frame/route.ts';

@@ -11,7 +11,7 @@ import { recordNotFound } from '../../domain/frame/errors.ts';
 import { asId, type IncomingTransferId, type OutgoingTransferId } from '../../domain/frame/ids.ts';
 import { decideIncomingReview } from '../../domain/incoming-transfers/reviews.ts';
 import { decideOutgoingReview, decideReceiversReview } from '../../domain/outgoing-transfers/changes.ts';
-import type { TransferRules } from '../../domain/outgoing-transfers/drafts.ts';
+import type { TransferRules } from '../../domain/outgoing-transfers/transfer-changes.ts';
 import type { Reader, Transaction } from '../driver/client.ts';
 import { type Given, named, prepared } from '../driver/queries/queries.ts';
 import { isListed } from '../driver/values.ts';

@@ -14,7 +14,7 @@ export interface Initiator {
   readonly requestId: string | null;
 }
 
-/** The audited resources, in the singular. */
+/** The audited resources, in the singular. A `restore` has the instant of the restored state as its id, a `workflow` that of Temporal, or `all`. */
 export const AUDITED_RESOURCES = [
   'account',
   'balance-adjustment',
@@ -29,11 +29,13 @@ export const AUDITED_RESOURCES = [
   'machine-user',
   'outgoing-transfer',
   'provisioned-account-credit',
+  'restore',
   'user',
   'user-client-relation',
   'user-invitation',
   'webhook-delivery',
   'webhook-subscription',
+  'workflow',
 ] as const;
 
 export type AuditedResource = (typeof AUDITED_RESOURCES)[number];

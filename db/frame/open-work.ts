@@ -20,7 +20,10 @@ const TABLES: Readonly<Record<OpenWorkType, SQL>> = {
   'user-invitation': sql`user_sign_ups`,
 };
 
-/** What an operator sees of each type; accounts only ever wait for their provider. */
+/**
+ * What an operator sees of each type; accounts only ever wait for their provider. `next-window` is the wait of a transfer whose date
+ * has rolled for the one that it now has.
+ */
 const DESCRIPTIONS: Readonly<Record<OpenWorkType, SQL>> = {
   'account-connection': sql`
     SELECT client_id AS "clientId", id AS "accountId", status, NULL AS scheme, currency, provider,
@@ -31,7 +34,8 @@ const DESCRIPTIONS: Readonly<Record<OpenWorkType, SQL>> = {
       compliance_rule->>'name' AS rule FROM incoming_transfers`,
   'outgoing-transfer': sql`
     SELECT client_id AS "clientId", account_id AS "accountId", status, scheme, currency, provider,
-      coalesce(waiting_for, 'provider') AS "waitingFor", cut_off_at AS "cutOffAt", waiting_since AS since,
+      CASE WHEN waiting_for = 'date' AND roll_count > 0 THEN 'next-window' ELSE coalesce(waiting_for, 'provider') END
+        AS "waitingFor", cut_off_at AS "cutOffAt", waiting_since AS since,
       compliance_rule->>'name' AS rule FROM outgoing_transfers`,
   'user-invitation': sql`
     SELECT NULL AS "clientId", NULL AS "accountId", status, NULL AS scheme, NULL AS currency, NULL AS provider,

@@ -29,7 +29,7 @@ import type {
   ProvisionedAccountCreditId,
 } from '../../domain/frame/ids.ts';
 import type { PartyAccount } from '../../domain/incoming-transfers/incoming-transfers.ts';
-import type { BeneficiaryShown } from '../../domain/outgoing-transfers/outgoing-transfers.ts';
+import { type BeneficiaryShown, SUBMISSION_STATUSES } from '../../domain/outgoing-transfers/outgoing-transfers.ts';
 
 /** The tables for drizzle. The migrations are authoritative; test/schema.test.ts compares the two. */
 const bytea = customType<{ data: Buffer }>({ dataType: () => 'bytea' });
@@ -227,9 +227,7 @@ export const outgoingTransfers = pgTable('outgoing_transfers', {
   serviceProviderId: text('service_provider_id'),
   serviceProviderReference: text('service_provider_reference'),
   submissionAttempt: integer('submission_attempt').notNull().default(0),
-  submissionStatus: text('submission_status', { enum: ['none', 'unresolved', 'resolved'] })
-    .notNull()
-    .default('none'),
+  submissionStatus: text('submission_status', { enum: SUBMISSION_STATUSES }).notNull().default('none'),
   lookUpCount: integer('look_up_count').notNull().default(0),
   nextLookUpAt: timestamp('next_look_up_at', { withTimezone: true, mode: 'date' }),
   failureCode: text('failure_code'),

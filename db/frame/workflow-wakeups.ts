@@ -1,4 +1,4 @@
-import { isNotNull, type SQL, sql } from 'drizzle-orm';
+import { eq, isNotNull, type SQL, sql } from 'drizzle-orm';
 import type { Reader, Transaction } from '../driver/client.ts';
 import { type Given, prepared, type RowOf } from '../driver/queries/queries.ts';
 import { workflowWakeups } from './schema.ts';
@@ -138,6 +138,21 @@ export type ParkedWakeup = RowOf<typeof PARKED>;
 
 export function listParkedWakeups(reader: Reader, limit: number): Promise<ParkedWakeup[]> {
   return reader.run(PARKED, { limit });
+}
+
+const WAKEUP = prepared((db, given: Given<{ workflowId: string }>) => {
+  const { workflowId, createdAt, parkedAt, attemptCount, lastError } = workflowWakeups;
+  return db
+    .select({ createdAt, parkedAt, attemptCount, lastError })
+    .from(workflowWakeups)
+    .where(eq(workflowId, given.workflowId));
+});
+
+/** A wake-up that Temporal has not received; null if there is none. */
+export type PendingWakeup = RowOf<typeof WAKEUP>;
+
+export function findWakeup(reader: Reader, workflowId: string): Promise<PendingWakeup | null> {
+  return reader.first(WAKEUP, { workflowId });
 }
 
 /** The relay's backlog: the age in seconds of the oldest wake-up that is not parked, and the number of parked ones. */

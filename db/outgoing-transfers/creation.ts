@@ -3,12 +3,12 @@ import { openInternalIncoming } from '../../domain/incoming-transfers/changes.ts
 import type { ClaimedKey } from '../../domain/ledger/changes.ts';
 import type { LockedAccount } from '../../domain/ledger/ledger.ts';
 import { decideCreation } from '../../domain/outgoing-transfers/changes.ts';
-import type { TransferRules, TransferSituation } from '../../domain/outgoing-transfers/drafts.ts';
 import {
   type NewOutgoingTransfer,
   newOutgoingTransfer,
   type OutgoingTransfer,
 } from '../../domain/outgoing-transfers/rows.ts';
+import type { TransferRules, TransferSituation } from '../../domain/outgoing-transfers/transfer-changes.ts';
 import { batchedPerDatabase } from '../driver/batcher.ts';
 import type { Database, Transaction } from '../driver/client.ts';
 import type { IdempotencyScope } from '../frame/idempotency-keys.ts';

@@ -1,4 +1,4 @@
-import { and, eq, getTableColumns, sql } from 'drizzle-orm';
+import { and, eq, getTableColumns, isNull, sql } from 'drizzle-orm';
 import { awaitsJudgement } from '../../domain/compliance/checks.ts';
 import { recordNotFound } from '../../domain/frame/errors.ts';
 import type { AccountId, OutgoingTransferId } from '../../domain/frame/ids.ts';
@@ -11,18 +11,21 @@ import {
   decideAuthorization,
   decideCallback,
   decideCancellation,
-  decideLookUp,
   decidePluginReport,
   decideSubmission,
   type LookedUpPayment,
   type ReportOutcome,
 } from '../../domain/outgoing-transfers/changes.ts';
-import type { TransferRules, TransferSituation } from '../../domain/outgoing-transfers/drafts.ts';
+import { decideLookUp, type LookUpAnswer } from '../../domain/outgoing-transfers/look-ups.ts';
 import type { OutgoingTransferStep } from '../../domain/outgoing-transfers/outgoing-transfers.ts';
 import type { PaymentReport } from '../../domain/outgoing-transfers/reports.ts';
 import { type RequirementRules, ruleFor } from '../../domain/outgoing-transfers/requirement-rules.ts';
 import type { OutgoingTransfer } from '../../domain/outgoing-transfers/rows.ts';
-import type { TransferChange } from '../../domain/outgoing-transfers/transfer-changes.ts';
+import type {
+  TransferChange,
+  TransferRules,
+  TransferSituation,
+} from '../../domain/outgoing-transfers/transfer-changes.ts';
 import type { Database, Reader, Transaction } from '../driver/client.ts';
 import { type Given, prepared } from '../driver/queries/queries.ts';
 import { lockIn } from '../driver/queries/rows.ts';
@@ -37,17 +40,18 @@ import { drawTransactionNumber } from '../ledger/transaction-numbers.ts';
 import { applyTogether, applyUnderLocks } from '../ledger/transfer-changes.ts';
 
 const DUE_SUBMISSION = prepared((db, given: Given<{ ids: readonly string[] }>) => {
-  const { id, submissionAttempt, status, method, submissionStatus, waitingFor, nextCheckAt } = outgoingTransfers;
+  const { id, submissionStatus, waitingFor, nextLookUpAt, nextCheckAt, ...transfer } = outgoingTransfers;
   return db
-    .select({ id, attempt: submissionAttempt })
+    .select({ id, attempt: transfer.submissionAttempt })
     .from(outgoingTransfers)
     .where(
       and(
         isListed(id, given.ids),
-        eq(status, 'processing'),
-        eq(method, 'built-in'),
+        eq(transfer.status, 'processing'),
+        eq(transfer.method, 'built-in'),
         eq(submissionStatus, 'unresolved'),
         eq(waitingFor, 'provider'),
+        isNull(nextLookUpAt),
         sql`${nextCheckAt} > service_now() + interval '30 minutes'`,
       ),
     );
@@ -165,12 +169,12 @@ export async function recordLookUp(
   tx: Transaction,
   id: OutgoingTransferId,
   count: number,
-  found: LookedUpPayment | null,
+  answer: LookUpAnswer,
   rules: TransferRules,
 ): Promise<OutgoingTransferStep> {
   const situation = await lockSituation(tx, id, rules);
-  const name = found === null ? null : nameOfReturn(found, situation.now);
-  const { change, step, outcome } = decideLookUp(situation, count, found, name);
+  const name = answer === null || answer === 'not-found' ? null : nameOfReturn(answer, situation.now);
+  const { change, step, outcome } = decideLookUp(situation, count, answer, name);
   if (outcome === 'break') {
     const { provider, currency } = situation.transfer;
     await recordDifference(tx, { provider, currency }, { direction: 'out', reference: id }, 'statement-amount-differs');

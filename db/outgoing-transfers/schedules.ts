@@ -1,8 +1,8 @@
 import type { OutgoingTransferId } from '../../domain/frame/ids.ts';
 import { formatDateTime, type LocalDate } from '../../domain/frame/time/dates.ts';
 import { decideReschedule } from '../../domain/outgoing-transfers/changes.ts';
-import type { TransferRules } from '../../domain/outgoing-transfers/drafts.ts';
 import type { OutgoingTransfer } from '../../domain/outgoing-transfers/rows.ts';
+import type { TransferRules } from '../../domain/outgoing-transfers/transfer-changes.ts';
 import type { Reader, Transaction } from '../driver/client.ts';
 import { type AuditedFields, appendAuditEntry, type Initiator } from '../frame/audit-entries.ts';
 import { applyUnderLocks } from '../ledger/transfer-changes.ts';

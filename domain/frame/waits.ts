@@ -35,8 +35,41 @@ export interface Wait {
   readonly until: string | null;
   readonly waitMs: number | null;
   readonly work: OpenWork;
+  /** An ISO instant. Absent in histories of earlier releases. */
+  readonly since?: string | null;
   /** Of a transfer in review: since when, and the name of the rule that stopped it. Absent in histories of earlier releases. */
   readonly review?: { readonly since: string | null; readonly rule: string | null };
+}
+
+/** What is waited for, in words; other reasons are their own words. */
+const WORDS: Readonly<Record<string, string>> = {
+  compliance: 'review',
+  'next-window': 'the next window, having missed one',
+  account: 'an account to become active',
+  match: 'an account to be assigned to',
+  'outgoing-transfer': 'the sender’s side',
+  provider: 'the provider',
+  caller: 'the caller’s report',
+  mail: 'the mail server',
+  answer: 'the invited person’s answer',
+};
+
+/** `authorization since 2026-11-23 09:00 UTC; until 2026-11-23 17:00 UTC`. Instants in ISO format. */
+export function waitInWords(wait: {
+  readonly for: string;
+  readonly since: string | null;
+  readonly until: string | null;
+  readonly rule: string | null;
+}): string {
+  const words = WORDS[wait.for] ?? wait.for;
+  const rule = wait.rule === null ? '' : ` (rule ${wait.rule})`;
+  const since = wait.since === null ? '' : ` since ${minuteInUtc(wait.since)}`;
+  return `${words}${rule}${since}${wait.until === null ? '' : `; until ${minuteInUtc(wait.until)}`}`;
+}
+
+/** `2026-11-23 09:00 UTC`. */
+export function minuteInUtc(instant: string): string {
+  return `${instant.slice(0, 16).replace('T', ' ')} UTC`;
 }
 
 /** A decision's step with its wait in a form that a workflow can sleep through. */

@@ -12,6 +12,7 @@ const MESSAGES: Readonly<Record<string, string>> = {
   'compliance.rejected': 'The compliance check rejected the transfer.',
   'incoming.match.ambiguous': 'The payment matches more than one account.',
   'incoming.match.none': 'The payment matches no account.',
+  'operator.failed': 'An operator failed the transfer.',
   'operator.returned': 'An operator returned the payment to its sender.',
   'provider.held': 'The service provider holds the payment.',
   'provider.refused': 'The service provider refused the payment and gave no reason.',

@@ -3,18 +3,17 @@ import { refusal } from '../frame/errors.ts';
 import { type IncomingTransferName, moveIncoming } from '../incoming-transfers/changes.ts';
 import { isFinalIncomingTransferStatus } from '../incoming-transfers/incoming-transfers.ts';
 import { availableMinor } from '../ledger/ledger.ts';
-import { TransferDraft, type TransferSituation } from './drafts.ts';
-import {
-  lookUpDelayMs,
-  type OutgoingTransferStatus,
-  type OutgoingTransferStep,
-  type RequirementStatus,
-  type Requirements,
+import { TransferDraft } from './drafts.ts';
+import type {
+  OutgoingTransferStatus,
+  OutgoingTransferStep,
+  RequirementStatus,
+  Requirements,
 } from './outgoing-transfers.ts';
 import type { PaymentReport } from './reports.ts';
 import { isOfOtherMoney, type PaymentClaim } from './reports.ts';
 import { type OutgoingTransfer, totalMinor } from './rows.ts';
-import type { TransferChange } from './transfer-changes.ts';
+import type { TransferChange, TransferSituation } from './transfer-changes.ts';
 
 // Each function decides from a situation and returns the change as a value, which db/ledger/transfer-changes.ts applies. A null
 // change writes nothing. A DomainError rejects what is not allowed at all.
@@ -24,7 +23,7 @@ export type LookedUpPayment = PaymentReport & { readonly claim: PaymentClaim };
 
 export type ReportOutcome = 'applied' | 'no-effect' | 'break';
 
-interface Decided {
+export interface Decided {
   readonly change: TransferChange | null;
   readonly step: OutgoingTransferStep;
 }
@@ -94,24 +93,6 @@ export function decideSubmission(
   }
   const step = draft.advance();
   return { change: draft.change(), step };
-}
-
-/** Applies a look-up, once per count; null: the provider has no news. The next look-up comes later. */
-export function decideLookUp(
-  situation: TransferSituation,
-  count: number,
-  found: LookedUpPayment | null,
-  nameOfReturn: IncomingTransferName | null,
-): Decided & { readonly outcome: ReportOutcome } {
-  const draft = new TransferDraft(situation);
-  let outcome: ReportOutcome = 'no-effect';
-  if (situation.transfer.status === 'released' && situation.transfer.lookUpCount === count) {
-    const lookUpCount = count + 1;
-    draft.set({ lookUpCount, nextLookUpAt: new Date(situation.now.getTime() + lookUpDelayMs(lookUpCount)) });
-    if (found !== null) outcome = draft.apply(found, nameOfReturn);
-  }
-  const step = draft.advance();
-  return { change: draft.change(), step, outcome };
 }
 
 /** Applies a provider's callback, whether or not a workflow is running, and wakes the workflow if the transfer moved. */

@@ -1,14 +1,12 @@
 import { isInReview, presentComplianceCheck } from '../compliance/checks.ts';
 import { recordNotFound } from '../frame/errors.ts';
 import type { EventEntry } from '../frame/events.ts';
-import type { AccountId } from '../frame/ids.ts';
 import { requireMove } from '../frame/moves.ts';
 import { dateInUtc } from '../frame/time/dates.ts';
 import { type IncomingTransferName, moveIncoming, NO_WAIT } from '../incoming-transfers/changes.ts';
 import { decideArrival, type IncomingTransfer } from '../incoming-transfers/incoming-transfers.ts';
 import type { AccountGuard, AccountMove, RowChange } from '../ledger/changes.ts';
 import { availableMinor, isUsable, type LockedAccount, type Posting } from '../ledger/ledger.ts';
-import type { Schemes } from '../providers/schemes.ts';
 import {
   decidePendingTransfer,
   isFinalOutgoingTransferStatus,
@@ -24,25 +22,7 @@ import {
 import { isBookedReturn, receiveReturn, releasePostings, reversalPostings } from './postings.ts';
 import { isOfOtherMoney, type PaymentReport, reasonCodeOf, statusesAfterReport } from './reports.ts';
 import { type OutgoingTransfer, outgoingTransferEventData, totalMinor } from './rows.ts';
-import type { TransferChange } from './transfer-changes.ts';
-
-/** The configured rules for pending transfers. */
-export interface TransferRules {
-  readonly rollLimit: number;
-  readonly schemes: Schemes;
-}
-
-/** The facts for deciding on one transfer, read with or without locks. */
-export interface TransferSituation {
-  /** Null for a new transfer. */
-  readonly before: OutgoingTransfer | null;
-  readonly transfer: OutgoingTransfer;
-  /** The receiver's side of an internal transfer, or the return of one that came back. */
-  readonly incoming: RowChange<IncomingTransfer> | null;
-  readonly accounts: ReadonlyMap<AccountId, LockedAccount>;
-  readonly now: Date;
-  readonly rules: TransferRules;
-}
+import type { TransferChange, TransferSituation } from './transfer-changes.ts';
 
 /** Builds a decision on one transfer step by step, without changing anything outside of it. */
 export class TransferDraft {
@@ -270,16 +250,27 @@ export class TransferDraft {
       return this.#wait(isInReview(this.receiversSide().after) ? 'compliance' : 'account', null);
     }
     if (transfer.method === 'plug-in') return this.#wait('caller', null);
-    if (transfer.status === 'processing') {
-      const attempt = Math.max(1, transfer.submissionAttempt);
-      this.set({ submissionAttempt: attempt, submissionStatus: 'unresolved' });
-      this.#wait('provider', null);
-      return { do: 'submit', attempt };
-    }
+    if (transfer.status === 'processing') return this.#stepOfSubmission();
     const nextLookUpAt = transfer.nextLookUpAt ?? new Date(now.getTime() + lookUpDelayMs(transfer.lookUpCount));
     this.set({ nextLookUpAt });
     if (nextLookUpAt.getTime() <= now.getTime()) return { do: 'look-up', count: transfer.lookUpCount };
     return this.#wait('provider', nextLookUpAt);
+  }
+
+  #stepOfSubmission(): OutgoingTransferStep {
+    const { lookUpCount, nextLookUpAt, submissionStatus, submissionAttempt, waitingUntil } = this.transfer;
+    if (nextLookUpAt !== null) {
+      // Once for each request: a look-up without an answer must not keep the payment from being submitted again.
+      this.set({ nextLookUpAt: null });
+      this.#wait('provider', null);
+      return { do: 'look-up', count: lookUpCount };
+    }
+    const pauses = submissionStatus === 'not-found' && waitingUntil !== null && waitingUntil > this.situation.now;
+    if (pauses) return this.#wait('provider', waitingUntil);
+    const attempt = Math.max(1, submissionAttempt);
+    this.set({ submissionAttempt: attempt, submissionStatus: 'unresolved' });
+    this.#wait('provider', null);
+    return { do: 'submit', attempt };
   }
 
   #release(fields: Partial<OutgoingTransfer>): void {

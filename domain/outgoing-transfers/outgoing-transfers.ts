@@ -40,6 +40,13 @@ export interface Requirements {
   readonly balanceCheckStatus: CheckedStatus;
 }
 
+/**
+ * What is known of the submission under way. `not-found`: a look-up has just said that the provider does not know the payment, and
+ * nothing was sent since.
+ */
+export const SUBMISSION_STATUSES = ['none', 'unresolved', 'not-found', 'resolved'] as const;
+export type SubmissionStatus = (typeof SUBMISSION_STATUSES)[number];
+
 /** What an open transfer waits for, as operators see it. */
 export type OutgoingTransferWait =
   | 'authorization'

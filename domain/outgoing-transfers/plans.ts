@@ -7,8 +7,8 @@ import { type ErrorCode, recordNotFound, refusal } from '../frame/errors.ts';
 import type { BeneficiaryBankAccountId, BeneficiaryId } from '../frame/ids.ts';
 import { type LocalDate, yearsLater } from '../frame/time/dates.ts';
 import type { Schemes } from '../providers/schemes.ts';
+import { findTransferReason, type TransferReason } from './requests/transfer-reasons.ts';
 import { checkScheme } from './schemes.ts';
-import { findTransferReason, type TransferReason } from './transfer-reasons.ts';
 
 /** The caller's request; amounts in minor units of `currency`. */
 export interface TransferRequest {

@@ -1,6 +1,6 @@
 import { minorUnits } from '../frame/money.ts';
 import type { Requirements } from './outgoing-transfers.ts';
-import { findTransferReason } from './transfer-reasons.ts';
+import { findTransferReason } from './requests/transfer-reasons.ts';
 
 /** Who reviews transfers: no one, the caller, or the service's own rules. */
 export const COMPLIANCE_MODES = ['none', 'external', 'built-in'] as const;

@@ -16,12 +16,12 @@ import type {
   OutgoingTransferStatus,
   OutgoingTransferWait,
   Requirements,
+  SubmissionStatus,
 } from './outgoing-transfers.ts';
 
 /**
  * All columns of a transfer. What is stored, shown and repeated in events is listed in this file alone: a new field needs a
- * migration, `db/frame/schema.ts`, this file, the contract in `api/outgoing-transfers/schemas.ts`, and whatever decides it.
- * Amounts in minor units; the fee is in `currency`.
+ * migration, `db/frame/schema.ts`, this file, `api/outgoing-transfers/schemas.ts`, and whatever decides it.
  */
 export interface OutgoingTransfer extends Requirements, CheckedTransfer {
   readonly id: OutgoingTransferId;
@@ -57,10 +57,10 @@ export interface OutgoingTransfer extends Requirements, CheckedTransfer {
   readonly serviceProviderId: string | null;
   readonly serviceProviderReference: string | null;
   readonly submissionAttempt: number;
-  readonly submissionStatus: 'none' | 'unresolved' | 'resolved';
+  readonly submissionStatus: SubmissionStatus;
   readonly lookUpCount: number;
   readonly nextLookUpAt: Date | null;
-  /** Why it failed or came back; the message is set only if the caller sent its own. */
+  /** Why it failed or came back; the message is set only if the caller or an operator gave one. */
   readonly failureCode: string | null;
   readonly failureMessage: string | null;
   readonly waitingFor: OutgoingTransferWait | null;
@@ -278,7 +278,7 @@ export function presentPlannedTransfer(transfer: PlannedTransfer) {
   };
 }
 
-/** A transfer as answers and events show it (specification 2.8); some callers add `beneficiary`. */
+/** As answers and events show it (specification 2.8); some callers add `beneficiary`. */
 export function presentOutgoingTransfer(transfer: OutgoingTransferRecord) {
   return {
     id: transfer.id,

@@ -1,6 +1,6 @@
 import { DomainError, type Problem, refusal } from '../frame/errors.ts';
 import type { PlanBankAccount, PlanFacts, TransferRequest } from './plans.ts';
-import { checkSchemeAttributes } from './scheme-attributes.ts';
+import { checkSchemeAttributes } from './requests/scheme-attributes.ts';
 
 const ENTITY = 'outgoingTransfer';
 

@@ -1,7 +1,28 @@
+import type { AccountId } from '../frame/ids.ts';
 import type { IncomingTransfer } from '../incoming-transfers/incoming-transfers.ts';
 import type { ProvisionedAccountCredit } from '../incoming-transfers/provisioned-account-credits.ts';
 import type { LedgerChange, RowChange } from '../ledger/changes.ts';
+import type { LockedAccount } from '../ledger/ledger.ts';
+import type { Schemes } from '../providers/schemes.ts';
 import type { OutgoingTransfer } from './rows.ts';
+
+/** The configured rules for pending transfers. */
+export interface TransferRules {
+  readonly rollLimit: number;
+  readonly schemes: Schemes;
+}
+
+/** The facts for deciding on one transfer, read with or without locks. */
+export interface TransferSituation {
+  /** Null for a new transfer. */
+  readonly before: OutgoingTransfer | null;
+  readonly transfer: OutgoingTransfer;
+  /** The receiver's side of an internal transfer, or the return of one that came back. */
+  readonly incoming: RowChange<IncomingTransfer> | null;
+  readonly accounts: ReadonlyMap<AccountId, LockedAccount>;
+  readonly now: Date;
+  readonly rules: TransferRules;
+}
 
 /**
  * A change of one outgoing transfer, or of an incoming transfer alone, as a value: everything to write, and the conditions it

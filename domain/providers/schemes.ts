@@ -106,6 +106,10 @@ export class Schemes {
     return this.#cutOffTime(of) === null;
   }
 
+  zone(of: SchemeOf): string {
+    return this.#rule(of).zone;
+  }
+
   /** Today in the scheme's own zone, by which transfer dates are compared. */
   today(of: SchemeOf, now: Date): LocalDate {
     return dateInZone(now, this.#rule(of).zone);

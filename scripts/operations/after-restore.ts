@@ -6,6 +6,7 @@ import { createProviders } from '../../activities/providers/providers.ts';
 import { catchUpWithProviders } from '../../activities/restores.ts';
 import { loadConfiguration } from '../../config/configuration.ts';
 import { readEnvironment } from '../../config/environment.ts';
+import { appendAuditEntry } from '../../db/frame/audit-entries.ts';
 import { readClock } from '../../db/frame/clock.ts';
 import { listOpenBreaks } from '../../db/ledger/reconciliation.ts';
 import { beginAfterRestore, listServiceProcesses, openSubmissions } from '../../db/providers/restores.ts';
@@ -35,7 +36,11 @@ export async function catchUpAfterRestore(context: OperationContext, restart: ()
     throw new RemedyError(`Stop every API and worker process first: still connected: ${connected.join(', ')}.`);
   }
 
-  await database.transaction((tx) => beginAfterRestore(tx, positionGap));
+  const entry = { resource: 'restore', resourceId: since.toISOString(), initiator } as const;
+  await database.transaction(async (tx) => {
+    appendAuditEntry(tx, { ...entry, action: 'begun', after: { submissions: 'closed', positionGap } });
+    await beginAfterRestore(tx, positionGap);
+  });
   print('Submissions to providers are closed; positions of events and given numbers have jumped ahead.');
   const now = await readClock(database.reader);
   const window = { from: new Date(since.getTime() - CLOCK_MARGIN_MS), to: new Date(now.getTime() + CLOCK_MARGIN_MS) };
@@ -44,7 +49,10 @@ export async function catchUpAfterRestore(context: OperationContext, restart: ()
   // With the service stopped, no payment is between the two books.
   const { failed } = await compareStatements({ database, providers, logger: pino({ level: 'silent' }) }, {}, 0);
   if (failed > 0) throw new RemedyError('A provider’s statement could not be compared. Run it again when it answers.');
-  await database.transaction((tx) => openSubmissions(tx));
+  await database.transaction(async (tx) => {
+    appendAuditEntry(tx, { ...entry, action: 'caught-up', after: { submissions: 'open', received, adopted } });
+    await openSubmissions(tx);
+  });
   print('Submissions are open.');
   const restarted = await restart();
   await wakeOrphans(context);

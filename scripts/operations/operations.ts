@@ -1,27 +1,28 @@
-import { parseArgs } from 'node:util';
-import { prepareNamespace } from '../../activities/temporal-namespace.ts';
 import { readCalendarFile } from '../../config/calendars/calendar-files.ts';
 import { ConfigurationError } from '../../config/files.ts';
 import type { Database } from '../../db/driver/client.ts';
 import type { Initiator } from '../../db/frame/audit-entries.ts';
-import { OPEN_WORK_TYPES, wakeAllOpen } from '../../db/frame/open-work.ts';
-import { listParkedWakeups, wake } from '../../db/frame/workflow-wakeups.ts';
 import { assignIncomingTransfer, returnIncomingTransfer } from '../../db/incoming-transfers/incoming-transfers.ts';
 import { type AccountId, asId, type Id, type IncomingTransferId, isUuid } from '../../domain/frame/ids.ts';
 import type { TemporalClient } from '../../loops/temporal.ts';
-import { WEBHOOK_SHARDS, workflowId } from '../../workflows/frame/messages.ts';
 import { RemedyError } from '../frame/remedy.ts';
-import { catchUpAfterRestore } from './after-restore.ts';
 import { decideCheck } from './decide.ts';
 import { operateMachineUsers } from './machine-user-operation.ts';
-import { findStuckWork } from './stuck-work.ts';
 import { sweepFeesNow } from './sweep-fees.ts';
+import {
+  failTransferOperation,
+  lookUpOperation,
+  nextWindowOperation,
+  retrySubmissionOperation,
+} from './transfer-commands.ts';
+import { whyOperation } from './why/why.ts';
+import { afterRestore, parked, restartWorkflows, stuck } from './workflow-operations.ts';
 
 /** What an operator's command needs. */
 export interface Operation {
   readonly summary: string;
-  /** Returns the exit status: 0, or 1 if it found something to follow up. */
-  run(context: OperationContext): Promise<0 | 1>;
+  /** Returns the exit status: 0, 1 if it refused or found something to follow up, or 2 if its outcome is unknown. */
+  run(context: OperationContext): Promise<0 | 1 | 2>;
 }
 
 export interface OperationContext {
@@ -31,62 +32,10 @@ export interface OperationContext {
   readonly initiator: Initiator;
   /** Arguments after the command's name. */
   readonly arguments: readonly string[];
+  /** How long to wait for Temporal's or a provider's answer; each command has its own limit. */
+  readonly patienceMs?: number;
   print(line: string): void;
 }
-
-const restartWorkflows: Operation = {
-  summary: 'Wakes the workflow of every open row, and those of the webhooks: after Temporal lost its database.',
-  async run({ database, temporal, print }) {
-    await prepareNamespace(temporal.connection, temporal.client.options.namespace);
-    for (const type of OPEN_WORK_TYPES) {
-      print(`${type}: ${await wakeAllOpen(database, type)} to be woken`);
-    }
-    await database.transaction(async (tx) => {
-      for (let shard = 0; shard < WEBHOOK_SHARDS; shard += 1) {
-        await wake(tx, 'webhook-delivery', workflowId('webhook-delivery', String(shard)));
-      }
-    });
-    print(`webhook-delivery: ${WEBHOOK_SHARDS} to be woken`);
-    print('A running API process hands them to Temporal.');
-    return 0;
-  },
-};
-
-const afterRestore: Operation = {
-  summary: '--since INSTANT: catches up with the providers after an older Postgres was restored.',
-  run: (context) => catchUpAfterRestore(context, () => restartWorkflows.run(context)),
-};
-
-const PARKED_MAX = 1_000;
-
-const parked: Operation = {
-  summary: 'Lists the wake-ups that Temporal found invalid; --retry tries them again.',
-  async run({ database, arguments: given, print }) {
-    const { values } = parseArgs({ args: [...given], options: { retry: { type: 'boolean', default: false } } });
-    const rows = await listParkedWakeups(database.reader, PARKED_MAX);
-    for (const row of rows) {
-      print(`${row.workflowId}  parked ${row.parkedAt.toISOString()}  attempts ${row.attemptCount}  ${row.lastError}`);
-    }
-    print(rows.length === 0 ? 'No wake-up is parked.' : `${rows.length} parked.`);
-    if (!values.retry) return rows.length === 0 ? 0 : 1;
-    await database.transaction(async (tx) => {
-      for (const row of rows) await wake(tx, row.workflowType, row.workflowId);
-    });
-    return 0;
-  },
-};
-
-const stuck: Operation = {
-  summary: 'Lists open rows without a workflow, and workflows without an open row.',
-  async run({ database, temporal, print }) {
-    const { rowsWithoutWorkflow, workflowsWithoutRow } = await findStuckWork(database, temporal.client);
-    for (const id of rowsWithoutWorkflow) print(`open row without a workflow: ${id}`);
-    for (const id of workflowsWithoutRow) print(`workflow without an open row: ${id}`);
-    const found = rowsWithoutWorkflow.length + workflowsWithoutRow.length;
-    print(found === 0 ? 'Every open row has its workflow, and every workflow its open row.' : `${found} found.`);
-    return found === 0 ? 0 : 1;
-  },
-};
 
 const assignIncoming: Operation = {
   summary: 'INCOMING_TRANSFER ACCOUNT: assigns a payment that matched no account, or several, to one.',
@@ -148,6 +97,11 @@ function readId<Branded extends Id<string>>(given: readonly string[], index: num
 
 /** Every command, one line each. */
 export const OPERATIONS: Readonly<Record<string, Operation>> = {
+  why: whyOperation,
+  'retry-submission': retrySubmissionOperation,
+  'look-up': lookUpOperation,
+  'fail-transfer': failTransferOperation,
+  'next-window': nextWindowOperation,
   'restart-workflows': restartWorkflows,
   'after-restore': afterRestore,
   parked,

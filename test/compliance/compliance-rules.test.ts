@@ -317,7 +317,7 @@ describe('a stop waits for a person', () => {
       () => detailsOf('outgoing-transfer', id),
       (text) => text.includes('review'),
     );
-    expect(details).toMatch(/^Waiting for review \(rule sanctions\) since \d{4}-\d\d-\d\dT[\d:.]+Z until /);
+    expect(details).toMatch(/^Waits for review \(rule sanctions\) since \d{4}-\d\d-\d\d \d\d:\d\d UTC; until /);
     expect(details).not.toContain('Sorokin');
     await decideByCommand('outgoing-transfer', id, result);
     const decided = await reviews(api).check('outgoing-transfer', id);

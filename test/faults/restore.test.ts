@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { checkLedger } from '../../db/ledger/check.ts';
 import type { Json } from '../harness/api.ts';
+import { auditOf } from '../harness/audit.ts';
 import { stuckWorkOf } from '../harness/faults/settled.ts';
 import { SANDBOX_SECRET } from '../harness/servers/sandbox.ts';
 import { startWholeService, type WholeService } from '../harness/servers/whole-service.ts';
@@ -286,6 +287,12 @@ test('an older Postgres comes back, catches up with the bank, and pays nothing t
   expect(caughtUp.output).toContain(`to look at: statement-unknown-payment  sandbox-bank  ${lost}`);
   expect(caughtUp.output).toContain('1 differences are open.');
   expect(caughtUp.status, caughtUp.output).toBe(1);
+  const audited = await auditOf(service.database.reader, since.toISOString());
+  expect(audited.map(({ resource, action }) => `${resource} ${action}`)).toEqual([
+    'restore begun',
+    'restore begun',
+    'restore caught-up',
+  ]);
   for (const kind of ['worker', 'api'] as const) await service.process(kind).start();
 
   for (const id of [waiting, processing, released, completed]) await reaches(id, 'completed');

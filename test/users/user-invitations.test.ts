@@ -320,7 +320,7 @@ describe('after seven days', () => {
       }
       expect((await patch(email, invitation.id, 'cancelled')).status).toBe(409);
       expect(await usersWith(email)).toEqual([]);
-      expect(await on.historyText(invitation.id)).toContain('Waiting for answer until');
+      expect(await on.historyText(invitation.id)).toContain('Waits for the invited person’s answer');
     } finally {
       on.setClock('0');
     }

@@ -2,6 +2,8 @@ import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { ProviderUnavailable } from '../../activities/providers/port.ts';
+import { moveToNextWindow, requestLookUp } from '../../db/outgoing-transfers/operator-commands.ts';
+import { authorizeOutgoingTransfer } from '../../db/outgoing-transfers/outgoing-transfers.ts';
 import type { OutgoingTransferId } from '../../domain/frame/ids.ts';
 import { calendarChanges } from '../../loops/calendars.ts';
 import { workflowId } from '../../workflows/frame/messages.ts';
@@ -205,7 +207,7 @@ describe('a provider that does not answer for long', () => {
     expect(new Set(stage.provider.submissions)).toEqual(new Set([id]));
     expect(calls).toBe(21);
     // Between the rounds the workflow says what it waits for.
-    expect(textOf(history)).toContain('Waiting for provider');
+    expect(textOf(history)).toContain('Waits for the provider');
   });
 
   test('is looked up when it took the payment and never called back', async () => {
@@ -221,5 +223,54 @@ describe('a provider that does not answer for long', () => {
     expect((await stage.find(id)).status).toBe('completed');
     expect(lookUps).toBe(4);
     expect(stage.provider.submissions).toEqual([id]);
+  });
+});
+
+describe('an operator’s command to a workflow that waits', () => {
+  const operator = { actor: 'night-operator', requestId: null };
+
+  test('next-window: the payment is released in the window after, not before and once', async () => {
+    aheadMs = Date.parse('2027-06-16T12:00:00Z') - (await environment.currentTimeMs());
+    await followServer();
+    const submittedAt: number[] = [];
+    stage.provider.answer.submit = async ({ ourReference }) => {
+      submittedAt.push((await environment.currentTimeMs()) + aheadMs);
+      return completedPayment(ourReference);
+    };
+    const waits = { scheme: 'chaps', authorizationStatus: 'not-checked' } as const;
+    const id = await stage.transfer(await stage.account(10_000n), waits);
+    const { configuration, database } = stage;
+    const moved = await database.transaction((tx) => moveToNextWindow(tx, id, configuration, operator));
+    expect(moved.transfer).toMatchObject({ transferDate: '2027-06-17', rollCount: 1 });
+    await database.transaction((tx) => authorizeOutgoingTransfer(tx, id, operator, configuration));
+    await wokenUp(id);
+    await end(id);
+    expect(await stage.find(id)).toMatchObject({ status: 'completed', transferDate: '2027-06-17' });
+    expect(submittedAt).toHaveLength(1);
+    const of = { scheme: 'chaps', currency: 'GBP' };
+    expect(submittedAt[0]).toBeGreaterThanOrEqual(configuration.schemes.opensAt(of, '2027-06-17').getTime() - 1_000);
+  });
+
+  test('look-up: a payment that its provider does not know rests for a minute, and is then submitted again by itself', async () => {
+    const asked: { readonly call: 'submit' | 'look-up'; readonly at: number }[] = [];
+    const note = async (call: 'submit' | 'look-up') => asked.push({ call, at: await environment.currentTimeMs() });
+    stage.provider.answer.submit = async ({ ourReference }) => {
+      await note('submit');
+      if (asked.every(({ call }) => call === 'submit')) throw new ProviderUnavailable('sandbox-bank', 'timeout');
+      return completedPayment(ourReference);
+    };
+    stage.provider.answer.lookUp = async () => {
+      await note('look-up');
+      return { outcome: 'not-found' };
+    };
+    const id = await stage.transfer(await stage.account(10_000n));
+    await stage.database.transaction((tx) => requestLookUp(tx, id, stage.configuration, operator));
+    await end(id);
+    expect(await stage.find(id)).toMatchObject({ status: 'completed', submissionAttempt: 1, lookUpCount: 1 });
+    const lookUp = asked.findIndex(({ call }) => call === 'look-up');
+    const [lookedUp, again] = asked.slice(lookUp);
+    expect(again?.call).toBe('submit');
+    expect((again?.at ?? 0) - (lookedUp?.at ?? 0)).toBeGreaterThan(55_000);
+    expect(asked.length).toBe(lookUp + 2);
   });
 });

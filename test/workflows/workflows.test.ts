@@ -111,7 +111,7 @@ describe('an external transfer', () => {
       WaitingFor: 'provider',
     });
     const metadata = await handleOf(id).query<{ currentDetails?: string }, []>('__temporal_workflow_metadata');
-    expect(metadata.currentDetails).toMatch(/^Waiting for provider until 20/);
+    expect(metadata.currentDetails).toMatch(/^Waits for the provider since 20[\d: -]+ UTC; until 20/);
     await stage.database.transaction((tx) =>
       applyPaymentReport(tx, { id, provider: 'sandbox-bank' }, report('completed'), stage.configuration),
     );
@@ -127,7 +127,7 @@ describe('an external transfer', () => {
     await waitsFor(id, 'authorization');
     const { events } = await handleOf(id).fetchHistory();
     const summaries = (events ?? []).map((event) => Buffer.from(event.userMetadata?.summary?.data ?? []).toString());
-    expect(summaries).toContainEqual(expect.stringContaining('Waiting for authorization until'));
+    expect(summaries).toContainEqual(expect.stringContaining('Waits for authorization since 20'));
     expect(summaries).toContainEqual(expect.stringContaining('Move the transfer as far as its row allows'));
   });
 

@@ -16,7 +16,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { OpenWorkReads } from '../../activities/frame/open-work.ts';
-import type { Wait } from '../../domain/frame/waits.ts';
+import { type Wait, waitInWords } from '../../domain/frame/waits.ts';
 import { CHANGED_SIGNAL, resourceIdOf } from './messages.ts';
 import { TRANSITION } from './policies.ts';
 
@@ -171,7 +171,7 @@ async function changeOrDeadline(run: Run, wait: Wait): Promise<void> {
     await condition(changed);
   } else {
     await condition(changed, Math.max(WAIT_MS_MIN, wait.waitMs), {
-      summary: `Waiting for ${wait.for} until ${wait.until}`,
+      summary: waitSummary(wait),
     });
   }
   setCurrentDetails('');
@@ -225,15 +225,18 @@ const KEYS = {
   waitingFor: defineSearchAttributeKey('WaitingFor', 'KEYWORD'),
 } as const;
 
-function reasonOfWait({ for: reason, review }: Wait): string {
-  if (review === undefined) return reason;
-  const rule = review.rule === null ? '' : ` (rule ${review.rule})`;
-  return `review${rule}${review.since === null ? '' : ` since ${review.since}`}`;
+function waitSummary({ work, since, until, review }: Wait): string {
+  return `Waits for ${waitInWords({
+    for: work.waitingFor,
+    since: since ?? review?.since ?? null,
+    until,
+    rule: review?.rule ?? null,
+  })}`;
 }
 
 /** Shows operators what the workflow waits for. Search attributes are written only when that changes. */
 function show(wait: Wait): void {
-  setCurrentDetails(`Waiting for ${reasonOfWait(wait)}${wait.until === null ? '' : ` until ${wait.until}`}.`);
+  setCurrentDetails(`${waitSummary(wait)}.`);
   const known = workflowInfo().typedSearchAttributes;
   const { work } = wait;
   if (known.get(KEYS.waitingFor) === work.waitingFor && known.get(KEYS.status) === work.status) return;

@@ -43,6 +43,12 @@ function readDate(instant: Date, zone: string): LocalDate {
   return Temporal.Instant.fromEpochMilliseconds(instant.getTime()).toZonedDateTimeISO(zone).toPlainDate().toString();
 }
 
+/** `YYYY-MM-DD hh:mm` as the zone's clocks show it. */
+export function minuteInZone(instant: Date, zone: string): string {
+  const local = Temporal.Instant.fromEpochMilliseconds(instant.getTime()).toZonedDateTimeISO(zone).toPlainDateTime();
+  return local.toString({ smallestUnit: 'minute' }).replace('T', ' ');
+}
+
 /**
  * The instant at which the zone's clocks show this local time. A time that they skip in spring uses the offset before the
  * change, so it falls after the gap; for a time that occurs twice in autumn it is the first.

@@ -1,7 +1,7 @@
-import type { Problem } from '../frame/errors.ts';
-import { isCurrency } from '../frame/money.ts';
-import { checkText } from '../frame/parties/names.ts';
-import { isDate } from '../frame/time/dates.ts';
+import type { Problem } from '../../frame/errors.ts';
+import { isCurrency } from '../../frame/money.ts';
+import { checkText } from '../../frame/parties/names.ts';
+import { isDate } from '../../frame/time/dates.ts';
 import { TRADE_IN_GOODS, TRADE_IN_SERVICES } from './transfer-reasons.ts';
 
 /** Extra data that banks require for some currencies (specification 4.9), as sent. */

@@ -1,0 +1,100 @@
+import { refusal } from '../../domain/frame/errors.ts';
+import type { OutgoingTransferId } from '../../domain/frame/ids.ts';
+import { formatDateTime, formatDateTimeMs } from '../../domain/frame/time/dates.ts';
+import { decideLookUpRequest } from '../../domain/outgoing-transfers/look-ups.ts';
+import { decideFailure, decideNextWindow, decideRetry } from '../../domain/outgoing-transfers/operator-commands.ts';
+import type { OutgoingTransfer } from '../../domain/outgoing-transfers/rows.ts';
+import type {
+  TransferChange,
+  TransferRules,
+  TransferSituation,
+} from '../../domain/outgoing-transfers/transfer-changes.ts';
+import type { Transaction } from '../driver/client.ts';
+import { type AuditedFields, appendAuditEntry, type Initiator } from '../frame/audit-entries.ts';
+import { applyUnderLocks } from '../ledger/transfer-changes.ts';
+import { areSubmissionsClosed } from '../providers/restores.ts';
+import { lockSituation } from './outgoing-transfers.ts';
+
+/** The transfer after an operator's command, and whether the command changed it: a repeated one does not. */
+export interface Commanded {
+  readonly transfer: OutgoingTransfer;
+  readonly changed: boolean;
+}
+
+/** Submits a payment again that its provider, just looked up, does not know. */
+export async function retrySubmission(
+  tx: Transaction,
+  id: OutgoingTransferId,
+  rules: TransferRules,
+  initiator: Initiator,
+): Promise<Commanded> {
+  const situation = await lockSituation(tx, id, rules);
+  return applyCommand(tx, situation, decideRetry(situation), { action: 'submitted-again', initiator });
+}
+
+/** Has the transfer's workflow look up its payment now. */
+export async function requestLookUp(
+  tx: Transaction,
+  id: OutgoingTransferId,
+  rules: TransferRules,
+  initiator: Initiator,
+): Promise<Commanded> {
+  const situation = await lockSituation(tx, id, rules);
+  return applyCommand(tx, situation, decideLookUpRequest(situation), { action: 'look-up-requested', initiator });
+}
+
+/** Fails a transfer that no provider can have paid. */
+export async function failOutgoingTransfer(
+  tx: Transaction,
+  { id, reason }: { readonly id: OutgoingTransferId; readonly reason: string },
+  rules: TransferRules,
+  initiator: Initiator,
+): Promise<Commanded> {
+  const situation = await lockSituation(tx, id, rules);
+  const change = decideFailure(situation, reason);
+  // A restored row may say less than its provider knows.
+  if (change !== null && situation.transfer.scope === 'external' && (await areSubmissionsClosed(tx))) {
+    const message = `Outgoing transfer ${id} cannot be failed: after-restore has not ended, and the provider may have paid it.`;
+    throw refusal('common.state.illegal_transition', ['outgoingTransfer', 'status', 'failed'], message);
+  }
+  return applyCommand(tx, situation, change, { action: 'failed', initiator });
+}
+
+/** Moves a pending transfer to the window after the present one. */
+export async function moveToNextWindow(
+  tx: Transaction,
+  id: OutgoingTransferId,
+  rules: TransferRules,
+  initiator: Initiator,
+): Promise<Commanded> {
+  const situation = await lockSituation(tx, id, rules);
+  return applyCommand(tx, situation, decideNextWindow(situation), { action: 'postponed', initiator });
+}
+
+function applyCommand(
+  tx: Transaction,
+  { transfer }: TransferSituation,
+  change: TransferChange | null,
+  { action, initiator }: { readonly action: string; readonly initiator: Initiator },
+): Commanded {
+  const after = change?.outgoing?.after;
+  if (after === undefined) return { transfer, changed: false };
+  const entry = { resource: 'outgoing-transfer', resourceId: after.id, action, initiator } as const;
+  appendAuditEntry(tx, { ...entry, before: auditedFields(transfer), after: auditedFields(after) });
+  applyUnderLocks(tx, [change]);
+  return { transfer: after, changed: true };
+}
+
+function auditedFields(transfer: OutgoingTransfer): AuditedFields {
+  const { status, failureCode: statusReasonCode, transferDate, rollCount, submissionAttempt } = transfer;
+  return {
+    status,
+    statusReasonCode,
+    transferDate,
+    rollCount,
+    cutOffDateTime: transfer.cutOffAt === null ? null : formatDateTime(transfer.cutOffAt),
+    submissionAttempt,
+    // With milliseconds, so that a look-up that is only a little earlier differs.
+    nextLookUpDateTime: transfer.nextLookUpAt === null ? null : formatDateTimeMs(transfer.nextLookUpAt),
+  };
+}

@@ -1,0 +1,38 @@
+import type { OutgoingTransferId } from '../../domain/frame/ids.ts';
+import type { OutgoingTransfer } from '../../domain/outgoing-transfers/rows.ts';
+import type { Reader } from '../driver/client.ts';
+import { lookUpIn } from '../driver/queries/rows.ts';
+import { outgoingTransfers } from '../frame/schema.ts';
+import { SUBMISSIONS_CLOSED } from '../providers/restores.ts';
+
+const TRANSFER = lookUpIn(outgoingTransfers);
+
+const FACTS = `
+  SELECT source.posted_minor - source.reserved_minor AS "availableMinor",
+    ARRAY(SELECT account.id || ' is ' || account.status FROM accounts account
+        WHERE account.status <> 'active' AND account.id IN (source.id, source.main_account_id, destination.id, destination.main_account_id)
+      UNION ALL SELECT client.id || ' is ' || client.status FROM clients client
+        WHERE client.status <> 'active' AND client.id IN (source.client_id, destination.client_id)) AS "notActive",
+    ${SUBMISSIONS_CLOSED} AS "areSubmissionsClosed", service_now() AS now
+  FROM outgoing_transfers transfer
+    JOIN accounts source ON source.id = transfer.account_id
+    LEFT JOIN accounts destination ON destination.id = transfer.destination_account_id
+  WHERE transfer.id = $1`;
+
+/** What a transfer's wait depends on, beside its row. */
+export interface WaitFacts {
+  readonly availableMinor: bigint;
+  /** Of its accounts, their main accounts and clients, those that are not active, with their status. */
+  readonly notActive: readonly string[];
+  readonly areSubmissionsClosed: boolean;
+  readonly now: Date;
+}
+
+/** A transfer with what its wait depends on, for a person; null if there is no such transfer. Read without locks. */
+export async function readWaitFacts(
+  reader: Reader,
+  id: OutgoingTransferId,
+): Promise<{ readonly transfer: OutgoingTransfer; readonly facts: WaitFacts } | null> {
+  const [transfer, [facts]] = await Promise.all([reader.find(TRANSFER, id), reader.statement<WaitFacts>(FACTS, [id])]);
+  return transfer === null || facts === undefined ? null : { transfer, facts };
+}

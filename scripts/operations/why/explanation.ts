@@ -1,0 +1,50 @@
+import { waitInWords } from '../../../domain/frame/waits.ts';
+
+/** Why a resource is where it is. Times are ISO instants, so that `--json` prints it as it stands. */
+export interface Explanation {
+  readonly resource: string;
+  readonly id: string;
+  readonly status: string;
+  /** Null if nothing is waited for. */
+  readonly wait: {
+    readonly for: string;
+    readonly since: string | null;
+    readonly until: string | null;
+    /** The rule that stopped a transfer in review. */
+    readonly rule: string | null;
+    /** What `until` is, and what follows then. */
+    readonly untilMeans: string | null;
+  } | null;
+  /** What keeps it from going on although it could. */
+  readonly obstacles: readonly string[];
+  /** What would release it: commands and calls, ready to be used. */
+  readonly releasedBy: readonly string[];
+  /** What was tried so far, with the outcome. */
+  readonly attempts: readonly string[];
+  /** The id of its workflow; null if it needs none now. */
+  readonly workflowId: string | null;
+}
+
+/** How a workflow stands in Temporal. */
+export interface WorkflowState {
+  readonly state: 'running' | 'not-running' | 'not-needed' | 'unknown';
+  readonly text: string;
+}
+
+export function operate(command: string): string {
+  return `npm run -s operate -- ${command}`;
+}
+
+/** The explanation as lines of text. */
+export function linesOf(explanation: Explanation, workflow: WorkflowState): string[] {
+  const { resource, id, status, wait, obstacles, releasedBy, attempts } = explanation;
+  return [
+    `${resource} ${id} is ${status}.`,
+    wait === null ? 'It waits for nothing.' : `It waits for ${waitInWords(wait)}.`,
+    ...(wait?.untilMeans == null ? [] : [wait.untilMeans]),
+    ...obstacles.map((obstacle) => `In its way: ${obstacle}`),
+    ...releasedBy.map((release) => `To release it: ${release}`),
+    ...attempts.map((attempt) => `So far: ${attempt}`),
+    `Workflow: ${workflow.text}`,
+  ];
+}

@@ -1,0 +1,152 @@
+import type { Configuration } from '../../../config/configuration.ts';
+import type { Reader } from '../../../db/driver/client.ts';
+import { readWaitFacts, type WaitFacts } from '../../../db/outgoing-transfers/wait-facts.ts';
+import type { OutgoingTransferId } from '../../../domain/frame/ids.ts';
+import { formatAmount } from '../../../domain/frame/money.ts';
+import { minuteInZone } from '../../../domain/frame/time/zones.ts';
+import { minuteInUtc } from '../../../domain/frame/waits.ts';
+import {
+  isFinalOutgoingTransferStatus,
+  type OutgoingTransferWait,
+} from '../../../domain/outgoing-transfers/outgoing-transfers.ts';
+import { type OutgoingTransfer, totalMinor } from '../../../domain/outgoing-transfers/rows.ts';
+import { type Explanation, operate } from './explanation.ts';
+
+type Rules = Pick<Configuration, 'rollLimit' | 'schemes'>;
+
+/** What an outgoing transfer waits for; null if there is no such transfer. */
+export async function explainOutgoingTransfer(
+  reader: Reader,
+  id: OutgoingTransferId,
+  rules: Rules,
+): Promise<Explanation | null> {
+  const found = await readWaitFacts(reader, id);
+  if (found === null) return null;
+  const { transfer, facts } = found;
+  const { status, waitingFor, waitingSince, waitingUntil, complianceRule } = transfer;
+  const resource = 'outgoing-transfer';
+  const attempts = attemptsOf(transfer);
+  if (isFinalOutgoingTransferStatus(status)) {
+    return { resource, id, status, wait: null, obstacles: [], releasedBy: [], attempts, workflowId: null };
+  }
+  // A transfer that was just created, or taken on, has no wait yet.
+  const reason = waitingFor ?? 'provider';
+  return {
+    resource,
+    id,
+    status,
+    wait: {
+      for: reason,
+      since: waitingSince?.toISOString() ?? null,
+      until: waitingUntil?.toISOString() ?? null,
+      rule: reason === 'compliance' ? (complianceRule?.name ?? null) : null,
+      untilMeans: meaningOfUntil(transfer, rules),
+    },
+    obstacles: obstaclesOf(transfer, facts),
+    releasedBy: [...RELEASES[reason](transfer, facts), ...ALTERNATIVES[status](transfer)],
+    attempts,
+    workflowId: `outgoing-transfer/${id}`,
+  };
+}
+
+function meaningOfUntil(transfer: OutgoingTransfer, { schemes, rollLimit }: Rules): string | null {
+  const { status, waitingUntil: until, waitingFor, rollCount, transferDate } = transfer;
+  if (until === null) return null;
+  const zone = schemes.zone(transfer);
+  const instant = `${minuteInUtc(until.toISOString())} is ${minuteInZone(until, zone)} in ${zone}`;
+  if (status === 'processing') return `${instant}: then the same submission is sent again.`;
+  if (status === 'released') return `${instant}: then the provider is asked how the payment went.`;
+  if (waitingFor === 'date') return `${instant}, the opening of its date, ${transferDate}: then it goes on.`;
+  const end = until.getTime() === transfer.cutOffAt?.getTime() ? 'its cut-off' : 'the end of its date';
+  const follows =
+    rollCount >= rollLimit
+      ? `then it fails, for it has rolled ${rollCount} times, which is the limit.`
+      : `then it rolls to the next open date (rolled ${rollCount} of at most ${rollLimit} times).`;
+  return `${instant}, ${end}: ${follows}`;
+}
+
+function obstaclesOf({ status, scope, method }: OutgoingTransfer, { areSubmissionsClosed }: WaitFacts): string[] {
+  const submits = status === 'processing' && scope === 'external' && method === 'built-in';
+  if (!submits || !areSubmissionsClosed) return [];
+  return [
+    `submissions to providers are closed since a restore; they open when ${operate('after-restore --since INSTANT')} ends.`,
+  ];
+}
+
+type Release = (transfer: OutgoingTransfer, facts: WaitFacts) => string[];
+
+const RELEASES: Readonly<Record<OutgoingTransferWait, Release>> = {
+  authorization: ({ id }) => [
+    `PATCH /outgoing-transfers/${id} with data.outgoingTransfer.requirementConfiguration.authorizationStatus "fulfilled", by an approver that did not create it`,
+  ],
+  compliance: ({ id, status, incomingTransferId }) =>
+    status === 'pending'
+      ? [operate(`decide outgoing-transfer ${id} all-passed`)]
+      : [operate(`decide incoming-transfer ${incomingTransferId} all-passed`)],
+  date: () => ['nothing: it goes on by itself on its date'],
+  balance: (transfer, { availableMinor }) => {
+    const { accountId, currency } = transfer;
+    const [needed, available] = [totalMinor(transfer), availableMinor];
+    const missing = formatAmount(needed - available, currency);
+    if (needed <= available) return ['nothing: the balance is there, and the next round of admissions takes it'];
+    return [
+      `a credit of ${missing} ${currency} to account ${accountId}, which has ${formatAmount(available, currency)} of ${formatAmount(needed, currency)}`,
+    ];
+  },
+  account: (_, { notActive }) =>
+    notActive.map(
+      (resource) => `the status active for ${resource} (PATCH /accounts/ID or /clients/ID, or its provider)`,
+    ),
+  provider: ({ id, status, submissionStatus }) => [
+    ...(status === 'processing' && submissionStatus === 'not-found' ? [operate(`retry-submission ${id}`)] : []),
+    operate(`look-up ${id}`),
+    'the provider’s answer or callback; the service repeats its own question until then',
+  ],
+  caller: ({ id }) => [
+    `PATCH /outgoing-transfers/${id} with data.outgoingTransfer.status "released", "completed" or "failed", by the caller that pays it`,
+  ],
+};
+
+/** What else an operator may do. */
+const ALTERNATIVES: Readonly<Record<OutgoingTransfer['status'], (transfer: OutgoingTransfer) => string[]>> = {
+  pending: ({ id }) => [operate(`next-window ${id}`), operate(`fail-transfer ${id} --reason TEXT`)].map(otherwise),
+  processing: ({ id, scope }) =>
+    scope === 'internal' ? [otherwise(operate(`fail-transfer ${id} --reason TEXT`))] : [],
+  released: () => [],
+  completed: () => [],
+  cancelled: () => [],
+  failed: () => [],
+};
+
+function otherwise(command: string): string {
+  return `or end the wait otherwise: ${command}`;
+}
+
+const OUTCOMES: Readonly<Record<OutgoingTransfer['submissionStatus'], string>> = {
+  none: 'not sent',
+  unresolved: 'outcome unknown; the same submission is repeated under the same reference',
+  'not-found': 'the provider, looked up, does not know it',
+  resolved: 'answered',
+};
+
+function attemptsOf({
+  submissionAttempt,
+  submissionStatus,
+  lookUpCount,
+  serviceProviderId,
+  ...transfer
+}: OutgoingTransfer): string[] {
+  const { rollCount, failureCode, nextLookUpAt } = transfer;
+  return [
+    ...(rollCount === 0
+      ? []
+      : [`rolled ${rollCount} times, from ${transfer.originalTransferDate} to ${transfer.transferDate}`]),
+    ...(submissionAttempt === 0 ? [] : [`submission, attempt ${submissionAttempt}: ${OUTCOMES[submissionStatus]}`]),
+    ...(serviceProviderId === null ? [] : [`the provider’s id of the payment is ${serviceProviderId}`]),
+    ...(lookUpCount === 0 ? [] : [`looked up ${lookUpCount} times`]),
+    ...(nextLookUpAt === null || transfer.status !== 'released'
+      ? []
+      : [`next look-up ${minuteInUtc(nextLookUpAt.toISOString())}`]),
+    ...(failureCode === null ? [] : [`reason ${failureCode}`]),
+  ];
+}

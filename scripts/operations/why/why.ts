@@ -1,0 +1,51 @@
+import { parseArgs } from 'node:util';
+import { type Configuration, loadConfiguration } from '../../../config/configuration.ts';
+import type { Reader } from '../../../db/driver/client.ts';
+import { refusal } from '../../../domain/frame/errors.ts';
+import { asId, isUuid } from '../../../domain/frame/ids.ts';
+import { RemedyError } from '../../frame/remedy.ts';
+import type { Operation } from '../operations.ts';
+import { type Explanation, linesOf } from './explanation.ts';
+import { explainAccount, explainIncomingTransfer, explainWebhookDelivery } from './other-resources.ts';
+import { explainOutgoingTransfer } from './outgoing-transfers.ts';
+import { findWakeupObstacles, findWorkflowState } from './workflows.ts';
+
+/** `why ID`: what a resource waits for, since when, until when, and what would release it. It reads only. */
+export const whyOperation: Operation = {
+  summary: 'ID: what a transfer, account or webhook delivery waits for, until when, and what would release it.',
+  async run({ database: { reader }, temporal, arguments: given, print, patienceMs }) {
+    const { values, positionals } = parseArgs({
+      args: [...given],
+      options: { json: { type: 'boolean', default: false } },
+      allowPositionals: true,
+    });
+    const [sent = '', ...more] = positionals;
+    const id = sent.toLowerCase();
+    if (!isUuid(id) || more.length > 0)
+      throw new RemedyError('Give ID as the id of a transfer, an account or a webhook delivery.');
+    const found = await explain(reader, id, loadConfiguration(process.env));
+    if (found === null) {
+      const message = `No transfer, account or webhook delivery has the id ${id}.`;
+      if (!values.json) throw refusal('common.coding.internal.record_not_found', ['resource', 'id', id], message);
+      print(JSON.stringify({ id, refused: message }));
+      return 1;
+    }
+    const { workflowId } = found;
+    const inTheWay = workflowId === null ? [] : await findWakeupObstacles(reader, workflowId);
+    const explanation = { ...found, obstacles: [...found.obstacles, ...inTheWay] };
+    const workflow = await findWorkflowState(temporal, workflowId, patienceMs);
+    if (values.json) print(JSON.stringify({ ...explanation, workflow: workflow.state, workflowText: workflow.text }));
+    else for (const line of linesOf(explanation, workflow)) print(line);
+    return 0;
+  },
+};
+
+/** Null if no resource has the id. */
+async function explain(reader: Reader, id: string, rules: Configuration): Promise<Explanation | null> {
+  return (
+    (await explainOutgoingTransfer(reader, asId(id), rules)) ??
+    (await explainIncomingTransfer(reader, asId(id))) ??
+    (await explainAccount(reader, asId(id))) ??
+    (await explainWebhookDelivery(reader, asId(id)))
+  );
+}

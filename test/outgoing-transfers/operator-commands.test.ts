@@ -1,0 +1,362 @@
+import { execFile } from 'node:child_process';
+import { userInfo } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Transaction } from '../../db/driver/client.ts';
+import {
+  advanceOutgoingTransfer,
+  applyPaymentReport,
+  cancelOutgoingTransfer,
+  recordLookUp,
+  recordSubmission,
+} from '../../db/outgoing-transfers/outgoing-transfers.ts';
+import { asId, type OutgoingTransferId } from '../../domain/frame/ids.ts';
+import type { PaymentReport } from '../../domain/outgoing-transfers/reports.ts';
+import type { Json, TestApi } from '../harness/api.ts';
+import { auditOf, TESTER } from '../harness/audit.ts';
+import { builtInAccounts } from '../harness/built-in-accounts.ts';
+import { type MoneyWorld, moneyWorld } from '../harness/money.ts';
+import { until } from '../harness/stage.ts';
+import { modes, reviews } from '../harness/transfers/reviews.ts';
+import { OPERATOR, type OperatedService, operatedService } from '../harness/workflows/operated-service.ts';
+import { acceptedPayment, completedPayment } from '../harness/workflows/scripted-provider.ts';
+
+let service: OperatedService;
+let api: TestApi;
+let world: MoneyWorld;
+/** Its transfers wait for an authorization; those of the next two, for a review of the sender's or the receiver's side. */
+let authorizing: TestApi;
+let reviewing: TestApi;
+let reviewingReceivers: TestApi;
+/** At the built-in provider. */
+let source: Json;
+/** Held by their caller. */
+let plugIn: Json;
+let poor: Json;
+let receiver: string;
+let bankAccount: string;
+
+/** Noon of a Wednesday, a business day of every scheme. */
+const [TODAY, TOMORROW] = ['2027-06-16', '2027-06-17'];
+
+beforeAll(async () => {
+  service = await operatedService('operator-commands', `${TODAY}T12:00:00Z`);
+  ({ api } = service);
+  world = moneyWorld(api);
+  authorizing = await service.apiWith({ env: { AUTHORIZATION_RULE: 'always' } });
+  reviewing = await service.apiWith({ configuration: modes('none', 'external', { prices: [] }) });
+  reviewingReceivers = await service.apiWith({ configuration: modes('external', 'none', { prices: [] }) });
+  const clientId = await world.client('Ada');
+  const account = await builtInAccounts(api).opened(clientId);
+  await builtInAccounts(api).payIn(account, 'funds', 10_000_000n);
+  source = { clientId, id: account.id };
+  plugIn = { clientId, id: await world.account(clientId, { amount: 10_000 }) };
+  poor = { clientId, id: await world.account(clientId) };
+  receiver = await world.account(await world.client('Grace'));
+  bankAccount = await world.beneficiary(clientId);
+});
+
+afterAll(async () => {
+  await service?.stop();
+});
+
+const act = <Value>(work: (tx: Transaction) => Promise<Value>) => api.database.transaction(work);
+const rules = () => api.services.configuration;
+const idOf = (id: string) => asId<OutgoingTransferId>(id);
+const REASON = 'the client asked for it by telephone';
+
+function report(id: string, word: PaymentReport['word']): PaymentReport {
+  return {
+    word,
+    serviceProviderId: `p-${id}`,
+    serviceProviderReference: null,
+    code: word === 'failed' ? 'AC03' : null,
+  };
+}
+
+async function external(change: Json = {}, by = api, from = source): Promise<string> {
+  return (await reviews(by).external(from, bankAccount, change)).id;
+}
+
+/** Its money is reserved, and the outcome of the first submission is unknown. */
+async function unresolved(): Promise<string> {
+  const id = await external();
+  expect(await act((tx) => advanceOutgoingTransfer(tx, idOf(id), rules()))).toEqual({ do: 'submit', attempt: 1 });
+  return id;
+}
+
+/** As its workflow would: the operator's request leads to a look-up, which finds nothing. */
+async function notFound(): Promise<string> {
+  const id = await unresolved();
+  expect((await service.operate('look-up', [id], { patienceMs: 0 })).status).toBe(2);
+  expect(await act((tx) => advanceOutgoingTransfer(tx, idOf(id), rules()))).toEqual({ do: 'look-up', count: 0 });
+  const step = await act((tx) => recordLookUp(tx, idOf(id), 0, 'not-found', rules()));
+  expect(step).toMatchObject({ do: 'wait', for: 'provider' });
+  return id;
+}
+
+async function submitted(word: PaymentReport['word']): Promise<string> {
+  const id = await unresolved();
+  await act((tx) => recordSubmission(tx, idOf(id), 1, report(id, word), rules()));
+  return id;
+}
+
+async function cancelled(): Promise<string> {
+  const id = await external({ transferDate: '2027-07-01' });
+  await act((tx) => cancelOutgoingTransfer(tx, idOf(id), TESTER, rules()));
+  return id;
+}
+
+const STATES: Readonly<Record<string, () => Promise<string>>> = {
+  'waits for authorization': () => external({}, authorizing),
+  'waits for review': () => external({}, reviewing),
+  'waits for its date': () => external({ transferDate: TOMORROW, scheme: 'chaps' }),
+  'is dated far ahead': () => external({ transferDate: '2027-07-01' }),
+  'waits for balance': () => external({}, api, poor),
+  'waits for the review of its receiver': async () => (await reviews(reviewingReceivers).internal(plugIn, receiver)).id,
+  'has an unresolved attempt': unresolved,
+  'is unknown to its provider': notFound,
+  'is released': () => submitted('released'),
+  'is with its caller': () => external({}, api, plugIn),
+  'is completed': () => submitted('completed'),
+  'is cancelled': cancelled,
+  'is failed': () => submitted('failed'),
+};
+
+/** For each state, what each command does there: `does`, `no effect`, or a part of the reason for which it refuses. */
+const NOT_SENT = /nothing has been submitted/;
+const WITHIN = /stays within the service/;
+const CALLERS = /its caller/;
+const FINAL = /which is final/;
+const ON_ITS_WAY = /its money is on its way/;
+const MATRIX: readonly (readonly [string, ...(RegExp | 'does' | 'no effect')[]])[] = [
+  // state, retry-submission, look-up, fail-transfer, next-window
+  ['waits for authorization', NOT_SENT, NOT_SENT, 'does', 'does'],
+  ['waits for review', NOT_SENT, NOT_SENT, 'does', 'does'],
+  ['waits for its date', NOT_SENT, NOT_SENT, 'does', 'no effect'],
+  ['is dated far ahead', NOT_SENT, NOT_SENT, 'does', /is after 2027-06-17/],
+  ['waits for balance', CALLERS, CALLERS, 'does', 'does'],
+  ['waits for the review of its receiver', WITHIN, WITHIN, 'does', ON_ITS_WAY],
+  ['has an unresolved attempt', /Run look-up .* first/, 'does', /attempt 1 is unresolved/, ON_ITS_WAY],
+  ['is unknown to its provider', 'does', 'does', /attempt 1 is unresolved/, ON_ITS_WAY],
+  ['is released', /has accepted it/, 'does', /has accepted it/, ON_ITS_WAY],
+  ['is with its caller', CALLERS, CALLERS, /caller may have paid/, ON_ITS_WAY],
+  ['is completed', FINAL, FINAL, FINAL, FINAL],
+  ['is cancelled', FINAL, FINAL, FINAL, FINAL],
+  ['is failed', FINAL, FINAL, FINAL, FINAL],
+];
+const COMMANDS = ['retry-submission', 'look-up', 'fail-transfer', 'next-window'] as const;
+type Command = (typeof COMMANDS)[number];
+
+const CASES = MATRIX.flatMap(([state, ...expectations]) =>
+  COMMANDS.map((command, index) => ({ state, command, expected: expectations[index] ?? 'does' })),
+);
+
+const give = (command: Command, id: string) =>
+  service.operate(command, [id, ...(command === 'fail-transfer' ? ['--reason', REASON] : [])], { patienceMs: 0 });
+
+/** All that a command could change. */
+async function tracesOf(id: string): Promise<Json> {
+  const [traces] = await api.database.reader.statement<Json>(
+    `SELECT to_jsonb(transfer) AS transfer, (SELECT count(*)::int FROM events WHERE resource_id = $1) AS events,
+      (SELECT count(*)::int FROM audit_entries WHERE resource_id = $1::text) AS audited,
+      (SELECT generation::int FROM workflow_wakeups WHERE workflow_id = 'outgoing-transfer/' || $1) AS wakeups,
+      (SELECT json_agg(json_build_array(posted_minor, reserved_minor, receivable_minor) ORDER BY id) FROM accounts) AS accounts
+     FROM outgoing_transfers transfer WHERE id = $1`,
+    [id],
+  );
+  return traces;
+}
+
+const AUDITED: Readonly<Record<Command, Json>> = {
+  'retry-submission': { action: 'submitted-again', after: { submissionAttempt: 2 } },
+  'look-up': { action: 'look-up-requested', after: { nextLookUpDateTime: expect.any(String) } },
+  'fail-transfer': { action: 'failed', after: { status: 'failed', statusReasonCode: 'operator.failed' } },
+  'next-window': { action: 'postponed', after: { transferDate: TOMORROW, rollCount: 1 } },
+};
+
+describe.each(CASES)('$command of a transfer that $state', ({ state, command, expected }) => {
+  test(expected === 'does' ? 'does it once, also eight at once' : 'changes nothing', async () => {
+    const id = (await STATES[state]?.()) ?? '';
+    const before = await tracesOf(id);
+    const first = await give(command, id);
+    if (expected !== 'does') {
+      expect(first.status, JSON.stringify(first.answer)).toBe(expected === 'no effect' ? 0 : 1);
+      expect(first.answer).toMatchObject(
+        expected === 'no effect' ? { id, result: 'unchanged' } : { id, refused: expect.stringMatching(expected) },
+      );
+      expect(await tracesOf(id)).toEqual(before);
+      return;
+    }
+    // Its workflow does not run here, so that a look-up has no answer.
+    expect(first.status, JSON.stringify(first.answer)).toBe(command === 'look-up' ? 2 : 0);
+    const after = await tracesOf(id);
+    expect(after.wakeups).toBe(before.wakeups === null ? 1 : before.wakeups + 1);
+    expect(await give(command, id)).toMatchObject({ status: command === 'retry-submission' ? 1 : first.status });
+    expect(await tracesOf(id)).toEqual(after);
+
+    const other = (await STATES[state]?.()) ?? '';
+    const all = await Promise.all(Array.from({ length: 8 }, () => give(command, other)));
+    const done = all.filter(({ status }) => status === first.status);
+    expect(done).toHaveLength(command === 'retry-submission' ? 1 : 8);
+    for (const of of [id, other]) {
+      const audited = (await auditOf(api.database.reader, of)).filter(({ actor }) => actor === OPERATOR.actor);
+      expect(audited.at(-1)).toMatchObject({ resource: 'outgoing-transfer', requestId: null, ...AUDITED[command] });
+      expect(audited.filter(({ action }) => action === AUDITED[command].action)).toHaveLength(
+        command === 'look-up' && state === 'is unknown to its provider' ? 2 : 1,
+      );
+    }
+    if (command === 'fail-transfer') {
+      expect((await world.events(id)).at(-1)).toBe('outgoing-transfer-failed');
+      const { body } = await api.call('GET', `/outgoing-transfers/${id}`);
+      expect(body.data.outgoingTransfer.statusReason).toEqual({ code: 'operator.failed', message: REASON });
+    }
+  });
+});
+
+test('the money agrees after all of that', () => world.invariantsHold());
+
+describe('next-window', () => {
+  test('keeps the reserve of rolls: at the limit it refuses, and the transfer does not fail', async () => {
+    const id = await external({}, authorizing);
+    await api.database.statement('UPDATE outgoing_transfers SET roll_count = $2 WHERE id = $1', [
+      id,
+      rules().rollLimit,
+    ]);
+    expect(await give('next-window', id)).toMatchObject({
+      status: 1,
+      answer: { refused: expect.stringMatching(/limit/) },
+    });
+    expect((await reviews(api).find('outgoing-transfer', id)).status).toBe('pending');
+  });
+});
+
+describe('fail-transfer', () => {
+  test('refuses while a restore is not complete: the provider may have paid what is pending again', async () => {
+    const id = await external({}, authorizing);
+    await api.database.statement('UPDATE provider_submissions SET closed_at = service_now()', []);
+    try {
+      expect(await give('fail-transfer', id)).toMatchObject({ status: 1 });
+    } finally {
+      await api.database.statement('UPDATE provider_submissions SET closed_at = NULL', []);
+    }
+    expect(await give('fail-transfer', id)).toMatchObject({ status: 0, answer: { status: 'failed' } });
+  });
+});
+
+describe('with the workflow running', () => {
+  beforeAll(() => service.relay.start());
+
+  test('look-up asks the provider and says what it answered; retry-submission then pays once', async () => {
+    const { answer } = service.provider;
+    let known = false;
+    answer.lookUp = async (reference) => (known ? completedPayment(reference) : { outcome: 'not-found' });
+    answer.submit = async ({ ourReference }) => acceptedPayment(ourReference);
+    // The workflow begins once the look-up is asked for, which is therefore its first step.
+    await service.relay.stop();
+    const id = await unresolved();
+    const asked = service.operate('look-up', [id]);
+    await until(
+      () => auditOf(api.database.reader, id),
+      (entries) => entries.length === 1,
+    );
+    service.relay.start();
+    expect(await asked).toMatchObject({ status: 0, answer: { id, status: 'processing', result: 'not-found' } });
+    const { answer: again } = await service.operate('retry-submission', [id]);
+    expect(again).toMatchObject({ id, submissionAttempt: 2, result: 'submitted-again' });
+    await until(
+      () => reviews(api).find('outgoing-transfer', id),
+      ({ status }) => status === 'released',
+    );
+    known = true;
+    expect(await service.operate('look-up', [id])).toMatchObject({
+      status: 0,
+      answer: { id, status: 'completed', result: 'moved' },
+    });
+    const { submissions } = service.provider;
+    expect(submissions.filter((reference) => reference === id)).toHaveLength(1);
+    await world.invariantsHold();
+  });
+
+  test('races of commands with authorization, cancellation and the provider: each transfer ends once, and only what ended well is paid', async () => {
+    service.provider.answer.submit = async ({ ourReference }) => completedPayment(ourReference);
+    const ids = await Promise.all(Array.from({ length: 20 }, () => external({}, authorizing)));
+    const authorized = { requirementConfiguration: { authorizationStatus: 'fulfilled' } };
+    const patch = (id: string, outgoingTransfer: Json, as: 'approver' | 'operator') =>
+      api.call(
+        'PATCH',
+        `/outgoing-transfers/${id}`,
+        { workflow: { code: 'client.direct' }, data: { outgoingTransfer } },
+        { as },
+      );
+    await Promise.all(
+      ids.flatMap((id, index) => [
+        patch(id, authorized, 'approver'),
+        give('fail-transfer', id),
+        ...(index % 2 === 0 ? [patch(id, { status: 'cancelled' }, 'operator'), give('look-up', id)] : []),
+        ...(index % 3 === 0 ? [give('next-window', id), give('retry-submission', id)] : []),
+      ]),
+    );
+    for (const id of ids) {
+      const { status } = await until(
+        () => reviews(api).find('outgoing-transfer', id),
+        (transfer) =>
+          ['completed', 'cancelled', 'failed'].includes(transfer.status) || transfer.transferDate === TOMORROW,
+      );
+      const paid = service.provider.submissions.filter((reference) => reference === id).length;
+      expect(paid, `${id} ${status}`).toBe(status === 'completed' ? 1 : 0);
+      const ends = (await world.events(id)).filter((type) => /completed|cancelled|failed/.test(type));
+      expect(ends).toHaveLength(status === 'pending' ? 0 : 1);
+    }
+    await world.invariantsHold();
+  });
+
+  test('races of look-up and retry with a callback and a late answer to the first attempt: booked once', async () => {
+    await service.relay.stop();
+    for (let number = 0; number < 10; number += 1) {
+      const id = await notFound();
+      await Promise.all([
+        give('retry-submission', id),
+        give('look-up', id),
+        give('fail-transfer', id),
+        act((tx) => recordSubmission(tx, idOf(id), 1, report(id, 'completed'), rules())),
+        act((tx) =>
+          applyPaymentReport(tx, { id: idOf(id), provider: 'sandbox-bank' }, report(id, 'completed'), rules()),
+        ),
+      ]);
+      expect(await reviews(api).find('outgoing-transfer', id)).toMatchObject({ status: 'completed' });
+      expect((await tracesOf(id)).transfer.reserved_minor).toBe(0);
+    }
+    await world.invariantsHold();
+  });
+});
+
+describe('as a command', () => {
+  const script = fileURLToPath(new URL('../../scripts/operate.ts', import.meta.url));
+  const operate = (...words: string[]) =>
+    new Promise<{ status: number; output: string; errors: string }>((resolve) => {
+      const env = { ...process.env, DATABASE_URL: service.testDatabase.url, TEMPORAL_ADDRESS: '127.0.0.1:1' };
+      execFile(process.execPath, ['--import', 'tsx', script, ...words], { env }, (error, output, errors) => {
+        resolve({ status: typeof error?.code === 'number' ? error.code : 0, output, errors });
+      });
+    });
+
+  test('it exits with 0 when done, 1 with the reason when refused, and 2 when it could not be tried; the audit names who ran it', async () => {
+    const id = await external({}, authorizing);
+    expect(await operate('look-up', id)).toMatchObject({ status: 1, errors: expect.stringMatching(NOT_SENT) });
+    expect(await operate('fail-transfer', id)).toMatchObject({ status: 2, errors: expect.stringMatching(/--reason/) });
+    expect(await operate('next-window', 'nonsense')).toMatchObject({ status: 2 });
+    const done = await operate('fail-transfer', id, '--reason', REASON, '--json');
+    expect(done).toMatchObject({ status: 0, errors: '' });
+    expect(Object.keys(JSON.parse(done.output))).toEqual([
+      'id',
+      'status',
+      'transferDate',
+      'submissionAttempt',
+      'result',
+    ]);
+    expect((await auditOf(api.database.reader, id)).map(({ actor }) => actor)).toEqual([userInfo().username]);
+    const unknown = await operate('fail-transfer', '00000000-0000-4000-8000-000000000000', '--reason', 'x', '--json');
+    expect(unknown).toMatchObject({ status: 1, output: expect.stringMatching(/refused/) });
+  });
+});

@@ -1,0 +1,401 @@
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ProviderUnavailable } from '../../activities/providers/port.ts';
+import { lazyTemporalClient } from '../../loops/temporal.ts';
+import { workflowId } from '../../workflows/frame/messages.ts';
+import type { Json, TestApi } from '../harness/api.ts';
+import { auditOf } from '../harness/audit.ts';
+import { builtInAccounts } from '../harness/built-in-accounts.ts';
+import { type MoneyWorld, moneyWorld } from '../harness/money.ts';
+import { until } from '../harness/stage.ts';
+import { modes, reviews } from '../harness/transfers/reviews.ts';
+import { OPERATOR, type OperatedService, operatedService } from '../harness/workflows/operated-service.ts';
+import { acceptedPayment, completedPayment } from '../harness/workflows/scripted-provider.ts';
+
+let service: OperatedService;
+let api: TestApi;
+let world: MoneyWorld;
+let authorizing: TestApi;
+let reviewing: TestApi;
+let reviewingReceivers: TestApi;
+let source: Json;
+let plugIn: Json;
+let poor: Json;
+let receiver: string;
+let bankAccount: string;
+
+beforeAll(async () => {
+  // Noon of a Wednesday in summer, when London is an hour ahead of UTC.
+  service = await operatedService('why', '2027-06-16T11:00:00Z');
+  ({ api } = service);
+  service.provider.answer.submit = async ({ ourReference, remittanceText }) => {
+    if (remittanceText === 'silent') throw new ProviderUnavailable('sandbox-bank', 'timeout');
+    return remittanceText === 'slow' ? acceptedPayment(ourReference) : completedPayment(ourReference);
+  };
+  service.provider.answer.lookUp = async () => ({ outcome: 'not-found' });
+  world = moneyWorld(api);
+  authorizing = await service.apiWith({ env: { AUTHORIZATION_RULE: 'always' } });
+  reviewing = await service.apiWith({ configuration: modes('none', 'external', { prices: [] }) });
+  reviewingReceivers = await service.apiWith({ configuration: modes('external', 'none', { prices: [] }) });
+  const clientId = await world.client('Ada');
+  const account = await builtInAccounts(api).opened(clientId);
+  await builtInAccounts(api).payIn(account, 'funds', 10_000_000n);
+  source = { clientId, id: account.id };
+  plugIn = { clientId, id: await world.account(clientId, { amount: 10_000 }) };
+  poor = { clientId, id: await world.account(clientId) };
+  receiver = await world.account(await world.client('Grace'));
+  bankAccount = await world.beneficiary(clientId);
+  service.relay.start();
+});
+
+afterAll(async () => {
+  await service?.stop();
+});
+
+const external = async (change: Json = {}, by = api, from = source): Promise<string> =>
+  (await reviews(by).external(from, bankAccount, change)).id;
+
+/** Waits until the workflow runs and has shown its wait. */
+async function shows(type: 'outgoing-transfer' | 'incoming-transfer', id: string, waitingFor: string): Promise<void> {
+  await until(
+    async () => {
+      const description = await handleOf(type, id)
+        .describe()
+        .catch(() => undefined);
+      return description?.typedSearchAttributes.getAll().find(({ key }) => key.name === 'WaitingFor')?.value;
+    },
+    (value) => value === waitingFor,
+  );
+}
+
+const handleOf = (type: 'outgoing-transfer' | 'incoming-transfer', id: string) =>
+  service.temporal.client.workflow.getHandle(workflowId(type, id));
+
+const patchTransfer = (id: string, outgoingTransfer: Json, as: 'approver' | 'operator' = 'operator') =>
+  api.call(
+    'PATCH',
+    `/outgoing-transfers/${id}`,
+    { workflow: { code: 'client.direct' }, data: { outgoingTransfer } },
+    { as },
+  );
+
+async function waitingForAccount(): Promise<string> {
+  const from = { clientId: plugIn.clientId, id: await world.account(plugIn.clientId, { amount: 100 }) };
+  const id = await external({}, authorizing, from);
+  const suspended = await api.call('PATCH', `/accounts/${from.id}`, {
+    workflow: { code: 'client.direct' },
+    data: { account: { status: 'suspended' } },
+  });
+  expect(suspended.status, suspended.text).toBe(200);
+  await patchTransfer(id, { requirementConfiguration: { authorizationStatus: 'fulfilled' } }, 'approver');
+  return id;
+}
+
+interface Case {
+  readonly make: () => Promise<string>;
+  /** As Temporal's WaitingFor shows it, where it differs from what is waited for. */
+  readonly shown?: string;
+  readonly waits: string;
+  readonly until?: RegExp;
+  readonly released: RegExp;
+}
+
+const CASES: Readonly<Record<string, Case>> = {
+  'an authorization': {
+    make: () => external({ scheme: 'chaps' }, authorizing),
+    waits: 'authorization',
+    until:
+      /^2027-06-16 1\d:\d\d UTC is 2027-06-16 1\d:\d\d in Europe\/London, its cut-off: then it rolls .*rolled 0 of at most 5/,
+    released: /PATCH \/outgoing-transfers\/ID .*authorizationStatus "fulfilled"/,
+  },
+  'a review': {
+    make: () => external({ scheme: 'chaps' }, reviewing),
+    waits: 'compliance',
+    until: /its cut-off/,
+    released: /operate -- decide outgoing-transfer ID all-passed/,
+  },
+  "its receiver's review": {
+    make: async () => (await reviews(reviewingReceivers).internal(plugIn, receiver)).id,
+    waits: 'compliance',
+    released: /operate -- decide incoming-transfer [0-9a-f-]{36} all-passed/,
+  },
+  'its date': {
+    make: () => external({ transferDate: '2027-07-01' }),
+    waits: 'date',
+    until: /^2027-06-30 23:00 UTC is 2027-07-01 00:00 in Europe\/London, the opening of its date/,
+    released: /goes on by itself/,
+  },
+  balance: {
+    make: () => external({}, api, poor),
+    waits: 'balance',
+    until: /then it rolls/,
+    released: /a credit of 10(\.00)? GBP to account/,
+  },
+  'an account': {
+    make: waitingForAccount,
+    waits: 'account',
+    until: /then it rolls/,
+    released: /the status active for [0-9a-f-]{36} is suspended/,
+  },
+  'its provider, which has accepted it': {
+    make: () => external({ description: 'slow' }),
+    waits: 'provider',
+    until: /then the provider is asked/,
+    released: /operate -- look-up ID/,
+  },
+  'its caller': {
+    make: () => external({}, api, plugIn),
+    waits: 'caller',
+    released: /PATCH \/outgoing-transfers\/ID .*"completed"/,
+  },
+  'the next window': {
+    make: async () => {
+      const id = await external({ transferDate: '2027-06-17' });
+      await api.database.statement('UPDATE outgoing_transfers SET roll_count = 1 WHERE id = $1', [id]);
+      return id;
+    },
+    waits: 'date',
+    shown: 'next-window',
+    until: /the opening of its date, 2027-06-17/,
+    released: /goes on by itself/,
+  },
+};
+
+describe.each(Object.entries(CASES))(
+  'a transfer that waits for %s',
+  (_, { make, shown, waits, until: untilMeans, released }) => {
+    test('why says for what, since when, until when and what would release it; Temporal shows the same', async () => {
+      const id = await make();
+      await shows('outgoing-transfer', id, shown ?? waits);
+      const { status, answer } = await service.operate('why', [id]);
+      expect(status).toBe(0);
+      expect(answer).toMatchObject({
+        resource: 'outgoing-transfer',
+        id,
+        wait: { for: waits, since: expect.stringMatching(/^2027-06-16T1/) },
+        obstacles: [],
+        workflowId: `outgoing-transfer/${id}`,
+        workflow: 'running',
+      });
+      if (untilMeans === undefined) expect(answer.wait).toMatchObject({ until: null, untilMeans: null });
+      else expect(answer.wait.untilMeans).toMatch(untilMeans);
+      expect(answer.releasedBy.join('\n').replaceAll(id, 'ID')).toMatch(released);
+
+      const { lines } = await service.lines('why', [id]);
+      const [first, second] = lines;
+      expect(first).toMatch(new RegExp(`^outgoing-transfer ${id} is (pending|processing|released)\\.$`));
+      expect(second).toMatch(/^It waits for .* since 2027-06-16 1\d:\d\d UTC/);
+      expect(lines.at(-1)).toBe(`Workflow: outgoing-transfer/${id} runs.`);
+
+      const metadata = await handleOf('outgoing-transfer', id).query<{ currentDetails?: string }, []>(
+        '__temporal_workflow_metadata',
+      );
+      expect(metadata.currentDetails).toMatch(/^Waits for .* since 2027-06-16 1\d:\d\d UTC/);
+      const { events } = await handleOf('outgoing-transfer', id).fetchHistory();
+      const started = events?.[0]?.userMetadata;
+      expect(Buffer.from(started?.details?.data ?? []).toString()).toContain(`operate -- why ${id}`);
+      if (untilMeans === undefined) return;
+      const summaries = (events ?? []).map((event) => Buffer.from(event.userMetadata?.summary?.data ?? []).toString());
+      expect(summaries).toContainEqual(
+        expect.stringMatching(/^"?Waits for .* since 2027-06-16 1\d:\d\d UTC; until 2027/),
+      );
+    });
+  },
+);
+
+describe('what keeps a transfer from going on', () => {
+  test('a provider that does not answer: the attempts so far, and that nothing is known', async () => {
+    const id = await external({ description: 'silent' });
+    const { answer } = await until(
+      () => service.operate('why', [id]),
+      ({ answer: { workflowText } }) => /submitOutgoingTransfer, try [2-9]/.test(workflowText),
+    );
+    expect(answer.workflowText).toContain('ProviderUnavailable');
+    expect(answer.attempts).toEqual([expect.stringMatching(/^submission, attempt 1: outcome unknown/)]);
+    expect(answer.releasedBy).toContain(`npm run -s operate -- look-up ${id}`);
+    expect(answer.releasedBy.join()).not.toMatch(/retry-submission|fail-transfer/);
+  });
+
+  test('submissions closed since a restore', async () => {
+    const id = await external({ description: 'silent' });
+    await api.database.statement('UPDATE provider_submissions SET closed_at = service_now()', []);
+    try {
+      expect((await service.operate('why', [id])).answer.obstacles.join()).toMatch(/after-restore --since/);
+    } finally {
+      await api.database.statement('UPDATE provider_submissions SET closed_at = NULL', []);
+    }
+  });
+
+  test('a wake-up not delivered, then parked; `parked --retry` delivers it and is audited', async () => {
+    await service.relay.stop();
+    const id = await external({}, authorizing);
+    const undelivered = await service.operate('why', [id]);
+    expect(undelivered.answer).toMatchObject({
+      obstacles: [expect.stringMatching(/^its wake-up is not delivered to Temporal since 2027/)],
+      workflow: 'not-running',
+    });
+    const workflow = workflowId('outgoing-transfer', id);
+    const park =
+      "UPDATE workflow_wakeups SET parked_at = service_now(), attempt_count = 1, last_error = '3 invalid' WHERE workflow_id = $1";
+    await api.database.statement(park, [workflow]);
+    expect((await service.operate('why', [id])).answer.obstacles).toEqual([
+      expect.stringMatching(
+        /^its wake-up is parked since 2027.* after 1 attempts \(3 invalid\): npm run -s operate -- parked --retry\.$/,
+      ),
+    ]);
+    expect(await service.lines('parked', ['--retry'])).toMatchObject({ status: 0 });
+    expect(await auditOf(api.database.reader, workflow)).toMatchObject([
+      { resource: 'workflow', action: 'woken', actor: OPERATOR.actor, after: { parkedDateTime: null } },
+    ]);
+    service.relay.start();
+    await shows('outgoing-transfer', id, 'authorization');
+  });
+
+  test('a workflow that somebody terminated; `restart-workflows` restarts it and is audited', async () => {
+    const id = await external({}, authorizing);
+    await shows('outgoing-transfer', id, 'authorization');
+    await handleOf('outgoing-transfer', id).terminate('by mistake');
+    const { answer } = await service.operate('why', [id]);
+    expect(answer).toMatchObject({
+      workflow: 'not-running',
+      workflowText: expect.stringMatching(/TERMINATED.*restart-workflows/),
+    });
+    expect(await service.lines('restart-workflows', [])).toMatchObject({ status: 0 });
+    expect((await auditOf(api.database.reader, 'all')).at(-1)).toMatchObject({
+      resource: 'workflow',
+      action: 'restarted',
+      actor: OPERATOR.actor,
+    });
+    await until(
+      () => service.operate('why', [id]),
+      (again) => again.answer.workflow === 'running',
+    );
+  });
+
+  test('Temporal away: the row says all but whether the workflow runs', async () => {
+    const id = await external({}, authorizing);
+    const away = lazyTemporalClient({ address: '127.0.0.1:1', namespace: 'default' });
+    const { status, answer } = await service.operate('why', [id], { temporal: away, patienceMs: 1_000 });
+    await away.close();
+    expect(status).toBe(0);
+    expect(answer).toMatchObject({ wait: { for: 'authorization' }, workflow: 'unknown' });
+  });
+});
+
+describe('why also explains', () => {
+  test('a final transfer: nothing is waited for', async () => {
+    const id = await external({});
+    await until(
+      () => reviews(api).find('outgoing-transfer', id),
+      ({ status }) => status === 'completed',
+    );
+    expect(await service.operate('why', [id])).toMatchObject({
+      answer: { status: 'completed', wait: null, releasedBy: [], workflow: 'not-needed' },
+    });
+  });
+
+  test('money that matches no account', async () => {
+    const { id } = await reviews(api).payIn();
+    const { answer } = await service.operate('why', [id]);
+    expect(answer).toMatchObject({ resource: 'incoming-transfer', status: 'on-hold', wait: { for: 'match' } });
+    expect(answer.releasedBy).toEqual([
+      `npm run -s operate -- assign-incoming ${id} ACCOUNT`,
+      `npm run -s operate -- return-incoming ${id}`,
+    ]);
+  });
+
+  test("a receiver's side, and an incoming transfer in review", async () => {
+    const { incomingTransferId } = await reviews(reviewingReceivers).internal(plugIn, receiver);
+    expect((await service.operate('why', [incomingTransferId])).answer).toMatchObject({
+      resource: 'incoming-transfer',
+      wait: { for: 'compliance' },
+    });
+  });
+
+  test('an account that its provider has not opened', async () => {
+    await service.relay.stop();
+    const { id } = await builtInAccounts(api).issued(source.clientId);
+    const { answer } = await service.operate('why', [id]);
+    expect(answer).toMatchObject({
+      resource: 'account',
+      status: 'pending',
+      wait: { for: 'provider' },
+      workflowId: `account-connection/${id}`,
+    });
+    service.relay.start();
+  });
+
+  test('nothing that does not exist', async () => {
+    expect(await service.operate('why', [randomUUID()])).toMatchObject({ status: 1 });
+    await expect(service.operate('why', ['nonsense'])).rejects.toThrow('Give ID');
+  });
+});
+
+/** A saved query, as docs/operations.md has it, with this instant. */
+function documented(name: string, instant: Date): string {
+  const text = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8');
+  const row = text.split('\n').find((line) => line.startsWith(`| ${name} |`));
+  const query = /`([^`]+)`/.exec(row ?? '')?.[1];
+  if (query === undefined) throw new Error(`docs/operations.md has no query for ${name}`);
+  return query.replace(/INSTANT/g, instant.toISOString());
+}
+
+/** Lists are a moment behind. */
+async function lists(
+  name: string,
+  instant: Date,
+  wanted: readonly string[],
+  foreign: readonly string[],
+): Promise<void> {
+  const all = new Set([...wanted, ...foreign]);
+  const found = await until(
+    async () => {
+      const ids: string[] = [];
+      for await (const { workflowId: id } of service.temporal.client.workflow.list({
+        query: documented(name, instant),
+      })) {
+        ids.push(id.slice(id.indexOf('/') + 1));
+      }
+      return ids.filter((id) => all.has(id)).sort();
+    },
+    (ids) => wanted.every((id) => ids.includes(id)),
+  );
+  expect(found, name).toEqual([...wanted].sort());
+}
+
+test("the documented queries find in Temporal's lists exactly the transfers that they are for", async () => {
+  const inReview = await external({ scheme: 'chaps' }, reviewing);
+  const unauthorized = await external({ scheme: 'chaps' }, authorizing);
+  const dated = await external({ transferDate: '2027-07-01' });
+  const released = await external({ description: 'slow' });
+  const rolled = await CASES['the next window']?.make();
+  await service.relay.stop();
+  // Its first step is the look-up, so that it waits for its provider at once.
+  const unknown = await external({ description: 'silent' });
+  await service.operate('look-up', [unknown], { patienceMs: 0 });
+  service.relay.start();
+  if (rolled === undefined) throw new Error('no rolled transfer');
+  await shows('outgoing-transfer', inReview, 'compliance');
+  await shows('outgoing-transfer', unauthorized, 'authorization');
+  await shows('outgoing-transfer', dated, 'date');
+  await shows('outgoing-transfer', released, 'provider');
+  await shows('outgoing-transfer', rolled, 'next-window');
+  await shows('outgoing-transfer', unknown, 'provider');
+  const instant = new Date(Date.now() + 1_000);
+  await until(
+    async () => Date.now(),
+    (now) => now > instant.getTime() + 1_000,
+  );
+  const laterReview = await external({ scheme: 'chaps' }, reviewing);
+  await shows('outgoing-transfer', laterReview, 'compliance');
+  const ended = await external({ scheme: 'chaps' }, authorizing);
+  await shows('outgoing-transfer', ended, 'authorization');
+  await service.operate('fail-transfer', [ended, '--reason', 'over']);
+  await handleOf('outgoing-transfer', ended).result();
+  const others = [inReview, unauthorized, dated, released, rolled, unknown, laterReview, ended];
+  await lists('in review over a day', instant, [inReview], others);
+  await lists('past cut-off', instant, [inReview, unauthorized], others);
+  await lists('provider silent', instant, [released, unknown], others);
+  await lists('rolling', instant, [rolled], others);
+});
