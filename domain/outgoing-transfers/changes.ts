@@ -78,7 +78,10 @@ export function decideReschedule(situation: TransferSituation): TransferChange |
   return draft.change();
 }
 
-/** Applies a submission's outcome, once per attempt; a late or repeated call only returns the next step. */
+/**
+ * Applies a submission's outcome, once per attempt; a late or repeated call only returns the next step. The attempt's own answer
+ * says more than a look-up that did not find the payment.
+ */
 export function decideSubmission(
   situation: TransferSituation,
   attempt: number,
@@ -87,7 +90,8 @@ export function decideSubmission(
 ): Decided {
   const draft = new TransferDraft(situation);
   const { submissionStatus, submissionAttempt } = situation.transfer;
-  if (submissionStatus === 'unresolved' && submissionAttempt === attempt) {
+  const isOpen = submissionStatus === 'unresolved' || submissionStatus === 'not-found';
+  if (isOpen && submissionAttempt === attempt) {
     draft.set({ submissionStatus: 'resolved' });
     draft.apply(report, nameOfReturn);
   }

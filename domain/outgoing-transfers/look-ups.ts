@@ -7,8 +7,8 @@ import type { OutgoingTransfer } from './rows.ts';
 import type { TransferChange, TransferSituation } from './transfer-changes.ts';
 
 /**
- * How long a payment that its provider does not know rests before the same submission goes out again. Meanwhile nothing is on its
- * way, so an operator's new attempt cannot cross an earlier one.
+ * How long a payment that its provider does not know rests before the same submission goes out again. Meanwhile nothing is sent
+ * unless an operator asks for it. What was sent before may still arrive: only the common reference makes the provider pay once.
  */
 const REST_MS = 60_000;
 
@@ -41,11 +41,15 @@ export function decideLookUp(
   return { change: draft.change(), step, outcome };
 }
 
-/** Has the workflow look up a payment at once, which changes nothing about it; null if that is under way. */
+/** A look-up that is due for longer is asked for again: its workflow may not run. */
+const REQUEST_MS = 60_000;
+
+/** Has the workflow look up a payment at once, which changes nothing about it; null if that has just been asked for. */
 export function decideLookUpRequest(situation: TransferSituation): TransferChange | null {
   const { transfer, now } = situation;
   requireAtProvider(transfer, 'looked up');
-  if (transfer.nextLookUpAt !== null && transfer.nextLookUpAt <= now) return null;
+  const dueForMs = transfer.nextLookUpAt === null ? -1 : now.getTime() - transfer.nextLookUpAt.getTime();
+  if (dueForMs >= 0 && dueForMs < REQUEST_MS) return null;
   const draft = new TransferDraft(situation);
   draft.set({ nextLookUpAt: now });
   draft.wake();

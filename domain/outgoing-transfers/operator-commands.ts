@@ -17,13 +17,16 @@ export const FAILED_BY_OPERATOR = 'operator.failed';
  */
 export function decideRetry(situation: TransferSituation): TransferChange {
   const { transfer } = situation;
-  const { id, status, submissionStatus, submissionAttempt } = transfer;
+  const { id, status, submissionStatus, submissionAttempt, nextLookUpAt, waitingUntil } = transfer;
   requireAtProvider(transfer, 'submitted again');
   if (status === 'released') throw refusedCommand(transfer, 'submitted again', 'the provider has accepted it');
   if (submissionStatus !== 'not-found') {
     const unknown = `the provider may know attempt ${submissionAttempt}, whose outcome is unknown. Run look-up ${id} first`;
     throw refusedCommand(transfer, 'submitted again', unknown);
   }
+  // The payment rests from the answer of a look-up to the next one, which may find it.
+  if (nextLookUpAt !== null || waitingUntil === null)
+    throw refusedCommand(transfer, 'submitted again', 'another look-up of it has no answer yet');
   const draft = new TransferDraft(situation);
   draft.set({ submissionAttempt: submissionAttempt + 1, submissionStatus: 'unresolved' });
   draft.advance();

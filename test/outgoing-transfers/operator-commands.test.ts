@@ -10,6 +10,7 @@ import {
   recordLookUp,
   recordSubmission,
 } from '../../db/outgoing-transfers/outgoing-transfers.ts';
+import { readDueSubmission } from '../../db/outgoing-transfers/payment-submissions.ts';
 import { asId, type OutgoingTransferId } from '../../domain/frame/ids.ts';
 import type { PaymentReport } from '../../domain/outgoing-transfers/reports.ts';
 import type { Json, TestApi } from '../harness/api.ts';
@@ -109,6 +110,7 @@ async function cancelled(): Promise<string> {
 
 const STATES: Readonly<Record<string, () => Promise<string>>> = {
   'waits for authorization': () => external({}, authorizing),
+  'waits for authorization within the service': async () => (await reviews(authorizing).internal(plugIn, receiver)).id,
   'waits for review': () => external({}, reviewing),
   'waits for its date': () => external({ transferDate: TOMORROW, scheme: 'chaps' }),
   'is dated far ahead': () => external({ transferDate: '2027-07-01' }),
@@ -132,6 +134,7 @@ const ON_ITS_WAY = /its money is on its way/;
 const MATRIX: readonly (readonly [string, ...(RegExp | 'does' | 'no effect')[]])[] = [
   // state, retry-submission, look-up, fail-transfer, next-window
   ['waits for authorization', NOT_SENT, NOT_SENT, 'does', 'does'],
+  ['waits for authorization within the service', WITHIN, WITHIN, 'does', 'does'],
   ['waits for review', NOT_SENT, NOT_SENT, 'does', 'does'],
   ['waits for its date', NOT_SENT, NOT_SENT, 'does', 'no effect'],
   ['is dated far ahead', NOT_SENT, NOT_SENT, 'does', /is after 2027-06-17/],
@@ -216,6 +219,58 @@ describe.each(CASES)('$command of a transfer that $state', ({ state, command, ex
 
 test('the money agrees after all of that', () => world.invariantsHold());
 
+describe('retry-submission', () => {
+  test('refuses while another look-up has no answer, which may find the payment', async () => {
+    const id = await notFound();
+    const refused = { status: 1, answer: { refused: expect.stringMatching(/another look-up/) } };
+    expect(await give('look-up', id)).toMatchObject({ status: 2 });
+    expect(await give('retry-submission', id)).toMatchObject(refused);
+    expect(await act((tx) => advanceOutgoingTransfer(tx, idOf(id), rules()))).toEqual({ do: 'look-up', count: 1 });
+    expect(await give('retry-submission', id)).toMatchObject(refused);
+    await act((tx) => recordLookUp(tx, idOf(id), 1, 'not-found', rules()));
+    expect(await give('retry-submission', id)).toMatchObject({ status: 0, answer: { submissionAttempt: 2 } });
+  });
+
+  test.each(['failed', 'released'] as const)(
+    'a late answer "%s" to the attempt before moves no money: the new attempt counts',
+    async (word) => {
+      const id = await notFound();
+      await give('retry-submission', id);
+      const { accounts } = await tracesOf(id);
+      const step = await act((tx) => recordSubmission(tx, idOf(id), 1, report(id, word), rules()));
+      expect(step).toEqual({ do: 'submit', attempt: 2 });
+      expect(await tracesOf(id)).toMatchObject({ accounts, transfer: { status: 'processing' } });
+      await act((tx) => recordSubmission(tx, idOf(id), 2, report(id, 'released'), rules()));
+      expect((await reviews(api).find('outgoing-transfer', id)).status).toBe('released');
+    },
+  );
+
+  test('is refused once a callback has found the payment, which is then not submitted', async () => {
+    const id = await notFound();
+    const from = { id: idOf(id), provider: 'sandbox-bank' };
+    expect(await act((tx) => applyPaymentReport(tx, from, report(id, 'released'), rules()))).toBe('applied');
+    expect(await give('retry-submission', id)).toMatchObject({ status: 1 });
+    expect(await readDueSubmission(api.database.reader, idOf(id), 1)).toBeNull();
+  });
+});
+
+describe('look-up', () => {
+  test('that found nothing does not outweigh the answer of the attempt itself', async () => {
+    const id = await notFound();
+    await act((tx) => recordSubmission(tx, idOf(id), 1, report(id, 'released'), rules()));
+    expect((await reviews(api).find('outgoing-transfer', id)).status).toBe('released');
+  });
+
+  test('wakes the workflow again if the look-up has been due for long', async () => {
+    const id = await submitted('released');
+    const overdue = `UPDATE outgoing_transfers SET next_look_up_at = service_now() - interval '10 minutes' WHERE id = $1`;
+    await api.database.statement(overdue, [id]);
+    const { wakeups } = await tracesOf(id);
+    await give('look-up', id);
+    expect((await tracesOf(id)).wakeups).toBe((wakeups ?? 0) + 1);
+  });
+});
+
 describe('next-window', () => {
   test('keeps the reserve of rolls: at the limit it refuses, and the transfer does not fail', async () => {
     const id = await external({}, authorizing);
@@ -275,6 +330,35 @@ describe('with the workflow running', () => {
     });
     const { submissions } = service.provider;
     expect(submissions.filter((reference) => reference === id)).toHaveLength(1);
+    await world.invariantsHold();
+  });
+
+  test('while a submission is under way every command but look-up is refused, and the payment is made once', async () => {
+    const { answer } = service.provider;
+    let reached = () => {};
+    let open = () => {};
+    const underWay = new Promise<void>((resolve) => {
+      reached = resolve;
+    });
+    const gate = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    answer.submit = async ({ ourReference }) => {
+      reached();
+      await gate;
+      return acceptedPayment(ourReference);
+    };
+    answer.lookUp = async (reference) => completedPayment(reference);
+    const id = await external();
+    await underWay;
+    const statuses = await Promise.all(COMMANDS.map((command) => give(command, id).then(({ status }) => status)));
+    expect(statuses).toEqual([1, 2, 1, 1]);
+    open();
+    await until(
+      () => reviews(api).find('outgoing-transfer', id),
+      ({ status }) => status === 'completed',
+    );
+    expect(service.provider.submissions.filter((reference) => reference === id)).toHaveLength(1);
     await world.invariantsHold();
   });
 
