@@ -1,5 +1,6 @@
 import { type BenchAccount, createAccounts, createFloorAccounts } from './accounts.ts';
 import { benchAdmissions } from './cases/admissions.ts';
+import { benchBatches } from './cases/batches.ts';
 import { benchClients } from './cases/clients.ts';
 import { benchExports } from './cases/exports.ts';
 import { benchExternalTransfers, benchWithoutTemporal } from './cases/external-transfers.ts';
@@ -63,6 +64,7 @@ async function runCases(bench: Bench): Promise<Measurement[]> {
   if (only.has('d')) measurements.push(...(await benchWebhooks(bench)));
   if (only.has('b')) measurements.push(...(await benchWithoutTemporal(bench)));
   if (only.has('g')) measurements.push(...(await benchLists(bench)));
+  if (only.has('batches')) measurements.push(...(await benchBatches(bench)));
   if (only.has('exports')) measurements.push(...(await benchExports(bench)));
   if (only.has('ledger-check')) await benchLedgerCheck(bench);
   if (only.has('admissions')) await benchAdmissions(bench);

@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 /** Cases of a run without `--only`. */
 const USUAL_CASES = ['a', 'b', 'c', 'd', 'e', 'f'] as const;
 /** The others are excluded by default: loading takes minutes, and `routes` does without Temporal. */
-const CASES = [...USUAL_CASES, 'g', 'ledger-check', 'admissions', 'exports', 'routes'] as const;
+const CASES = [...USUAL_CASES, 'g', 'batches', 'ledger-check', 'admissions', 'exports', 'routes'] as const;
 export type CaseName = (typeof CASES)[number];
 
 export interface BenchOptions {
@@ -26,7 +26,7 @@ const ROUTES_DEFAULTS = { seconds: '0.4', rounds: '5', callers: '16' };
 const DEFAULTS = { seconds: '1', rounds: '3', callers: '1,16,32' };
 
 const USAGE =
-  'npm run bench -- [--only a,b,c,d,e,f,g,ledger-check,admissions,exports] [--seconds 1] [--rounds 3] [--callers 1,16,32] [--large-rows 1000000] [--postings 3000000] [--entries 1000000]\n' +
+  'npm run bench -- [--only a,b,c,d,e,f,g,batches,ledger-check,admissions,exports] [--seconds 1] [--rounds 3] [--callers 1,16,32] [--large-rows 1000000] [--postings 3000000] [--entries 1000000]\n' +
   'npm run bench -- --only routes [--routes PATTERN] [--seconds 0.4] [--rounds 5] [--callers 16]';
 
 /** Parses the command line; throws the usage on unknown options. */

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { type Json, list, object, text } from './demo/demo-answers.ts';
 import { type Receiver, startReceiver } from './demo/demo-receiver.ts';
 import { Service } from './demo/demo-service.ts';
@@ -92,6 +93,28 @@ async function runMainJob(service: Service, receiver: Receiver, endpoints: Endpo
   await receiver.waitFor('outgoing-transfer-completed', text(internal, 'id'));
   for (const { sequence, type, resourceId } of receiver.received) {
     console.log(`  ${String(sequence).padStart(2)}  ${type.padEnd(34)} ${resourceId}`);
+  }
+  await showBatch(service, ada, source, destination);
+}
+
+/** Two payments in one request, of which one is too much. */
+async function showBatch(service: Service, ada: string, source: Json, destination: Json): Promise<void> {
+  step('Ada pays Grace 1 and 1,000 GBP in one batch: each item is created or refused by itself');
+  const items = [1, 1_000].map((amount) => ({
+    reference: randomUUID(),
+    outgoingTransfer: {
+      clientId: ada,
+      currency: 'GBP',
+      amount,
+      scope: 'internal',
+      source: { type: 'client-account', accountId: text(source, 'id') },
+      destination: { type: 'client-account', accountId: text(destination, 'id') },
+    },
+  }));
+  const batch = await service.post('/outgoing-transfers/batch', 'client.direct', { items });
+  for (const result of list(batch, 'results')) {
+    const why = result.result === 'refused' ? `, ${text(result, 'error', 'code')}` : '';
+    show(text(result, 'reference'), `${text(result, 'result')}${why}`);
   }
 }
 

@@ -14,14 +14,14 @@ export type Application = Hono<{ Bindings: HttpBindings }>;
 /** Serves the routes over HTTP. Anything else gets 404 or 405 in the common error format. */
 export function createApplication(routes: readonly (Route | OpenRoute)[], services: Services, gate: Gate): Application {
   const application: Application = new Hono<{ Bindings: HttpBindings }>({ getPath: (request) => pathOf(request.url) });
-  for (const route of routes) {
-    const label = route.contract.path;
-    application.on(route.contract.method, honoPath(label), (c) => {
-      const request = frameRequest(c);
-      return respond(services, label, request, () => answer(route, request, services, gate));
-    });
-  }
-  for (const [path, methods] of methodsByPath(routes)) {
+  for (const [path, ofPath] of routesByPath(routes)) {
+    for (const route of ofPath) {
+      application.on(route.contract.method, honoPath(path), (c) => {
+        const request = frameRequest(c);
+        return respond(services, path, request, () => answer(route, request, services, gate));
+      });
+    }
+    const methods = ofPath.map(({ contract }) => contract.method);
     application.all(honoPath(path), (c) => {
       const request = frameRequest(c);
       return respond(services, path, request, async () => {
@@ -69,11 +69,14 @@ function honoPath(path: string): string {
   return path.replaceAll(/\{(\w+)\}/g, ':$1');
 }
 
-function methodsByPath(routes: readonly (Route | OpenRoute)[]): Map<string, string[]> {
-  const methods = new Map<string, string[]>();
-  for (const { contract } of routes)
-    methods.set(contract.path, [...(methods.get(contract.path) ?? []), contract.method]);
-  return methods;
+/** Sorted, which puts a fixed segment before a parameter: `/outgoing-transfers/batch` is no `/outgoing-transfers/{id}`. */
+function routesByPath(routes: readonly (Route | OpenRoute)[]): [path: string, routes: (Route | OpenRoute)[]][] {
+  const byPath = new Map<string, (Route | OpenRoute)[]>();
+  for (const route of routes) {
+    const { path } = route.contract;
+    byPath.set(path, [...(byPath.get(path) ?? []), route]);
+  }
+  return [...byPath].sort(([one], [other]) => (one < other ? -1 : 1));
 }
 
 const NO_QUERY = new URLSearchParams();

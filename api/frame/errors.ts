@@ -61,8 +61,12 @@ export class HttpRefusal extends DomainError {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
 
-  constructor(status: number, problem: Problem, headers: Readonly<Record<string, string>> = {}) {
-    super([problem]);
+  constructor(
+    status: number,
+    problems: Problem | readonly [Problem, ...Problem[]],
+    headers: Readonly<Record<string, string>> = {},
+  ) {
+    super('code' in problems ? [problems] : problems);
     this.name = 'HttpRefusal';
     this.status = status;
     this.headers = headers;
@@ -111,8 +115,12 @@ function headersOf(code: ErrorCode): Record<string, string> {
   return {};
 }
 
-/** Specification 7: the first problem is the error, `errors` lists the rest. */
 export function errorBody(problems: readonly [Problem, ...Problem[]], now: Date): string {
+  return JSON.stringify(showError(problems, now));
+}
+
+/** Specification 7: the first problem is the error, `errors` lists the rest. */
+export function showError(problems: readonly [Problem, ...Problem[]], now: Date) {
   const timestamp = now.toISOString().slice(0, 23);
   const shape = (problem: Problem) => ({
     timestamp,
@@ -121,5 +129,5 @@ export function errorBody(problems: readonly [Problem, ...Problem[]], now: Date)
     messageParameters: problem.messageParameters,
   });
   const [first, ...rest] = problems;
-  return JSON.stringify(rest.length === 0 ? shape(first) : { ...shape(first), errors: rest.map(shape) });
+  return rest.length === 0 ? shape(first) : { ...shape(first), errors: rest.map(shape) };
 }

@@ -8,10 +8,11 @@ import type { StreamedFile } from './files/files.ts';
 import { type Authenticate, requireRole } from './requests/authentication.ts';
 import { decodeBody, readBody, requireJson } from './requests/body.ts';
 import { idempotencyClaim, readIdempotencyKey, replay, writeIdempotently } from './requests/idempotency.ts';
+import { largeBodies } from './requests/large-bodies.ts';
 import type { CountRequest } from './requests/rate-limit.ts';
-import { type ParsedBody, parseBody, parseParams, parseQuery } from './requests/request.ts';
+import { type ParsedBody, type ParsedQuery, parseBody, parseParams, parseQuery } from './requests/request.ts';
 import type { FrameRequest, FrameResponse, StreamedResponse } from './respond.ts';
-import type { IdempotencyClaim, Outcome, RenderedAnswer, Route, RouteContext } from './route.ts';
+import type { Caller, IdempotencyClaim, Outcome, RenderedAnswer, Route, RouteContext } from './route.ts';
 import type { Services } from './services.ts';
 
 /** The steps common to every route of the interface. */
@@ -37,7 +38,32 @@ export async function handleRoute(
   const key = contract.method === 'POST' ? readIdempotencyKey(request.header) : null;
   const params = parseParams(contract, request.params);
   const query = parseQuery(contract, request.query);
-  const bytes = isWrite ? await readBody(request.incoming, { bytes: given.configuration.bodyLimitBytes }) : null;
+  const { bodyLimit } = contract;
+  const limit = bodyLimit
+    ? { bytes: bodyLimit.bytes, room: largeBodies.room }
+    : { bytes: given.configuration.bodyLimitBytes };
+  const bytes = isWrite ? await readBody(request.incoming, limit) : null;
+  const reads = contract.paged === true || contract.files !== undefined ? 'lists' : undefined;
+  const services = servicesOf(given, request.incoming, reads);
+  const handle = () => handleBody(route, request, services, { caller, key, params, query, bytes });
+  return bodyLimit && bytes ? largeBodies.inTurn(bytes.length, handle) : handle();
+}
+
+interface Received {
+  readonly caller: Caller;
+  readonly key: string | null;
+  readonly params: Record<string, unknown>;
+  readonly query: ParsedQuery;
+  readonly bytes: Buffer | null;
+}
+
+async function handleBody(
+  route: Route,
+  request: FrameRequest,
+  services: Services,
+  { caller, key, params, query, bytes }: Received,
+): Promise<FrameResponse | StreamedResponse> {
+  const { contract } = route;
   const body = bytes === null ? null : parseBody(contract, decodeBody(bytes));
   const idempotency =
     key === null || bytes === null
@@ -45,11 +71,6 @@ export async function handleRoute(
       : idempotencyClaim(caller.id, { method: contract.method, path: request.path, body: bytes }, key);
 
   if (contract.files !== undefined) requireChunks(request.incoming);
-  const services = servicesOf(
-    given,
-    request.incoming,
-    contract.paged === true || contract.files !== undefined ? 'lists' : undefined,
-  );
   const keyring = contract.confidential === true ? services.keyring : null;
   const render = (answer: Outcome<unknown>): RenderedAnswer =>
     'rendered' in answer ? answer : renderAnswer(contract, answer, { body, query });

@@ -121,11 +121,15 @@ export interface Contract<
   readonly deprecated?: DeprecatedSince;
   /** Deprecated values of metadata.include, answered with the same headers. */
   readonly deprecatedIncludes?: Readonly<Record<string, DeprecatedSince>>;
+  /** For a body that may be larger than others: its bytes, and its fields and items. Such bodies take turns. */
+  readonly bodyLimit?: { readonly bytes: number; readonly nodes: number };
   /** Dotted paths whose text may contain line breaks. */
   readonly multilineFields?: readonly string[];
   readonly examples: {
     /** By workflow code, the request's `data` (and what else `workflow` and `connect` need). */
     readonly requests?: { readonly [Code in keyof Workflows]?: RequestExample };
+    /** Further requests, by the name of their example. */
+    readonly moreRequests?: Readonly<Record<string, RequestExample & { readonly code: string }>>;
     /** The answer's `data`. */
     readonly response: unknown;
   };

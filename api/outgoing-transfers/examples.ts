@@ -70,3 +70,30 @@ export const TRANSFER_WITH_BENEFICIARY_EXAMPLE = {
     title: null,
   },
 };
+
+export const BATCH_EXAMPLE = {
+  items: [
+    { reference: 'payroll-2026-11-0001', outgoingTransfer: PLANNED_TRANSFER_EXAMPLE },
+    { reference: 'payroll-2026-11-0002', outgoingTransfer: { ...PLANNED_TRANSFER_EXAMPLE, amount: 80 } },
+  ],
+};
+
+export const BATCH_RESULTS_EXAMPLE = {
+  results: [
+    { reference: 'payroll-2026-11-0001', result: 'created', outgoingTransfer: OUTGOING_TRANSFER_EXAMPLE },
+    {
+      reference: 'payroll-2026-11-0002',
+      result: 'refused',
+      error: {
+        timestamp: '2026-11-21T09:30:00.123',
+        message: 'The bank account is inactive.',
+        code: 'beneficiary.bank_account.not_active',
+        messageParameters: [
+          'outgoingTransfer',
+          'destination.beneficiaryBankAccountId',
+          '0199c4a0-5b1e-7c3a-9d42-0c2f6f3a1b03',
+        ],
+      },
+    },
+  ],
+};

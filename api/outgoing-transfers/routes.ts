@@ -18,13 +18,39 @@ import {
   text,
   uuid,
 } from '../frame/schemas/schemas.ts';
+import { answerBatch } from './batch-creation.ts';
+import { batchResponse, batchWorkflow } from './batch-schemas.ts';
 import { changeTransfer, patchTransferWorkflow } from './changes.ts';
 import { settleStraightThrough } from './creation.ts';
-import { OUTGOING_TRANSFER_EXAMPLE, PLANNED_TRANSFER_EXAMPLE, TRANSFER_WITH_BENEFICIARY_EXAMPLE } from './examples.ts';
+import {
+  BATCH_EXAMPLE,
+  BATCH_RESULTS_EXAMPLE,
+  OUTGOING_TRANSFER_EXAMPLE,
+  PLANNED_TRANSFER_EXAMPLE,
+  TRANSFER_WITH_BENEFICIARY_EXAMPLE,
+} from './examples.ts';
 import { makeTransfer } from './plans.ts';
 import { outgoingTransferShown, postTransferWorkflow, shownTransferWithBeneficiary } from './schemas.ts';
 
 const TAG = 'Outgoing transfers';
+
+const CREATION_ERRORS = [
+  'common.coding.internal.record_not_found',
+  'account.balance.insufficient',
+  'account.status.not_active',
+  'account.currency.mismatch',
+  'account.client.mismatch',
+  'client.status.not_active',
+  'beneficiary.bank_account.not_active',
+  'transfer.client.mismatch',
+  'transfer.scheme.unavailable',
+  'transfer.amount.limit_exceeded',
+  'transfer.date.invalid',
+  'transfer.attribute.invalid',
+] as const;
+
+/** A thousand of the largest transfers. */
+const BATCH_BODY_LIMIT = { bytes: 4 * 1024 * 1024, nodes: 50_000 };
 
 const postOutgoingTransfer = route(
   {
@@ -38,20 +64,7 @@ const postOutgoingTransfer = route(
     roles: ['operator'],
     workflows: { 'client.direct': postTransferWorkflow },
     response: fields({ outgoingTransfer: outgoingTransferShown }),
-    errors: [
-      'common.coding.internal.record_not_found',
-      'account.balance.insufficient',
-      'account.status.not_active',
-      'account.currency.mismatch',
-      'account.client.mismatch',
-      'client.status.not_active',
-      'beneficiary.bank_account.not_active',
-      'transfer.client.mismatch',
-      'transfer.scheme.unavailable',
-      'transfer.amount.limit_exceeded',
-      'transfer.date.invalid',
-      'transfer.attribute.invalid',
-    ],
+    errors: CREATION_ERRORS,
     examples: {
       requests: {
         'client.direct': {
@@ -71,6 +84,29 @@ const postOutgoingTransfer = route(
     const settled = isSettledAtOnce ? await settleStraightThrough(context, fee) : null;
     return settled ?? makeTransfer(context, fee);
   },
+);
+
+const postOutgoingTransferBatch = route(
+  {
+    method: 'POST',
+    path: '/outgoing-transfers/batch',
+    operationId: 'createOutgoingTransferBatch',
+    summary: 'Send money in many transfers at once',
+    description:
+      'With `workflow.mode` `each`, the default, each transfer is created or refused as if sent alone, in the order of the items. With `all`, the first refusal refuses the batch with 422 and nothing is created. An item’s `reference` is its idempotency key for 30 days, among the references of its machine user: a batch that is sent again creates only what is missing, and shows the rest as first answered. `workflow.pricing` applies to every item.',
+    tag: TAG,
+    roles: ['operator'],
+    workflows: { 'client.direct': batchWorkflow },
+    bodyLimit: BATCH_BODY_LIMIT,
+    response: batchResponse,
+    errors: CREATION_ERRORS,
+    examples: {
+      requests: { 'client.direct': { workflow: { mode: 'each' }, data: BATCH_EXAMPLE } },
+      moreRequests: { 'all or none': { code: 'client.direct', workflow: { mode: 'all' }, data: BATCH_EXAMPLE } },
+      response: BATCH_RESULTS_EXAMPLE,
+    },
+  },
+  answerBatch,
 );
 
 const patchOutgoingTransfer = route(
@@ -176,6 +212,7 @@ const getOutgoingTransfers = route(
 
 export const outgoingTransferRoutes = [
   postOutgoingTransfer,
+  postOutgoingTransferBatch,
   patchOutgoingTransfer,
   getOutgoingTransfer,
   getOutgoingTransfers,

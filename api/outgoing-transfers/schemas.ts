@@ -98,7 +98,7 @@ function blame(key: string, value: unknown, message: string): Disagreement {
 }
 
 /** `workflow.pricing` and `data.pricing` of specification 2.9. */
-const workflowPricing = v.pipe(
+export const workflowPricing = v.pipe(
   named(
     'WorkflowPricing',
     fields({

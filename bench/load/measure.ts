@@ -7,6 +7,8 @@ export interface Contender {
   readonly load: Omit<LoadCommand, 'callers' | 'seconds'>;
   /** Makes the requests anew before each measurement, outside of it. */
   readonly prepare?: () => Promise<readonly PreparedRequest[]>;
+  /** Operations of one request; one unless given. */
+  readonly operations?: number;
   /** Processes whose CPU time an operation costs: the server's and Postgres's. */
   readonly processIds: readonly number[];
 }
@@ -59,16 +61,42 @@ export async function compare(
   return measurements;
 }
 
-async function sample(
-  contender: Contender,
-  callers: Callers,
-  extent: { readonly callers: number; readonly seconds: number },
-): Promise<Sample> {
+/** As `compare`, each contender with its own number of callers, and perhaps with another load beside it. */
+export async function measureInTurns(
+  name: string,
+  subjects: readonly {
+    readonly contender: Contender;
+    readonly extent: Extent;
+    readonly beside?: () => Promise<unknown>;
+  }[],
+  run: { readonly callers: Callers; readonly rounds: number },
+): Promise<Measurement[]> {
+  const rounds = subjects.map((): Measurement[] => []);
+  for (let round = -1; round < run.rounds; round += 1) {
+    for (const [index, { contender, extent, beside }] of subjects.entries()) {
+      const otherLoad = beside?.();
+      const { elapsedMs, ...one } = await sample(contender, run.callers, extent);
+      await otherLoad;
+      const perSecond = (one.count / elapsedMs) * 1000;
+      // The first round warms up.
+      if (round >= 0) rounds[index]?.push({ case: name, contender: contender.name, ...extent, ...one, perSecond });
+    }
+  }
+  return rounds.map(middle);
+}
+
+interface Extent {
+  readonly callers: number;
+  readonly seconds: number;
+}
+
+async function sample(contender: Contender, callers: Callers, extent: Extent): Promise<Sample> {
   const requests = (await contender.prepare?.()) ?? contender.load.requests;
   const beforeMs = processorTimeMs(contender.processIds);
   const result = await callers.run({ ...contender.load, requests, ...extent });
-  const processorMs = (processorTimeMs(contender.processIds) - beforeMs) / Math.max(1, result.count);
-  return { ...result, processorMs };
+  const count = result.count * (contender.operations ?? 1);
+  const processorMs = (processorTimeMs(contender.processIds) - beforeMs) / Math.max(1, count);
+  return { ...result, count, processorMs };
 }
 
 /** The medians of one contender's rounds. */

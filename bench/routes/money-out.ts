@@ -1,4 +1,5 @@
 import type { BenchAccount } from '../accounts.ts';
+import { batchOf } from '../cases/batches.ts';
 import { internalTransfer, pairs } from '../cases/transfers.ts';
 import type { PreparedRequest } from '../load/callers.ts';
 import { activeBankAccounts } from './beneficiaries.ts';
@@ -8,6 +9,8 @@ import { inTurns, STOCK_COUNT, type Supplies, times } from './supplies.ts';
 const TRANSFER_COUNT = 1_000;
 /** Of the fastest floor that a payment settled at once is held against. */
 const STRAIGHT_THROUGH_AIM = 0.6;
+const BATCH_COUNT = 50;
+const BATCH_ITEMS = 100;
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
 function external(
@@ -130,6 +133,14 @@ export const moneyOutRows: readonly RouteRow[] = [
     route: 'POST /outgoing-transfers',
     variant: 'external, dry run',
     requests: (supplies) => externalTransfers(supplies, { dryRun: true }),
+  },
+  {
+    route: 'POST /outgoing-transfers/batch',
+    variant: '100 items',
+    requests: async (supplies) => Array.from({ length: BATCH_COUNT }, () => batchOf(supplies, BATCH_ITEMS)),
+    once: true,
+    aim: null,
+    remark: 'one request makes a hundred transfers; `--only batches` compares the rates',
   },
   {
     route: 'PATCH /outgoing-transfers/{id}',

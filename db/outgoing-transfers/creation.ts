@@ -8,12 +8,16 @@ import {
   newOutgoingTransfer,
   type OutgoingTransfer,
 } from '../../domain/outgoing-transfers/rows.ts';
-import type { TransferRules, TransferSituation } from '../../domain/outgoing-transfers/transfer-changes.ts';
+import type {
+  TransferChange,
+  TransferRules,
+  TransferSituation,
+} from '../../domain/outgoing-transfers/transfer-changes.ts';
 import { batchedPerDatabase } from '../driver/batcher.ts';
 import type { Database, Transaction } from '../driver/client.ts';
 import type { IdempotencyScope } from '../frame/idempotency-keys.ts';
 import { ACCOUNT_FIELDS, accountOf, type PerhapsAccount } from '../ledger/ledger.ts';
-import { drawTransactionNumber } from '../ledger/transaction-numbers.ts';
+import { type DrawNumber, drawTransactionNumber } from '../ledger/transaction-numbers.ts';
 import { applyTogether, applyUnderLocks } from '../ledger/transfer-changes.ts';
 import { type BankAccountText, destinationOf, type TransferFacts } from './transfer-facts.ts';
 
@@ -29,12 +33,13 @@ function situationOfNew(
   receiver: Receiver | null,
   accounts: ReadonlyMap<AccountId, LockedAccount>,
   rules: TransferRules,
+  draw: DrawNumber = drawTransactionNumber,
 ): TransferSituation {
   const made = newOutgoingTransfer(transfer);
   return {
     before: null,
     transfer: made,
-    incoming: incomingOf(made, receiver, accounts),
+    incoming: incomingOf(made, receiver, accounts, draw),
     accounts,
     now: made.createdAt,
     rules,
@@ -45,10 +50,11 @@ function incomingOf(
   made: OutgoingTransfer,
   receiver: Receiver | null,
   accounts: ReadonlyMap<AccountId, LockedAccount>,
+  draw: DrawNumber,
 ): TransferSituation['incoming'] {
   const sender = accounts.get(made.accountId);
   if (receiver === null || sender === undefined) return null;
-  const transactionNumber = drawTransactionNumber('incoming-transfer', made.createdAt);
+  const transactionNumber = draw('incoming-transfer', made.createdAt);
   return openInternalIncoming(made, {
     transactionNumber,
     sender,
@@ -68,9 +74,21 @@ export function createOutgoingTransfer(
   accounts: ReadonlyMap<AccountId, LockedAccount>,
   rules: TransferRules,
 ): OutgoingTransfer {
-  const situation = situationOfNew(transfer, receiver, accounts, rules);
-  applyUnderLocks(tx, [decideCreation(situation).change]);
-  return situation.transfer;
+  const { created, change } = decideNewTransfer(transfer, receiver, accounts, rules);
+  applyUnderLocks(tx, [change]);
+  return created;
+}
+
+/** The row as created, and the change that creates it and advances it as far as possible. */
+export function decideNewTransfer(
+  transfer: NewOutgoingTransfer,
+  receiver: Receiver | null,
+  accounts: ReadonlyMap<AccountId, LockedAccount>,
+  rules: TransferRules,
+  draw?: DrawNumber,
+): { readonly created: OutgoingTransfer; readonly change: TransferChange } {
+  const situation = situationOfNew(transfer, receiver, accounts, rules, draw);
+  return { created: situation.transfer, change: decideCreation(situation).change };
 }
 
 /**

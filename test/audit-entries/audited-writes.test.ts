@@ -270,6 +270,9 @@ const WRITES: Readonly<Record<string, () => Promise<Write>>> = {
     data: {},
   }),
   'POST /outgoing-transfers client.direct': async () => ({ data: await transfer() }),
+  'POST /outgoing-transfers/batch client.direct': async () => ({
+    data: { items: [{ reference: 'first', ...(await transfer()) }] },
+  }),
   'PATCH /outgoing-transfers/{id} client.direct': async () => {
     const { outgoingTransfer } = await made(
       '/outgoing-transfers',
@@ -388,10 +391,10 @@ describe('an entry names who asked, and by which request, without personal data 
       const options = { as: role, headers: { 'request-id': requestId } };
       const answer = await api.call(method, write?.path ?? path, body, options);
       expect(answer.status, answer.text).toBeLessThan(300);
-      const entries =
-        name === 'POST /outgoing-transfers client.direct'
-          ? await derivedOf(answer.body.data.outgoingTransfer.id)
-          : await loggedBy(requestId);
+      const created = answer.body.data.outgoingTransfer ?? answer.body.data.results?.[0].outgoingTransfer;
+      const entries = name.startsWith('POST /outgoing-transfers')
+        ? await derivedOf(created.id)
+        : await loggedBy(requestId);
       expect(entries.length).toBeGreaterThan(0);
       for (const { actor } of entries) expect(actor).toBe(api.users[options.as].id);
       const text = JSON.stringify(entries);

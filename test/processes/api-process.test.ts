@@ -135,6 +135,48 @@ test('a shared statement that fails shows in the metrics of the process and in i
   expect(running.output()).toContain('a shared statement failed');
 });
 
+test('a batch whose process is killed half-way and that is sent again creates each transfer once', async () => {
+  const world = moneyWorld(api);
+  const clientId = await world.client();
+  const [from, to] = await Promise.all([world.account(clientId, { amount: 1_000 }), world.account(clientId)]);
+  const outgoingTransfer = {
+    clientId,
+    currency: 'GBP',
+    amount: 1,
+    scope: 'internal',
+    source: { type: 'client-account', accountId: from },
+    destination: { type: 'client-account', accountId: to },
+  };
+  const items = Array.from({ length: 1_000 }, (_, index) => ({ reference: `killed ${index}`, outgoingTransfer }));
+  const send = async () => {
+    const running = spawnApi();
+    const url = await readyUrl(running);
+    const answer = fetch(`${url}/outgoing-transfers/batch`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${api.users.operator.token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ workflow: { code: 'client.direct' }, data: { items } }),
+    });
+    return { running, answer };
+  };
+  const created = async () => (await world.balance(to)).available;
+  const killed = await send();
+  const broken = expect(killed.answer).rejects.toThrow('fetch failed');
+  while ((await created()) === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  killed.running.child.kill('SIGKILL');
+  await broken;
+  const begun = await created();
+  expect(begun).toBeGreaterThan(0);
+  expect(begun).toBeLessThan(1_000);
+  const answer = await (await send()).answer;
+  expect(answer.status).toBe(201);
+  const { data } = JSON.parse(await answer.text());
+  const results = data.results.map(({ result }: { result: string }) => result);
+  expect(results.filter((result: string) => result === 'replayed').length).toBeGreaterThanOrEqual(begun);
+  expect(results.filter((result: string) => result === 'refused')).toEqual([]);
+  expect(await created()).toBe(1_000);
+  await world.invariantsHold();
+});
+
 test('a port in use ends the start with one clear line', async () => {
   const taken = createServer();
   await new Promise<void>((resolve) => taken.listen(0, resolve));

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { toJsonSchema } from '@valibot/to-json-schema';
 import { hasFields, PAGE_SIZE_DEFAULT } from '../requests/request.ts';
-import type { Contract, WorkflowContract } from '../route.ts';
+import type { Contract, RequestExample, WorkflowContract } from '../route.ts';
 import { fields, type Schema } from '../schemas/schemas.ts';
 import { type Components, isReference, isSchema } from './components.ts';
 import type { JsonSchema, Reference } from './openapi.ts';
@@ -49,12 +49,11 @@ export function requestBodyOf(
   });
   const examples = Object.keys(workflows).flatMap((code) => {
     const example = contract.examples.requests?.[code];
-    if (example === undefined) return [];
-    const { workflow = {}, data, connect } = example;
-    return [
-      [code, { value: { workflow: { code, ...workflow }, data, ...(connect === undefined ? {} : { connect }) } }],
-    ];
+    return example === undefined ? [] : [[code, exampleOf(code, example)]];
   });
+  for (const [title, { code, ...example }] of Object.entries(contract.examples.moreRequests ?? {})) {
+    examples.push([title, exampleOf(code, example)]);
+  }
   const [only] = references;
   // The code stands inside `workflow`, where OpenAPI's discriminator cannot point.
   const schema =
@@ -64,6 +63,10 @@ export function requestBodyOf(
           oneOf: references,
         });
   return { required: true, content: { 'application/json': { schema, examples: Object.fromEntries(examples) } } };
+}
+
+function exampleOf(code: string, { workflow = {}, data, connect }: RequestExample) {
+  return { value: { workflow: { code, ...workflow }, data, ...(connect === undefined ? {} : { connect }) } };
 }
 
 function addRequest(

@@ -63,7 +63,7 @@ export function readBody(incoming: IncomingMessage, limit: BodyLimit): Promise<B
     };
     const onData = (chunk: Buffer) => {
       if (length + chunk.length > limit.bytes) return refuse(tooLarge(limit.bytes));
-      if (limit.room?.take(chunk.length) === false) return refuse(noRoom());
+      if (limit.room?.take(chunk.length) === false) return refuse(refuseWithoutRoom());
       length += chunk.length;
       chunks.push(chunk);
     };
@@ -94,7 +94,7 @@ function tooSlow(): HttpRefusal {
   return new HttpRefusal(408, problem, { connection: 'close' });
 }
 
-function noRoom(): HttpRefusal {
+export function refuseWithoutRoom(): HttpRefusal {
   const problem = {
     code: 'common.rate.limited',
     message: 'Too many bodies are being sent at once: retry in 5 s.',

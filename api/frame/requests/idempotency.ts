@@ -14,7 +14,7 @@ import type { ClaimedKey } from '../../../domain/ledger/changes.ts';
 import type { IdempotencyClaim, RenderedAnswer } from '../route.ts';
 
 /** How long a second request waits for the first's answer (decisions, Idempotency). */
-const IN_PROGRESS_WAIT_MS = 5_000;
+export const IN_PROGRESS_WAIT_MS = 5_000;
 
 const KEY_LENGTH_MAX = 255;
 

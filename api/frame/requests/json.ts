@@ -6,8 +6,8 @@ import { endOfString, numberIn, parseMarkingNumbers } from './json-digits.ts';
 /** Deepest nesting; no resource needs a tenth of it, and recursion must stay bounded. */
 const DEPTH_LIMIT = 64;
 
-/** Most keys and array items; the largest legal body has a few hundred. */
-const NODE_LIMIT = 10_000;
+/** Most keys and array items; except in a batch, the largest legal body has a few hundred. */
+const NODE_LIMIT_DEFAULT = 10_000;
 
 /** A number of a body, as its digits. Amounts are parsed from them and rendered as them. */
 export type JsonNumber = LosslessNumber;
@@ -36,8 +36,12 @@ export function jsonInteger(value: bigint | number): JsonNumber {
  * value would silently win), `__proto__` and the like, and text that no field may contain. `multilineFields` are
  * dotted paths whose text may contain line breaks (PEM keys).
  */
-export function parseJson(text: string, multilineFields: readonly string[] = []): JsonValue {
-  const keyCount = refuseTooDeepOrLarge(text);
+export function parseJson(
+  text: string,
+  multilineFields: readonly string[] = [],
+  nodesMax = NODE_LIMIT_DEFAULT,
+): JsonValue {
+  const keyCount = refuseTooDeepOrLarge(text, nodesMax);
   let value: unknown;
   try {
     value = parseMarkingNumbers(text);
@@ -84,7 +88,7 @@ function repeatedKey(text: string): string {
 }
 
 // Scans the text before anything is built from it. Returns the number of keys.
-function refuseTooDeepOrLarge(text: string): number {
+function refuseTooDeepOrLarge(text: string, nodesMax: number): number {
   let depth = 0;
   let keyCount = 0;
   let nodeCount = 0;
@@ -101,7 +105,7 @@ function refuseTooDeepOrLarge(text: string): number {
       keyCount += 1;
     } else if (code === 0x2c) {
       nodeCount += 1;
-      if (nodeCount > NODE_LIMIT) throw limitExceeded(`The body has more than ${NODE_LIMIT} fields and items.`);
+      if (nodeCount > nodesMax) throw limitExceeded(`The body has more than ${nodesMax} fields and items.`);
     }
   }
   return keyCount;

@@ -147,7 +147,7 @@ function parseList(parameters: URLSearchParams, name: string, known: readonly st
 
 /** Validates a write's body: containers, workflow code, then their contents. Reports all problems at once. */
 export function parseBody(contract: Contract, text: string): ParsedBody {
-  const parsed = parseJson(text, contract.multilineFields);
+  const parsed = parseJson(text, contract.multilineFields, contract.bodyLimit?.nodes);
   if (!isJsonObject(parsed)) {
     throw refusal('common.validation.field_invalid', ['body', 'body', ''], 'The body must be a JSON object.');
   }

@@ -214,7 +214,7 @@ const READ = `
     (SELECT json_agg(json_build_array(response_status, response_body) ORDER BY place)
       FROM unnest(string_to_array(wanted.keys, ' ')) WITH ORDINALITY AS sent (key, place)
       LEFT JOIN idempotency_keys kept ON kept.machine_user_id = $4::uuid AND kept.method = 'POST'
-        AND kept.path = '/outgoing-transfers' AND kept.key = sent.key) AS kept
+        AND kept.path IN ('/outgoing-transfers', '/outgoing-transfers/batch/items') AND kept.key = sent.key) AS kept
   FROM wanted LEFT JOIN outgoing_json USING (ordinality) LEFT JOIN incoming_json USING (ordinality)
     LEFT JOIN posting_json USING (ordinality) LEFT JOIN event_json USING (ordinality)
   ORDER BY ordinality`;

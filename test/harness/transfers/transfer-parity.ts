@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import postgres from 'postgres';
 import { Pool } from 'undici';
+import { ERROR_STATUS } from '../../../api/frame/errors.ts';
+import { parseJson, stringify } from '../../../api/frame/requests/json.ts';
 import { checkLedger } from '../../../db/ledger/check.ts';
 import { type Json, signToken, startApi, TEST_AUDIENCE, type TestApi } from '../api.ts';
 import { randomFrom } from '../random.ts';
@@ -29,7 +31,7 @@ import {
 
 /**
  * One request has one outcome, whichever way it takes: settled by one statement in SQL or decided under locks in TypeScript, created
- * without locks or under them, for now or with today's date, alone or with others of its moment, or as a dry run.
+ * without locks or under them, for now or with today's date, alone or with others of its moment, in a batch of either mode, or as a dry run.
  */
 
 const BATCH = 240;
@@ -140,7 +142,9 @@ export async function countSettledByStatement({ api }: ParityService): Promise<n
   return row?.count ?? 0;
 }
 
-type Way = 'dry run' | 'together' | 'alone' | 'under locks' | "with today's date";
+const BATCHED = ['in a batch', 'in a batch of all or none'] as const;
+const WAYS = ['dry run', 'together', 'alone', 'under locks', "with today's date", ...BATCHED] as const;
+type Way = (typeof WAYS)[number];
 
 interface Answer {
   readonly status: number;
@@ -178,10 +182,12 @@ async function send(service: ParityService, token: string, api: TestApi, { way, 
 async function sendAll(service: ParityService, sent: readonly Sent[]): Promise<Map<Sent, Answer>> {
   const answers = new Map<Sent, Answer>();
   const token = await batchToken(service);
-  for (const way of ['dry run', 'together', 'alone', 'under locks', "with today's date"] as const) {
+  for (const way of WAYS) {
     const taking = sent.filter((one) => one.way === way);
     const sendTo = async (api: TestApi, one: Sent) => void answers.set(one, await send(service, token, api, one));
-    if (way === 'alone') {
+    if (isBatched(way)) {
+      await sendBatches(service, token, taking, (one, answer) => answers.set(one, answer));
+    } else if (way === 'alone') {
       const oneByOne = async (lane: TestApi, first: number) => {
         for (const one of taking.filter((_, index) => index % LANES === first)) await sendTo(lane, one);
       };
@@ -194,10 +200,49 @@ async function sendAll(service: ParityService, sent: readonly Sent[]): Promise<M
   return answers;
 }
 
+function isBatched(way: Way): way is (typeof BATCHED)[number] {
+  return way === 'in a batch' || way === 'in a batch of all or none';
+}
+
+async function sendBatches(
+  service: ParityService,
+  token: string,
+  sent: readonly Sent[],
+  answered: (one: Sent, answer: Answer) => void,
+): Promise<void> {
+  // The items of a batch share their pricing.
+  const workflowOf = ({ staged }: Sent) => JSON.stringify(requestOf(staged).workflow);
+  for (const workflow of new Set(sent.map(workflowOf))) {
+    const part = sent.filter((one) => workflowOf(one) === workflow);
+    const mode = part[0]?.way === 'in a batch' ? 'each' : 'all';
+    const items = part.map(({ staged, key }) => ({ reference: key, ...requestOf(staged).data }));
+    const { statusCode, body } = await present(service.callers.get(service.api)).request({
+      path: '/outgoing-transfers/batch',
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ workflow: { ...JSON.parse(workflow), mode }, data: { items } }),
+    });
+    const text = await body.text();
+    if (statusCode !== 201) throw new Error(`a batch was answered with ${statusCode}: ${text}`);
+    const { data }: Json = parseJson(text, [], Number.POSITIVE_INFINITY);
+    for (const [index, one] of part.entries()) answered(one, answerAlone(workflow, data.results[index]));
+  }
+}
+
+/** The result of an item as the answer to its transfer alone. */
+function answerAlone(workflow: string, { error, outgoingTransfer }: Json): Answer {
+  if (error === undefined) return { status: 201, text: envelopeOf(workflow, stringify(outgoingTransfer)) };
+  return { status: ERROR_STATUS[error.code as keyof typeof ERROR_STATUS], text: JSON.stringify(error) };
+}
+
+function envelopeOf(workflow: string, transfer: string): string {
+  return `{"workflow":${workflow},"data":{"outgoingTransfer":${transfer}},"connect":{},"metadata":{}}`;
+}
+
 /** The ways that lead to the same place: today's date is the one that an internal transfer without a date gets. */
 function waysOf(of: TransferCase): readonly Way[] {
   const dated = of.scope === 'internal' && of.transferDate === null;
-  return ['together', 'alone', 'under locks', ...(dated ? (["with today's date"] as const) : [])];
+  return ['together', 'alone', 'under locks', ...(dated ? (["with today's date"] as const) : []), ...BATCHED];
 }
 
 /**
@@ -213,7 +258,7 @@ function situationsOf(of: TransferCase, index: number): readonly Situation[] {
   const [first, ...others] = waysOf(of);
   const isRefused = expectedRefusal(stageIds(of)) !== null;
   const groups = isRefused
-    ? [[...dryRun, ...waysOf(of)]]
+    ? [[...dryRun, ...waysOf(of).filter((way) => way !== 'in a batch of all or none')]]
     : [[...dryRun, present(first)], ...others.map((way) => [way])];
   return groups.map((group) => {
     const staged = stageIds(of);
@@ -280,10 +325,17 @@ function outcomesOf({ sent }: Situation, answers: ReadonlyMap<Sent, Answer>, obs
     return {
       way: one.way,
       answer: { status, text: withNames(text, observed.names) },
-      kept: observed.kept[place],
+      kept: isBatched(one.way) ? keptAlone(one, observed.kept[place]) : observed.kept[place],
       observed,
     };
   });
+}
+
+/** What an item's reference keeps, as the key of its transfer alone keeps it. */
+function keptAlone({ staged }: Sent, kept: string | undefined): string | undefined {
+  if (kept === undefined) return undefined;
+  const [status, body] = JSON.parse(kept);
+  return JSON.stringify([status, body === null ? null : envelopeOf(JSON.stringify(requestOf(staged).workflow), body)]);
 }
 
 function differencesBetween(outcomes: readonly Outcome[], { staged }: Situation): string[] {

@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest';
+import { LargeBodies } from './large-bodies.ts';
+
+/** Starts handling a body; `end` lets it finish. */
+function handling(bodies: LargeBodies, bytes: number, begun: number[], name: number) {
+  let end = () => {};
+  const promise = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  const done = bodies.inTurn(bytes, () => {
+    begun.push(name);
+    return promise;
+  });
+  return { done, end };
+}
+
+test('large bodies are handled a few at a time, in the order of their arrival', async () => {
+  const bodies = new LargeBodies({ bytesMax: 100, atOnce: 2 });
+  const begun: number[] = [];
+  const [first, second, third, fourth] = [1, 2, 3, 4].map((name) => handling(bodies, 10, begun, name));
+  expect(begun).toEqual([1, 2]);
+  second?.end();
+  await second?.done;
+  await Promise.resolve();
+  expect(begun).toEqual([1, 2, 3]);
+  for (const one of [first, third, fourth]) one?.end();
+  await Promise.all([first?.done, third?.done, fourth?.done]);
+  expect(begun).toEqual([1, 2, 3, 4]);
+});
+
+test('a body without room is refused with 429, and a failed one gives its turn and its room back', async () => {
+  const bodies = new LargeBodies({ bytesMax: 10, atOnce: 1 });
+  const begun: number[] = [];
+  const waiting = handling(bodies, 8, begun, 1);
+  await expect(bodies.inTurn(3, async () => {})).rejects.toMatchObject({ status: 429 });
+  waiting.end();
+  await waiting.done;
+  await expect(bodies.inTurn(10, () => Promise.reject(new Error('broken')))).rejects.toThrow('broken');
+  expect(await bodies.inTurn(10, async () => 'handled')).toBe('handled');
+});

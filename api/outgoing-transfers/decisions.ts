@@ -1,0 +1,125 @@
+import { newId } from '../../db/frame/ids.ts';
+import { type DrawNumber, drawTransactionNumber } from '../../db/ledger/transaction-numbers.ts';
+import type { DestinationBankAccount, TransferFacts } from '../../db/outgoing-transfers/transfer-facts.ts';
+import type { AccountId, IncomingTransferId, MachineUserId, OutgoingTransferId } from '../../domain/frame/ids.ts';
+import type { LockedAccount } from '../../domain/ledger/ledger.ts';
+import { planOutgoingTransfer, type TransferPlan } from '../../domain/outgoing-transfers/plans.ts';
+import { transferReasons } from '../../domain/outgoing-transfers/requests/transfer-reasons.ts';
+import { startingRequirements } from '../../domain/outgoing-transfers/requirement-rules.ts';
+import { offerOf } from '../../domain/providers/providers.ts';
+import type { Services } from '../frame/services.ts';
+import type { PostedTransfer } from './schemas.ts';
+
+/** A valid request for a transfer. */
+export interface TransferOrder {
+  readonly request: PostedTransfer;
+  readonly feeMinor: bigint;
+  readonly createdBy: MachineUserId;
+  readonly configuration: Services['configuration'];
+}
+
+export interface DecidedTransfer {
+  readonly accounts: ReadonlyMap<AccountId, LockedAccount>;
+  readonly source: LockedAccount;
+  readonly receiver: LockedAccount | null;
+  readonly to: DestinationBankAccount | null;
+  readonly plan: TransferPlan;
+  readonly now: Date;
+}
+
+/** The accounts that a transfer names; null where its scope has none. */
+export function idsOf({ source, destination }: PostedTransfer) {
+  const isInternal = destination.type === 'client-account';
+  return {
+    source: source.accountId,
+    destination: isInternal ? destination.accountId : null,
+    bankAccount: isInternal ? null : destination.beneficiaryBankAccountId,
+  };
+}
+
+/** Decides the transfer; throws the refusal. `clientExists`: whether the request's client does. */
+export function decideTransfer(
+  { request, feeMinor, configuration }: TransferOrder,
+  { accounts, bankAccount: to, now }: TransferFacts,
+  clientExists: boolean,
+): DecidedTransfer {
+  const ids = idsOf(request);
+  const source = accounts.get(ids.source) ?? null;
+  const receiver = ids.destination === null ? null : (accounts.get(ids.destination) ?? null);
+  const plan = planOutgoingTransfer(
+    {
+      ...request,
+      scheme: request.scheme ?? null,
+      transferDate: request.transferDate ?? null,
+      transferReasonId: request.transferReasonId ?? null,
+      transferCustomReason: request.transferCustomReason ?? null,
+      schemeAttributes: request.schemeAttributes ?? null,
+      sourceAccountId: ids.source,
+      destinationId: ids.destination ?? ids.bankAccount ?? '',
+    },
+    {
+      clientExists,
+      source,
+      destination: receiver,
+      bankAccount: to?.account ?? null,
+      offeredSchemes: source === null ? [] : (offerOf(source, configuration.providers)?.schemes ?? []),
+      reasons: to === null ? [] : transferReasons(to.account.country),
+      tradeNames: configuration.tradeNames,
+      schemes: configuration.schemes,
+      feeMinor,
+      transferDateYearsMax: configuration.transferDateYearsMax,
+      now,
+    },
+  );
+  if (source === null) throw new Error('a plan without a source account');
+  return { accounts, source, receiver, to, plan, now };
+}
+
+/** The row to create. */
+export function requestedTransfer(order: TransferOrder, decided: DecidedTransfer, draw?: DrawNumber) {
+  const { source, receiver, to, now } = decided;
+  return {
+    ...plannedTransfer(order, decided, draw),
+    schemeAttributes: order.request.schemeAttributes ?? null,
+    destinationPartyAccountId: receiver?.partyAccountId ?? null,
+    beneficiary: to?.beneficiary ?? null,
+    method: source.method,
+    provider: source.provider,
+    createdBy: order.createdBy,
+    createdAt: now,
+    updatedAt: now,
+  };
+}
+
+/** Of the row, what a dry run shows. */
+export function plannedTransfer(
+  { request, feeMinor, configuration }: TransferOrder,
+  { source, receiver, to, plan, now }: DecidedTransfer,
+  draw: DrawNumber = drawTransactionNumber,
+) {
+  return {
+    id: newId<OutgoingTransferId>(),
+    transactionNumber: draw('outgoing-transfer', now),
+    clientId: request.clientId,
+    accountId: source.id,
+    status: 'pending' as const,
+    scope: request.scope,
+    scheme: request.scheme ?? null,
+    currency: request.currency,
+    amountMinor: request.amountMinor,
+    feeMinor,
+    transferDate: plan.transferDate,
+    originalTransferDate: plan.originalTransferDate,
+    rollCount: plan.rollCount,
+    cutOffAt: plan.cutOffAt,
+    description: request.description ?? null,
+    transferReasonId: request.transferReasonId ?? null,
+    transferCustomReason: request.transferCustomReason ?? null,
+    destinationAccountId: receiver?.id ?? null,
+    beneficiaryId: to?.account.beneficiaryId ?? null,
+    beneficiaryBankAccountId: to?.account.id ?? null,
+    returned: false,
+    incomingTransferId: receiver === null ? null : newId<IncomingTransferId>(),
+    ...startingRequirements(configuration, request),
+  };
+}

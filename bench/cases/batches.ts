@@ -1,0 +1,62 @@
+import { randomUUID } from 'node:crypto';
+import { Callers, type PreparedRequest } from '../load/callers.ts';
+import { type Contender, type Measurement, measureInTurns } from '../load/measure.ts';
+import type { Bench } from '../main.ts';
+import { floorTransfers, internalTransfer, pairs, serviceTransfers } from './transfers.ts';
+
+const ITEMS = 1_000;
+const BATCHES = 4;
+const SINGLE_CALLERS = 16;
+
+/** One request with so many new internal transfers. */
+export function batchOf(bench: Pick<Bench, 'accounts'>, items: number): PreparedRequest {
+  const transfers = pairs(bench.accounts, false).slice(0, items);
+  const data = {
+    items: transfers.map(([from, to]) => {
+      const { data: transfer } = JSON.parse(internalTransfer(from, to).body ?? '');
+      return { reference: randomUUID(), ...transfer };
+    }),
+  };
+  return { path: '/outgoing-transfers/batch', body: JSON.stringify({ workflow: { code: 'client.direct' }, data }) };
+}
+
+function batches(bench: Bench): Contender {
+  const service = serviceTransfers(bench, false);
+  return {
+    ...service,
+    name: 'service, batches of 1,000',
+    prepare: async () => Array.from({ length: BATCHES }, () => batchOf(bench, ITEMS)),
+    load: { ...service.load, idempotent: false, once: true },
+    operations: ITEMS,
+  };
+}
+
+/**
+ * One caller with batches of 1,000 internal transfers against 16 callers with one each, and against the floor; and these
+ * 16 callers while another one sends batches.
+ */
+export async function benchBatches(bench: Bench): Promise<Measurement[]> {
+  const { callers, options } = bench;
+  bench.say('batches …');
+  const { seconds } = options;
+  const singly = { callers: SINGLE_CALLERS, seconds };
+  const single = serviceTransfers(bench, false);
+  const together = batches(bench);
+  const further = new Callers();
+  const sendBatches = async () => {
+    const requests = (await together.prepare?.()) ?? [];
+    return further.run({ ...together.load, requests, callers: 1, seconds });
+  };
+  const measured = await measureInTurns(
+    'transfers, 1,000 accounts, one by one and in batches',
+    [
+      { contender: single, extent: singly },
+      { contender: floorTransfers(bench, false), extent: singly },
+      { contender: together, extent: { callers: 1, seconds: 60 } },
+      { contender: { ...single, name: 'service, beside batches' }, extent: singly, beside: sendBatches },
+    ],
+    { callers, rounds: options.rounds },
+  );
+  further.close();
+  return measured;
+}
