@@ -267,13 +267,13 @@ describe('the API, killed between a commit and its answer', () => {
       await committed(seen, ended);
     };
     const keyStored = (key: string) => () => exists(KEY_STORED, key);
-    // Two of them are one statement each, which is committed when it is over; the others are transactions.
+    // Three of them are one statement each, which is committed when it is over; the others are transactions.
     const key = 'key-straight-through';
     await holds(key, 'now', () => call('POST', '/outgoing-transfers', straight, key), keyStored(key));
     const create = () => call('POST', '/outgoing-transfers', outside, 'key-outside');
     await holds('"key":"key-outside"', 'now', create, keyStored('key-outside'));
     const report = () => call('POST', '/provisioned-account-credits', credit, 'key-credit');
-    await holds('key-credit', 'commit', report, keyStored('key-credit'));
+    await holds('"key":"key-credit"', 'now', report, keyStored('key-credit'));
     const adjust = () => call('POST', `/accounts/${plugIn}/balance-adjustments`, adjustment, 'key-adjustment');
     await holds('key-adjustment', 'commit', adjust, keyStored('key-adjustment'));
     const patch = { workflow: { code: 'client.direct' }, data: { outgoingTransfer: { status: 'cancelled' } } };
@@ -288,7 +288,7 @@ describe('the API, killed between a commit and its answer', () => {
     });
     expect(settled.status).toBe(200);
     await committed(() => exists(TRANSFER_STATUS, settling, 'completed'));
-    apiToPostgres.holdAfter('paid in and killed', 'commit');
+    apiToPostgres.holdAfter('paid in and killed', 'now');
     paymentIn = await payIn(destination, 12.34, 'paid in and killed');
     await committed(() => exists('SELECT FROM incoming_transfers WHERE service_provider_id = $1', paymentIn));
     expect(apiToPostgres.heldCount()).toBeGreaterThanOrEqual(7);
