@@ -117,8 +117,13 @@ describe('a calendar that changes under a transfer that is dated ahead', () => {
       () => stage.find(id),
       ({ waitingFor }) => waitingFor === 'date',
     );
-    // Otherwise one wake-up would serve the creation and the change.
+    // Otherwise one wake-up would serve the creation and the change, or the workflow's first step would move the date itself.
     await wokenUp(id);
+    const { workflow } = environment.client;
+    await until(
+      async () => timersSeconds(await workflow.getHandle(workflowId('outgoing-transfer', id)).fetchHistory()),
+      (timers) => timers.length > 0,
+    );
     own.close('2027-07-12', '2027-07-13');
     const { configuration, database } = stage;
     configuration.calendars.reload();
