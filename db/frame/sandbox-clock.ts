@@ -70,7 +70,11 @@ const CHECK_PAUSE_MS = 1_000;
 const CHECK_AWAITED_MS = 2_000;
 
 async function requireRealClock(database: Database, { now, refuse }: ClockOptions): Promise<() => Date> {
-  await Promise.race([checkClock(database, refuse), sleep(CHECK_AWAITED_MS, undefined, { ref: false })]);
+  // While the database is away nothing else may keep the process alive yet: this wait does.
+  const answered = new AbortController();
+  const patience = sleep(CHECK_AWAITED_MS, undefined, { signal: answered.signal }).catch(() => {});
+  await Promise.race([checkClock(database, refuse), patience]);
+  answered.abort();
   return now;
 }
 

@@ -117,7 +117,7 @@ function wireOf(requested: readonly RequestedChange[]): string {
       status: guard.status,
       client_status: guard.clientStatus,
       closing: guard.closing,
-      available_minor: guard.availableMinor,
+      ...(guard.availableMinor === 'any' ? { any_balance: true } : { available_minor: guard.availableMinor }),
     })),
     moves: change.accounts.map(({ accountId, reservedMinor, receivableMinor, waits }) => ({
       account_id: accountId,

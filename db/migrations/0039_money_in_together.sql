@@ -73,10 +73,10 @@ BEGIN
     -- LIMIT, so that an account is looked up however few there are.
     FOR v_guard IN SELECT guard.account_id, coalesce(guard.available_minor, 0) AS available_minor,
           present.status = guard.status AND present.client_status = guard.client_status AND present.closing = guard.closing
-          AND (guard.available_minor IS NULL
+          AND (guard.any_balance
             OR present.available_minor - coalesce((v_spent ->> guard.account_id::text)::bigint, 0) >= guard.available_minor) AS holds
         FROM json_to_recordset(v_change.guards)
-            AS guard (account_id uuid, status text, client_status text, closing boolean, available_minor bigint)
+            AS guard (account_id uuid, status text, client_status text, closing boolean, available_minor bigint, any_balance boolean)
           LEFT JOIN LATERAL (
             SELECT status_for_payments(account.status, account.main_account_status) AS status, client.status AS client_status,
               account.requested_change IS NOT DISTINCT FROM 'close' AS closing, account.posted_minor - account.reserved_minor AS available_minor

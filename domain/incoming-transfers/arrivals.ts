@@ -158,5 +158,5 @@ export function recordArrival(
 
 /** Whatever its balance, the account must still be what the decision was made from. */
 function guardOf({ id, status, clientStatus, closing }: LockedAccount): AccountGuard {
-  return { accountId: id, status, clientStatus, closing, availableMinor: null };
+  return { accountId: id, status, clientStatus, closing, availableMinor: 'any' };
 }

@@ -24,8 +24,8 @@ export interface AccountGuard {
   readonly status: string;
   readonly clientStatus: string;
   readonly closing: boolean;
-  /** The least available balance, in minor units; null where any will do. */
-  readonly availableMinor: bigint | null;
+  /** The least available balance, in minor units. */
+  readonly availableMinor: bigint | 'any';
 }
 
 /** The idempotency key of the request, which must be free, and its answer. */

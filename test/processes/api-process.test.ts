@@ -97,6 +97,16 @@ async function sessionsOf(name: string): Promise<number> {
   return rows.length;
 }
 
+test('starts without Postgres, says that it is not ready, and goes on', async () => {
+  const running = spawnApi({ DATABASE_URL: 'postgres://nobody@127.0.0.1:9/nothing' });
+  const url = await readyUrl(running);
+  const ready = await fetch(`${url}/health/ready`);
+  expect(ready.status).toBe(503);
+  expect(await ready.json()).toMatchObject({ postgres: 'unreachable' });
+  running.child.kill('SIGTERM');
+  expect(await running.ended).toBe(0);
+});
+
 test('a shared statement that fails shows in the metrics of the process and in its log', async () => {
   const world = moneyWorld(api);
   const clientId = await world.client();
