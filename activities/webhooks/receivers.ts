@@ -14,8 +14,10 @@ import { createNameResolver, type ResolveName } from './name-resolver.ts';
 const ANSWER_BYTES_MAX = 65_536;
 const KEPT_BYTES = 1_024;
 const CONNECT_TIMEOUT_MS = 10_000;
+/** Connecting ends before the attempt does, so that the log tells a silent host from a slow answer. */
+const CONNECT_PART = 2 / 3;
 /** Leaves half of the connection's time for connecting. */
-const RESOLVE_TIMEOUT_MS = 5_000;
+const RESOLVE_PART = 1 / 2;
 /** Shorter than most servers' keep-alive (5 s), so that no connection is reused as it closes. */
 const KEEP_ALIVE_MS = 4_000;
 
@@ -106,16 +108,19 @@ class AddressRefused extends Error {
  * Checks every connection, since a name may resolve differently by now. Literal addresses never reach a lookup
  * function, so they are checked here; the connected peer is checked again.
  */
-function guardedConnector({ policy, resolve, certificateAuthority }: ReceiverOptions): buildConnector.connector {
+function guardedConnector(options: ReceiverOptions): buildConnector.connector {
+  const { policy, timeoutMs, certificateAuthority } = options;
+  const connectTimeoutMs = Math.min(CONNECT_TIMEOUT_MS, Math.round(timeoutMs * CONNECT_PART));
+  const resolve = options.resolve ?? createNameResolver({ deadlineMs: connectTimeoutMs * RESOLVE_PART });
   const connect = buildConnector({
-    timeout: CONNECT_TIMEOUT_MS,
-    lookup: guardedLookup(policy, resolve ?? createNameResolver({ deadlineMs: RESOLVE_TIMEOUT_MS })),
+    timeout: connectTimeoutMs,
+    lookup: guardedLookup(policy, resolve),
     ...(certificateAuthority === undefined ? {} : { ca: certificateAuthority }),
   });
-  return (options, callback) => {
-    const host = options.hostname.replace(/^\[|\]$/g, '');
+  return (target, callback) => {
+    const host = target.hostname.replace(/^\[|\]$/g, '');
     if (isAddress(host) && !isAllowedAddress(host, policy)) return callback(new AddressRefused(), null);
-    connect(options, (...[error, socket]) => {
+    connect(target, (...[error, socket]) => {
       if (error !== null) return callback(error, null);
       const { remoteAddress, remotePort } = socket;
       const known = remoteAddress !== undefined && remotePort !== undefined;
@@ -171,34 +176,54 @@ function oneHeader(value: string | string[] | undefined): string | undefined {
   return typeof value === 'string' ? value : value?.[0];
 }
 
-const TLS_CODES = /CERT|TLS|SSL|SELF_SIGNED|UNABLE_TO_VERIFY|EPROTO/;
-const DNS_CODES: ReadonlySet<string> = new Set(['ENOTFOUND', 'EAI_AGAIN', 'EAI_FAIL', 'ENODATA', 'ESERVFAIL']);
-const UNREACHABLE_CODES: ReadonlySet<string> = new Set([
-  'ECONNREFUSED',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'EADDRNOTAVAIL',
-]);
+const ERRORS: Readonly<Record<string, AttemptError>> = {
+  ADDRESS_REFUSED: 'address_refused',
+  UND_ERR_CONNECT_TIMEOUT: 'connect_timeout',
+  UND_ERR_HEADERS_TIMEOUT: 'timeout',
+  UND_ERR_BODY_TIMEOUT: 'timeout',
+  ENOTFOUND: 'name_not_found',
+  EAI_AGAIN: 'dns_failed',
+  ECONNREFUSED: 'connection_refused',
+  UND_ERR_SOCKET: 'connection_lost',
+  UND_ERR_ABORTED: 'connection_lost',
+  ECONNRESET: 'connection_lost',
+  EPIPE: 'connection_lost',
+  UND_ERR_HEADERS_OVERFLOW: 'answer_too_large',
+  HPE_HEADER_OVERFLOW: 'answer_too_large',
+  CERT_HAS_EXPIRED: 'certificate_expired',
+  CERT_NOT_YET_VALID: 'certificate_not_yet_valid',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'certificate_self_signed',
+  SELF_SIGNED_CERT_IN_CHAIN: 'certificate_authority_unknown',
+  UNABLE_TO_GET_ISSUER_CERT: 'certificate_authority_unknown',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'certificate_authority_unknown',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'certificate_authority_unknown',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'certificate_name_mismatch',
+};
+// Node's names for the other results of OpenSSL's verification; those that it has no name for are UNSPECIFIED.
+const CERTIFICATE_CODES =
+  /^(CERT_|UNABLE_TO_|ERROR_IN_CERT_|PATH_LENGTH_EXCEEDED|INVALID_CA|INVALID_PURPOSE|ERR_TLS_CERT_|UNSPECIFIED)/;
+const TLS_CODES = /TLS|SSL|EPROTO/;
 
 function attemptError(error: unknown): AttemptError {
-  const code = codeOf(error);
-  if (code === 'ADDRESS_REFUSED') return 'address_refused';
-  if (code === 'UND_ERR_CONNECT_TIMEOUT' || code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT') {
-    return 'timeout';
+  const { code, syscall, message } = rootOf(error);
+  const known = ERRORS[code];
+  if (known !== undefined) return known;
+  if (CERTIFICATE_CODES.test(code)) {
+    // Node has no code for these, and OpenSSL's messages end so.
+    return message.endsWith('too weak') ? 'certificate_too_weak' : 'certificate_invalid';
   }
-  if (code === 'ETIMEDOUT') return 'timeout';
-  if (DNS_CODES.has(code)) return 'dns_failed';
-  if (UNREACHABLE_CODES.has(code)) return 'connection_failed';
-  if (TLS_CODES.test(code)) return 'tls_failed';
-  if (code === 'UND_ERR_SOCKET' || code === 'ECONNRESET' || code === 'EPIPE' || code === 'UND_ERR_ABORTED') {
-    return 'connection_lost';
-  }
-  return 'answer_invalid';
+  if (code === 'ETIMEDOUT') return syscall === 'connect' ? 'connect_timeout' : 'timeout';
+  if (syscall === 'connect') return 'connection_failed';
+  return TLS_CODES.test(code) ? 'tls_failed' : 'answer_invalid';
 }
 
-function codeOf(error: unknown): string {
-  if (error instanceof AggregateError) return codeOf(error.errors[0]);
-  if (typeof error !== 'object' || error === null) return '';
-  const own = 'code' in error && typeof error.code === 'string' ? error.code : '';
-  return own === '' && 'cause' in error ? codeOf(error.cause) : own;
+/** The first error of several addresses, or the innermost one that has a code. */
+function rootOf(error: unknown): { code: string; syscall: string; message: string } {
+  if (error instanceof AggregateError) return rootOf(error.errors[0]);
+  if (!(error instanceof Error)) return { code: '', syscall: '', message: '' };
+  if ('code' in error && typeof error.code === 'string') {
+    const syscall = 'syscall' in error && typeof error.syscall === 'string' ? error.syscall : '';
+    return { code: error.code, syscall, message: error.message };
+  }
+  return rootOf(error.cause);
 }

@@ -7,6 +7,7 @@ import {
 import { recordNotFound } from '../../domain/frame/errors.ts';
 import type { EventId, WebhookDeliveryId, WebhookSubscriptionId } from '../../domain/frame/ids.ts';
 import { formatDateTime, formatDateTimeMs } from '../../domain/frame/time/dates.ts';
+import { explainAttempt } from '../../domain/webhooks/explanations.ts';
 import { WEBHOOK_DELIVERY_STATUSES } from '../../domain/webhooks/subscriptions.ts';
 import { type Route, route } from '../frame/route.ts';
 import { named } from '../frame/schemas/named.ts';
@@ -26,6 +27,10 @@ import {
 const TAG = 'Webhooks';
 /** Ten by schedule; each retry on request adds ten. */
 const ATTEMPTS_SHOWN_MAX = 10_000;
+const EXPLANATION_LENGTH_MAX = 500;
+/** The whole list is in docs/webhooks.md. */
+const EXPLAINED =
+  'Each attempt shows the `responseCode` of an answer, or in `error` the code of why there was no complete one. `explanation` says what happened and what to do about it, and is null for a success.';
 
 const NAME = /^[a-z]+(-[a-z]+)*$/;
 const module = pattern(NAME, 'a module');
@@ -55,6 +60,7 @@ export const deliveryShown = named(
           responseCode: nullable(integer(100, 999)),
           responseBody: nullable(pattern(/^/, 'text')),
           error: nullable(text(100)),
+          explanation: nullable(text(EXPLANATION_LENGTH_MAX)),
         }),
       ),
       0,
@@ -83,6 +89,25 @@ export const DELIVERY_EXAMPLE = {
       responseCode: 200,
       responseBody: 'ok',
       error: null,
+      explanation: null,
+    },
+  ],
+};
+
+const FAILING_EXAMPLE = {
+  ...DELIVERY_EXAMPLE,
+  status: 'pending',
+  nextAttemptDateTime: '2026-03-02T09:30:06',
+  completedDateTime: null,
+  attempts: [
+    {
+      number: 1,
+      attemptedDateTime: '2026-03-02T09:30:00.812',
+      durationMs: 63,
+      responseCode: null,
+      responseBody: null,
+      error: 'certificate_expired',
+      explanation: explainAttempt({ responseCode: null, error: 'certificate_expired' }),
     },
   ],
 };
@@ -93,6 +118,7 @@ const getDelivery = route(
     path: '/webhook-deliveries/{webhookDeliveryId}',
     operationId: 'getWebhookDelivery',
     summary: 'A delivery with its attempts',
+    description: EXPLAINED,
     tag: TAG,
     params: { webhookDeliveryId: uuid<WebhookDeliveryId>() },
     response: fields({ webhookDelivery: deliveryShown }),
@@ -111,7 +137,7 @@ const getDeliveries = route(
     path: '/webhook-deliveries',
     operationId: 'listWebhookDeliveries',
     summary: 'Deliveries with their attempts',
-    description: 'One per event and subscriber, in the order of creation.',
+    description: `One per event and subscriber, in the order of creation. ${EXPLAINED}`,
     tag: TAG,
     paged: true,
     query: {
@@ -122,7 +148,7 @@ const getDeliveries = route(
       'data.webhookDelivery.type': optional(type),
     },
     response: fields({ webhookDeliveries: list(deliveryShown, 0, 100) }),
-    examples: { response: { webhookDeliveries: [DELIVERY_EXAMPLE] } },
+    examples: { response: { webhookDeliveries: [FAILING_EXAMPLE] } },
   },
   async ({ query, page, services }) => {
     const filter = {
@@ -194,6 +220,7 @@ export function showDelivery(delivery: WebhookDelivery) {
       responseCode,
       responseBody,
       error,
+      explanation: explainAttempt({ responseCode, error }),
     })),
   };
 }

@@ -17,11 +17,21 @@ const RETRY_AFTER_MAX_MS = 86_400_000;
 /** Why an attempt got no complete answer. */
 export type AttemptError =
   | 'timeout'
+  | 'connect_timeout'
   | 'address_refused'
+  | 'name_not_found'
   | 'dns_failed'
+  | 'connection_refused'
   | 'connection_failed'
   | 'connection_lost'
   | 'tls_failed'
+  | 'certificate_expired'
+  | 'certificate_not_yet_valid'
+  | 'certificate_self_signed'
+  | 'certificate_authority_unknown'
+  | 'certificate_name_mismatch'
+  | 'certificate_too_weak'
+  | 'certificate_invalid'
   | 'answer_too_large'
   | 'answer_invalid'
   | 'event_unreadable';
@@ -45,9 +55,17 @@ export type AttemptVerdict =
 
 const THROTTLING_CODES: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
+export function isSuccess(responseCode: number): boolean {
+  return responseCode >= 200 && responseCode < 300;
+}
+
+/** Only a completely read 2xx answer is a success; a redirect is a failure like any other. */
+export function isAccepted(attempt: { readonly responseCode: number | null; readonly error: string | null }): boolean {
+  return attempt.error === null && attempt.responseCode !== null && isSuccess(attempt.responseCode);
+}
+
 /**
- * Decides what follows an attempt. Only a completely read 2xx answer is a success; a redirect is a failure like any other.
- * `attempt` counts from 1 within the round; `random` is in [0, 1).
+ * Decides what follows an attempt. `attempt` counts from 1 within the round; `random` is in [0, 1).
  */
 export function decideAfterAttempt(
   outcome: AttemptOutcome,
@@ -55,10 +73,8 @@ export function decideAfterAttempt(
   schedule: AttemptSchedule,
   random: number,
 ): AttemptVerdict {
-  const { responseCode, error, retryAfterMs } = outcome;
-  if (error === null && responseCode !== null && responseCode >= 200 && responseCode < 300) {
-    return { result: 'succeeded' };
-  }
+  const { responseCode, retryAfterMs } = outcome;
+  if (isAccepted(outcome)) return { result: 'succeeded' };
   if (responseCode === 410) return { result: 'gone' };
   const scheduledSeconds = schedule.attemptDelaysSeconds[attempt];
   if (scheduledSeconds === undefined) return { result: 'exhausted' };
@@ -74,7 +90,7 @@ export function receiverHealth({ responseCode, error }: AttemptOutcome): 'well' 
   if (error !== null && error !== 'event_unreadable') return 'unwell';
   if (responseCode === null) return 'unknown';
   if (THROTTLING_CODES.has(responseCode)) return 'unwell';
-  return responseCode >= 200 && responseCode < 300 ? 'well' : 'unknown';
+  return isSuccess(responseCode) ? 'well' : 'unknown';
 }
 
 /** Parses a Retry-After header: seconds or an HTTP date. Null if it is neither. */
