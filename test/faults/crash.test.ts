@@ -25,6 +25,7 @@ describe('the whole service, killed part by part under load', () => {
         seed: SEED,
         callers: 5,
         thinkMs: 200,
+        everything: false,
         settleMs: 400_000,
         temporalAwayMs: 20_000,
         say: (line) => lines.push(line),

@@ -83,6 +83,7 @@ async function proveCrashes({ seeds, minutes, awayMs, verbose }: ProofOptions): 
       seed,
       callers: 5,
       thinkMs: 200,
+      everything: true,
       settleMs: SETTLE_MS,
       temporalAwayMs: awayMs,
       ...(verbose ? { say: (line: string) => console.log(`  ${new Date().toISOString()} ${line}`) } : {}),
@@ -165,6 +166,10 @@ function conclude(results: readonly CrashRunResult[]): number {
     `Acknowledged transfers ${sum(({ figures }) => figures.acknowledged)}, payments in ${sum(({ figures }) => figures.paymentsIn)}, ` +
       `requests ${sum(({ figures }) => figures.requests)}, answers lost and asked for again ${sum(({ figures }) => figures.unknown)}.`,
   );
+  const created = (['account', 'client', 'adjustment', 'decision', 'closing'] as const).map(
+    (purpose) => `${purpose} ${sum(({ done }) => done[purpose] ?? 0)}`,
+  );
+  console.log(`Acknowledged besides: ${created.join(', ')}.`);
   console.log(
     `Temporal away: ${sum(({ temporalAway }) => temporalAway.requests)} requests, ` +
       `${sum(({ temporalAway }) => temporalAway.acknowledged)} transfers taken, ${sum(({ temporalAway }) => temporalAway.failed)} failed.`,

@@ -5,7 +5,8 @@ import { randomFrom } from '../random.ts';
 import { type Link, linkedDetours, startWholeService, type WholeService } from '../servers/whole-service.ts';
 import { type FaultCounts, type FaultPlan, inflictFaults } from './faults.ts';
 import { checkFootprints, type Footprints, footprintsOf } from './footprint.ts';
-import { type Load, type LoadFigures, startLoad } from './load.ts';
+import { isDone, type LoadFigures, type Purpose } from './load/calls.ts';
+import { type Load, startLoad } from './load/load.ts';
 import { untilSettled, watchTotals } from './settled.ts';
 import { findProblems, type Problems } from './verdict.ts';
 
@@ -14,6 +15,8 @@ export interface CrashRunOptions {
   readonly plan: FaultPlan;
   readonly callers: number;
   readonly thinkMs: number;
+  /** Whether the load has every kind, not only transfers, cancellations and payments in. */
+  readonly everything: boolean;
   /** Time for everything to finish once the faults are over. */
   readonly settleMs: number;
   /** How long Temporal stays dead under load, after all other faults. */
@@ -24,6 +27,8 @@ export interface CrashRunOptions {
 export interface CrashRunResult {
   readonly seed: number;
   readonly figures: LoadFigures;
+  /** Acknowledged wishes, the accounts and funds of the start included. */
+  readonly done: Readonly<Partial<Record<Purpose, number>>>;
   readonly faults: FaultCounts;
   readonly transfers: Readonly<Record<string, number>>;
   readonly events: number;
@@ -50,6 +55,7 @@ export async function startUnderLoad(options: {
   readonly seed: number;
   readonly callers: number;
   readonly thinkMs: number;
+  readonly everything: boolean;
 }): Promise<ServiceUnderLoad> {
   const links: Link[] = [];
   const service = await startWholeService({ detours: linkedDetours(links) });
@@ -97,7 +103,7 @@ export async function crashRun(options: CrashRunOptions): Promise<CrashRunResult
     await load.stop();
     await load.settle();
     say?.('the faults are over, and every request has its outcome');
-    const settled = await untilSettled(service, settleMs);
+    const settled = await untilSettled(service, settleMs, () => load.finish());
     await watch.stop();
     const problems = await findProblems(under);
     problems.push(...(await checkFootprints(service, under.atStart)));
@@ -109,6 +115,7 @@ export async function crashRun(options: CrashRunOptions): Promise<CrashRunResult
     return {
       seed,
       figures: load.figures,
+      done: countDone(load),
       faults,
       transfers: await transfersByStatus(service),
       events: await countEvents(service),
@@ -143,6 +150,12 @@ async function withoutTemporal(service: WholeService, { figures }: Load, awayMs:
   };
   await temporal.start();
   return temporalAway;
+}
+
+function countDone({ wishes }: Load): Partial<Record<Purpose, number>> {
+  const counts: Partial<Record<Purpose, number>> = {};
+  for (const { purpose } of wishes.filter(isDone)) counts[purpose] = (counts[purpose] ?? 0) + 1;
+  return counts;
 }
 
 async function transfersByStatus({ database }: WholeService): Promise<Record<string, number>> {

@@ -77,17 +77,19 @@ export async function readUnsettled(service: WholeService): Promise<Unsettled> {
 }
 
 /**
- * Cancels what would wait for ever (for its date or for funds), and waits until nothing is under way. Returns the
- * duration, or what is still open after `limitMs`.
+ * Cancels what would wait for ever (for its date or for funds), lets the load finish the rest, and waits until nothing is
+ * under way. Returns the duration, or what is still open after `limitMs`.
  */
 export async function untilSettled(
   service: WholeService,
   limitMs: number,
+  finish: () => Promise<void>,
 ): Promise<{ readonly tookMs: number } | { readonly open: Unsettled }> {
   const beganAt = performance.now();
   let eventsBefore: number | null = null;
   for (;;) {
     await cancelWaiting(service);
+    await finish();
     const eventCount = await countEvents(service);
     const open = await readUnsettled(service);
     const tookMs = performance.now() - beganAt;

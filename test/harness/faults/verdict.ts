@@ -3,7 +3,9 @@ import { loadConfiguration } from '../../../config/configuration.ts';
 import { checkLedger } from '../../../db/ledger/check.ts';
 import type { Json } from '../api.ts';
 import type { WholeService } from '../servers/whole-service.ts';
-import type { Load } from './load.ts';
+import { illegalMoves } from '../workflows/state-history.ts';
+import type { Purpose } from './load/calls.ts';
+import type { Load } from './load/load.ts';
 import { stuckWorkOf } from './settled.ts';
 
 /** Problems found after a run, in words: losses, duplicates and contradictions. */
@@ -23,6 +25,8 @@ export async function findProblems(run: CheckedRun): Promise<Problems> {
     checkWebhooks(run),
     checkBank(run),
     checkSessions(run),
+    illegalMoves(run.service.database.reader),
+    run.load.findProblems(),
   ]);
   return found.flat();
 }
@@ -32,26 +36,38 @@ async function checkBooks({ service }: CheckedRun): Promise<Problems> {
   return violations.map(({ rule, subject, expected, actual }) => `ledger: ${rule}: ${subject} ${expected} ≠ ${actual}`);
 }
 
-/** Every acknowledged transfer exists, every key has one, and no transfer exists without a request. */
+/** What wishes create, and where it stands. An opening balance belongs to the wish for its account. */
+const CREATED: Readonly<Partial<Record<Purpose, string>>> = {
+  transfer: 'SELECT id, status::text FROM outgoing_transfers',
+  account: 'SELECT id, status::text FROM accounts',
+  client: 'SELECT id, status::text FROM clients',
+  beneficiary: 'SELECT id, NULL AS status FROM beneficiaries',
+  adjustment: `SELECT id, NULL AS status FROM balance_adjustments WHERE workflow_code <> 'synchronization'`,
+};
+
+/** Everything acknowledged exists, every key has one, and nothing exists without a request. */
 async function checkWishes({ service, load }: CheckedRun): Promise<Problems> {
-  const rows = await service.database.reader.statement<{ id: string; status: string }>(
-    'SELECT id, status FROM outgoing_transfers',
-    [],
-  );
-  const statuses = new Map(rows.map(({ id, status }) => [id, status]));
   const problems: Problems = [];
-  const wished = new Set<string>();
-  for (const { key, ids, status } of load.wishes) {
-    if (status === null) problems.push(`wish ${key}: its outcome stays unknown`);
-    if (ids.size > 1) problems.push(`wish ${key}: done ${ids.size} times: ${[...ids].join(', ')}`);
-    for (const id of ids) {
-      wished.add(id);
-      if (!statuses.has(id)) problems.push(`wish ${key}: acknowledged as ${id}, which does not exist`);
-    }
+  for (const { key, purpose, ids, status } of load.wishes) {
+    if (status === null) problems.push(`${purpose} ${key}: its outcome stays unknown`);
+    if (ids.size > 1) problems.push(`${purpose} ${key}: done ${ids.size} times: ${[...ids].join(', ')}`);
   }
-  for (const id of statuses.keys()) if (!wished.has(id)) problems.push(`transfer ${id}: no request asked for it`);
-  for (const id of load.cancelled) {
-    if (statuses.get(id) !== 'cancelled') problems.push(`transfer ${id}: cancelled, but it is ${statuses.get(id)}`);
+  for (const [purpose, sql] of Object.entries(CREATED)) {
+    const rows = await service.database.reader.statement<{ id: string; status: string | null }>(sql, []);
+    const statuses = new Map(rows.map(({ id, status }) => [id, status]));
+    const wished = new Map<string, string>();
+    for (const { key, ids } of load.wishes.filter((wish) => wish.purpose === purpose)) {
+      for (const id of ids) {
+        const other = wished.get(id);
+        if (other !== undefined) problems.push(`${purpose} ${id}: two wishes have it, ${other} and ${key}`);
+        wished.set(id, key);
+        if (!statuses.has(id)) problems.push(`${purpose} ${key}: acknowledged as ${id}, which does not exist`);
+      }
+    }
+    for (const id of statuses.keys()) if (!wished.has(id)) problems.push(`${purpose} ${id}: no request asked for it`);
+    for (const id of purpose === 'transfer' ? load.cancelled : []) {
+      if (statuses.get(id) !== 'cancelled') problems.push(`transfer ${id}: cancelled, but it is ${statuses.get(id)}`);
+    }
   }
   if (load.figures.hung > 0) problems.push(`${load.figures.hung} requests hung`);
   return problems;
@@ -131,20 +147,24 @@ async function checkBank({ service, load }: CheckedRun): Promise<Problems> {
   const entries = await bankStatement(service);
   const problems = await checkPaymentsOut(service, entries);
   problems.push(...(await checkPaymentsIn(service, load, entries)));
-  const bankPosition = entries.reduce(
-    (sum, { direction, pence }) => sum + (direction === 'credit' ? pence : -pence),
-    0,
-  );
   // A fee sweep moves the company's own money to settlement; nothing moves at the bank.
-  const [ours] = await service.database.reader.statement<{ pence: string | null }>(
-    `SELECT sum(CASE WHEN credit_account_id = account.id THEN -amount_minor ELSE amount_minor END)::text AS pence
+  const settled = await service.database.reader.statement<{ currency: string; minor: string }>(
+    `SELECT account.currency, sum(CASE WHEN credit_account_id = account.id THEN -amount_minor ELSE amount_minor END)::text AS minor
      FROM system_accounts account JOIN postings ON account.id IN (debit_account_id, credit_account_id)
-     WHERE account.provider = 'sandbox-bank' AND account.kind = 'settlement' AND account.currency = 'GBP'
-       AND debit_transaction_type <> 'fee-sweep'`,
+     WHERE account.provider = 'sandbox-bank' AND account.kind = 'settlement' AND debit_transaction_type <> 'fee-sweep'
+     GROUP BY 1`,
     [],
   );
-  if (Number(ours?.pence ?? 0) !== bankPosition) {
-    problems.push(`the bank holds ${bankPosition} pence for us, our settlement account says ${ours?.pence}`);
+  const ours = new Map(settled.map(({ currency, minor }) => [currency, Number(minor)]));
+  for (const currency of new Set([...ours.keys(), ...entries.map((entry) => entry.currency)])) {
+    const position = entries
+      .filter((entry) => entry.currency === currency)
+      .reduce((sum, { direction, pence }) => sum + (direction === 'credit' ? pence : -pence), 0);
+    if ((ours.get(currency) ?? 0) !== position) {
+      problems.push(
+        `the bank holds ${position} ${currency} cents for us, our settlement account says ${ours.get(currency)}`,
+      );
+    }
   }
   return problems;
 }
@@ -152,6 +172,8 @@ async function checkBank({ service, load }: CheckedRun): Promise<Problems> {
 interface BankEntry {
   readonly kind: string;
   readonly direction: 'credit' | 'debit';
+  readonly currency: string;
+  /** Hundredths of any currency of the load. */
   readonly pence: number;
   readonly paymentId: string;
   readonly ourReference: string | null;
@@ -160,7 +182,7 @@ interface BankEntry {
 async function bankStatement(service: WholeService): Promise<BankEntry[]> {
   const entries: BankEntry[] = [];
   for (let after: string | null = '0'; after !== null; ) {
-    const response = await fetch(`${service.sandboxUrl}/bank/statement?currency=GBP&limit=5000&after=${after}`);
+    const response = await fetch(`${service.sandboxUrl}/bank/statement?limit=5000&after=${after}`);
     const page: Json = await response.json();
     entries.push(...page.entries.map((entry: Json) => ({ ...entry, pence: Math.round(entry.amount * 100) })));
     after = page.next;
@@ -206,14 +228,25 @@ async function checkPaymentsIn(service: WholeService, load: Load, entries: reado
   const ours = new Map(arrivals.map((arrival) => [arrival.paymentId, arrival]));
   const problems: Problems = [];
   const paid = new Set<string>();
+  const sentBack = new Map<string, number[]>();
+  for (const { kind, pence, paymentId } of entries) {
+    if (kind !== 'payment-in-sent-back') continue;
+    sentBack.set(paymentId, [...(sentBack.get(paymentId) ?? []), pence]);
+  }
   for (const { kind, pence, paymentId } of entries) {
     if (kind !== 'payment-in') continue;
     paid.add(paymentId);
     const arrival = ours.get(paymentId);
-    if (arrival?.status !== 'completed' || Number(arrival.pence) !== pence) {
-      problems.push(`payment in ${paymentId} of ${pence}: ours is ${arrival?.status} of ${arrival?.pence}`);
+    const back = sentBack.get(paymentId) ?? [];
+    sentBack.delete(paymentId);
+    const isCompleted = arrival?.status === 'completed' && back.length === 0;
+    const isSentBack = arrival?.status === 'failed' && back.length === 1 && back[0] === pence;
+    if (Number(arrival?.pence) !== pence || !(isCompleted || isSentBack)) {
+      const went = back.length === 0 ? '' : `, and the bank sent back ${back.join(', ')}`;
+      problems.push(`payment in ${paymentId} of ${pence}: ours is ${arrival?.status} of ${arrival?.pence}${went}`);
     }
   }
+  for (const id of sentBack.keys()) problems.push(`payment in ${id}: sent back, and never paid in`);
   for (const id of ours.keys()) if (!paid.has(id)) problems.push(`payment in ${id}: the bank does not know it`);
   for (const id of load.paidIn)
     if (!paid.has(id)) problems.push(`payment in ${id}: acknowledged, and lost by the bank`);

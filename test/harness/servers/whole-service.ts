@@ -81,7 +81,7 @@ export interface WholeService {
   readonly sandboxUrl: string;
   readonly databaseUrl: string;
   readonly temporalAddress: string;
-  /** Token of an operator who is also an admin. */
+  /** Token of an operator who is also an admin and decides reviews. */
   readonly token: string;
   /** The test's own connections, which survive kills. */
   readonly database: Database;
@@ -92,8 +92,11 @@ export interface WholeService {
   close(keep?: 'logs'): Promise<void>;
 }
 
-/** Short retries, so that tests need not wait; prices, so that the books have fees. */
+const EUROS_REVIEWED = { mode: 'none', byCurrency: { EUR: 'external' } };
+
+/** Short retries, so that tests need not wait; prices, so that the books have fees; one currency with reviews. */
 const CONFIGURATION = {
+  compliance: { incoming: EUROS_REVIEWED, outgoing: EUROS_REVIEWED },
   prices: [
     { direction: 'outgoing', scheme: 'internal', currency: 'GBP', ratio: '0.01', minimum: '0.01', maximum: '0.20' },
     { direction: 'outgoing', scheme: 'faster-payments', currency: 'GBP', fixed: '0.25' },
@@ -155,7 +158,7 @@ async function start(
   await migrate(postgres.url);
   const database = createDatabase({ url: postgres.url, maxConnections: 4, applicationName: 'checks' });
   closers.push(() => database.close());
-  const { token } = await createTestMachineUser(database, TEST_AUDIENCE, ['operator', 'admin']);
+  const { token } = await createTestMachineUser(database, TEST_AUDIENCE, ['operator', 'compliance', 'admin']);
   const receiver = await startReceiver();
   closers.push(() => receiver.close());
 

@@ -1,0 +1,54 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Json } from '../../api.ts';
+import type { WholeService } from '../../servers/whole-service.ts';
+import { HUNG_AFTER_MS } from './calls.ts';
+
+// The sandbox bank as an outside payer and the bank's own operator use it.
+
+async function post(service: WholeService, path: string, body: Json): Promise<{ status: number; body: Json }> {
+  const response = await fetch(`${service.sandboxUrl}/bank${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+    signal: AbortSignal.timeout(HUNG_AFTER_MS),
+  });
+  return { status: response.status, body: await response.json() };
+}
+
+export interface PaymentIn {
+  readonly amount: number;
+  readonly currency: string;
+  readonly scheme: string;
+  readonly to: { readonly iban?: string | null; readonly accountNumber: string | null; readonly routingCodes: Json };
+}
+
+/** Returns the payment's id. If the answer is lost, null: the bank's books show the outcome afterwards. */
+export async function payIn(service: WholeService, { to, ...payment }: PaymentIn): Promise<string | null> {
+  const { iban = null, accountNumber, routingCodes } = to;
+  const receiver = iban === null ? { accountNumber, routingCodes } : { iban };
+  const answer = await post(service, '/payments-in', { ...payment, ...receiver }).catch(() => null);
+  if (answer === null) return null;
+  if (answer.status !== 201) throw new Error(`the bank refused a payment: ${JSON.stringify(answer.body)}`);
+  return answer.body.paymentId;
+}
+
+const KEEP_ATTEMPTS_MAX = 60;
+
+/** Adds to the bank what is older than the service. A source id that is in use was added by an attempt whose answer was lost. */
+export async function keepExisting(service: WholeService, kind: 'clients' | 'accounts', body: Json): Promise<void> {
+  for (let attempt = 0; attempt < KEEP_ATTEMPTS_MAX; attempt += 1) {
+    const answer = await post(service, `/existing-${kind}`, body).catch(() => null);
+    if (answer?.status === 201 || answer?.status === 409) return;
+    if (answer !== null && answer.status < 500)
+      throw new Error(`the bank refused existing ${kind}: ${JSON.stringify(answer.body)}`);
+    await sleep(500);
+  }
+  throw new Error(`the bank does not answer about existing ${kind}`);
+}
+
+/** An account as the bank shows it; null if it has none. */
+export async function accountAtBank(service: WholeService, id: string): Promise<Json | null> {
+  const response = await fetch(`${service.sandboxUrl}/bank/accounts/${id}`);
+  const body: Json = await response.json();
+  return response.ok ? body : null;
+}
