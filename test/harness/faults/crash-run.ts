@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { WEBHOOK_MODULES } from '../../../domain/webhooks/subscriptions.ts';
+import { WEBHOOK_TYPES } from '../../../domain/webhooks/subscriptions.ts';
 import type { Json } from '../api.ts';
 import { randomFrom } from '../random.ts';
 import { type Link, linkedDetours, startWholeService, type WholeService } from '../servers/whole-service.ts';
@@ -76,8 +76,8 @@ async function closeLinks(links: readonly Link[]): Promise<void> {
 }
 
 async function subscribe({ apiUrls, token, receiver }: WholeService): Promise<string> {
-  // By name, since some modules reach only subscribers who name them, and every event must arrive.
-  const webhookSubscription = { url: receiver.url, modules: WEBHOOK_MODULES };
+  // By name, since some types reach only subscribers who name them, and every event must arrive.
+  const webhookSubscription = { url: receiver.url, types: WEBHOOK_TYPES };
   const response = await fetch(`${apiUrls[0]}/webhook-subscriptions`, {
     method: 'POST',
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
