@@ -230,7 +230,7 @@ export interface RouteContext<
   readonly page: Page;
   readonly include: ReadonlySet<string>;
   readonly expand: ReadonlySet<string>;
-  /** Null without an Idempotency-Key. Only for creating transfers, whose own statement writes the row. */
+  /** Null without an Idempotency-Key. Only for writes whose own statement stores the answer. */
   readonly idempotency: IdempotencyClaim | null;
   /**
    * Runs the write's one transaction: claims the key, works, stores the answer and commits, or replays the stored
@@ -239,7 +239,7 @@ export interface RouteContext<
   write(work: (tx: Transaction) => Promise<Answer<Shown<Data>>>): Promise<Outcome<Shown<Data>>>;
   /** The stored answer to the same request, for handlers that call out before their transaction. */
   storedAnswer(): Promise<RenderedAnswer | null>;
-  /** Renders an answer, for creating transfers: their own statement stores it. */
+  /** Renders an answer, for writes whose own statement stores it. */
   render(answer: Answer<Shown<Data>>): RenderedAnswer;
 }
 

@@ -81,7 +81,7 @@ async function applyEvent(services: Services, provider: string, event: ProviderE
   };
   if (await receivedTogether(services, callback, event)) return;
   const outcome = await services.database.transaction(async (tx) => {
-    // Before its row: whoever records this payment without locks holds its account, and must not wait for the row.
+    // Locked before the callback is stored: a shared statement that records this payment holds its account, and must not wait for the row.
     if (event.type === 'payment-received') await lockPaymentIn(tx, { ...event, provider });
     return applyCallbackOnce(tx, callback, async () => {
       if ('accountId' in event) return applyToAccount(tx, provider, event);

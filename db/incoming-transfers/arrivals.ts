@@ -18,7 +18,6 @@ import type { Database } from '../driver/client.ts';
 import type { Initiator } from '../frame/audit-entries.ts';
 import { accountOf } from '../ledger/ledger.ts';
 import { applyTogether, type ChangeOrigin, type StoredCallback } from '../ledger/transfer-changes.ts';
-
 import { matchTogether, type ReceiverRow, receiverOf } from './payment-matching.ts';
 import { type ArrivalRules, decideArrivalOf, reportEntry } from './provisioned-account-credits.ts';
 
