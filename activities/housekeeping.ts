@@ -1,25 +1,24 @@
 import { readClock } from '../db/frame/clock.ts';
-import { deleteOldIdempotencyKeys } from '../db/frame/idempotency-keys.ts';
 import { checkLedgerSince } from '../db/ledger/check.ts';
 import { countOpenBreaks } from '../db/ledger/reconciliation.ts';
 import { sweepFeesOnce } from '../db/ledger/sweeps/fee-sweeps.ts';
 import { checkpointSystemAccounts } from '../db/ledger/system-account-checkpoints.ts';
-import { deleteOldWebhookDeliveries } from '../db/webhooks/deliveries.ts';
 import { endsSoon } from '../domain/frame/time/calendars.ts';
 import { dateInUtc } from '../domain/frame/time/dates.ts';
 import { latestFeeSweepDay } from '../domain/ledger/fee-sweeps.ts';
 import type { ActivityDependencies } from './frame/dependencies.ts';
 import { whileHeartbeating } from './frame/heartbeats.ts';
+import { retentionActivities } from './frame/retention.ts';
 import { compareStatements } from './ledger/reconciliation.ts';
 
 export type HousekeepingActivities = ReturnType<typeof housekeepingActivities>;
 
-const KEYS_AT_ONCE = 1_000;
-const DELIVERIES_AT_ONCE = 1_000;
-
 /** Each returns `ok`, or a code to follow up; the log has the details. */
-export function housekeepingActivities({ database, configuration, providers, logger }: ActivityDependencies) {
+export function housekeepingActivities(dependencies: ActivityDependencies) {
+  const { database, configuration, providers, logger } = dependencies;
   return {
+    ...retentionActivities(dependencies),
+
     /** Checks the postings made since the last check. Violations are reported, never corrected automatically. */
     async checkLedger(): Promise<string> {
       const violations = await whileHeartbeating(() => checkLedgerSince(database));
@@ -51,26 +50,6 @@ export function housekeepingActivities({ database, configuration, providers, log
       const swept = await database.transaction((tx) => sweepFeesOnce(tx, day));
       if (swept !== null) logger.info({ day, positions: swept.length }, 'fees swept');
       return 'ok';
-    },
-
-    async forgetOldIdempotencyKeys(): Promise<string> {
-      return whileHeartbeating(async (signal) => {
-        let deleted = KEYS_AT_ONCE;
-        while (deleted === KEYS_AT_ONCE && !signal.aborted) {
-          deleted = await database.transaction((tx) => deleteOldIdempotencyKeys(tx, KEYS_AT_ONCE));
-        }
-        return 'ok';
-      });
-    },
-
-    async forgetOldWebhookDeliveries(): Promise<string> {
-      return whileHeartbeating(async (signal) => {
-        let deleted = DELIVERIES_AT_ONCE;
-        while (deleted === DELIVERIES_AT_ONCE && !signal.aborted) {
-          deleted = await database.transaction((tx) => deleteOldWebhookDeliveries(tx, DELIVERIES_AT_ONCE));
-        }
-        return 'ok';
-      });
     },
 
     /** Whether the next dates of a calendar should have been published; `watchCalendars` logs which, once a day. */

@@ -54,6 +54,8 @@ export interface Configuration {
   readonly tradeNames: readonly string[];
   /** Time of day in UTC, `hh:mm`. */
   readonly feeSweepTime: string;
+  /** How long housekeeping keeps rows that serve callers for a time only; null keeps events for good. */
+  readonly retention: ConfigurationFile['retention'];
   /** Per machine user and API process; null is no limit. */
   readonly rateLimit: { readonly requestsPerSecond: number | null };
   readonly bodyLimitBytes: number;

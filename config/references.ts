@@ -14,7 +14,14 @@ export function checkReferences(file: ConfigurationFile): string[] {
     ...checkProviders(file),
     ...checkPrices(file),
     ...checkComplianceRules(file),
+    ...checkRetention(file),
   ];
+}
+
+/** A delivery can be sent again only while its event exists. */
+function checkRetention({ retention: { webhookDeliveriesDays, eventsDays } }: ConfigurationFile): string[] {
+  if (eventsDays === null || eventsDays >= webhookDeliveriesDays) return [];
+  return [`retention.eventsDays must be at least retention.webhookDeliveriesDays (is ${eventsDays})`];
 }
 
 function checkSchemes(file: ConfigurationFile): string[] {

@@ -159,6 +159,11 @@ export const configurationFile = v.strictObject({
   authorization: v.strictObject({ rule: authorizationRule, byCurrency: v.record(currency, authorizationRule) }),
   tradeNames: v.array(text),
   feeSweepTime: time,
+  retention: v.strictObject({
+    idempotencyKeysDays: whole(1, 3_650),
+    webhookDeliveriesDays: whole(7, 3_650),
+    eventsDays: v.nullable(whole(30, 36_500)),
+  }),
   rateLimit: v.strictObject({ requestsPerSecond: v.nullable(whole(1, 100_000)) }),
   bodyLimitBytes: whole(1024, 16 * 1024 * 1024),
   webhooks: v.strictObject({

@@ -16,8 +16,14 @@ const TASKS = {
   'compare the statements of providers': upkeep.compareStatements,
 } as const;
 
-/** Added in a later release: runs that started before it skip this step. */
+/** Added in later releases: runs that started before them skip these steps. */
 const TASKS_WITH_FEE_SWEEP = { ...TASKS, 'sweep the fees': upkeep.sweepFees } as const;
+const TASKS_WITH_EVENTS = { ...TASKS_WITH_FEE_SWEEP, 'forget old events': upkeep.forgetOldEvents } as const;
+
+function tasksOfThisRun() {
+  if (patched('forget-old-events')) return TASKS_WITH_EVENTS;
+  return patched('fee-sweep') ? TASKS_WITH_FEE_SWEEP : TASKS;
+}
 
 /** What each task found: `ok`, or a code to follow up. `not-done`: the task could not run, so nothing is known. */
 export type HousekeepingReport = Readonly<Record<string, string>>;
@@ -26,8 +32,7 @@ export type HousekeepingReport = Readonly<Record<string, string>>;
 export async function housekeeping(): Promise<HousekeepingReport> {
   const report: Record<string, string> = {};
   await evenIfCancelled(async () => {
-    const tasks = patched('fee-sweep') ? TASKS_WITH_FEE_SWEEP : TASKS;
-    for (const [name, task] of Object.entries(tasks)) {
+    for (const [name, task] of Object.entries(tasksOfThisRun())) {
       setCurrentDetails(`Under way: ${name}.`);
       try {
         report[name] = await task();

@@ -1,5 +1,8 @@
 import * as v from 'valibot';
+import type { Reader } from '../../db/driver/client.ts';
 import { readEventLog, type StoredEvent } from '../../db/webhooks/event-documents.ts';
+import { readLogStart } from '../../db/webhooks/retention.ts';
+import { refusal } from '../../domain/frame/errors.ts';
 import type { EventId } from '../../domain/frame/ids.ts';
 import { WEBHOOK_MODULES } from '../../domain/webhooks/subscriptions.ts';
 import { jsonInteger } from '../frame/requests/json.ts';
@@ -57,7 +60,7 @@ const getEvents = route(
     operationId: 'listEvents',
     summary: 'The event log, for polling',
     description:
-      'Events after data.event.positionAfter (default 0), as webhooks show them. Continue with metadata.nextPositionAfter, even after a page that is not full. Pages by number count positions.',
+      'Events after data.event.positionAfter (default 0: the beginning), as webhooks show them. Continue with metadata.nextPositionAfter, even after a page that is not full. Pages by number count positions. A position whose next events are no longer kept is refused, so that no reader misses events without noticing.',
     tag: 'Webhooks',
     paged: true,
     query: {
@@ -70,6 +73,7 @@ const getEvents = route(
   },
   async ({ query, page, services }) => {
     const start = BigInt(query['data.event.positionAfter'] ?? '0');
+    if (start > 0n) await refuseForgotten(services.database.reader, start);
     const { events, nextPosition, lastPosition } = await readEventLog(services.database.reader, {
       after: start + BigInt(page.offset),
       size: page.size,
@@ -84,6 +88,17 @@ const getEvents = route(
     };
   },
 );
+
+/** Throws `common.validation.field_invalid` if events after the position have been deleted. */
+async function refuseForgotten(reader: Reader, after: bigint): Promise<void> {
+  const firstPosition = await readLogStart(reader);
+  if (after >= firstPosition - 1n) return;
+  throw refusal(
+    'common.validation.field_invalid',
+    ['event', 'data.event.positionAfter', String(after)],
+    `Events up to position ${firstPosition - 1n} are no longer kept: continue from there, and read what you have missed by the resources' own routes.`,
+  );
+}
 
 export const eventRoutes: readonly Route[] = [getEvents];
 

@@ -82,11 +82,11 @@ export async function storeIdempotentAnswer(
   await tx.run(STORE, { ...scope, ...answer });
 }
 
-/** Deletes a batch of keys older than 30 days; returns how many. */
-export async function deleteOldIdempotencyKeys(tx: Transaction, batchSize: number): Promise<number> {
+/** Deletes a batch of keys older than so many days; returns how many. */
+export async function deleteOldIdempotencyKeys(tx: Transaction, days: number, batchSize: number): Promise<number> {
   const rows = await tx.execute<{ gone: number }>(sql`
     DELETE FROM idempotency_keys WHERE ctid = ANY (ARRAY(
-      SELECT ctid FROM idempotency_keys WHERE created_at < service_now() - interval '30 days' LIMIT ${batchSize}))
+      SELECT ctid FROM idempotency_keys WHERE created_at < service_now() - make_interval(days => ${days}) LIMIT ${batchSize}))
     RETURNING 1 AS gone`);
   return rows.length;
 }

@@ -82,13 +82,3 @@ export async function retryWebhookDelivery(
   appendAuditEntry(tx, { initiator, resource: 'webhook-delivery', resourceId: id, action: 'retried', after });
   return delivery;
 }
-
-/** Deletes a batch of deliveries that ended more than 30 days ago, with their attempts; returns how many. */
-export async function deleteOldWebhookDeliveries(tx: Transaction, batchSize: number): Promise<number> {
-  const rows = await tx.execute(sql`
-    DELETE FROM webhook_deliveries WHERE id = ANY (ARRAY(
-      SELECT id FROM webhook_deliveries WHERE id < uuidv7_floor(service_now() - interval '30 days')
-        AND completed_at < service_now() - interval '30 days' ORDER BY id LIMIT ${batchSize}))
-    RETURNING id`);
-  return rows.length;
-}

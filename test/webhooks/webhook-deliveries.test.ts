@@ -2,15 +2,11 @@ import { sql } from 'drizzle-orm';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createDatabase, type Database } from '../../db/driver/client.ts';
-import {
-  deleteOldWebhookDeliveries,
-  listWebhookDeliveries,
-  retryWebhookDelivery,
-  type WebhookDelivery,
-} from '../../db/webhooks/deliveries.ts';
+import { listWebhookDeliveries, retryWebhookDelivery, type WebhookDelivery } from '../../db/webhooks/deliveries.ts';
 import { claimDeliveries } from '../../db/webhooks/delivery-claims.ts';
 import { wakeOverdueShards } from '../../db/webhooks/event-sequencer.ts';
 import { replayWebhooks } from '../../db/webhooks/replays.ts';
+import { deleteOldWebhookDeliveries } from '../../db/webhooks/retention.ts';
 import {
   changeWebhookSubscription,
   findWebhookSubscription,
@@ -222,7 +218,7 @@ describe('a delivery', () => {
     await recordEvents(database, await insertClient(database));
     await sequence(database);
     await drains.drain();
-    const forget = () => database.transaction((tx) => deleteOldWebhookDeliveries(tx, 100));
+    const forget = () => database.transaction((tx) => deleteOldWebhookDeliveries(tx, 30, 100));
     offsetMs = 29 * 86_400_000;
     expect(await forget()).toBe(0);
     offsetMs = 31 * 86_400_000;

@@ -16,3 +16,8 @@ export const eventSequencer = pgTable('event_sequencer', {
   single: boolean('single').primaryKey().default(true),
   lastPosition: bigint('last_position', { mode: 'bigint' }).notNull(),
 });
+
+export const eventLogStart = pgTable('event_log_start', {
+  single: boolean('single').primaryKey().default(true),
+  firstPosition: bigint('first_position', { mode: 'bigint' }).notNull(),
+});
