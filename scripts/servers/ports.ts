@@ -1,4 +1,7 @@
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 
 const LOOPBACK = '127.0.0.1';
 
@@ -18,15 +21,52 @@ export async function isPortFree(port: number): Promise<boolean> {
   });
 }
 
-const handedOut = new Set<number>();
+/** One file per port that a living process was given; a folder per user, as others could not write there. */
+const RESERVATIONS = join(tmpdir(), `financial-accounts-ports-${process.getuid?.() ?? 'any'}`);
 
-/** A free loopback port; never the same twice in one process. */
+/** A free loopback port; never one that this or another living process was given, even while its server is down. */
 export async function freePort(): Promise<number> {
+  mkdirSync(RESERVATIONS, { recursive: true });
   for (let attempt = 0; attempt < 200; attempt += 1) {
     const port = FREE_PORT_MIN + Math.floor(Math.random() * (FREE_PORT_MAX - FREE_PORT_MIN + 1));
-    if (handedOut.has(port)) continue;
-    handedOut.add(port);
-    if (await isPortFree(port)) return port;
+    if (reserve(port) && (await isPortFree(port))) return port;
   }
   throw new Error(`No free port between ${FREE_PORT_MIN} and ${FREE_PORT_MAX} on ${LOOPBACK}.`);
+}
+
+function reserve(port: number): boolean {
+  const file = join(RESERVATIONS, String(port));
+  if (claim(file)) return true;
+  if (isRunning(ownerOf(file))) return false;
+  rmSync(file, { force: true });
+  return claim(file);
+}
+
+function claim(file: string): boolean {
+  try {
+    writeFileSync(file, String(process.pid), { flag: 'wx' });
+    return true;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+/** Not a number while its owner is still writing it. */
+function ownerOf(file: string): number {
+  try {
+    return Number.parseInt(readFileSync(file, 'utf8'), 10);
+  } catch {
+    return Number.NaN;
+  }
+}
+
+function isRunning(pid: number): boolean {
+  if (Number.isNaN(pid)) return true;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+  }
 }
