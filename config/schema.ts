@@ -7,6 +7,7 @@ import { checkText } from '../domain/frame/parties/names.ts';
 import { isLocalTime, isZone } from '../domain/frame/time/zones.ts';
 import { parseRatio } from '../domain/ledger/fees.ts';
 import { COMPLIANCE_MODES, parseAuthorizationRule } from '../domain/outgoing-transfers/requirement-rules.ts';
+import { BANK_ACCOUNT_IDENTIFIERS } from '../domain/providers/schemes.ts';
 
 /** The schema of the configuration file. Amounts are decimal text, never floats. */
 const code = v.pipe(v.string(), v.regex(/^[a-z0-9][a-z0-9-]{0,39}$/, 'must be lower-case letters, digits and dashes'));
@@ -61,7 +62,7 @@ const scheme = v.strictObject({
   currencies: v.optional(v.array(currency)),
   destinationCountries: v.optional(v.array(country)),
   cutOff: v.nullable(time),
-  accountsNamedBy: v.optional(v.nullable(v.picklist(['iban', 'bic'], 'must be iban or bic')), null),
+  accountsNamedBy: v.optional(v.nullable(v.picklist(BANK_ACCOUNT_IDENTIFIERS, 'must be iban, bic or sort-code')), null),
   cutOffByCurrency: v.optional(v.record(currency, time), {}),
   opensAt: v.optional(v.nullable(time), null),
   calendars: v.array(code),

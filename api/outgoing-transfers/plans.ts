@@ -3,11 +3,14 @@ import type { Reader, Transaction } from '../../db/driver/client.ts';
 import { createOutgoingTransfer, createWithoutLocks, readTransferFacts } from '../../db/outgoing-transfers/creation.ts';
 import { openOutgoingTransfer, type TransferFacts } from '../../db/outgoing-transfers/transfer-facts.ts';
 import { DomainError } from '../../domain/frame/errors.ts';
-import { isReviewedOnArrival } from '../../domain/outgoing-transfers/requirement-rules.ts';
+import { availableMinor } from '../../domain/ledger/ledger.ts';
+import { foreseenRequirements, isReviewedOnArrival } from '../../domain/outgoing-transfers/requirement-rules.ts';
 import {
   newOutgoingTransfer,
   presentOutgoingTransfer,
   presentPlannedTransfer,
+  presentRequirements,
+  totalMinor,
 } from '../../domain/outgoing-transfers/rows.ts';
 import { claimedKey, openIdempotently } from '../frame/requests/idempotency.ts';
 import type { RenderedAnswer } from '../frame/route.ts';
@@ -83,14 +86,24 @@ async function createTransfer(
 ): Promise<PostAnswer> {
   const decided = await findClientAndDecide(tx, order, facts);
   if (body.workflow.dryRun === true) {
-    const planned = presentPlannedTransfer(plannedTransfer(order, decided));
-    return { status: 200, data: { outgoingTransfer: planned } };
+    return { status: 200, data: { outgoingTransfer: presentDryRun(order, decided) } };
   }
   const transfer = requestedTransfer(order, decided);
   const isReviewed = isReviewedOnArrival(services.configuration, body.data.outgoingTransfer.currency);
   const receiver = decided.receiver === null ? null : { account: decided.receiver, isReviewed };
   const created = createOutgoingTransfer(tx, transfer, receiver, decided.accounts, services.configuration);
   return { data: { outgoingTransfer: presentOutgoingTransfer(created) } };
+}
+
+/** The transfer that would be created, with its requirements as each would come out now. */
+function presentDryRun(order: TransferOrder, decided: DecidedTransfer) {
+  const planned = plannedTransfer(order, decided);
+  const requirements = foreseenRequirements(planned, {
+    immediate: decided.plan.immediate,
+    totalMinor: totalMinor(planned),
+    availableMinor: availableMinor(decided.source),
+  });
+  return { ...presentPlannedTransfer(planned), requirementConfiguration: presentRequirements(requirements) };
 }
 
 /** Decides the transfer; throws the refusal. */

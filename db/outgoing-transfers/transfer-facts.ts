@@ -33,7 +33,6 @@ type LockedAccountText = Omit<LockedAccount, Minor | 'partyAccountId'> &
 export interface BankAccountText extends PlanBankAccount {
   readonly accountHolderName: string;
   readonly alias: string | null;
-  readonly accountNumber: string | null;
   readonly fullName: string;
   readonly identity: Readonly<Record<string, unknown>> | null;
   readonly address: Readonly<Record<string, unknown>> | null;
@@ -82,7 +81,7 @@ export function destinationOf(read: BankAccountText): DestinationBankAccount {
   const { id, beneficiaryId, clientId, status, country, currency, fullName, identity, address, title } = read;
   const { accountHolderName, alias, accountNumber, iban, routingCodes } = read;
   return {
-    account: { id, beneficiaryId, clientId, status, country, currency, iban, routingCodes },
+    account: { id, beneficiaryId, clientId, status, country, currency, accountNumber, iban, routingCodes },
     beneficiary: {
       fullName,
       identity,

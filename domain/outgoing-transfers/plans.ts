@@ -44,6 +44,7 @@ export interface PlanBankAccount {
   readonly status: string;
   readonly country: string;
   readonly currency: string;
+  readonly accountNumber: string | null;
   readonly iban: string | null;
   readonly routingCodes: Readonly<Record<string, string>> | null;
 }

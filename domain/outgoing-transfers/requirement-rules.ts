@@ -70,6 +70,23 @@ export function startingRequirements(
   };
 }
 
+/**
+ * The requirements of a transfer that is not created: each as it would come out now. An authorization or a review that is
+ * needed remains unchecked, and the money is compared all the same; both wait for the date.
+ */
+export function foreseenRequirements(
+  starting: Requirements,
+  transfer: { readonly immediate: boolean; readonly totalMinor: bigint; readonly availableMinor: bigint },
+): Requirements {
+  if (!transfer.immediate) return starting;
+  const isCovered = transfer.availableMinor >= transfer.totalMinor;
+  return {
+    ...starting,
+    transferDateStatus: 'fulfilled',
+    balanceCheckStatus: isCovered ? 'fulfilled' : 'not-fulfilled',
+  };
+}
+
 /** Whether an incoming transfer is reviewed before the receiver gets the money. */
 export function isReviewedOnArrival({ compliance }: Pick<RequirementRules, 'compliance'>, currency: string): boolean {
   return ruleFor(compliance.incoming, currency) !== 'none';

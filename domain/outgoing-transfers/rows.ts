@@ -246,7 +246,7 @@ export function outgoingTransferEventData(transfer: OutgoingTransfer): Readonly<
 
 type PlannedTransfer = Omit<OutgoingTransferRecord, 'id' | 'status' | 'transactionNumber' | LaterOutgoingField>;
 
-/** The fields of a transfer before it exists; a dry run returns only these (specification 4.9). */
+/** The fields of a transfer before it exists, as a dry run shows them with the requirements (specification 4.9). */
 export function presentPlannedTransfer(transfer: PlannedTransfer) {
   const { currency, amountMinor, feeMinor } = transfer;
   return {
@@ -290,11 +290,11 @@ export function presentOutgoingTransfer(transfer: OutgoingTransferRecord) {
     incomingTransferId: transfer.incomingTransferId,
     serviceProviderId: transfer.serviceProviderId,
     serviceProviderReference: transfer.serviceProviderReference,
-    requirementConfiguration: {
-      transferDateStatus: transfer.transferDateStatus,
-      complianceCheckStatus: transfer.complianceCheckStatus,
-      balanceCheckStatus: transfer.balanceCheckStatus,
-      authorizationStatus: transfer.authorizationStatus,
-    },
+    requirementConfiguration: presentRequirements(transfer),
   };
+}
+
+export function presentRequirements(of: Requirements) {
+  const { transferDateStatus, complianceCheckStatus, balanceCheckStatus, authorizationStatus } = of;
+  return { transferDateStatus, complianceCheckStatus, balanceCheckStatus, authorizationStatus };
 }

@@ -23,7 +23,7 @@ export function checkScheme(request: TransferRequest, bankAccount: PlanBankAccou
 
 /** A scheme that identifies accounts by IBAN pays where the IBAN says, whatever country the record has. */
 function checkBankData(request: TransferRequest, bankAccount: PlanBankAccount, { schemes }: PlanFacts): void {
-  const { id, iban, routingCodes, country } = bankAccount;
+  const { id, iban, accountNumber, routingCodes, country } = bankAccount;
   const scheme = request.scheme ?? '';
   const needed = schemes.accountsAreNamedBy(request);
   const field = 'destination.beneficiaryBankAccountId';
@@ -38,6 +38,11 @@ function checkBankData(request: TransferRequest, bankAccount: PlanBankAccount, {
   }
   if (needed === 'bic' && routingCodes?.bic === undefined) {
     throw unavailable(field, id, `${scheme} pays to a bank by its BIC, which the bank account has not.`);
+  }
+  const hasSortCode = routingCodes?.['sort-code'] !== undefined && accountNumber !== null;
+  if (needed === 'sort-code' && !hasSortCode && !iban?.startsWith('GB')) {
+    const message = `${scheme} pays to a sort code and account number, or a British IBAN, which the bank account has not.`;
+    throw unavailable(field, id, message);
   }
 }
 

@@ -8,6 +8,10 @@ export const INTERNAL_SCHEME = 'internal';
 /** The horizon of `unavailableDates`, today included. */
 export const AVAILABILITY_DAYS = 365;
 
+/** `sort-code`: a sort code with an account number, or a British IBAN, which contains both. */
+export const BANK_ACCOUNT_IDENTIFIERS = ['iban', 'bic', 'sort-code'] as const;
+export type BankAccountIdentifier = (typeof BANK_ACCOUNT_IDENTIFIERS)[number];
+
 /** An operator's configuration of a payment scheme. Times are in the scheme's own zone. */
 export interface SchemeRule {
   readonly zone: string;
@@ -18,7 +22,7 @@ export interface SchemeRule {
   /** Null if the scheme never closes; it then has no calendar, and its day ends at midnight. */
   readonly cutOff: LocalTime | null;
   /** The identifier that the scheme requires of a bank account; null if any account number will do. */
-  readonly accountsNamedBy: 'iban' | 'bic' | null;
+  readonly accountsNamedBy: BankAccountIdentifier | null;
   readonly cutOffByCurrency: Readonly<Record<string, LocalTime>>;
   /** When a day's releases may start; null is midnight. */
   readonly opensAt: LocalTime | null;

@@ -33,11 +33,11 @@ test(
   TIMEOUT_MS,
 );
 
-test('of any two things that are wrong with a request the one that comes first in the order is answered, on every way', async () => {
+test('of any two things that are wrong with a request the one that comes first in the order is answered, on every way and as a dry run', async () => {
   const pairs = (['internal', 'external'] as const).flatMap((scope) => casesWithTwoFaults(scope));
-  expect(pairs.length).toBeGreaterThan(120);
+  expect(pairs.length).toBe(230);
   const cases = pairs.map(({ case: of }) => of);
-  const differences = await differencesIn(service, cases, (index) => pairs[index]?.faults ?? '');
+  const differences = await differencesIn(service, cases, (index) => pairs[index]?.faults ?? '', 1);
   expect(differences.slice(0, 20), `${differences.length} differences`).toEqual([]);
   const refusals = new Set(cases.map((of) => expectedRefusal(stageIds(of))?.code ?? 'accepted'));
   expect([...refusals].sort()).toEqual(EVERY_REFUSAL);
@@ -53,6 +53,7 @@ const EVERY_REFUSAL = [
   'common.coding.internal.record_not_found',
   'common.validation.field_required',
   'transfer.amount.limit_exceeded',
+  'transfer.attribute.invalid',
   'transfer.client.mismatch',
   'transfer.date.invalid',
   'transfer.scheme.unavailable',

@@ -124,7 +124,8 @@ function beneficiaryRow({ case: of, beneficiary, payer, receiver }: Staged): Jso
 }
 
 function bankAccountRow({ case: { bankAccount }, beneficiary, bankAccount: id }: Staged): Json {
-  const { status, country, currency, iban, bic } = bankAccount;
+  const { status, country, currency, iban, bic, sortCode } = bankAccount;
+  const codes = { bic, 'sort-code': sortCode };
   return {
     id,
     beneficiary_id: beneficiary,
@@ -134,7 +135,7 @@ function bankAccountRow({ case: { bankAccount }, beneficiary, bankAccount: id }:
     currency,
     account_number: iban === null ? '31926819' : null,
     iban,
-    routing_codes: bic === null ? {} : { bic },
+    routing_codes: Object.fromEntries(Object.entries(codes).filter(([, code]) => code !== null)),
     revision: 1,
     created_at: '2027-06-01',
   };

@@ -36,6 +36,7 @@ interface BankAccountCase {
   readonly country: string;
   readonly iban: string | null;
   readonly bic: string | null;
+  readonly sortCode: string | null;
 }
 
 export interface TransferCase {
@@ -49,6 +50,8 @@ export interface TransferCase {
   readonly reason: 'none' | 'known' | 'unknown';
   readonly currency: Currency;
   readonly scheme: string;
+  /** A scheme attribute that no transfer of these currencies has. */
+  readonly strangeAttribute: boolean;
   readonly amountMinor: number;
   readonly feeRatio: string | null;
   readonly transferDate: string | null;
@@ -89,8 +92,16 @@ const OFFERED: Readonly<Record<Currency, readonly string[]>> = {
   NOK: ['swift'],
   CAD: ['swift'],
 };
+const TOO_MUCH: Readonly<Record<Currency, number>> = {
+  GBP: 100_000_001,
+  EUR: 100_000_000_000,
+  CHF: 100_000_001,
+  NOK: 100_000_001,
+  CAD: 100_000_001,
+};
 const STERLING_COUNTRIES = ['GB', 'GG', 'IM', 'JE'];
-const SEPA_LIMIT_MINOR: Readonly<Record<string, number>> = { 'faster-payments': 100_000_000 };
+const LIMIT_MINOR: Readonly<Record<string, number>> = { 'faster-payments': 100_000_000, sepa: 99_999_999_999 };
+const STRANGE_ATTRIBUTE = 'trade-order-id';
 const REASON_OF_CHINA = '22a44cc8-b2c6-555a-87be-ad49f61e0340';
 
 const FAULTS = { none: 5, one: 5, several: 3 };
@@ -121,7 +132,7 @@ export function drawCase(random: Random): TransferCase {
   };
   const country = currency === 'GBP' ? 'GB' : random.pick(['DE', 'FR']);
   const elsewhere = wrong() ? random.pick(['TR', 'CN', 'US']) : country;
-  const national = currency === 'GBP' ? IBANS.GB : random.pick([IBANS.DE, IBANS.FR]);
+  const national = currency === 'GBP' ? random.pick([IBANS.GB, null]) : random.pick([IBANS.DE, IBANS.FR]);
   const iban = wrong() ? random.pick([IBANS.TR, null]) : national;
   const reasonless = elsewhere !== 'CN';
   const usual = random.pick(['none', 'today', 'weekend', 'last'] as const);
@@ -140,11 +151,13 @@ export function drawCase(random: Random): TransferCase {
       country: elsewhere,
       iban,
       bic: wrong() ? null : 'DEUTDEFF',
+      sortCode: currency !== 'GBP' || wrong() ? null : '601613',
     },
     reason: wrong() ? 'unknown' : reasonless && scope === 'external' ? 'none' : random.pick(['none', 'known'] as const),
     currency,
     scheme: wrong() ? random.pick(SCHEMES[currency]) : random.pick(OFFERED[currency]),
-    amountMinor: random.pick([1, 2_500, 5_000, 9_999, 10_000, wrong() ? 100_000_001 : 10_001]),
+    strangeAttribute: scope === 'external' && wrong(),
+    amountMinor: random.pick([1, 2_500, 5_000, 9_999, 10_000, wrong() ? TOO_MUCH[currency] : 10_001]),
     feeRatio: random.chance(0.4) ? random.pick(['0.0001', '0.01', '0']) : null,
     transferDate: DATES[wrong() ? random.pick(['past', 'late'] as const) : usual],
   };
@@ -184,7 +197,7 @@ export function mainAccountIdOf(id: string): string {
 }
 
 export function requestOf(staged: Staged, change: Json = {}, workflow: Json = {}): Json {
-  const { scope, scheme, currency, amountMinor, feeRatio, reason, transferDate } = staged.case;
+  const { scope, scheme, currency, amountMinor, feeRatio, reason, transferDate, strangeAttribute } = staged.case;
   const internal = scope === 'internal';
   const reasonId = { none: undefined, known: REASON_OF_CHINA, unknown: uuidFromName('unknown', REASON_OF_CHINA) };
   const outgoingTransfer = {
@@ -196,6 +209,7 @@ export function requestOf(staged: Staged, change: Json = {}, workflow: Json = {}
     transferDate: transferDate ?? undefined,
     transferReasonId: reasonId[reason],
     description: 'A case',
+    schemeAttributes: strangeAttribute ? { [STRANGE_ATTRIBUTE]: '1' } : undefined,
     source: { type: 'client-account', accountId: staged.source },
     destination: internal
       ? { type: 'client-account', accountId: staged.destination }
@@ -282,24 +296,26 @@ export const REFUSALS: Readonly<Record<string, Rule>> = {
   'a scheme that does not go there': (s) => {
     const { scheme, currency, bankAccount } = s.case;
     if (isInternal(s)) return null;
-    const sterling = scheme === 'faster-payments' || scheme === 'chaps';
     const offered = OFFERED[currency].includes(scheme);
-    const target2 = scheme === 'target2' && ['TR', 'CN', 'US'].includes(bankAccount.country);
-    const reaches = !(sterling && !STERLING_COUNTRIES.includes(bankAccount.country)) && !target2;
+    const reaches = !isSterling(scheme) || STERLING_COUNTRIES.includes(bankAccount.country);
     return when(!offered || !reaches, 422, 'transfer.scheme.unavailable', 'scheme', scheme);
   },
   'bank data that the scheme cannot use': (s) => {
     const { scheme, bankAccount } = s.case;
     if (isInternal(s)) return null;
-    const sepa = scheme === 'sepa' || scheme === 'sepa-instant';
+    const { iban, bic, sortCode } = bankAccount;
+    const byIban = scheme === 'sepa' || scheme === 'sepa-instant' || scheme === 'target2';
+    // Without an IBAN, the account has a number.
+    const isBritish = iban === null ? sortCode !== null : iban.startsWith('GB');
     const unusable =
-      (scheme === 'swift' && bankAccount.bic === null) ||
-      (sepa && (bankAccount.iban === null || bankAccount.iban.startsWith('TR')));
+      (scheme === 'swift' && bic === null) ||
+      (isSterling(scheme) && !isBritish) ||
+      (byIban && (iban === null || iban.startsWith('TR')));
     return when(unusable, 422, 'transfer.scheme.unavailable', BANK_ACCOUNT, s.bankAccount);
   },
   'more than the scheme carries': (s) => {
     const { scheme, amountMinor } = s.case;
-    const above = !isInternal(s) && amountMinor > (SEPA_LIMIT_MINOR[scheme] ?? Number.POSITIVE_INFINITY);
+    const above = !isInternal(s) && amountMinor > (LIMIT_MINOR[scheme] ?? Number.POSITIVE_INFINITY);
     return when(above, 422, 'transfer.amount.limit_exceeded', 'amount', scheme);
   },
   'no reason where one is needed': (s) => {
@@ -307,6 +323,14 @@ export const REFUSALS: Readonly<Record<string, Rule>> = {
     const missing = !isInternal(s) && reason === 'none' && bankAccount.country === 'CN';
     return when(missing, 400, 'common.validation.field_required', 'transferReasonId', '');
   },
+  'an attribute that no transfer has': (s) =>
+    when(
+      !isInternal(s) && s.case.strangeAttribute,
+      400,
+      'transfer.attribute.invalid',
+      `schemeAttributes.${STRANGE_ATTRIBUTE}`,
+      '1',
+    ),
   'a date that cannot be': ({ case: { transferDate } }) =>
     when(
       transferDate === DATES.past || transferDate === DATES.late,
@@ -322,6 +346,10 @@ export const REFUSALS: Readonly<Record<string, Rule>> = {
     return when(short, 422, 'account.balance.insufficient', 'source.accountId', s.source);
   },
 };
+
+function isSterling(scheme: string): boolean {
+  return scheme === 'faster-payments' || scheme === 'chaps';
+}
 
 /** While its main account is not active, a sub-account neither sends nor receives. */
 function statusForPayments({ status, mainStatus }: AccountCase): Status {
@@ -357,10 +385,12 @@ const FLAWLESS: TransferCase = {
     country: 'DE',
     iban: IBANS.DE,
     bic: 'DEUTDEFF',
+    sortCode: null,
   },
   reason: 'none',
   currency: 'EUR',
   scheme: 'sepa',
+  strangeAttribute: false,
   amountMinor: 5_000,
   feeRatio: null,
   transferDate: null,
@@ -401,29 +431,40 @@ const BREAKING: Readonly<Record<string, (of: TransferCase) => TransferCase>> = {
     ...of,
     bankAccount: { ...of.bankAccount, iban: IBANS.TR, bic: null },
   }),
-  'more than the scheme carries': (of) => ({
-    ...of,
-    currency: 'GBP',
-    scheme: 'faster-payments',
-    amountMinor: 100_000_001,
-    source: { ...of.source, currency: 'GBP', postedMinor: 200_000_000 },
-    destination: { ...of.destination, currency: 'GBP' },
-    bankAccount: { ...of.bankAccount, currency: 'GBP', country: 'GB', iban: IBANS.GB },
-  }),
+  'more than the scheme carries': (of) => ({ ...of, amountMinor: TOO_MUCH.EUR }),
   'no reason where one is needed': (of) => ({ ...of, bankAccount: { ...of.bankAccount, country: 'CN' } }),
+  'an attribute that no transfer has': (of) => ({ ...of, strangeAttribute: of.scope === 'external' }),
   'a date that cannot be': (of) => ({ ...of, transferDate: DATES.past }),
   'money that is not there': (of) => ({ ...of, source: { ...of.source, postedMinor: 0 } }),
 };
 
-/** Every pair of faults that a request of the scope can have. */
+/** A transfer that a scheme does not carry to its country, and of which it carries no such amount anywhere. */
+const FAR_AND_TOO_MUCH: TransferCase = {
+  ...FLAWLESS,
+  scope: 'external',
+  source: { ...account(true), currency: 'GBP' },
+  bankAccount: { ...FLAWLESS.bankAccount, currency: 'GBP', country: 'US' },
+  currency: 'GBP',
+  scheme: 'faster-payments',
+  amountMinor: TOO_MUCH.GBP,
+};
+
+/** Every fault that a request of the scope can have, and every pair of them. */
 export function casesWithTwoFaults(scope: TransferCase['scope']): { case: TransferCase; faults: string }[] {
-  const names = Object.keys(BREAKING);
-  return names.flatMap((first, index) =>
-    names.slice(index).flatMap((second) => {
-      const of = [first, second].reduce((broken, name) => BREAKING[name]?.(broken) ?? broken, { ...FLAWLESS, scope });
-      const staged = stageIds(of);
-      const together = [first, second].every((name) => REFUSALS[name]?.(staged) != null);
-      return together ? [{ case: of, faults: `${scope}: ${first}, ${second}` }] : [];
+  const flawless = { ...FLAWLESS, scope };
+  const breaking = Object.entries(BREAKING).filter(([name, fault]) => has(fault(flawless), name));
+  return breaking.flatMap(([first, firstFault], index) =>
+    breaking.slice(index).flatMap(([second, secondFault]) => {
+      const both = [secondFault(firstFault(flawless)), FAR_AND_TOO_MUCH];
+      const of = both.find((one) => has(one, first) && has(one, second));
+      // A reason is either missing or unknown.
+      if (first === 'unknown reason' && second === 'no reason where one is needed') return [];
+      if (of === undefined) throw new Error(`no request has both ${first} and ${second}`);
+      return [{ case: of, faults: `${scope}: ${first}, ${second}` }];
     }),
   );
+}
+
+function has(of: TransferCase, fault: string): boolean {
+  return REFUSALS[fault]?.(stageIds(of)) != null;
 }

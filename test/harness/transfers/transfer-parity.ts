@@ -39,7 +39,7 @@ const BATCH = 240;
 const BATCHES_AT_ONCE = 2;
 /** APIs whose requests come one after another, so that each is alone in its statement. */
 const LANES = 4;
-/** Every so many cases are tried as a dry run too, which costs as much as a transfer. */
+/** Of random cases, because a dry run costs as much as a transfer. */
 const DRY_RUN_OF_CASES = 8;
 
 export interface ParityService {
@@ -119,7 +119,12 @@ export async function randomDifferences(
     for (const start of starts) {
       const random = randomFrom(seed + start);
       const cases = Array.from({ length: Math.min(BATCH, count - start) }, () => drawCase(random));
-      const found = await differencesIn(service, cases, (index) => `seed ${seed}, case ${start + index}`);
+      const found = await differencesIn(
+        service,
+        cases,
+        (index) => `seed ${seed}, case ${start + index}`,
+        DRY_RUN_OF_CASES,
+      );
       for (const difference of found) report(difference);
       differences.push(...found);
       compared += cases.length;
@@ -253,8 +258,8 @@ interface Situation extends Watched {
   readonly sent: readonly Sent[];
 }
 
-function situationsOf(of: TransferCase, index: number): readonly Situation[] {
-  const dryRun = index % DRY_RUN_OF_CASES === 0 ? (['dry run'] as const) : [];
+function situationsOf(of: TransferCase, isTriedFirst: boolean): readonly Situation[] {
+  const dryRun = isTriedFirst ? (['dry run'] as const) : [];
   const [first, ...others] = waysOf(of);
   const isRefused = expectedRefusal(stageIds(of)) !== null;
   const groups = isRefused
@@ -276,13 +281,14 @@ interface Outcome {
   readonly observed: Observed;
 }
 
-/** Disagreements between the ways of each case, or with the rules. */
+/** Disagreements between the ways of each case, or with the rules. Every so many cases are tried as a dry run too. */
 export async function differencesIn(
   service: ParityService,
   cases: readonly TransferCase[],
   where: (index: number) => string,
+  dryRunOfCases: number,
 ): Promise<string[]> {
-  const situations = cases.map(situationsOf);
+  const situations = cases.map((of, index) => situationsOf(of, index % dryRunOfCases === 0));
   await stageAll(
     service.api,
     situations.flat().map(({ staged }) => staged),
@@ -347,7 +353,15 @@ function differencesBetween(outcomes: readonly Outcome[], { staged }: Situation)
   const [first, ...others] = outcomes.filter(({ way }) => way !== 'dry run');
   if (first === undefined) throw new Error('every case goes some way');
   compare('by the rules', refusalOf(first.answer), expectedRefusalNamed(staged));
-  if (dryRun !== undefined) compare('dry run', planned(dryRun.answer), planned(first.answer));
+  if (dryRun !== undefined) {
+    compare('dry run', planned(dryRun.answer), planned(first.answer));
+    if (first.answer.status === 201) {
+      const { outgoingTransfer } = JSON.parse(first.answer.text).data;
+      compare('requirements of the dry run', requirementsOf(dryRun.answer), foreseen(staged.case, outgoingTransfer));
+      const [row] = JSON.parse(first.observed.traces).outgoing;
+      if (isDecidedAtOnce(row)) compare('requirements', requirementsOf(dryRun.answer), requirementsOfRow(row));
+    }
+  }
   for (const { way, answer, kept, observed } of others) {
     compare(`${way}, answer`, answer, first.answer);
     compare(`${way}, answer to a repetition`, kept, first.kept);
@@ -410,6 +424,32 @@ const OF_EXISTING_ALONE = new Set([
   'serviceProviderReference',
   'requirementConfiguration',
 ]);
+
+function requirementsOf({ text }: Answer): Json {
+  return JSON.parse(text).data.outgoingTransfer.requirementConfiguration;
+}
+
+/** By the decisions: what a dry run says of each requirement, given what its creation answers. */
+function foreseen(of: TransferCase, { transferDate, totalAmount, requirementConfiguration }: Json): Json {
+  if (transferDate > TODAY) return requirementConfiguration;
+  const isCovered = of.source.postedMinor >= Math.round(totalAmount * 100);
+  const balanceCheckStatus = isCovered ? 'fulfilled' : 'not-fulfilled';
+  return { ...requirementConfiguration, transferDateStatus: 'fulfilled', balanceCheckStatus };
+}
+
+/** Neither a review nor an account kept its creation from looking at date and balance. */
+function isDecidedAtOnce({ waiting_for: waitingFor }: Json): boolean {
+  return waitingFor !== 'compliance' && waitingFor !== 'account';
+}
+
+function requirementsOfRow(row: Json): Json {
+  return {
+    transferDateStatus: row.transfer_date_status,
+    complianceCheckStatus: row.compliance_check_status,
+    balanceCheckStatus: row.balance_check_status,
+    authorizationStatus: row.authorization_status,
+  };
+}
 
 /** A dry run gets the creation's refusal, or the transfer without the fields that only an existing one has. */
 function planned(answer: Answer): unknown {
