@@ -882,7 +882,7 @@ export interface OutgoingTransfer {
   readonly incomingTransferId?: string | null;
   readonly serviceProviderId?: Text | null;
   readonly serviceProviderReference?: Text | null;
-  readonly requirementConfiguration?: RequirementConfiguration;
+  readonly requirementConfiguration: RequirementConfiguration;
   readonly beneficiary: OutgoingTransferBeneficiary | null;
 }
 

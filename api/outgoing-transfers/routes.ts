@@ -59,7 +59,7 @@ const postOutgoingTransfer = route(
     operationId: 'createOutgoingTransfer',
     summary: 'Send money',
     description:
-      'An internal transfer that can settle at once is settled before the answer, which shows it as created. A workflow processes every other transfer. With `workflow.dryRun` nothing is created: the request is validated and its fee calculated.',
+      'An internal transfer that can settle at once is settled before the answer, which shows it as created. A workflow processes every other transfer. With `workflow.dryRun` nothing is created: the request is validated, its fee calculated, and each requirement shown as it would come out now.',
     tag: TAG,
     roles: ['operator'],
     workflows: { 'client.direct': postTransferWorkflow },

@@ -186,16 +186,14 @@ export const outgoingTransferShown = named(
     incomingTransferId: optional(nullable(uuid())),
     serviceProviderId: optional(nullable(text(140))),
     serviceProviderReference: optional(nullable(text(140))),
-    requirementConfiguration: optional(
-      named(
-        'RequirementConfiguration',
-        fields({
-          transferDateStatus: picklist(checked),
-          complianceCheckStatus: picklist([...checked, 'not-required']),
-          balanceCheckStatus: picklist(checked),
-          authorizationStatus: picklist([...checked, 'not-required']),
-        }),
-      ),
+    requirementConfiguration: named(
+      'RequirementConfiguration',
+      fields({
+        transferDateStatus: picklist(checked),
+        complianceCheckStatus: picklist([...checked, 'not-required']),
+        balanceCheckStatus: picklist(checked),
+        authorizationStatus: picklist([...checked, 'not-required']),
+      }),
     ),
   }),
 );
