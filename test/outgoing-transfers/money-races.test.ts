@@ -17,7 +17,10 @@ import { type Json, startApi, type TestApi } from '../harness/api.ts';
 import { TESTER } from '../harness/audit.ts';
 import { type BuiltInAccounts, builtInAccounts, OPENED } from '../harness/built-in-accounts.ts';
 import { type MoneyWorld, moneyWorld } from '../harness/money.ts';
+import { randomFrom, seedOr } from '../harness/random.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';
+import { modes } from '../harness/transfers/reviews.ts';
+import { raceTransfers } from '../harness/transfers/transfer-races.ts';
 
 // Concurrent changes to the same money, and provider reports about money that is not theirs.
 
@@ -393,3 +396,31 @@ test('a payment returned to a closed account cannot be returned again: it has no
     code: 'common.state.illegal_transition',
   });
 });
+
+/** By hand: RACING_TRANSFERS=1000, and SEED to repeat a run. */
+const RACING = Number(process.env.RACING_TRANSFERS ?? 60);
+const firstSeed = seedOr(1 + Math.floor(Math.random() * 1e9));
+
+test.each([firstSeed, firstSeed + 1, firstSeed + 2])(
+  `whatever happens to ${RACING} transfers at once, each ends legally and no money is lost or made: seed %i`,
+  async (seed) => {
+    const shared = {
+      clockOffset: () => `${Math.round((Date.parse(clock) - Date.now()) / 1000)} seconds`,
+      users: api.users,
+    };
+    const authorize = { env: { AUTHORIZATION_RULE: 'always' } };
+    const reviewing = await startApi(database, {
+      ...shared,
+      configuration: modes('external', 'external', { prices: [] }),
+    });
+    const others = [
+      await startApi(database, { ...shared, ...authorize }),
+      await startApi(database, { ...shared, configuration: modes('none', 'external', { prices: [] }) }),
+      await startApi(database, { ...shared, configuration: modes('external', 'none', { prices: [] }) }),
+      await startApi(database, { ...shared, ...authorize, configuration: modes('none', 'external', { prices: [] }) }),
+    ];
+    await raceTransfers({ plain: api, others: [...others, reviewing], reviewing }, randomFrom(seed), RACING);
+    for (const other of [...others, reviewing]) await other.stop();
+  },
+  30_000 + RACING * 1_000,
+);

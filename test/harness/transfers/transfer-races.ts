@@ -1,0 +1,372 @@
+import { expect } from 'vitest';
+import type { Transaction } from '../../../db/driver/client.ts';
+import { admitWaitingTransfers } from '../../../db/outgoing-transfers/admissions.ts';
+import {
+  failOutgoingTransfer,
+  moveToNextWindow,
+  requestLookUp,
+  retrySubmission,
+} from '../../../db/outgoing-transfers/operator-commands.ts';
+import {
+  advanceOutgoingTransfer,
+  applyPaymentReport,
+  recordLookUp,
+  recordSubmission,
+} from '../../../db/outgoing-transfers/outgoing-transfers.ts';
+import { DomainError } from '../../../domain/frame/errors.ts';
+import { asId, type OutgoingTransferId } from '../../../domain/frame/ids.ts';
+import type { LookedUpPayment } from '../../../domain/outgoing-transfers/changes.ts';
+import type { PaymentOutcome } from '../../../domain/outgoing-transfers/reports.ts';
+import type { Called, Json, TestApi } from '../api.ts';
+import { TESTER } from '../audit.ts';
+import { builtInAccounts } from '../built-in-accounts.ts';
+import { moneyWorld } from '../money.ts';
+import type { Random } from '../random.ts';
+import { reviews } from './reviews.ts';
+
+/**
+ * Transfers of every kind to which everything that can happen to a transfer happens at random instants: by callers, approvers, reviewers,
+ * operators, the provider and the steps of the workflow. In the end each is settled, and what is left is compared with what happened.
+ */
+
+const CONCURRENT = 16;
+const EVENTS_OF_EACH = 6;
+const TOMORROW = '2027-06-17';
+const WORDS: readonly PaymentOutcome[] = ['released', 'completed', 'failed', 'returned'];
+const RESULTS = ['all-passed', 'soft-stop', 'hard-stop', 'hard-stop-accepted', 'hard-stop-rejected'];
+
+interface RacingAccount {
+  readonly id: string;
+  readonly clientId: string;
+  readonly ledgerNumber: string;
+  readonly kind: 'built-in' | 'plug-in' | 'receiver';
+  /** In minor units, as far as it came from outside. */
+  credited: number;
+}
+
+interface Racing {
+  readonly id: OutgoingTransferId;
+  readonly account: RacingAccount;
+  readonly incomingTransferId: string | null;
+  readonly amountMinor: number;
+}
+
+/** The rules differ by API: `plain` has none, the others authorize, review, or both. */
+export interface RaceApis {
+  readonly plain: TestApi;
+  readonly others: readonly TestApi[];
+  /** Whose callers may decide every review. */
+  readonly reviewing: TestApi;
+}
+
+/** Creates `count` transfers, races and settles them; the ledger is for the caller to check. */
+export async function raceTransfers(apis: RaceApis, random: Random, count: number): Promise<void> {
+  const race = new Race(apis, random);
+  await race.open();
+  const transfers = await race.create(count);
+  expect(transfers.length).toBeGreaterThan(count / 2);
+  await race.run(transfers.flatMap((transfer) => race.happeningsOf(transfer)));
+  await race.run(transfers.map((transfer) => () => race.settle(transfer)));
+  for (const transfer of transfers) await race.checkEvents(transfer);
+  await race.checkMoney();
+}
+
+class Race {
+  readonly #api: TestApi;
+  readonly #apis: RaceApis;
+  readonly #random: Random;
+  readonly #accounts: RacingAccount[] = [];
+  #bankAccount = '';
+  #payments = 0;
+
+  constructor(apis: RaceApis, random: Random) {
+    this.#api = apis.plain;
+    this.#apis = apis;
+    this.#random = random;
+  }
+
+  async open(): Promise<void> {
+    const world = moneyWorld(this.#api);
+    const payer = await world.client('Ada');
+    const payee = await world.client('Grace');
+    this.#bankAccount = await world.beneficiary(payer);
+    const read = async (id: string, clientId: string, kind: RacingAccount['kind']) => {
+      const { ledgerNumber } = (await this.#api.call('GET', `/accounts/${id}`)).body.data.account;
+      this.#accounts.push({ id, clientId, ledgerNumber, kind, credited: 0 });
+    };
+    for (let number = 0; number < 3; number += 1) {
+      await read((await builtInAccounts(this.#api).opened(payer)).id, payer, 'built-in');
+      await read(await world.account(payer), payer, 'plug-in');
+      await read(await world.account(payee), payee, 'receiver');
+    }
+    for (const account of this.#accounts) await this.#credit(account, 15_000);
+  }
+
+  async create(count: number): Promise<Racing[]> {
+    const made: Racing[] = [];
+    const orders = Array.from({ length: count }, () => this.#order());
+    await this.run(
+      orders.map(({ by, account, body }) => async () => {
+        const answer = await by.call('POST', '/outgoing-transfers', body);
+        // An internal one without the money.
+        if (answer.body.code === 'account.balance.insufficient') return;
+        expect(answer.status, answer.text).toBe(201);
+        const { id, incomingTransferId, amount } = answer.body.data.outgoingTransfer;
+        made.push({ id, account, incomingTransferId, amountMinor: Math.round(amount * 100) });
+      }),
+    );
+    return made;
+  }
+
+  #order() {
+    const random = this.#random;
+    const account = random.pick(this.#accounts.filter(({ kind }) => kind !== 'receiver'));
+    const isInternal = random.chance(0.3);
+    const receiver = random.pick(this.#accounts.filter(({ kind }) => kind === 'receiver'));
+    const outgoingTransfer = {
+      clientId: account.clientId,
+      currency: 'GBP',
+      amount: random.whole(100, 4_000) / 100,
+      source: { type: 'client-account', accountId: account.id },
+      ...(random.chance(0.1) ? { transferDate: TOMORROW } : {}),
+      ...(isInternal
+        ? { scope: 'internal', destination: { type: 'client-account', accountId: receiver.id } }
+        : {
+            scope: 'external',
+            scheme: random.pick(['faster-payments', 'chaps']),
+            destination: { type: 'beneficiary-bank-account', beneficiaryBankAccountId: this.#bankAccount },
+          }),
+    };
+    const workflow = { code: 'client.direct', pricing: { sourcingMethod: 'explicit' } };
+    const data = { outgoingTransfer, pricing: { type: 'ratio', ratio: random.pick(['0', '0.1']) } };
+    return { by: random.pick([this.#api, ...this.#apis.others]), account, body: { workflow, data } };
+  }
+
+  /** A few of all that may happen to it, in the order in which they are drawn. */
+  happeningsOf(transfer: Racing): (() => Promise<void>)[] {
+    return Array.from({ length: EVENTS_OF_EACH }, () => {
+      const [happening, word, result, number] = [
+        this.#random.weighted(HAPPENINGS),
+        this.#random.pick(WORDS),
+        this.#random.pick(RESULTS),
+        this.#random.whole(0, 3),
+      ];
+      return () => this.#happen(transfer, happening, { word, result, number });
+    });
+  }
+
+  async #happen(transfer: Racing, happening: Happening, drawn: Drawn): Promise<void> {
+    const { id, account, incomingTransferId } = transfer;
+    const { word, result, number } = drawn;
+    const decide = reviews(this.#apis.reviewing).decide;
+    switch (happening) {
+      case 'cancel':
+        return answered(await this.#patch(id, { status: 'cancelled' }));
+      case 'authorize':
+        return answered(
+          await this.#patch(id, { requirementConfiguration: { authorizationStatus: 'fulfilled' } }, 'approver'),
+        );
+      case 'decide':
+        return answered(await decide('outgoing-transfer', id, result));
+      case 'decide about the receiver':
+        if (incomingTransferId !== null) answered(await decide('incoming-transfer', incomingTransferId, result));
+        return;
+      case 'credit':
+        return this.#credit(account, 100 * (number + 1));
+      case 'admit':
+        await this.#transaction((tx) => admitWaitingTransfers(tx, asId(account.id), this.#rules()));
+        return;
+      case 'callback':
+        await this.#transaction((tx) => applyPaymentReport(tx, notice(id), paymentOf(transfer, word), this.#rules()));
+        return;
+      case 'caller’s report':
+        return answered(await this.#patch(id, word === 'returned' ? { returned: true } : { status: word }));
+      case 'look-up':
+        await this.#transaction((tx) =>
+          recordLookUp(tx, id, number, number === 3 ? 'not-found' : paymentOf(transfer, word), this.#rules()),
+        );
+        return;
+      case 'command':
+        return this.#command(id, number);
+      case 'release':
+        return this.#release(transfer, word);
+    }
+  }
+
+  async #command(id: OutgoingTransferId, number: number): Promise<void> {
+    const commands = [
+      (tx: Transaction) => failOutgoingTransfer(tx, { id, reason: 'The client asked for it.' }, this.#rules(), TESTER),
+      (tx: Transaction) => moveToNextWindow(tx, id, this.#rules(), TESTER),
+      (tx: Transaction) => requestLookUp(tx, id, this.#rules(), TESTER),
+      (tx: Transaction) => retrySubmission(tx, id, this.#rules(), TESTER),
+    ];
+    const command = commands[number];
+    if (command === undefined) throw new Error(`no command ${number}`);
+    await this.#transaction(command);
+  }
+
+  /** As its workflow does: what is due, and what the provider answers to that. */
+  async #release(transfer: Racing, word: PaymentOutcome): Promise<void> {
+    const { id } = transfer;
+    const step = await this.#transaction((tx) => advanceOutgoingTransfer(tx, id, this.#rules()));
+    if (step?.do === 'submit') {
+      const report = paymentOf(transfer, word === 'returned' ? 'completed' : word);
+      await this.#transaction((tx) => recordSubmission(tx, id, step.attempt, report, this.#rules()));
+    } else if (step?.do === 'look-up') {
+      await this.#transaction((tx) => recordLookUp(tx, id, step.count, 'not-found', this.#rules()));
+    }
+  }
+
+  /** Ends it, if nothing has ended it yet. */
+  async settle(transfer: Racing): Promise<void> {
+    const { id, account, incomingTransferId } = transfer;
+    const found = await this.#read(id);
+    if (found.status === 'pending') expect((await this.#patch(id, { status: 'cancelled' })).status).toBe(200);
+    if (found.status === 'processing' && found.scope === 'internal') {
+      const answer = await reviews(this.#apis.reviewing).decide(
+        'incoming-transfer',
+        incomingTransferId ?? '',
+        'all-passed',
+      );
+      expect(answer.status, answer.text).toBe(200);
+    } else if (found.status === 'processing' || found.status === 'released') {
+      if (account.kind === 'plug-in') expect((await this.#patch(id, { status: 'completed' })).status).toBe(200);
+      else
+        await this.#transaction((tx) =>
+          applyPaymentReport(tx, notice(id), paymentOf(transfer, 'completed'), this.#rules()),
+        );
+    }
+    expect(['completed', 'cancelled', 'failed']).toContain((await this.#read(id)).status);
+  }
+
+  /** Its events tell one legal story, without a gap, which ends as the transfer has. */
+  async checkEvents({ id }: Racing): Promise<void> {
+    const rows = await this.#api.database.reader.statement<{ first: number; entries: { type: string; data: Json }[] }>(
+      'SELECT first_sequence::integer AS first, entries FROM events WHERE resource_id = $1 ORDER BY first_sequence',
+      [id],
+    );
+    let next = 1;
+    for (const { first, entries } of rows) {
+      expect(first).toBe(next);
+      next += entries.length;
+    }
+    const story = rows.flatMap(({ entries }) => entries.map(({ type }) => type.replace('outgoing-transfer-', '')));
+    expect(story.join(' '), id).toMatch(LEGAL_STORY);
+    const { status, returned } = await this.#read(id);
+    expect(story.at(-1)).toBe(returned ? 'returned' : status);
+  }
+
+  /** What each account has is what came, less what was paid with its fee, and more what came back or from within. */
+  async checkMoney(): Promise<void> {
+    const expected = new Map(this.#accounts.map(({ id, credited }) => [id, credited]));
+    const add = (id: string, amount: number) => {
+      const before = expected.get(id);
+      if (before !== undefined) expected.set(id, before + Math.round(amount * 100));
+    };
+    for (const { id } of this.#accounts) {
+      for (const transfer of await this.#listOf(id)) {
+        if (transfer.status !== 'completed') continue;
+        add(id, -transfer.totalAmount);
+        if (transfer.returned) add(id, transfer.amount);
+        if (transfer.scope === 'internal') add(transfer.destination.accountId, transfer.amount);
+      }
+    }
+    for (const { id } of this.#accounts) {
+      const [row] = await this.#api.database.reader.statement<{ posted: number; reserved: number }>(
+        'SELECT posted_minor::integer AS posted, reserved_minor::integer AS reserved FROM accounts WHERE id = $1',
+        [id],
+      );
+      expect(row).toEqual({ posted: expected.get(id), reserved: 0 });
+    }
+  }
+
+  async #listOf(accountId: string): Promise<Json[]> {
+    const found: Json[] = [];
+    for (let page = 0; ; page += 1) {
+      const query = `metadata.page.size=100&metadata.page.number=${page}&data.outgoingTransfer.accountId=${accountId}`;
+      const { body } = await this.#api.call('GET', `/outgoing-transfers?${query}`);
+      found.push(...body.data.outgoingTransfers);
+      if (body.data.outgoingTransfers.length < 100) return found;
+    }
+  }
+
+  async #credit(account: RacingAccount, amountMinor: number): Promise<void> {
+    account.credited += amountMinor;
+    this.#payments += 1;
+    if (account.kind === 'built-in') {
+      await builtInAccounts(this.#api).payIn(account, `race-${account.id}-${this.#payments}`, BigInt(amountMinor));
+    } else await moneyWorld(this.#api).credit(account.id, amountMinor / 100);
+  }
+
+  /** In random order, many at once. */
+  async run(works: readonly (() => Promise<unknown>)[]): Promise<void> {
+    const shuffled = works
+      .map((work) => ({ work, place: this.#random.next() }))
+      .sort((one, other) => one.place - other.place)
+      .values();
+    const lane = async () => {
+      for (const { work } of shuffled) await work();
+    };
+    await Promise.all(Array.from({ length: CONCURRENT }, lane));
+  }
+
+  /** Null if the rules refuse. */
+  async #transaction<Value>(work: (tx: Transaction) => Promise<Value>): Promise<Value | null> {
+    try {
+      return await this.#api.database.transaction(work);
+    } catch (error) {
+      if (error instanceof DomainError) return null;
+      throw error;
+    }
+  }
+
+  #rules() {
+    return this.#api.services.configuration;
+  }
+
+  async #read(id: string): Promise<Json> {
+    return (await this.#api.call('GET', `/outgoing-transfers/${id}`)).body.data.outgoingTransfer;
+  }
+
+  #patch(id: string, outgoingTransfer: Json, as: 'operator' | 'approver' = 'operator'): Promise<Called> {
+    const body = { workflow: { code: 'client.direct' }, data: { outgoingTransfer } };
+    return this.#api.call('PATCH', `/outgoing-transfers/${id}`, body, { as });
+  }
+}
+
+const HAPPENINGS = {
+  cancel: 2,
+  authorize: 4,
+  decide: 4,
+  'decide about the receiver': 2,
+  credit: 2,
+  admit: 2,
+  callback: 2,
+  'caller’s report': 2,
+  'look-up': 1,
+  command: 2,
+  release: 5,
+};
+type Happening = keyof typeof HAPPENINGS;
+
+interface Drawn {
+  readonly word: PaymentOutcome;
+  readonly result: string;
+  readonly number: number;
+}
+
+const LEGAL_STORY =
+  /^created( compliance-in-review)?( cancelled| failed| processing( failed| released( failed| completed( returned)?)))$/;
+
+const notice = (id: OutgoingTransferId) => ({ id, provider: 'sandbox-bank' });
+
+function paymentOf({ id, amountMinor }: Racing, word: PaymentOutcome): LookedUpPayment {
+  const code = word === 'failed' || word === 'returned' ? 'AC04' : null;
+  const claim = { amountMinor: amountMinor.toString(), currency: 'GBP', returned: null };
+  return { word, serviceProviderId: `p-${id}`, serviceProviderReference: null, code, claim };
+}
+
+/** Either it was done, or the transfer had moved on. */
+function answered({ status, text }: Called): void {
+  expect([200, 409], text).toContain(status);
+}
