@@ -1,6 +1,6 @@
 import { readClock } from '../db/frame/clock.ts';
 import { checkLedgerSince } from '../db/ledger/check.ts';
-import { countOpenBreaks } from '../db/ledger/reconciliation.ts';
+import { countOpenBreaks } from '../db/ledger/reconciliation/statements.ts';
 import { sweepFeesOnce } from '../db/ledger/sweeps/fee-sweeps.ts';
 import { checkpointSystemAccounts } from '../db/ledger/system-account-checkpoints.ts';
 import { endsSoon } from '../domain/frame/time/calendars.ts';

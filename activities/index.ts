@@ -7,6 +7,7 @@ import { redactFailures } from './frame/failures.ts';
 import { openWorkReads } from './frame/open-work.ts';
 import { housekeepingActivities } from './housekeeping.ts';
 import { incomingTransferProviderCalls, incomingTransferTransitions } from './incoming-transfers/activities.ts';
+import { reconciliationActivities } from './ledger/activities.ts';
 import { outgoingTransferProviderCalls, outgoingTransferTransitions } from './outgoing-transfers/activities.ts';
 import { signUpMail, signUpTransitions } from './users/activities.ts';
 import { webhookDeliveryActivities } from './webhooks/activities.ts';
@@ -36,6 +37,7 @@ export function activitiesByTaskQueue(dependencies: ActivityDependencies, nameLi
         ...incomingTransferProviderCalls(dependencies),
         ...outgoingTransferProviderCalls(dependencies),
         ...housekeepingActivities(dependencies),
+        ...reconciliationActivities(dependencies),
       },
       logger,
     ),

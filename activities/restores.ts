@@ -2,7 +2,7 @@ import type { Initiator } from '../db/frame/audit-entries.ts';
 import { releaseHeldTransfer } from '../db/incoming-transfers/holds.ts';
 import { adoptReturn } from '../db/incoming-transfers/incoming-transfers.ts';
 import { receivePayment } from '../db/incoming-transfers/provisioned-account-credits.ts';
-import { listCurrencies, type Position, readStandings } from '../db/ledger/reconciliation.ts';
+import { listCurrencies, type Position, readStandings } from '../db/ledger/reconciliation/statements.ts';
 import { adoptPayment } from '../db/outgoing-transfers/outgoing-transfers.ts';
 import { findArrival, listHeldByProvider, listUnsettledPayments } from '../db/providers/restores.ts';
 import { DomainError } from '../domain/frame/errors.ts';

@@ -3,8 +3,16 @@ import proto from '@temporalio/proto';
 import type { NativeConnection } from '@temporalio/worker';
 import { SEARCH_ATTRIBUTES, TASK_QUEUES } from '../workflows/frame/messages.ts';
 
-const SCHEDULE_ID = 'housekeeping';
-const HOUSEKEEPING_INTERVAL = '10 minutes';
+/** A running one is not joined by another, and after an outage one run is enough: each does all that is due. */
+const SCHEDULES = {
+  housekeeping: { every: '10 minutes', summary: 'Upkeep of the service' },
+  // The first run after midnight (UTC) compares the day that has ended. The others find nothing due, unless a provider was away.
+  reconciliation: {
+    every: '1 hour',
+    offset: '15 minutes',
+    summary: 'Each day of each provider compared with our ledger',
+  },
+} as const;
 
 /** Temporal's database may be lost under a running worker, which reconnects without noticing. */
 export const PREPARE_INTERVAL_MS = 20_000;
@@ -12,7 +20,7 @@ export const PREPARE_INTERVAL_MS = 20_000;
 /** Creates what the first workflow needs. Safe to repeat, also by several workers at once. */
 export async function prepareNamespace(connection: NativeConnection | Connection, namespace: string): Promise<void> {
   await unlessReserved(() => registerSearchAttributes(connection, namespace));
-  await unlessReserved(() => scheduleHousekeeping(new Client({ connection, namespace })));
+  await unlessReserved(() => schedule(new Client({ connection, namespace })));
 }
 
 const PERMISSION_DENIED = 7;
@@ -52,23 +60,24 @@ function statusOf(error: unknown): unknown {
   return 'code' in error ? error.code : statusOf(error.cause);
 }
 
-/** A running housekeeping is not joined by another. After an outage one run is enough. */
-async function scheduleHousekeeping(client: Client): Promise<void> {
-  try {
-    await client.schedule.create({
-      scheduleId: SCHEDULE_ID,
-      spec: { intervals: [{ every: HOUSEKEEPING_INTERVAL }] },
-      policies: { overlap: 'SKIP', catchupWindow: '1 minute' },
-      action: {
-        type: 'startWorkflow',
-        workflowType: 'housekeeping',
-        workflowId: 'housekeeping',
-        taskQueue: TASK_QUEUES.workflows,
-        args: [],
-        staticSummary: 'Upkeep of the service',
-      },
-    });
-  } catch (error) {
-    if (!(error instanceof ScheduleAlreadyRunning)) throw error;
+async function schedule(client: Client): Promise<void> {
+  for (const [name, { summary: staticSummary, ...interval }] of Object.entries(SCHEDULES)) {
+    try {
+      await client.schedule.create({
+        scheduleId: name,
+        spec: { intervals: [interval] },
+        policies: { overlap: 'SKIP', catchupWindow: '1 minute' },
+        action: {
+          type: 'startWorkflow',
+          workflowType: name,
+          workflowId: name,
+          taskQueue: TASK_QUEUES.workflows,
+          args: [],
+          staticSummary,
+        },
+      });
+    } catch (error) {
+      if (!(error instanceof ScheduleAlreadyRunning)) throw error;
+    }
   }
 }

@@ -1,6 +1,6 @@
 import type { Registry } from 'prom-client';
 import type { MetricsText } from '../config/metrics/metrics-server.ts';
-import { countOpenBreaks } from '../db/ledger/reconciliation.ts';
+import { countOpenBreaks } from '../db/ledger/reconciliation/statements.ts';
 import { reconciliationBreaksOpen, registry } from './frame/metrics.ts';
 import type { Services } from './frame/services.ts';
 import { within } from './frame/within.ts';

@@ -16,6 +16,7 @@ import { complianceCheckRoutes } from './compliance/routes.ts';
 import type { OpenRoute, Route } from './frame/route.ts';
 import { provisionedAccountCreditRoutes } from './incoming-transfers/provisioned-account-credits.ts';
 import { incomingTransferRoutes } from './incoming-transfers/routes.ts';
+import { reconciliationRoutes } from './ledger/routes.ts';
 import { machineUserRoutes } from './machine-users/routes.ts';
 import { outgoingTransferReferenceRoutes } from './outgoing-transfers/references.ts';
 import { outgoingTransferRoutes } from './outgoing-transfers/routes.ts';
@@ -52,6 +53,7 @@ export const ROUTES: readonly (Route | OpenRoute)[] = [
   ...outgoingTransferReferenceRoutes,
   ...outgoingTransferRoutes,
   ...complianceCheckRoutes,
+  ...reconciliationRoutes,
   ...machineUserRoutes,
   ...auditEntryRoutes,
   ...providerCallbackRoutes,

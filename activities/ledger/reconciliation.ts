@@ -10,7 +10,7 @@ import {
   recordDifference,
   resolveDifference,
   saveComparison,
-} from '../../db/ledger/reconciliation.ts';
+} from '../../db/ledger/reconciliation/statements.ts';
 import {
   amountsDiffer,
   differenceOf,
@@ -20,7 +20,8 @@ import {
 } from '../../domain/ledger/reconciliation.ts';
 import type { ActivityDependencies } from '../frame/dependencies.ts';
 import { failureName } from '../frame/failures.ts';
-import { type CallOptions, type Provider, ProviderUnavailable, type StatementEntry } from '../providers/port.ts';
+import { type CallOptions, type Provider, ProviderUnavailable } from '../providers/port.ts';
+import type { StatementEntry } from '../providers/statement-port.ts';
 
 type Dependencies = Pick<ActivityDependencies, 'database' | 'providers' | 'logger'>;
 
@@ -233,7 +234,11 @@ async function lookAgain(
 }
 
 /** Null if the provider does not know the payment, undefined if it does not answer. */
-async function lookUp(provider: Provider, key: PaymentKey, call: CallOptions): Promise<Standing | null | undefined> {
+export async function lookUp(
+  provider: Provider,
+  key: PaymentKey,
+  call: CallOptions,
+): Promise<Standing | null | undefined> {
   try {
     switch (key.direction) {
       case 'in':
@@ -274,11 +279,14 @@ async function lookUpOpening(provider: Provider, accountId: string, call: CallOp
 /** A difference that cannot be looked up stays open. */
 async function resolveGone(reader: Reader, provider: Provider, position: Position, call: CallOptions): Promise<number> {
   let resolved = 0;
-  for (const { id, direction, reference } of await listOpenDifferences(reader, position, OPEN_DIFFERENCES_MAX)) {
+  const open = await listOpenDifferences(reader, position, OPEN_DIFFERENCES_MAX);
+  for (const { id, direction, reference, isOfDay } of open) {
     const there = await lookUp(provider, { direction, reference }, call);
     if (there === undefined) continue;
     const ours = (await readStandings(reader, position, direction, [reference])).get(reference) ?? null;
     if (differenceOf(there, ours) !== null) continue;
+    // A day's statement has it: that the provider's look-up denies it does not take it back.
+    if (isOfDay && ours === null) continue;
     await resolveDifference(reader, id);
     resolved += 1;
   }

@@ -2,6 +2,7 @@ import type { ConnectionError } from '../../domain/accounts/accounts.ts';
 import type { ProviderAccountMove } from '../../domain/accounts/connections.ts';
 import type { PartyAccount } from '../../domain/incoming-transfers/incoming-transfers.ts';
 import type { MigrationSource } from './migration-port.ts';
+import type { StatementPage, StatementRequest } from './statement-port.ts';
 
 /**
  * What the service needs of a bank or payment institution; each provider has an adapter.
@@ -184,45 +185,6 @@ export interface ReturnRequest {
 }
 
 export type ReturnAnswer = { readonly outcome: 'returned'; readonly reference: string } | Refused;
-
-export interface StatementRequest {
-  readonly currency: string;
-  readonly from: Date;
-  readonly to: Date;
-  /** `next` of the previous page; absent for the first. */
-  readonly after?: string | undefined;
-}
-
-export interface StatementPage {
-  readonly entries: readonly StatementEntry[];
-  /** Ids of entries that could not be read, or digests for want of an id. They hide no other entry. */
-  readonly unreadable: readonly string[];
-  /** Null on the last page. */
-  readonly next: string | null;
-}
-
-export const STATEMENT_ENTRY_KINDS = [
-  'payment-out',
-  'payment-out-failed',
-  'payment-out-returned',
-  'payment-in',
-  'payment-in-sent-back',
-  'opening-balance',
-] as const;
-export type StatementEntryKind = (typeof STATEMENT_ENTRY_KINDS)[number];
-
-export interface StatementEntry {
-  readonly entryId: string;
-  readonly bookedAt: Date;
-  readonly kind: StatementEntryKind;
-  /** As the pooled position sees it: `credit` is money that came in. */
-  readonly direction: 'debit' | 'credit';
-  readonly amountMinor: bigint;
-  readonly currency: string;
-  readonly serviceProviderId: string;
-  /** Our id of the transfer, for payments out and returned money, or of the account whose opening balance it is. */
-  readonly ourReference: string | null;
-}
 
 export interface PaymentClaim extends ProviderPayment, PaymentAmount {
   /** The outgoing transfer's id, as submitted. */

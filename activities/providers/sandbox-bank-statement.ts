@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { stringify } from 'lossless-json';
 import * as v from 'valibot';
-import { ProviderUnavailable, STATEMENT_ENTRY_KINDS, type StatementEntry, type StatementPage } from './port.ts';
+import { ProviderUnavailable } from './port.ts';
 import { INSTANT, MONEY, minorOf } from './sandbox-bank-wire.ts';
+import { STATEMENT_ENTRY_KINDS, type StatementEntry, type StatementPage } from './statement-port.ts';
 
 /** A page as the sandbox bank sends it. Entries are parsed one by one, so that an unreadable one hides no other. */
 export const STATEMENT = v.object({ entries: v.array(v.unknown()), next: v.nullable(v.string()) });
@@ -15,6 +16,7 @@ const ENTRY = v.object({
   ...MONEY,
   paymentId: v.string(),
   ourReference: v.nullable(v.string()),
+  account: v.optional(v.nullable(v.string()), null),
 });
 
 /** Entries in another currency than requested are unreadable: no compared position contains them. */
@@ -32,10 +34,11 @@ export function readEntries(entries: readonly unknown[], currency: string): Omit
 function readEntry(entry: unknown): StatementEntry | null {
   const { success, output } = v.safeParse(ENTRY, entry);
   if (!success) return null;
-  const { entryId, bookedAt, kind, direction, currency, paymentId, ourReference } = output;
+  const { entryId, bookedAt, kind, direction, currency, paymentId: serviceProviderId, ourReference } = output;
   try {
     const amountMinor = minorOf(output);
-    return { entryId, bookedAt, kind, direction, amountMinor, currency, serviceProviderId: paymentId, ourReference };
+    const accountId = output.account;
+    return { entryId, bookedAt, kind, direction, amountMinor, currency, serviceProviderId, ourReference, accountId };
   } catch (error) {
     if (error instanceof ProviderUnavailable) return null;
     throw error;

@@ -7,7 +7,6 @@ import type {
   PaymentAnswer,
   PaymentState,
   Provider,
-  StatementRequest,
 } from './port.ts';
 import { paymentInState, verifySandboxBankCallback } from './sandbox-bank-callbacks.ts';
 import { migrationCalls } from './sandbox-bank-migration.ts';
@@ -26,6 +25,7 @@ import {
   unavailable,
   understood,
 } from './sandbox-bank-wire.ts';
+import type { StatementRequest } from './statement-port.ts';
 
 /** The adapter of the sandbox bank at `url`; docs/sandbox.md describes the bank's side. */
 export function createSandboxBank(settings: { readonly url: string; readonly secret: string }): Provider {

@@ -12,6 +12,7 @@ import {
 } from '../../domain/accounts/connections.ts';
 import { isEmpty } from '../../domain/accounts/updates.ts';
 import type { AccountId } from '../../domain/frame/ids.ts';
+import type { BreakKind } from '../../domain/ledger/reconciliation.ts';
 import { findClientConnection } from '../clients/connections.ts';
 import { clientConnections } from '../clients/connections-schema.ts';
 import type { Reader, Transaction } from '../driver/client.ts';
@@ -19,7 +20,7 @@ import { type Given, prepared } from '../driver/queries/queries.ts';
 import { insertRow, updateRow } from '../driver/queries/rows.ts';
 import { newId } from '../frame/ids.ts';
 import { accounts, clients } from '../frame/schema.ts';
-import { reconciliationBreaks } from '../ledger/reconciliation-schema.ts';
+import { reconciliationBreaks } from '../ledger/reconciliation/schema.ts';
 import type { CallbackOutcome } from '../providers/callbacks.ts';
 import {
   type AccountRow,
@@ -247,7 +248,7 @@ async function recordDiscrepancy(
 export async function insertBreak(
   tx: Transaction,
   { row, now }: LockedAccountRow,
-  kind: string,
+  kind: BreakKind,
   details: Readonly<Record<string, unknown>>,
 ): Promise<void> {
   const { provider, id: ourReference } = row;

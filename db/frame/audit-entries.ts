@@ -29,6 +29,8 @@ export const AUDITED_RESOURCES = [
   'machine-user',
   'outgoing-transfer',
   'provisioned-account-credit',
+  'reconciliation',
+  'reconciliation-break',
   'restore',
   'user',
   'user-client-relation',

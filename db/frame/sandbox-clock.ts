@@ -153,9 +153,11 @@ export async function wakeAllWaiting(database: Database): Promise<void> {
   await database.transaction((tx) => wakeEach(tx, SHARDS));
 }
 
-/** Runs the tasks of each day now rather than at Temporal's next schedule, by the same workflow. */
-export async function wakeHousekeeping(database: Database): Promise<void> {
-  await database.transaction((tx) => wake(tx, 'housekeeping', 'housekeeping/sandbox-clock'));
+/** Runs the tasks of each day now rather than at Temporal's next schedule, by the same workflows. */
+export async function wakeScheduled(database: Database): Promise<void> {
+  await database.transaction(async (tx) => {
+    for (const type of ['housekeeping', 'reconciliation']) await wake(tx, type, `${type}/sandbox-clock`);
+  });
 }
 
 const UNDELIVERED = `SELECT count(*)::integer AS undelivered FROM workflow_wakeups

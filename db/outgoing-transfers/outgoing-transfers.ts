@@ -35,7 +35,7 @@ import { readClock } from '../frame/clock.ts';
 import { newId } from '../frame/ids.ts';
 import { incomingTransfers, outgoingTransfers } from '../frame/schema.ts';
 import { lockAccountsOf } from '../ledger/ledger.ts';
-import { recordDifference } from '../ledger/reconciliation.ts';
+import { recordDifference } from '../ledger/reconciliation/statements.ts';
 import { drawTransactionNumber } from '../ledger/transaction-numbers.ts';
 import { applyTogether, applyUnderLocks } from '../ledger/transfer-changes.ts';
 

@@ -25,6 +25,8 @@ export type MachineUserKeyId = Id<'MachineUserKey'>;
 export type WebhookSubscriptionId = Id<'WebhookSubscription'>;
 export type WebhookDeliveryId = Id<'WebhookDelivery'>;
 export type EventId = Id<'Event'>;
+export type ReconciliationId = Id<'Reconciliation'>;
+export type ReconciliationBreakId = Id<'ReconciliationBreak'>;
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 

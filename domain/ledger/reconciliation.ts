@@ -26,8 +26,34 @@ export const PAYMENT_DIFFERENCES = [
 ] as const;
 export type PaymentDifference = (typeof PAYMENT_DIFFERENCES)[number];
 
+/** What only the whole statement of a day shows; see daily-reconciliation.ts. */
+export const DAILY_DIFFERENCES = [
+  'statement-payment-missing',
+  'statement-account-differs',
+  'statement-payment-doubled',
+  'statement-booked-late',
+] as const;
+export type DailyDifference = PaymentDifference | (typeof DAILY_DIFFERENCES)[number];
+
 /** How a provider's books and ours contradict each other; the kind of a reconciliation break. */
-export type Difference = PaymentDifference | 'statement-entry-unreadable';
+export type Difference = DailyDifference | 'statement-entry-unreadable';
+
+/** Every kind of break: those of statements, and those that callbacks and look-ups reveal. */
+export const BREAK_KINDS = [
+  ...PAYMENT_DIFFERENCES,
+  ...DAILY_DIFFERENCES,
+  'statement-entry-unreadable',
+  'callback-contradicts',
+  'account-closed-with-money',
+  'account-outcome-contradicts',
+  'account-outcome-impossible',
+  'account-of-another-provider',
+] as const;
+
+export type BreakKind = (typeof BREAK_KINDS)[number];
+
+export const BREAK_STATUSES = ['open', 'resolved'] as const;
+export type BreakStatus = (typeof BREAK_STATUSES)[number];
 
 /** The difference for a person to investigate, or null. There is none if neither side says that money moved. */
 export function differenceOf(provider: Standing | null, ours: Standing | null): PaymentDifference | null {

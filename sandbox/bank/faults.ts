@@ -1,6 +1,7 @@
 import type { HttpBindings } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import type { Context } from 'hono';
+import type { StatementLie } from './payments/statement-lies.ts';
 import { BankError } from './wire.ts';
 
 /** Faults that an operator or a test injects. Cleared by a restart of the bank. */
@@ -15,6 +16,8 @@ export interface Faults {
   readonly callbackDelayMs: number;
   /** Who answers look-ups: the bank, or a gateway that knows no payments and says 400 or 404. */
   readonly lookUps: (typeof LOOK_UPS)[number];
+  /** How the statement lies. */
+  readonly statement: readonly StatementLie[];
 }
 
 export const LOOK_UPS = ['normal', 'refused', 'gateway'] as const;
@@ -26,7 +29,13 @@ export const NO_FAULTS: Faults = {
   callbacks: 'normal',
   callbackDelayMs: 0,
   lookUps: 'normal',
+  statement: [],
 };
+
+/** As callers see them. */
+export function showFaults(faults: Faults) {
+  return { ...faults, statement: faults.statement.map(({ lie, payment }) => ({ lie, payment })) };
+}
 
 export class FaultSwitch {
   #faults = NO_FAULTS;

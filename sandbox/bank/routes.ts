@@ -17,7 +17,7 @@ import type { Bank } from './bank.ts';
 import { type AccountChange, type Change, changeKey, type Payment } from './books.ts';
 import { existingAccountRoutes } from './existing-clients/existing-account-routes.ts';
 import { existingClientRoutes } from './existing-clients/existing-client-routes.ts';
-import { cut, gatewayPage, LOOK_UPS, lookUpRefused, NO_FAULTS } from './faults.ts';
+import { cut, gatewayPage, LOOK_UPS, lookUpRefused, NO_FAULTS, showFaults } from './faults.ts';
 import {
   complete,
   fail,
@@ -38,6 +38,7 @@ import {
   showPaymentIn,
 } from './payments/payments-in.ts';
 import { positions, statement } from './payments/statement.ts';
+import { isDenied, liesOf, STATEMENT_FAULT } from './payments/statement-lies.ts';
 import { amountDigits, amountMinor, answer, BankError, maybe, notFound, number, readBody, text } from './wire.ts';
 
 // How long the answer to an amount ending in `.09` waits for its callback.
@@ -56,6 +57,7 @@ const FAULTS_REQUEST = v.object({
   callbacks: maybe(v.picklist(['normal', 'held', 'shuffled'], 'must be normal, held or shuffled')),
   callbackDelayMs: maybe(number({ max: 60_000 })),
   lookUps: maybe(v.picklist(LOOK_UPS, `must be one of ${LOOK_UPS.join(', ')}`)),
+  statement: maybe(STATEMENT_FAULT),
 });
 
 /** The routes under `/bank`. docs/sandbox.md is their contract. */
@@ -84,7 +86,7 @@ export function bankRoutes(bank: Bank): Hono<{ Bindings: HttpBindings }> {
   app.get('/statement', (c) => answer(c, 200, statement(bank, c.req.query())));
   app.get('/positions', (c) => answer(c, 200, { positions: positions(bank) }));
   app.get('/callbacks', (c) => answer(c, 200, { pending: bank.books.callbacks.size }));
-  app.get('/faults', (c) => answer(c, 200, bank.faults.now));
+  app.get('/faults', (c) => answer(c, 200, showFaults(bank.faults.now)));
   app.post('/faults', async (c) => {
     const asked = await readBody(c, FAULTS_REQUEST);
     const { now } = bank.faults;
@@ -95,12 +97,13 @@ export function bankRoutes(bank: Bank): Hono<{ Bindings: HttpBindings }> {
       callbacks: asked.callbacks ?? now.callbacks,
       callbackDelayMs: asked.callbackDelayMs ?? now.callbackDelayMs,
       lookUps: asked.lookUps ?? now.lookUps,
+      statement: asked.statement === null ? now.statement : liesOf(bank, asked.statement),
     });
-    return answer(c, 200, bank.faults.now);
+    return answer(c, 200, showFaults(bank.faults.now));
   });
   app.delete('/faults', (c) => {
     bank.faults.set(NO_FAULTS);
-    return answer(c, 200, bank.faults.now);
+    return answer(c, 200, showFaults(bank.faults.now));
   });
   return app;
 }
@@ -143,7 +146,7 @@ function serviceRoutes(app: Hono<{ Bindings: HttpBindings }>, bank: Bank): void 
   });
   app.get('/payments/:ourReference', (c) => {
     const payment = findPayment(bank, c.req.param('ourReference'));
-    if (payment === null) throw notFound('payment');
+    if (payment === null || isDenied(bank, payment.paymentId)) throw notFound('payment');
     if (refusesLookUps(payment)) throw lookUpRefused();
     return answer(c, 200, showPayment(payment));
   });
@@ -161,7 +164,7 @@ function outsideRoutes(app: Hono<{ Bindings: HttpBindings }>, bank: Bank): void 
   );
   app.get('/payments-in/:paymentId', (c) => {
     const payment = bank.books.paymentsIn.get(c.req.param('paymentId'));
-    if (payment === undefined) throw notFound('payment in');
+    if (payment === undefined || isDenied(bank, payment.paymentId)) throw notFound('payment in');
     return answer(c, 200, showPaymentIn(payment));
   });
   app.post('/payments-in/:paymentId/release', async (c) =>

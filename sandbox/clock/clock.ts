@@ -9,7 +9,7 @@ import {
   moveSandboxClock,
   readClockAhead,
   wakeAllWaiting,
-  wakeHousekeeping,
+  wakeScheduled,
 } from '../../db/frame/sandbox-clock.ts';
 import type { Bank } from '../bank/bank.ts';
 import { BankError, invalid } from '../bank/wire.ts';
@@ -74,7 +74,7 @@ export class SandboxClock {
     await wakeAllWaiting(this.#database);
     await this.#untilDelivered();
     // Afterwards, because it compares what the service and the bank have booked.
-    await wakeHousekeeping(this.#database);
+    await wakeScheduled(this.#database);
     await this.#untilDelivered();
   }
 

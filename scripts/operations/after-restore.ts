@@ -8,7 +8,7 @@ import { loadConfiguration } from '../../config/configuration.ts';
 import { readEnvironment } from '../../config/environment.ts';
 import { appendAuditEntry } from '../../db/frame/audit-entries.ts';
 import { readClock } from '../../db/frame/clock.ts';
-import { listOpenBreaks } from '../../db/ledger/reconciliation.ts';
+import { listOpenBreaks } from '../../db/ledger/reconciliation/statements.ts';
 import { beginAfterRestore, listServiceProcesses, openSubmissions } from '../../db/providers/restores.ts';
 import { CHANGED_SIGNAL } from '../../workflows/frame/messages.ts';
 import { RemedyError } from '../frame/remedy.ts';

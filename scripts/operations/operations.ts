@@ -1,3 +1,4 @@
+import type { Provider } from '../../activities/providers/port.ts';
 import { readCalendarFile } from '../../config/calendars/calendar-files.ts';
 import { ConfigurationError } from '../../config/files.ts';
 import type { Database } from '../../db/driver/client.ts';
@@ -8,6 +9,7 @@ import type { TemporalClient } from '../../loops/temporal.ts';
 import { RemedyError } from '../frame/remedy.ts';
 import { decideCheck } from './decide.ts';
 import { operateMachineUsers } from './machine-user-operation.ts';
+import { reconcileDayNow } from './reconcile.ts';
 import { sweepFeesNow } from './sweep-fees.ts';
 import {
   failTransferOperation,
@@ -34,6 +36,8 @@ export interface OperationContext {
   readonly arguments: readonly string[];
   /** How long to wait for Temporal's or a provider's answer; each command has its own limit. */
   readonly patienceMs?: number;
+  /** Providers to ask, for tests; otherwise those of the configuration. */
+  readonly providers?: ReadonlyMap<string, Provider>;
   print(line: string): void;
 }
 
@@ -66,6 +70,11 @@ const machineUser: Operation = {
 const sweepFees: Operation = {
   summary: '[DATE]: moves fee revenue to settlement now, counted to the date (default: today).',
   run: sweepFeesNow,
+};
+
+const reconcile: Operation = {
+  summary: 'PROVIDER DATE [--camt-053 FILE]: compares a day of the statement, or of a bank’s file, with the ledger.',
+  run: reconcileDayNow,
 };
 
 const checkCalendar: Operation = {
@@ -111,5 +120,6 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
   decide,
   'machine-user': machineUser,
   'sweep-fees': sweepFees,
+  reconcile,
   'check-calendar': checkCalendar,
 };

@@ -92,6 +92,13 @@ describe('the workflow of an incoming transfer', () => {
   });
 });
 
+describe('reconciliation', () => {
+  test('runs by its schedule and says what it found at each provider', async () => {
+    const workflow = (await STORIES.reconciliation?.(stage)) ?? '';
+    expect(await stage.client.workflow.getHandle(workflow).result()).toEqual({ 'sandbox-bank': 'ok' });
+  });
+});
+
 describe('housekeeping', () => {
   test('runs by its schedule and finds nothing to do for a person', async () => {
     const workflow = (await STORIES.housekeeping?.(stage)) ?? '';

@@ -25,6 +25,7 @@ export const WORKFLOW_TYPES = [
   'user-invitation',
   'webhook-delivery',
   'housekeeping',
+  'reconciliation',
 ] as const;
 
 export type WorkflowType = (typeof WORKFLOW_TYPES)[number];

@@ -48,6 +48,9 @@ export const UPKEEP: ActivityOptions = {
 /** The first ledger check reads every posting, so it may take long. */
 export const LEDGER_CHECK: ActivityOptions = { ...UPKEEP, startToCloseTimeout: '70 minutes' };
 
+/** Every due day of one provider, after an outage many, each with its whole statement. */
+export const RECONCILIATION: ActivityOptions = { ...UPKEEP, startToCloseTimeout: '6 hours' };
+
 /** Hands one e-mail to the mail server, on the webhooks' queue: a slow mail server must not delay payments. */
 export const MAIL: ActivityOptions = {
   taskQueue: TASK_QUEUES.webhooks,

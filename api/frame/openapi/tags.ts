@@ -11,6 +11,7 @@ export const TAGS = {
   'Incoming transfers': 'Money that arrives, and money on hold because no account, or more than one, matches it.',
   'Outgoing transfers': 'Payments to other accounts of the service and to banks, and what may be paid where and when.',
   'Machine users': 'The programs that call this interface, and their public keys.',
+  Reconciliation: 'Our ledger compared with the statements of providers, day by day, and where they differ.',
   Audit: 'Who changed what, when, and by which request.',
   Providers: 'Where providers report what happened at the bank.',
   Webhooks: 'Subscriptions to events, their deliveries, and the log of events.',

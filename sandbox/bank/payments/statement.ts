@@ -2,6 +2,7 @@ import { amountNumber, isCurrency } from '../../../domain/frame/money.ts';
 import type { Bank } from '../bank.ts';
 import { type Entry, type EntryKind, isCredit } from '../books.ts';
 import { BankError, invalid } from '../wire.ts';
+import { inventions, type ToldEntry, tell } from './statement-lies.ts';
 
 const PAGE_SIZE = 1_000;
 const PAGE_SIZE_MAX = 10_000;
@@ -29,18 +30,24 @@ export function statement(bank: Bank, query: StatementQuery) {
   const after = whole('after', query.after, Number.MAX_SAFE_INTEGER) ?? 0;
   const limit = Math.max(1, whole('limit', query.limit, PAGE_SIZE_MAX) ?? PAGE_SIZE);
 
-  const entries: Entry[] = [];
-  let next: string | null = null;
-  for (const entry of bank.books.entries.values()) {
+  const isAsked = (entry: ToldEntry) => {
     const bookedAtMs = Date.parse(entry.bookedAt);
-    if (entry.sequence <= after || bookedAtMs < fromMs || bookedAtMs >= toMs || !belongs(entry)) continue;
-    if (entries.length === limit) {
-      next = String(entries.at(-1)?.sequence ?? 0);
-      break;
-    }
-    entries.push(entry);
+    return bookedAtMs >= fromMs && bookedAtMs < toMs && belongs(entry);
+  };
+  // What is made up has no place in the order of the books.
+  const entries: ToldEntry[] = after === 0 ? inventions(bank).filter(isAsked) : [];
+  let shown = 0;
+  let last = after;
+  for (const entry of bank.books.entries.values()) {
+    if (entry.sequence <= after) continue;
+    const told = tell(bank, entry).filter(isAsked);
+    if (told.length === 0) continue;
+    if (shown === limit) return { entries: entries.map(showEntry), next: String(last) };
+    entries.push(...told);
+    shown += 1;
+    last = entry.sequence;
   }
-  return { entries: entries.map(showEntry), next };
+  return { entries: entries.map(showEntry), next: null };
 }
 
 function entryFilter(bank: Bank, query: StatementQuery): (entry: Entry) => boolean {
@@ -73,8 +80,8 @@ function whole(field: string, text: string | undefined, max: number): number | n
   return value;
 }
 
-function showEntry(entry: Entry) {
-  const { entryId, sequence, bookedAt, kind, currency, paymentId, ourReference } = entry;
+function showEntry(entry: ToldEntry) {
+  const { entryId, sequence, bookedAt, kind, currency, paymentId, ourReference, toldAccount } = entry;
   return {
     entryId,
     sequence,
@@ -86,6 +93,7 @@ function showEntry(entry: Entry) {
     position: amountNumber(entry.positionMinor, currency),
     paymentId,
     ourReference,
+    account: toldAccount,
   };
 }
 

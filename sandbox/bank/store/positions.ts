@@ -18,6 +18,10 @@ export class Positions {
     return this.#byCurrency;
   }
 
+  get lastSequence(): number {
+    return this.#sequence;
+  }
+
   /** The entry to be booked; it counts once passed to `add`. */
   entry(entry: NewEntry, now: Date): Entry {
     const before = this.#byCurrency.get(entry.currency)?.positionMinor ?? 0n;

@@ -162,18 +162,9 @@ export const STORIES: Readonly<Record<string, (stage: Stage) => Promise<string>>
     return ended(stage, workflow);
   },
 
-  housekeeping: async (stage) => {
-    await stage.client.schedule.getHandle('housekeeping').trigger();
-    const found = await until(
-      async () => {
-        const query = "WorkflowType = 'housekeeping' AND ExecutionStatus = 'Completed'";
-        for await (const execution of stage.client.workflow.list({ query })) return execution.workflowId;
-        return undefined;
-      },
-      (id) => id !== undefined,
-    );
-    return found ?? 'housekeeping';
-  },
+  housekeeping: (stage) => scheduled(stage, 'housekeeping'),
+
+  reconciliation: (stage) => scheduled(stage, 'reconciliation'),
 
   'webhook-delivery-waiting': async (stage) => {
     const workflow = workflowId('webhook-delivery', '0');
@@ -207,6 +198,19 @@ async function reviewed(stage: Stage, workflow: string): Promise<string> {
   for (const _ of ['once', 'again']) await signal({ ...decision, result: 'hard-stop' });
   await signal({ ...decision, decisionId: 'case-2', result: 'hard-stop-accepted' });
   return ended(stage, workflow);
+}
+
+async function scheduled(stage: Stage, type: string): Promise<string> {
+  await stage.client.schedule.getHandle(type).trigger();
+  const found = await until(
+    async () => {
+      const query = `WorkflowType = '${type}' AND ExecutionStatus = 'Completed'`;
+      for await (const execution of stage.client.workflow.list({ query })) return execution.workflowId;
+      return undefined;
+    },
+    (id) => id !== undefined,
+  );
+  return found ?? type;
 }
 
 async function ended(stage: Stage, workflow: string): Promise<string> {

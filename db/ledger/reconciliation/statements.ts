@@ -1,10 +1,10 @@
 import { and, asc, eq, sql } from 'drizzle-orm';
-import { isUuid } from '../../domain/frame/ids.ts';
-import type { Difference, PaymentDifference, PaymentKey, Standing } from '../../domain/ledger/reconciliation.ts';
-import type { Reader } from '../driver/client.ts';
-import { type Given, prepared, type RowOf } from '../driver/queries/queries.ts';
-import { newId } from '../frame/ids.ts';
-import { reconciliationBreaks, statementComparisons } from './reconciliation-schema.ts';
+import { isUuid } from '../../../domain/frame/ids.ts';
+import type { Difference, PaymentDifference, PaymentKey, Standing } from '../../../domain/ledger/reconciliation.ts';
+import type { Reader } from '../../driver/client.ts';
+import { type Given, prepared, type RowOf } from '../../driver/queries/queries.ts';
+import { newId } from '../../frame/ids.ts';
+import { reconciliationBreaks, statementComparisons } from './schema.ts';
 
 /** A provider's pooled position in one currency. */
 export interface Position {
@@ -138,7 +138,7 @@ export async function recordDifference(
     INSERT INTO reconciliation_breaks AS known (id, provider, kind, our_reference, details, found_at)
     VALUES (${newId()}, ${provider}, ${difference}, ${reference}, ${details}::jsonb, service_now())
     ON CONFLICT (provider, kind, our_reference) WHERE kind LIKE 'statement-%'
-      DO UPDATE SET status = 'open', details = excluded.details, found_at = excluded.found_at, resolved_at = NULL
+      DO UPDATE SET status = 'open', details = excluded.details, found_at = excluded.found_at, resolved_at = NULL, note = NULL
       WHERE known.status = 'resolved' AND known.details ->> 'goneByItself' = 'true'
     RETURNING id`);
   return rows.length > 0;
@@ -147,11 +147,13 @@ export async function recordDifference(
 export interface OpenDifference extends PaymentKey {
   readonly id: string;
   readonly difference: PaymentDifference;
+  /** A daily comparison has found it, too. */
+  readonly isOfDay: boolean;
 }
 
 /**
- * Open differences of a position that may disappear by themselves, oldest first. Differing amounts and unreadable entries
- * stay for a person, because their statement is never read again.
+ * Open differences of a position that a look-up may show to be gone, oldest first. All others stay for the next comparison of
+ * their day, or for a person.
  */
 export async function listOpenDifferences(
   reader: Reader,
@@ -159,10 +161,10 @@ export async function listOpenDifferences(
   limit: number,
 ): Promise<OpenDifference[]> {
   return reader.execute<OpenDifference>(sql`
-    SELECT id, kind AS difference, our_reference AS reference, details ->> 'direction' AS direction
+    SELECT id, kind AS difference, our_reference AS reference, details ->> 'direction' AS direction, day IS NOT NULL AS "isOfDay"
     FROM reconciliation_breaks
     WHERE status = 'open' AND provider = ${provider} AND kind LIKE 'statement-%' AND details ->> 'currency' = ${currency}
-      AND kind NOT IN ('statement-amount-differs', 'statement-entry-unreadable')
+      AND kind IN ('statement-unknown-payment', 'statement-not-booked', 'statement-not-at-provider')
     ORDER BY id LIMIT ${limit}`);
 }
 

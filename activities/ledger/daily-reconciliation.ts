@@ -1,0 +1,269 @@
+import { newId } from '../../db/frame/ids.ts';
+import {
+  type FoundBreak,
+  type RecordedBreak,
+  recordBreaks,
+  resolveGoneBreaks,
+  resolveMissing,
+} from '../../db/ledger/reconciliation/breaks.ts';
+import { isCompared, readStartOf, saveReconciliation } from '../../db/ledger/reconciliation/days.ts';
+import {
+  carryOver,
+  forgetCarriedOver,
+  forgetMovements,
+  listCarriedOver,
+  listUnchangedSince,
+  type StagedMovement,
+  type Sum,
+  stageOurs,
+  stageTheirs,
+  sumMovements,
+  walkMovements,
+} from '../../db/ledger/reconciliation/movements.ts';
+import { type Position, readStandings } from '../../db/ledger/reconciliation/statements.ts';
+import { isUuid, type ReconciliationId } from '../../domain/frame/ids.ts';
+import { addDays, type LocalDate } from '../../domain/frame/time/dates.ts';
+import {
+  BOUNDARY_MS,
+  byPayment,
+  isUndoing,
+  judgeOnlyOurs,
+  judgeOnlyTheirs,
+  judgePayment,
+  type Movement,
+  windowOf,
+} from '../../domain/ledger/daily-reconciliation.ts';
+import type { PaymentKey, Standing } from '../../domain/ledger/reconciliation.ts';
+import type { ActivityDependencies } from '../frame/dependencies.ts';
+import type { CallOptions, Provider } from '../providers/port.ts';
+import { lookUp } from './reconciliation.ts';
+import type { StatementSource } from './statement-sources.ts';
+
+type Dependencies = Pick<ActivityDependencies, 'database' | 'logger'>;
+
+/** Postings of one statement, and movements read or judged at a time. */
+const PAGE = 1_000;
+/** Payments whose circumstances are read together. */
+const BATCH = 200;
+/** A statement that lacks everything must not have every payment looked up. */
+const LOOK_UPS_MAX = 1_000;
+/** Transactions that overlap end within this time, so no posting after it belongs to the day. */
+const POSTED_LATE_MS = 3_600_000;
+const DAY_MS = 86_400_000;
+
+export interface DayToCompare {
+  readonly position: Position;
+  readonly day: LocalDate;
+  readonly source: StatementSource;
+  /** Answers look-ups of single payments. */
+  readonly provider: Provider;
+}
+
+interface KnownDay extends DayToCompare {
+  /** The day before has not been compared. */
+  readonly isFirst: boolean;
+}
+
+export interface ComparedDay {
+  readonly id: ReconciliationId;
+  readonly sums: readonly Sum[];
+  /** Found or seen again now, resolved ones too; those in `gone` are no longer found. */
+  readonly found: readonly RecordedBreak[];
+  readonly gone: readonly RecordedBreak[];
+}
+
+/**
+ * Compares one day of a provider's statement with our ledger, movement by movement. Both sides are staged in Postgres and read
+ * back payment by payment, so memory holds a page, however long the day. Posts nothing. Safe to repeat: the same day has the
+ * same row and the same breaks.
+ */
+export async function compareDay(
+  { database: { reader }, logger }: Dependencies,
+  compared: DayToCompare,
+  call: CallOptions,
+): Promise<ComparedDay> {
+  const { position, day } = compared;
+  const runId = newId();
+  // What belongs to such a day may be on the statement of the day before.
+  const isFirst = !(await isCompared(reader, position, addDays(day, -1)));
+  const comparison = new Comparison(reader, { ...compared, isFirst }, runId, call);
+  try {
+    const unreadable = await stageStatement(reader, { ...compared, isFirst }, runId, call);
+    const postingId = await stageLedger(reader, compared, runId);
+    await comparison.recordUnreadable(unreadable);
+    for await (const payment of byPayment(walkMovements(reader, runId, PAGE))) await comparison.judge(payment);
+    await comparison.finish();
+    const { found, gone } = comparison;
+    const sums = await sumMovements(reader, runId);
+    gone.push(...(await resolveGoneBreaks(reader, position, day, runId)));
+    await forgetCarriedOver(reader, position, day, runId);
+    const id = await saveReconciliation(reader, position, day, { sums, postingId });
+    const open = found.filter(({ status }) => status === 'open');
+    for (const { kind, reference } of open) {
+      logger.error({ ...position, day, kind, reference }, 'the provider’s statement of the day and our books differ');
+    }
+    logger.info({ ...position, day, breaks: open.length, gone: gone.length }, 'day reconciled');
+    return { id, sums, found, gone };
+  } finally {
+    await forgetMovements(reader, runId);
+  }
+}
+
+async function stageStatement(
+  reader: Dependencies['database']['reader'],
+  { day, source, isFirst }: KnownDay,
+  runId: string,
+  call: CallOptions,
+): Promise<readonly string[]> {
+  const { from, to } = windowOf(day);
+  const unreadable: string[] = [];
+  const range = {
+    from: new Date(from.getTime() - (isFirst ? DAY_MS : BOUNDARY_MS)),
+    to: new Date(to.getTime() + BOUNDARY_MS),
+  };
+  for await (const page of source.pages(range, call)) {
+    const movements = page.movements.map((one): StagedMovement => {
+      const ofDay = one.bookedAt >= from && one.bookedAt < to;
+      return { ...one, side: 'provider', resourceId: null, ofDay };
+    });
+    for (let start = 0; start < movements.length; start += PAGE) {
+      await stageTheirs(reader, runId, movements.slice(start, start + PAGE));
+    }
+    unreadable.push(...page.unreadable);
+  }
+  return unreadable;
+}
+
+/** The last posting of the day, from which a later day may begin to read. */
+async function stageLedger(
+  reader: Dependencies['database']['reader'],
+  { position, day }: DayToCompare,
+  runId: string,
+): Promise<bigint> {
+  const { from, to } = windowOf(day);
+  const end = new Date(to.getTime() + POSTED_LATE_MS);
+  let after = await readStartOf(reader, position, day);
+  let lastOfDay = after;
+  for (;;) {
+    const staged = await stageOurs(reader, runId, position, { after, from, to, marginMs: BOUNDARY_MS, limit: PAGE });
+    const { postings, lastId, lastPostedAt } = staged;
+    lastOfDay = staged.lastOfDay ?? lastOfDay;
+    if (lastId === null || lastPostedAt === null || postings < PAGE || lastPostedAt >= end) return lastOfDay;
+    after = lastId;
+  }
+}
+
+/** One run over the payments of a day: judges, looks into what only one side has, and records, some at a time. */
+class Comparison {
+  readonly found: RecordedBreak[] = [];
+  readonly gone: RecordedBreak[] = [];
+  readonly #reader: Dependencies['database']['reader'];
+  readonly #compared: KnownDay;
+  readonly #runId: string;
+  readonly #call: CallOptions;
+  #breaks: FoundBreak[] = [];
+  #oneSided: Movement[] = [];
+  #lookUpsLeft = LOOK_UPS_MAX;
+
+  constructor(reader: Dependencies['database']['reader'], compared: KnownDay, runId: string, call: CallOptions) {
+    this.#reader = reader;
+    this.#compared = compared;
+    this.#runId = runId;
+    this.#call = call;
+  }
+
+  async recordUnreadable(references: readonly string[]): Promise<void> {
+    const nothing = { direction: null, expected: null, actual: null, resourceId: null };
+    for (const reference of new Set(references)) {
+      this.#breaks.push({ ...nothing, kind: 'statement-entry-unreadable', reference });
+      if (this.#breaks.length >= BATCH) await this.#record();
+    }
+  }
+
+  async judge(payment: readonly Movement[]): Promise<void> {
+    const { breaks, oneSided } = judgePayment(payment);
+    this.#breaks.push(...breaks);
+    this.#oneSided.push(...oneSided);
+    if (this.#oneSided.length >= BATCH) await this.#lookInto();
+    if (this.#breaks.length >= BATCH) await this.#record();
+  }
+
+  async finish(): Promise<void> {
+    await this.#lookInto();
+    await this.#record();
+  }
+
+  async #record(): Promise<void> {
+    const { position, day } = this.#compared;
+    const breaks = this.#breaks;
+    this.#breaks = [];
+    const late = breaks.filter(({ kind }) => kind === 'statement-booked-late').map(({ reference }) => reference);
+    // One statement may not touch a row twice: principal and return of a payment may differ in the same way.
+    const once = new Map(breaks.map((found) => [`${found.kind} ${found.reference}`, found]));
+    this.found.push(...(await recordBreaks(this.#reader, position, day, this.#runId, [...once.values()])));
+    if (late.length > 0) this.gone.push(...(await resolveMissing(this.#reader, position, late)));
+  }
+
+  async #lookInto(): Promise<void> {
+    const movements = this.#oneSided;
+    if (movements.length === 0) return;
+    this.#oneSided = [];
+    const { position, day, isFirst } = this.#compared;
+    const carried = await listCarriedOver(this.#reader, position, day, movements);
+    const standings = await this.#standingsOf(movements);
+    const unchanged = new Set((await this.#unchangedSinceDay(movements)).map(textOf));
+    for (const movement of movements) {
+      const ourStanding = standings.get(textOf(movement)) ?? null;
+      const elsewhere = carried.filter(
+        (other) =>
+          textOf(other) === textOf(movement) && other.movement === movement.movement && other.side !== movement.side,
+      );
+      const answer = async (isWanted: boolean) =>
+        isWanted && elsewhere.length === 0 ? await this.#ask(movement) : undefined;
+      if (movement.side === 'provider') {
+        const ours = elsewhere[0] ?? null;
+        const bookedBefore = !isFirst && unchanged.has(textOf(movement));
+        const isWanted = isUndoing(movement) || ourStanding !== null;
+        const circumstances = { ours, ourStanding, bookedBefore, answer: await answer(isWanted) };
+        this.#breaks.push(...judgeOnlyTheirs(movement, circumstances));
+      } else {
+        const isOnOtherStatement = elsewhere.length > 0;
+        this.#breaks.push(...judgeOnlyOurs(movement, { isOnOtherStatement, ourStanding, answer: await answer(true) }));
+      }
+    }
+    await carryOver(this.#reader, position, day, this.#runId, movements);
+  }
+
+  async #standingsOf(movements: readonly Movement[]): Promise<ReadonlyMap<string, Standing>> {
+    const standings = new Map<string, Standing>();
+    for (const direction of ['in', 'out', 'opening'] as const) {
+      const references = referencesOf(movements, direction);
+      if (references.length === 0) continue;
+      const read = await readStandings(this.#reader, this.#compared.position, direction, references);
+      for (const [reference, standing] of read) standings.set(textOf({ direction, reference }), standing);
+    }
+    return standings;
+  }
+
+  #unchangedSinceDay(movements: readonly Movement[]): Promise<PaymentKey[]> {
+    const { position, day } = this.#compared;
+    const since = new Date(windowOf(day).from.getTime() - BOUNDARY_MS);
+    const theirs = movements.filter(({ side }) => side === 'provider');
+    const out = referencesOf(theirs, 'out').filter(isUuid);
+    return listUnchangedSince(this.#reader, position, since, { out, in: referencesOf(theirs, 'in') });
+  }
+
+  async #ask(key: PaymentKey): Promise<Standing | null | undefined> {
+    if (this.#lookUpsLeft === 0) return undefined;
+    this.#lookUpsLeft -= 1;
+    return lookUp(this.#compared.provider, key, this.#call);
+  }
+}
+
+function referencesOf(movements: readonly Movement[], direction: PaymentKey['direction']): string[] {
+  return movements.filter((one) => one.direction === direction).map(({ reference }) => reference);
+}
+
+function textOf({ direction, reference }: PaymentKey): string {
+  return `${direction} ${reference}`;
+}

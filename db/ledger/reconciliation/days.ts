@@ -1,0 +1,176 @@
+import { and, type SQL, sql } from 'drizzle-orm';
+import { bigint, pgTable, text, timestamp, uuid } from 'drizzle-orm/pg-core';
+import type { ReconciliationId } from '../../../domain/frame/ids.ts';
+import type { LocalDate } from '../../../domain/frame/time/dates.ts';
+import type { Reader } from '../../driver/client.ts';
+import { listOf, type PageOf, type PageRequest, readPage } from '../../driver/queries/lists.ts';
+import type { Given } from '../../driver/queries/queries.ts';
+import { lookUpIn } from '../../driver/queries/rows.ts';
+import { equalTo } from '../../frame/filters.ts';
+import { newId } from '../../frame/ids.ts';
+import type { Sum } from './movements.ts';
+import type { Position } from './statements.ts';
+
+const whole = (name: string) => bigint(name, { mode: 'bigint' }).notNull();
+
+/** The view `reconciliation_days`: a compared day, with its breaks counted. */
+const reconciliationDays = pgTable('reconciliation_days', {
+  id: uuid('id').primaryKey(),
+  provider: text('provider').notNull(),
+  currency: text('currency').notNull(),
+  day: text('day').notNull(),
+  providerCreditCount: whole('provider_credit_count'),
+  providerCreditMinor: whole('provider_credit_minor'),
+  providerDebitCount: whole('provider_debit_count'),
+  providerDebitMinor: whole('provider_debit_minor'),
+  ledgerCreditCount: whole('ledger_credit_count'),
+  ledgerCreditMinor: whole('ledger_credit_minor'),
+  ledgerDebitCount: whole('ledger_debit_count'),
+  ledgerDebitMinor: whole('ledger_debit_minor'),
+  comparedAt: timestamp('compared_at', { withTimezone: true, mode: 'date' }).notNull(),
+  breakCount: whole('break_count'),
+  openBreakCount: whole('open_break_count'),
+  status: text('status', { enum: ['balanced', 'breaks'] }).notNull(),
+});
+
+export type Reconciliation = typeof reconciliationDays.$inferSelect;
+
+/** Both ends of the period are included. */
+export interface ReconciliationFilter {
+  readonly provider?: string | undefined;
+  readonly currency?: string | undefined;
+  readonly status?: Reconciliation['status'] | undefined;
+  readonly day?: LocalDate | undefined;
+  readonly dayFrom?: LocalDate | undefined;
+  readonly dayTo?: LocalDate | undefined;
+}
+
+function conditions(given: Partial<Given<ReconciliationFilter>>): SQL | undefined {
+  const { provider, currency, status, day } = reconciliationDays;
+  return and(
+    ...equalTo([
+      [provider, given.provider],
+      [currency, given.currency],
+      [status, given.status],
+    ]),
+    given.day === undefined ? undefined : sql`${day} = ${given.day}::date`,
+    given.dayFrom === undefined ? undefined : sql`${day} >= ${given.dayFrom}::date`,
+    given.dayTo === undefined ? undefined : sql`${day} <= ${given.dayTo}::date`,
+  );
+}
+
+const LIST = listOf<ReconciliationFilter, typeof reconciliationDays>(reconciliationDays, conditions);
+
+export function listReconciliations(
+  reader: Reader,
+  filter: ReconciliationFilter,
+  page: PageRequest,
+): Promise<PageOf<Reconciliation>> {
+  return readPage(reader, LIST(filter), filter, page);
+}
+
+const DAY = lookUpIn(reconciliationDays);
+
+export function findReconciliation(reader: Reader, id: ReconciliationId): Promise<Reconciliation | null> {
+  return reader.find(DAY, id);
+}
+
+/** How far a position has been compared. */
+export interface Progress {
+  readonly lastDay: LocalDate | null;
+  readonly firstBooked: LocalDate | null;
+}
+
+const PROGRESS = `
+  SELECT (SELECT max(day) FROM reconciliations WHERE provider = $1 AND currency = $2) AS "lastDay",
+    (SELECT min(posted_at) AT TIME ZONE 'UTC' FROM (
+      (SELECT posted_at FROM postings WHERE credit_account_id = account.id AND credit_version IS NULL ORDER BY id LIMIT 1)
+      UNION ALL
+      (SELECT posted_at FROM postings WHERE debit_account_id = account.id AND debit_version IS NULL ORDER BY id LIMIT 1)
+    ) AS first)::date AS "firstBooked"
+  FROM (SELECT (SELECT id FROM system_accounts WHERE provider = $1 AND currency = $2 AND kind = 'settlement') AS id) AS account`;
+
+export async function readProgress(reader: Reader, { provider, currency }: Position): Promise<Progress> {
+  const [progress] = await reader.statement<Progress>(PROGRESS, [provider, currency]);
+  return progress ?? { lastDay: null, firstBooked: null };
+}
+
+const IS_COMPARED = 'SELECT 1 AS one FROM reconciliations WHERE provider = $1 AND currency = $2 AND day = $3::date';
+
+export async function isCompared(reader: Reader, { provider, currency }: Position, day: LocalDate): Promise<boolean> {
+  return (await reader.statement(IS_COMPARED, [provider, currency, day])).length > 0;
+}
+
+const STANDING_OPEN = `
+  SELECT day, compared_at AS "comparedAt" FROM reconciliation_days
+  WHERE provider = $1 AND currency = $2 AND day >= $3::date AND open_break_count > 0 ORDER BY day`;
+
+/** Days from this one on whose breaks are not all resolved, oldest first. */
+export function listDaysWithBreaks(
+  reader: Reader,
+  { provider, currency }: Position,
+  from: LocalDate,
+): Promise<{ day: LocalDate; comparedAt: Date }[]> {
+  return reader.statement(STANDING_OPEN, [provider, currency, from]);
+}
+
+const START = `
+  SELECT coalesce(max(posting_id), 0) AS after FROM reconciliations
+  WHERE provider = $1 AND currency = $2 AND day < $3::date - 1`;
+
+/** A posting before all of a day's. Transactions overlap for minutes at most, so a whole day lies between. */
+export async function readStartOf(reader: Reader, { provider, currency }: Position, day: LocalDate): Promise<bigint> {
+  const [row] = await reader.statement<{ after: bigint }>(START, [provider, currency, day]);
+  return row?.after ?? 0n;
+}
+
+const SAVE = `
+  INSERT INTO reconciliations (id, provider, currency, day, provider_credit_count, provider_credit_minor, provider_debit_count,
+    provider_debit_minor, ledger_credit_count, ledger_credit_minor, ledger_debit_count, ledger_debit_minor, posting_id,
+    created_at, compared_at)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, service_now(), service_now())
+  ON CONFLICT (provider, currency, day) DO UPDATE SET provider_credit_count = excluded.provider_credit_count,
+    provider_credit_minor = excluded.provider_credit_minor, provider_debit_count = excluded.provider_debit_count,
+    provider_debit_minor = excluded.provider_debit_minor, ledger_credit_count = excluded.ledger_credit_count,
+    ledger_credit_minor = excluded.ledger_credit_minor, ledger_debit_count = excluded.ledger_debit_count,
+    ledger_debit_minor = excluded.ledger_debit_minor, posting_id = excluded.posting_id, compared_at = excluded.compared_at
+  RETURNING id`;
+
+/** Stores what a comparison of the day has summed. A repeated comparison keeps the id. */
+export async function saveReconciliation(
+  reader: Reader,
+  { provider, currency }: Position,
+  day: LocalDate,
+  { sums, postingId }: { readonly sums: readonly Sum[]; readonly postingId: bigint },
+): Promise<ReconciliationId> {
+  const of = (side: Sum['side'], isCredit: boolean): [bigint, bigint] => {
+    const sum = sums.find((one) => one.side === side && one.isCredit === isCredit);
+    return [sum?.count ?? 0n, sum?.amountMinor ?? 0n];
+  };
+  const [saved] = await reader.statement<{ id: ReconciliationId }>(SAVE, [
+    newId(),
+    provider,
+    currency,
+    day,
+    ...of('provider', true),
+    ...of('provider', false),
+    ...of('ours', true),
+    ...of('ours', false),
+    postingId,
+  ]);
+  if (saved === undefined) throw new Error('a reconciliation was not stored');
+  return saved.id;
+}
+
+/** The last compared day of each position. */
+export interface ComparedDay {
+  readonly provider: string;
+  readonly currency: string;
+  readonly day: LocalDate;
+}
+
+const LAST_DAYS = 'SELECT provider, currency, max(day) AS day FROM reconciliations GROUP BY 1, 2 ORDER BY 1, 2';
+
+export function listLastDays(reader: Reader): Promise<ComparedDay[]> {
+  return reader.statement<ComparedDay>(LAST_DAYS, []);
+}

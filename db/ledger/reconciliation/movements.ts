@@ -1,0 +1,259 @@
+import type { LocalDate } from '../../../domain/frame/time/dates.ts';
+import type { Movement } from '../../../domain/ledger/daily-reconciliation.ts';
+import type { PaymentKey } from '../../../domain/ledger/reconciliation.ts';
+import type { Reader } from '../../driver/client.ts';
+import type { Position } from './statements.ts';
+
+/** A movement with what tells it from its repetitions: the statement's id of its entry. */
+export type StagedMovement = Movement & { readonly entryId: string };
+
+const STAGE = `
+  INSERT INTO reconciliation_movements
+    (run_id, direction, reference, side, entry_id, movement, amount_minor, booked_at, of_day, accounts, resource_id)
+  SELECT $1::uuid, direction, reference, 'provider', entry_id, movement, amount_minor, booked_at, of_day,
+    ARRAY(SELECT jsonb_array_elements_text(accounts)), resource_id
+  FROM jsonb_to_recordset($2::jsonb) AS sent (direction text, reference text, entry_id text, movement text, amount_minor bigint,
+    booked_at timestamptz, of_day boolean, accounts jsonb, resource_id uuid)
+  ON CONFLICT DO NOTHING`;
+
+/** Keeps a page of the provider's statement until the comparison has sorted it. An entry that a provider repeats counts once. */
+export async function stageTheirs(reader: Reader, runId: string, movements: readonly StagedMovement[]): Promise<void> {
+  if (movements.length === 0) return;
+  const rows = movements.map((one) => ({
+    direction: one.direction,
+    reference: one.reference,
+    entry_id: one.entryId,
+    movement: one.movement,
+    amount_minor: one.amountMinor.toString(),
+    booked_at: one.bookedAt,
+    of_day: one.ofDay,
+    accounts: one.accounts,
+    resource_id: one.resourceId,
+  }));
+  await reader.statement(STAGE, [runId, JSON.stringify(rows)]);
+}
+
+export interface Stretch {
+  readonly after: bigint;
+  /** Of the compared day; `from` is inclusive, `to` exclusive. */
+  readonly from: Date;
+  readonly to: Date;
+  /** How far beyond either end movements still count as neighbours. */
+  readonly marginMs: number;
+  readonly limit: number;
+}
+
+export interface StagedStretch {
+  readonly postings: number;
+  readonly lastId: bigint | null;
+  readonly lastPostedAt: Date | null;
+  /** The last posting of the day itself. */
+  readonly lastOfDay: bigint | null;
+}
+
+// Only what moves a provider's money: principals between settlement and a client or suspense, and opening balances. Ids and
+// times have the same order but for transactions that overlap.
+const STAGE_OURS = `
+  WITH settlement AS MATERIALIZED (
+    SELECT id FROM system_accounts WHERE provider = $2 AND currency = $3 AND kind = 'settlement'
+  ), page AS MATERIALIZED (
+    SELECT * FROM (
+      SELECT id, posted_at, amount_minor, entry_type, outgoing_transfer_id, incoming_transfer_id, debit_transaction_type, 'debit' AS moved
+        FROM postings WHERE credit_account_id = (SELECT id FROM settlement) AND credit_version IS NULL AND id > $4
+      UNION ALL
+      SELECT id, posted_at, amount_minor, entry_type, outgoing_transfer_id, incoming_transfer_id, debit_transaction_type, 'credit'
+        FROM postings WHERE debit_account_id = (SELECT id FROM settlement) AND debit_version IS NULL AND id > $4
+    ) AS moved ORDER BY id LIMIT $8
+  ), staged AS (
+    INSERT INTO reconciliation_movements
+      (run_id, direction, reference, side, entry_id, movement, amount_minor, booked_at, of_day, accounts, resource_id)
+    SELECT $1::uuid, named.direction, named.reference, 'ours', page.id::text, named.movement, page.amount_minor, page.posted_at,
+      page.posted_at >= $5 AND page.posted_at < $6,
+      array_remove(ARRAY[account.id::text, account.main_account_id::text, account.iban, account.account_number], NULL), named.resource_id
+    FROM page
+      LEFT JOIN outgoing_transfers paid ON paid.id = page.outgoing_transfer_id
+      LEFT JOIN incoming_transfers arrived ON arrived.id = page.incoming_transfer_id
+      LEFT JOIN outgoing_transfers returned
+        ON arrived.service_provider_id IS NULL AND returned.account_id = arrived.account_id AND returned.incoming_transfer_id = arrived.id
+      LEFT JOIN balance_adjustments opening ON opening.posting_id = page.id AND opening.workflow_type = 'opening-balance',
+      LATERAL (SELECT
+        CASE WHEN opening.account_id IS NOT NULL THEN 'opening' WHEN coalesce(paid.id, returned.id) IS NOT NULL THEN 'out' ELSE 'in' END AS direction,
+        coalesce(opening.account_id::text, paid.id::text, returned.id::text, arrived.service_provider_id, arrived.id::text) AS reference,
+        CASE WHEN opening.account_id IS NOT NULL THEN 'opening-balance'
+          WHEN returned.id IS NOT NULL OR (paid.id IS NOT NULL AND page.moved = 'credit') THEN 'payment-out-undone'
+          WHEN paid.id IS NOT NULL THEN 'payment-out'
+          WHEN page.moved = 'credit' THEN 'payment-in' ELSE 'payment-in-sent-back' END AS movement,
+        coalesce(opening.account_id, paid.id, returned.id, arrived.id) AS resource_id,
+        coalesce(opening.account_id, paid.account_id, arrived.account_id) AS account_id) AS named
+      LEFT JOIN accounts account ON account.id = named.account_id
+    WHERE page.entry_type = 'principal' AND named.reference IS NOT NULL
+      AND num_nonnulls(page.outgoing_transfer_id, page.incoming_transfer_id, opening.account_id) = 1
+      AND page.posted_at >= $5::timestamptz - $7::double precision * interval '1 millisecond'
+      AND page.posted_at < $6::timestamptz + $7::double precision * interval '1 millisecond'
+    ON CONFLICT DO NOTHING
+  )
+  SELECT count(*)::integer AS postings, max(id) AS "lastId", max(posted_at) AS "lastPostedAt",
+    max(id) FILTER (WHERE posted_at < $6) AS "lastOfDay" FROM page`;
+
+/** Adds a page of our own movements, in order of posting. */
+export async function stageOurs(
+  reader: Reader,
+  runId: string,
+  { provider, currency }: Position,
+  stretch: Stretch,
+): Promise<StagedStretch> {
+  const { after, from, to, marginMs, limit } = stretch;
+  const [staged] = await reader.statement<StagedStretch>(STAGE_OURS, [
+    runId,
+    provider,
+    currency,
+    after,
+    from,
+    to,
+    marginMs,
+    limit,
+  ]);
+  if (staged === undefined) throw new Error('staging answered no row');
+  return staged;
+}
+
+const MOVEMENT = `direction, reference, side, movement, amount_minor AS "amountMinor", booked_at AS "bookedAt",
+  accounts, resource_id AS "resourceId"`;
+
+const PAGE = `
+  SELECT ${MOVEMENT}, of_day AS "ofDay", entry_id AS "entryId" FROM reconciliation_movements
+  WHERE run_id = $1::uuid AND (direction, reference, side, entry_id) > ($2, $3, $4, $5)
+  ORDER BY direction, reference, side, entry_id LIMIT $6`;
+
+/** Both sides' movements, payment by payment. */
+export async function* walkMovements(
+  reader: Reader,
+  runId: string,
+  limit: number,
+): AsyncGenerator<readonly StagedMovement[]> {
+  let place = ['', '', '', ''];
+  for (;;) {
+    const page = await reader.statement<StagedMovement>(PAGE, [runId, ...place, limit]);
+    const last = page.at(-1);
+    if (last !== undefined) yield page;
+    if (last === undefined || page.length < limit) return;
+    place = [last.direction, last.reference, last.side, last.entryId];
+  }
+}
+
+/** What one side moved on a day. */
+export interface Sum {
+  readonly side: Movement['side'];
+  readonly isCredit: boolean;
+  readonly count: bigint;
+  readonly amountMinor: bigint;
+}
+
+const SUMS = `
+  SELECT side, movement NOT IN ('payment-out', 'payment-in-sent-back') AS "isCredit", count(*) AS count,
+    sum(amount_minor)::bigint AS "amountMinor"
+  FROM reconciliation_movements WHERE run_id = $1::uuid AND of_day GROUP BY 1, 2`;
+
+export function sumMovements(reader: Reader, runId: string): Promise<Sum[]> {
+  return reader.statement<Sum>(SUMS, [runId]);
+}
+
+const FORGET_PAGE = 20_000;
+
+// Together with what a comparison left that was killed: it has ended after a day.
+const FORGET = `
+  DELETE FROM reconciliation_movements WHERE ctid = ANY (ARRAY(
+    SELECT ctid FROM reconciliation_movements WHERE run_id = $1::uuid OR run_id < uuidv7_floor(clock_timestamp() - interval '1 day')
+    LIMIT $2))
+  RETURNING 1 AS forgotten`;
+
+export async function forgetMovements(reader: Reader, runId: string): Promise<void> {
+  let forgotten = FORGET_PAGE;
+  while (forgotten === FORGET_PAGE) forgotten = (await reader.statement(FORGET, [runId, FORGET_PAGE])).length;
+}
+
+/** A movement that one side alone has on its day. */
+export type CarryOver = Movement & { readonly day: LocalDate };
+
+const CARRY = `
+  INSERT INTO reconciliation_carry_overs (provider, currency, direction, reference, movement, side, day, booked_at, amount_minor,
+    accounts, resource_id, run_id)
+  SELECT $1, $2, direction, reference, movement, side, $3::date, booked_at, amount_minor,
+    ARRAY(SELECT jsonb_array_elements_text(accounts)), resource_id, $4::uuid
+  FROM jsonb_to_recordset($5::jsonb) AS sent (direction text, reference text, movement text, side text, booked_at timestamptz,
+    amount_minor bigint, accounts jsonb, resource_id uuid)
+  ON CONFLICT (provider, currency, direction, reference, movement, side, day) DO UPDATE SET booked_at = excluded.booked_at,
+    amount_minor = excluded.amount_minor, accounts = excluded.accounts, run_id = excluded.run_id`;
+
+/** Keeps what the day had on one side alone, for the day whose other side has it. */
+export async function carryOver(
+  reader: Reader,
+  { provider, currency }: Position,
+  day: LocalDate,
+  runId: string,
+  movements: readonly Movement[],
+): Promise<void> {
+  const rows = movements.map((one) => ({
+    direction: one.direction,
+    reference: one.reference,
+    movement: one.movement,
+    side: one.side,
+    booked_at: one.bookedAt,
+    amount_minor: one.amountMinor.toString(),
+    accounts: one.accounts,
+    resource_id: one.resourceId,
+  }));
+  await reader.statement(CARRY, [provider, currency, day, runId, JSON.stringify(rows)]);
+}
+
+const CARRIED = `
+  SELECT ${MOVEMENT}, false AS "ofDay", day FROM reconciliation_carry_overs
+  WHERE provider = $1 AND currency = $2 AND day <> $3::date
+    AND (direction, reference) IN (SELECT * FROM jsonb_to_recordset($4::jsonb) AS key (direction text, reference text))`;
+
+/** What other days had of these payments on one side alone. */
+export function listCarriedOver(
+  reader: Reader,
+  { provider, currency }: Position,
+  day: LocalDate,
+  keys: readonly PaymentKey[],
+): Promise<CarryOver[]> {
+  const sent = JSON.stringify(keys.map(({ direction, reference }) => ({ direction, reference })));
+  return reader.statement<CarryOver>(CARRIED, [provider, currency, day, sent]);
+}
+
+const CARRIED_DAYS_KEPT = 60;
+
+const FORGET_CARRIED = `
+  DELETE FROM reconciliation_carry_overs WHERE provider = $1 AND currency = $2
+    AND ((day = $3::date AND run_id <> $4::uuid) OR day < $3::date - ${CARRIED_DAYS_KEPT})`;
+
+/** Forgets what this comparison of the day no longer finds, and what is too old to come. */
+export async function forgetCarriedOver(
+  reader: Reader,
+  { provider, currency }: Position,
+  day: LocalDate,
+  runId: string,
+): Promise<void> {
+  await reader.statement(FORGET_CARRIED, [provider, currency, day, runId]);
+}
+
+// $1 provider, $2 currency, $3 the day's beginning, $4 references
+const BOOKED_BEFORE = `
+  SELECT 'out' AS direction, id::text AS reference FROM outgoing_transfers
+    WHERE id IN (SELECT jsonb_array_elements_text($4::jsonb)::uuid) AND provider = $1 AND currency = $2 AND updated_at < $3
+  UNION ALL
+  SELECT 'in', service_provider_id FROM incoming_transfers
+    WHERE provider = $1 AND currency = $2 AND service_provider_id IN (SELECT jsonb_array_elements_text($5::jsonb)) AND updated_at < $3`;
+
+/** Those of the payments whose rows have not changed since an instant. */
+export async function listUnchangedSince(
+  reader: Reader,
+  { provider, currency }: Position,
+  instant: Date,
+  references: { readonly out: readonly string[]; readonly in: readonly string[] },
+): Promise<PaymentKey[]> {
+  const { out, in: arrived } = references;
+  const given = [provider, currency, instant, JSON.stringify(out), JSON.stringify(arrived)];
+  return reader.statement<PaymentKey>(BOOKED_BEFORE, given);
+}

@@ -1,0 +1,45 @@
+import { isUuid } from '../../../domain/frame/ids.ts';
+import type { PaymentKey } from '../../../domain/ledger/reconciliation.ts';
+import type { Reader } from '../../driver/client.ts';
+import type { Position } from './statements.ts';
+
+/** A payment of ours that a bank's file names. */
+export interface NamedPayment extends PaymentKey {
+  /** As the file has it. */
+  readonly name: string;
+}
+
+// $1 provider, $2 currency, $3 names, $4 those that are ids
+const NAMED = `
+  WITH names AS (SELECT jsonb_array_elements_text($3::jsonb) AS name),
+    ids AS (SELECT jsonb_array_elements_text($4::jsonb)::uuid AS id),
+    arrived AS (
+      SELECT name, incoming.* FROM names JOIN incoming_transfers incoming ON incoming.provider = $1 AND incoming.service_provider_id = name
+      UNION ALL
+      SELECT name, incoming.* FROM names JOIN incoming_transfers incoming ON incoming.transaction_number = name
+      UNION ALL
+      SELECT ids.id::text, incoming.* FROM ids JOIN incoming_transfers incoming ON incoming.id = ids.id
+    )
+  SELECT 'out' AS direction, id::text AS reference, id::text AS name FROM ids JOIN outgoing_transfers USING (id)
+    WHERE provider = $1 AND currency = $2 AND scope = 'external'
+  UNION ALL
+  SELECT 'out', id::text, name FROM names JOIN outgoing_transfers ON transaction_number = name
+    WHERE provider = $1 AND currency = $2 AND scope = 'external'
+  UNION ALL
+  SELECT 'out', id::text, name FROM names JOIN outgoing_transfers ON service_provider_reference = name
+    WHERE provider = $1 AND currency = $2 AND scope = 'external'
+  UNION ALL
+  SELECT CASE WHEN returned.id IS NULL THEN 'in' ELSE 'out' END, coalesce(returned.id::text, arrived.service_provider_id), name
+  FROM arrived LEFT JOIN outgoing_transfers returned ON arrived.service_provider_id IS NULL
+    AND returned.account_id = arrived.account_id AND returned.incoming_transfer_id = arrived.id
+  WHERE arrived.provider = $1 AND arrived.currency = $2 AND coalesce(returned.id::text, arrived.service_provider_id) IS NOT NULL`;
+
+/** Our payments by our ids and transaction numbers, and by the provider's references. */
+export function findNamedPayments(
+  reader: Reader,
+  { provider, currency }: Position,
+  names: readonly string[],
+): Promise<NamedPayment[]> {
+  const ids = names.filter((name) => isUuid(name));
+  return reader.statement<NamedPayment>(NAMED, [provider, currency, JSON.stringify(names), JSON.stringify(ids)]);
+}

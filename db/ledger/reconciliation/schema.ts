@@ -1,0 +1,106 @@
+import { bigint, boolean, date, jsonb, pgTable, primaryKey, text, timestamp, unique, uuid } from 'drizzle-orm/pg-core';
+import type { BreakKind } from '../../../domain/ledger/reconciliation.ts';
+
+const instant = (name: string) => timestamp(name, { withTimezone: true, mode: 'date' });
+const whole = (name: string) => bigint(name, { mode: 'bigint' });
+
+/** One side of a break, as stored: the amount in minor units as text. */
+export interface StoredFacts {
+  readonly amountMinor: string;
+  readonly currency: string;
+  readonly account: string | null;
+  readonly date: string | null;
+}
+
+/** Reconciliation for drizzle; db/migrations/0002_foundation.sql, 0007_reconciliation.sql and 0041_reconciliations.sql are authoritative. */
+export const reconciliationBreaks = pgTable('reconciliation_breaks', {
+  id: uuid('id').primaryKey(),
+  provider: text('provider').notNull(),
+  kind: text('kind').$type<BreakKind>().notNull(),
+  ourReference: text('our_reference'),
+  details: jsonb('details').notNull(),
+  status: text('status', { enum: ['open', 'resolved'] })
+    .notNull()
+    .default('open'),
+  foundAt: instant('found_at').notNull(),
+  resolvedAt: instant('resolved_at'),
+  resourceId: uuid('resource_id'),
+  currency: text('currency'),
+  day: date('day', { mode: 'string' }),
+  expected: jsonb('expected').$type<StoredFacts>(),
+  actual: jsonb('actual').$type<StoredFacts>(),
+  runId: uuid('run_id'),
+  note: text('note'),
+  resolvedBy: text('resolved_by'),
+});
+
+export const statementComparisons = pgTable(
+  'statement_comparisons',
+  {
+    provider: text('provider').notNull(),
+    currency: text('currency').notNull(),
+    comparedUntil: instant('compared_until').notNull(),
+    postingId: whole('posting_id').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.provider, table.currency] })],
+);
+
+export const providerSubmissions = pgTable('provider_submissions', {
+  single: boolean('single').primaryKey().default(true),
+  closedAt: instant('closed_at'),
+});
+
+const DAY_COLUMNS = {
+  id: uuid('id').primaryKey(),
+  provider: text('provider').notNull(),
+  currency: text('currency').notNull(),
+  day: date('day', { mode: 'string' }).notNull(),
+  providerCreditCount: whole('provider_credit_count').notNull(),
+  providerCreditMinor: whole('provider_credit_minor').notNull(),
+  providerDebitCount: whole('provider_debit_count').notNull(),
+  providerDebitMinor: whole('provider_debit_minor').notNull(),
+  ledgerCreditCount: whole('ledger_credit_count').notNull(),
+  ledgerCreditMinor: whole('ledger_credit_minor').notNull(),
+  ledgerDebitCount: whole('ledger_debit_count').notNull(),
+  ledgerDebitMinor: whole('ledger_debit_minor').notNull(),
+  postingId: whole('posting_id').notNull(),
+  createdAt: instant('created_at').notNull(),
+  comparedAt: instant('compared_at').notNull(),
+};
+
+export const reconciliations = pgTable('reconciliations', DAY_COLUMNS, (table) => [
+  unique('reconciliations_of_day').on(table.provider, table.currency, table.day),
+]);
+
+const MOVEMENT_COLUMNS = {
+  direction: text('direction').notNull(),
+  reference: text('reference').notNull(),
+  side: text('side', { enum: ['provider', 'ours'] }).notNull(),
+  movement: text('movement').notNull(),
+  amountMinor: whole('amount_minor').notNull(),
+  bookedAt: instant('booked_at').notNull(),
+  accounts: text('accounts').array().notNull(),
+  resourceId: uuid('resource_id'),
+  runId: uuid('run_id').notNull(),
+};
+
+export const reconciliationMovements = pgTable(
+  'reconciliation_movements',
+  { ...MOVEMENT_COLUMNS, entryId: text('entry_id').notNull(), ofDay: boolean('of_day').notNull() },
+  ({ runId, direction, reference, side, entryId }) => [
+    primaryKey({ columns: [runId, direction, reference, side, entryId] }),
+  ],
+);
+
+export const reconciliationCarryOvers = pgTable(
+  'reconciliation_carry_overs',
+  {
+    ...MOVEMENT_COLUMNS,
+    provider: text('provider').notNull(),
+    currency: text('currency').notNull(),
+    day: date('day', { mode: 'string' }).notNull(),
+  },
+  ({ provider, currency, direction, reference, movement, side, day }) => [
+    primaryKey({ columns: [provider, currency, direction, reference, movement, side, day] }),
+  ],
+);
