@@ -1,13 +1,14 @@
 import type { Registry } from 'prom-client';
 import type { MetricsText } from '../config/metrics/metrics-server.ts';
+import { listLastDays } from '../db/ledger/reconciliation/days.ts';
 import { countOpenBreaks } from '../db/ledger/reconciliation/statements.ts';
-import { reconciliationBreaksOpen, registry } from './frame/metrics.ts';
+import { reconciliationBreaksOpen, reconciliationComparedDay, registry } from './frame/metrics.ts';
 import type { Services } from './frame/services.ts';
 import { within } from './frame/within.ts';
 import { transitionCounter } from './transition-counts.ts';
 
 /**
- * Renders the metrics of the API and of the loops in its process; two of them are read from the database at each
+ * Renders the metrics of the API and of the loops in its process; three of them are read from the database at each
  * scrape.
  */
 export function metricsText(services: Pick<Services, 'database'>, loops: Registry | null): () => Promise<MetricsText> {
@@ -15,9 +16,14 @@ export function metricsText(services: Pick<Services, 'database'>, loops: Registr
   const showOpenBreaks = async () => {
     reconciliationBreaksOpen.set(await countOpenBreaks(services.database.reader));
   };
+  const showComparedDays = async () => {
+    for (const { provider, currency, day } of await listLastDays(services.database.reader)) {
+      reconciliationComparedDay.set({ provider, currency }, Date.parse(`${day}T00:00:00Z`) / 1_000);
+    }
+  };
   return async () => {
     // Without Postgres the other metrics still appear.
-    await within(Promise.all([countTransitions(), showOpenBreaks()]).then(() => true));
+    await within(Promise.all([countTransitions(), showOpenBreaks(), showComparedDays()]).then(() => true));
     const texts = await Promise.all([registry, ...(loops === null ? [] : [loops])].map((of) => of.metrics()));
     return { text: texts.join(''), contentType: registry.contentType };
   };

@@ -130,7 +130,7 @@ class CamtReader {
       if (local === 'RtrInf') this.#part.isReturn = true;
       const isAmount =
         place === `${ENTRY}/Amt` || place === `${DETAILS}/Amt` || place === `${DETAILS}/AmtDtls/TxAmt/Amt`;
-      if (isAmount) this.#part.amount = { currency: attributes['Ccy']?.value ?? '', digits: '' };
+      if (isAmount) this.#part.amount = { currency: attributes.Ccy?.value ?? '', digits: '' };
     }
   }
 

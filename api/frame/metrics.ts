@@ -32,3 +32,11 @@ export const reconciliationBreaksOpen = new Gauge({
   help: 'Unresolved differences between the books of providers and ours.',
   registers: [registry],
 });
+
+/** Alert if a position falls two days behind. */
+export const reconciliationComparedDay = new Gauge({
+  name: 'reconciliation_compared_day_timestamp_seconds',
+  help: 'Beginning (UTC) of the last day of a provider and currency that has been compared with our ledger.',
+  labelNames: ['provider', 'currency'] as const,
+  registers: [registry],
+});

@@ -1,0 +1,297 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { addDays, dateInUtc } from '../frame/time/dates.ts';
+import {
+  byPayment,
+  type DailyBreak,
+  daysToCompare,
+  judgeOnlyOurs,
+  judgeOnlyTheirs,
+  judgePayment,
+  lastComparableDay,
+  type Movement,
+  windowOf,
+} from './daily-reconciliation.ts';
+import type { DailyDifference } from './reconciliation.ts';
+
+const FIRST = '2026-11-20';
+const DAYS = [FIRST, addDays(FIRST, 1), addDays(FIRST, 2)];
+const HOUR_MS = 3_600_000;
+
+const LIES = {
+  none: null,
+  unknown: 'statement-unknown-payment',
+  missing: 'statement-payment-missing',
+  denied: 'statement-not-at-provider',
+  amount: 'statement-amount-differs',
+  account: 'statement-account-differs',
+  doubled: 'statement-payment-doubled',
+  late: 'statement-booked-late',
+} as const satisfies Readonly<Record<string, DailyDifference | null>>;
+type Lie = keyof typeof LIES;
+
+interface Payment {
+  readonly movement: Movement['movement'];
+  readonly amountMinor: bigint;
+  /** The first two of the compared days: late ones are on the statement of the next. */
+  readonly day: number;
+  readonly hour: number;
+  readonly lie: Lie;
+}
+
+const payment: fc.Arbitrary<Payment> = fc.record({
+  movement: fc.constantFrom('payment-out' as const, 'payment-in' as const),
+  amountMinor: fc.bigInt({ min: 1n, max: 10n ** 14n }),
+  day: fc.integer({ min: 0, max: 1 }),
+  hour: fc.integer({ min: 0, max: 23 }),
+  lie: fc.constantFrom(...(Object.keys(LIES) as Lie[]), 'none', 'none', 'none'),
+});
+
+/** What both sides have booked of the payments. */
+function booksOf(payments: readonly Payment[]): { readonly theirs: Movement[]; readonly ours: Movement[] } {
+  const theirs: Movement[] = [];
+  const ours: Movement[] = [];
+  for (const [index, { movement, amountMinor, day, hour, lie }] of payments.entries()) {
+    const bookedAt = new Date(windowOf(DAYS[day] ?? FIRST).from.getTime() + hour * HOUR_MS);
+    const direction = movement === 'payment-in' ? 'in' : 'out';
+    const reference = `payment-${index}`;
+    const accounts = [`account-${index}`];
+    const our: Movement = {
+      side: 'ours',
+      direction,
+      reference,
+      movement,
+      amountMinor,
+      bookedAt,
+      ofDay: false,
+      accounts,
+      resourceId: reference,
+    };
+    const their: Movement = { ...our, side: 'provider', resourceId: null };
+    if (lie !== 'unknown') ours.push(our);
+    if (lie === 'missing' || lie === 'denied') continue;
+    const lateMs = lie === 'late' ? 24 * HOUR_MS : 0;
+    theirs.push({
+      ...their,
+      bookedAt: new Date(bookedAt.getTime() + lateMs),
+      amountMinor: lie === 'amount' ? amountMinor + 1n : amountMinor,
+      accounts: lie === 'account' ? ['another account'] : accounts,
+    });
+    if (lie === 'doubled') theirs.push(their);
+  }
+  return { theirs, ours };
+}
+
+const keyOf = ({ direction, reference }: Movement) => `${direction} ${reference}`;
+
+/** Compares day after day, as the service does; `kind reference` of what is open in the end. */
+async function openBreaks(payments: readonly Payment[]): Promise<string[]> {
+  const { theirs, ours } = booksOf(payments);
+  const open = new Map<string, DailyBreak>();
+  const carried: Movement[] = [];
+  for (const day of DAYS) {
+    const { from, to } = windowOf(day);
+    const movements = [...theirs, ...ours]
+      .map((one) => ({ ...one, ofDay: one.bookedAt >= from && one.bookedAt < to }))
+      .filter(({ ofDay }) => ofDay)
+      .sort((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1));
+    const found: DailyBreak[] = [];
+    const alone: Movement[] = [];
+    for await (const group of byPayment(pagesOf(movements))) {
+      const judged = judgePayment(group);
+      found.push(...judged.breaks);
+      alone.push(...judged.oneSided);
+    }
+    for (const movement of alone) {
+      const elsewhere =
+        carried.find((other) => keyOf(other) === keyOf(movement) && other.side !== movement.side) ?? null;
+      const lie = payments[Number(movement.reference.slice('payment-'.length))]?.lie;
+      const standing = { amountMinor: movement.amountMinor, moved: true, undoneMinor: null };
+      const answer = lie === 'denied' || lie === 'unknown' ? null : standing;
+      const ourStanding = lie === 'unknown' ? null : standing;
+      found.push(
+        ...(movement.side === 'ours'
+          ? judgeOnlyOurs(movement, { isOnOtherStatement: elsewhere !== null, ourStanding, answer })
+          : judgeOnlyTheirs(movement, { ours: elsewhere, ourStanding, bookedBefore: false, answer })),
+      );
+    }
+    carried.push(...alone);
+    for (const one of found) {
+      if (one.kind === 'statement-booked-late') open.delete(`statement-payment-missing ${one.reference}`);
+      open.set(`${one.kind} ${one.reference}`, one);
+    }
+  }
+  return [...open.keys()].sort();
+}
+
+/** Pages of two, so that a payment lies across their ends. */
+async function* pagesOf(movements: readonly Movement[]): AsyncGenerator<readonly Movement[]> {
+  for (let start = 0; start < movements.length; start += 2) yield movements.slice(start, start + 2);
+}
+
+describe('whatever the books', () => {
+  test('each lie gives exactly its break, and the truth none', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(payment, { maxLength: 40 }), async (payments) => {
+        const expected = payments.flatMap(({ lie }, index) =>
+          LIES[lie] === null ? [] : [`${LIES[lie]} payment-${index}`],
+        );
+        expect(await openBreaks(payments)).toEqual(expected.sort());
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+const at = (text: string) => new Date(`${text}Z`);
+const PAID: Movement = {
+  side: 'ours',
+  direction: 'out',
+  reference: 'a',
+  movement: 'payment-out',
+  amountMinor: 500n,
+  bookedAt: at('2026-11-21T12:00:00'),
+  ofDay: true,
+  accounts: ['account', 'main account'],
+  resourceId: 'a',
+};
+const THEIRS: Movement = { ...PAID, side: 'provider', accounts: ['main account'], resourceId: null };
+const moved = { amountMinor: 500n, moved: true, undoneMinor: null };
+const undone = { amountMinor: 500n, moved: false, undoneMinor: 500n };
+
+describe('a payment', () => {
+  test.each<readonly [string, readonly Movement[], readonly DailyDifference[]]>([
+    ['that both have is in order', [PAID, THEIRS], []],
+    ['whose statement names no account is in order', [PAID, { ...THEIRS, accounts: [] }], []],
+    ['in suspense has no account that could differ', [{ ...PAID, accounts: [] }, THEIRS], []],
+    ['booked on both sides of midnight is in order', [PAID, { ...THEIRS, ofDay: false }], []],
+    ['of the neighbouring days is for those', [{ ...PAID, ofDay: false }], []],
+    [
+      'that failed has two movements on each side',
+      [PAID, THEIRS, { ...PAID, movement: 'payment-out-undone' }, { ...THEIRS, movement: 'payment-out-undone' }],
+      [],
+    ],
+    [
+      'whose principal and return differ alike is one break',
+      [
+        PAID,
+        { ...THEIRS, amountMinor: 1n },
+        { ...PAID, movement: 'payment-out-undone' },
+        { ...THEIRS, movement: 'payment-out-undone', amountMinor: 2n },
+      ],
+      ['statement-amount-differs'],
+    ],
+    [
+      'can differ in several ways',
+      [PAID, { ...THEIRS, amountMinor: 1n, accounts: ['other'] }, THEIRS],
+      ['statement-amount-differs', 'statement-account-differs', 'statement-payment-doubled'],
+    ],
+  ])('%s', (_, movements, kinds) => {
+    const { breaks, oneSided } = judgePayment(movements);
+    expect(breaks.map(({ kind }) => kind)).toEqual(kinds);
+    expect(oneSided).toEqual([]);
+  });
+
+  test('shows what was expected and what is there', () => {
+    const [found] = judgePayment([PAID, { ...THEIRS, amountMinor: 501n }]).breaks;
+    expect(found).toMatchObject({
+      expected: { amountMinor: 500n, account: 'account', date: '2026-11-21' },
+      actual: { amountMinor: 501n, account: 'main account', date: '2026-11-21' },
+      resourceId: 'a',
+    });
+    const [doubled] = judgePayment([PAID, THEIRS, THEIRS]).breaks;
+    expect([doubled?.expected?.amountMinor, doubled?.actual?.amountMinor]).toEqual([500n, 1_000n]);
+  });
+
+  const only = { ours: null, ourStanding: moved, bookedBefore: false, answer: moved };
+  test.each<readonly [string, Movement, Parameters<typeof judgeOnlyTheirs>[1], DailyDifference | null]>([
+    ['that we have booked later is in order', THEIRS, only, null],
+    ['that we know and have not booked', THEIRS, { ...only, ourStanding: undone }, 'statement-not-booked'],
+    ['that failed on both sides before we booked it', THEIRS, { ...only, ourStanding: undone, answer: undone }, null],
+    [
+      'that no look-up confirms counts as the statement says',
+      THEIRS,
+      { ...only, ourStanding: undone, answer: undefined },
+      'statement-not-booked',
+    ],
+    ['that was booked on an earlier day already', THEIRS, { ...only, bookedBefore: true }, 'statement-payment-doubled'],
+    [
+      'booked by us on the day before',
+      THEIRS,
+      { ...only, ours: { ...PAID, bookedAt: at('2026-11-20T09:00:00') } },
+      'statement-booked-late',
+    ],
+    [
+      'booked by us a minute before midnight',
+      { ...THEIRS, bookedAt: at('2026-11-21T00:01:00') },
+      { ...only, ours: { ...PAID, bookedAt: at('2026-11-20T23:59:00') } },
+      null,
+    ],
+    [
+      'booked by us on the day after',
+      THEIRS,
+      { ...only, ours: { ...PAID, bookedAt: at('2026-11-22T09:00:00') } },
+      null,
+    ],
+    [
+      'undone there and not here',
+      { ...THEIRS, movement: 'payment-out-undone' },
+      { ...only, answer: undone },
+      'statement-not-at-provider',
+    ],
+    [
+      'undone there that we never had',
+      { ...THEIRS, movement: 'payment-out-undone' },
+      { ...only, ourStanding: null, answer: undone },
+      null,
+    ],
+  ])('on the statement alone, %s', (_, movement, circumstances, kind) => {
+    expect(judgeOnlyTheirs(movement, circumstances).map((found) => found.kind)).toEqual(kind === null ? [] : [kind]);
+  });
+
+  const kept = { isOnOtherStatement: false, ourStanding: moved, answer: moved };
+  test.each<readonly [string, Parameters<typeof judgeOnlyOurs>[1], DailyDifference | null]>([
+    ['which the provider confirms', kept, 'statement-payment-missing'],
+    ['about which it does not answer', { ...kept, answer: undefined }, 'statement-payment-missing'],
+    ['which it does not know', { ...kept, answer: null }, 'statement-not-at-provider'],
+    ['which it has undone', { ...kept, answer: undone }, 'statement-not-at-provider'],
+    ['which it has paid and we have undone', { ...kept, ourStanding: undone }, 'statement-not-booked'],
+    ['which it does not know and we have undone', { ...kept, ourStanding: undone, answer: null }, null],
+    ['which is on the statement of another day', { ...kept, isOnOtherStatement: true, answer: undefined }, null],
+  ])('in our books alone, %s', (_, circumstances, kind) => {
+    expect(judgeOnlyOurs(PAID, circumstances).map((found) => found.kind)).toEqual(kind === null ? [] : [kind]);
+  });
+});
+
+describe('the days', () => {
+  test('a day can be compared ten minutes after its end', () => {
+    expect(lastComparableDay(at('2026-11-23T00:09:59'))).toBe('2026-11-21');
+    expect(lastComparableDay(at('2026-11-23T00:10:00'))).toBe('2026-11-22');
+  });
+
+  test.each<readonly [string, string | null, string | null, readonly string[]]>([
+    ['are none if the last one is compared', '2026-11-22', '2026-11-01', []],
+    ['are all that were missed', '2026-11-19', '2026-11-01', ['2026-11-20', '2026-11-21', '2026-11-22']],
+    ['begin at the first booking', null, '2026-11-21', ['2026-11-21', '2026-11-22']],
+    [
+      'begin a week ago at the earliest',
+      null,
+      '2026-01-01',
+      Array.from({ length: 7 }, (_, index) => addDays('2026-11-16', index)),
+    ],
+    [
+      'begin a week ago where nothing is booked',
+      null,
+      null,
+      Array.from({ length: 7 }, (_, index) => addDays('2026-11-16', index)),
+    ],
+  ])('to compare %s', (_, last, first, days) => {
+    expect(daysToCompare(last, first, at('2026-11-23T08:00:00'), 100)).toEqual(days);
+    expect(daysToCompare(last, first, at('2026-11-23T08:00:00'), 1)).toEqual(days.slice(0, 1));
+  });
+
+  test('a window is the day in UTC', () => {
+    const { from, to } = windowOf('2026-11-22');
+    expect([dateInUtc(from), to.getTime() - from.getTime()]).toEqual(['2026-11-22', 24 * HOUR_MS]);
+  });
+});

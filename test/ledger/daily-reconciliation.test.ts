@@ -1,0 +1,415 @@
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { pino } from 'pino';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { reconciliationActivities } from '../../activities/ledger/activities.ts';
+import type { Provider } from '../../activities/providers/port.ts';
+import { createSandboxBank } from '../../activities/providers/sandbox-bank.ts';
+import type { StatementEntry } from '../../activities/providers/statement-port.ts';
+import { createDatabase, type Database } from '../../db/driver/client.ts';
+import { receivePayment } from '../../db/incoming-transfers/provisioned-account-credits.ts';
+import { checkLedger } from '../../db/ledger/check.ts';
+import { addDays, dateInUtc } from '../../domain/frame/time/dates.ts';
+import { OPERATIONS } from '../../scripts/operations/operations.ts';
+import { type Json, startApi, type TestApi } from '../harness/api.ts';
+import { auditOf, TESTER } from '../harness/audit.ts';
+import { builtInAccounts, PAYMENT_IN } from '../harness/built-in-accounts.ts';
+import { type MoneyWorld, moneyWorld } from '../harness/money.ts';
+import { createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';
+import {
+  eventually,
+  type RunningSandbox,
+  SANDBOX_SECRET,
+  startSandbox,
+  temporaryDirectory,
+} from '../harness/servers/sandbox.ts';
+
+const directory = temporaryDirectory();
+let testDatabase: TestDatabase;
+let api: TestApi;
+let sandbox: RunningSandbox;
+let world: MoneyWorld;
+let account: Json;
+/** The service as it is at another time. */
+let moved: Database;
+let offset = '0 seconds';
+const providers = new Map<string, Provider>();
+/** What the bank's statement has in currencies in which nothing goes through the sandbox. */
+const scripted = new Map<string, StatementEntry[]>();
+/** When the payments through the sandbox are booked. */
+let today: string;
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase('daily-reconciliation');
+  api = await startApi(testDatabase, { providers });
+  const callbackUrl = `${api.url}/provider-callbacks/sandbox-bank`;
+  sandbox = await startSandbox({ directory: directory.path, callbackUrl });
+  const bank = createSandboxBank({ url: sandbox.url, secret: SANDBOX_SECRET });
+  providers.set('sandbox-bank', {
+    ...bank,
+    fetchStatement: async (request, call) => {
+      const entries = scripted.get(request.currency);
+      if (entries === undefined) return bank.fetchStatement(request, call);
+      const asked = entries.filter(({ bookedAt }) => bookedAt >= request.from && bookedAt < request.to);
+      return { entries: asked, unreadable: [], next: null };
+    },
+  });
+  moved = createDatabase({
+    url: testDatabase.url,
+    maxConnections: 3,
+    applicationName: 'moved',
+    clockOffset: () => offset,
+  });
+  world = moneyWorld(api);
+  account = await builtInAccounts(api).opened(await world.client());
+});
+
+afterAll(async () => {
+  await sandbox?.stop();
+  await moved?.close();
+  await api?.stop();
+  await testDatabase?.drop();
+  directory.remove();
+});
+
+function moveTo(instant: string): void {
+  offset = `${Math.round(Date.parse(instant) - Date.now())} milliseconds`;
+}
+
+/** The run of the schedule in the morning of a day. */
+function reconcileOn(day: string): Promise<string> {
+  moveTo(`${day}T06:00:00Z`);
+  const logger = pino({ level: 'silent' });
+  const activities = reconciliationActivities({ database: moved, providers, logger });
+  return new MockActivityEnvironment().run(activities.reconcileProvider, 'sandbox-bank');
+}
+
+async function bank(method: string, path: string, body?: Json): Promise<Json> {
+  const response = await fetch(`${sandbox.url}/bank${path}`, {
+    method,
+    headers: { 'content-type': 'application/json' },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const answer = await response.json();
+  expect(response.ok, JSON.stringify(answer)).toBe(true);
+  return answer;
+}
+
+async function paidIn(amount: number): Promise<string> {
+  const payment = { amount, currency: 'GBP', scheme: 'faster-payments', reference: account.ledgerNumber };
+  const { paymentId } = await bank('POST', '/payments-in', payment);
+  await eventually('the payment in', async () => {
+    const query = `data.incomingTransfer.serviceProviderId=${paymentId}`;
+    return (await api.call('GET', `/incoming-transfers?${query}`)).body.data.incomingTransfers[0];
+  });
+  return paymentId;
+}
+
+async function listed(path: string, query = ''): Promise<Json[]> {
+  const { status, body, text } = await api.call('GET', `/${path}?metadata.page.size=100${query}`);
+  expect(status, text).toBe(200);
+  return Object.values<Json[]>(body.data)[0] ?? [];
+}
+
+const breaks = (query = '') => listed('reconciliation-breaks', query);
+
+async function dayOf(date: string, currency = 'GBP'): Promise<Json> {
+  return (
+    await listed('reconciliations', `&data.reconciliation.date=${date}&data.reconciliation.currency=${currency}`)
+  )[0];
+}
+
+/** `kind reference` of each break, with its status where it is not open. */
+async function found(query = ''): Promise<string[]> {
+  const all = await breaks(query);
+  return all.map(({ kind, reference, status }) => `${kind} ${reference}${status === 'open' ? '' : ' resolved'}`).sort();
+}
+
+const resolution = (note: string) => ({
+  workflow: { code: 'direct' },
+  data: { reconciliationBreak: { status: 'resolved', note } },
+});
+
+/** The bank's payments, by how its statement lies about them. */
+const payments: Record<string, string> = {};
+
+test('a day whose books agree is balanced, with the counts and sums of both sides', async () => {
+  today = dateInUtc(new Date());
+  payments.true = await paidIn(10.5);
+  for (const [index, lie] of ['missing', 'denied', 'amount', 'account', 'doubled', 'late'].entries()) {
+    payments[lie] = await paidIn(20 + index);
+  }
+  expect(await reconcileOn(addDays(today, 1))).toBe('ok');
+  const side = { creditCount: 7, creditAmount: 145.5, debitCount: 0, debitAmount: 0 };
+  const day = await dayOf(today);
+  expect(day).toMatchObject({ serviceProvider: 'sandbox-bank', status: 'balanced', statement: side, ledger: side });
+  expect((await api.call('GET', `/reconciliations/${day.id}`)).body.data.reconciliation).toEqual(day);
+  expect(await breaks()).toEqual([]);
+});
+
+test('each lie of the bank gives its break, whose sides show amount, account and date', async () => {
+  const about = (lie: string, name: string) => ({ lie, payment: payments[name] });
+  const { statement } = await bank('POST', '/faults', {
+    statement: [
+      'unknown-payment',
+      about('missing-payment', 'missing'),
+      about('denied-payment', 'denied'),
+      about('other-amount', 'amount'),
+      about('other-account', 'account'),
+      about('doubled-payment', 'doubled'),
+      about('late-booking', 'late'),
+    ],
+  });
+  expect(statement).toHaveLength(7);
+  const before = await dayOf(today);
+  // Compared again by hand, as the day has no open break.
+  expect(await operate('sandbox-bank', today)).toMatchObject({ status: 1 });
+  const [unknown] = await breaks('&data.reconciliationBreak.kind=statement-unknown-payment');
+  payments.unknown = unknown.reference;
+  const expected = [
+    `statement-account-differs ${payments.account}`,
+    `statement-amount-differs ${payments.amount}`,
+    `statement-not-at-provider ${payments.denied}`,
+    `statement-payment-doubled ${payments.doubled}`,
+    `statement-payment-missing ${payments.late}`,
+    `statement-payment-missing ${payments.missing}`,
+    `statement-unknown-payment ${payments.unknown}`,
+  ].sort();
+  expect(await found()).toEqual(expected);
+  expect(await dayOf(today)).toMatchObject({
+    id: before.id,
+    status: 'breaks',
+    openBreakCount: 7,
+    statement: { creditCount: 6 },
+    ledger: { creditCount: 7 },
+  });
+
+  const of = async (name: string) => (await breaks(`&data.reconciliationBreak.reference=${payments[name]}`))[0];
+  const ours = { currency: 'GBP', account: account.id, date: today };
+  expect(await of('amount')).toMatchObject({
+    expected: { ...ours, amount: 22 },
+    actual: { amount: 22.01, date: today },
+  });
+  expect(await of('missing')).toMatchObject({ expected: { ...ours, amount: 20 }, actual: null, date: today });
+  expect(await of('unknown')).toMatchObject({
+    expected: null,
+    actual: { amount: 77.77, account: null },
+    resourceId: null,
+  });
+  expect(await of('doubled')).toMatchObject({ expected: { amount: 24 }, actual: { amount: 48 } });
+  const { expected: expectedAccount, actual, resourceId } = await of('account');
+  expect(actual.account).not.toBe(expectedAccount.account);
+  expect((await api.call('GET', `/incoming-transfers/${resourceId}`)).body.data.incomingTransfer.accountId).toBe(
+    account.id,
+  );
+  const transfer = `&data.reconciliationBreak.resourceId=${resourceId}&data.reconciliationBreak.status=open`;
+  expect(await found(transfer)).toEqual([`statement-account-differs ${payments.account}`]);
+});
+
+test('a payment that is booked late is no longer missing, and said to be late', async () => {
+  expect(await reconcileOn(addDays(today, 2))).toBe('breaks-found');
+  const late = await breaks(`&data.reconciliationBreak.reference=${payments.late}`);
+  expect(late).toMatchObject([
+    { kind: 'statement-payment-missing', status: 'resolved', note: null, resolvedBy: null },
+    { kind: 'statement-booked-late', status: 'open', expected: { date: today }, actual: { date: addDays(today, 1) } },
+  ]);
+  expect(await breaks()).toHaveLength(8);
+});
+
+test('a person resolves each break, once, with a note that the audit log does not repeat', async () => {
+  const open = await breaks('&data.reconciliationBreak.status=open');
+  expect(open).toHaveLength(7);
+  for (const { id } of open) {
+    const path = `/reconciliation-breaks/${id}`;
+    const { status, body } = await api.call('PATCH', path, resolution('Explained by Xanthippe.'));
+    expect(status).toBe(200);
+    expect(body.data.reconciliationBreak).toMatchObject({ status: 'resolved', note: 'Explained by Xanthippe.' });
+    expect((await api.call('GET', path)).body.data.reconciliationBreak).toEqual(body.data.reconciliationBreak);
+    const again = await api.call('PATCH', path, resolution('Again.'));
+    expect([again.status, again.body.code]).toEqual([409, 'common.state.illegal_transition']);
+    const entries = await auditOf(api.database.reader, id);
+    expect(entries).toMatchObject([
+      { resource: 'reconciliation-break', action: 'resolved', before: { status: 'open' } },
+    ]);
+    expect(JSON.stringify(entries)).not.toContain('Xanthippe');
+  }
+  const wrong = { ...resolution('x'), data: { reconciliationBreak: { status: 'open', note: 'x' } } };
+  expect((await api.call('PATCH', `/reconciliation-breaks/${open[0].id}`, wrong)).status).toBe(400);
+  expect(await dayOf(today)).toMatchObject({ status: 'balanced', breakCount: 7, openBreakCount: 0 });
+});
+
+test('what a person has resolved stays so, however often the day is compared, until its facts change', async () => {
+  expect(await operate('sandbox-bank', today)).toMatchObject({ status: 0 });
+  expect(await breaks('&data.reconciliationBreak.status=open')).toEqual([]);
+  const { doubled } = payments;
+  const lies = ['doubled-payment', 'other-amount'].map((lie) => ({ lie, payment: doubled }));
+  await bank('POST', '/faults', { statement: lies });
+  expect(await operate('sandbox-bank', today)).toMatchObject({ status: 1 });
+  expect(await found('&data.reconciliationBreak.status=open')).toEqual([
+    `statement-amount-differs ${doubled}`,
+    `statement-payment-doubled ${doubled}`,
+  ]);
+  const reopened = await breaks(`&data.reconciliationBreak.reference=${doubled}`);
+  expect(reopened[0]).toMatchObject({ note: null, resolvedBy: null, actual: { amount: 48.02 } });
+});
+
+test('a break is gone by itself once the bank corrects its statement, and missed days are caught up with, once', async () => {
+  await bank('DELETE', '/faults');
+  const before = await listed('reconciliations');
+  expect(await reconcileOn(addDays(today, 6))).toBe('ok');
+  expect(await breaks('&data.reconciliationBreak.status=open')).toEqual([]);
+  const days = await listed('reconciliations', '&data.reconciliation.currency=GBP');
+  const dates = days.map(({ date }) => date).filter((date) => date >= today);
+  expect(dates).toEqual([0, 1, 2, 3, 4, 5].map((later) => addDays(today, later)));
+  expect(days.slice(0, before.length).map(({ id }) => id)).toEqual(before.map(({ id }) => id));
+  expect(new Set(days.map(({ status }) => status))).toEqual(new Set(['balanced']));
+  const compared = days.map(({ comparedDateTime }) => comparedDateTime);
+  expect(await reconcileOn(addDays(today, 6))).toBe('ok');
+  const after = await listed('reconciliations', '&data.reconciliation.currency=GBP');
+  expect(after.map(({ comparedDateTime }) => comparedDateTime)).toEqual(compared);
+  const seconds = Date.parse(addDays(today, 5)) / 1_000;
+  expect(await (await fetch(api.metricsUrl)).text()).toContain(
+    `reconciliation_compared_day_timestamp_seconds{provider="sandbox-bank",currency="GBP"} ${seconds}`,
+  );
+});
+
+/** Books a payment in as of an instant, as its callback would; false if the statement does not have it. */
+async function bookedAt(instant: string, currency: string, serviceProviderId: string, amountMinor: bigint) {
+  moveTo(instant);
+  const payment = {
+    ...PAYMENT_IN,
+    currency,
+    scheme: 'swift',
+    amountMinor,
+    serviceProviderId,
+    remittanceText: 'nobody',
+  };
+  await moved.transaction((tx) => receivePayment(tx, payment, { ...api.services.configuration, prices: [] }));
+}
+
+function stated(instant: string, currency: string, serviceProviderId: string, amountMinor: bigint): StatementEntry {
+  const entry = { kind: 'payment-in', direction: 'credit', ourReference: null, accountId: null } as const;
+  const at = new Date(instant);
+  return { ...entry, entryId: `e-${serviceProviderId}`, bookedAt: at, amountMinor, currency, serviceProviderId };
+}
+
+test('a payment on both sides of midnight belongs to either day', async () => {
+  const [yesterday, midnight] = [addDays(today, -3), addDays(today, -2)];
+  await bookedAt(`${yesterday}T23:59:40Z`, 'DKK', 'bank-after', 100n);
+  await bookedAt(`${midnight}T00:00:20Z`, 'DKK', 'bank-before', 200n);
+  await bookedAt(`${midnight}T09:00:00Z`, 'DKK', 'bank-day-before', 300n);
+  scripted.set('DKK', [
+    stated(`${midnight}T00:00:10Z`, 'DKK', 'bank-after', 100n),
+    stated(`${yesterday}T23:59:50Z`, 'DKK', 'bank-before', 200n),
+    stated(`${yesterday}T18:00:00Z`, 'DKK', 'bank-day-before', 300n),
+  ]);
+  expect(await reconcileOn(addDays(today, -1))).toBe('ok');
+  expect(await breaks('&data.reconciliationBreak.currency=DKK')).toEqual([]);
+  expect(await dayOf(yesterday, 'DKK')).toMatchObject({
+    statement: { creditCount: 2, creditAmount: 5 },
+    ledger: { creditCount: 1, creditAmount: 1 },
+  });
+});
+
+/** `operate reconcile … --json`, in the morning a week from now. */
+async function operate(...given: string[]): Promise<Json> {
+  const lines: string[] = [];
+  const operation = OPERATIONS.reconcile;
+  if (operation === undefined) throw new Error('no command');
+  const temporal = { client: null, connection: null } as never;
+  const context = {
+    database: moved,
+    temporal,
+    initiator: TESTER,
+    providers,
+    print: (line: string) => lines.push(line),
+  };
+  const status = await operation.run({ ...context, arguments: [...given, '--json'] });
+  return { status, answer: JSON.parse(lines.at(-1) ?? 'null') };
+}
+
+test('a bank’s camt.053 file is compared with the ledger', async () => {
+  const file = join(import.meta.dirname, '../fixtures/bank-statement.camt.053.xml');
+  scripted.set('CHF', []);
+  await bookedAt('2026-11-10T11:00:00Z', 'CHF', 'ZV20261110/000011', 15_000n);
+  await bookedAt('2026-11-10T11:00:00Z', 'CHF', 'ZV20261110/000012-1', 12_550n);
+  await bookedAt('2026-11-10T11:00:00Z', 'CHF', 'ZV20261110/000012-2', 20_001n);
+  await bookedAt('2026-11-10T11:00:00Z', 'CHF', 'ours-alone', 700n);
+  moveTo(`${addDays(today, 7)}T06:00:00Z`);
+  const { status, answer } = await operate('sandbox-bank', '2026-11-10', '--camt-053', file);
+  expect(status).toBe(1);
+  expect(answer.reconciliations).toMatchObject([
+    {
+      currency: 'CHF',
+      status: 'breaks',
+      statement: { creditCount: 4, creditAmount: '555.5', debitCount: 0, debitAmount: '0' },
+      ledger: { creditCount: 4, creditAmount: '482.51', debitCount: 0, debitAmount: '0' },
+    },
+  ]);
+  expect(await found('&data.reconciliationBreak.currency=CHF')).toEqual([
+    'statement-amount-differs ZV20261110/000012-2',
+    'statement-not-at-provider ours-alone',
+    'statement-unknown-payment ZV20261110/000013',
+  ]);
+  expect(await auditOf(api.database.reader, answer.reconciliations[0].id)).toMatchObject([
+    { resource: 'reconciliation', action: 'compared', after: { source: 'camt.053', openBreakCount: 3 } },
+  ]);
+  // The bank has corrected it.
+  const corrected = join(mkdtempSync(join(directory.path, 'camt-')), 'corrected.xml');
+  const text = readFileSync(file, 'utf8').replace('>200<', '>200.01<');
+  writeFileSync(corrected, text);
+  await operate('sandbox-bank', '2026-11-10', '--camt-053', corrected);
+  expect(await found('&data.reconciliationBreak.currency=CHF&data.reconciliationBreak.status=open')).toHaveLength(2);
+});
+
+test('our own camt.053 export is a statement that agrees', async () => {
+  const instant = '2026-11-12T10:00:00Z';
+  const { id } = await builtInAccounts(api).opened(await world.client());
+  await api.database.reader.statement(`UPDATE accounts SET currency = 'NOK' WHERE id = $1`, [id]);
+  const { ledgerNumber } = (await api.call('GET', `/accounts/${id}`)).body.data.account;
+  moveTo(instant);
+  for (const amountMinor of [1_000n, 2_550n]) {
+    const names = {
+      currency: 'NOK',
+      scheme: 'swift',
+      serviceProviderId: `nok-${amountMinor}`,
+      remittanceText: ledgerNumber,
+    };
+    const rules = { ...api.services.configuration, prices: [] };
+    await moved.transaction((tx) => receivePayment(tx, { ...PAYMENT_IN, ...names, amountMinor }, rules));
+  }
+  const range = ['From=2026-11-12T00:00:00.000', 'To=2026-11-12T23:59:59.999'];
+  const query = range.map((bound) => `data.accountStatement.entryDateTime${bound}`).join('&');
+  const exported = await api.call('GET', `/accounts/${id}/account-statements/export?format=camt.053&${query}`);
+  expect(exported.text).toContain('camt.053.001.08');
+  const file = join(mkdtempSync(join(directory.path, 'camt-')), 'own.xml');
+  writeFileSync(file, exported.text);
+  moveTo(`${addDays(today, 7)}T06:00:00Z`);
+  const { status, answer } = await operate('sandbox-bank', '2026-11-12', '--camt-053', file);
+  expect(answer.reconciliations).toMatchObject([
+    { currency: 'NOK', status: 'balanced', statement: { creditCount: 2, creditAmount: '35.5' }, openBreaks: [] },
+  ]);
+  expect(status).toBe(0);
+});
+
+test.each<readonly [string, string, RegExp]>([
+  ['no XML', 'amount;currency', /not well-formed/],
+  ['another document', '<Document xmlns="urn:iso:std:iso:20022:tech:xsd:pain.001.001.09"/>', /no camt.053/],
+  ['entities of its own', '<!DOCTYPE x [<!ENTITY y "z">]><x/>', /document type/],
+])('a file that is %s is refused, and nothing is recorded', async (_, text, reason) => {
+  const file = join(mkdtempSync(join(directory.path, 'camt-')), 'wrong.xml');
+  writeFileSync(file, text);
+  const { status, answer } = await operate('sandbox-bank', '2026-11-11', '--camt-053', file);
+  expect([status, answer.refused]).toEqual([1, expect.stringMatching(reason)]);
+  expect(await dayOf('2026-11-11', 'CHF')).toBeUndefined();
+});
+
+test('the command refuses another provider, a day that has not ended, and one before which another is due', async () => {
+  moveTo(`${addDays(today, 7)}T06:00:00Z`);
+  const refused = async (...given: string[]) => (await operate(...given)).answer.refused;
+  expect(await refused('custom-bank', today)).toMatch(/no provider/);
+  expect(await refused('sandbox-bank', addDays(today, 7))).toMatch(/cannot be compared yet/);
+  expect(await refused('sandbox-bank', addDays(today, 6))).toMatch(/^Compare .* first/);
+  expect(await checkLedger(api.database.reader)).toEqual([]);
+});
