@@ -4,7 +4,8 @@ import { clientRows } from './clients.ts';
 import { machineUserRows } from './machine-users.ts';
 import { moneyInRows } from './money-in.ts';
 import { moneyOutRows } from './money-out.ts';
-import type { RouteRow } from './row.ts';
+import { type RouteRow, write } from './row.ts';
+import type { Supplies } from './supplies.ts';
 import { userRows } from './users.ts';
 import { webhookRows } from './webhooks.ts';
 
@@ -38,6 +39,70 @@ const auditEntryRows: readonly RouteRow[] = [
   { route: 'GET /audit-entries/export', notMeasured: 'a file as long as the log' },
 ];
 
+const DAY_COUNT = 1_000;
+const BREAK_COUNT = 2_000;
+
+/** Days and breaks by SQL: comparisons of real days would take longer than the measurements. */
+async function compared(supplies: Supplies): Promise<void> {
+  await supplies.made('reconciliations', async () => {
+    await supplies.sql`
+      INSERT INTO reconciliations SELECT gen_random_uuid(), 'bench-bank', 'GBP', DATE '2020-01-01' + number, 9, 900, 9, 900, 9, 900, 9, 900, 0,
+        service_now(), service_now() FROM generate_series(1, ${DAY_COUNT}) AS number
+      ON CONFLICT DO NOTHING`;
+    await supplies.sql`
+      INSERT INTO reconciliation_breaks (id, provider, kind, our_reference, details, found_at, currency, day)
+      SELECT gen_random_uuid(), 'bench-bank', 'statement-unknown-payment', 'bench-' || number, '{}', service_now(), 'GBP',
+        DATE '2020-01-01' + number % ${DAY_COUNT} FROM generate_series(1, ${BREAK_COUNT}) AS number
+      ON CONFLICT DO NOTHING`;
+  });
+}
+
+const reconciliationRows: readonly RouteRow[] = [
+  {
+    route: 'GET /reconciliations',
+    requests: async (supplies) => {
+      await compared(supplies);
+      return [{ path: '/reconciliations' }];
+    },
+  },
+  {
+    route: 'GET /reconciliations/{id}',
+    requests: async (supplies) => {
+      await compared(supplies);
+      const days = await supplies.sql<{ id: string }[]>`SELECT id FROM reconciliations LIMIT ${DAY_COUNT}`;
+      return days.map(({ id }) => ({ path: `/reconciliations/${id}` }));
+    },
+  },
+  {
+    route: 'GET /reconciliation-breaks',
+    requests: async (supplies) => {
+      await compared(supplies);
+      return [{ path: '/reconciliation-breaks' }];
+    },
+  },
+  {
+    route: 'GET /reconciliation-breaks/{id}',
+    requests: async (supplies) => (await breaks(supplies)).map((id) => ({ path: `/reconciliation-breaks/${id}` })),
+  },
+  {
+    route: 'PATCH /reconciliation-breaks/{id}',
+    requests: async (supplies) => {
+      const reconciliationBreak = { status: 'resolved', note: 'Bench' };
+      return (await breaks(supplies)).map((id) =>
+        write(`/reconciliation-breaks/${id}`, 'direct', { reconciliationBreak }),
+      );
+    },
+    once: true,
+  },
+];
+
+async function breaks(supplies: Supplies): Promise<readonly string[]> {
+  await compared(supplies);
+  await supplies.sql`UPDATE reconciliation_breaks SET status = 'open' WHERE provider = 'bench-bank'`;
+  const rows = await supplies.sql<{ id: string }[]>`SELECT id FROM reconciliation_breaks WHERE provider = 'bench-bank'`;
+  return rows.map(({ id }) => id);
+}
+
 const rows: readonly RouteRow[] = [
   ...clientRows,
   ...userRows,
@@ -46,6 +111,7 @@ const rows: readonly RouteRow[] = [
   ...moneyInRows,
   ...moneyOutRows,
   ...machineUserRows,
+  ...reconciliationRows,
   ...auditEntryRows,
   ...systemRows,
 ];

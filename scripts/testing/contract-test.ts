@@ -10,6 +10,7 @@ import { createTestMachineUser, startApi, TEST_AUDIENCE } from '../../test/harne
 import { createTestDatabase } from '../../test/harness/servers/postgres.ts';
 import { SANDBOX_SECRET, startSandbox } from '../../test/harness/servers/sandbox.ts';
 import { describeFailure } from '../frame/remedy.ts';
+import { seedReconciliation } from './contract-reconciliation.ts';
 import { type Document, REVIEWED, seedExamples, withSeededIds } from './contract-seeds.ts';
 import { PYTHON_MISSING, schemathesis } from './schemathesis.ts';
 
@@ -55,7 +56,8 @@ async function main(): Promise<void> {
     const api = await startApi(database, { env, providers, configuration: withReviews });
     try {
       const user = await createTestMachineUser(api.database, TEST_AUDIENCE, ROLES);
-      const ids = await seedExamples(api.url, user.token);
+      const seeded = await seedExamples(api.url, user.token);
+      const ids = { ...seeded, ...(await seedReconciliation(api.database.reader)) };
       const served: Document = JSON.parse(await (await fetch(`${api.url}/openapi.json`)).text());
       const documentFile = join(directory, 'openapi.json');
       writeFileSync(documentFile, JSON.stringify(withSeededIds(served, ids)));

@@ -7,6 +7,7 @@ import { ROUTES } from '../../api/routes.ts';
 import { createSignUpLink } from '../../db/users/sign-ups.ts';
 import { asId, type UserSignUpId } from '../../domain/frame/ids.ts';
 import type { Role } from '../../domain/machine-users/roles.ts';
+import { seedReconciliation } from '../../scripts/testing/contract-reconciliation.ts';
 import { type Json, startApi, type TestApi } from '../harness/api.ts';
 import { builtInAccounts } from '../harness/built-in-accounts.ts';
 import { type MoneyWorld, moneyWorld } from '../harness/money.ts';
@@ -295,6 +296,14 @@ const WRITES: Readonly<Record<string, () => Promise<Write>>> = {
     const outgoingTransfer = { clientId, currency: 'NOK', amount: 10, scope: 'internal', source, destination };
     const { id } = (await made('/outgoing-transfers', 'client.direct', { outgoingTransfer })).outgoingTransfer;
     return { path: `/outgoing-transfers/${id}/compliance-check`, data: DECISION };
+  },
+  'PATCH /reconciliation-breaks/{id} direct': async () => {
+    const found = await seedReconciliation(api.database.reader, randomUUID());
+    const resolution = { status: 'resolved', note: PERSONAL.description };
+    return {
+      path: `/reconciliation-breaks/${found['reconciliation-breaks']}`,
+      data: { reconciliationBreak: resolution },
+    };
   },
   'POST /machine-users direct': async () => ({
     data: { machineUser: { name: 'caller', roles: ['viewer'], key: key() } },
