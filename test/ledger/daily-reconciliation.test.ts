@@ -4,6 +4,10 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { reconciliationActivities } from '../../activities/ledger/activities.ts';
+import {
+  outgoingTransferProviderCalls,
+  outgoingTransferTransitions,
+} from '../../activities/outgoing-transfers/activities.ts';
 import type { Provider } from '../../activities/providers/port.ts';
 import { createSandboxBank } from '../../activities/providers/sandbox-bank.ts';
 import type { StatementEntry } from '../../activities/providers/statement-port.ts';
@@ -11,6 +15,7 @@ import { createDatabase, type Database } from '../../db/driver/client.ts';
 import { receivePayment } from '../../db/incoming-transfers/provisioned-account-credits.ts';
 import { checkLedger } from '../../db/ledger/check.ts';
 import { addDays, dateInUtc } from '../../domain/frame/time/dates.ts';
+import type { PaymentReport } from '../../domain/outgoing-transfers/reports.ts';
 import { OPERATIONS } from '../../scripts/operations/operations.ts';
 import { type Json, startApi, type TestApi } from '../harness/api.ts';
 import { auditOf, TESTER } from '../harness/audit.ts';
@@ -148,6 +153,71 @@ test('a day whose books agree is balanced, with the counts and sums of both side
   expect(await breaks()).toEqual([]);
 });
 
+/** A payment out of the account, carried out as its transfer's workflow does. */
+async function paidOut(amount: number): Promise<string> {
+  const { clientId } = account;
+  const outgoingTransfer = {
+    clientId,
+    currency: 'GBP',
+    amount,
+    scope: 'external',
+    scheme: 'faster-payments',
+    source: { type: 'client-account', accountId: account.id },
+    destination: { type: 'beneficiary-bank-account', beneficiaryBankAccountId: await world.beneficiary(clientId) },
+  };
+  const body = { workflow: { code: 'client.direct' }, data: { outgoingTransfer } };
+  const { id } = (await api.call('POST', '/outgoing-transfers', body)).body.data.outgoingTransfer;
+  const { configuration, keyring, environment } = api.services;
+  const logger = pino({ level: 'silent' });
+  const { mail } = environment;
+  const parts = { database: api.database, providers, configuration, keyring, logger, publicUrl: api.url, mail };
+  const { submitOutgoingTransfer } = outgoingTransferProviderCalls(parts);
+  const report = await new MockActivityEnvironment().run<
+    [string, number],
+    PaymentReport | null,
+    typeof submitOutgoingTransfer
+  >(submitOutgoingTransfer, id, 1);
+  await outgoingTransferTransitions(parts).recordOutgoingTransferSubmission(id, 1, report);
+  return id;
+}
+
+async function becomes(id: string, isDone: (transfer: Json) => boolean): Promise<void> {
+  await eventually('the transfer', async () => {
+    const { body } = await api.call('GET', `/outgoing-transfers/${id}`);
+    return isDone(body.data.outgoingTransfer) || undefined;
+  });
+}
+
+test('payments out agree, also those that failed or came back in part, and lies about them are seen', async () => {
+  const paid = await paidOut(5);
+  const back = await paidOut(6);
+  await bank('POST', `/payments/${back}/return`, { amount: 1.5, code: 'AC06' });
+  await becomes(back, ({ returned }) => returned);
+  const failed = await paidOut(7.1);
+  await bank('POST', `/payments/${failed}/reject`, { code: 'AC07' });
+  await becomes(failed, ({ status }) => status === 'failed');
+  moveTo(`${addDays(today, 1)}T06:00:00Z`);
+  expect(await operate('sandbox-bank', today)).toMatchObject({ status: 0 });
+  const side = { creditCount: 9, creditAmount: 154.1, debitCount: 3, debitAmount: 18.1 };
+  expect(await dayOf(today)).toMatchObject({ status: 'balanced', statement: side, ledger: side });
+
+  const about = (lie: string, payment: string) => ({ lie, payment });
+  const lies = [about('denied-payment', paid), about('other-amount', back), about('missing-payment', failed)];
+  await bank('POST', '/faults', { statement: lies });
+  expect(await operate('sandbox-bank', today)).toMatchObject({ status: 1 });
+  const kinds = [
+    `statement-amount-differs ${back}`,
+    `statement-not-at-provider ${paid}`,
+    `statement-payment-missing ${failed}`,
+  ];
+  expect(await found()).toEqual(kinds);
+  expect(await found(`&data.reconciliationBreak.resourceId=${paid}`)).toEqual([kinds[1]]);
+  await bank('DELETE', '/faults');
+  expect(await operate('sandbox-bank', today)).toMatchObject({ status: 0 });
+  expect(await found('&data.reconciliationBreak.status=open')).toEqual([]);
+  await api.database.reader.statement('DELETE FROM reconciliation_breaks', []);
+});
+
 test('each lie of the bank gives its break, whose sides show amount, account and date', async () => {
   const about = (lie: string, name: string) => ({ lie, payment: payments[name] });
   const { statement } = await bank('POST', '/faults', {
@@ -181,8 +251,8 @@ test('each lie of the bank gives its break, whose sides show amount, account and
     id: before.id,
     status: 'breaks',
     openBreakCount: 7,
-    statement: { creditCount: 6 },
-    ledger: { creditCount: 7 },
+    statement: { creditCount: 8 },
+    ledger: { creditCount: 9 },
   });
 
   const of = async (name: string) => (await breaks(`&data.reconciliationBreak.reference=${payments[name]}`))[0];
