@@ -67,7 +67,7 @@ export async function reconcileDayNow(context: OperationContext): Promise<0 | 1>
 /** Those of the service that was started here, or of the environment if it names a database. */
 function configuredProviders(): ReadonlyMap<string, Provider> {
   const configuration = loadConfiguration(process.env);
-  if (process.env['DATABASE_URL']) return createProviders(configuration, readEnvironment(process.env));
+  if (process.env.DATABASE_URL) return createProviders(configuration, readEnvironment(process.env));
   const directory = dataDirectory(process.env);
   const { sandboxUrl } = readEndpoints(directory);
   return createProviders(configuration, { sandboxUrl, sandboxBankSecret: sandboxBankSecret(directory) });
