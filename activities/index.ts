@@ -8,6 +8,7 @@ import { openWorkReads } from './frame/open-work.ts';
 import { housekeepingActivities } from './housekeeping.ts';
 import { incomingTransferProviderCalls, incomingTransferTransitions } from './incoming-transfers/activities.ts';
 import { reconciliationActivities } from './ledger/activities.ts';
+import { consentTransitions } from './open-banking/activities.ts';
 import { outgoingTransferProviderCalls, outgoingTransferTransitions } from './outgoing-transfers/activities.ts';
 import { signUpMail, signUpTransitions } from './users/activities.ts';
 import { webhookDeliveryActivities } from './webhooks/activities.ts';
@@ -23,6 +24,7 @@ export function activitiesByTaskQueue(dependencies: ActivityDependencies, nameLi
       {
         ...accountTransitions(dependencies),
         ...complianceTransitions(dependencies),
+        ...consentTransitions(dependencies),
         ...incomingTransferTransitions(dependencies),
         ...outgoingTransferTransitions(dependencies),
         ...signUpTransitions(dependencies),

@@ -8,6 +8,7 @@ import { CLIENT_RELATIONS, CLIENT_STATUSES } from '../domain/clients/clients.ts'
 import { HOLD_REASONS, INCOMING_TRANSFER_STATUSES } from '../domain/incoming-transfers/incoming-transfers.ts';
 import { MACHINE_USER_STATUSES, TOKEN_ALGORITHMS } from '../domain/machine-users/machine-users.ts';
 import { ROLES } from '../domain/machine-users/roles.ts';
+import { CONSENT_STATUSES } from '../domain/open-banking/consents.ts';
 import { USER_CLIENT_RELATION_STATUSES } from '../domain/users/client-relations.ts';
 import { USER_INVITATION_STATUSES, USER_SIGN_UP_STATUSES } from '../domain/users/invitations.ts';
 import { USER_STATUSES } from '../domain/users/users.ts';
@@ -129,6 +130,7 @@ test('the domain and the CHECKs agree on statuses, roles and algorithms', async 
     'client_relations.relation': CLIENT_RELATIONS,
     'incoming_transfers.status': INCOMING_TRANSFER_STATUSES,
     'incoming_transfers.hold_reason': HOLD_REASONS,
+    'open_banking_consents.status': CONSENT_STATUSES,
     'users.status': USER_STATUSES,
     'user_client_relations.status': USER_CLIENT_RELATION_STATUSES,
     'user_invitations.status': USER_INVITATION_STATUSES,

@@ -5,6 +5,15 @@ import { clientShown } from '../clients/schemas.ts';
 import { pascalCase } from '../frame/openapi/bodies.ts';
 import type { WebhookContract } from '../frame/openapi/webhooks.ts';
 import type { Schema } from '../frame/schemas/schemas.ts';
+import {
+  approvedConsent,
+  authorisedConsent,
+  consumedConsent,
+  expiredConsent,
+  rejectedConsent,
+  requestedConsent,
+  revokedConsent,
+} from '../open-banking/event-schemas.ts';
 import { userShown } from '../users/schemas.ts';
 import {
   accountConnect,
@@ -111,7 +120,18 @@ const EVENTS: Events = {
       'status-changed': [clientShown, 'A client has another status, for subscribers who name this type'],
     },
   },
-  'open-banking-consents': { resource: 'consent', types: {} },
+  'open-banking-consents': {
+    resource: 'consent',
+    types: {
+      'consent-requested': [requestedConsent, 'A third party asks for a consent'],
+      'consent-approved': [approvedConsent, 'The account holder has approved; the code waits to be exchanged'],
+      'consent-authorised': [authorisedConsent, 'The third party has exchanged its code for access'],
+      'consent-rejected': [rejectedConsent, 'The account holder has refused'],
+      'consent-revoked': [revokedConsent, 'The consent is taken back, by a caller or by what it rested on'],
+      'consent-expired': [expiredConsent, 'The request, the code or the grant was not used in time'],
+      'consent-consumed': [consumedConsent, 'The payment is instructed'],
+    },
+  },
   users: {
     resource: 'user',
     types: {

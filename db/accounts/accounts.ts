@@ -22,6 +22,7 @@ import { appendEvents, appendEventsToAccounts } from '../frame/events.ts';
 import { accounts } from '../frame/schema.ts';
 import { wake } from '../frame/workflow-wakeups.ts';
 import { wakeTransfersOf } from '../ledger/waiting-transfers.ts';
+import { withdrawAccount } from '../open-banking/withdrawals.ts';
 
 export type AccountRow = typeof accounts.$inferSelect;
 
@@ -113,7 +114,7 @@ export async function patchAccount(
     after: { ...openFields(updated.account), requestedChange },
     concealed: { before: namedFields(locked.account), after: namedFields(updated.account) },
   });
-  if (updated.request === null) return saveAccount(tx, locked, updated);
+  if (updated.request === null) return saveAccount(tx, locked, updated, {}, initiator);
   const saved = await saveAccount(tx, locked, updated, {
     requestedChange: updated.request,
     changeAttempt: row.changeAttempt + 1,
@@ -149,13 +150,14 @@ export async function readOpenItems(tx: Transaction, id: AccountId): Promise<Ope
 
 /**
  * Saves a decided change of a locked account with its provider request and events. Only the ledger moves balances.
- * A change of status wakes the transfers that wait for the account.
+ * A change of status wakes the transfers that wait for the account; a closed one is taken out of its consents.
  */
 export async function saveAccount(
   tx: Transaction,
   { row, account: before, now }: LockedAccountRow,
   { account, events }: ChangedAccount,
   change: Partial<ProviderChange> = {},
+  initiator: Initiator | null = null,
 ): Promise<Account> {
   if (account === before && Object.keys(change).length === 0) return account;
   requireAccountMoves([before, ...events.map((step) => step.account), account]);
@@ -183,7 +185,9 @@ export async function saveAccount(
   if (account.method === 'plug-in' && events.some(({ type }) => type === 'connection-created')) {
     await recordPlugInClient(tx, account.clientId, account.provider, now);
   }
-  if (account.status !== before.status) await passOn(tx, account, now);
+  if (account.status === before.status) return account;
+  await passOn(tx, account, now);
+  if (account.status === 'closed') await withdrawAccount(tx, row.id, initiator);
   return account;
 }
 

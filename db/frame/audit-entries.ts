@@ -7,7 +7,7 @@ import { newId } from './ids.ts';
 export interface Initiator {
   /**
    * A machine user's id, the operating system's user for a command, the actor of a signalled decision, for an invited person the
-   * id of the sign-up, or `calendars`.
+   * id of the sign-up, a third-party provider's id, or `calendars`.
    */
   readonly actor: string;
   /** The `Request-Id`, or the id of a decision that Temporal signalled; null for a command. */
@@ -24,6 +24,7 @@ export const AUDITED_RESOURCES = [
   'calendar',
   'client',
   'client-relation',
+  'consent',
   'fee-sweep',
   'incoming-transfer',
   'machine-user',

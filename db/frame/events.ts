@@ -10,6 +10,7 @@ export type EventModule =
   | 'outgoing-transfers'
   | 'accounts'
   | 'clients'
+  | 'open-banking-consents'
   | 'users'
   | 'beneficiaries';
 
@@ -32,6 +33,7 @@ const APPEND: Readonly<Record<EventModule, string>> = {
   'outgoing-transfers': appendTo('outgoing-transfers', 'outgoing_transfers'),
   accounts: appendTo('accounts', 'accounts'),
   clients: appendTo('clients', 'clients'),
+  'open-banking-consents': appendTo('open-banking-consents', 'open_banking_consents'),
   users: appendTo('users', 'users'),
   beneficiaries: appendTo('beneficiaries', 'beneficiaries'),
 };

@@ -10,6 +10,7 @@ export const OPEN_WORK_TYPES = [
   'incoming-transfer',
   'outgoing-transfer',
   'user-invitation',
+  'consent',
 ] as const;
 export type OpenWorkType = (typeof OPEN_WORK_TYPES)[number];
 
@@ -18,6 +19,7 @@ const TABLES: Readonly<Record<OpenWorkType, SQL>> = {
   'incoming-transfer': sql`incoming_transfers`,
   'outgoing-transfer': sql`outgoing_transfers`,
   'user-invitation': sql`user_sign_ups`,
+  consent: sql`open_banking_consents`,
 };
 
 /**
@@ -41,6 +43,11 @@ const DESCRIPTIONS: Readonly<Record<OpenWorkType, SQL>> = {
     SELECT NULL AS "clientId", NULL AS "accountId", status, NULL AS scheme, NULL AS currency, NULL AS provider,
       CASE WHEN mailed_at IS NULL THEN 'mail' ELSE 'answer' END AS "waitingFor", NULL::timestamptz AS "cutOffAt",
       NULL::timestamptz AS since, NULL AS rule FROM user_sign_ups`,
+  consent: sql`
+    SELECT NULL AS "clientId", NULL AS "accountId", status, NULL AS scheme, NULL AS currency, NULL AS provider,
+      CASE status WHEN 'awaiting-authorisation' THEN 'account-holder' WHEN 'awaiting-exchange' THEN 'exchange'
+        ELSE 'grant-expiry' END AS "waitingFor", NULL::timestamptz AS "cutOffAt",
+      coalesce(granted_at, CASE WHEN user_id IS NULL THEN created_at END) AS since, NULL AS rule FROM open_banking_consents`,
 };
 
 /** What a row's workflow waits for, in the terms of an operator's filter, and the clock that its deadlines refer to. */

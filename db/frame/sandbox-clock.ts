@@ -133,6 +133,8 @@ const NEXT_DEADLINE = `
     SELECT waiting_until FROM outgoing_transfers WHERE next_check_at IS NOT NULL
     UNION ALL SELECT next_check_at FROM accounts WHERE next_check_at IS NOT NULL
     UNION ALL SELECT expires_at FROM user_sign_ups WHERE next_check_at IS NOT NULL
+    UNION ALL SELECT CASE status WHEN 'awaiting-authorisation' THEN request_expires_at WHEN 'awaiting-exchange' THEN code_expires_at
+      ELSE expires_at END FROM open_banking_consents WHERE next_check_at IS NOT NULL
     UNION ALL SELECT next_attempt_at FROM webhook_deliveries WHERE status = 'pending'
   ) AS deadline (at) WHERE at > (SELECT now FROM moment)`;
 

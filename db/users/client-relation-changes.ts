@@ -7,6 +7,7 @@ import type { Transaction } from '../driver/client.ts';
 import { type Given, prepared } from '../driver/queries/queries.ts';
 import { updateRow } from '../driver/queries/rows.ts';
 import { appendAuditEntry, type Initiator } from '../frame/audit-entries.ts';
+import { revokeConsentsOfRelation } from '../open-banking/withdrawals.ts';
 import { ofUser, type UserClientRelationRow } from './client-relations.ts';
 import { cancelPendingInvitation } from './invitations.ts';
 import { userClientRelations, users } from './users-schema.ts';
@@ -27,7 +28,7 @@ const LOCK = prepared((db, given: Given<Values>) =>
 
 /**
  * Revokes or restores a relation; repeating the current status changes nothing. Revoking also cancels a pending invitation
- * for the same client: accepting it later must not undo the revocation.
+ * for the same client, because accepting it later must not undo the revocation, and the user's consents to the client's accounts.
  */
 export async function changeUserClientRelation(
   tx: Transaction,
@@ -53,5 +54,6 @@ export async function changeUserClientRelation(
     before: { status: before.status },
     after: { status },
   });
+  if (status === 'revoked') await revokeConsentsOfRelation(tx, after, initiator);
   return after;
 }

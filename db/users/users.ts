@@ -21,6 +21,7 @@ import { readClock } from '../frame/clock.ts';
 import { appendEvents } from '../frame/events.ts';
 import { equalTo } from '../frame/filters.ts';
 import { newId } from '../frame/ids.ts';
+import { revokeConsentsOfUser } from '../open-banking/withdrawals.ts';
 import { insertUserClientRelations, type UserClientRelationRow } from './client-relations.ts';
 import { users } from './users-schema.ts';
 
@@ -100,6 +101,7 @@ export async function changeUser(
     after: { status: after.status },
     concealed: { before: namedFields(before), after: namedFields(after) },
   });
+  if (before.status === 'active' && after.status !== 'active') await revokeConsentsOfUser(tx, id, initiator);
   return after;
 }
 

@@ -20,6 +20,9 @@ export type UserClientRelationId = Id<'UserClientRelation'>;
 export type UserInvitationId = Id<'UserInvitation'>;
 /** A sign-up covers the invitations of one e-mail. Its id is that of the first of them. */
 export type UserSignUpId = Id<'UserSignUp'>;
+export type ThirdPartyProviderId = Id<'ThirdPartyProvider'>;
+export type ConsentId = Id<'Consent'>;
+export type SigningKeyId = Id<'SigningKey'>;
 export type MachineUserId = Id<'MachineUser'>;
 export type MachineUserKeyId = Id<'MachineUserKey'>;
 export type WebhookSubscriptionId = Id<'WebhookSubscription'>;

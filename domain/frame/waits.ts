@@ -52,6 +52,9 @@ const WORDS: Readonly<Record<string, string>> = {
   caller: 'the caller’s report',
   mail: 'the mail server',
   answer: 'the invited person’s answer',
+  'account-holder': 'the account holder’s approval',
+  exchange: 'the third party’s exchange of its code',
+  'grant-expiry': 'the end of the grant',
 };
 
 /** `authorization since 2026-11-23 09:00 UTC; until 2026-11-23 17:00 UTC`. Instants in ISO format. */

@@ -1,4 +1,5 @@
 import { BENEFICIARY_EVENT_TYPES } from '../beneficiaries/beneficiaries.ts';
+import { CONSENT_EVENT_TYPES } from '../open-banking/consents.ts';
 import { USER_EVENT_TYPES } from '../users/users.ts';
 
 /** The events of specification 6, which a subscription without filters receives. */
@@ -40,7 +41,7 @@ export const SPECIFIED_EVENT_TYPES = {
 export const FURTHER_EVENT_TYPES = {
   'incoming-transfers': ['incoming-transfer-on-hold'],
   clients: ['status-changed'],
-  'open-banking-consents': [],
+  'open-banking-consents': CONSENT_EVENT_TYPES,
   users: USER_EVENT_TYPES,
   beneficiaries: BENEFICIARY_EVENT_TYPES,
 } as const;

@@ -23,6 +23,7 @@ export const WORKFLOW_TYPES = [
   'outgoing-transfer',
   'incoming-transfer',
   'user-invitation',
+  'consent',
   'webhook-delivery',
   'housekeeping',
   'reconciliation',

@@ -159,6 +159,13 @@ const MESSAGES: Readonly<Record<ErrorCode, string>> = {
   'beneficiary.bank_account.update_not_allowed': 'Bank accounts are changed at their own path.',
   'compliance.external.not_enabled': 'Compliance checks are not managed by the caller.',
   'consent.status.invalid': 'The consent is not in a state for this action.',
+  'consent.country.not_supported': 'Open banking consents exist in GB alone.',
+  'consent.accounts.limit_exceeded': 'A payment is made from exactly one account.',
+  'user.status.not_active': 'The user is not active.',
+  'user.client_relation.not_allowed': 'The user has no allowed relation to the client of this account.',
+  'third_party_provider.status.not_active': 'The third-party provider is not active.',
+  'third_party_provider.redirect_uri.not_registered':
+    'The redirect address of the request is no longer one that the third-party provider has registered.',
   'connect.offer.unavailable': 'No provider offers JPY in FR.',
   'connect.provider.unavailable': 'The provider does not answer.',
   'connect.resource.not_found': 'The provider knows no such resource.',

@@ -1,0 +1,229 @@
+import { and } from 'drizzle-orm';
+import { recordNotFound } from '../../domain/frame/errors.ts';
+import type { ConsentId, ThirdPartyProviderId, UserId } from '../../domain/frame/ids.ts';
+import { requireMove } from '../../domain/frame/moves.ts';
+import { requireReachable } from '../../domain/open-banking/approvals.ts';
+import {
+  CONSENT_CHECK_MS,
+  CONSENT_MOVES,
+  type Consent,
+  type ConsentContent,
+  type ConsentEventType,
+  type ConsentStatus,
+  type ConsentStep,
+  decideConsent,
+  nextCheckOf,
+  presentConsent,
+  REQUEST_LIFETIME_MS,
+  requireConsentMove,
+} from '../../domain/open-banking/consents.ts';
+import type { Reader, Transaction } from '../driver/client.ts';
+import { listOf, type PageOf, type PageRequest, readPage } from '../driver/queries/lists.ts';
+import { insertRow, lockIn, lookUpIn, updateRow } from '../driver/queries/rows.ts';
+import { auditorOf, type Initiator } from '../frame/audit-entries.ts';
+import { readClock } from '../frame/clock.ts';
+import { appendEvents } from '../frame/events.ts';
+import { equalTo } from '../frame/filters.ts';
+import { newId } from '../frame/ids.ts';
+import { wake } from '../frame/workflow-wakeups.ts';
+import { thirdPartyProviders } from '../third-party-providers/third-party-providers-schema.ts';
+import { openBankingConsents } from './open-banking-schema.ts';
+
+const audit = auditorOf('consent');
+
+export type ConsentRow = typeof openBankingConsents.$inferSelect;
+export type ThirdPartyProviderRow = typeof thirdPartyProviders.$inferSelect;
+
+export interface LockedConsent {
+  readonly row: ConsentRow;
+  readonly consent: Consent;
+  /** The service's time, read under the lock. */
+  readonly now: Date;
+}
+
+/** A third party's request, whose redirect address is one that it has registered. */
+export interface ConsentRequest {
+  readonly thirdPartyProviderId: ThirdPartyProviderId;
+  readonly content: ConsentContent;
+  readonly redirectUri: string;
+  readonly state: string;
+  readonly nonce: string;
+}
+
+/** Records a request, which waits ten minutes for the account holder's answer. */
+export async function requestConsent(
+  tx: Transaction,
+  { thirdPartyProviderId, content, redirectUri, state, nonce }: ConsentRequest,
+  initiator: Initiator,
+): Promise<ConsentRow> {
+  const now = await readClock(tx);
+  const requestExpiresAt = new Date(now.getTime() + REQUEST_LIFETIME_MS);
+  const row = await insertRow(tx, openBankingConsents, {
+    id: newId<ConsentId>(),
+    thirdPartyProviderId,
+    status: 'awaiting-authorisation',
+    ...content,
+    redirectUri,
+    state,
+    nonce,
+    requestExpiresAt,
+    nextCheckAt: new Date(requestExpiresAt.getTime() + CONSENT_CHECK_MS),
+    createdAt: now,
+  });
+  await appendConsentEvent(tx, 'consent-requested', row, now);
+  await wakeConsent(tx, row.id);
+  const after = { thirdPartyProviderId, scope: row.scope, status: row.status };
+  audit(tx, row.id, { initiator, action: 'created', after });
+  return row;
+}
+
+export function consentOf(row: ConsentRow): Consent {
+  const { id, status, userId, accountIds, createdAt, requestExpiresAt, codeExpiresAt, grantedAt, expiresAt } = row;
+  const content = contentOf(row);
+  return { id, status, content, userId, accountIds, createdAt, requestExpiresAt, codeExpiresAt, grantedAt, expiresAt };
+}
+
+function contentOf(row: ConsentRow): ConsentContent {
+  const { scope, paymentScope, paymentType, instructedAmountMinor, instructedCurrency, creditorAccount } = row;
+  if (scope === 'accounts') return { scope };
+  if (paymentScope === null || paymentType === null || instructedAmountMinor === null) throw incomplete(row.id);
+  if (instructedCurrency === null || creditorAccount === null) throw incomplete(row.id);
+  const { currencyOfTransfer, requestedExecutionAt } = row;
+  return {
+    scope,
+    paymentScope,
+    paymentType,
+    instructedAmountMinor,
+    instructedCurrency,
+    creditorAccount,
+    currencyOfTransfer,
+    requestedExecutionAt,
+  };
+}
+
+/** A CHECK keeps such rows out. */
+function incomplete(id: ConsentId): Error {
+  return new Error(`the consent ${id} to a payment lacks a field`);
+}
+
+const LOCK = lockIn(openBankingConsents, 'update');
+
+/** Locks a consent, after users, relations, accounts and transfers: its holder asks for none of them. */
+export async function lockConsent(tx: Transaction, id: ConsentId): Promise<LockedConsent> {
+  const row = await tx.first(LOCK, { id });
+  if (row === null) throw recordNotFound('consent', 'id', id);
+  return { row, consent: consentOf(row), now: await readClock(tx) };
+}
+
+const EVENT_TYPES: Readonly<Record<Exclude<ConsentStatus, 'awaiting-authorisation'>, ConsentEventType>> = {
+  'awaiting-exchange': 'consent-approved',
+  authorised: 'consent-authorised',
+  consumed: 'consent-consumed',
+  rejected: 'consent-rejected',
+  revoked: 'consent-revoked',
+  expired: 'consent-expired',
+};
+
+/** The columns that a move changes beside the status. */
+export type ConsentChanges = Partial<
+  Pick<ConsentRow, 'userId' | 'accountIds' | 'codeExpiresAt' | 'grantedAt' | 'expiresAt'>
+>;
+
+/** Moves a locked consent, with its event and audit entry; a caller's illegal move is refused. Null: nobody asked for it. */
+export async function moveConsent(
+  tx: Transaction,
+  { row, consent, now }: LockedConsent,
+  to: keyof typeof EVENT_TYPES,
+  initiator: Initiator | null,
+  changes: ConsentChanges = {},
+): Promise<ConsentRow> {
+  if (to === 'expired') requireMove('consent', CONSENT_MOVES, row.status, to);
+  else requireConsentMove(consent, to, now);
+  const after = await updateRow(tx, openBankingConsents, row.id, {
+    ...changes,
+    status: to,
+    nextCheckAt: nextCheckOf({ ...row, ...changes, status: to }),
+    revision: row.revision + 1n,
+  });
+  await appendConsentEvent(tx, EVENT_TYPES[to], after, now);
+  // Only the workflow itself expires a consent, so it need not wake.
+  if (to !== 'expired') await wakeConsent(tx, row.id);
+  if (initiator !== null) {
+    audit(tx, row.id, { initiator, action: to, before: auditedFields(row), after: auditedFields(after) });
+  }
+  return after;
+}
+
+function auditedFields({ status, userId, accountIds }: ConsentRow) {
+  return { status, userId, accounts: accountIds };
+}
+
+/** The account holder refuses; the third party learns it by the redirect. */
+export async function rejectConsent(tx: Transaction, id: ConsentId, initiator: Initiator): Promise<ConsentRow> {
+  const locked = await lockConsent(tx, id);
+  requireConsentMove(locked.consent, 'rejected', locked.now);
+  requireReachable(await readThirdParty(tx, locked.row), locked.row.redirectUri, 'reject');
+  return moveConsent(tx, locked, 'rejected', initiator);
+}
+
+export async function revokeConsent(tx: Transaction, id: ConsentId, initiator: Initiator): Promise<ConsentRow> {
+  return moveConsent(tx, await lockConsent(tx, id), 'revoked', initiator);
+}
+
+/** Ends a consent whose time is up, and says what its workflow does next. */
+export async function advanceConsent(tx: Transaction, id: ConsentId): Promise<ConsentStep> {
+  const locked = await lockConsent(tx, id);
+  const step = decideConsent(locked.consent, locked.now);
+  if (step.do !== 'expire') return step;
+  await moveConsent(tx, locked, 'expired', null);
+  return { do: 'end' };
+}
+
+async function wakeConsent(tx: Transaction, id: ConsentId): Promise<void> {
+  await wake(tx, 'consent', `consent/${id}`);
+}
+
+async function appendConsentEvent(
+  tx: Transaction,
+  type: ConsentEventType,
+  row: ConsentRow,
+  occurredAt: Date,
+): Promise<void> {
+  const entries = [{ type, data: await showConsent(tx, row) }];
+  await appendEvents(tx, { module: 'open-banking-consents', resourceId: row.id, occurredAt, entries });
+}
+
+const THIRD_PARTY = lookUpIn(thirdPartyProviders);
+
+export async function readThirdParty(
+  reader: Reader,
+  { thirdPartyProviderId: id }: Pick<ConsentRow, 'thirdPartyProviderId'>,
+): Promise<ThirdPartyProviderRow> {
+  const row = await reader.find(THIRD_PARTY, id);
+  if (row === null) throw new Error(`the third-party provider ${id} is gone`);
+  return row;
+}
+
+/** The consent as answers and events show it. */
+export async function showConsent(reader: Reader, row: ConsentRow) {
+  return presentConsent(consentOf(row), await readThirdParty(reader, row));
+}
+
+const CONSENT = lookUpIn(openBankingConsents);
+
+export function findConsent(reader: Reader, id: ConsentId): Promise<ConsentRow | null> {
+  return reader.find(CONSENT, id);
+}
+
+interface Filter {
+  readonly userId: UserId | undefined;
+}
+
+const LIST = listOf<Filter, typeof openBankingConsents>(openBankingConsents, (given) =>
+  and(...equalTo([[openBankingConsents.userId, given.userId]])),
+);
+
+/** One page of consents, and the total. */
+export function listConsents(reader: Reader, filter: Filter, page: PageRequest): Promise<PageOf<ConsentRow>> {
+  return readPage(reader, LIST(filter), filter, page);
+}

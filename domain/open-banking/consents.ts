@@ -1,0 +1,200 @@
+import type { LosslessNumber } from 'lossless-json';
+import { refusal } from '../frame/errors.ts';
+import type { AccountId, ConsentId, UserId } from '../frame/ids.ts';
+import { amountNumber, type Currency } from '../frame/money.ts';
+import type { Moves } from '../frame/moves.ts';
+import { formatDateTime } from '../frame/time/dates.ts';
+
+/** Consents that users give to third-party providers (specification 2.12, 3). */
+export const CONSENT_STATUSES = [
+  'awaiting-authorisation',
+  'awaiting-exchange',
+  'authorised',
+  'consumed',
+  'rejected',
+  'revoked',
+  'expired',
+] as const;
+export type ConsentStatus = (typeof CONSENT_STATUSES)[number];
+
+/** `consumed` is for payments alone. */
+export const CONSENT_MOVES: Moves<ConsentStatus> = {
+  'awaiting-authorisation': ['awaiting-exchange', 'rejected', 'expired'],
+  'awaiting-exchange': ['authorised', 'revoked', 'expired'],
+  authorised: ['consumed', 'revoked', 'expired'],
+  consumed: [],
+  rejected: [],
+  revoked: [],
+  expired: [],
+};
+
+/** Event types of consents, beyond the specification. */
+export const CONSENT_EVENT_TYPES = [
+  'consent-requested',
+  'consent-approved',
+  'consent-authorised',
+  'consent-rejected',
+  'consent-revoked',
+  'consent-expired',
+  'consent-consumed',
+] as const;
+export type ConsentEventType = (typeof CONSENT_EVENT_TYPES)[number];
+
+export const CONSENT_SCOPES = ['accounts', 'payments'] as const;
+export const PAYMENT_SCOPES = ['domestic', 'international'] as const;
+export const PAYMENT_TYPES = ['standard', 'scheduled'] as const;
+
+/** How long a request can be approved, its code exchanged, and the grant used. */
+export const REQUEST_LIFETIME_MS = 10 * 60_000;
+export const CODE_LIFETIME_MS = 60_000;
+export const GRANT_LIFETIME_MS = 90 * 86_400_000;
+
+/** An access token lives this long, and no longer than the grant. */
+export const ACCESS_TOKEN_LIFETIME_MS = 60 * 60_000;
+
+/** How long after its deadline to check a consent, in case its workflow is lost. */
+export const CONSENT_CHECK_MS = 60_000;
+
+export interface CreditorAccount {
+  readonly schemeName: string;
+  readonly identification: string;
+  readonly name: string;
+}
+
+export interface PaymentContent {
+  readonly scope: 'payments';
+  readonly paymentScope: (typeof PAYMENT_SCOPES)[number];
+  readonly paymentType: (typeof PAYMENT_TYPES)[number];
+  readonly instructedAmountMinor: bigint;
+  readonly instructedCurrency: Currency;
+  readonly creditorAccount: CreditorAccount;
+  /** Null for a domestic payment. */
+  readonly currencyOfTransfer: Currency | null;
+  /** Only for a scheduled payment. */
+  readonly requestedExecutionAt: Date | null;
+}
+
+export type ConsentContent = { readonly scope: 'accounts' } | PaymentContent;
+
+export interface ThirdPartyProviderShown {
+  readonly name: string;
+  readonly website: string;
+  readonly applicationName: string;
+  readonly applicationDescription: string;
+  readonly applicationWebsite: string;
+}
+
+export interface Consent {
+  readonly id: ConsentId;
+  readonly status: ConsentStatus;
+  readonly content: ConsentContent;
+  /** Both null until approved. */
+  readonly userId: UserId | null;
+  readonly accountIds: readonly AccountId[] | null;
+  readonly createdAt: Date;
+  readonly requestExpiresAt: Date;
+  /** Null until approved. */
+  readonly codeExpiresAt: Date | null;
+  /** Both null until the code is exchanged. */
+  readonly grantedAt: Date | null;
+  readonly expiresAt: Date | null;
+}
+
+export function presentConsent(consent: Consent, thirdPartyProvider: ThirdPartyProviderShown) {
+  const { name, website, applicationName, applicationDescription, applicationWebsite } = thirdPartyProvider;
+  return {
+    id: consent.id,
+    thirdPartyProvider: { name, website, applicationName, applicationDescription, applicationWebsite },
+    status: consent.status,
+    content: presentContent(consent.content),
+    userId: consent.userId,
+    accounts: consent.accountIds,
+    requestCreatedDateTime: formatDateTime(consent.createdAt),
+    requestExpiryDateTime: formatDateTime(consent.requestExpiresAt),
+    grantedDateTime: consent.grantedAt === null ? null : formatDateTime(consent.grantedAt),
+    expiryDateTime: consent.expiresAt === null ? null : formatDateTime(consent.expiresAt),
+  };
+}
+
+/** What a payment has and a consent to accounts lacks is null. */
+export function presentContent(content: ConsentContent) {
+  const payment = content.scope === 'payments' ? content : null;
+  const { creditorAccount = null, requestedExecutionAt = null } = payment ?? {};
+  return {
+    scope: content.scope,
+    paymentScope: payment?.paymentScope ?? null,
+    paymentType: payment?.paymentType ?? null,
+    instructedAmount: payment === null ? null : instructedAmount(payment),
+    instructedCurrency: payment?.instructedCurrency ?? null,
+    creditorAccount:
+      creditorAccount === null
+        ? null
+        : {
+            schemeName: creditorAccount.schemeName,
+            identification: creditorAccount.identification,
+            name: creditorAccount.name,
+          },
+    currencyOfTransfer: payment?.currencyOfTransfer ?? null,
+    requestedExecutionDateTime: requestedExecutionAt === null ? null : formatDateTime(requestedExecutionAt),
+  };
+}
+
+function instructedAmount({ instructedAmountMinor, instructedCurrency }: PaymentContent): LosslessNumber {
+  return amountNumber(instructedAmountMinor, instructedCurrency);
+}
+
+type Timed = Pick<Consent, 'status' | 'requestExpiresAt' | 'codeExpiresAt' | 'expiresAt'>;
+
+/** When the consent expires unless something happens before; null once it is final. */
+export function deadlineOf({ status, requestExpiresAt, codeExpiresAt, expiresAt }: Timed): Date | null {
+  switch (status) {
+    case 'awaiting-authorisation':
+      return requestExpiresAt;
+    case 'awaiting-exchange':
+      return codeExpiresAt;
+    case 'authorised':
+      return expiresAt;
+    default:
+      return null;
+  }
+}
+
+/** When the sweep checks a consent: after its workflow should have. Null once it is final. */
+export function nextCheckOf(consent: Timed): Date | null {
+  const deadline = deadlineOf(consent);
+  return deadline === null ? null : new Date(deadline.getTime() + CONSENT_CHECK_MS);
+}
+
+/** The status by the time that it is, even if the workflow has not recorded the expiry yet. */
+export function statusAt(consent: Timed, now: Date): ConsentStatus {
+  const deadline = deadlineOf(consent);
+  return deadline !== null && deadline.getTime() <= now.getTime() ? 'expired' : consent.status;
+}
+
+/** The next step of a consent's workflow. db/ carries out `expire` itself before it returns. */
+export type ConsentStep =
+  | { readonly do: 'end' }
+  | { readonly do: 'wait'; readonly for: string; readonly until: string };
+
+export function decideConsent(consent: Timed, now: Date): ConsentStep | { readonly do: 'expire' } {
+  const deadline = deadlineOf(consent);
+  if (deadline === null) return { do: 'end' };
+  if (statusAt(consent, now) === 'expired') return { do: 'expire' };
+  return { do: 'wait', for: consent.status, until: deadline.toISOString() };
+}
+
+/** Refuses a move that the table does not have, or for which it is too late. */
+export function requireConsentMove(consent: Timed & Pick<Consent, 'content'>, to: ConsentStatus, now: Date): void {
+  const present = statusAt(consent, now);
+  const isOfScope = to !== 'consumed' || consent.content.scope === 'payments';
+  if (isOfScope && CONSENT_MOVES[present].includes(to)) return;
+  const message = isOfScope
+    ? `The consent is ${present}, and cannot become ${to}.`
+    : 'A consent to accounts does not allow payments.';
+  throw refusal('consent.status.invalid', ['consent', 'status', present], message);
+}
+
+/** Whether the user has approved and the consent is not over: what a change elsewhere can still take back. */
+export function isOpenGrant(consent: Timed, now: Date): boolean {
+  return CONSENT_MOVES[statusAt(consent, now)].includes('revoked');
+}
