@@ -18,6 +18,8 @@ import { provisionedAccountCreditRoutes } from './incoming-transfers/provisioned
 import { incomingTransferRoutes } from './incoming-transfers/routes.ts';
 import { reconciliationRoutes } from './ledger/routes.ts';
 import { machineUserRoutes } from './machine-users/routes.ts';
+import { consentRoutes } from './open-banking/consents.ts';
+import { keySetRoutes } from './open-banking/key-sets.ts';
 import { outgoingTransferReferenceRoutes } from './outgoing-transfers/references.ts';
 import { outgoingTransferRoutes } from './outgoing-transfers/routes.ts';
 import { providerCallbackRoutes } from './providers/callbacks.ts';
@@ -54,6 +56,8 @@ export const ROUTES: readonly (Route | OpenRoute)[] = [
   ...outgoingTransferRoutes,
   ...complianceCheckRoutes,
   ...reconciliationRoutes,
+  ...consentRoutes,
+  ...keySetRoutes,
   ...machineUserRoutes,
   ...auditEntryRoutes,
   ...providerCallbackRoutes,

@@ -3,6 +3,7 @@ import { accountHolderNameRow } from './beneficiaries/verifications.ts';
 import type { Reader } from './driver/client.ts';
 import { storedAnswerRow } from './frame/idempotency-keys.ts';
 import type { Keyring } from './frame/keyring.ts';
+import { signingKeyRow } from './open-banking/signing-keys.ts';
 import { webhookSecretRow } from './webhooks/schema.ts';
 
 /**
@@ -52,6 +53,20 @@ const accountHolderNames: EncryptedPlace & Named = {
   },
 };
 
+const signingPrivateKeys: EncryptedPlace & Named = {
+  name: 'signing_keys.private_key',
+  row: ([id = '']) => signingKeyRow(id),
+  read: (reader, after, limit, prefix) =>
+    reader.execute<EncryptedValue>(sql`
+      SELECT ARRAY[id::text] AS cursor, ${unlessCurrent(sql`private_key`, prefix)} AS stored
+      FROM signing_keys WHERE id > ${after?.[0] ?? NO_ID} ORDER BY id LIMIT ${limit}`),
+  replace: async (reader, { cursor: [id = ''], stored }, fresh) => {
+    await reader.execute(
+      sql`UPDATE signing_keys SET private_key = ${fresh} WHERE id = ${id} AND private_key = ${stored}`,
+    );
+  },
+};
+
 /** The routes whose contract marks their answers as confidential. */
 export const CONFIDENTIAL_PATHS = [
   '/beneficiary-verifications',
@@ -96,7 +111,7 @@ interface Named {
 export type Place = EncryptedPlace & Named;
 
 export function encryptedPlaces(confidentialPaths: readonly string[]): readonly Place[] {
-  return [webhookSecrets, accountHolderNames, storedAnswers(confidentialPaths)];
+  return [webhookSecrets, accountHolderNames, signingPrivateKeys, storedAnswers(confidentialPaths)];
 }
 
 /** Re-encrypts one batch. Returns the next cursor, or null at the end, and how many values no key could decrypt. */

@@ -11,6 +11,7 @@ import { listCounting } from './list-counts.ts';
 import { openWorkSweep } from './open-work.ts';
 import type { BackgroundLoop } from './polling.ts';
 import { reEncryption } from './re-encryption.ts';
+import { signingKeyRotation } from './signing-keys.ts';
 import { workflowWakeupRelay } from './workflow-wakeups.ts';
 
 /**
@@ -39,5 +40,6 @@ export function backgroundLoops({
     calendarChanges({ database, rules, logger }),
     listCounting({ database, logger }),
     reEncryption({ database, keyring, logger }),
+    signingKeyRotation({ database, keyring, logger }),
   ];
 }

@@ -1,6 +1,17 @@
 import { CONSENT_SCOPES, CONSENT_STATUSES, PAYMENT_SCOPES, PAYMENT_TYPES } from '../../domain/open-banking/consents.ts';
 import { named } from '../frame/schemas/named.ts';
-import { amount, currency, dateTime, fields, list, nullable, picklist, text, uuid } from '../frame/schemas/schemas.ts';
+import {
+  amount,
+  currency,
+  dateTime,
+  fields,
+  list,
+  nullable,
+  pattern,
+  picklist,
+  text,
+  uuid,
+} from '../frame/schemas/schemas.ts';
 
 /** Most accounts of one consent. */
 export const CONSENT_ACCOUNTS_MAX = 100;
@@ -49,3 +60,36 @@ export const consentShown = named(
     expiryDateTime: nullable(dateTime()),
   }),
 );
+
+/** An address with what a browser carries to a third party in its fragment. */
+export function location() {
+  return pattern(/^https?:\/\/[^\s#]+#[^\s#]+$/, 'an address with a fragment');
+}
+
+export const CONSENT_EXAMPLE = {
+  id: '0199c4d2-3f10-7c44-8a51-2b6d9e0f7a31',
+  thirdPartyProvider: {
+    name: 'Budget Ltd',
+    website: 'https://budget.example.com',
+    applicationName: 'Budget',
+    applicationDescription: 'Shows where the money goes',
+    applicationWebsite: 'https://app.example.com',
+  },
+  status: 'authorised',
+  content: {
+    scope: 'accounts',
+    paymentScope: null,
+    paymentType: null,
+    instructedAmount: null,
+    instructedCurrency: null,
+    creditorAccount: null,
+    currencyOfTransfer: null,
+    requestedExecutionDateTime: null,
+  },
+  userId: '0199c4b1-1d20-7f10-8b65-6a4f0e9b2c11',
+  accounts: ['0199c4a2-6e11-7d5a-b0f3-9c8e7d6a5b41'],
+  requestCreatedDateTime: '2026-03-02T09:30:00',
+  requestExpiryDateTime: '2026-03-02T09:40:00',
+  grantedDateTime: '2026-03-02T09:32:10',
+  expiryDateTime: '2026-05-31T09:32:10',
+};

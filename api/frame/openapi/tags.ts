@@ -10,6 +10,8 @@ export const TAGS = {
   'Provisioned account credits': 'Top-ups that the caller reports for accounts of plug-in providers.',
   'Incoming transfers': 'Money that arrives, and money on hold because no account, or more than one, matches it.',
   'Outgoing transfers': 'Payments to other accounts of the service and to banks, and what may be paid where and when.',
+  'Open banking consents':
+    'Consents of account holders to third parties, and the keys that sign what third parties get.',
   'Machine users': 'The programs that call this interface, and their public keys.',
   Reconciliation: 'Our ledger compared with the statements of providers, day by day, and where they differ.',
   Audit: 'Who changed what, when, and by which request.',

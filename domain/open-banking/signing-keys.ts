@@ -1,0 +1,51 @@
+import type { SigningKeyId } from '../frame/ids.ts';
+
+/** How long a key signs before its successor does. */
+const SIGNING_MS = 90 * 86_400_000;
+/** How long a successor is published before it signs, so that whoever has read the key set lately knows it. */
+const AHEAD_MS = 86_400_000;
+/** How long a key stays published once its successor signs: far longer than any token lives. */
+const BEHIND_MS = 86_400_000;
+
+/** An ID token serves one redirect (decisions: five minutes). */
+export const ID_TOKEN_LIFETIME_SECONDS = 300;
+
+export interface SigningKeyTimes {
+  readonly id: SigningKeyId;
+  readonly signsFrom: Date;
+}
+
+export interface KeyPlan {
+  /** Signs now; null before the first key. */
+  readonly signing: SigningKeyId | null;
+  /** To be in the key set, the one that signs last among them. */
+  readonly published: readonly SigningKeyId[];
+  /** When a key that does not exist yet begins to sign; null if none is due. */
+  readonly next: Date | null;
+  /** To be deleted: nothing that they signed is valid any more. */
+  readonly over: readonly SigningKeyId[];
+}
+
+/** What to do with the keys at this moment. */
+export function planKeys(keys: readonly SigningKeyTimes[], now: Date): KeyPlan {
+  const inOrder = keys.toSorted((one, other) => one.signsFrom.getTime() - other.signsFrom.getTime());
+  const isOver = (index: number) => {
+    const successor = inOrder[index + 1];
+    return successor !== undefined && successor.signsFrom.getTime() + BEHIND_MS <= now.getTime();
+  };
+  const signing = inOrder.findLast(({ signsFrom }) => signsFrom.getTime() <= now.getTime())?.id ?? null;
+  const newest = inOrder.at(-1);
+  return {
+    signing,
+    published: inOrder.filter((_, index) => !isOver(index)).map(({ id }) => id),
+    next: signing === null || newest === undefined ? now : nextAfter(newest, now),
+    over: inOrder.filter((_, index) => isOver(index)).map(({ id }) => id),
+  };
+}
+
+/** A successor that comes late still is published for as long before it signs. */
+function nextAfter(newest: SigningKeyTimes, now: Date): Date | null {
+  const endsAt = newest.signsFrom.getTime() + SIGNING_MS;
+  if (endsAt - AHEAD_MS > now.getTime()) return null;
+  return new Date(Math.max(endsAt, now.getTime() + AHEAD_MS));
+}
