@@ -137,7 +137,6 @@ const patchConsent = route(
     params: one,
     workflows: { direct: { data: underEitherName } },
     response: fields({ resource: fields({ location: optional(location()), consent: optional(consentShown) }) }),
-    confidential: true,
     errors: [
       'common.coding.internal.record_not_found',
       'common.validation.mutually_exclusive',
