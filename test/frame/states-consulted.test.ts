@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { applyAccountCallback } from '../../db/accounts/connections.ts';
 import { releaseHeldTransfer } from '../../db/incoming-transfers/holds.ts';
 import { receivePayment } from '../../db/incoming-transfers/provisioned-account-credits.ts';
+import { advanceConsent } from '../../db/open-banking/consents.ts';
 import { acceptSignUp, rejectSignUp } from '../../db/users/sign-ups.ts';
 import { type AccountId, asId, type UserSignUpId } from '../../domain/frame/ids.ts';
 import type { Role } from '../../domain/machine-users/roles.ts';
@@ -10,6 +11,7 @@ import { type Json, startApi, type TestApi } from '../harness/api.ts';
 import { TESTER } from '../harness/audit.ts';
 import { PAYMENT_IN } from '../harness/built-in-accounts.ts';
 import { type MoneyWorld, moneyWorld } from '../harness/money.ts';
+import { type ConsentWorld, consentWorld, PAYMENT } from '../harness/parties/consents.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';
 import { STATE_TABLES } from '../harness/workflows/state-tables.ts';
 
@@ -305,7 +307,62 @@ const CASES: Readonly<Record<keyof typeof STATE_TABLES, readonly Case[]>> = {
       },
     ],
   ],
+  'open-banking-consents': [
+    consentCase('approve', 'awaiting-authorisation', 'awaiting-exchange'),
+    consentCase('reject', 'awaiting-authorisation', 'rejected'),
+    consentCase('expire', 'awaiting-authorisation', 'expired'),
+    consentCase('exchange', 'awaiting-exchange', 'authorised'),
+    consentCase('revoke', 'awaiting-exchange', 'revoked'),
+    consentCase('expire', 'awaiting-exchange', 'expired'),
+    consentCase('consume', 'authorised', 'consumed'),
+    consentCase('revoke', 'authorised', 'revoked'),
+    consentCase('expire', 'authorised', 'expired'),
+  ],
 };
+
+/** A consent to a payment in a status, with what its next step needs. */
+async function consent(status: 'awaiting-authorisation' | 'awaiting-exchange' | 'authorised') {
+  const consents: ConsentWorld = consentWorld(api);
+  const requested = await consents.request(await consents.thirdParty(), PAYMENT);
+  const { id } = requested;
+  const [userId, accountId] = [await consents.user([clientId]), await world.account(clientId)];
+  const approve = () => consents.approve(id, userId, [accountId]);
+  const code = status === 'awaiting-authorisation' ? null : (await approve()).code;
+  const exchange = () => consents.exchange(requested, code);
+  if (status === 'authorised') await exchange();
+  const deadlines =
+    "request_expires_at = created_at, code_expires_at = code_expires_at - interval '1 day', expires_at = granted_at";
+  return {
+    approve,
+    exchange,
+    consume: () => consents.consume(id),
+    decide: async (action: string) => {
+      const answer = await consents.decide(id, { action });
+      if (answer.status !== 200) throw new Error(answer.text);
+    },
+    expire: async () => {
+      await api.database.transaction((tx) =>
+        tx.statement(`UPDATE open_banking_consents SET ${deadlines} WHERE id = $1`, [id]),
+      );
+      await api.database.transaction((tx) => advanceConsent(tx, id));
+    },
+    status: () => column('status', 'open_banking_consents', id),
+  };
+}
+
+type ConsentStep = Exclude<keyof Awaited<ReturnType<typeof consent>>, 'status' | 'decide'>;
+
+function consentCase(by: ConsentStep | 'reject' | 'revoke', from: Parameters<typeof consent>[0], to: string): Case {
+  return [
+    by,
+    from,
+    to,
+    async () => {
+      const made = await consent(from);
+      return { act: by === 'reject' || by === 'revoke' ? () => made.decide(by) : made[by], status: made.status };
+    },
+  ];
+}
 
 /** Runs something while the table has no move from a status. */
 async function withoutMoves(table: keyof typeof STATE_TABLES, from: string, run: () => Promise<unknown>) {

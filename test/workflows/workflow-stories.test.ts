@@ -97,6 +97,18 @@ describe('reconciliation', () => {
     const workflow = (await STORIES.reconciliation?.(stage)) ?? '';
     expect(await stage.client.workflow.getHandle(workflow).result()).toEqual({ 'sandbox-bank': 'ok' });
   });
+test('the workflow of a consent waits for the account holder, the exchange and the end of the grant, and ends when it is revoked', async () => {
+  const id = await lives('consent-revoked');
+  const { events = [] } = await stage.client.workflow.getHandle(`consent/${id}`).fetchHistory();
+  // A timer's summary is all that Temporal's page shows of a wait.
+  const summaries = (events ?? []).flatMap(({ timerStartedEventAttributes: started, userMetadata }) =>
+    started == null ? [] : [Buffer.from(userMetadata?.summary?.data ?? []).toString('utf8')],
+  );
+  expect(summaries).toEqual([
+    expect.stringMatching(/^"Waits for the account holder’s approval since .+ UTC; until .+ UTC"$/),
+    expect.stringMatching(/^"Waits for the third party’s exchange of its code; until .+ UTC"$/),
+    expect.stringMatching(/^"Waits for the end of the grant since .+ UTC; until .+ UTC"$/),
+  ]);
 });
 
 describe('housekeeping', () => {

@@ -12,6 +12,7 @@ import { type Stage, setStage, until } from '../harness/stage.ts';
 import { type OwnCalendar, ownCalendar } from '../harness/transfers/calendar-world.ts';
 import { textOf, timersSeconds } from '../harness/workflows/histories.ts';
 import { acceptedPayment, completedPayment } from '../harness/workflows/scripted-provider.ts';
+import { stagedConsent } from '../harness/workflows/staged-consents.ts';
 
 /** Days pass in moments: Temporal's test server skips idle time, and the database's clock follows it. */
 let environment: TestWorkflowEnvironment;
@@ -277,5 +278,37 @@ describe('an operator’s command to a workflow that waits', () => {
     expect(again?.call).toBe('submit');
     expect((again?.at ?? 0) - (lookedUp?.at ?? 0)).toBeGreaterThan(55_000);
     expect(asked.length).toBe(lookUp + 2);
+  });
+});
+
+describe('a consent expires by its workflow’s timer', () => {
+  test.each([
+    ['ten minutes after the request', 'awaiting-authorisation', 600],
+    ['a minute after the approval, if the code is not exchanged', 'awaiting-exchange', 60],
+    ['ninety days after the exchange', 'authorised', 90 * 86_400],
+  ] as const)('%s', async (_, status, seconds) => {
+    // Nothing else wakes it: the sweep does not run.
+    const consent = await stagedConsent(stage);
+    if (status !== 'awaiting-authorisation') await consent.approve();
+    if (status === 'authorised') await consent.exchange();
+    const before = await consent.find();
+    expect(before?.status).toBe(status);
+    const handle = environment.client.workflow.getHandle(workflowId('consent', consent.id));
+    await until(
+      () => handle.describe().catch(() => undefined),
+      (description) => description !== undefined,
+    );
+    await handle.result();
+    expect(await consent.find()).toMatchObject({ status: 'expired', nextCheckAt: null });
+    // A timer is an alarm: one for the deadline, and perhaps some of seconds where the clocks differ.
+    const timers = timersSeconds(await handle.fetchHistory());
+    expect(Math.max(...timers)).toBeGreaterThan(seconds - 30);
+    expect(Math.max(...timers)).toBeLessThanOrEqual(seconds);
+    const [event] = await stage.database.reader.statement<{ at: Date }>(
+      `SELECT occurred_at AS at FROM events WHERE resource_id = $1 AND entries::text LIKE '%consent-expired%'`,
+      [consent.id],
+    );
+    const deadline = before?.expiresAt ?? before?.codeExpiresAt ?? before?.requestExpiresAt;
+    expect(event?.at.getTime()).toBeGreaterThanOrEqual(deadline?.getTime() ?? 0);
   });
 });

@@ -1,6 +1,7 @@
 import { ACCOUNT_MOVES, CONNECTION_MOVES } from '../../../domain/accounts/accounts.ts';
 import { CLIENT_MOVES } from '../../../domain/clients/clients.ts';
 import { INCOMING_TRANSFER_MOVES } from '../../../domain/incoming-transfers/incoming-transfers.ts';
+import { CONSENT_MOVES } from '../../../domain/open-banking/consents.ts';
 import { OUTGOING_TRANSFER_MOVES } from '../../../domain/outgoing-transfers/outgoing-transfers.ts';
 import { USER_CLIENT_RELATION_MOVES } from '../../../domain/users/client-relations.ts';
 import { USER_INVITATION_MOVES } from '../../../domain/users/invitations.ts';
@@ -63,5 +64,12 @@ export const STATE_TABLES = {
     begins: 'allowed',
     moves: USER_CLIENT_RELATION_MOVES,
     notes: 'Callers set either status by PATCH.',
+  },
+  'open-banking-consents': {
+    title: 'Open banking consents',
+    begins: 'awaiting-authorisation',
+    moves: CONSENT_MOVES,
+    notes:
+      'Callers approve, reject and revoke for the account holder; the third party exchanges its code, and a payment consumes the consent to it (a consent to accounts is never `consumed`). Each open status has a deadline, after which the workflow makes it `expired`: the request ten minutes, the code one, the grant ninety days. A user that becomes inactive, a relation that is revoked and the closing of the last account revoke what was approved, in their own transaction.',
   },
 } as const satisfies Record<string, StateTable>;

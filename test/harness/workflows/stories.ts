@@ -13,6 +13,7 @@ import { COMPLIANCE_DECISION_SIGNAL, workflowId } from '../../../workflows/frame
 import { TESTER } from '../audit.ts';
 import { type Stage, until } from '../stage.ts';
 import { acceptedPayment, completedPayment } from './scripted-provider.ts';
+import { stagedConsent } from './staged-consents.ts';
 
 /**
  * Each runs one workflow from its first wake-up to its end, or to its wait if it never ends, and returns its id.
@@ -165,6 +166,30 @@ export const STORIES: Readonly<Record<string, (stage: Stage) => Promise<string>>
   housekeeping: (stage) => scheduled(stage, 'housekeeping'),
 
   reconciliation: (stage) => scheduled(stage, 'reconciliation'),
+  'consent-revoked': async (stage) => {
+    const consent = await stagedConsent(stage);
+    const workflow = workflowId('consent', consent.id);
+    await waitsFor(stage, workflow, 'account-holder');
+    await consent.approve();
+    await waitsFor(stage, workflow, 'exchange');
+    await consent.exchange();
+    await waitsFor(stage, workflow, 'grant-expiry');
+    await consent.revoke();
+    return ended(stage, workflow);
+  },
+
+  housekeeping: async (stage) => {
+    await stage.client.schedule.getHandle('housekeeping').trigger();
+    const found = await until(
+      async () => {
+        const query = "WorkflowType = 'housekeeping' AND ExecutionStatus = 'Completed'";
+        for await (const execution of stage.client.workflow.list({ query })) return execution.workflowId;
+        return undefined;
+      },
+      (id) => id !== undefined,
+    );
+    return found ?? 'housekeeping';
+  },
 
   'webhook-delivery-waiting': async (stage) => {
     const workflow = workflowId('webhook-delivery', '0');
@@ -225,6 +250,13 @@ async function waits(stage: Stage, workflow: string): Promise<void> {
   await until(
     async () => (await describe(stage, workflow))?.typedSearchAttributes.getAll() ?? [],
     (attributes) => attributes.some(({ key }) => key.name === 'WaitingFor'),
+  );
+}
+
+async function waitsFor(stage: Stage, workflow: string, what: string): Promise<void> {
+  await until(
+    async () => (await describe(stage, workflow))?.typedSearchAttributes.getAll() ?? [],
+    (attributes) => attributes.some(({ key, value }) => key.name === 'WaitingFor' && value === what),
   );
 }
 
