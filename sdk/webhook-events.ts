@@ -31,6 +31,13 @@ export interface WebhookEvents {
   readonly 'clients.created': ClientCreatedEvent;
   readonly 'clients.connection-created': ClientConnectionCreatedEvent;
   readonly 'clients.status-changed': ClientStatusChangedEvent;
+  readonly 'open-banking-consents.consent-requested': ConsentRequestedEvent;
+  readonly 'open-banking-consents.consent-approved': ConsentApprovedEvent;
+  readonly 'open-banking-consents.consent-authorised': ConsentAuthorisedEvent;
+  readonly 'open-banking-consents.consent-rejected': ConsentRejectedEvent;
+  readonly 'open-banking-consents.consent-revoked': ConsentRevokedEvent;
+  readonly 'open-banking-consents.consent-expired': ConsentExpiredEvent;
+  readonly 'open-banking-consents.consent-consumed': ConsentConsumedEvent;
   readonly 'users.user-created': UserCreatedEvent;
   readonly 'users.user-updated': UserUpdatedEvent;
   readonly 'beneficiaries.beneficiary-created': BeneficiaryCreatedEvent;
@@ -69,6 +76,13 @@ export const WEBHOOK_NAMES: readonly (keyof WebhookEvents)[] = [
   'clients.created',
   'clients.connection-created',
   'clients.status-changed',
+  'open-banking-consents.consent-requested',
+  'open-banking-consents.consent-approved',
+  'open-banking-consents.consent-authorised',
+  'open-banking-consents.consent-rejected',
+  'open-banking-consents.consent-revoked',
+  'open-banking-consents.consent-expired',
+  'open-banking-consents.consent-consumed',
   'users.user-created',
   'users.user-updated',
   'beneficiaries.beneficiary-created',
@@ -330,6 +344,22 @@ export interface Address {
   readonly postalCode: Text | null;
   readonly refinement: Text | null;
 }
+
+export type ApprovedConsent = Consent & {
+  readonly status: 'awaiting-exchange';
+  readonly userId: string;
+  readonly accounts: readonly (string)[];
+  readonly grantedDateTime: null;
+  readonly expiryDateTime: null;
+};
+
+export type AuthorisedConsent = Consent & {
+  readonly status: 'authorised';
+  readonly userId: string;
+  readonly accounts: readonly (string)[];
+  readonly grantedDateTime: DateTime;
+  readonly expiryDateTime: DateTime;
+};
 
 export interface Beneficiary {
   readonly id: string;
@@ -643,6 +673,162 @@ export type ConnectionUpToDate = Connection & {
   readonly error: null;
 };
 
+export interface Consent {
+  readonly id: string;
+  readonly thirdPartyProvider: ConsentThirdPartyProvider;
+  readonly status: ConsentStatus;
+  readonly content: ConsentContent;
+  readonly userId: string | null;
+  readonly accounts: readonly (string)[] | null;
+  readonly requestCreatedDateTime: DateTime;
+  readonly requestExpiryDateTime: DateTime;
+  readonly grantedDateTime: DateTime | null;
+  readonly expiryDateTime: DateTime | null;
+}
+
+export interface ConsentApprovedEvent {
+  readonly webhook: ConsentApprovedEventWebhook;
+  readonly data: ConsentApprovedEventData;
+  readonly connect: Connect;
+  readonly metadata: EventMetadata;
+}
+
+export interface ConsentApprovedEventData {
+  readonly consent: ApprovedConsent;
+}
+
+export interface ConsentApprovedEventWebhook {
+  readonly module: 'open-banking-consents';
+  readonly type: 'consent-approved';
+}
+
+export interface ConsentAuthorisedEvent {
+  readonly webhook: ConsentAuthorisedEventWebhook;
+  readonly data: ConsentAuthorisedEventData;
+  readonly connect: Connect;
+  readonly metadata: EventMetadata;
+}
+
+export interface ConsentAuthorisedEventData {
+  readonly consent: AuthorisedConsent;
+}
+
+export interface ConsentAuthorisedEventWebhook {
+  readonly module: 'open-banking-consents';
+  readonly type: 'consent-authorised';
+}
+
+export interface ConsentConsumedEvent {
+  readonly webhook: ConsentConsumedEventWebhook;
+  readonly data: ConsentConsumedEventData;
+  readonly connect: Connect;
+  readonly metadata: EventMetadata;
+}
+
+export interface ConsentConsumedEventData {
+  readonly consent: ConsumedConsent;
+}
+
+export interface ConsentConsumedEventWebhook {
+  readonly module: 'open-banking-consents';
+  readonly type: 'consent-consumed';
+}
+
+export interface ConsentContent {
+  readonly scope: ConsentScope;
+  readonly paymentScope: 'domestic' | 'international' | null;
+  readonly paymentType: 'standard' | 'scheduled' | null;
+  readonly instructedAmount: number | null;
+  readonly instructedCurrency: Currency | null;
+  readonly creditorAccount: CreditorAccount | null;
+  readonly currencyOfTransfer: Currency | null;
+  readonly requestedExecutionDateTime: DateTime | null;
+}
+
+export interface ConsentExpiredEvent {
+  readonly webhook: ConsentExpiredEventWebhook;
+  readonly data: ConsentExpiredEventData;
+  readonly connect: Connect;
+  readonly metadata: EventMetadata;
+}
+
+export interface ConsentExpiredEventData {
+  readonly consent: ExpiredConsent;
+}
+
+export interface ConsentExpiredEventWebhook {
+  readonly module: 'open-banking-consents';
+  readonly type: 'consent-expired';
+}
+
+export interface ConsentRejectedEvent {
+  readonly webhook: ConsentRejectedEventWebhook;
+  readonly data: ConsentRejectedEventData;
+  readonly connect: Connect;
+  readonly metadata: EventMetadata;
+}
+
+export interface ConsentRejectedEventData {
+  readonly consent: RejectedConsent;
+}
+
+export interface ConsentRejectedEventWebhook {
+  readonly module: 'open-banking-consents';
+  readonly type: 'consent-rejected';
+}
+
+export interface ConsentRequestedEvent {
+  readonly webhook: ConsentRequestedEventWebhook;
+  readonly data: ConsentRequestedEventData;
+  readonly connect: Connect;
+  readonly metadata: EventMetadata;
+}
+
+export interface ConsentRequestedEventData {
+  readonly consent: RequestedConsent;
+}
+
+export interface ConsentRequestedEventWebhook {
+  readonly module: 'open-banking-consents';
+  readonly type: 'consent-requested';
+}
+
+export interface ConsentRevokedEvent {
+  readonly webhook: ConsentRevokedEventWebhook;
+  readonly data: ConsentRevokedEventData;
+  readonly connect: Connect;
+  readonly metadata: EventMetadata;
+}
+
+export interface ConsentRevokedEventData {
+  readonly consent: RevokedConsent;
+}
+
+export interface ConsentRevokedEventWebhook {
+  readonly module: 'open-banking-consents';
+  readonly type: 'consent-revoked';
+}
+
+export type ConsentScope = 'accounts' | 'payments';
+
+export type ConsentStatus = 'awaiting-authorisation' | 'awaiting-exchange' | 'authorised' | 'consumed' | 'rejected' | 'revoked' | 'expired';
+
+export interface ConsentThirdPartyProvider {
+  readonly name: Text;
+  readonly website: Text;
+  readonly applicationName: Text;
+  readonly applicationDescription: Text;
+  readonly applicationWebsite: Text;
+}
+
+export type ConsumedConsent = Consent & {
+  readonly status: 'consumed';
+  readonly userId: string;
+  readonly accounts: readonly (string)[];
+  readonly grantedDateTime: DateTime;
+  readonly expiryDateTime: DateTime;
+};
+
 export interface CorporateBeneficiaryIdentity {
   readonly type: 'corporate';
   readonly legalName: Text;
@@ -663,6 +849,12 @@ export interface CorporateClientIdentity {
 /** An ISO 3166-1 alpha-2 code */
 export type Country = 'AD' | 'AE' | 'AF' | 'AG' | 'AI' | 'AL' | 'AM' | 'AO' | 'AQ' | 'AR' | 'AS' | 'AT' | 'AU' | 'AW' | 'AX' | 'AZ' | 'BA' | 'BB' | 'BD' | 'BE' | 'BF' | 'BG' | 'BH' | 'BI' | 'BJ' | 'BL' | 'BM' | 'BN' | 'BO' | 'BQ' | 'BR' | 'BS' | 'BT' | 'BV' | 'BW' | 'BY' | 'BZ' | 'CA' | 'CC' | 'CD' | 'CF' | 'CG' | 'CH' | 'CI' | 'CK' | 'CL' | 'CM' | 'CN' | 'CO' | 'CR' | 'CU' | 'CV' | 'CW' | 'CX' | 'CY' | 'CZ' | 'DE' | 'DJ' | 'DK' | 'DM' | 'DO' | 'DZ' | 'EC' | 'EE' | 'EG' | 'EH' | 'ER' | 'ES' | 'ET' | 'FI' | 'FJ' | 'FK' | 'FM' | 'FO' | 'FR' | 'GA' | 'GB' | 'GD' | 'GE' | 'GF' | 'GG' | 'GH' | 'GI' | 'GL' | 'GM' | 'GN' | 'GP' | 'GQ' | 'GR' | 'GS' | 'GT' | 'GU' | 'GW' | 'GY' | 'HK' | 'HM' | 'HN' | 'HR' | 'HT' | 'HU' | 'ID' | 'IE' | 'IL' | 'IM' | 'IN' | 'IO' | 'IQ' | 'IR' | 'IS' | 'IT' | 'JE' | 'JM' | 'JO' | 'JP' | 'KE' | 'KG' | 'KH' | 'KI' | 'KM' | 'KN' | 'KP' | 'KR' | 'KW' | 'KY' | 'KZ' | 'LA' | 'LB' | 'LC' | 'LI' | 'LK' | 'LR' | 'LS' | 'LT' | 'LU' | 'LV' | 'LY' | 'MA' | 'MC' | 'MD' | 'ME' | 'MF' | 'MG' | 'MH' | 'MK' | 'ML' | 'MM' | 'MN' | 'MO' | 'MP' | 'MQ' | 'MR' | 'MS' | 'MT' | 'MU' | 'MV' | 'MW' | 'MX' | 'MY' | 'MZ' | 'NA' | 'NC' | 'NE' | 'NF' | 'NG' | 'NI' | 'NL' | 'NO' | 'NP' | 'NR' | 'NU' | 'NZ' | 'OM' | 'PA' | 'PE' | 'PF' | 'PG' | 'PH' | 'PK' | 'PL' | 'PM' | 'PN' | 'PR' | 'PS' | 'PT' | 'PW' | 'PY' | 'QA' | 'RE' | 'RO' | 'RS' | 'RU' | 'RW' | 'SA' | 'SB' | 'SC' | 'SD' | 'SE' | 'SG' | 'SH' | 'SI' | 'SJ' | 'SK' | 'SL' | 'SM' | 'SN' | 'SO' | 'SR' | 'SS' | 'ST' | 'SV' | 'SX' | 'SY' | 'SZ' | 'TC' | 'TD' | 'TF' | 'TG' | 'TH' | 'TJ' | 'TK' | 'TL' | 'TM' | 'TN' | 'TO' | 'TR' | 'TT' | 'TV' | 'TW' | 'TZ' | 'UA' | 'UG' | 'UM' | 'US' | 'UY' | 'UZ' | 'VA' | 'VC' | 'VE' | 'VG' | 'VI' | 'VN' | 'VU' | 'WF' | 'WS' | 'YE' | 'YT' | 'ZA' | 'ZM' | 'ZW';
 
+export interface CreditorAccount {
+  readonly schemeName: Text;
+  readonly identification: Text;
+  readonly name: Text;
+}
+
 /** An active ISO 4217 code */
 export type Currency = 'AED' | 'AFN' | 'ALL' | 'AMD' | 'AOA' | 'ARS' | 'AUD' | 'AWG' | 'AZN' | 'BAM' | 'BBD' | 'BDT' | 'BHD' | 'BIF' | 'BMD' | 'BND' | 'BOB' | 'BOV' | 'BRL' | 'BSD' | 'BTN' | 'BWP' | 'BYN' | 'BZD' | 'CAD' | 'CDF' | 'CHE' | 'CHF' | 'CHW' | 'CLF' | 'CLP' | 'CNY' | 'COP' | 'COU' | 'CRC' | 'CUP' | 'CVE' | 'CZK' | 'DJF' | 'DKK' | 'DOP' | 'DZD' | 'EGP' | 'ERN' | 'ETB' | 'EUR' | 'FJD' | 'FKP' | 'GBP' | 'GEL' | 'GHS' | 'GIP' | 'GMD' | 'GNF' | 'GTQ' | 'GYD' | 'HKD' | 'HNL' | 'HTG' | 'HUF' | 'IDR' | 'ILS' | 'INR' | 'IQD' | 'IRR' | 'ISK' | 'JMD' | 'JOD' | 'JPY' | 'KES' | 'KGS' | 'KHR' | 'KMF' | 'KPW' | 'KRW' | 'KWD' | 'KYD' | 'KZT' | 'LAK' | 'LBP' | 'LKR' | 'LRD' | 'LSL' | 'LYD' | 'MAD' | 'MDL' | 'MGA' | 'MKD' | 'MMK' | 'MNT' | 'MOP' | 'MRU' | 'MUR' | 'MVR' | 'MWK' | 'MXN' | 'MXV' | 'MYR' | 'MZN' | 'NAD' | 'NGN' | 'NIO' | 'NOK' | 'NPR' | 'NZD' | 'OMR' | 'PAB' | 'PEN' | 'PGK' | 'PHP' | 'PKR' | 'PLN' | 'PYG' | 'QAR' | 'RON' | 'RSD' | 'RUB' | 'RWF' | 'SAR' | 'SBD' | 'SCR' | 'SDG' | 'SEK' | 'SGD' | 'SHP' | 'SLE' | 'SOS' | 'SRD' | 'SSP' | 'STN' | 'SVC' | 'SYP' | 'SZL' | 'THB' | 'TJS' | 'TMT' | 'TND' | 'TOP' | 'TRY' | 'TTD' | 'TWD' | 'TZS' | 'UAH' | 'UGX' | 'USD' | 'USN' | 'UYI' | 'UYU' | 'UYW' | 'UZS' | 'VED' | 'VES' | 'VND' | 'VUV' | 'WST' | 'XAD' | 'XAF' | 'XCD' | 'XCG' | 'XOF' | 'XPF' | 'YER' | 'ZAR' | 'ZMW' | 'ZWG';
 
@@ -678,6 +870,10 @@ export interface EventMetadata {
   readonly eventId: string;
   readonly eventDateTime: DateTime;
 }
+
+export type ExpiredConsent = Consent & {
+  readonly status: 'expired';
+};
 
 export type FailedIncomingTransfer = IncomingTransfer & {
   readonly status: 'failed';
@@ -1086,12 +1282,28 @@ export type ProcessingOutgoingTransfer = OutgoingTransfer & {
   readonly status: 'processing';
 };
 
+export type RejectedConsent = Consent & {
+  readonly status: 'rejected';
+  readonly userId: null;
+  readonly accounts: null;
+  readonly grantedDateTime: null;
+  readonly expiryDateTime: null;
+};
+
 export type Relation = 'director' | 'shareholder' | 'director-and-shareholder' | 'authorized-person';
 
 export type ReleasedOutgoingTransfer = OutgoingTransfer & {
   readonly id: string;
   readonly transactionNumber: Text;
   readonly status: 'released';
+};
+
+export type RequestedConsent = Consent & {
+  readonly status: 'awaiting-authorisation';
+  readonly userId: null;
+  readonly accounts: null;
+  readonly grantedDateTime: null;
+  readonly expiryDateTime: null;
 };
 
 export interface RequirementConfiguration {
@@ -1107,6 +1319,12 @@ export type ReturnedOutgoingTransfer = OutgoingTransfer & {
   readonly status: 'completed';
   readonly returned: true;
   readonly incomingTransferId: string;
+};
+
+export type RevokedConsent = Consent & {
+  readonly status: 'revoked';
+  readonly userId: string;
+  readonly accounts: readonly (string)[];
 };
 
 export type RoutingCodes = Readonly<Record<string, Text>>;
@@ -1201,4 +1419,4 @@ export interface WebhookSubscription {
 
 export type WebhookSubscriptionStatus = 'active' | 'paused' | 'disabled';
 
-export type WebhookType = 'incoming-transfer-pending' | 'incoming-transfer-compliance-in-review' | 'incoming-transfer-completed' | 'incoming-transfer-failed' | 'outgoing-transfer-created' | 'outgoing-transfer-compliance-in-review' | 'outgoing-transfer-processing' | 'outgoing-transfer-released' | 'outgoing-transfer-completed' | 'outgoing-transfer-cancelled' | 'outgoing-transfer-failed' | 'outgoing-transfer-returned' | 'account-activated' | 'account-inactivated' | 'account-suspended' | 'account-closed' | 'account-declined' | 'account-information-updated' | 'connection-creation-instructed' | 'connection-created' | 'connection-creation-failed' | 'connection-update-instructed' | 'connection-updated' | 'connection-update-failed' | 'created' | 'incoming-transfer-on-hold' | 'status-changed' | 'user-created' | 'user-updated' | 'beneficiary-created' | 'beneficiary-updated' | 'beneficiary-bank-account-created' | 'beneficiary-bank-account-updated';
+export type WebhookType = 'incoming-transfer-pending' | 'incoming-transfer-compliance-in-review' | 'incoming-transfer-completed' | 'incoming-transfer-failed' | 'outgoing-transfer-created' | 'outgoing-transfer-compliance-in-review' | 'outgoing-transfer-processing' | 'outgoing-transfer-released' | 'outgoing-transfer-completed' | 'outgoing-transfer-cancelled' | 'outgoing-transfer-failed' | 'outgoing-transfer-returned' | 'account-activated' | 'account-inactivated' | 'account-suspended' | 'account-closed' | 'account-declined' | 'account-information-updated' | 'connection-creation-instructed' | 'connection-created' | 'connection-creation-failed' | 'connection-update-instructed' | 'connection-updated' | 'connection-update-failed' | 'created' | 'incoming-transfer-on-hold' | 'status-changed' | 'consent-requested' | 'consent-approved' | 'consent-authorised' | 'consent-rejected' | 'consent-revoked' | 'consent-expired' | 'consent-consumed' | 'user-created' | 'user-updated' | 'beneficiary-created' | 'beneficiary-updated' | 'beneficiary-bank-account-created' | 'beneficiary-bank-account-updated';

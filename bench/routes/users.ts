@@ -72,6 +72,23 @@ async function pendingInvitations(supplies: Supplies): Promise<readonly Invitati
   return supplies.stock(find, make);
 }
 
+/** So many requests of one third party that nobody has answered yet. */
+async function consents(supplies: Supplies, count: number): Promise<readonly string[]> {
+  const site = 'https://bench.example.com';
+  const rows = await supplies.sql<{ id: string }[]>`
+    WITH party AS (
+      INSERT INTO third_party_providers (id, name, website, application_name, application_description, application_website,
+        redirect_uris, jwks, status, created_at, updated_at)
+      VALUES (uuidv7(), 'Bench', ${site}, 'Bench', 'Bench', ${site}, ARRAY[${site}], '{}', 'active', now(), now()) RETURNING id
+    )
+    INSERT INTO open_banking_consents (id, third_party_provider_id, status, scope, redirect_uri, state, nonce, request_expires_at,
+      next_check_at, created_at)
+    SELECT uuidv7(), party.id, 'awaiting-authorisation', 'accounts', ${site}, 'state', 'nonce', now() + interval '1 day',
+      now() + interval '1 day', now()
+    FROM party, generate_series(1, ${count}) RETURNING id`;
+  return rows.map(({ id }) => id);
+}
+
 export const userRows: readonly RouteRow[] = [
   {
     route: 'POST /users',
@@ -165,4 +182,40 @@ export const userRows: readonly RouteRow[] = [
   },
   { route: 'GET /sign-up/{token}', notMeasured: 'a page for a person, by a one-time link' },
   { route: 'POST /sign-up/{token}', notMeasured: 'hashes a password, slow by design' },
+  {
+    route: 'GET /open-banking/{countryCode}/consents',
+    requests: async (supplies) => {
+      await consents(supplies, STOCK_COUNT);
+      return [{ path: '/open-banking/GB/consents' }];
+    },
+  },
+  {
+    route: 'GET /open-banking/{countryCode}/consents',
+    variant: 'of one user',
+    requests: async (supplies) => {
+      await consents(supplies, STOCK_COUNT);
+      return (await users(supplies)).map((id) => ({ path: `/open-banking/GB/consents?data.consent.userId=${id}` }));
+    },
+  },
+  {
+    route: 'GET /open-banking/{countryCode}/consents/{id}',
+    requests: async (supplies) =>
+      (await consents(supplies, STOCK_COUNT)).map((id) => ({ path: `/open-banking/GB/consents/${id}` })),
+  },
+  {
+    route: 'PATCH /open-banking/{countryCode}/consents/{id}',
+    variant: 'approve',
+    requests: async (supplies) => {
+      const relations = await userClientRelations(supplies);
+      return (await consents(supplies, FRESH_COUNT)).map((id, number) => {
+        const { userId, clientId } = inTurns(relations, number);
+        const accounts = supplies.accounts.flatMap((one) => (one.clientId === clientId ? [one.accountId] : []));
+        return write(`/open-banking/GB/consents/${id}`, 'direct', { consent: { action: 'approve', userId, accounts } });
+      });
+    },
+    once: true,
+    aim: null,
+    remark: 'signs a token by RSA, which takes longer than the write',
+  },
+  { route: 'GET /.well-known/jwks.json', notMeasured: 'a document that whoever verifies keeps' },
 ];

@@ -11,6 +11,7 @@ import { seedReconciliation } from '../../scripts/testing/contract-reconciliatio
 import { type Json, startApi, type TestApi } from '../harness/api.ts';
 import { builtInAccounts } from '../harness/built-in-accounts.ts';
 import { type MoneyWorld, moneyWorld } from '../harness/money.ts';
+import { consentWorld } from '../harness/parties/consents.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';
 import { type RunningSandbox, SANDBOX_SECRET, startSandbox, temporaryDirectory } from '../harness/servers/sandbox.ts';
 import { sequence } from '../harness/webhooks/webhooks.ts';
@@ -319,6 +320,13 @@ const WRITES: Readonly<Record<string, () => Promise<Write>>> = {
   'DELETE /machine-users/{machineUserId}/keys/{keyId}': async () => {
     const { id, keys } = await machineUser();
     return { path: `/machine-users/${id}/keys/${keys[0].id}` };
+  },
+  'PATCH /open-banking/{countryCode}/consents/{id} direct': async () => {
+    const consents = consentWorld(api);
+    const { id } = await consents.request(await consents.thirdParty());
+    const accounts = [await world.account(clientId)];
+    const consent = { action: 'approve', userId: await consents.user([clientId]), accounts };
+    return { path: `/open-banking/GB/consents/${id}`, data: { consent } };
   },
   'POST /webhook-subscriptions direct': async () => ({ data: newSubscription() }),
   'PATCH /webhook-subscriptions/{webhookSubscriptionId} direct': async () => ({

@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ROUTES } from '../../api/routes.ts';
 import { documentOf } from '../../api/system.ts';
+import { advanceConsent } from '../../db/open-banking/consents.ts';
 import { FURTHER_EVENT_TYPES, SPECIFIED_EVENT_TYPES } from '../../domain/webhooks/subscriptions.ts';
 import { type Json, startApi, type TestApi } from '../harness/api.ts';
 import { type MoneyWorld, moneyWorld } from '../harness/money.ts';
 import { beneficiariesOf, direct, EURO, PERSON } from '../harness/parties/beneficiaries.ts';
+import { consentWorld, PAYMENT } from '../harness/parties/consents.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';
 import { webhookProblem } from '../harness/webhooks/webhook-contract.ts';
 import { sequence } from '../harness/webhooks/webhooks.ts';
@@ -28,6 +30,7 @@ beforeAll(async () => {
   await payments();
   await accounts();
   await parties();
+  await consents();
   await sequence(api.database);
   log = await wholeLog();
 });
@@ -158,6 +161,36 @@ async function parties(): Promise<void> {
   await called('PATCH', `${path}/${bankAccounts[0].id}`, direct({ beneficiaryBankAccount: { status: 'inactive' } }));
 }
 
+async function consents(): Promise<void> {
+  const { thirdParty, request, approve, exchange, consume, decide, user } = consentWorld(api);
+  const clientId = await world.client();
+  const accountId = await world.account(clientId);
+  const [party, holder] = [await thirdParty(), await user([clientId])];
+  const requested = async () => {
+    const consent = await request(party, PAYMENT);
+    return { consent, id: consent.id };
+  };
+  const used = await requested();
+  const { code } = await approve(used.id, holder, [accountId]);
+  await exchange(used.consent, code);
+  await consume(used.id);
+  const rejected = await requested();
+  await decide(rejected.id, { action: 'reject' });
+  const revoked = await requested();
+  await approve(revoked.id, holder, [accountId]);
+  await decide(revoked.id, { action: 'revoke' });
+  const expired = await requested();
+  const overdue = 'UPDATE open_banking_consents SET request_expires_at = created_at WHERE id = $1';
+  await api.database.transaction((tx) => tx.statement(overdue, [expired.id]));
+  await api.database.transaction((tx) => advanceConsent(tx, expired.id));
+  Object.assign(ids, {
+    usedConsent: used.id,
+    rejectedConsent: rejected.id,
+    revokedConsent: revoked.id,
+    expiredConsent: expired.id,
+  });
+}
+
 const DATE = expect.stringMatching(/^\d{4}-\d{2}-\d{2}$/);
 const UUID = expect.stringMatching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
 const CONNECTION = { id: UUID, method: 'plug-in', serviceProvider: 'custom-bank' };
@@ -170,6 +203,17 @@ const PROBLEM = {
   message: 'No.',
   attributes: { field: 'name' },
 };
+
+const TIME = expect.stringMatching(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}$/);
+const UNAPPROVED = { userId: null, accounts: null, grantedDateTime: null, expiryDateTime: null };
+const APPROVED = { userId: UUID, accounts: [UUID], grantedDateTime: null, expiryDateTime: null };
+const GRANTED = { ...APPROVED, grantedDateTime: TIME, expiryDateTime: TIME };
+const consentCase = (type: string, whose: string, shows: Json): Case => [
+  `open-banking-consents.consent-${type}`,
+  `${whose}Consent`,
+  'consent',
+  { thirdPartyProvider: expect.objectContaining({ name: 'Budget Ltd' }), ...shows },
+];
 
 type Case = readonly [name: string, whose: string, resource: string, shows: Json];
 
@@ -248,6 +292,13 @@ const CASES: readonly Case[] = [
   ['clients.created', 'client', 'client', { id: UUID, fullName: 'Grace Lovelace', status: 'active' }],
   ['clients.connection-created', 'client', 'client', { id: UUID, fullName: 'Grace Lovelace' }],
   ['clients.status-changed', 'changedClient', 'client', { status: 'suspended' }],
+  consentCase('requested', 'used', { status: 'awaiting-authorisation', ...UNAPPROVED }),
+  consentCase('approved', 'used', { status: 'awaiting-exchange', ...APPROVED }),
+  consentCase('authorised', 'used', { status: 'authorised', ...GRANTED }),
+  consentCase('consumed', 'used', { status: 'consumed', ...GRANTED }),
+  consentCase('rejected', 'rejected', { status: 'rejected', ...UNAPPROVED }),
+  consentCase('revoked', 'revoked', { status: 'revoked', ...APPROVED }),
+  consentCase('expired', 'expired', { status: 'expired', ...UNAPPROVED }),
   ['users.user-created', 'user', 'user', { email: 'grace@example.com' }],
   ['users.user-updated', 'user', 'user', { identity: expect.objectContaining({ familyName: 'Murray' }) }],
   ['beneficiaries.beneficiary-created', 'beneficiary', 'beneficiary', { id: UUID }],

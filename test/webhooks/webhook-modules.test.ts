@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Json, startApi, type TestApi } from '../harness/api.ts';
 import { moneyWorld } from '../harness/money.ts';
 import { beneficiariesOf, direct, EURO, PERSON } from '../harness/parties/beneficiaries.ts';
+import { consentWorld } from '../harness/parties/consents.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';
 import { createDrains, sequence, startReceiver } from '../harness/webhooks/webhooks.ts';
 
@@ -65,9 +66,18 @@ async function changedUser(): Promise<RecordedEvents> {
   return { id: created.id, shown: [created, changed.body.data.user] };
 }
 
+async function rejectedConsent(): Promise<RecordedEvents> {
+  const consents = consentWorld(api);
+  const { id } = await consents.request(await consents.thirdParty());
+  const requested = await consents.find(id);
+  await consents.decide(id, { action: 'reject' });
+  return { id, shown: [requested, await consents.find(id)] };
+}
+
 test.each<[module: string, resource: string, types: [string, string], happen: () => Promise<RecordedEvents>]>([
   ['users', 'user', ['user-created', 'user-updated'], changedUser],
   ['beneficiaries', 'beneficiary', ['beneficiary-created', 'beneficiary-updated'], changedBeneficiary],
+  ['open-banking-consents', 'consent', ['consent-requested', 'consent-rejected'], rejectedConsent],
 ])('%s reach only subscribers who name the module or a type; the log shows them', async (...row) => {
   const [module, resource, types, happen] = row;
   const receiver = await startReceiver();
