@@ -124,6 +124,9 @@ const APPROVAL_EXAMPLE = {
 
 const LOCATION_EXAMPLE = 'https://app.example.com/callback#code=kZ3&state=af0ifjsldkj&id_token=eyJ0.eyJz.c2ln';
 
+/** The redirect of an approval or rejection, or the revoked consent. */
+const outcome = named('ConsentOutcome', fields({ location: optional(location()), consent: optional(consentShown) }));
+
 const patchConsent = route(
   {
     method: 'PATCH',
@@ -136,7 +139,7 @@ const patchConsent = route(
     roles: ['operator'],
     params: one,
     workflows: { direct: { data: underEitherName } },
-    response: fields({ resource: fields({ location: optional(location()), consent: optional(consentShown) }) }),
+    response: fields({ resource: outcome }),
     errors: [
       'common.coding.internal.record_not_found',
       'common.validation.mutually_exclusive',

@@ -249,6 +249,7 @@ function referred({ components }: Document, $ref: string): Parameter {
 /** Parameters other than ids. */
 const VALUES: Readonly<Record<string, string>> = {
   userEmail: 'invited@contract.example',
+  countryCode: 'GB',
   country: 'GB',
   destinationCountry: 'GB',
   transferScope: 'external',
@@ -261,6 +262,7 @@ const NOUN_OF_FIELD: Readonly<Record<string, string>> = {
   mainAccountId: 'accounts',
   beneficiaryId: 'beneficiaries',
   beneficiaryBankAccountId: 'bank-accounts',
+  userId: 'users',
 };
 
 function withIds(value: Json, place: string, ids: SeededIds): Json {
@@ -270,6 +272,7 @@ function withIds(value: Json, place: string, ids: SeededIds): Json {
     const noun = NOUN_OF_FIELD[name];
     const id =
       noun === undefined ? undefined : place === 'destination' && noun === 'accounts' ? ids.otherAccount : ids[noun];
+    if (name === 'accounts') return [name, [ids.accounts]];
     return [name, typeof item === 'string' && id !== undefined ? id : withIds(item, name, ids)];
   });
   return Object.fromEntries(entries);

@@ -7,6 +7,7 @@ import { type Configuration, loadConfiguration } from '../../config/configuratio
 import { readEnvironment } from '../../config/environment.ts';
 import { ROLES } from '../../domain/machine-users/roles.ts';
 import { createTestMachineUser, startApi, TEST_AUDIENCE } from '../../test/harness/api.ts';
+import { consentWorld } from '../../test/harness/parties/consents.ts';
 import { createTestDatabase } from '../../test/harness/servers/postgres.ts';
 import { SANDBOX_SECRET, startSandbox } from '../../test/harness/servers/sandbox.ts';
 import { describeFailure } from '../frame/remedy.ts';
@@ -58,6 +59,9 @@ async function main(): Promise<void> {
       const user = await createTestMachineUser(api.database, TEST_AUDIENCE, ROLES);
       const seeded = await seedExamples(api.url, user.token);
       const ids = { ...seeded, ...(await seedReconciliation(api.database.reader)) };
+      const consents = consentWorld(api);
+      const consent = await consents.request(await consents.thirdParty());
+      const ids = { ...(await seedExamples(api.url, user.token)), consents: consent.id };
       const served: Document = JSON.parse(await (await fetch(`${api.url}/openapi.json`)).text());
       const documentFile = join(directory, 'openapi.json');
       writeFileSync(documentFile, JSON.stringify(withSeededIds(served, ids)));

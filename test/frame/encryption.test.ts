@@ -5,6 +5,7 @@ import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { ROUTES } from '../../api/routes.ts';
 import { createKeyring, type Keyring } from '../../db/frame/keyring.ts';
+import { readSigningKey } from '../../db/open-banking/signing-keys.ts';
 import { CONFIDENTIAL_PATHS } from '../../db/re-encryption.ts';
 import { reEncryption } from '../../loops/re-encryption.ts';
 import { type Called, type Json, startApi, type TestApi } from '../harness/api.ts';
@@ -144,7 +145,7 @@ async function reEncrypt(keyring: Keyring): Promise<void> {
   await loop.stop();
 }
 
-const readable = (text: string) => /whsec_|Canary-Green/.test(text);
+const readable = (text: string) => /whsec_|Canary-Green|PRIVATE KEY/.test(text);
 
 test('no secret and no name of a directory can be read in the database; repeated requests show them again', async () => {
   const { asked, secrets } = await askAll();
@@ -184,6 +185,7 @@ async function writeInClear(asked: readonly Asked[], secrets: readonly string[])
 
 test('a key is rotated: the old one is read until everything is encrypted under the new one, and is needed no more', async () => {
   const { asked, secrets } = await askAll();
+  const signing = await readSigningKey(api.database, old);
   const rotating = await withKeyring(rotated);
   await expectReplays(asked, rotating);
   await expectSigned(secrets, rotated);
@@ -192,6 +194,8 @@ test('a key is rotated: the old one is read until everything is encrypted under 
   expect([dump.includes(old.prefix), dump.includes(newest.prefix)]).toEqual([true, true]);
   await reEncrypt(rotated);
   await expectReplays([...asked, ...later.asked], await withKeyring(newest));
+  expect(await readSigningKey(api.database, newest)).toEqual(signing);
+  expect(signing.privateKey).toContain('PRIVATE KEY');
 });
 
 test('while a key is missing nothing is lost: deliveries wait, the log says which key, and they arrive once it is back', async () => {

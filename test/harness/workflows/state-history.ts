@@ -2,10 +2,10 @@ import type { Reader } from '../../../db/driver/client.ts';
 import { STATE_TABLES } from './state-tables.ts';
 
 /** Resources whose statuses only the service's own transitions change, in tests too. */
-const MODULES = ['outgoing-transfers', 'incoming-transfers'] as const;
+const MODULES = ['outgoing-transfers', 'incoming-transfers', 'open-banking-consents'] as const;
 
 /**
- * Status changes in the events of transfers that their transition tables do not allow, whether domain/, a statement or
+ * Status changes in the events of transfers and consents that their transition tables do not allow, whether domain/, a statement or
  * an SQL function made them.
  */
 export async function illegalMoves(reader: Reader): Promise<string[]> {
