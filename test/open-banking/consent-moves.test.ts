@@ -1,6 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { createLocalJWKSet, createRemoteJWKSet, type JSONWebKeySet, jwtVerify } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { wakeAllOpen, wakeOverdue } from '../../db/frame/open-work.ts';
+import { findNextDeadline } from '../../db/frame/sandbox-clock.ts';
 import { advanceConsent, type ConsentRow } from '../../db/open-banking/consents.ts';
 import { findGrant } from '../../db/open-banking/grants.ts';
 import { DomainError } from '../../domain/frame/errors.ts';
@@ -224,6 +226,44 @@ describe('a deadline that has passed counts at once, recorded or not', () => {
     expect(refused).toEqual(
       name === 'exchange' || name === 'consume' ? 'refused' : [409, ['consent', 'status', 'expired']],
     );
+  });
+});
+
+describe('should a workflow be lost', () => {
+  const wakings = async () => {
+    const rows = await api.database.reader.statement<{ id: string }>(
+      `DELETE FROM workflow_wakeups WHERE workflow_type = 'consent' RETURNING split_part(workflow_id, '/', 2) AS id`,
+      [],
+    );
+    return rows.map(({ id }) => id);
+  };
+  test('the sweep wakes an open consent a minute after its deadline, and the restart command every open one', async () => {
+    const made: string[] = [];
+    for (const status of CONSENT_STATUSES) made.push((await IN_STATUS[status]()).consent.id);
+    const [waiting = '', exchanging = '', authorised = '', ...final] = made;
+    await wakings();
+    const sweep = () => api.database.transaction((tx) => wakeOverdue(tx, 'consent', 1_000));
+    await ahead('90 seconds', sweep);
+    expect(await wakings()).toEqual([]);
+    await ahead('130 seconds', sweep);
+    const first = await wakings();
+    expect(first).toContain(exchanging);
+    expect(first).not.toContain(waiting);
+    await ahead('12 minutes', sweep);
+    expect(await wakings()).toContain(waiting);
+    await ahead('91 days', sweep);
+    expect(await wakings()).toContain(authorised);
+    await wakeAllOpen(api.database, 'consent');
+    const all = await wakings();
+    expect(all).toEqual(expect.arrayContaining([waiting, exchanging, authorised]));
+    for (const id of final) expect(all).not.toContain(id);
+  });
+
+  test('the test clock’s next deadline is that of a consent, where none is earlier', async () => {
+    const { consent } = await IN_STATUS['awaiting-exchange']();
+    const next = await ahead('-10 seconds', () => findNextDeadline(api.database.reader));
+    expect(next).not.toBeNull();
+    expect(next?.getTime()).toBeLessThanOrEqual(consent.requestExpiresAt.getTime());
   });
 });
 
