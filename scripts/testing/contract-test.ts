@@ -58,10 +58,10 @@ async function main(): Promise<void> {
     try {
       const user = await createTestMachineUser(api.database, TEST_AUDIENCE, ROLES);
       const seeded = await seedExamples(api.url, user.token);
-      const ids = { ...seeded, ...(await seedReconciliation(api.database.reader)) };
+      const reconciliation = await seedReconciliation(api.database.reader);
       const consents = consentWorld(api);
       const consent = await consents.request(await consents.thirdParty());
-      const ids = { ...(await seedExamples(api.url, user.token)), consents: consent.id };
+      const ids = { ...seeded, ...reconciliation, consents: consent.id };
       const served: Document = JSON.parse(await (await fetch(`${api.url}/openapi.json`)).text());
       const documentFile = join(directory, 'openapi.json');
       writeFileSync(documentFile, JSON.stringify(withSeededIds(served, ids)));

@@ -97,6 +97,8 @@ describe('reconciliation', () => {
     const workflow = (await STORIES.reconciliation?.(stage)) ?? '';
     expect(await stage.client.workflow.getHandle(workflow).result()).toEqual({ 'sandbox-bank': 'ok' });
   });
+});
+
 test('the workflow of a consent waits for the account holder, the exchange and the end of the grant, and ends when it is revoked', async () => {
   const id = await lives('consent-revoked');
   const { events = [] } = await stage.client.workflow.getHandle(`consent/${id}`).fetchHistory();

@@ -166,6 +166,7 @@ export const STORIES: Readonly<Record<string, (stage: Stage) => Promise<string>>
   housekeeping: (stage) => scheduled(stage, 'housekeeping'),
 
   reconciliation: (stage) => scheduled(stage, 'reconciliation'),
+
   'consent-revoked': async (stage) => {
     const consent = await stagedConsent(stage);
     const workflow = workflowId('consent', consent.id);
@@ -176,19 +177,6 @@ export const STORIES: Readonly<Record<string, (stage: Stage) => Promise<string>>
     await waitsFor(stage, workflow, 'grant-expiry');
     await consent.revoke();
     return ended(stage, workflow);
-  },
-
-  housekeeping: async (stage) => {
-    await stage.client.schedule.getHandle('housekeeping').trigger();
-    const found = await until(
-      async () => {
-        const query = "WorkflowType = 'housekeeping' AND ExecutionStatus = 'Completed'";
-        for await (const execution of stage.client.workflow.list({ query })) return execution.workflowId;
-        return undefined;
-      },
-      (id) => id !== undefined,
-    );
-    return found ?? 'housekeeping';
   },
 
   'webhook-delivery-waiting': async (stage) => {
