@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
+import { NativeConnection, Worker, type WorkerOptions, type WorkflowBundleOption } from '@temporalio/worker';
 import type { Configuration } from '../config/configuration.ts';
 import type { TemporalSettings } from '../config/temporal.ts';
 import { TASK_QUEUES } from '../workflows/frame/messages.ts';
@@ -21,6 +21,8 @@ export interface WorkersOptions {
   readonly temporal: TemporalSettings;
   readonly dependencies: ActivityDependencies;
   readonly pools: Configuration['pools'];
+  /** The code of the workflows; this release's unless given. */
+  readonly bundle?: WorkflowBundleOption | undefined;
 }
 
 interface RunOptions extends WorkersOptions {
@@ -125,7 +127,7 @@ async function createWorkers(options: RunOptions, connection: NativeConnection):
   const workflows: WorkerOptions = {
     ...shared,
     taskQueue: TASK_QUEUES.workflows,
-    workflowBundle: await workflowBundle(),
+    workflowBundle: options.bundle ?? (await workflowBundle()),
     activities: activities[TASK_QUEUES.workflows],
     enableNonLocalActivities: false,
     maxCachedWorkflows: pools.cachedWorkflows,

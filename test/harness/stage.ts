@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
-import { DefaultLogger, Runtime } from '@temporalio/worker';
+import { DefaultLogger, Runtime, type WorkflowBundleOption } from '@temporalio/worker';
 import { sql } from 'drizzle-orm';
 import { type Logger, pino } from 'pino';
 import { type RunningWorkers, startWorkers } from '../../activities/worker.ts';
@@ -43,7 +43,8 @@ export interface Stage {
   readonly admissions: PollingLoop;
   /** Another loop of admissions, to be started and stopped by the test. */
   createAdmissions(): PollingLoop;
-  startWorkers(databaseUrl?: string): RunningWorkers;
+  /** `bundle`: the workflows of another release. */
+  startWorkers(databaseUrl?: string, bundle?: WorkflowBundleOption): RunningWorkers;
   /** An active account with this much money in minor units. */
   account(postedMinor: bigint): Promise<{ id: AccountId; clientId: ClientId }>;
   /** An external transfer from the account, as the API would accept it. */
@@ -108,7 +109,7 @@ export async function setStage(options: StageOptions): Promise<Stage> {
     sweep,
     admissions: admission,
     createAdmissions,
-    startWorkers(databaseUrl) {
+    startWorkers(databaseUrl, bundle) {
       const own = databaseUrl === undefined ? database : open(databaseUrl);
       if (own !== database) opened.push(own);
       const started = startWorkers({
@@ -123,6 +124,7 @@ export async function setStage(options: StageOptions): Promise<Stage> {
           mail: { smtpUrl: options.smtpUrl ?? null, from: 'no-reply@example.com' },
         },
         pools: { ...configuration.pools, ...options.pools },
+        bundle,
       });
       workers.push(started);
       return started;
@@ -222,6 +224,7 @@ async function insertTransfer(
 ): Promise<OutgoingTransferId> {
   const id = newId<OutgoingTransferId>();
   numbers += 1;
+  const transactionNumber = `20260102-${process.pid % 10}${String(numbers).padStart(5, '0')}`;
   await database.transaction(async (tx) => {
     const [clock] = await tx.execute<{ now: Date }>(sql`SELECT service_now() AS now`);
     const now = clock?.now ?? new Date();
@@ -229,7 +232,7 @@ async function insertTransfer(
     const transferDate = change.transferDate ?? configuration.schemes.nextAvailableDate(of, now);
     const transfer: NewOutgoingTransfer = {
       id,
-      transactionNumber: `20260102-${process.pid % 10}${String(numbers).padStart(5, '0')}`,
+      transactionNumber,
       clientId: account.clientId,
       accountId: account.id,
       status: 'pending',

@@ -13,7 +13,9 @@ Runtime.install({ logger: new DefaultLogger('ERROR'), shutdownSignals: [] });
 const DIRECTORY = join(import.meta.dirname, '../histories');
 
 const recorded = readdirSync(DIRECTORY).flatMap((release) =>
-  readdirSync(join(DIRECTORY, release)).map((file) => `${release}/${file}`),
+  readdirSync(join(DIRECTORY, release))
+    .filter((file) => file.endsWith('.json'))
+    .map((file) => `${release}/${file}`),
 );
 
 function read(file: string): History {

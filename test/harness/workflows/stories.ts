@@ -202,7 +202,7 @@ export function configFileOf(story: string): { readonly configFile?: string } {
 const BUILT_IN_REVIEWS = fileURLToPath(new URL('../../fixtures/built-in-reviews.json', import.meta.url));
 
 /** Signals what is no decision, a stop, the same stop again, and an approval. */
-async function reviewed(stage: Stage, workflow: string): Promise<string> {
+export async function reviewed(stage: Stage, workflow: string): Promise<string> {
   await waits(stage, workflow);
   const handle = stage.client.workflow.getHandle(workflow);
   const signal = (payload: unknown) => handle.signal(COMPLIANCE_DECISION_SIGNAL, payload);
@@ -226,7 +226,7 @@ async function scheduled(stage: Stage, type: string): Promise<string> {
   return found ?? type;
 }
 
-async function ended(stage: Stage, workflow: string): Promise<string> {
+export async function ended(stage: Stage, workflow: string): Promise<string> {
   await until(
     async () => (await describe(stage, workflow))?.status.name,
     (status) => status === 'COMPLETED',
@@ -234,7 +234,7 @@ async function ended(stage: Stage, workflow: string): Promise<string> {
   return workflow;
 }
 
-async function waits(stage: Stage, workflow: string): Promise<void> {
+export async function waits(stage: Stage, workflow: string): Promise<void> {
   await until(
     async () => (await describe(stage, workflow))?.typedSearchAttributes.getAll() ?? [],
     (attributes) => attributes.some(({ key }) => key.name === 'WaitingFor'),
@@ -248,7 +248,7 @@ async function waitsFor(stage: Stage, workflow: string, what: string): Promise<v
   );
 }
 
-function describe(stage: Stage, workflow: string) {
+export function describe(stage: Stage, workflow: string) {
   return stage.client.workflow
     .getHandle(workflow)
     .describe()
@@ -266,7 +266,7 @@ async function hasTimerOfPause(stage: Stage, workflow: string): Promise<void> {
   );
 }
 
-async function setStatus(stage: Stage, id: AccountId, status: string): Promise<void> {
+export async function setStatus(stage: Stage, id: AccountId, status: string): Promise<void> {
   await stage.database.reader.execute(sql`UPDATE accounts SET status = ${status} WHERE id = ${id}`);
 }
 
@@ -278,7 +278,12 @@ async function statusOf(stage: Stage, id: AccountId): Promise<string | undefined
 }
 
 /** Money from outside for an account of this status. */
-async function arrival(stage: Stage, id: AccountId, status: string, isReviewed = false): Promise<IncomingTransferId> {
+export async function arrival(
+  stage: Stage,
+  id: AccountId,
+  status: string,
+  isReviewed = false,
+): Promise<IncomingTransferId> {
   await setStatus(stage, id, status);
   return stage.database.transaction(async (tx) => {
     const account = (await lockAccounts(tx, [id])).get(id) ?? null;

@@ -1,0 +1,51 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { bundleWorkflowCode, type WorkflowBundleOption } from '@temporalio/worker';
+
+/** What is kept of each release: recorded histories, and since 0.2 the code of its workflows (test/workflows/keep-workflows.ts). */
+export const HISTORIES = join(import.meta.dirname, '../../histories');
+
+/** The latest release whose code is kept. */
+export function releaseBefore(): string {
+  const kept = readdirSync(HISTORIES).filter((release) => existsSync(codePath(release)));
+  const latest = kept.sort((one, other) => one.localeCompare(other, 'en', { numeric: true })).at(-1);
+  if (latest === undefined) throw new Error('the code of no release is kept');
+  return latest;
+}
+
+function codePath(release: string): string {
+  return join(HISTORIES, release, 'workflows.js');
+}
+
+/** Its workflows for a worker. The SDK is today's: a worker never runs another one's. */
+export async function bundleOf(release: string): Promise<WorkflowBundleOption> {
+  const { code } = await bundleWorkflowCode({
+    workflowsPath: codePath(release),
+    payloadConverterPath: join(HISTORIES, release, 'payload-converter.js'),
+    logger: { log() {}, trace() {}, debug() {}, info() {}, warn() {}, error: console.error },
+  });
+  return { code };
+}
+
+/** The names of the activities that its code calls. */
+export function activitiesCalledBy(release: string): string[] {
+  const code = readFileSync(codePath(release), 'utf8');
+  const proxies = [...code.matchAll(/^var (\{[^}]*\}|\w+) = proxy(?:Local)?Activities\(/gm)].map(
+    ([, names = '']) => names,
+  );
+  if (proxies.length !== code.match(/= proxy(Local)?Activities\(/g)?.length) throw new Error('a proxy was overlooked');
+  return proxies.flatMap((names) => {
+    if (names.startsWith('{')) return [...names.matchAll(/(\w+)(?:: \w+)?/g)].map(([, name = '']) => name);
+    return [...code.matchAll(new RegExp(`\\b${names}\\.(\\w+)`, 'g'))].map(([, name = '']) => name);
+  });
+}
+
+/** The types of workflow that its worker knows. */
+export function typesOf(release: string): string[] {
+  const exported = /^export \{(.*)\};$/m.exec(readFileSync(codePath(release), 'utf8'))?.[1] ?? '';
+  return exported.split(',').map((one) => one.replace(/^.* as /, '').replaceAll(/["\s]/g, ''));
+}
+
+export function codeOf(release: string): string {
+  return readFileSync(codePath(release), 'utf8');
+}

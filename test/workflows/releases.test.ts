@@ -1,0 +1,190 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import proto from '@temporalio/proto';
+import type { WorkflowBundleOption } from '@temporalio/worker';
+import { pino } from 'pino';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { NameLists } from '../../activities/compliance/name-lists.ts';
+import { activitiesByTaskQueue } from '../../activities/index.ts';
+import { checkLedger } from '../../db/ledger/check.ts';
+import { eventSequencer } from '../../loops/event-sequencer.ts';
+import type { PollingLoop } from '../../loops/polling.ts';
+import { TASK_QUEUES, WORKFLOW_TYPES, workflowId } from '../../workflows/frame/messages.ts';
+import { TEST_KEYRING } from '../harness/keyring.ts';
+import { startTemporalDevServer, type TestTemporal } from '../harness/servers/temporal.ts';
+import { setStage, until } from '../harness/stage.ts';
+import { startReceiver } from '../harness/webhooks/webhooks.ts';
+import type { History } from '../harness/workflows/histories.ts';
+import { activitiesCalledBy, bundleOf, codeOf, releaseBefore, typesOf } from '../harness/workflows/releases.ts';
+import { keepSilent, WAITING_WORK, type Waiting, type WaitingStage } from '../harness/workflows/waiting-work.ts';
+
+// Workflows outlive releases: what the workflows of the release before began, today's finish, and after a rollback the other
+// way round. Activities are today's throughout: a worker of the release before brings its own, on the same schema.
+
+/** What cannot go back, because its runs begin with a step that the release before lacks. docs/operations.md says what to do. */
+const CANNOT_GO_BACK = ['housekeeping'];
+
+const ROOT = join(import.meta.dirname, '../..');
+const Cause = proto.temporal.api.enums.v1.WorkflowTaskFailedCause;
+
+const logger = pino({ level: 'silent' });
+const RELEASE = releaseBefore();
+let temporal: TestTemporal;
+let stage: WaitingStage;
+let sequencer: PollingLoop;
+let before: WorkflowBundleOption;
+
+beforeAll(async () => {
+  [temporal, before] = await Promise.all([startTemporalDevServer(), bundleOf(RELEASE)]);
+  const bare = await setStage({ name: 'releases', address: temporal.address });
+  stage = { ...bare, receiver: await startReceiver(), silent: new Set(), unreported: new Set() };
+  keepSilent(stage);
+  sequencer = eventSequencer({ database: stage.database, logger, now: () => new Date() });
+  for (const loop of [stage.relay, stage.admissions, sequencer]) loop.start();
+});
+
+afterAll(async () => {
+  await sequencer?.stop();
+  await stage?.close();
+  await stage?.receiver.close();
+  await temporal?.close();
+});
+
+/** One workflow of each kind of wait, waiting; nobody works any more. */
+async function begunWith(bundle: WorkflowBundleOption | undefined): Promise<Map<string, Waiting>> {
+  const workers = stage.startWorkers(undefined, bundle);
+  try {
+    await workers.ready;
+    const { housekeeping, ...others } = WAITING_WORK;
+    const begun = await Promise.all(
+      Object.entries(others).map(async ([kind, begin]) => [kind, await begin(stage)] as const),
+    );
+    // Last, because it does not wait for long.
+    if (housekeeping !== undefined) begun.push(['housekeeping', await housekeeping(stage)]);
+    return new Map(begun);
+  } finally {
+    await workers.stop();
+  }
+}
+
+const historyOf = ({ workflow }: Waiting): Promise<History> => stage.client.workflow.getHandle(workflow).fetchHistory();
+
+/** The codes that ran a workflow, in order. */
+function codesOf(history: History): string[] {
+  const ids = (history.events ?? []).flatMap(({ workflowTaskCompletedEventAttributes: completed }) => {
+    const id = completed?.workerVersion?.buildId || completed?.binaryChecksum;
+    return id ? [id] : [];
+  });
+  return ids.filter((id, index) => id !== ids[index - 1]);
+}
+
+/** Why workflow tasks failed. That a signal arrived at the last moment is no fault: the task is only repeated. */
+function failuresOf(history: History): (string | undefined)[] {
+  return (history.events ?? []).flatMap(({ workflowTaskFailedEventAttributes: failed }) =>
+    failed == null || failed.cause === Cause.WORKFLOW_TASK_FAILED_CAUSE_UNHANDLED_COMMAND
+      ? []
+      : [Cause[failed.cause ?? 0]],
+  );
+}
+
+/** Two codes had a part in it, and neither found the history to be another's. */
+async function expectTakenOver(kind: string, waiting: Waiting): Promise<void> {
+  const history = await historyOf(waiting);
+  expect(failuresOf(history), kind).toEqual([]);
+  expect(codesOf(history).length, kind).toBeGreaterThan(1);
+}
+
+/** Every payment reached the bank; the bank that answered got it once. */
+async function expectMoneyAgrees(begun: ReadonlyMap<string, Waiting>): Promise<void> {
+  expect(await checkLedger(stage.database.reader)).toEqual([]);
+  for (const [kind, { workflow }] of begun) {
+    if (!kind.startsWith('outgoing transfer')) continue;
+    const count = stage.provider.submissions.filter((id) => workflow === workflowId('outgoing-transfer', id)).length;
+    if (kind.endsWith('that does not answer')) expect(count, kind).toBeGreaterThan(1);
+    else expect(count, kind).toBe(1);
+  }
+}
+
+describe(`a release after ${RELEASE}`, () => {
+  test('finishes every kind of wait that the release before began', async () => {
+    const begun = await begunWith(before);
+    const finishing = Promise.all([...begun.values()].map((waiting) => waiting.finish()));
+    const workers = stage.startWorkers();
+    try {
+      await finishing;
+    } finally {
+      await workers.stop();
+    }
+    for (const [kind, waiting] of begun) await expectTakenOver(kind, waiting);
+    await expectMoneyAgrees(begun);
+  });
+
+  test('can be taken back: the release before finishes what it began, apart from the kinds that are named', async () => {
+    const begun = await begunWith(undefined);
+    const finishing = [...begun].flatMap(([kind, waiting]) =>
+      CANNOT_GO_BACK.includes(kind) ? [] : [waiting.finish()],
+    );
+    const workers = stage.startWorkers(undefined, before);
+    try {
+      await Promise.all(finishing);
+      for (const [kind, waiting] of begun) {
+        if (CANNOT_GO_BACK.includes(kind)) await expectStandsStillUntilEnded(kind, waiting);
+        else await expectTakenOver(kind, waiting);
+      }
+    } finally {
+      await workers.stop();
+    }
+    await expectMoneyAgrees(begun);
+  });
+
+  test('has every activity that the release before calls', () => {
+    const { database, configuration, provider } = stage;
+    const mail = { smtpUrl: null, from: 'no-reply@example.com' };
+    const providers = new Map([['sandbox-bank', provider]]);
+    const publicUrl = 'http://127.0.0.1:3000';
+    const activities = activitiesByTaskQueue(
+      { database, providers, configuration, logger, keyring: TEST_KEYRING, publicUrl, mail },
+      new NameLists(configuration.complianceRules, logger),
+    );
+    const names = Object.values(activities).flatMap((queue) => Object.keys(queue));
+    const called = activitiesCalledBy(RELEASE);
+    expect(called).toContain('advanceOutgoingTransfer');
+    expect(called).toContain('checkLedger');
+    expect(called.filter((name) => !names.includes(name))).toEqual([]);
+  });
+
+  test('names in docs/operations.md the types and steps of workflows that the release before lacks', () => {
+    const types = WORKFLOW_TYPES.filter((type) => !typesOf(RELEASE).includes(type));
+    const steps = patchesIn(sourcesOfToday()).filter((step) => !patchesIn(codeOf(RELEASE)).includes(step));
+    const operations = readFileSync(join(ROOT, 'docs/operations.md'), 'utf8');
+    const section = operations.split('\n## ').find((text) => text.startsWith('A new release beside the one before'));
+    expect([...types, ...steps].filter((name) => !section?.includes(`\`${name}\``))).toEqual([]);
+  });
+});
+
+/** The release before does not know how it began, and leaves it alone. Once an operator has ended it, the next is its own. */
+async function expectStandsStillUntilEnded(kind: string, { workflow }: Waiting): Promise<void> {
+  expect(kind).toBe('housekeeping');
+  const handle = stage.client.workflow.getHandle(workflow);
+  const failures = await until(
+    async () => failuresOf(await handle.fetchHistory()),
+    ({ length }) => length > 0,
+  );
+  expect(failures[0]).toBe('WORKFLOW_TASK_FAILED_CAUSE_NON_DETERMINISTIC_ERROR');
+  await handle.terminate('the release was taken back');
+  await stage.database.reader.statement('ALTER TABLE ledger_checks_away RENAME TO ledger_checks', []);
+  const next = { taskQueue: TASK_QUEUES.workflows, workflowId: `${workflow}-next` };
+  const report: Record<string, string> = await stage.client.workflow.execute('housekeeping', next);
+  expect(report).toMatchObject({ 'check the ledger': 'ok' });
+  expect(Object.keys(report)).not.toContain('forget old events');
+}
+
+function patchesIn(code: string): string[] {
+  return [...code.matchAll(/\bpatched\(['"]([^'"]+)['"]\)/g)].map(([, name = '']) => name);
+}
+
+function sourcesOfToday(): string {
+  const folder = join(ROOT, 'workflows');
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
+  return files.map((file) => readFileSync(join(folder, file), 'utf8')).join('\n');
+}
