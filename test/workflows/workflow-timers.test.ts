@@ -2,21 +2,25 @@ import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { ProviderUnavailable } from '../../activities/providers/port.ts';
+import type { RunningWorkers } from '../../activities/worker.ts';
+import { wake } from '../../db/frame/workflow-wakeups.ts';
 import { moveToNextWindow, requestLookUp } from '../../db/outgoing-transfers/operator-commands.ts';
 import { authorizeOutgoingTransfer } from '../../db/outgoing-transfers/outgoing-transfers.ts';
 import type { OutgoingTransferId } from '../../domain/frame/ids.ts';
 import { calendarChanges } from '../../loops/calendars.ts';
 import { workflowId } from '../../workflows/frame/messages.ts';
 import { timeSkippingEnvironment } from '../harness/servers/temporal.ts';
-import { type Stage, setStage, until } from '../harness/stage.ts';
+import { type Stage, type StageOptions, setStage, until } from '../harness/stage.ts';
 import { type OwnCalendar, ownCalendar } from '../harness/transfers/calendar-world.ts';
-import { textOf, timersSeconds } from '../harness/workflows/histories.ts';
+import { countEvents, type History, textOf, timersSeconds } from '../harness/workflows/histories.ts';
+import { bundleOf, releaseBefore } from '../harness/workflows/releases.ts';
 import { acceptedPayment, completedPayment } from '../harness/workflows/scripted-provider.ts';
 import { stagedConsent } from '../harness/workflows/staged-consents.ts';
 
 /** Days pass in moments: Temporal's test server skips idle time, and the database's clock follows it. */
 let environment: TestWorkflowEnvironment;
 let stage: Stage;
+let workers: RunningWorkers;
 let own: OwnCalendar;
 let offsetMs = 0;
 /** How far the database's clock is ahead of the server's. */
@@ -40,18 +44,24 @@ afterAll(async () => {
   own?.remove();
 });
 
-beforeEach(async () => {
-  aheadMs = 0;
-  await followServer();
-  stage = await setStage({
+function setSkippingStage(pools: StageOptions['pools'] = {}): Promise<Stage> {
+  return setStage({
     name: 'workflow-timers',
     address: environment.address,
     clockOffset: () => `${offsetMs} milliseconds`,
     readClock: followServer,
     configFile: own.configFile,
+    pools,
   });
+}
+
+beforeEach(async () => {
+  aheadMs = 0;
+  await followServer();
+  stage = await setSkippingStage();
   stage.relay.start();
-  await stage.startWorkers().ready;
+  workers = stage.startWorkers();
+  await workers.ready;
 });
 
 afterEach(async () => {
@@ -103,6 +113,72 @@ describe('a transfer that is dated ahead', () => {
   });
 });
 
+/** Closes the dates, which moves the transfer. */
+async function calendarCloses(dates: readonly string[], id: OutgoingTransferId, movedTo: string): Promise<void> {
+  own.close(...dates);
+  const { configuration, database } = stage;
+  configuration.calendars.reload();
+  const loop = calendarChanges({ database, rules: configuration, logger: pino({ level: 'silent' }), intervalMs: 200 });
+  loop.start();
+  try {
+    await until(
+      () => stage.find(id),
+      ({ transferDate }) => transferDate === movedTo,
+    );
+  } finally {
+    await loop.stop();
+  }
+}
+
+describe('a transfer that is dated two years ahead', () => {
+  const RESTARTS = 20;
+  const DAYS_BETWEEN = 36;
+
+  test('goes through twenty restarts, a new release and a calendar that changes, and is paid once, on its date', async () => {
+    aheadMs = Date.parse('2026-06-15T12:00:00Z') - (await environment.currentTimeMs());
+    await followServer();
+    const of = { scheme: 'chaps', currency: 'GBP' };
+    // Without a cache a worker understands the whole history at each task. (Nor does this server notice that a cache is gone.)
+    await stage.close();
+    stage = await setSkippingStage({ cachedWorkflows: 0 });
+    stage.relay.start();
+    const submittedAt: number[] = [];
+    stage.provider.answer.submit = async ({ ourReference }) => {
+      submittedAt.push((await environment.currentTimeMs()) + aheadMs);
+      return completedPayment(ourReference);
+    };
+    const before = await bundleOf(releaseBefore());
+    const id = await stage.transfer(await stage.account(10_000n), { scheme: 'chaps', transferDate: '2028-06-15' });
+    const handle = environment.client.workflow.getHandle(workflowId('outgoing-transfer', id));
+    const historySoFar = (): Promise<History> => handle.fetchHistory().catch(() => ({}));
+    for (let restart = 1; restart <= RESTARTS; restart += 1) {
+      const bundle = restart <= RESTARTS / 2 ? before : undefined;
+      workers = stage.startWorkers(undefined, bundle);
+      await workers.ready;
+      const tasks = countEvents(await historySoFar(), 'workflowTaskCompletedEventAttributes');
+      await stage.database.transaction((tx) => wake(tx, 'outgoing-transfer', handle.workflowId));
+      await wokenUp(id);
+      if (restart === RESTARTS / 2) await calendarCloses(['2028-06-15'], id, '2028-06-16');
+      await until(historySoFar, (history) => {
+        const done = countEvents(history, 'workflowTaskCompletedEventAttributes');
+        return done > tasks && done === countEvents(history, 'workflowTaskScheduledEventAttributes');
+      });
+      await environment.sleep(DAYS_BETWEEN * DAY_MS);
+      await workers.stop();
+    }
+    workers = stage.startWorkers();
+    await workers.ready;
+    const history = await end(id);
+    const moved = { transferDate: '2028-06-16', originalTransferDate: '2028-06-15', rollCount: 0 };
+    expect(await stage.find(id)).toMatchObject({ status: 'completed', ...moved });
+    expect(submittedAt).toHaveLength(1);
+    const { schemes } = stage.configuration;
+    expect(submittedAt[0]).toBeGreaterThanOrEqual(schemes.opensAt(of, '2028-06-16').getTime() - 1_000);
+    expect(submittedAt[0]).toBeLessThan(schemes.cutOff(of, '2028-06-16')?.getTime() ?? 0);
+    expect(countEvents(history, 'workflowTaskFailedEventAttributes')).toBe(0);
+  });
+});
+
 describe('a calendar that changes under a transfer that is dated ahead', () => {
   test('wakes its workflow, which releases the payment on the new date and not on the closed one', async () => {
     aheadMs = Date.parse('2027-06-16T12:00:00Z') - (await environment.currentTimeMs());
@@ -125,31 +201,14 @@ describe('a calendar that changes under a transfer that is dated ahead', () => {
       async () => timersSeconds(await workflow.getHandle(workflowId('outgoing-transfer', id)).fetchHistory()),
       (timers) => timers.length > 0,
     );
-    own.close('2027-07-12', '2027-07-13');
-    const { configuration, database } = stage;
-    configuration.calendars.reload();
-    const loop = calendarChanges({
-      database,
-      rules: configuration,
-      logger: pino({ level: 'silent' }),
-      intervalMs: 200,
-    });
-    loop.start();
-    try {
-      await until(
-        () => stage.find(id),
-        ({ transferDate }) => transferDate === '2027-07-14',
-      );
-    } finally {
-      await loop.stop();
-    }
+    await calendarCloses(['2027-07-12', '2027-07-13'], id, '2027-07-14');
     // The server skips time as soon as somebody waits for the workflow's end, so its wake-up must have arrived.
     await wokenUp(id);
     const history = await end(id);
     const moved = { transferDate: '2027-07-14', originalTransferDate: '2027-07-12', rollCount: 0 };
     expect(await stage.find(id)).toMatchObject({ status: 'completed', ...moved });
     expect(submittedAt).toHaveLength(1);
-    const { schemes } = configuration;
+    const { schemes } = stage.configuration;
     expect(submittedAt[0]).toBeGreaterThanOrEqual(schemes.opensAt(of, '2027-07-14').getTime() - 1_000);
     expect(submittedAt[0]).toBeLessThan(schemes.cutOff(of, '2027-07-14')?.getTime() ?? 0);
     expect(
