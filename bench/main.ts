@@ -7,6 +7,7 @@ import { benchExternalTransfers, benchWithoutTemporal } from './cases/external-t
 import { benchLedgerCheck } from './cases/ledger-check.ts';
 import { benchLists } from './cases/lists.ts';
 import { benchReads } from './cases/reads.ts';
+import { benchScheduled } from './cases/scheduled.ts';
 import { benchTransfers } from './cases/transfers.ts';
 import { benchWebhooks } from './cases/webhooks.ts';
 import { Callers } from './load/callers.ts';
@@ -68,6 +69,7 @@ async function runCases(bench: Bench): Promise<Measurement[]> {
   if (only.has('exports')) measurements.push(...(await benchExports(bench)));
   if (only.has('ledger-check')) await benchLedgerCheck(bench);
   if (only.has('admissions')) await benchAdmissions(bench);
+  if (only.has('scheduled')) measurements.push(...(await benchScheduled(bench)));
   return measurements;
 }
 

@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 /** Cases of a run without `--only`. */
 const USUAL_CASES = ['a', 'b', 'c', 'd', 'e', 'f'] as const;
 /** The others are excluded by default: loading takes minutes, and `routes` does without Temporal. */
-const CASES = [...USUAL_CASES, 'g', 'batches', 'ledger-check', 'admissions', 'exports', 'routes'] as const;
+const CASES = [...USUAL_CASES, 'g', 'batches', 'ledger-check', 'admissions', 'exports', 'scheduled', 'routes'] as const;
 export type CaseName = (typeof CASES)[number];
 
 export interface BenchOptions {
@@ -17,6 +17,8 @@ export interface BenchOptions {
   readonly postings: number;
   /** For the case exports. */
   readonly entries: number;
+  /** For the case scheduled: transfers that wait for one minute. */
+  readonly scheduled: number;
   /** For the case routes: the titles of the rows to measure. */
   readonly routes: RegExp;
 }
@@ -26,7 +28,7 @@ const ROUTES_DEFAULTS = { seconds: '0.4', rounds: '5', callers: '16' };
 const DEFAULTS = { seconds: '1', rounds: '3', callers: '1,16,32' };
 
 const USAGE =
-  'npm run bench -- [--only a,b,c,d,e,f,g,batches,ledger-check,admissions,exports] [--seconds 1] [--rounds 3] [--callers 1,16,32] [--large-rows 1000000] [--postings 3000000] [--entries 1000000]\n' +
+  'npm run bench -- [--only a,b,c,d,e,f,g,batches,ledger-check,admissions,exports,scheduled] [--seconds 1] [--rounds 3] [--callers 1,16,32] [--large-rows 1000000] [--postings 3000000] [--entries 1000000] [--scheduled 50000]\n' +
   'npm run bench -- --only routes [--routes PATTERN] [--seconds 0.4] [--rounds 5] [--callers 16]';
 
 /** Parses the command line; throws the usage on unknown options. */
@@ -41,6 +43,7 @@ export function readOptions(words: readonly string[]): BenchOptions {
       'large-rows': { type: 'string', default: '1000000' },
       postings: { type: 'string', default: '3000000' },
       entries: { type: 'string', default: '1000000' },
+      scheduled: { type: 'string', default: '50000' },
       routes: { type: 'string', default: '' },
     },
   });
@@ -59,6 +62,7 @@ export function readOptions(words: readonly string[]): BenchOptions {
     largeRows: positive(values['large-rows']),
     postings: positive(values.postings),
     entries: positive(values.entries),
+    scheduled: positive(values.scheduled),
     routes: new RegExp(values.routes),
   };
 }

@@ -9,17 +9,17 @@ import { serviceTransfers } from './transfers.ts';
 /**
  * External transfers per round: enough to outweigh the slow start and end. A bare workflow takes about 45 ms of CPU.
  */
-const ROUND_COUNT = 200;
+export const ROUND_COUNT = 200;
 /** Warm-up: a worker runs at half speed for the first few hundred. */
-const WARM_UP_COUNT = 400;
+export const WARM_UP_COUNT = 400;
 const CALLERS = 16;
 const POLL_MS = 50;
-const ROUND_LIMIT_MS = 120_000;
+const ROUND_LIMIT_MS = 600_000;
 /** Pause between POSTs of the latency measurement, so that their workflows do not saturate the machine. */
 const PAUSE_MS = 200;
 const PAYING_ACCOUNTS = 50;
 
-interface Runner {
+export interface Runner {
   readonly name: string;
   readonly contender: Contender;
   /** Number ended so far. */
@@ -68,7 +68,7 @@ export async function benchWithoutTemporal(bench: Bench): Promise<Measurement[]>
   });
 }
 
-function runners(bench: Bench, external: Contender, client: Client): readonly Runner[] {
+export function runners(bench: Bench, external: Contender, client: Client): readonly Runner[] {
   const { stage } = bench;
   const shared = [stage.postgres.process.pid, stage.temporal.process.pid];
   const countFloor = async () =>
@@ -124,7 +124,8 @@ async function completed(bench: Bench, all: readonly Runner[]): Promise<Measurem
   }));
 }
 
-async function complete(
+/** Has as many completed as wanted, and waits for the last. */
+export async function complete(
   bench: Bench,
   runner: Runner,
   wanted: number,
@@ -143,7 +144,7 @@ async function complete(
   return { perSecond: count / (elapsedMs / 1000), processorMs };
 }
 
-function serviceExternal(bench: Bench, requests: readonly PreparedRequest[]): Contender {
+export function serviceExternal(bench: Bench, requests: readonly PreparedRequest[]): Contender {
   return {
     ...serviceTransfers(bench, false),
     name: 'service',
@@ -151,8 +152,8 @@ function serviceExternal(bench: Bench, requests: readonly PreparedRequest[]): Co
   };
 }
 
-/** External payments by some of the accounts' clients to a beneficiary. */
-async function payableRequests(bench: Bench): Promise<PreparedRequest[]> {
+/** External payments by some of the accounts' clients to a beneficiary; dated ahead if a date is given. */
+export async function payableRequests(bench: Bench, transferDate?: string): Promise<PreparedRequest[]> {
   const paying = bench.accounts.slice(0, PAYING_ACCOUNTS);
   const rows = await bench.stage.sql<{ clientId: string; bankAccountId: string }[]>`
     WITH made AS (
@@ -176,6 +177,7 @@ async function payableRequests(bench: Bench): Promise<PreparedRequest[]> {
       scope: 'external',
       scheme: 'faster-payments',
       description: 'Bench',
+      ...(transferDate === undefined ? {} : { transferDate }),
       source: { type: 'client-account', accountId },
       destination: { type: 'beneficiary-bank-account', beneficiaryBankAccountId: bankAccountId },
     };

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import proto from '@temporalio/proto';
 import type { WorkflowBundleOption } from '@temporalio/worker';
 import { pino } from 'pino';
@@ -105,13 +106,30 @@ async function expectMoneyAgrees(begun: ReadonlyMap<string, Waiting>): Promise<v
   }
 }
 
+/** Ends the waits, and resolves when all workflows are through; rejects at once if one of their tasks fails. */
+async function finishAll(begun: ReadonlyMap<string, Waiting>): Promise<void> {
+  let isOver = false;
+  const watching = async (): Promise<void> => {
+    while (!isOver) {
+      for (const [kind, waiting] of begun) expect(failuresOf(await historyOf(waiting)), kind).toEqual([]);
+      await sleep(500);
+    }
+  };
+  const finishing = Promise.all([...begun.values()].map((waiting) => waiting.finish()));
+  try {
+    await Promise.race([finishing, watching()]);
+  } finally {
+    isOver = true;
+  }
+}
+
 describe(`a release after ${RELEASE}`, () => {
   test('finishes every kind of wait that the release before began', async () => {
     const begun = await begunWith(before);
-    const finishing = Promise.all([...begun.values()].map((waiting) => waiting.finish()));
+    const finished = finishAll(begun);
     const workers = stage.startWorkers();
     try {
-      await finishing;
+      await finished;
     } finally {
       await workers.stop();
     }
@@ -121,12 +139,10 @@ describe(`a release after ${RELEASE}`, () => {
 
   test('can be taken back: the release before finishes what it began, apart from the kinds that are named', async () => {
     const begun = await begunWith(undefined);
-    const finishing = [...begun].flatMap(([kind, waiting]) =>
-      CANNOT_GO_BACK.includes(kind) ? [] : [waiting.finish()],
-    );
+    const finished = finishAll(new Map([...begun].filter(([kind]) => !CANNOT_GO_BACK.includes(kind))));
     const workers = stage.startWorkers(undefined, before);
     try {
-      await Promise.all(finishing);
+      await finished;
       for (const [kind, waiting] of begun) {
         if (CANNOT_GO_BACK.includes(kind)) await expectStandsStillUntilEnded(kind, waiting);
         else await expectTakenOver(kind, waiting);

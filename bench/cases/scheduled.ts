@@ -1,0 +1,138 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client, Connection } from '@temporalio/client';
+import { loadConfiguration } from '../../config/configuration.ts';
+import { stopProcess } from '../../scripts/frame/processes.ts';
+import { type Measurement, median } from '../load/measure.ts';
+import { processorTimeMs, residentBytes } from '../load/processor-time.ts';
+import type { Bench } from '../main.ts';
+import {
+  complete,
+  payableRequests,
+  ROUND_COUNT,
+  type Runner,
+  runners,
+  serviceExternal,
+  WARM_UP_COUNT,
+} from './external-transfers.ts';
+
+const CALLERS = 16;
+const POLL_MS = 500;
+/** What releases are measured over, if more wait: enough that the first minute weighs little, and not another half hour. */
+const MEASURED_MAX = 5_000;
+/** A transfer that begins to wait costs about half as much as one that is paid; this leaves room for other load. */
+const WAITING_PER_PAID = 1;
+const LEAD_MS_MIN = 120_000;
+const MEBIBYTE = 1024 ** 2;
+const CASE = 'scheduled transfers, released at their minute';
+
+interface Sample {
+  readonly perSecond: number;
+  readonly processorMs: number;
+}
+
+/**
+ * Thousands of transfers wait for the same minute: what they cost the worker's memory, and how fast they are paid once it has come,
+ * against bare workflows before and after. The minute is the opening of their scheme on the next day, by a clock that is shifted
+ * so far that all wait when it comes.
+ */
+export async function benchScheduled(bench: Bench): Promise<Measurement[]> {
+  const { stage, options, say } = bench;
+  const count = options.scheduled;
+  const connection = await Connection.connect({ address: stage.temporal.address });
+  const client = new Client({ connection });
+  try {
+    say('scheduled. warming up …');
+    const [floor, service] = runners(bench, serviceExternal(bench, await payableRequests(bench)), client);
+    if (floor === undefined || service === undefined) throw new Error('there are two contenders');
+    for (const runner of [floor, service]) await complete(bench, runner, WARM_UP_COUNT);
+    const floorSamples = await rounds(bench, floor);
+    const paid = await complete(bench, service, ROUND_COUNT);
+
+    const leadMs = LEAD_MS_MIN + (count / (WAITING_PER_PAID * paid.perSecond)) * 1_000;
+    const { transferDate, opensAtMs } = await shiftClock(bench, leadMs);
+    const beforeBytes = residentBytes(stage.worker.pid);
+    const startedMs = performance.now();
+    const { load } = serviceExternal(bench, await payableRequests(bench, transferDate));
+    const created = await bench.callers.run({ ...load, callers: CALLERS, seconds: leadMs / 1_000, count });
+    const waiting = await untilWaiting(client, created.count, opensAtMs);
+    const grownMiB = Math.round((residentBytes(stage.worker.pid) - beforeBytes) / MEBIBYTE);
+    const seconds = Math.round((performance.now() - startedMs) / 1_000);
+    say(
+      `scheduled. ${waiting} wait after ${seconds} s; the worker has grown by ${grownMiB} MiB to ${Math.round(residentBytes(stage.worker.pid) / MEBIBYTE)} MiB`,
+    );
+
+    await sleep(Math.max(0, opensAtMs - Date.now()));
+    const released = await release(service, Math.min(created.count, MEASURED_MAX));
+    say(
+      `scheduled. the worker has ${Math.round(residentBytes(stage.worker.pid) / MEBIBYTE)} MiB while it releases them`,
+    );
+    // What still waits to be released must not slow the floor.
+    await stopProcess(stage.worker, { graceMs: 20_000 });
+    floorSamples.push(...(await rounds(bench, floor)));
+    return [measurement('floor', floorSamples), measurement(`service, ${created.count} waiting`, [released])];
+  } finally {
+    await connection.close();
+  }
+}
+
+async function rounds(bench: Bench, runner: Runner): Promise<Sample[]> {
+  const samples: Sample[] = [];
+  for (let round = 0; round < bench.options.rounds; round += 1)
+    samples.push(await complete(bench, runner, ROUND_COUNT));
+  return samples;
+}
+
+/** Shifts the service's clock to so long before the next day's opening. Sessions take it from the database when they begin. */
+async function shiftClock({ stage }: Bench, leadMs: number): Promise<{ transferDate: string; opensAtMs: number }> {
+  const { schemes } = loadConfiguration(process.env);
+  const transferDate = new Date(Date.now() + 2 * 86_400_000).toISOString().slice(0, 10);
+  const opens = schemes.opensAt({ scheme: 'faster-payments', currency: 'GBP' }, transferDate).getTime();
+  const opensAtMs = Date.now() + leadMs;
+  const offset = `${Math.round(opens - opensAtMs)} milliseconds`;
+  const [row] = await stage.sql<{ name: string }[]>`SELECT current_database() AS name`;
+  await stage.sql.unsafe(`ALTER DATABASE "${row?.name ?? ''}" SET service.clock_offset = '${offset}'`);
+  await stage.sql`
+    SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`;
+  await sleep(2_000);
+  return { transferDate, opensAtMs };
+}
+
+/** Until all have their timer; fails if their minute comes first. */
+async function untilWaiting(client: Client, count: number, opensAtMs: number): Promise<number> {
+  const query = "WorkflowType = 'outgoing-transfer' AND WaitingFor = 'date' AND ExecutionStatus = 'Running'";
+  for (;;) {
+    const { count: waiting } = await client.workflow.count(query);
+    if (waiting >= count) return waiting;
+    if (Date.now() > opensAtMs) throw new Error(`only ${waiting} of ${count} waited when their minute came`);
+    await sleep(POLL_MS);
+  }
+}
+
+/** The rate from the minute on, its jitter included. */
+async function release(service: Runner, wanted: number): Promise<Sample> {
+  const before = await service.ended();
+  const processorBeforeMs = processorTimeMs(service.processIds);
+  const startedMs = performance.now();
+  let ended = 0;
+  while (ended < wanted) {
+    await sleep(POLL_MS);
+    ended = (await service.ended()) - before;
+  }
+  const elapsedMs = performance.now() - startedMs;
+  return {
+    perSecond: (ended / elapsedMs) * 1_000,
+    processorMs: (processorTimeMs(service.processIds) - processorBeforeMs) / ended,
+  };
+}
+
+function measurement(contender: string, samples: readonly Sample[]): Measurement {
+  return {
+    case: CASE,
+    contender,
+    callers: CALLERS,
+    perSecond: median(samples.map(({ perSecond }) => perSecond)),
+    p50Ms: null,
+    p99Ms: null,
+    processorMs: median(samples.map(({ processorMs }) => processorMs)),
+  };
+}
