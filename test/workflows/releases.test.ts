@@ -51,8 +51,13 @@ afterAll(async () => {
   await temporal?.close();
 });
 
+/** A wake-up that comes late starts another run, which finds nothing to do: what began is this one. */
+interface Begun extends Waiting {
+  readonly runId: string;
+}
+
 /** One workflow of each kind of wait, waiting; nobody works any more. */
-async function begunWith(bundle: WorkflowBundleOption | undefined): Promise<Map<string, Waiting>> {
+async function begunWith(bundle: WorkflowBundleOption | undefined): Promise<Map<string, Begun>> {
   const workers = stage.startWorkers(undefined, bundle);
   try {
     await workers.ready;
@@ -62,13 +67,18 @@ async function begunWith(bundle: WorkflowBundleOption | undefined): Promise<Map<
     );
     // Last, because it does not wait for long.
     if (housekeeping !== undefined) begun.push(['housekeeping', await housekeeping(stage)]);
-    return new Map(begun);
+    const withRuns = begun.map(async ([kind, waiting]) => {
+      const { runId } = await stage.client.workflow.getHandle(waiting.workflow).describe();
+      return [kind, { ...waiting, runId }] as const;
+    });
+    return new Map(await Promise.all(withRuns));
   } finally {
     await workers.stop();
   }
 }
 
-const historyOf = ({ workflow }: Waiting): Promise<History> => stage.client.workflow.getHandle(workflow).fetchHistory();
+const historyOf = ({ workflow, runId }: Begun): Promise<History> =>
+  stage.client.workflow.getHandle(workflow, runId).fetchHistory();
 
 /** The codes that ran a workflow, in order. */
 function codesOf(history: History): string[] {
@@ -89,14 +99,14 @@ function failuresOf(history: History): (string | undefined)[] {
 }
 
 /** Two codes had a part in it, and neither found the history to be another's. */
-async function expectTakenOver(kind: string, waiting: Waiting): Promise<void> {
+async function expectTakenOver(kind: string, waiting: Begun): Promise<void> {
   const history = await historyOf(waiting);
   expect(failuresOf(history), kind).toEqual([]);
   expect(codesOf(history).length, kind).toBeGreaterThan(1);
 }
 
 /** Every payment reached the bank; the bank that answered got it once. */
-async function expectMoneyAgrees(begun: ReadonlyMap<string, Waiting>): Promise<void> {
+async function expectMoneyAgrees(begun: ReadonlyMap<string, Begun>): Promise<void> {
   expect(await checkLedger(stage.database.reader)).toEqual([]);
   for (const [kind, { workflow }] of begun) {
     if (!kind.startsWith('outgoing transfer')) continue;
@@ -107,7 +117,7 @@ async function expectMoneyAgrees(begun: ReadonlyMap<string, Waiting>): Promise<v
 }
 
 /** Ends the waits, and resolves when all workflows are through; rejects at once if one of their tasks fails. */
-async function finishAll(begun: ReadonlyMap<string, Waiting>): Promise<void> {
+async function finishAll(begun: ReadonlyMap<string, Begun>): Promise<void> {
   let isOver = false;
   const watching = async (): Promise<void> => {
     while (!isOver) {
@@ -179,9 +189,9 @@ describe(`a release after ${RELEASE}`, () => {
 });
 
 /** The release before does not know how it began, and leaves it alone. Once an operator has ended it, the next is its own. */
-async function expectStandsStillUntilEnded(kind: string, { workflow }: Waiting): Promise<void> {
+async function expectStandsStillUntilEnded(kind: string, { workflow, runId }: Begun): Promise<void> {
   expect(kind).toBe('housekeeping');
-  const handle = stage.client.workflow.getHandle(workflow);
+  const handle = stage.client.workflow.getHandle(workflow, runId);
   const failures = await until(
     async () => failuresOf(await handle.fetchHistory()),
     ({ length }) => length > 0,
