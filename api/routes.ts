@@ -23,6 +23,7 @@ import { keySetRoutes } from './open-banking/key-sets.ts';
 import { outgoingTransferReferenceRoutes } from './outgoing-transfers/references.ts';
 import { outgoingTransferRoutes } from './outgoing-transfers/routes.ts';
 import { providerCallbackRoutes } from './providers/callbacks.ts';
+import { userAuthenticationRoutes } from './users/authentications.ts';
 import { userClientRelationRoutes } from './users/client-relations.ts';
 import { userInvitationRoutes } from './users/invitations.ts';
 import { userRoutes } from './users/routes.ts';
@@ -39,6 +40,7 @@ export const ROUTES: readonly (Route | OpenRoute)[] = [
   ...userRoutes,
   ...userInvitationRoutes,
   ...userClientRelationRoutes,
+  ...userAuthenticationRoutes,
   ...signUpRoutes,
   ...beneficiaryRoutes,
   ...beneficiaryChangeRoutes,

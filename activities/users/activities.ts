@@ -10,6 +10,7 @@ import { whileHeartbeating } from '../frame/heartbeats.ts';
 import { endWhenGone, TRANSITION_LIMITS, withWait } from '../frame/open-work.ts';
 import { invitationMail } from './invitation-mail.ts';
 import { MailNotTaken, sendMail } from './mail.ts';
+import { passwordMail } from './password-mail.ts';
 
 export type SignUpNext = WithWait<SignUpStep>;
 
@@ -47,7 +48,8 @@ export function signUpMail(dependencies: ActivityDependencies) {
       return whileHeartbeating(async (signal) => {
         const signUp = await database.transaction((tx) => createSignUpLink(tx, asId<UserSignUpId>(id), tokenHash));
         if (signUp === null) return true;
-        const letter = invitationMail(signUp, `${publicUrl}/sign-up/${token}`);
+        const write = signUp.signUp.kind === 'password-reset' ? passwordMail : invitationMail;
+        const letter = write(signUp, `${publicUrl}/sign-up/${token}`);
         try {
           await sendMail(mail, { ...letter, id, to: signUp.signUp.email, date: signUp.signUp.createdAt }, signal);
         } catch (error) {

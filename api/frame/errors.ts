@@ -27,6 +27,8 @@ export const ERROR_STATUS: Readonly<Record<ErrorCode, number>> = {
   'account.sub_account.nested': 422,
   'client.status.not_active': 422,
   'client.close.not_empty': 422,
+  'user.authentication.failed': 422,
+  'user.password.not_set': 422,
   'transfer.client.mismatch': 422,
   'transfer.scheme.unavailable': 422,
   'transfer.amount.limit_exceeded': 422,

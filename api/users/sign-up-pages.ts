@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { SignUp } from '../../db/users/sign-ups.ts';
 import { PASSWORD_LENGTH_MIN, PASSWORD_UNITS_MAX } from '../../domain/users/passwords.ts';
 import type { OpenAnswer } from '../frame/route.ts';
-import { type Language, SIGN_UP_TEXTS, type SignUpTexts } from './sign-up-texts.ts';
+import { type Language, type NoticeName, SIGN_UP_TEXTS, type SignUpTexts } from './sign-up-texts.ts';
 
 /** The sign-up pages: server-rendered HTML without scripts, for phones first. */
 const STYLE = `
@@ -38,7 +38,6 @@ const HEADERS = {
   vary: 'Accept-Language',
 } as const;
 
-export type NoticeName = keyof SignUpTexts['notices'];
 export type ProblemName = keyof SignUpTexts['problems'];
 
 const NOTICE_STATUS: Readonly<Record<NoticeName, number>> = {
@@ -49,6 +48,10 @@ const NOTICE_STATUS: Readonly<Record<NoticeName, number>> = {
   expired: 410,
   unknown: 404,
   unavailable: 503,
+  'password-set': 200,
+  'password-used': 410,
+  'password-cancelled': 410,
+  'password-expired': 410,
 };
 
 /** A page with a message only. */
@@ -63,6 +66,7 @@ export function noticePage(language: Language, name: NoticeName): OpenAnswer {
 export function signUpPage(language: Language, found: SignUp, problem: ProblemName | null): OpenAnswer {
   const texts = SIGN_UP_TEXTS[language];
   const { signUp, clientNames, needsPassword } = found;
+  if (signUp.kind === 'password-reset') return resetPage(language, found, problem);
   const until = signUp.expiresAt.toISOString().slice(0, 16).replace('T', ' ');
   const shown = problem === null ? '' : problemBox(texts, problem);
   const body = `<h1>${escaped(texts.title)}</h1>
@@ -84,6 +88,24 @@ ${needsPassword ? passwordField(texts, signUp.email, problem !== null && problem
 </form>
 <p class="hint">${escaped(texts.until(until))}</p>`;
   return page(language, texts.title, body, problem === null ? 200 : 400);
+}
+
+/** The page of a valid link to a new password. */
+function resetPage(language: Language, { signUp }: SignUp, problem: ProblemName | null): OpenAnswer {
+  const texts = SIGN_UP_TEXTS[language];
+  const until = signUp.expiresAt.toISOString().slice(0, 16).replace('T', ' ');
+  const body = `<h1>${escaped(texts.reset.title)}</h1>
+${problem === null ? '' : problemBox(texts, problem)}
+<p>${escaped(texts.greeting(`${signUp.identity.givenName} ${signUp.identity.familyName}`))}</p>
+<p>${escaped(texts.reset.asked)}</p>
+<dl><dt>${escaped(texts.address)}</dt><dd>${escaped(signUp.email)}</dd></dl>
+<form method="post">
+<input type="hidden" name="answer" value="accept">
+${passwordField(texts, signUp.email, problem !== null)}
+<button class="main" type="submit">${escaped(texts.reset.save)}</button>
+</form>
+<p class="hint">${escaped(texts.until(until))}</p>`;
+  return page(language, texts.reset.title, body, problem === null ? 200 : 400);
 }
 
 function problemBox(texts: SignUpTexts, problem: ProblemName): string {

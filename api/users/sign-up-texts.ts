@@ -21,9 +21,28 @@ export interface SignUpTexts {
   readonly until: (date: string) => string;
   readonly problem: string;
   readonly problems: Readonly<Record<'too-short' | 'too-long' | 'common' | 'personal' | 'choice', string>>;
-  readonly notices: Readonly<
-    Record<'accepted' | 'rejected' | 'used' | 'cancelled' | 'expired' | 'unknown' | 'unavailable', Notice>
-  >;
+  readonly reset: ResetTexts;
+  readonly notices: Readonly<Record<NoticeName, Notice>>;
+}
+
+export type NoticeName =
+  | 'accepted'
+  | 'rejected'
+  | 'used'
+  | 'cancelled'
+  | 'expired'
+  | 'unknown'
+  | 'unavailable'
+  | 'password-set'
+  | 'password-used'
+  | 'password-cancelled'
+  | 'password-expired';
+
+/** What is different when the link sets a new password. */
+interface ResetTexts {
+  readonly title: string;
+  readonly asked: string;
+  readonly save: string;
 }
 
 const ENGLISH: SignUpTexts = {
@@ -45,6 +64,11 @@ const ENGLISH: SignUpTexts = {
     personal: 'The password is too close to your name or address. Please choose another.',
     choice: 'Please accept or reject the invitation.',
   },
+  reset: {
+    title: 'Your new password',
+    asked: 'Please choose a new password. Until then the old one works.',
+    save: 'Save the new password',
+  },
   notices: {
     accepted: { title: 'Invitation accepted', text: 'You are signed up. You can close this page.' },
     rejected: { title: 'Invitation rejected', text: 'Nothing was set up. You can close this page.' },
@@ -56,6 +80,16 @@ const ENGLISH: SignUpTexts = {
       text: 'Please open it once more from the e-mail, whole and unchanged.',
     },
     unavailable: { title: 'Please try again', text: 'The service cannot answer right now. Nothing was changed.' },
+    'password-set': { title: 'Password saved', text: 'Your new password works from now on. You can close this page.' },
+    'password-used': {
+      title: 'This link was used',
+      text: 'A new password was set with it already. It works only once.',
+    },
+    'password-cancelled': {
+      title: 'This link no longer works',
+      text: 'Please use the newest e-mail, or ask for another.',
+    },
+    'password-expired': { title: 'This link is too old', text: 'It was good for an hour. Please ask for a new one.' },
   },
 };
 
@@ -78,6 +112,11 @@ const GERMAN: SignUpTexts = {
     personal: 'Das Passwort ist Ihrem Namen oder Ihrer Adresse zu ähnlich. Bitte wählen Sie ein anderes.',
     choice: 'Bitte nehmen Sie die Einladung an oder lehnen Sie sie ab.',
   },
+  reset: {
+    title: 'Ihr neues Passwort',
+    asked: 'Bitte wählen Sie ein neues Passwort. Bis dahin gilt das alte.',
+    save: 'Neues Passwort speichern',
+  },
   notices: {
     accepted: { title: 'Einladung angenommen', text: 'Sie sind angemeldet. Sie können diese Seite schließen.' },
     rejected: { title: 'Einladung abgelehnt', text: 'Es wurde nichts eingerichtet. Sie können diese Seite schließen.' },
@@ -94,6 +133,22 @@ const GERMAN: SignUpTexts = {
     unavailable: {
       title: 'Bitte versuchen Sie es noch einmal',
       text: 'Der Dienst kann gerade nicht antworten. Es wurde nichts geändert.',
+    },
+    'password-set': {
+      title: 'Passwort gespeichert',
+      text: 'Ab jetzt gilt das neue Passwort. Sie können diese Seite schließen.',
+    },
+    'password-used': {
+      title: 'Dieser Link wurde benutzt',
+      text: 'Mit ihm wurde schon ein Passwort gesetzt. Er gilt nur einmal.',
+    },
+    'password-cancelled': {
+      title: 'Dieser Link gilt nicht mehr',
+      text: 'Bitte nehmen Sie die neueste E-Mail, oder fordern Sie eine an.',
+    },
+    'password-expired': {
+      title: 'Dieser Link ist zu alt',
+      text: 'Er galt eine Stunde. Bitte fordern Sie einen neuen an.',
     },
   },
 };
@@ -117,6 +172,11 @@ const FRENCH: SignUpTexts = {
     personal: 'Le mot de passe ressemble trop à votre nom ou à votre adresse. Veuillez en choisir un autre.',
     choice: 'Veuillez accepter ou refuser l’invitation.',
   },
+  reset: {
+    title: 'Votre nouveau mot de passe',
+    asked: 'Veuillez choisir un nouveau mot de passe. D’ici là, l’ancien reste valable.',
+    save: 'Enregistrer le mot de passe',
+  },
   notices: {
     accepted: { title: 'Invitation acceptée', text: 'Vous êtes inscrit(e). Vous pouvez fermer cette page.' },
     rejected: { title: 'Invitation refusée', text: 'Rien n’a été créé. Vous pouvez fermer cette page.' },
@@ -125,6 +185,22 @@ const FRENCH: SignUpTexts = {
     expired: { title: 'L’invitation a expiré', text: 'Elle valait sept jours. Veuillez en demander une nouvelle.' },
     unknown: { title: 'Ce lien n’est pas valable', text: 'Veuillez le rouvrir depuis l’e-mail, entier et inchangé.' },
     unavailable: { title: 'Veuillez réessayer', text: 'Le service ne peut pas répondre. Rien n’a été modifié.' },
+    'password-set': {
+      title: 'Mot de passe enregistré',
+      text: 'Il est valable dès maintenant. Vous pouvez fermer cette page.',
+    },
+    'password-used': {
+      title: 'Ce lien a déjà servi',
+      text: 'Un mot de passe a été choisi avec lui. Il ne fonctionne qu’une fois.',
+    },
+    'password-cancelled': {
+      title: 'Ce lien n’est plus valable',
+      text: 'Veuillez prendre l’e-mail le plus récent, ou en demander un autre.',
+    },
+    'password-expired': {
+      title: 'Ce lien est trop ancien',
+      text: 'Il valait une heure. Veuillez en demander un nouveau.',
+    },
   },
 };
 

@@ -1,15 +1,18 @@
 import { createHash } from 'node:crypto';
 import { DatabaseUnavailable, LockTimeout } from '../../db/driver/client.ts';
 import type { Initiator } from '../../db/frame/audit-entries.ts';
+import { acceptPasswordReset } from '../../db/users/password-resets.ts';
 import { acceptSignUp, findSignUp, rejectSignUp, type SignUp } from '../../db/users/sign-ups.ts';
 import type { UserSignUpId } from '../../domain/frame/ids.ts';
+import { emailKey } from '../../domain/frame/parties/emails.ts';
 import { isExpired } from '../../domain/users/invitations.ts';
-import { checkPassword } from '../../domain/users/passwords.ts';
+import { checkPassword, type PasswordProblem } from '../../domain/users/passwords.ts';
 import { type OpenAnswer, type OpenRequest, openRoute } from '../frame/route.ts';
 import type { Services } from '../frame/services.ts';
+import { addressHash } from './authentications.ts';
 import { hashPassword } from './password-hashes.ts';
-import { type NoticeName, noticePage, signUpPage } from './sign-up-pages.ts';
-import { type Language, preferredLanguage } from './sign-up-texts.ts';
+import { noticePage, signUpPage } from './sign-up-pages.ts';
+import { type Language, type NoticeName, preferredLanguage } from './sign-up-texts.ts';
 
 const TAG = 'Sign-up';
 const FORM = 'application/x-www-form-urlencoded';
@@ -23,7 +26,7 @@ const FORM_BYTES_MAX = 8 * 1024;
 const RESPONSES = {
   200: 'The page, in English, German or French by Accept-Language',
   404: 'No e-mail had this link',
-  410: 'The invitation was answered, cancelled, or has expired',
+  410: 'The link was used, withdrawn, or has expired',
   503: 'The service cannot answer right now',
 } as const;
 
@@ -33,7 +36,7 @@ const getSignUp = openRoute(
     method: 'GET',
     path: '/sign-up/{token}',
     operationId: 'showSignUp',
-    summary: 'The page of an invitation link',
+    summary: 'The page of a link in an e-mail: an invitation, or a new password',
     tag: TAG,
     responses: RESPONSES,
   },
@@ -50,7 +53,7 @@ const postSignUp = openRoute(
     method: 'POST',
     path: '/sign-up/{token}',
     operationId: 'submitSignUp',
-    summary: 'Accept an invitation, with a new password, or reject it',
+    summary: 'Accept an invitation, with a new password, or reject it; or set a new password',
     tag: TAG,
     body: { mediaType: FORM, bytesMax: FORM_BYTES_MAX },
     responses: { ...RESPONSES, 400: 'The page again, with what is wrong' },
@@ -60,6 +63,7 @@ const postSignUp = openRoute(
       const closed = closedAs(found);
       if (closed !== null) return noticePage(language, closed);
       const form = await readForm(request);
+      if (found.signUp.kind === 'password-reset') return resetPassword(request, language, found, form);
       switch (form.get('answer')) {
         case 'accept':
           return accept(request, language, found, form.get('password') ?? '');
@@ -74,12 +78,8 @@ const postSignUp = openRoute(
 async function accept(request: OpenRequest, language: Language, found: SignUp, password: string): Promise<OpenAnswer> {
   const { services } = request;
   const { signUp, needsPassword } = found;
-  if (needsPassword) {
-    const { givenName, familyName } = signUp.identity;
-    const personal = [signUp.email, signUp.email.split('@')[0] ?? '', givenName, familyName, givenName + familyName];
-    const problem = checkPassword(password, personal);
-    if (problem !== null) return signUpPage(language, found, problem);
-  }
+  const problem = needsPassword ? problemWith(password, found) : null;
+  if (problem !== null) return signUpPage(language, found, problem);
   const passwordHash = needsPassword ? await hashPassword(password) : null;
   const outcome = await services.database.transaction((tx) =>
     acceptSignUp(tx, signUp.id, passwordHash, initiatorOf(request, signUp.id)),
@@ -87,6 +87,34 @@ async function accept(request: OpenRequest, language: Language, found: SignUp, p
   // The page was rendered for a user with a password who has none now: ask for one.
   if (outcome === 'password-needed') return signUpPage(language, { ...found, needsPassword: true }, 'too-short');
   return answered(request, language, outcome, 'accepted');
+}
+
+function problemWith(password: string, { signUp }: SignUp): PasswordProblem | null {
+  const { givenName, familyName } = signUp.identity;
+  return checkPassword(password, [
+    signUp.email,
+    signUp.email.split('@')[0] ?? '',
+    givenName,
+    familyName,
+    givenName + familyName,
+  ]);
+}
+
+async function resetPassword(
+  request: OpenRequest,
+  language: Language,
+  found: SignUp,
+  form: URLSearchParams,
+): Promise<OpenAnswer> {
+  const { signUp } = found;
+  const password = form.get('password') ?? '';
+  const problem = problemWith(password, found);
+  if (problem !== null) return signUpPage(language, found, problem);
+  const hashes = { hash: await hashPassword(password), addressHash: addressHash(emailKey(signUp.email)) };
+  const outcome = await request.services.database.transaction((tx) =>
+    acceptPasswordReset(tx, signUp.id, hashes, initiatorOf(request, signUp.id)),
+  );
+  return answered(request, language, outcome, 'password-set');
 }
 
 async function reject(request: OpenRequest, language: Language, { signUp }: SignUp): Promise<OpenAnswer> {
@@ -106,7 +134,7 @@ async function answered(
   { services, params }: OpenRequest,
   language: Language,
   outcome: 'done' | 'closed',
-  wanted: 'accepted' | 'rejected',
+  wanted: 'accepted' | 'rejected' | 'password-set',
 ): Promise<OpenAnswer> {
   if (outcome === 'done') return noticePage(language, wanted);
   const found = await findByToken(services, params.token ?? '');
@@ -136,9 +164,11 @@ async function findByToken(services: Services, token: string): Promise<SignUp | 
 
 /** Why a link no longer works; null while it does. */
 function closedAs({ signUp, now }: SignUp): NoticeName | null {
-  if (isExpired(signUp, now)) return 'expired';
-  if (signUp.status === 'accepted' || signUp.status === 'rejected') return 'used';
-  return signUp.status === 'cancelled' ? 'cancelled' : null;
+  const isReset = signUp.kind === 'password-reset';
+  if (isExpired(signUp, now)) return isReset ? 'password-expired' : 'expired';
+  if (signUp.status === 'accepted' || signUp.status === 'rejected') return isReset ? 'password-used' : 'used';
+  if (signUp.status === 'cancelled') return isReset ? 'password-cancelled' : 'cancelled';
+  return null;
 }
 
 async function readForm({ headers, readBody }: OpenRequest): Promise<URLSearchParams> {

@@ -114,6 +114,14 @@ export const userRows: readonly RouteRow[] = [
     once: true,
   },
   {
+    route: 'POST /user-authentications',
+    notMeasured: 'its work is the hash of a password, which is slow on purpose',
+  },
+  {
+    route: 'POST /users/{userId}/password-reset',
+    notMeasured: 'rare, and of users with a password, who sign up by hand; it writes what an invitation of one client does',
+  },
+  {
     route: 'GET /users',
     requests: async (supplies) => {
       await users(supplies);

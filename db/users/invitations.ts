@@ -98,7 +98,7 @@ export function auditAnswers(
   }
 }
 
-async function wakeSignUp(tx: Transaction, id: UserSignUpId): Promise<void> {
+export async function wakeSignUp(tx: Transaction, id: UserSignUpId): Promise<void> {
   await wake(tx, 'user-invitation', `user-invitation/${id}`);
 }
 

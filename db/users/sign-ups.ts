@@ -19,7 +19,7 @@ export interface SignUp {
   readonly signUp: UserSignUpRow;
   /** The full names of the clients with pending invitations, in the order of the request. */
   readonly clientNames: readonly string[];
-  /** Whether the person must set a password to accept. */
+  /** Whether the person must set a password: to accept, or because that is what the link is for. */
   readonly needsPassword: boolean;
   readonly now: Date;
 }
@@ -75,7 +75,7 @@ const PASSWORD = prepared((db, given: Given<{ emailKey: string }>) =>
 async function describeSignUp(reader: Reader, signUp: UserSignUpRow, now: Date): Promise<SignUp> {
   const names = await reader.run(CLIENT_NAMES, { signUpId: signUp.id });
   const user = await reader.first(PASSWORD, { emailKey: emailKey(signUp.email) });
-  const needsPassword = (user?.passwordHash ?? null) === null;
+  const needsPassword = signUp.kind === 'password-reset' || (user?.passwordHash ?? null) === null;
   return { signUp, clientNames: names.map(({ name }) => name), needsPassword, now };
 }
 
@@ -123,6 +123,7 @@ export async function rejectSignUp(tx: Transaction, id: UserSignUpId, initiator:
   return 'done';
 }
 
-function isClosed({ signUp, now }: LockedSignUp): boolean {
+/** Whether the link has nothing left to do. */
+export function isClosed({ signUp, now }: LockedSignUp): boolean {
   return signUp.status !== 'pending' || isExpired(signUp, now);
 }

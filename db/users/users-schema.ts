@@ -2,7 +2,7 @@ import { bigint, customType, jsonb, pgTable, text, timestamp, uuid } from 'drizz
 import type { ClientId, UserClientRelationId, UserId, UserInvitationId, UserSignUpId } from '../../domain/frame/ids.ts';
 import type { UserIdentity, UserProfile } from '../../domain/users/users.ts';
 
-/** Users and invitations for drizzle; db/migrations/0006_users.sql is authoritative. */
+/** Users and invitations for drizzle; the migrations are authoritative. */
 const instant = (name: string) => timestamp(name, { withTimezone: true, mode: 'date' });
 const bytea = customType<{ data: Uint8Array }>({ dataType: () => 'bytea' });
 const revision = () => bigint('revision', { mode: 'bigint' }).notNull().default(1n);
@@ -39,6 +39,10 @@ export const userSignUps = pgTable('user_sign_ups', {
   nextCheckAt: instant('next_check_at'),
   revision: revision(),
   createdAt: instant('created_at').notNull(),
+  kind: text('kind', { enum: ['invitation', 'password-reset'] })
+    .notNull()
+    .default('invitation'),
+  userId: uuid('user_id').$type<UserId>(),
 });
 
 export const userInvitations = pgTable('user_invitations', {
@@ -57,4 +61,10 @@ export const userSignUpLinks = pgTable('user_sign_up_links', {
   tokenHash: bytea('token_hash').primaryKey(),
   signUpId: uuid('sign_up_id').$type<UserSignUpId>().notNull(),
   createdAt: instant('created_at').notNull(),
+});
+
+export const userAuthenticationFailures = pgTable('user_authentication_failures', {
+  addressHash: bytea('address_hash').primaryKey(),
+  failedAt: instant('failed_at').array().notNull(),
+  forgetAt: instant('forget_at').notNull(),
 });

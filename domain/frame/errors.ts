@@ -27,6 +27,8 @@ export const ERROR_CODES = [
   'account.sub_account.nested',
   'client.status.not_active',
   'client.close.not_empty',
+  'user.authentication.failed',
+  'user.password.not_set',
   'transfer.client.mismatch',
   'transfer.scheme.unavailable',
   'transfer.amount.limit_exceeded',

@@ -16,6 +16,13 @@ export const USER_INVITATION_MOVES: Readonly<Record<UserInvitationStatus, readon
 export const USER_SIGN_UP_STATUSES = ['pending', 'accepted', 'rejected', 'cancelled', 'expired'] as const;
 export type UserSignUpStatus = (typeof USER_SIGN_UP_STATUSES)[number];
 
+/** What a link asks a person for: to answer invitations, or to choose a new password. */
+export const USER_SIGN_UP_KINDS = ['invitation', 'password-reset'] as const;
+export type UserSignUpKind = (typeof USER_SIGN_UP_KINDS)[number];
+
+/** How long the link to a new password works. */
+export const PASSWORD_RESET_LIFETIME_MS = 3_600_000;
+
 /** How long an invitation can be accepted or rejected. */
 export const INVITATION_LIFETIME_MS = 7 * 86_400_000;
 

@@ -356,6 +356,7 @@ const WRITES: Readonly<Record<string, () => Promise<Write>>> = {
 
 /** Writes without an entry of their own. */
 const WITHOUT_ENTRY: Readonly<Record<string, string>> = {
+  'POST /user-authentications password': 'changes nothing; failures are counted, and forgotten after 15 minutes',
   'POST /provider-callbacks/{provider}': 'a provider reports, and its callback is kept (provider_callbacks)',
 };
 

@@ -27,6 +27,7 @@ export const WITHOUT_IDS: Readonly<Record<string, string>> = {
   'POST /clients': 'a client refers to no other resource',
   'GET /clients': 'its filters are fields of the client itself',
   'GET /users': 'its filters are fields of the user itself',
+  'POST /user-authentications': 'an unknown address is refused like a wrong password',
   'GET /users/{userEmail}/invitations': 'an address is no id: one that was never invited has no invitations',
   'GET /beneficiary-bank-account-requirements': 'rules by currency and country',
   'GET /transfer-reasons/{country}': 'reasons by country',

@@ -1,0 +1,251 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Called, Json } from '../harness/api.ts';
+import { GOOD_PASSWORD, type InvitationStage, linkIn, startInvitations } from '../harness/parties/invitations.ts';
+import { until } from '../harness/stage.ts';
+
+let on: InvitationStage;
+
+beforeAll(async () => {
+  on = await startInvitations('passwords');
+});
+
+afterAll(async () => {
+  await on?.close();
+});
+
+const OTHER_PASSWORD = 'sleepless herons wade';
+
+let count = 0;
+function newEmail(): string {
+  count += 1;
+  return `front.office.${count}@example.com`;
+}
+
+const authenticate = (email: unknown, password: unknown = GOOD_PASSWORD, key?: string): Promise<Called> =>
+  on.api.call(
+    'POST',
+    '/user-authentications',
+    { workflow: { code: 'password' }, data: { user: { email }, password } },
+    key === undefined ? {} : { key },
+  );
+
+const reset = (userId: string): Promise<Called> =>
+  on.api.call('POST', `/users/${userId}/password-reset`, { workflow: { code: 'direct' }, data: {} });
+
+const change = (userId: string, user: Json): Promise<Called> =>
+  on.api.call('PATCH', `/users/${userId}`, { workflow: { code: 'human.external.direct' }, data: { user } });
+
+/** A user who has accepted an invitation. */
+async function signedUp(email = newEmail()): Promise<{ id: string; email: string }> {
+  const { link } = await on.invited(email, [await on.newClientId()]);
+  expect((await on.submit(link, { answer: 'accept', password: GOOD_PASSWORD })).status).toBe(200);
+  const query = `data.user.category=external&data.user.email=${email}`;
+  const [user] = (await on.api.call('GET', `/users?${query}`)).body.data.users;
+  return user;
+}
+
+async function createdDirectly(email: string): Promise<Json> {
+  const user = { email, identity: { givenName: 'Ada', familyName: 'Lovelace' } };
+  const body = { workflow: { code: 'human.external.direct' }, data: { user } };
+  return (await on.api.call('POST', '/users', body)).body.data.user;
+}
+
+/** Resets, and waits for the link. */
+async function linkFor({ id, email }: { id: string; email: string }, mails = 1): Promise<{ id: string; link: string }> {
+  const answer = await reset(id);
+  expect(answer.status, answer.text).toBe(201);
+  const sent = await until(
+    () => on.mailsTo(email),
+    (all) => all.filter(({ subject }) => subject.includes('new password')).length >= mails,
+  );
+  const links = sent.filter(({ subject }) => subject.includes('new password')).map(linkIn);
+  const known = linksSeen.get(email) ?? [];
+  const link = links.find((one) => !known.includes(one));
+  if (link === undefined) throw new Error('no new link');
+  linksSeen.set(email, links);
+  return { id: answer.body.data.passwordReset.id, link };
+}
+const linksSeen = new Map<string, string[]>();
+
+const failed = { status: 422, body: { code: 'user.authentication.failed', messageParameters: ['user', 'email', ''] } };
+
+describe('an authentication', () => {
+  test('answers the user by address, in any case, and password', async () => {
+    const { id, email } = await signedUp();
+    const answer = await authenticate(email.toUpperCase());
+    expect(answer).toMatchObject({ status: 200, body: { data: { user: { id, email, status: 'active' } } } });
+  });
+
+  test('is one refusal for an unknown address, a wrong password, a user without one, and an inactive user', async () => {
+    const gone = await signedUp();
+    await change(gone.id, { status: 'inactive' });
+    const known = await signedUp();
+    const direct = newEmail();
+    await createdDirectly(direct);
+    const answers = [
+      await authenticate('nobody@example.com'),
+      await authenticate(known.email, `${GOOD_PASSWORD}!`),
+      await authenticate(direct),
+      await authenticate(gone.email),
+    ];
+    const [first] = answers;
+    for (const answer of answers) {
+      expect(answer).toMatchObject(failed);
+      const { timestamp: _, ...body } = answer.body;
+      const { timestamp: __, ...firstBody } = first?.body ?? {};
+      expect(body).toEqual(firstBody);
+    }
+  });
+
+  test.each([
+    ['of an address with a user', async () => (await signedUp()).email],
+    ['of an address without one', async () => newEmail()],
+  ])(
+    '%s is 429 after ten failures, also at once and with the right password, until 15 minutes have passed',
+    async (_, of) => {
+      const email = await of();
+      const isUser = (await authenticate(email)).status === 200;
+      const before = isUser ? 0 : 1;
+      const wrong = await Promise.all(Array.from({ length: 20 }, () => authenticate(email, 'not the password')));
+      expect(wrong.filter(({ status }) => status === 422)).toHaveLength(10 - before);
+      expect(wrong.filter(({ status }) => status === 429)).toHaveLength(10 + before);
+      const limited = await authenticate(email.toUpperCase());
+      expect(limited).toMatchObject({ status: 429, body: { code: 'common.rate.limited' } });
+      expect(Number(limited.headers.get('retry-after'))).toBeGreaterThan(0);
+      expect((await authenticate(newEmail())).status).toBe(422);
+      on.setClock('16 minutes');
+      expect((await authenticate(email)).status).toBe(isUser ? 200 : 422);
+      on.setClock('0');
+    },
+  );
+
+  test('that succeeds is no failure, and takes none back', async () => {
+    const { email } = await signedUp();
+    for (let times = 0; times < 3; times += 1) {
+      for (let wrong = 0; wrong < 3; wrong += 1) expect((await authenticate(email, 'wrong')).status).toBe(422);
+      expect((await authenticate(email)).status).toBe(200);
+    }
+    expect((await authenticate(email, 'wrong')).status).toBe(422);
+    expect((await authenticate(email)).status).toBe(429);
+  });
+
+  test('is checked anew under a key that was used: no answer outlives the password, and no hash of the body is kept', async () => {
+    const { id, email } = await signedUp();
+    expect((await authenticate(email, GOOD_PASSWORD, 'front-office')).status).toBe(200);
+    await change(id, { status: 'inactive' });
+    expect((await authenticate(email, GOOD_PASSWORD, 'front-office')).status).toBe(422);
+    const keys = await on.api.database.reader.statement(
+      `SELECT 1 FROM idempotency_keys WHERE path = '/user-authentications'`,
+      [],
+    );
+    expect(keys).toEqual([]);
+  });
+
+  test('takes text of 1 to 512 characters', async () => {
+    const statuses = ['', 'x'.repeat(513), 17, 'x'.repeat(512)].map((password) =>
+      authenticate('nobody.else@example.com', password).then(({ status }) => status),
+    );
+    expect(await Promise.all(statuses)).toEqual([400, 400, 400, 422]);
+  });
+});
+
+describe('a password reset', () => {
+  test('mails a link by which the user sets a new password; until then the old one works, and afterwards it does not', async () => {
+    const user = await signedUp();
+    const { id, link } = await linkFor(user);
+    expect((await authenticate(user.email)).status).toBe(200);
+    const page = await on.open(link);
+    expect(page.status).toBe(200);
+    expect(page.html).toContain('Your new password');
+    expect(page.html).not.toContain('value="reject"');
+    expect((await authenticate(user.email)).status).toBe(200);
+    expect((await on.submit(link, { answer: 'accept', password: 'too short' })).status).toBe(400);
+    expect((await on.submit(link, { answer: 'reject', password: '' })).status).toBe(400);
+    expect((await on.submit(link, { answer: 'accept', password: OTHER_PASSWORD })).html).toContain('Password saved');
+    expect((await authenticate(user.email)).status).toBe(422);
+    expect((await authenticate(user.email, OTHER_PASSWORD)).status).toBe(200);
+    expect((await on.submit(link, { answer: 'accept', password: GOOD_PASSWORD })).status).toBe(410);
+    expect((await authenticate(user.email, OTHER_PASSWORD)).status).toBe(200);
+    await until(
+      () => on.workflowStatus(id),
+      (status) => status === 'COMPLETED',
+    );
+  });
+
+  test.each([
+    ['de', 'Ihr neues Passwort', 'Er galt eine Stunde'],
+    ['fr', 'Votre nouveau mot de passe', 'Il valait une heure'],
+  ])('speaks %s, and its link works for an hour', async (language, title, tooOld) => {
+    const user = await signedUp();
+    const { link } = await linkFor(user);
+    expect((await on.open(link, language)).html).toContain(title);
+    on.setClock('59 minutes');
+    expect((await on.open(link, language)).status).toBe(200);
+    on.setClock('61 minutes');
+    const late = await on.open(link, language);
+    expect([late.status, late.html.includes(tooOld)]).toEqual([410, true]);
+    expect((await on.submit(link, { answer: 'accept', password: OTHER_PASSWORD })).status).toBe(410);
+    on.setClock('0');
+    expect((await authenticate(user.email)).status).toBe(200);
+  });
+
+  test('replaces the one before, and of two answers at once one counts', async () => {
+    const user = await signedUp();
+    const first = await linkFor(user);
+    const second = await linkFor(user, 2);
+    expect((await on.submit(first.link, { answer: 'accept', password: OTHER_PASSWORD })).status).toBe(410);
+    const answers = await Promise.all(
+      [OTHER_PASSWORD, `${OTHER_PASSWORD} again`].map((password) =>
+        on.submit(second.link, { answer: 'accept', password }),
+      ),
+    );
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 410]);
+  });
+
+  test.each([
+    ['has become inactive', { status: 'inactive' }],
+    ['has another address', { email: 'moved@example.com' }],
+  ])('does nothing for a user who %s meanwhile', async (_, become) => {
+    const user = await signedUp();
+    const { link } = await linkFor(user);
+    expect((await change(user.id, become)).status).toBe(200);
+    expect((await on.submit(link, { answer: 'accept', password: OTHER_PASSWORD })).status).toBe(410);
+    await change(user.id, { status: 'active', email: user.email });
+    expect((await authenticate(user.email)).status).toBe(200);
+    expect((await on.submit(link, { answer: 'accept', password: OTHER_PASSWORD })).status).toBe(410);
+  });
+
+  test('is refused for an unknown user, an inactive one, and one without a password', async () => {
+    const gone = await signedUp();
+    await change(gone.id, { status: 'inactive' });
+    const direct = await createdDirectly(newEmail());
+    expect((await reset('0199c4b1-1d20-7f10-8b65-6a4f0e9b2c11')).status).toBe(404);
+    expect(await reset(gone.id)).toMatchObject({ status: 422, body: { code: 'user.status.not_active' } });
+    expect(await reset(direct.id)).toMatchObject({ status: 422, body: { code: 'user.password.not_set' } });
+  });
+
+  test('ends the limit on the address, whose owner has the e-mail', async () => {
+    const user = await signedUp();
+    for (let wrong = 0; wrong < 10; wrong += 1) await authenticate(user.email, 'wrong');
+    const { link } = await linkFor(user);
+    expect((await authenticate(user.email)).status).toBe(429);
+    await on.submit(link, { answer: 'accept', password: OTHER_PASSWORD });
+    expect((await authenticate(user.email, OTHER_PASSWORD)).status).toBe(200);
+  });
+});
+
+test('no password, address or link is in the log, the audit log, or a history', async () => {
+  const user = await signedUp();
+  const { id, link } = await linkFor(user);
+  await authenticate(user.email, 'a wrong password of canaries');
+  await on.submit(link, { answer: 'accept', password: OTHER_PASSWORD });
+  const entries = await on.api.database.reader.statement<{ text: string }>(
+    'SELECT row_to_json(audit_entries)::text AS text FROM audit_entries',
+    [],
+  );
+  expect(entries.some(({ text }) => text.includes('password-reset-requested'))).toBe(true);
+  const said = [on.log(), await on.historyText(id), ...entries.map(({ text }) => text)].join('\n');
+  for (const secret of [user.email, GOOD_PASSWORD, OTHER_PASSWORD, 'canaries', link.split('/').at(-1) ?? link]) {
+    expect(said).not.toContain(secret);
+  }
+});
