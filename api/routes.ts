@@ -23,6 +23,7 @@ import { keySetRoutes } from './open-banking/key-sets.ts';
 import { outgoingTransferReferenceRoutes } from './outgoing-transfers/references.ts';
 import { outgoingTransferRoutes } from './outgoing-transfers/routes.ts';
 import { providerCallbackRoutes } from './providers/callbacks.ts';
+import { thirdPartyProviderRoutes } from './third-party-providers/routes.ts';
 import { userAuthenticationRoutes } from './users/authentications.ts';
 import { userClientRelationRoutes } from './users/client-relations.ts';
 import { userInvitationRoutes } from './users/invitations.ts';
@@ -60,6 +61,7 @@ export const ROUTES: readonly (Route | OpenRoute)[] = [
   ...reconciliationRoutes,
   ...consentRoutes,
   ...keySetRoutes,
+  ...thirdPartyProviderRoutes,
   ...machineUserRoutes,
   ...auditEntryRoutes,
   ...providerCallbackRoutes,

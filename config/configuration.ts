@@ -59,6 +59,8 @@ export interface Configuration {
   /** Per machine user and API process; null is no limit. */
   readonly rateLimit: { readonly requestsPerSecond: number | null };
   readonly bodyLimitBytes: number;
+  /** Whether third parties may have redirect addresses on this machine, over plain http. */
+  readonly openBanking: ConfigurationFile['openBanking'];
   readonly webhooks: WebhookConfiguration;
   readonly pools: ConfigurationFile['pools'];
 }

@@ -167,6 +167,7 @@ export const configurationFile = v.strictObject({
   }),
   rateLimit: v.strictObject({ requestsPerSecond: v.nullable(whole(1, 100_000)) }),
   bodyLimitBytes: whole(1024, 16 * 1024 * 1024),
+  openBanking: v.strictObject({ allowLoopbackRedirects: v.boolean('must be true or false') }),
   webhooks: v.strictObject({
     attemptDelaysSeconds: v.pipe(v.array(whole(0, 7 * 24 * 3600)), v.minLength(1, 'must have an attempt')),
     jitterRatio: v.pipe(v.number(), v.minValue(0, 'must be from 0 to 1'), v.maxValue(1, 'must be from 0 to 1')),

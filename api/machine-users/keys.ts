@@ -1,4 +1,4 @@
-import { createPublicKey, type KeyObject } from 'node:crypto';
+import { createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto';
 import { refusal } from '../../domain/frame/errors.ts';
 import { TOKEN_ALGORITHMS, type TokenAlgorithm } from '../../domain/machine-users/machine-users.ts';
 import { named } from '../frame/schemas/named.ts';
@@ -42,7 +42,7 @@ const RSA_BITS_MIN = 2_048;
 const RSA_BITS_MAX = 8_192;
 
 /** The public parts; other members of a JWK are ignored. */
-type JwkParts = Readonly<Partial<Record<'kty' | 'crv' | 'n' | 'e' | 'x' | 'y', string | undefined>>>;
+export type JwkParts = Readonly<Partial<Record<'kty' | 'crv' | 'n' | 'e' | 'x' | 'y', string | undefined>>>;
 
 interface KeySent {
   readonly kid: string;
@@ -72,7 +72,15 @@ export function readPublicKey(
   return { kid: sent.kid, algorithm: sent.algorithm, publicKey: key.export({ format: 'jwk' }) };
 }
 
-function importKey(sent: KeySent): KeyObject | null {
+/** The public key of these parts, or why it cannot verify tokens of this algorithm safely. */
+export function readJwk(jwk: JwkParts, algorithm: TokenAlgorithm): { publicKey: JsonWebKey } | { problem: string } {
+  const key = importKey({ jwk });
+  const problem = key === null ? 'is not a public key' : problemOf(key, algorithm);
+  if (key === null || problem !== null) return { problem: problem ?? 'is not a public key' };
+  return { publicKey: key.export({ format: 'jwk' }) };
+}
+
+function importKey(sent: Pick<KeySent, 'jwk' | 'pem'>): KeyObject | null {
   try {
     if (sent.pem !== undefined) return createPublicKey(sent.pem);
     const { kty, crv, n, e, x, y } = sent.jwk ?? {};

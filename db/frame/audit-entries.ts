@@ -33,6 +33,7 @@ export const AUDITED_RESOURCES = [
   'reconciliation',
   'reconciliation-break',
   'restore',
+  'third-party-provider',
   'user',
   'user-client-relation',
   'user-invitation',

@@ -1,4 +1,4 @@
--- Passwords of users: links that set a new one, and the limit on wrong ones.
+-- Passwords of users, and what third-party providers sign: links that set a new password, and the limit on wrong ones.
 
 -- A password reset is a sign-up of another kind: one e-mail, one link, one answer, the same workflow. It belongs to a user
 -- who has a password, and covers no invitations. A page of the previous release changes nothing through such a link.
@@ -19,3 +19,14 @@ CREATE TABLE user_authentication_failures (
   forget_at timestamptz NOT NULL
 );
 CREATE INDEX user_authentication_failures_by_age ON user_authentication_failures (forget_at);
+
+-- Third-party providers (0042): a list of them. Tokens that they have signed and used, until those would be refused as expired; two
+-- parties may draw the same jti.
+CREATE INDEX third_party_providers_by_status ON third_party_providers (status, id);
+CREATE TABLE third_party_assertions (
+  third_party_provider_id uuid NOT NULL REFERENCES third_party_providers (id),
+  jti_hash bytea NOT NULL,
+  expires_at timestamptz NOT NULL,
+  PRIMARY KEY (third_party_provider_id, jti_hash)
+);
+CREATE INDEX third_party_assertions_by_age ON third_party_assertions (expires_at);

@@ -1,8 +1,13 @@
-import { jsonb, pgTable, text, timestamp, uuid } from 'drizzle-orm/pg-core';
+import { customType, jsonb, pgTable, text, timestamp, uuid } from 'drizzle-orm/pg-core';
 import type { ThirdPartyProviderId } from '../../domain/frame/ids.ts';
+import {
+  THIRD_PARTY_PROVIDER_STATUSES,
+  type ThirdPartyJwks,
+} from '../../domain/third-party-providers/third-party-providers.ts';
 
-/** Third-party providers for drizzle; db/migrations/0042_open_banking_consents.sql is authoritative. */
+/** Third-party providers for drizzle; the migrations are authoritative. */
 const instant = (name: string) => timestamp(name, { withTimezone: true, mode: 'date' });
+const bytea = customType<{ data: Uint8Array }>({ dataType: () => 'bytea' });
 
 export const thirdPartyProviders = pgTable('third_party_providers', {
   id: uuid('id').$type<ThirdPartyProviderId>().primaryKey(),
@@ -12,8 +17,14 @@ export const thirdPartyProviders = pgTable('third_party_providers', {
   applicationDescription: text('application_description').notNull(),
   applicationWebsite: text('application_website').notNull(),
   redirectUris: text('redirect_uris').array().notNull(),
-  jwks: jsonb('jwks').notNull(),
-  status: text('status', { enum: ['active', 'inactive'] }).notNull(),
+  jwks: jsonb('jwks').$type<ThirdPartyJwks>().notNull(),
+  status: text('status', { enum: THIRD_PARTY_PROVIDER_STATUSES }).notNull(),
   createdAt: instant('created_at').notNull(),
   updatedAt: instant('updated_at').notNull(),
+});
+
+export const thirdPartyAssertions = pgTable('third_party_assertions', {
+  thirdPartyProviderId: uuid('third_party_provider_id').$type<ThirdPartyProviderId>().notNull(),
+  jtiHash: bytea('jti_hash').notNull(),
+  expiresAt: instant('expires_at').notNull(),
 });

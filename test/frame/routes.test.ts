@@ -39,7 +39,7 @@ test('no two routes share method and path, and every write names its roles', () 
 });
 
 /** What only administrators read. */
-const ADMINISTRATION = /^\/(webhook-subscriptions|machine-users|audit-entries)(\/|$)/;
+const ADMINISTRATION = /^\/(webhook-subscriptions|machine-users|third-party-providers|audit-entries)(\/|$)/;
 
 test('every role reads everything but administration, which is for admin alone', () => {
   for (const { contract } of routes.filter(({ contract: { method } }) => method === 'GET')) {

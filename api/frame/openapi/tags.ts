@@ -12,6 +12,7 @@ export const TAGS = {
   'Outgoing transfers': 'Payments to other accounts of the service and to banks, and what may be paid where and when.',
   'Open banking consents':
     'Consents of account holders to third parties, and the keys that sign what third parties get.',
+  'Third-party providers': 'Companies that ask account holders for open banking consents, and their public keys.',
   'Machine users': 'The programs that call this interface, and their public keys.',
   Reconciliation: 'Our ledger compared with the statements of providers, day by day, and where they differ.',
   Audit: 'Who changed what, when, and by which request.',

@@ -7,7 +7,7 @@ import { entityAndField, isJsonNumber, shownText } from './json.ts';
 const PROBLEMS_LIMIT = 100;
 
 // Never echoes the values of these fields; a JWK sent by mistake has its private part in `d`.
-const SECRET_FIELD = /password|secret|private|credential|token|\bjwk\b|\bpem\b/i;
+const SECRET_FIELD = /password|secret|private|credential|token|\bjwks?\b|\bpem\b/i;
 
 export type Checked<Output> = { readonly value: Output; readonly problems: readonly Problem[] };
 

@@ -34,6 +34,8 @@ export const WITHOUT_IDS: Readonly<Record<string, string>> = {
   'GET /audit-entries': 'actors, and ids of any kind: a day is one, too',
   'GET /audit-entries/export': 'as the list',
   'GET /reconciliations': 'days, by provider and currency',
+  'POST /third-party-providers': 'a third-party provider refers to no other resource',
+  'GET /third-party-providers': 'its filter is the status',
   'POST /machine-users': 'a machine user refers to no other resource',
   'GET /machine-users': 'its filters are fields of the machine user itself',
   'POST /webhook-subscriptions': 'a subscription names modules and types',

@@ -1,0 +1,74 @@
+import { DomainError, type Problem } from '../../domain/frame/errors.ts';
+import {
+  redirectUriProblem,
+  type ThirdPartyAlgorithm,
+  type ThirdPartyKey,
+} from '../../domain/third-party-providers/third-party-providers.ts';
+import { readJwk } from '../machine-users/keys.ts';
+import type { JwksSent } from './schemas.ts';
+
+const ENTITY = 'thirdPartyProvider';
+
+interface Sent {
+  readonly redirectUris?: readonly string[] | undefined;
+  readonly jwks?: JwksSent | undefined;
+}
+
+type Read<Registration extends Sent> = Omit<Registration, 'jwks'> & {
+  readonly jwks: Registration['jwks'] extends JwksSent
+    ? { keys: ThirdPartyKey[] }
+    : { keys: ThirdPartyKey[] } | undefined;
+};
+
+/** Refuses addresses and keys that are not safe to use, all at once, and takes of the keys what verifies signatures. */
+export function readRegistration<Registration extends Sent>(
+  registration: Registration,
+  policy: { readonly allowLoopback: boolean },
+): Read<Registration> {
+  const keys = registration.jwks?.keys.map(readKey);
+  const problems = [
+    ...addressProblems(registration.redirectUris ?? [], policy),
+    ...(keys ?? []).flatMap((key, at) => ('problem' in key ? [keyProblem(at, key.kid, key.problem)] : [])),
+    ...repeatedKids(registration.jwks),
+  ];
+  const [first, ...rest] = problems;
+  if (first !== undefined) throw new DomainError([first, ...rest]);
+  const jwks = keys && { keys: keys.flatMap((key) => ('problem' in key ? [] : [key])) };
+  // Absent exactly where it was absent from what was sent.
+  return { ...registration, jwks } as Read<Registration>;
+}
+
+type KeySent = JwksSent['keys'][number];
+
+const ALGORITHMS: Readonly<Record<KeySent['kty'], ThirdPartyAlgorithm>> = { RSA: 'PS256', EC: 'ES256' };
+
+function readKey({ kid, kty, alg, crv, n, e, x, y }: KeySent): ThirdPartyKey | { kid: string; problem: string } {
+  const algorithm = ALGORITHMS[kty];
+  if (alg !== undefined && alg !== algorithm) return { kid, problem: `is not for ${alg}` };
+  const read = readJwk({ kty, crv, n, e, x, y }, algorithm);
+  if ('problem' in read) return { kid, problem: read.problem };
+  return kty === 'RSA' ? { kid, alg: algorithm, kty, n, e } : { kid, alg: algorithm, kty, crv, x, y };
+}
+
+function keyProblem(at: number, kid: string, problem: string): Problem {
+  return invalid(`jwks.keys.${at}`, kid, problem);
+}
+
+function addressProblems(addresses: readonly string[], policy: { readonly allowLoopback: boolean }): Problem[] {
+  return addresses.flatMap((address, at) => {
+    const problem = addresses.indexOf(address) < at ? 'must not be named twice' : redirectUriProblem(address, policy);
+    return problem === null ? [] : [invalid(`redirectUris.${at}`, '', problem)];
+  });
+}
+
+function repeatedKids(jwks: JwksSent | undefined): Problem[] {
+  const kids = (jwks?.keys ?? []).map(({ kid }) => kid);
+  return kids.flatMap((kid, at) =>
+    kids.indexOf(kid) < at ? [invalid(`jwks.keys.${at}.kid`, kid, 'must not be used twice')] : [],
+  );
+}
+
+function invalid(field: string, value: string, problem: string): Problem {
+  const message = `data.${ENTITY}.${field} ${problem}.`;
+  return { code: 'common.validation.field_invalid', message, messageParameters: [ENTITY, field, value] };
+}

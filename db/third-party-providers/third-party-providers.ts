@@ -1,0 +1,111 @@
+import { and } from 'drizzle-orm';
+import { recordNotFound } from '../../domain/frame/errors.ts';
+import type { ThirdPartyProviderId } from '../../domain/frame/ids.ts';
+import type {
+  ThirdPartyProviderStatus,
+  ThirdPartyRegistration,
+} from '../../domain/third-party-providers/third-party-providers.ts';
+import type { Reader, Transaction } from '../driver/client.ts';
+import { listOf, type PageOf, type PageRequest, readPage } from '../driver/queries/lists.ts';
+import { insertRow, lockIn, lookUpIn, updateRow } from '../driver/queries/rows.ts';
+import { auditorOf, type Initiator } from '../frame/audit-entries.ts';
+import { readClock } from '../frame/clock.ts';
+import { equalTo } from '../frame/filters.ts';
+import { newId } from '../frame/ids.ts';
+import { thirdPartyProviders } from './third-party-providers-schema.ts';
+
+const audit = auditorOf('third-party-provider');
+
+export type ThirdPartyProviderRow = typeof thirdPartyProviders.$inferSelect;
+
+export async function createThirdPartyProvider(
+  tx: Transaction,
+  registration: ThirdPartyRegistration,
+  initiator: Initiator,
+): Promise<ThirdPartyProviderRow> {
+  const now = await readClock(tx);
+  const row = await insertRow(tx, thirdPartyProviders, {
+    ...registration,
+    redirectUris: [...registration.redirectUris],
+    id: newId<ThirdPartyProviderId>(),
+    status: 'active',
+    createdAt: now,
+    updatedAt: now,
+  });
+  audit(tx, row.id, { initiator, action: 'created', after: auditedFields(row) });
+  return row;
+}
+
+/** Absent fields stay; addresses and keys are replaced as a whole. */
+export type ThirdPartyProviderChange = {
+  readonly [Name in keyof ThirdPartyRegistration]?: ThirdPartyRegistration[Name] | undefined;
+} & { readonly status?: ThirdPartyProviderStatus | undefined };
+
+const LOCK = lockIn(thirdPartyProviders, 'no key update');
+
+/** What changes, changes at once: every request of a third party reads its row. */
+export async function changeThirdPartyProvider(
+  tx: Transaction,
+  id: ThirdPartyProviderId,
+  change: ThirdPartyProviderChange,
+  initiator: Initiator,
+): Promise<ThirdPartyProviderRow> {
+  const before = await tx.first(LOCK, { id });
+  if (before === null) throw recordNotFound('thirdPartyProvider', 'id', id);
+  const updatedAt = await readClock(tx);
+  const after = await updateRow(tx, thirdPartyProviders, id, {
+    name: change.name ?? before.name,
+    website: change.website ?? before.website,
+    applicationName: change.applicationName ?? before.applicationName,
+    applicationDescription: change.applicationDescription ?? before.applicationDescription,
+    applicationWebsite: change.applicationWebsite ?? before.applicationWebsite,
+    redirectUris: [...(change.redirectUris ?? before.redirectUris)],
+    jwks: change.jwks ?? before.jwks,
+    status: change.status ?? before.status,
+    updatedAt,
+  });
+  audit(tx, id, {
+    initiator,
+    action: 'changed',
+    before: auditedFields(before),
+    after: auditedFields(after),
+    concealed: { before: furtherFields(before), after: furtherFields(after) },
+  });
+  return after;
+}
+
+/** An address may hold a secret of its owner. */
+function auditedFields({ name, status, jwks }: ThirdPartyProviderRow) {
+  return { name, status, kids: jwks.keys.map(({ kid }) => kid) };
+}
+
+function furtherFields(row: ThirdPartyProviderRow) {
+  const { website, applicationName, applicationDescription, applicationWebsite, redirectUris, jwks } = row;
+  return { website, applicationName, applicationDescription, applicationWebsite, redirectUris, keys: jwks.keys };
+}
+
+const LOOK_UP = lookUpIn(thirdPartyProviders);
+
+export function findThirdPartyProvider(
+  reader: Reader,
+  id: ThirdPartyProviderId,
+): Promise<ThirdPartyProviderRow | null> {
+  return reader.find(LOOK_UP, id);
+}
+
+interface Filter {
+  readonly status: ThirdPartyProviderStatus | undefined;
+}
+
+const LIST = listOf<Filter, typeof thirdPartyProviders>(thirdPartyProviders, (given) =>
+  and(...equalTo([[thirdPartyProviders.status, given.status]])),
+);
+
+/** One page of third-party providers, and the total. */
+export function listThirdPartyProviders(
+  reader: Reader,
+  filter: Filter,
+  page: PageRequest,
+): Promise<PageOf<ThirdPartyProviderRow>> {
+  return readPage(reader, LIST(filter), filter, page);
+}
