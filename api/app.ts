@@ -3,15 +3,15 @@ import { findMachineUserKeys } from '../db/machine-users/machine-users.ts';
 import { type Application, createApplication } from './frame/application.ts';
 import { createAuthenticator } from './frame/requests/authentication.ts';
 import { createRateLimiter } from './frame/requests/rate-limit.ts';
-import type { OpenRoute, Route } from './frame/route.ts';
 import type { Services } from './frame/services.ts';
+import type { AnyRoute } from './frame/third-party-route.ts';
 import { ROUTES } from './routes.ts';
 import { systemRoutes } from './system.ts';
 
 export const VERSION = '0.1.0';
 
 /** The API: authentication, rate limit, and every route. `extraRoutes` are for tests of the frame. */
-export function createApi(services: Services, extraRoutes: readonly (Route | OpenRoute)[] = []): Application {
+export function createApi(services: Services, extraRoutes: readonly AnyRoute[] = []): Application {
   const { configuration, database, now } = services;
   const authenticate = createAuthenticator({
     audience: requiredAudience(configuration),

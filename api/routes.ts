@@ -13,7 +13,7 @@ import { clientChangeRoutes } from './clients/changes.ts';
 import { clientRelationRoutes } from './clients/relations.ts';
 import { clientRoutes } from './clients/routes.ts';
 import { complianceCheckRoutes } from './compliance/routes.ts';
-import type { OpenRoute, Route } from './frame/route.ts';
+import type { AnyRoute } from './frame/third-party-route.ts';
 import { provisionedAccountCreditRoutes } from './incoming-transfers/provisioned-account-credits.ts';
 import { incomingTransferRoutes } from './incoming-transfers/routes.ts';
 import { reconciliationRoutes } from './ledger/routes.ts';
@@ -34,7 +34,7 @@ import { eventRoutes } from './webhooks/events.ts';
 import { webhookSubscriptionRoutes } from './webhooks/routes.ts';
 
 /** Every route of the service, in the order of the interface specification. One line per resource file. */
-export const ROUTES: readonly (Route | OpenRoute)[] = [
+export const ROUTES: readonly AnyRoute[] = [
   ...clientRoutes,
   ...clientChangeRoutes,
   ...clientRelationRoutes,

@@ -10,8 +10,9 @@ import {
   scalarScript,
 } from './frame/openapi/docs-page.ts';
 import { type OpenApiDocument, openApiDocument } from './frame/openapi/openapi.ts';
-import { type OpenRoute, openRoute, type Route } from './frame/route.ts';
+import { type OpenRoute, openRoute } from './frame/route.ts';
 import type { Services } from './frame/services.ts';
+import type { AnyRoute } from './frame/third-party-route.ts';
 import { within } from './frame/within.ts';
 import { WEBHOOKS } from './webhooks/event-contracts.ts';
 
@@ -55,7 +56,7 @@ const ready = openRoute(
 );
 
 /** Health and the documents about the interface: open without a token, outside the envelope. */
-export function systemRoutes(routes: readonly (Route | OpenRoute)[], version: string): readonly OpenRoute[] {
+export function systemRoutes(routes: readonly AnyRoute[], version: string): readonly OpenRoute[] {
   const openapi = openRoute(
     {
       method: 'GET',
@@ -73,7 +74,7 @@ export function systemRoutes(routes: readonly (Route | OpenRoute)[], version: st
 }
 
 /** The document about the whole interface. */
-export function documentOf(routes: readonly (Route | OpenRoute)[], version: string): OpenApiDocument {
+export function documentOf(routes: readonly AnyRoute[], version: string): OpenApiDocument {
   return openApiDocument([...routes, ...systemRoutes(routes, version)], version, WEBHOOKS);
 }
 

@@ -4,15 +4,15 @@ import { HttpRefusal } from './errors.ts';
 import { type Gate, handleRoute, servicesOf } from './handle.ts';
 import { readOpenBody } from './requests/body.ts';
 import { type FrameRequest, type FrameResponse, requestIdOf, respond, type StreamedResponse } from './respond.ts';
-import type { OpenRoute, Route } from './route.ts';
 import type { Services } from './services.ts';
+import type { AnyRoute } from './third-party-route.ts';
 
 type HonoContext = Context<{ Bindings: HttpBindings }>;
 
 export type Application = Hono<{ Bindings: HttpBindings }>;
 
 /** Serves the routes over HTTP. Anything else gets 404 or 405 in the common error format. */
-export function createApplication(routes: readonly (Route | OpenRoute)[], services: Services, gate: Gate): Application {
+export function createApplication(routes: readonly AnyRoute[], services: Services, gate: Gate): Application {
   const application: Application = new Hono<{ Bindings: HttpBindings }>({ getPath: (request) => pathOf(request.url) });
   for (const [path, ofPath] of routesByPath(routes)) {
     for (const route of ofPath) {
@@ -39,12 +39,12 @@ export function createApplication(routes: readonly (Route | OpenRoute)[], servic
 }
 
 async function answer(
-  route: Route | OpenRoute,
+  route: AnyRoute,
   request: FrameRequest,
   services: Services,
   gate: Gate,
 ): Promise<FrameResponse | StreamedResponse> {
-  if (route.kind === 'route') return handleRoute(route, request, services, gate);
+  if (route.kind !== 'open') return handleRoute(route, request, services, gate);
   const { body } = route.contract;
   const { incoming } = request;
   return route.handler({
@@ -70,8 +70,8 @@ function honoPath(path: string): string {
 }
 
 /** Sorted, which puts a fixed segment before a parameter: `/outgoing-transfers/batch` is no `/outgoing-transfers/{id}`. */
-function routesByPath(routes: readonly (Route | OpenRoute)[]): [path: string, routes: (Route | OpenRoute)[]][] {
-  const byPath = new Map<string, (Route | OpenRoute)[]>();
+function routesByPath(routes: readonly AnyRoute[]): [path: string, routes: AnyRoute[]][] {
+  const byPath = new Map<string, AnyRoute[]>();
   for (const route of routes) {
     const { path } = route.contract;
     byPath.set(path, [...(byPath.get(path) ?? []), route]);

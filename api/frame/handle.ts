@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { findIdempotencyKey } from '../../db/frame/idempotency-keys.ts';
 import type { Keyring } from '../../db/frame/keyring.ts';
 import { refusal } from '../../domain/frame/errors.ts';
+import type { MachineUserId, ThirdPartyProviderId } from '../../domain/frame/ids.ts';
 import { ROLES } from '../../domain/machine-users/roles.ts';
 import { renderAnswer } from './envelope.ts';
 import type { StreamedFile } from './files/files.ts';
@@ -11,9 +12,11 @@ import { idempotencyClaim, readIdempotencyKey, replay, writeIdempotently } from 
 import { largeBodies } from './requests/large-bodies.ts';
 import type { CountRequest } from './requests/rate-limit.ts';
 import { type ParsedBody, type ParsedQuery, parseBody, parseParams, parseQuery } from './requests/request.ts';
+import { grantOf, requireScope, thirdPartyOf } from './requests/third-parties.ts';
 import type { FrameRequest, FrameResponse, StreamedResponse } from './respond.ts';
-import type { Caller, IdempotencyClaim, Outcome, RenderedAnswer, Route, RouteContext } from './route.ts';
+import type { IdempotencyClaim, Outcome, RenderedAnswer, Route, RouteContext, UntypedHandler } from './route.ts';
 import type { Services } from './services.ts';
+import type { GrantContext, ThirdPartyContext, ThirdPartyRoute } from './third-party-route.ts';
 
 /** The steps common to every route of the interface. */
 export interface Gate {
@@ -21,18 +24,49 @@ export interface Gate {
   readonly countRequest: CountRequest;
 }
 
+/** Who calls: `own` is what only routes of this kind know of it. */
+interface Admitted {
+  readonly callerId: MachineUserId | ThirdPartyProviderId;
+  /** Where the caller's Idempotency-Keys are its own. */
+  readonly keySpace: IdempotencyClaim['machineUserId'];
+  readonly own: Pick<RouteContext, 'caller'> | Pick<ThirdPartyContext, 'thirdParty'> | Pick<GrantContext, 'grant'>;
+}
+
+async function admit(
+  route: Route | ThirdPartyRoute,
+  request: FrameRequest,
+  given: Services,
+  { authenticate }: Gate,
+): Promise<Admitted> {
+  const authorization = request.header('authorization');
+  if (route.kind === 'route') {
+    const caller = await authenticate(authorization);
+    request.callerId = caller.id;
+    requireRole(caller, route.contract.roles ?? ROLES);
+    return { callerId: caller.id, keySpace: caller.id, own: { caller } };
+  }
+  const services = servicesOf(given, request.incoming);
+  if (route.scope === null) {
+    const thirdParty = await thirdPartyOf(services, authorization);
+    request.callerId = thirdParty.id;
+    return { callerId: thirdParty.id, keySpace: thirdParty.id, own: { thirdParty } };
+  }
+  const grant = await grantOf(services, authorization);
+  request.callerId = grant.thirdPartyProviderId;
+  requireScope(grant, route.scope);
+  return { callerId: grant.thirdPartyProviderId, keySpace: grant.id, own: { grant } };
+}
+
 /** Handles one request in a fixed order: authentication, authorization, rate limit, validation, handler. */
 export async function handleRoute(
-  route: Route,
+  route: Route | ThirdPartyRoute,
   request: FrameRequest,
   given: Services,
   gate: Gate,
 ): Promise<FrameResponse | StreamedResponse> {
   const { contract } = route;
-  const caller = await gate.authenticate(request.header('authorization'));
-  request.callerId = caller.id;
-  requireRole(caller, contract.roles ?? ROLES);
-  gate.countRequest(caller.id);
+  const admitted = await admit(route, request, given, gate);
+  gate.countRequest(admitted.callerId);
   const isWrite = contract.method === 'POST' || contract.method === 'PATCH';
   if (isWrite) requireJson(request.incoming);
   const key = contract.method === 'POST' ? readIdempotencyKey(request.header) : null;
@@ -45,12 +79,12 @@ export async function handleRoute(
   const bytes = isWrite ? await readBody(request.incoming, limit) : null;
   const reads = contract.paged === true || contract.files !== undefined ? 'lists' : undefined;
   const services = servicesOf(given, request.incoming, reads);
-  const handle = () => handleBody(route, request, services, { caller, key, params, query, bytes });
+  const handle = () => handleBody(route, request, services, { admitted, key, params, query, bytes });
   return bodyLimit && bytes ? largeBodies.inTurn(bytes.length, handle) : handle();
 }
 
 interface Received {
-  readonly caller: Caller;
+  readonly admitted: Admitted;
   readonly key: string | null;
   readonly params: Record<string, unknown>;
   readonly query: ParsedQuery;
@@ -58,27 +92,27 @@ interface Received {
 }
 
 async function handleBody(
-  route: Route,
+  route: Route | ThirdPartyRoute,
   request: FrameRequest,
   services: Services,
-  { caller, key, params, query, bytes }: Received,
+  { admitted, key, params, query, bytes }: Received,
 ): Promise<FrameResponse | StreamedResponse> {
   const { contract } = route;
   const body = bytes === null ? null : parseBody(contract, decodeBody(bytes));
   const idempotency =
     key === null || bytes === null
       ? null
-      : idempotencyClaim(caller.id, { method: contract.method, path: request.path, body: bytes }, key);
+      : idempotencyClaim(admitted.keySpace, { method: contract.method, path: request.path, body: bytes }, key);
 
   if (contract.files !== undefined) requireChunks(request.incoming);
   const keyring = contract.confidential === true ? services.keyring : null;
   const render = (answer: Outcome<unknown>): RenderedAnswer =>
     'rendered' in answer ? answer : renderAnswer(contract, answer, { body, query });
-  const context: RouteContext = {
+  const context: Parameters<UntypedHandler>[0] = {
     services,
-    caller,
+    ...admitted.own,
     requestId: request.requestId,
-    initiator: { actor: caller.id, requestId: request.requestId },
+    initiator: { actor: admitted.callerId, requestId: request.requestId },
     params,
     query: query.query,
     body: bodyOf(body),
@@ -136,7 +170,7 @@ async function findStoredAnswer(
 const DEPRECATION_LINK = '</docs>; rel="deprecation"; type="text/html"';
 
 function headersOf(
-  route: Route,
+  route: Route | ThirdPartyRoute,
   answer: RenderedAnswer,
   idempotency: IdempotencyClaim | null,
   include: ReadonlySet<string>,

@@ -2,7 +2,7 @@ import type * as v from 'valibot';
 import type { Transaction } from '../../db/driver/client.ts';
 import type { Initiator } from '../../db/frame/audit-entries.ts';
 import type { ErrorCode } from '../../domain/frame/errors.ts';
-import type { MachineUserId } from '../../domain/frame/ids.ts';
+import type { ConsentId, MachineUserId, ThirdPartyProviderId } from '../../domain/frame/ids.ts';
 import type { Role } from '../../domain/machine-users/roles.ts';
 import type { StreamedFile } from './files/files.ts';
 import type { Tag } from './openapi/tags.ts';
@@ -187,7 +187,8 @@ export interface Caller {
 
 /** The caller's Idempotency-Key; `requestHash` is the SHA-256 of the body as sent. */
 export interface IdempotencyClaim {
-  readonly machineUserId: MachineUserId;
+  /** In whose space the key is: a third party's, or its consent's. */
+  readonly machineUserId: MachineUserId | ThirdPartyProviderId | ConsentId;
   readonly method: string;
   readonly path: string;
   readonly key: string;
@@ -243,7 +244,7 @@ export interface RouteContext<
   render(answer: Answer<Shown<Data>>): RenderedAnswer;
 }
 
-export type UntypedHandler = (context: RouteContext) => Promise<Outcome<unknown> | StreamedFile>;
+export type UntypedHandler = (context: Omit<RouteContext, 'caller'>) => Promise<Outcome<unknown> | StreamedFile>;
 
 export interface Route {
   readonly kind: 'route';

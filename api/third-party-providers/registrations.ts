@@ -1,9 +1,5 @@
 import { DomainError, type Problem } from '../../domain/frame/errors.ts';
-import {
-  redirectUriProblem,
-  type ThirdPartyAlgorithm,
-  type ThirdPartyKey,
-} from '../../domain/third-party-providers/third-party-providers.ts';
+import { redirectUriProblem, type ThirdPartyKey } from '../../domain/third-party-providers/third-party-providers.ts';
 import { readJwk } from '../machine-users/keys.ts';
 import type { JwksSent } from './schemas.ts';
 
@@ -40,14 +36,15 @@ export function readRegistration<Registration extends Sent>(
 
 type KeySent = JwksSent['keys'][number];
 
-const ALGORITHMS: Readonly<Record<KeySent['kty'], ThirdPartyAlgorithm>> = { RSA: 'PS256', EC: 'ES256' };
-
-function readKey({ kid, kty, alg, crv, n, e, x, y }: KeySent): ThirdPartyKey | { kid: string; problem: string } {
-  const algorithm = ALGORITHMS[kty];
+function readKey({ kid, alg, ...parts }: KeySent): ThirdPartyKey | { readonly kid: string; readonly problem: string } {
+  const algorithm = parts.kty === 'RSA' ? 'PS256' : 'ES256';
   if (alg !== undefined && alg !== algorithm) return { kid, problem: `is not for ${alg}` };
-  const read = readJwk({ kty, crv, n, e, x, y }, algorithm);
+  const read = readJwk(parts, algorithm);
   if ('problem' in read) return { kid, problem: read.problem };
-  return kty === 'RSA' ? { kid, alg: algorithm, kty, n, e } : { kid, alg: algorithm, kty, crv, x, y };
+  const { n = '', e = '', x = '', y = '' } = read.publicKey;
+  return algorithm === 'PS256'
+    ? { kid, alg: algorithm, kty: 'RSA', n, e }
+    : { kid, alg: algorithm, kty: 'EC', crv: 'P-256', x, y };
 }
 
 function keyProblem(at: number, kid: string, problem: string): Problem {

@@ -41,6 +41,7 @@ export const CONSENT_EVENT_TYPES = [
 export type ConsentEventType = (typeof CONSENT_EVENT_TYPES)[number];
 
 export const CONSENT_SCOPES = ['accounts', 'payments'] as const;
+export type ConsentScope = (typeof CONSENT_SCOPES)[number];
 export const PAYMENT_SCOPES = ['domestic', 'international'] as const;
 export const PAYMENT_TYPES = ['standard', 'scheduled'] as const;
 

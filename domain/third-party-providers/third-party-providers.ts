@@ -7,16 +7,10 @@ export const THIRD_PARTY_ALGORITHMS = ['PS256', 'ES256'] as const;
 export type ThirdPartyAlgorithm = (typeof THIRD_PARTY_ALGORITHMS)[number];
 
 /** A registered public key, as it is stored and shown. */
-export interface ThirdPartyKey {
-  readonly kid: string;
-  readonly alg: ThirdPartyAlgorithm;
-  readonly kty: 'RSA' | 'EC';
-  readonly n?: string | undefined;
-  readonly e?: string | undefined;
-  readonly crv?: 'P-256' | undefined;
-  readonly x?: string | undefined;
-  readonly y?: string | undefined;
-}
+export type ThirdPartyKey = { readonly kid: string } & (
+  | { readonly alg: 'PS256'; readonly kty: 'RSA'; readonly n: string; readonly e: string }
+  | { readonly alg: 'ES256'; readonly kty: 'EC'; readonly crv: 'P-256'; readonly x: string; readonly y: string }
+);
 
 export interface ThirdPartyJwks {
   readonly keys: readonly ThirdPartyKey[];

@@ -151,7 +151,6 @@ const MESSAGES: Readonly<Record<ErrorCode, string>> = {
   'client.close.not_empty': 'The client has an open account.',
   'user.authentication.failed': 'No active user has this e-mail address and this password.',
   'user.password.not_set': 'The user has no password: an invitation sets the first one.',
-  'user.status.not_active': 'The user is not active.',
   'transfer.client.mismatch': 'The beneficiary belongs to another client.',
   'transfer.scheme.unavailable': 'The scheme is not offered for this account.',
   'transfer.amount.limit_exceeded': 'The amount is above what the scheme carries.',

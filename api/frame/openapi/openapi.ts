@@ -4,6 +4,7 @@ import { ROLES } from '../../../domain/machine-users/roles.ts';
 import { PAGE_NUMBER_MAX, PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX } from '../requests/request.ts';
 import type { Contract, Entries, OpenBody, OpenRoute, Route } from '../route.ts';
 import { TEXT_PATTERN } from '../schemas/schemas.ts';
+import type { AnyRoute, ThirdPartyRoute } from '../third-party-route.ts';
 import { jsonSchemaOf, pascalCase, requestBodyOf, responseSchema } from './bodies.ts';
 import { Components } from './components.ts';
 import { addErrorSchemas, errorResponses } from './errors.ts';
@@ -58,11 +59,11 @@ export interface OpenApiDocument {
 
 /** Builds the OpenAPI 3.1 document from the schemas that validate the routes' requests, and those of the webhooks sent. */
 export function openApiDocument(
-  served: readonly (Route | OpenRoute)[],
+  served: readonly AnyRoute[],
   version: string,
   sent: readonly WebhookContract[] = [],
 ): OpenApiDocument {
-  const routes = served.filter((route) => route.kind === 'route' || route.contract.undocumented !== true);
+  const routes = served.filter((route) => route.kind !== 'open' || route.contract.undocumented !== true);
   const components = new Components();
   components.add('schemas', 'Text', {
     type: 'string',
@@ -79,7 +80,7 @@ export function openApiDocument(
   addErrorSchemas(components);
   const paths: Record<string, Record<string, Operation>> = {};
   for (const route of routes) {
-    const operation = route.kind === 'route' ? operationOf(route, components) : openOperationOf(route, components);
+    const operation = route.kind === 'open' ? openOperationOf(route, components) : operationOf(route, components);
     paths[route.contract.path] = { ...paths[route.contract.path], [route.contract.method.toLowerCase()]: operation };
   }
   const webhooks = webhooksOf(sent, components);
@@ -94,7 +95,7 @@ export function openApiDocument(
     paths,
     webhooks,
     components: {
-      securitySchemes: { machineUser: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } },
+      securitySchemes: { ...SECURITY_SCHEMES, machineUser: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } },
       ...components.toObject(),
     },
   };
@@ -108,7 +109,29 @@ for programs, and \`errors\` has the other problems.
 The token is a JWT that a machine user signs with its own private key. An operation is for every role of machine users
 unless it names its roles. A POST repeated with the same \`Idempotency-Key\` has one effect and one answer.`;
 
-function operationOf({ contract }: Route, components: Components): Operation {
+/** How third-party providers come in. */
+const SECURITY_SCHEMES = {
+  thirdParty: {
+    type: 'http',
+    scheme: 'bearer',
+    bearerFormat: 'JWT',
+    description:
+      'A JWT that the third-party provider signs with a registered key (PS256 or ES256, `kid`): `iss` = `sub` = its id, `aud` the audience of this service, `iat`, `exp` at most 5 minutes later, and a `jti` that is used once.',
+  },
+  accessToken: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'The access token that the token endpoint gives for the code of a consent.',
+  },
+} as const;
+
+function securityOf(route: Route | ThirdPartyRoute): Pick<Operation, 'security'> {
+  if (route.kind === 'route') return {};
+  return { security: [route.scope === null ? { thirdParty: [] } : { accessToken: [] }] };
+}
+
+function operationOf(route: Route | ThirdPartyRoute, components: Components): Operation {
+  const { contract } = route;
   const status = String(contract.status ?? (contract.method === 'POST' ? 201 : 200));
   const success = successOf(contract, components);
   const isEither = status === '201';
@@ -119,6 +142,7 @@ function operationOf({ contract }: Route, components: Components): Operation {
     summary: contract.summary,
     ...descriptionOf(contract),
     ...(contract.deprecated === undefined ? {} : { deprecated: true }),
+    ...securityOf(route),
     parameters: parametersOf(contract, components),
     ...(contract.workflows === undefined
       ? {}

@@ -9,7 +9,6 @@ import {
 } from '../../../db/frame/idempotency-keys.ts';
 import type { Keyring } from '../../../db/frame/keyring.ts';
 import { refusal } from '../../../domain/frame/errors.ts';
-import type { MachineUserId } from '../../../domain/frame/ids.ts';
 import type { ClaimedKey } from '../../../domain/ledger/changes.ts';
 import type { IdempotencyClaim, RenderedAnswer } from '../route.ts';
 
@@ -40,7 +39,7 @@ export function readIdempotencyKey(header: (name: string) => string | undefined)
 }
 
 export function idempotencyClaim(
-  machineUserId: MachineUserId,
+  machineUserId: IdempotencyClaim['machineUserId'],
   request: { readonly method: string; readonly path: string; readonly body: Buffer },
   key: string,
 ): IdempotencyClaim {

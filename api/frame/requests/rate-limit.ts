@@ -1,23 +1,23 @@
-import type { MachineUserId } from '../../../domain/frame/ids.ts';
 import { HttpRefusal } from '../errors.ts';
 
-export type CountRequest = (machineUserId: MachineUserId) => void;
+/** Of a machine user, or of a third party. */
+export type CountRequest = (callerId: string) => void;
 
 /**
- * Limits requests per machine user and process by a token bucket of one second's requests; null = no limit (default).
+ * Limits requests per caller and process by a token bucket of one second's requests; null = no limit (default).
  */
 export function createRateLimiter(requestsPerSecond: number | null, now: () => Date): CountRequest {
   if (requestsPerSecond === null) return () => {};
   const perSecond = requestsPerSecond;
   const burst = Math.max(1, Math.ceil(requestsPerSecond));
-  const buckets = new Map<MachineUserId, { tokens: number; filledAtMs: number }>();
-  return (machineUserId) => {
+  const buckets = new Map<string, { tokens: number; filledAtMs: number }>();
+  return (callerId) => {
     const nowMs = now().getTime();
-    const bucket = buckets.get(machineUserId) ?? { tokens: burst, filledAtMs: nowMs };
+    const bucket = buckets.get(callerId) ?? { tokens: burst, filledAtMs: nowMs };
     const elapsedMs = Math.max(0, nowMs - bucket.filledAtMs);
     bucket.tokens = Math.min(burst, bucket.tokens + (elapsedMs / 1000) * perSecond);
     bucket.filledAtMs = nowMs;
-    buckets.set(machineUserId, bucket);
+    buckets.set(callerId, bucket);
     if (bucket.tokens < 1) throw limited(Math.ceil((1 - bucket.tokens) / perSecond));
     bucket.tokens -= 1;
   };

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { asId } from '../../domain/frame/ids.ts';
-import { HttpRefusal } from './errors.ts';
-import { createTokenKeys, type RegisteredKey } from './requests/token-keys.ts';
+import { asId } from '../../../domain/frame/ids.ts';
+import { HttpRefusal } from '../errors.ts';
+import { createTokenKeys, type RegisteredKey } from './token-keys.ts';
 
 const KEY: RegisteredKey = {
   machineUserId: asId('0197b2a4-7b00-7f11-9d3e-2f4a6c8e0b13'),

@@ -1,0 +1,138 @@
+import { createHash } from 'node:crypto';
+import { decodeJwt, decodeProtectedHeader, importJWK, jwtVerify } from 'jose';
+import { requiredAudience } from '../../../config/configuration.ts';
+import type { ConsentRow } from '../../../db/open-banking/consents.ts';
+import { findGrant } from '../../../db/open-banking/grants.ts';
+import { useAssertion } from '../../../db/third-party-providers/assertions.ts';
+import {
+  findThirdPartyProvider,
+  type ThirdPartyProviderRow,
+} from '../../../db/third-party-providers/third-party-providers.ts';
+import { refusal } from '../../../domain/frame/errors.ts';
+import { asId, isUuid, type ThirdPartyProviderId } from '../../../domain/frame/ids.ts';
+import type { ConsentScope } from '../../../domain/open-banking/consents.ts';
+import {
+  ASSERTION_LIFETIME_MAX_SECONDS,
+  THIRD_PARTY_ALGORITHMS,
+} from '../../../domain/third-party-providers/third-party-providers.ts';
+import type { Services } from '../services.ts';
+
+const CLOCK_TOLERANCE_SECONDS = 30;
+
+/** A PS256 token with a 4096-bit key has about 1,100 characters. */
+const TOKEN_LENGTH_MAX = 4_096;
+const TOKEN = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/;
+const JTI_LENGTH_MAX = 255;
+
+/** No header may name a key of its own, or an extension. */
+const HEADER_ALLOWED: ReadonlySet<string> = new Set(['alg', 'kid', 'typ']);
+
+/** 32 random bytes in base64url. */
+const ACCESS_TOKEN = /^Bearer ([A-Za-z0-9_-]{43})$/i;
+
+type Needed = Pick<Services, 'database' | 'now'>;
+
+/** The active third party that signed the bearer itself, for this service's audience. */
+export async function thirdPartyOf(
+  services: Needed & Pick<Services, 'configuration'>,
+  authorization = '',
+): Promise<ThirdPartyProviderRow> {
+  const [, token = ''] = /^Bearer (\S+)$/i.exec(authorization) ?? [];
+  const thirdParty = await verifyAssertion(services, token, [requiredAudience(services.configuration)]);
+  if (thirdParty === null) throw unauthenticated('A valid bearer token that an active third-party provider has signed');
+  return thirdParty;
+}
+
+/**
+ * The active third party that signed a token, which is thereby used up: nobody can send it again. Null for any other token. Every
+ * use reads the third party's row, so that a key, or a third party, stops at once.
+ */
+export async function verifyAssertion(
+  { database, now }: Needed,
+  token: string,
+  audiences: readonly string[],
+): Promise<ThirdPartyProviderRow | null> {
+  const claimed = readUnverified(token);
+  if (claimed === null) return null;
+  const thirdParty = await findThirdPartyProvider(database.reader, claimed.id);
+  if (thirdParty?.status !== 'active') return null;
+  const verified = await verify(token, claimed, thirdParty, { audiences, now: now() });
+  if (verified === null) return null;
+  const used = { thirdPartyProviderId: thirdParty.id, ...verified };
+  return (await database.transaction((tx) => useAssertion(tx, used))) ? thirdParty : null;
+}
+
+interface Claimed {
+  readonly id: ThirdPartyProviderId;
+  readonly kid: string;
+  readonly algorithm: string;
+}
+
+function readUnverified(token: string): Claimed | null {
+  if (token.length > TOKEN_LENGTH_MAX || !TOKEN.test(token)) return null;
+  try {
+    const header = decodeProtectedHeader(token);
+    const { iss = '' } = decodeJwt(token);
+    const algorithm = THIRD_PARTY_ALGORITHMS.find((one) => one === header.alg);
+    const isKnown = Object.keys(header).every((name) => HEADER_ALLOWED.has(name));
+    if (!isKnown || algorithm === undefined || header.kid === undefined || !isUuid(iss)) return null;
+    return { id: asId<ThirdPartyProviderId>(iss), kid: header.kid, algorithm };
+  } catch {
+    return null;
+  }
+}
+
+/** What its use records, if signature and claims are right. */
+async function verify(
+  token: string,
+  { id, kid, algorithm }: Claimed,
+  { jwks }: ThirdPartyProviderRow,
+  { audiences, now }: { readonly audiences: readonly string[]; readonly now: Date },
+): Promise<{ readonly jtiHash: Buffer; readonly expiresAt: Date } | null> {
+  const key = jwks.keys.find((one) => one.kid === kid);
+  if (key?.alg !== algorithm) return null;
+  try {
+    const { payload } = await jwtVerify(token, await importJWK({ ...key }, key.alg), {
+      algorithms: [key.alg],
+      issuer: id,
+      subject: id,
+      requiredClaims: ['iss', 'sub', 'aud', 'iat', 'exp', 'jti'],
+      clockTolerance: CLOCK_TOLERANCE_SECONDS,
+      currentDate: now,
+    });
+    const { aud, iat = 0, exp = 0, jti = '' } = payload;
+    if (typeof aud !== 'string' || !audiences.includes(aud)) return null;
+    if (iat > now.getTime() / 1000 + CLOCK_TOLERANCE_SECONDS) return null;
+    if (exp <= iat || exp - iat > ASSERTION_LIFETIME_MAX_SECONDS) return null;
+    if (jti.length === 0 || jti.length > JTI_LENGTH_MAX) return null;
+    const jtiHash = createHash('sha256').update(jti).digest();
+    return { jtiHash, expiresAt: new Date((exp + CLOCK_TOLERANCE_SECONDS) * 1000) };
+  } catch {
+    return null;
+  }
+}
+
+/** The consent that an access token stands for, of an active third party. */
+export async function grantOf({ database }: Pick<Services, 'database'>, authorization = ''): Promise<ConsentRow> {
+  const [, token] = ACCESS_TOKEN.exec(authorization) ?? [];
+  const grant = token === undefined ? null : await findGrant(database.reader, hashOf(token));
+  const thirdParty = grant && (await findThirdPartyProvider(database.reader, grant.thirdPartyProviderId));
+  if (grant === null || thirdParty?.status !== 'active') throw unauthenticated('A valid access token');
+  return grant;
+}
+
+/** Refuses the token of a consent to something else (RFC 6750, insufficient_scope). */
+export function requireScope(grant: ConsentRow, scope: ConsentScope): void {
+  if (grant.scope === scope) return;
+  const message = `This needs the access token of a consent to ${scope}.`;
+  throw refusal('common.security.access_denied', ['consent', 'scope', grant.scope], message);
+}
+
+/** Codes and access tokens are kept as this. */
+export function hashOf(secret: string): Buffer {
+  return createHash('sha256').update(secret).digest();
+}
+
+function unauthenticated(what: string) {
+  return refusal('common.security.unauthenticated', ['header', 'Authorization', ''], `${what} is required.`);
+}
