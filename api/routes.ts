@@ -18,8 +18,12 @@ import { provisionedAccountCreditRoutes } from './incoming-transfers/provisioned
 import { incomingTransferRoutes } from './incoming-transfers/routes.ts';
 import { reconciliationRoutes } from './ledger/routes.ts';
 import { machineUserRoutes } from './machine-users/routes.ts';
+import { accountAccessRoutes } from './open-banking/accounts.ts';
 import { consentRoutes } from './open-banking/consents.ts';
 import { keySetRoutes } from './open-banking/key-sets.ts';
+import { paymentRoutes } from './open-banking/payments.ts';
+import { consentRequestRoutes } from './open-banking/requests.ts';
+import { tokenRoutes } from './open-banking/token.ts';
 import { outgoingTransferReferenceRoutes } from './outgoing-transfers/references.ts';
 import { outgoingTransferRoutes } from './outgoing-transfers/routes.ts';
 import { providerCallbackRoutes } from './providers/callbacks.ts';
@@ -60,6 +64,10 @@ export const ROUTES: readonly AnyRoute[] = [
   ...complianceCheckRoutes,
   ...reconciliationRoutes,
   ...consentRoutes,
+  ...consentRequestRoutes,
+  ...tokenRoutes,
+  ...accountAccessRoutes,
+  ...paymentRoutes,
   ...keySetRoutes,
   ...thirdPartyProviderRoutes,
   ...machineUserRoutes,

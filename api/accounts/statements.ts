@@ -31,7 +31,7 @@ import { dateTimeMsShown } from './schemas.ts';
 const NARRATIVE_LENGTH_MAX = 2 * DESCRIPTION_LENGTH_MAX;
 const TRANSACTION_NUMBER = /^\d{8}-[0-9A-Z]{6}$/;
 
-const statementEntryShown = named(
+export const statementEntryShown = named(
   'AccountStatement',
   fields({
     accountId: uuid<AccountId>(),
@@ -48,7 +48,7 @@ const statementEntryShown = named(
 );
 
 /** `data.accountStatements` of specification 2.5. */
-function presentStatementEntry(entry: StatementEntry) {
+export function presentStatementEntry(entry: StatementEntry) {
   const { currency } = entry;
   return {
     accountId: entry.accountId,
@@ -63,6 +63,19 @@ function presentStatementEntry(entry: StatementEntry) {
     balance: amountNumber(entry.balanceMinor, currency),
   };
 }
+
+export const STATEMENT_ENTRY_EXAMPLE = {
+  accountId: '019a9f3c-6b1d-7a02-8a55-0c1a1e5b9f20',
+  transactionNumber: '20261121-M4K7QZ',
+  entryDateTime: '2026-11-21T09:30:12.417',
+  direction: 'credit',
+  amount: 250.5,
+  transactionType: 'incoming-transfer',
+  entryType: 'principal',
+  balance: 250.5,
+  currency: 'GBP',
+  narrative: 'Invoice 17',
+};
 
 const getAccountStatements = route(
   {
@@ -84,20 +97,7 @@ const getAccountStatements = route(
     errors: ['common.coding.internal.record_not_found'],
     examples: {
       response: {
-        accountStatements: [
-          {
-            accountId: '019a9f3c-6b1d-7a02-8a55-0c1a1e5b9f20',
-            transactionNumber: '20261121-M4K7QZ',
-            entryDateTime: '2026-11-21T09:30:12.417',
-            direction: 'credit',
-            amount: 250.5,
-            transactionType: 'incoming-transfer',
-            entryType: 'principal',
-            balance: 250.5,
-            currency: 'GBP',
-            narrative: 'Invoice 17',
-          },
-        ],
+        accountStatements: [STATEMENT_ENTRY_EXAMPLE],
       },
     },
   },

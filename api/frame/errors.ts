@@ -39,6 +39,7 @@ export const ERROR_STATUS: Readonly<Record<ErrorCode, number>> = {
   'beneficiary.bank_account.update_not_allowed': 400,
   'compliance.external.not_enabled': 403,
   'consent.status.invalid': 409,
+  'consent.content.mismatch': 422,
   'consent.country.not_supported': 422,
   'consent.accounts.limit_exceeded': 422,
   'user.status.not_active': 422,

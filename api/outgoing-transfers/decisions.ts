@@ -1,7 +1,13 @@
 import { newId } from '../../db/frame/ids.ts';
 import { type DrawNumber, drawTransactionNumber } from '../../db/ledger/transaction-numbers.ts';
 import type { DestinationBankAccount, TransferFacts } from '../../db/outgoing-transfers/transfer-facts.ts';
-import type { AccountId, IncomingTransferId, MachineUserId, OutgoingTransferId } from '../../domain/frame/ids.ts';
+import type {
+  AccountId,
+  IncomingTransferId,
+  MachineUserId,
+  OutgoingTransferId,
+  ThirdPartyProviderId,
+} from '../../domain/frame/ids.ts';
 import type { LockedAccount } from '../../domain/ledger/ledger.ts';
 import { planOutgoingTransfer, type TransferPlan } from '../../domain/outgoing-transfers/plans.ts';
 import { transferReasons } from '../../domain/outgoing-transfers/requests/transfer-reasons.ts';
@@ -14,7 +20,8 @@ import type { PostedTransfer } from './schemas.ts';
 export interface TransferOrder {
   readonly request: PostedTransfer;
   readonly feeMinor: bigint;
-  readonly createdBy: MachineUserId;
+  /** A machine user, or a third party by the consent of the account's holder. */
+  readonly createdBy: MachineUserId | ThirdPartyProviderId;
   readonly configuration: Services['configuration'];
 }
 

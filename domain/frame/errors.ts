@@ -39,6 +39,7 @@ export const ERROR_CODES = [
   'beneficiary.bank_account.update_not_allowed',
   'compliance.external.not_enabled',
   'consent.status.invalid',
+  'consent.content.mismatch',
   'consent.country.not_supported',
   'consent.accounts.limit_exceeded',
   'user.status.not_active',

@@ -7,7 +7,7 @@ import { createDirectories, type NameDirectories } from '../../activities/provid
 import type { Provider } from '../../activities/providers/port.ts';
 import { createApi } from '../../api/app.ts';
 import { sharedStatementFailures } from '../../api/frame/metrics.ts';
-import type { Method, Route } from '../../api/frame/route.ts';
+import type { Method, OpenRoute, Route } from '../../api/frame/route.ts';
 import { type ServerTimeouts, startServer } from '../../api/frame/server.ts';
 import type { Services } from '../../api/frame/services.ts';
 import { metricsText } from '../../api/metrics-text.ts';
@@ -280,11 +280,13 @@ function checkAgainstContract(routes: typeof ROUTES, method: Method, path: strin
   throw new Error(`${method} ${path} ${status} contradicts its contract: ${problems.join('; ')}\n${text}`);
 }
 
+type DeclaredRoute = Exclude<(typeof ROUTES)[number], OpenRoute>;
+
 /** The route of the interface that serves a path. */
-export function findRoute(routes: typeof ROUTES, method: Method, path: string): Route | undefined {
+export function findRoute(routes: typeof ROUTES, method: Method, path: string): DeclaredRoute | undefined {
   const segments = (path.split('?')[0] ?? '').replace(/^\/v1\//, '/').split('/');
-  const matches = routes.filter((route): route is Route => {
-    if (route.kind !== 'route' || route.contract.method !== method) return false;
+  const matches = routes.filter((route): route is DeclaredRoute => {
+    if (route.kind === 'open' || route.contract.method !== method) return false;
     const own = route.contract.path.split('/');
     return (
       own.length === segments.length && own.every((part, index) => part.startsWith('{') || part === segments[index])

@@ -161,6 +161,7 @@ const MESSAGES: Readonly<Record<ErrorCode, string>> = {
   'beneficiary.bank_account.update_not_allowed': 'Bank accounts are changed at their own path.',
   'compliance.external.not_enabled': 'Compliance checks are not managed by the caller.',
   'consent.status.invalid': 'The consent is not in a state for this action.',
+  'consent.content.mismatch': 'data.payment.instructedAmount is not what the account holder has consented to.',
   'consent.country.not_supported': 'Open banking consents exist in GB alone.',
   'consent.accounts.limit_exceeded': 'A payment is made from exactly one account.',
   'user.status.not_active': 'The user is not active.',

@@ -12,6 +12,7 @@ export const TAGS = {
   'Outgoing transfers': 'Payments to other accounts of the service and to banks, and what may be paid where and when.',
   'Open banking consents':
     'Consents of account holders to third parties, and the keys that sign what third parties get.',
+  'Open banking access': 'What third-party providers may do with the access token of a consent.',
   'Third-party providers': 'Companies that ask account holders for open banking consents, and their public keys.',
   'Machine users': 'The programs that call this interface, and their public keys.',
   Reconciliation: 'Our ledger compared with the statements of providers, day by day, and where they differ.',

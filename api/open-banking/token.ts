@@ -1,0 +1,116 @@
+import { randomBytes } from 'node:crypto';
+import { exchangeCode } from '../../db/open-banking/grants.ts';
+import type { ThirdPartyProviderRow } from '../../db/third-party-providers/third-party-providers.ts';
+import { hashOf, verifyAssertion } from '../frame/requests/third-parties.ts';
+import { type OpenAnswer, type OpenRequest, openRoute } from '../frame/route.ts';
+import { idTokenSigner } from './id-tokens.ts';
+
+const FORM = 'application/x-www-form-urlencoded';
+/** An assertion of 4 kB, a redirect address of 2 kB with every character escaped, and room. */
+const FORM_BYTES_MAX = 16 * 1024;
+
+const COUNTRY = 'GB';
+const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
+const GRANT_TYPE = 'authorization_code';
+
+/** 32 bytes in base64url, as codes and access tokens have. */
+const SECRET_BYTES = 32;
+const CODE = /^[A-Za-z0-9_-]{43}$/;
+
+type TokenError = 'invalid_request' | 'invalid_client' | 'invalid_grant' | 'unsupported_grant_type';
+
+const postToken = openRoute(
+  {
+    method: 'POST',
+    path: '/open-banking/{countryCode}/token',
+    operationId: 'exchangeConsentCode',
+    summary: 'Exchange the code of an approved consent for an access token',
+    description:
+      'RFC 6749 and RFC 7523: `grant_type=authorization_code`, `code`, `redirect_uri` as in the consent request, `client_assertion_type=urn:ietf:params:oauth:client-assertion-type:jwt-bearer` and `client_assertion`, a JWT that the third-party provider signs as its bearer tokens, with this endpoint’s address or the issuer as `aud`. Answers `access_token`, `token_type`, `expires_in`, `scope` and `id_token`. A code that is sent again revokes the access token that it gave.',
+    tag: 'Open banking consents',
+    body: { mediaType: FORM, bytesMax: FORM_BYTES_MAX },
+    responses: {
+      200: '`access_token`, for an hour at most, and `id_token`',
+      400: '`error` and `error_description`: `invalid_request`, `invalid_grant` or `unsupported_grant_type`',
+      401: '`invalid_client`: the client assertion is missing, wrong, too old, or was used before',
+      422: '`invalid_request`: a country other than GB',
+      503: 'The service cannot answer right now',
+    },
+  },
+  async (request) => {
+    if (request.params.countryCode !== COUNTRY) return refused(422, 'invalid_request', 'Consents exist in GB alone.');
+    const form = await readForm(request);
+    if (form === null) return refused(400, 'invalid_request', `The body is a form, ${FORM}, in UTF-8.`);
+    const repeated = [...form.keys()].find((name) => form.getAll(name).length > 1);
+    if (repeated !== undefined) return refused(400, 'invalid_request', 'A parameter is given more than once.');
+    const thirdParty = await authenticate(request, form);
+    if (thirdParty === null) return refused(401, 'invalid_client', 'A valid client assertion is required.');
+    const grantType = form.get('grant_type');
+    if (grantType === null) return refused(400, 'invalid_request', 'grant_type is required.');
+    if (grantType !== GRANT_TYPE) return refused(400, 'unsupported_grant_type', `grant_type must be ${GRANT_TYPE}.`);
+    const code = form.get('code');
+    const redirectUri = form.get('redirect_uri');
+    if (!code) return refused(400, 'invalid_request', 'code is required.');
+    if (!redirectUri) return refused(400, 'invalid_request', 'redirect_uri is required.');
+    return exchange(request, thirdParty, { code, redirectUri });
+  },
+);
+
+/** Null without a valid assertion of an active third party. The code, if there is one, stays good. */
+async function authenticate({ services }: OpenRequest, form: URLSearchParams): Promise<ThirdPartyProviderRow | null> {
+  if (form.get('client_assertion_type') !== ASSERTION_TYPE) return null;
+  const { publicUrl } = services.environment;
+  const audiences = [`${publicUrl}/open-banking/${COUNTRY}/token`, publicUrl];
+  const thirdParty = await verifyAssertion(services, form.get('client_assertion') ?? '', audiences);
+  const clientId = form.get('client_id');
+  return clientId === null || clientId === thirdParty?.id ? thirdParty : null;
+}
+
+/** The token leaves only after the commit; if the answer is lost, the code is used up and the account holder is asked anew. */
+async function exchange(
+  { services, requestId }: OpenRequest,
+  thirdParty: ThirdPartyProviderRow,
+  { code, redirectUri }: { readonly code: string; readonly redirectUri: string },
+): Promise<OpenAnswer> {
+  if (!CODE.test(code)) return refusedCode();
+  const accessToken = randomBytes(SECRET_BYTES).toString('base64url');
+  const hashes = { codeHash: hashOf(code), tokenHash: hashOf(accessToken) };
+  const sign = await idTokenSigner(services);
+  const exchanged = await services.database.transaction((tx) =>
+    exchangeCode(
+      tx,
+      { thirdPartyProviderId: thirdParty.id, redirectUri, ...hashes },
+      { actor: thirdParty.id, requestId },
+    ),
+  );
+  if (exchanged.outcome !== 'granted') return refusedCode();
+  const { consent, tokenExpiresAt, now } = exchanged;
+  return answer(200, {
+    access_token: accessToken,
+    token_type: 'Bearer',
+    expires_in: Math.floor((tokenExpiresAt.getTime() - now.getTime()) / 1000),
+    scope: consent.scope,
+    id_token: await sign(consent, { accessToken }),
+  });
+}
+
+/** One answer for every code that is not good, so that nobody learns why. */
+function refusedCode(): OpenAnswer {
+  return refused(400, 'invalid_grant', 'The code is not one that can be exchanged with this redirect_uri.');
+}
+
+function refused(status: number, error: TokenError, description: string): OpenAnswer {
+  return answer(status, { error, error_description: description });
+}
+
+function answer(status: number, body: Readonly<Record<string, unknown>>): OpenAnswer {
+  return { status, body: JSON.stringify(body), headers: { pragma: 'no-cache' } };
+}
+
+async function readForm({ headers, readBody }: OpenRequest): Promise<URLSearchParams | null> {
+  const mediaType = (headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase();
+  if (mediaType !== FORM) return null;
+  return new URLSearchParams((await readBody()).toString('utf8'));
+}
+
+export const tokenRoutes = [postToken];

@@ -1,0 +1,68 @@
+import { and, asc, eq, sql } from 'drizzle-orm';
+import type { BankAccountDetails } from '../../domain/accounts/bank-accounts.ts';
+import type { BeneficiaryBankAccountId, ClientId } from '../../domain/frame/ids.ts';
+import type { Transaction } from '../driver/client.ts';
+import { type Given, prepared } from '../driver/queries/queries.ts';
+import type { Initiator } from '../frame/audit-entries.ts';
+import { beneficiaries, beneficiaryBankAccounts } from '../frame/schema.ts';
+import { createBeneficiary } from './beneficiaries.ts';
+
+/** Whom a third party pays for a client, by name and bank account alone. */
+export interface Creditor {
+  readonly clientId: ClientId;
+  readonly name: string;
+  readonly bankAccount: BankAccountDetails;
+}
+
+type Values = Omit<Creditor, 'bankAccount'> & BankAccountDetails;
+
+const FIND = prepared((db, given: Given<Values>) => {
+  const [owner, account] = [beneficiaries, beneficiaryBankAccounts];
+  return db
+    .select({ id: account.id })
+    .from(owner)
+    .innerJoin(account, eq(account.beneficiaryId, owner.id))
+    .where(
+      and(
+        eq(owner.clientId, given.clientId),
+        eq(owner.fullName, given.name),
+        eq(account.status, 'active'),
+        eq(account.accountHolderName, given.name),
+        eq(account.country, given.country),
+        eq(account.currency, given.currency),
+        sql`${account.accountNumber} IS NOT DISTINCT FROM ${given.accountNumber}`,
+        sql`${account.iban} IS NOT DISTINCT FROM ${given.iban}`,
+        sql`${account.routingCodes} = ${given.routingCodes}::jsonb`,
+      ),
+    )
+    .orderBy(asc(account.id))
+    .limit(1);
+});
+
+/**
+ * The client's bank account of this creditor: one that it has, or else a new beneficiary's. Shares the client's lock, so it comes
+ * before accounts.
+ */
+export async function findOrCreateCreditor(
+  tx: Transaction,
+  { clientId, name, bankAccount }: Creditor,
+  initiator: Initiator,
+): Promise<BeneficiaryBankAccountId> {
+  const found = await tx.first(FIND, { clientId, name, ...bankAccount });
+  if (found !== null) return found.id;
+  const created = await createBeneficiary(
+    tx,
+    {
+      clientId,
+      identity: null,
+      fullName: name,
+      title: null,
+      contact: null,
+      bankAccounts: [{ ...bankAccount, accountHolderName: null, accountHolderType: null, bankName: null, alias: null }],
+    },
+    initiator,
+  );
+  const [account] = created.bankAccounts;
+  if (account === undefined) throw new Error('a beneficiary was created without its bank account');
+  return account.id;
+}
