@@ -19,8 +19,10 @@ const TASKS = {
 /** Added in later releases: runs that started before them skip these steps. */
 const TASKS_WITH_FEE_SWEEP = { ...TASKS, 'sweep the fees': upkeep.sweepFees } as const;
 const TASKS_WITH_EVENTS = { ...TASKS_WITH_FEE_SWEEP, 'forget old events': upkeep.forgetOldEvents } as const;
+const TASKS_WITH_EXPIRED = { ...TASKS_WITH_EVENTS, 'forget what has expired': upkeep.forgetWhatHasExpired } as const;
 
 function tasksOfThisRun() {
+  if (patched('forget-expired')) return TASKS_WITH_EXPIRED;
   if (patched('forget-old-events')) return TASKS_WITH_EVENTS;
   return patched('fee-sweep') ? TASKS_WITH_FEE_SWEEP : TASKS;
 }

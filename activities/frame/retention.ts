@@ -1,5 +1,7 @@
 import type { Transaction } from '../../db/driver/client.ts';
 import { deleteOldIdempotencyKeys } from '../../db/frame/idempotency-keys.ts';
+import { deleteExpiredAssertions } from '../../db/third-party-providers/assertions.ts';
+import { deleteOldAuthenticationFailures } from '../../db/users/authentications.ts';
 import { deleteOldEvents, deleteOldWebhookDeliveries } from '../../db/webhooks/retention.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { whileHeartbeating } from './heartbeats.ts';
@@ -30,6 +32,13 @@ export function retentionActivities({ database, configuration: { retention }, lo
       return forget(
         async (tx) => (await deleteOldWebhookDeliveries(tx, webhookDeliveriesDays, ROWS_AT_ONCE)) === ROWS_AT_ONCE,
       );
+    },
+
+    /** Wrong passwords that no longer count, and used tokens of third parties, which would now be refused as expired. */
+    async forgetWhatHasExpired(): Promise<string> {
+      await forget(async (tx) => (await deleteOldAuthenticationFailures(tx, ROWS_AT_ONCE)) === ROWS_AT_ONCE);
+      // Tokens are checked by the wall clock.
+      return forget(async (tx) => (await deleteExpiredAssertions(tx, new Date(), ROWS_AT_ONCE)) === ROWS_AT_ONCE);
     },
 
     /** Never deletes what a subscription still has to receive: a paused or disabled one can hold back the whole log. */

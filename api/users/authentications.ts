@@ -30,6 +30,9 @@ const password = v.pipe(
   hint<string>({ format: 'password', writeOnly: true }),
 );
 
+export const ADDRESS_EXAMPLE = 'ada@example.com';
+export const PASSWORD_EXAMPLE = 'wandering otters sing';
+
 /**
  * Not a write: nothing is stored under the Idempotency-Key, whose row would hold a fast hash of a body with a password, and
  * whose answer would outlive the password.
@@ -49,8 +52,8 @@ const authenticateUser = route(
     status: 200,
     errors: ['user.authentication.failed'],
     examples: {
-      requests: { password: { data: { user: { email: USER_EXAMPLE.email }, password: 'wandering otters sing' } } },
-      response: { user: USER_EXAMPLE },
+      requests: { password: { data: { user: { email: ADDRESS_EXAMPLE }, password: PASSWORD_EXAMPLE } } },
+      response: { user: { ...USER_EXAMPLE, email: ADDRESS_EXAMPLE } },
     },
   },
   async ({ body, services: { database } }) => {

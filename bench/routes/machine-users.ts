@@ -46,6 +46,23 @@ async function spareKeys(supplies: Supplies): Promise<readonly Key[]> {
   return supplies.stock(find, make);
 }
 
+function newThirdParty(): PreparedRequest {
+  const { kty, crv, x, y } = generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey.export({ format: 'jwk' });
+  const website = 'https://bench.example';
+  const described = { name: 'Bench', applicationName: 'Bench', applicationDescription: 'Bench' };
+  const jwks = { keys: [{ kid: 'bench', kty, crv, x, y }] };
+  const thirdPartyProvider = { ...described, website, applicationWebsite: website, redirectUris: [website], jwks };
+  return write('/third-party-providers', 'direct', { thirdPartyProvider });
+}
+
+async function thirdParties(supplies: Supplies): Promise<readonly { id: string }[]> {
+  await supplies.made('third parties', () => supplies.send('POST', times(USER_COUNT, newThirdParty)));
+  return supplies.sql<{ id: string }[]>`
+    SELECT id FROM third_party_providers WHERE name = 'Bench' ORDER BY id LIMIT ${USER_COUNT}`;
+}
+
+const SIGNED_EACH_TIME = 'its caller signs each request anew';
+
 export const machineUserRows: readonly RouteRow[] = [
   { route: 'POST /machine-users', requests: async () => times(KEY_COUNT, newUser), once: true },
   {
@@ -80,5 +97,43 @@ export const machineUserRows: readonly RouteRow[] = [
     requests: async (supplies) =>
       (await spareKeys(supplies)).map(({ userId, id }) => ({ path: `/machine-users/${userId}/keys/${id}` })),
     once: true,
+  },
+  { route: 'POST /third-party-providers', requests: async () => times(KEY_COUNT, newThirdParty), once: true },
+  {
+    route: 'GET /third-party-providers/{thirdPartyProviderId}',
+    requests: async (supplies) =>
+      (await thirdParties(supplies)).map(({ id }) => ({ path: `/third-party-providers/${id}` })),
+  },
+  {
+    route: 'GET /third-party-providers',
+    requests: async (supplies) => {
+      await thirdParties(supplies);
+      return [{ path: '/third-party-providers' }];
+    },
+  },
+  {
+    route: 'PATCH /third-party-providers/{thirdPartyProviderId}',
+    requests: async (supplies) => {
+      const parties = await thirdParties(supplies);
+      return times(KEY_COUNT, (number) => {
+        const thirdPartyProvider = { applicationName: `Bench ${randomUUID()}` };
+        return write(`/third-party-providers/${inTurns(parties, number).id}`, 'direct', { thirdPartyProvider });
+      });
+    },
+    once: true,
+  },
+  { route: 'POST /open-banking/{countryCode}/consents', notMeasured: `${SIGNED_EACH_TIME}, and its write is small` },
+  {
+    route: 'POST /open-banking/{countryCode}/token',
+    notMeasured: `${SIGNED_EACH_TIME}, and answers with an RSA signature`,
+  },
+  ...['accounts', 'accounts/{id}/balances', 'accounts/{id}/transactions'].map((path) => ({
+    route: `GET /open-banking/{countryCode}/${path}`,
+    notMeasured: 'it reads what the account routes read, for a caller with an access token',
+  })),
+  {
+    route: 'POST /open-banking/{countryCode}/payments',
+    notMeasured:
+      'each needs a consent of its own, with five requests before it; its transfer is made as those of a batch are',
   },
 ];

@@ -119,7 +119,8 @@ export const userRows: readonly RouteRow[] = [
   },
   {
     route: 'POST /users/{userId}/password-reset',
-    notMeasured: 'rare, and of users with a password, who sign up by hand; it writes what an invitation of one client does',
+    notMeasured:
+      'rare, and of users with a password, who sign up by hand; it writes what an invitation of one client does',
   },
   {
     route: 'GET /users',

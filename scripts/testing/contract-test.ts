@@ -3,16 +3,19 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createProviders } from '../../activities/providers/providers.ts';
+import { ADDRESS_EXAMPLE, PASSWORD_EXAMPLE } from '../../api/users/authentications.ts';
+import { hashPassword } from '../../api/users/password-hashes.ts';
 import { type Configuration, loadConfiguration } from '../../config/configuration.ts';
 import { readEnvironment } from '../../config/environment.ts';
 import { ROLES } from '../../domain/machine-users/roles.ts';
-import { createTestMachineUser, startApi, TEST_AUDIENCE } from '../../test/harness/api.ts';
+import { createTestMachineUser, startApi, TEST_AUDIENCE, type TestApi } from '../../test/harness/api.ts';
 import { consentWorld } from '../../test/harness/parties/consents.ts';
+import { ACCOUNTS, PAYMENT, PUBLIC_URL, thirdPartyWorld } from '../../test/harness/parties/third-parties.ts';
 import { createTestDatabase } from '../../test/harness/servers/postgres.ts';
 import { SANDBOX_SECRET, startSandbox } from '../../test/harness/servers/sandbox.ts';
 import { describeFailure } from '../frame/remedy.ts';
 import { seedReconciliation } from './contract-reconciliation.ts';
-import { type Document, REVIEWED, seedExamples, withSeededIds } from './contract-seeds.ts';
+import { type Document, REVIEWED, type SeededIds, seedExamples, withSeededIds } from './contract-seeds.ts';
 import { PYTHON_MISSING, schemathesis } from './schemathesis.ts';
 
 /**
@@ -51,7 +54,7 @@ async function main(): Promise<void> {
   // Some requests call a provider before they are answered.
   const sandbox = await startSandbox({ directory, callbackUrl: 'http://127.0.0.1:1/' });
   try {
-    const env = { SANDBOX_URL: sandbox.url, SANDBOX_BANK_SECRET: SANDBOX_SECRET };
+    const env = { PUBLIC_URL, SANDBOX_URL: sandbox.url, SANDBOX_BANK_SECRET: SANDBOX_SECRET };
     const environment = readEnvironment({ ...process.env, DATABASE_URL: database.url, ...env });
     const providers = createProviders(loadConfiguration(process.env), environment);
     const api = await startApi(database, { env, providers, configuration: withReviews });
@@ -62,13 +65,14 @@ async function main(): Promise<void> {
       const consents = consentWorld(api);
       const consent = await consents.request(await consents.thirdParty());
       const ids = { ...seeded, ...reconciliation, consents: consent.id };
+      const tokens = { token: user.token, ...(await seedThirdParty(api, ids)) };
       const served: Document = JSON.parse(await (await fetch(`${api.url}/openapi.json`)).text());
       const documentFile = join(directory, 'openapi.json');
       writeFileSync(documentFile, JSON.stringify(withSeededIds(served, ids)));
       const configFile = join(directory, 'schemathesis.toml');
       writeFileSync(configFile, CONFIGURATION);
       writeFileSync(join(directory, `${HOOKS_MODULE}.py`), HOOKS);
-      const exitCode = await run(command, configFile, documentFile, { url: api.url, token: user.token, directory });
+      const exitCode = await run(command, configFile, documentFile, { url: api.url, ...tokens, directory });
       finish(readCounts(join(directory, 'report.xml'), exitCode));
     } finally {
       await api.stop();
@@ -78,6 +82,25 @@ async function main(): Promise<void> {
     await database.drop();
     rmSync(directory, { recursive: true, force: true });
   }
+}
+
+/** Access tokens of a third party, and what the examples of users with passwords name. */
+async function seedThirdParty(api: TestApi, ids: SeededIds): Promise<Pick<Tokens, 'accounts' | 'payments'>> {
+  const { reader } = api.database;
+  await reader.statement('UPDATE users SET password_hash = $1', [await hashPassword(PASSWORD_EXAMPLE)]);
+  await reader.statement('UPDATE users SET email = $1, email_key = $1 WHERE id = $2', [ADDRESS_EXAMPLE, ids.users]);
+  const parties = thirdPartyWorld(api);
+  const party = await parties.thirdParty();
+  const userId = await parties.user([ids.clients ?? '']);
+  const accessTo = async (content: object) =>
+    (await parties.granted(party, content, userId, [ids.accounts])).accessToken;
+  return { accounts: await accessTo(ACCOUNTS), payments: await accessTo(PAYMENT) };
+}
+
+interface Tokens {
+  readonly token: string;
+  readonly accounts: string;
+  readonly payments: string;
 }
 
 // A JSON Schema cannot express every rule (an IBAN's check digits, another client's id, a balance), so 400 and 422
@@ -91,6 +114,12 @@ warnings = false
 
 [auth.openapi.machineUser]
 bearer = "\${CONTRACT_TEST_TOKEN}"
+
+[auth.openapi.accountsConsent]
+bearer = "\${CONTRACT_TEST_ACCOUNTS_TOKEN}"
+
+[auth.openapi.paymentsConsent]
+bearer = "\${CONTRACT_TEST_PAYMENTS_TOKEN}"
 
 [generation]
 max-examples = ${EXAMPLES_MAX}
@@ -117,6 +146,11 @@ responses = false
 
 [phases.fuzzing.extra-data-sources]
 responses = false
+
+# A token of a third party's own is good for one request. Tests of open banking check this operation against its contract.
+[[operations]]
+include-operation-id = "requestConsent"
+enabled = false
 
 # A malformed item of a batch is refused by itself, within a 201.
 [[operations]]
@@ -161,7 +195,7 @@ function run(
   command: string,
   configFile: string,
   documentFile: string,
-  target: { readonly url: string; readonly token: string; readonly directory: string },
+  target: Tokens & { readonly url: string; readonly directory: string },
 ): Promise<number> {
   const keptReport = process.argv.includes('--report') ? resolve(process.argv.at(-1) ?? '.') : undefined;
   const child = spawn(
@@ -187,6 +221,8 @@ function run(
       env: {
         ...process.env,
         CONTRACT_TEST_TOKEN: target.token,
+        CONTRACT_TEST_ACCOUNTS_TOKEN: target.accounts,
+        CONTRACT_TEST_PAYMENTS_TOKEN: target.payments,
         SCHEMATHESIS_HOOKS: HOOKS_MODULE,
         PYTHONDONTWRITEBYTECODE: '1',
       },

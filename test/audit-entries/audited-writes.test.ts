@@ -12,6 +12,14 @@ import { type Json, startApi, type TestApi } from '../harness/api.ts';
 import { builtInAccounts } from '../harness/built-in-accounts.ts';
 import { type MoneyWorld, moneyWorld } from '../harness/money.ts';
 import { consentWorld } from '../harness/parties/consents.ts';
+import {
+  ACCOUNTS,
+  PAYMENT,
+  PUBLIC_URL,
+  REDIRECT_URI,
+  signed,
+  thirdPartyWorld,
+} from '../harness/parties/third-parties.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';
 import { type RunningSandbox, SANDBOX_SECRET, startSandbox, temporaryDirectory } from '../harness/servers/sandbox.ts';
 import { sequence } from '../harness/webhooks/webhooks.ts';
@@ -31,7 +39,7 @@ beforeAll(async () => {
   const providers = new Map([['sandbox-bank', bank]]);
   api = await startApi(database, {
     providers,
-    env: { SANDBOX_URL: sandbox.url, AUTHORIZATION_RULE: '500' },
+    env: { PUBLIC_URL, SANDBOX_URL: sandbox.url, AUTHORIZATION_RULE: '500' },
     configuration: (configuration) => ({
       ...configuration,
       compliance: {
@@ -72,6 +80,8 @@ interface Write {
   readonly data?: Json;
   readonly connect?: Json;
   readonly as?: Role;
+  /** Of a third party, which is the actor in place of a machine user. */
+  readonly bearer?: { readonly token: string; readonly actor: string };
 }
 
 const { givenName, familyName, legalName, accountNumber, city } = PERSONAL;
@@ -155,6 +165,14 @@ const subscription = async () =>
 const DECISION = {
   complianceCheck: { procedureResult: { procedure: 'transaction-monitoring', result: 'all-passed' } },
 };
+
+/** Who has accepted an invitation. */
+async function userWithPassword(): Promise<string> {
+  const { user: made } = await user();
+  const { reader } = api.database;
+  await reader.statement(`UPDATE users SET password_hash = 'of a password' WHERE id = $1`, [made.id]);
+  return made.id;
+}
 
 /** For each writing route and workflow, a request that changes something. */
 const WRITES: Readonly<Record<string, () => Promise<Write>>> = {
@@ -328,6 +346,37 @@ const WRITES: Readonly<Record<string, () => Promise<Write>>> = {
     const consent = { action: 'approve', userId: await consents.user([clientId]), accounts };
     return { path: `/open-banking/GB/consents/${id}`, data: { consent } };
   },
+  'POST /third-party-providers direct': async () => ({
+    data: { thirdPartyProvider: thirdPartyWorld(api).registration({ redirectUris: [`${REDIRECT_URI}&token=sesame`] }) },
+  }),
+  'PATCH /third-party-providers/{thirdPartyProviderId} direct': async () => ({
+    path: `/third-party-providers/${(await thirdPartyWorld(api).thirdParty()).id}`,
+    data: { thirdPartyProvider: { redirectUris: [`${REDIRECT_URI}&token=sesame`], status: 'inactive' } },
+  }),
+  'POST /open-banking/{countryCode}/consents direct': async () => {
+    const parties = thirdPartyWorld(api);
+    const party = await parties.thirdParty();
+    const { data } = parties.consentBody(PAYMENT);
+    return { path: '/open-banking/GB/consents', data, bearer: { token: await signed(party), actor: party.id } };
+  },
+  'POST /open-banking/{countryCode}/payments direct': async () => {
+    const parties = thirdPartyWorld(api);
+    const party = await parties.thirdParty();
+    const creditorAccount = { ...PAYMENT.creditorAccount, name: legalName };
+    const user = await parties.user([clientId]);
+    const accounts = [await world.account(clientId, { amount: 1_000 })];
+    const { accessToken } = await parties.granted(party, { ...PAYMENT, creditorAccount }, user, accounts);
+    const { instructedAmount, instructedCurrency } = PAYMENT;
+    return {
+      path: '/open-banking/GB/payments',
+      data: { payment: { instructedAmount, instructedCurrency, creditorAccount } },
+      bearer: { token: accessToken, actor: party.id },
+    };
+  },
+  'POST /users/{userId}/password-reset direct': async () => ({
+    path: `/users/${await userWithPassword()}/password-reset`,
+    data: {},
+  }),
   'POST /webhook-subscriptions direct': async () => ({ data: newSubscription() }),
   'PATCH /webhook-subscriptions/{webhookSubscriptionId} direct': async () => ({
     path: await subscription(),
@@ -361,7 +410,7 @@ const WITHOUT_ENTRY: Readonly<Record<string, string>> = {
 };
 
 /** Open routes, whose bodies are not of the interface; tested below. */
-const ANSWERED_BY_PERSONS = ['POST /sign-up/{token}'];
+const ANSWERED_BY_OTHERS = ['POST /sign-up/{token}', 'POST /open-banking/{countryCode}/token'];
 
 interface WritingRoute {
   readonly name: string;
@@ -375,14 +424,15 @@ const writes = ROUTES.filter(({ contract }) => contract.method !== 'GET').flatMa
   const { method, path } = route.contract;
   const name = `${method} ${path}`;
   if (route.kind === 'open') return [{ name, method, path, code: null, role: 'admin' }];
-  const { roles: [role = 'admin'] = [], workflows = {} } = route.contract;
+  const { workflows = {} } = route.contract;
+  const [role = 'admin'] = route.contract.roles ?? [];
   const codes = Object.keys(workflows);
   if (codes.length === 0) return [{ name, method, path, code: null, role }];
   return codes.map((code) => ({ name: `${name} ${code}`, method, path, code, role }));
 });
 
 test('every writing route is known: it leaves an entry, or a reason says why not', () => {
-  const known = [...Object.keys(WRITES), ...Object.keys(WITHOUT_ENTRY), ...ANSWERED_BY_PERSONS];
+  const known = [...Object.keys(WRITES), ...Object.keys(WITHOUT_ENTRY), ...ANSWERED_BY_OTHERS];
   expect(writes.map(({ name }) => name).sort()).toEqual(known.sort());
 });
 
@@ -406,7 +456,12 @@ describe('an entry names who asked, and by which request, without personal data 
               data: write?.data,
               ...(write?.connect && { connect: write.connect }),
             };
-      const options = { as: role, headers: { 'request-id': requestId } };
+      const headers = { 'request-id': requestId };
+      const { bearer } = write ?? {};
+      const options =
+        bearer === undefined
+          ? { as: role, headers }
+          : { as: null, headers: { ...headers, authorization: `Bearer ${bearer.token}` } };
       const answer = await api.call(method, write?.path ?? path, body, options);
       expect(answer.status, answer.text).toBeLessThan(300);
       const created = answer.body.data.outgoingTransfer ?? answer.body.data.results?.[0].outgoingTransfer;
@@ -414,7 +469,7 @@ describe('an entry names who asked, and by which request, without personal data 
         ? await derivedOf(created.id)
         : await loggedBy(requestId);
       expect(entries.length).toBeGreaterThan(0);
-      for (const { actor } of entries) expect(actor).toBe(api.users[options.as].id);
+      for (const { actor } of entries) expect(actor).toBe(bearer?.actor ?? api.users[role].id);
       const text = JSON.stringify(entries);
       for (const secret of [...Object.values(PERSONAL), 'Quill', 'whsec_', '20 7946'])
         expect(text).not.toContain(secret);
@@ -426,6 +481,18 @@ async function derivedOf(id: string): Promise<Json[]> {
   const { body } = await api.call('GET', `/audit-entries?data.auditEntry.resourceId=${id}`, undefined, { as: 'admin' });
   return body.data.auditEntries;
 }
+
+test('of an exchanged code the actor is the third party', async () => {
+  const parties = thirdPartyWorld(api);
+  const party = await parties.thirdParty();
+  const user = await parties.user([clientId]);
+  const { code, consentId } = await parties.approved(party, ACCOUNTS, user, [await world.account(clientId)]);
+  const answer = await parties.token(party, code, {}, { 'request-id': `exchange-${consentId}` });
+  expect(answer.status).toBe(200);
+  expect(await loggedBy(`exchange-${consentId}`)).toMatchObject([
+    { resource: 'consent', resourceId: consentId, actor: party.id, action: 'authorised' },
+  ]);
+});
 
 describe('of an invited person’s answer the actor is the sign-up', () => {
   const answer = async (form: Record<string, string>) => {

@@ -1,6 +1,7 @@
 import { CURRENCIES } from '../../../domain/frame/money.ts';
 import { COUNTRIES } from '../../../domain/frame/parties/countries.ts';
 import { ROLES } from '../../../domain/machine-users/roles.ts';
+import type { ConsentScope } from '../../../domain/open-banking/consents.ts';
 import { PAGE_NUMBER_MAX, PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX } from '../requests/request.ts';
 import type { Contract, Entries, OpenBody, OpenRoute, Route } from '../route.ts';
 import { TEXT_PATTERN } from '../schemas/schemas.ts';
@@ -118,16 +119,18 @@ const SECURITY_SCHEMES = {
     description:
       'A JWT that the third-party provider signs with a registered key (PS256 or ES256, `kid`): `iss` = `sub` = its id, `aud` the audience of this service, `iat`, `exp` at most 5 minutes later, and a `jti` that is used once.',
   },
-  accessToken: {
-    type: 'http',
-    scheme: 'bearer',
-    description: 'The access token that the token endpoint gives for the code of a consent.',
-  },
+  accountsConsent: accessTokenOf('accounts'),
+  paymentsConsent: accessTokenOf('payments'),
 } as const;
+
+function accessTokenOf(scope: ConsentScope) {
+  const description = `The access token that the token endpoint gives for the code of a consent to ${scope}.`;
+  return { type: 'http', scheme: 'bearer', description } as const;
+}
 
 function securityOf(route: Route | ThirdPartyRoute): Pick<Operation, 'security'> {
   if (route.kind === 'route') return {};
-  return { security: [route.scope === null ? { thirdParty: [] } : { accessToken: [] }] };
+  return { security: [route.scope === null ? { thirdParty: [] } : { [`${route.scope}Consent`]: [] }] };
 }
 
 function operationOf(route: Route | ThirdPartyRoute, components: Components): Operation {
