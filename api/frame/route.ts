@@ -58,10 +58,7 @@ export function route<
   return { kind: 'route', contract, handler: handler as unknown as UntypedHandler };
 }
 
-/**
- * A route outside the interface: no envelope, no token. It authenticates its caller itself (a signature, a one-time
- * link).
- */
+/** A route outside the interface: no envelope, no token. It authenticates its caller itself (a signature, a one-time link). */
 export function openRoute(contract: OpenContract, handler: (request: OpenRequest) => Promise<OpenAnswer>): OpenRoute {
   return { kind: 'open', contract, handler };
 }
@@ -185,9 +182,8 @@ export interface Caller {
   readonly roles: readonly Role[];
 }
 
-/** The caller's Idempotency-Key; `requestHash` is the SHA-256 of the body as sent. */
+/** The caller's Idempotency-Key, among those of that caller or consent; `requestHash` is the SHA-256 of the body as sent. */
 export interface IdempotencyClaim {
-  /** In whose space the key is: a third party's, or its consent's. */
   readonly machineUserId: MachineUserId | ThirdPartyProviderId | ConsentId;
   readonly method: string;
   readonly path: string;
@@ -261,6 +257,8 @@ export interface OpenContract {
   readonly tag: Tag;
   /** A part of a page rather than of the interface: the OpenAPI document leaves it out. */
   readonly undocumented?: true;
+  /** Of the path, for the document alone: the handler gets text. */
+  readonly params?: Entries;
   /** Without it the route takes no body. */
   readonly body?: OpenBody;
   readonly responses: Readonly<Record<number, string>>;

@@ -141,6 +141,8 @@ const getBalances = grantRoute(
   },
 );
 
+const transactionShown = named('AccessedTransaction', fields(statementEntryShown.entries));
+
 const getTransactions = grantRoute(
   'accounts',
   {
@@ -157,7 +159,7 @@ const getTransactions = grantRoute(
       'data.transaction.entryDateTimeFrom': optional(dateTime()),
       'data.transaction.entryDateTimeTo': optional(dateTime()),
     },
-    response: fields({ transactions: list(statementEntryShown, 0, 100) }),
+    response: fields({ transactions: list(transactionShown, 0, 100) }),
     errors: ['common.coding.internal.record_not_found', 'consent.country.not_supported'],
     examples: { response: { transactions: [STATEMENT_ENTRY_EXAMPLE] } },
   },

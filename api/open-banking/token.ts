@@ -3,6 +3,7 @@ import { exchangeCode } from '../../db/open-banking/grants.ts';
 import type { ThirdPartyProviderRow } from '../../db/third-party-providers/third-party-providers.ts';
 import { hashOf, verifyAssertion } from '../frame/requests/third-parties.ts';
 import { type OpenAnswer, type OpenRequest, openRoute } from '../frame/route.ts';
+import { country } from '../frame/schemas/schemas.ts';
 import { idTokenSigner } from './id-tokens.ts';
 
 const FORM = 'application/x-www-form-urlencoded';
@@ -28,6 +29,7 @@ const postToken = openRoute(
     description:
       'RFC 6749 and RFC 7523: `grant_type=authorization_code`, `code`, `redirect_uri` as in the consent request, `client_assertion_type=urn:ietf:params:oauth:client-assertion-type:jwt-bearer` and `client_assertion`, a JWT that the third-party provider signs as its bearer tokens, with this endpoint’s address or the issuer as `aud`. Answers `access_token`, `token_type`, `expires_in`, `scope` and `id_token`. A code that is sent again revokes the access token that it gave.',
     tag: 'Open banking consents',
+    params: { countryCode: country() },
     body: { mediaType: FORM, bytesMax: FORM_BYTES_MAX },
     responses: {
       200: '`access_token`, for an hour at most, and `id_token`',

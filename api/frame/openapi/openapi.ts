@@ -201,13 +201,19 @@ function openOperationOf({ contract }: OpenRoute, components: Components): Opera
     ...(contract.description === undefined ? {} : { description: contract.description }),
     security: [],
     parameters: pathNames(contract.path).map((name) =>
-      components.add('parameters', pascalCase(name), { name, in: 'path', required: true, schema: { type: 'string' } }),
+      components.add('parameters', pascalCase(name), openParameter(contract, name, components)),
     ),
     ...(contract.body === undefined
       ? {}
       : { requestBody: { required: true, content: { [contract.body.mediaType]: {} } } }),
     responses: Object.fromEntries(responses),
   };
+}
+
+function openParameter({ params = {} }: OpenRoute['contract'], name: string, components: Components): Parameter {
+  const own = Object.entries(params).filter(([declaredName]) => declaredName === name);
+  const [declared] = entryParameters(Object.fromEntries(own), 'path', components);
+  return declared ?? { name, in: 'path', required: true, schema: { type: 'string' } };
 }
 
 /** Refusals while the frame reads the body of a route without a token. */
