@@ -60,12 +60,13 @@ async function main(): Promise<void> {
     const api = await startApi(database, { env, providers, configuration: withReviews });
     try {
       const user = await createTestMachineUser(api.database, TEST_AUDIENCE, ROLES);
-      const seeded = await seedExamples(api.url, user.token);
       const reconciliation = await seedReconciliation(api.database.reader);
       const consents = consentWorld(api);
       const consent = await consents.request(await consents.thirdParty());
-      const ids = { ...seeded, ...reconciliation, consents: consent.id };
-      const tokens = { token: user.token, ...(await seedThirdParty(api, ids)) };
+      const seeded = { ...(await seedExamples(api.url, user.token)), ...reconciliation, consents: consent.id };
+      const { userId, ...access } = await seedThirdParty(api, seeded);
+      const ids = { ...seeded, '/users/{userId}/password-reset': userId };
+      const tokens = { token: user.token, ...access };
       const served: Document = JSON.parse(await (await fetch(`${api.url}/openapi.json`)).text());
       const documentFile = join(directory, 'openapi.json');
       writeFileSync(documentFile, JSON.stringify(withSeededIds(served, ids)));
@@ -84,17 +85,19 @@ async function main(): Promise<void> {
   }
 }
 
-/** Access tokens of a third party, and what the examples of users with passwords name. */
-async function seedThirdParty(api: TestApi, ids: SeededIds): Promise<Pick<Tokens, 'accounts' | 'payments'>> {
-  const { reader } = api.database;
-  await reader.statement('UPDATE users SET password_hash = $1', [await hashPassword(PASSWORD_EXAMPLE)]);
-  await reader.statement('UPDATE users SET email = $1, email_key = $1 WHERE id = $2', [ADDRESS_EXAMPLE, ids.users]);
+/** Access tokens of a third party, by the consents of a user with a password, whom no other example makes inactive. */
+async function seedThirdParty(api: TestApi, ids: SeededIds): Promise<Omit<Tokens, 'token'> & { userId: string }> {
   const parties = thirdPartyWorld(api);
   const party = await parties.thirdParty();
   const userId = await parties.user([ids.clients ?? '']);
+  await api.database.reader.statement('UPDATE users SET password_hash = $1, email = $2, email_key = $2 WHERE id = $3', [
+    await hashPassword(PASSWORD_EXAMPLE),
+    ADDRESS_EXAMPLE,
+    userId,
+  ]);
   const accessTo = async (content: object) =>
     (await parties.granted(party, content, userId, [ids.accounts])).accessToken;
-  return { accounts: await accessTo(ACCOUNTS), payments: await accessTo(PAYMENT) };
+  return { userId, accounts: await accessTo(ACCOUNTS), payments: await accessTo(PAYMENT) };
 }
 
 interface Tokens {
