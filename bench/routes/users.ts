@@ -79,7 +79,7 @@ async function consents(supplies: Supplies, count: number): Promise<readonly str
     WITH party AS (
       INSERT INTO third_party_providers (id, name, website, application_name, application_description, application_website,
         redirect_uris, jwks, status, created_at, updated_at)
-      VALUES (uuidv7(), 'Bench', ${site}, 'Bench', 'Bench', ${site}, ARRAY[${site}], '{}', 'active', now(), now()) RETURNING id
+      VALUES (uuidv7(), 'Bench', ${site}, 'Bench', 'Bench', ${site}, ARRAY[${site}], '{"keys":[]}', 'active', now(), now()) RETURNING id
     )
     INSERT INTO open_banking_consents (id, third_party_provider_id, status, scope, redirect_uri, state, nonce, request_expires_at,
       next_check_at, created_at)

@@ -9,7 +9,6 @@ import { type Configuration, loadConfiguration } from '../../config/configuratio
 import { readEnvironment } from '../../config/environment.ts';
 import { ROLES } from '../../domain/machine-users/roles.ts';
 import { createTestMachineUser, startApi, TEST_AUDIENCE, type TestApi } from '../../test/harness/api.ts';
-import { consentWorld } from '../../test/harness/parties/consents.ts';
 import { ACCOUNTS, PAYMENT, PUBLIC_URL, thirdPartyWorld } from '../../test/harness/parties/third-parties.ts';
 import { createTestDatabase } from '../../test/harness/servers/postgres.ts';
 import { SANDBOX_SECRET, startSandbox } from '../../test/harness/servers/sandbox.ts';
@@ -60,10 +59,8 @@ async function main(): Promise<void> {
     const api = await startApi(database, { env, providers, configuration: withReviews });
     try {
       const user = await createTestMachineUser(api.database, TEST_AUDIENCE, ROLES);
-      const reconciliation = await seedReconciliation(api.database.reader);
-      const consents = consentWorld(api);
-      const consent = await consents.request(await consents.thirdParty());
-      const seeded = { ...(await seedExamples(api.url, user.token)), ...reconciliation, consents: consent.id };
+      const examples = await seedExamples(api.url, user.token);
+      const seeded = { ...examples, ...(await seedReconciliation(api.database.reader)), ...(await seedConsent(api)) };
       const { userId, ...access } = await seedThirdParty(api, seeded);
       const ids = { ...seeded, '/users/{userId}/password-reset': userId };
       const tokens = { token: user.token, ...access };
@@ -83,6 +80,13 @@ async function main(): Promise<void> {
     await database.drop();
     rmSync(directory, { recursive: true, force: true });
   }
+}
+
+/** A consent that waits for its answer, of a third party that an example makes inactive. */
+async function seedConsent(api: TestApi): Promise<Record<string, string>> {
+  const parties = thirdPartyWorld(api);
+  const party = await parties.thirdParty();
+  return { consents: await parties.requested(party, ACCOUNTS), 'third-party-providers': party.id };
 }
 
 /** Access tokens of a third party, by the consents of a user with a password, whom no other example makes inactive. */
@@ -150,9 +154,9 @@ responses = false
 [phases.fuzzing.extra-data-sources]
 responses = false
 
-# A token of a third party's own is good for one request. Tests of open banking check this operation against its contract.
+# What a third party signs is good for one request. Tests of open banking check these two against their contract.
 [[operations]]
-include-operation-id = "requestConsent"
+include-operation-id = ["requestConsent", "exchangeConsentCode"]
 enabled = false
 
 # A malformed item of a batch is refused by itself, within a 201.
