@@ -137,8 +137,9 @@ async function adopt(
   if (state.outcome === 'not-found') return false;
   try {
     return (
-      (await database.transaction((tx) => adoptPayment(tx, { id, provider: code }, reportOf(state), configuration))) ===
-      'applied'
+      (await database.transaction((tx) =>
+        adoptPayment(tx, { id, provider: code }, reportOf(reference, state), configuration),
+      )) === 'applied'
     );
   } catch (error) {
     // Created and paid in the lost window: its owner is no longer on record.

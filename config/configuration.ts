@@ -41,6 +41,10 @@ export interface Configuration {
   readonly prices: PriceTable;
   /** How often a transfer may roll before it fails. */
   readonly rollLimit: number;
+  /** How often a payment that its provider refused for a passing reason is submitted again before it fails. */
+  readonly retryLimit: number;
+  /** The pause before that by a scheme that never closes; by any other it is the next window. */
+  readonly retryPauseSeconds: number;
   /** How many years ahead a transfer may be dated. */
   readonly transferDateYearsMax: number;
   readonly compliance: {

@@ -59,7 +59,11 @@ async function describeWait(reader: Reader, type: OpenWorkType, id: string, unti
   const shared = { do: 'wait', for: work.waitingFor, since: sinceText, until, work, ...review } as const;
   if (until === null) return { ...shared, waitMs: null };
   const due = new Date(until);
-  const opens = work.waitingFor === 'date' || work.waitingFor === 'next-window';
+  const opens =
+    work.waitingFor === 'date' ||
+    work.waitingFor === 'next-window' ||
+    // Without a window each has its own pause.
+    (work.waitingFor === 'retry' && cutOffAt !== null);
   const releases = opens || due.getTime() === cutOffAt?.getTime();
   const jitterMs = releases ? Math.random() * jitterMsMax(due, cutOffAt) : 0;
   return { ...shared, waitMs: Math.ceil(due.getTime() - now.getTime() + jitterMs) };

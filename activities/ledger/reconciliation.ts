@@ -12,11 +12,11 @@ import {
   saveComparison,
 } from '../../db/ledger/reconciliation/statements.ts';
 import {
-  amountsDiffer,
   differenceOf,
   type PaymentDifference,
   type PaymentKey,
   type Standing,
+  statementDiffers,
 } from '../../domain/ledger/reconciliation.ts';
 import type { ActivityDependencies } from '../frame/dependencies.ts';
 import { failureName } from '../frame/failures.ts';
@@ -155,12 +155,12 @@ export async function readStatement(
   }
 }
 
-/** A return or failure has its own amount: it may be partial. */
+/** A failure has its own amount, and so has each return: a payment may come back in parts. */
 function standingAfter(before: Standing | undefined, { kind, amountMinor }: StatementEntry): Standing {
   const moved = kind === 'payment-out' || kind === 'payment-in' || kind === 'opening-balance';
   return moved
     ? { amountMinor, moved, undoneMinor: null }
-    : { amountMinor: before?.amountMinor ?? null, moved, undoneMinor: amountMinor };
+    : { amountMinor: before?.amountMinor ?? null, moved, undoneMinor: (before?.undoneMinor ?? 0n) + amountMinor };
 }
 
 function keyOf({ kind, serviceProviderId, ourReference }: StatementEntry): PaymentKey {
@@ -230,7 +230,7 @@ async function lookAgain(
   const there = await lookUp(provider, key, call);
   const ours = (await readStandings(reader, position, key.direction, [key.reference])).get(key.reference) ?? null;
   const difference = differenceOf(there === undefined ? reported : there, ours);
-  return difference ?? (amountsDiffer(reported, ours) ? 'statement-amount-differs' : null);
+  return difference ?? (statementDiffers(reported, ours) ? 'statement-amount-differs' : null);
 }
 
 /** Null if the provider does not know the payment, undefined if it does not answer. */
@@ -267,7 +267,8 @@ async function lookUpOut(provider: Provider, reference: string, call: CallOption
   const { outcome, amountMinor } = payment;
   const moved = outcome === 'accepted' || outcome === 'completed';
   if (moved) return { amountMinor, moved, undoneMinor: null };
-  return { amountMinor, moved, undoneMinor: outcome === 'returned' ? payment.returnedMinor : amountMinor };
+  if (outcome !== 'returned') return { amountMinor, moved, undoneMinor: amountMinor };
+  return { amountMinor, moved, undoneMinor: payment.returns.reduce((sum, one) => sum + one.returnedMinor, 0n) };
 }
 
 async function lookUpOpening(provider: Provider, accountId: string, call: CallOptions): Promise<Standing | null> {

@@ -7,17 +7,27 @@ import {
   recordTakenSubmission,
 } from '../../db/outgoing-transfers/outgoing-transfers.ts';
 import { readDueSubmission, readProviderOf } from '../../db/outgoing-transfers/payment-submissions.ts';
+import { readDueRecall, recordRecallAnswer } from '../../db/outgoing-transfers/recalls.ts';
 import { asId, type OutgoingTransferId } from '../../domain/frame/ids.ts';
 import type { WithWait } from '../../domain/frame/waits.ts';
 import type { LookedUpPayment } from '../../domain/outgoing-transfers/changes.ts';
 import type { LookUpAnswer } from '../../domain/outgoing-transfers/look-ups.ts';
+import type { RecallReport } from '../../domain/outgoing-transfers/outcomes/recalls.ts';
 import type { OutgoingTransferStep } from '../../domain/outgoing-transfers/outgoing-transfers.ts';
 import type { PaymentReport } from '../../domain/outgoing-transfers/reports.ts';
 import { type ActivityDependencies, providerOf } from '../frame/dependencies.ts';
 import { whileHeartbeating } from '../frame/heartbeats.ts';
 import { endWhenGone, TRANSITION_LIMITS, withWait } from '../frame/open-work.ts';
 import { SubmissionsClosed } from '../frame/submissions.ts';
-import type { PaymentAnswer, PaymentState } from '../providers/port.ts';
+import {
+  type PaymentAnswer,
+  type PaymentReturn,
+  type PaymentState,
+  type RecallState,
+  recallNumber,
+  recallReference,
+} from '../providers/payment-port.ts';
+import type { Refused } from '../providers/port.ts';
 
 /** The workflow's next step. Ids and codes only: histories contain no personal data. */
 export type OutgoingTransferNext = WithWait<OutgoingTransferStep>;
@@ -58,6 +68,10 @@ export function outgoingTransferTransitions({
       if (step !== null) return withWait(database.reader, 'outgoing-transfer', id, step);
       return next(id, (tx) => recordSubmission(tx, idOf(id), attempt, report, rules), limitsUntil(endsAt));
     },
+    async recordOutgoingTransferRecall(id: string, report: RecallReport | null): Promise<OutgoingTransferNext> {
+      if (report === null) return next(id, (tx) => advanceOutgoingTransfer(tx, idOf(id), rules));
+      return next(id, (tx) => recordRecallAnswer(tx, idOf(id), report, rules));
+    },
     async recordOutgoingTransferLookUp(
       id: string,
       count: number,
@@ -80,16 +94,33 @@ export function outgoingTransferProviderCalls(dependencies: ActivityDependencies
       if (due === null) return null;
       const { provider, payment, areSubmissionsClosed } = due;
       if (areSubmissionsClosed) throw new SubmissionsClosed();
-      return whileHeartbeating(async (signal) =>
-        wordOf(await providerOf(dependencies, provider).submitPayment({ ...payment, attempt }, { signal })),
-      );
+      return whileHeartbeating(async (signal) => {
+        const answer = await providerOf(dependencies, provider).submitPayment({ ...payment, attempt }, { signal });
+        return answer.outcome === 'refused' ? refusalOf(answer, attempt) : wordOf(answer);
+      });
+    },
+    /**
+     * Asks the provider for the payment back, under the same reference each time. Null, with nothing asked, unless the row still
+     * wants this recall.
+     */
+    async recallOutgoingTransfer(id: string, number: number): Promise<RecallReport | null> {
+      const provider = await readDueRecall(database.reader, idOf(id), number);
+      if (provider === null) return null;
+      return whileHeartbeating(async (signal) => {
+        const adapter = providerOf(dependencies, provider);
+        // No longer offered. If an earlier request got through, its return is booked as any other.
+        if (adapter.recallPayment === undefined) return { number, outcome: 'refused' };
+        const request = { ourReference: id, recallReference: recallReference(id, number) };
+        const { outcome } = await adapter.recallPayment(request, { signal });
+        return { number, outcome };
+      });
     },
     /** Null if the provider does not know the payment, which proves nothing. */
     async lookUpOutgoingTransfer(id: string, _count: number): Promise<LookedUpPayment | null> {
       const provider = await readProviderOf(database.reader, idOf(id));
       return whileHeartbeating(async (signal) => {
         const state = await providerOf(dependencies, provider).lookUpPayment(id, { signal });
-        return state.outcome === 'not-found' ? null : reportOf(state);
+        return state.outcome === 'not-found' ? null : reportOf(id, state);
       });
     },
   };
@@ -118,19 +149,36 @@ const WORDS = {
 } as const;
 
 /** A look-up's result as an outcome of the transition table. */
-export function reportOf(state: PaymentState): LookedUpPayment {
-  const { amountMinor, currency } = state;
-  const returned =
-    state.outcome === 'returned'
-      ? { reference: state.returnReference, amountMinor: state.returnedMinor.toString() }
-      : null;
-  return { ...wordOf(state), claim: { amountMinor: amountMinor.toString(), currency, returned } };
+export function reportOf(ourReference: string, state: PaymentState): LookedUpPayment {
+  const { currency, recall } = state;
+  const returns = state.outcome === 'returned' ? state.returns.map(returnOf) : [];
+  const last = returns.at(-1);
+  const returned = last === undefined ? null : { reference: last.reference, amountMinor: last.amountMinor };
+  const reported = state.outcome === 'refused' ? refusalOf(state, state.attempt) : wordOf(state);
+  return {
+    ...reported,
+    code: last?.code ?? reported.code,
+    claim: { amountMinor: state.amountMinor.toString(), currency, returned },
+    ...(returns.length > 1 ? { returnsBefore: returns.slice(0, -1) } : {}),
+    ...(recall == null ? {} : { recall: recallOf(ourReference, recall) }),
+  };
 }
 
-function wordOf(state: PaymentAnswer | PaymentState): PaymentReport {
-  if (state.outcome === 'refused') {
-    return { word: 'failed', serviceProviderId: null, serviceProviderReference: null, code: state.error.code };
-  }
+function returnOf({ returnReference, returnedMinor, code }: PaymentReturn) {
+  return { reference: returnReference, amountMinor: returnedMinor.toString(), code };
+}
+
+/** A recall that is none of ours has number 0. */
+function recallOf(ourReference: string, { recallReference: reference, outcome }: RecallState): RecallReport {
+  return { number: recallNumber(ourReference, reference) ?? 0, outcome };
+}
+
+function refusalOf({ error }: Refused, attempt: number): PaymentReport {
+  const unnamed = { serviceProviderId: null, serviceProviderReference: null };
+  return { word: 'failed', ...unnamed, refusedAttempt: attempt, code: error.code };
+}
+
+function wordOf(state: Exclude<PaymentAnswer | PaymentState, Refused>): PaymentReport {
   return {
     word: WORDS[state.outcome],
     serviceProviderId: state.serviceProviderId,

@@ -2,6 +2,16 @@ import type { ConnectionError } from '../../domain/accounts/accounts.ts';
 import type { ProviderAccountMove } from '../../domain/accounts/connections.ts';
 import type { PartyAccount } from '../../domain/incoming-transfers/incoming-transfers.ts';
 import type { MigrationSource } from './migration-port.ts';
+import type {
+  PaymentAmount,
+  PaymentAnswer,
+  PaymentRequest,
+  PaymentReturn,
+  PaymentState,
+  ProviderPayment,
+  RecallAnswer,
+  RecallRequest,
+} from './payment-port.ts';
 import type { StatementPage, StatementRequest } from './statement-port.ts';
 
 /**
@@ -18,6 +28,8 @@ import type { StatementPage, StatementRequest } from './statement-port.ts';
  *   Only a refusal that the provider reports as the state of the payment or account is an outcome.
  * - `not-found` means that the provider itself does not know the reference; any other 404 leaves the outcome open.
  * - Look-ups and callbacks carry the provider's amount and currency, and for a return the returned amount.
+ * - A refusal concerns one attempt: once it is an outcome, that attempt never pays. A later attempt under the same reference is a
+ *   new one. Look-ups and callbacks say which attempt was refused; an answer about another attempt is not an outcome.
  * - Schemes and deposit information need no call: they are part of the provider's offers in the configuration.
  */
 export interface Provider extends MigrationSource {
@@ -32,6 +44,8 @@ export interface Provider extends MigrationSource {
   submitPayment(request: PaymentRequest, call: CallOptions): Promise<PaymentAnswer>;
   /** `ourReference` is the outgoing transfer's id. */
   lookUpPayment(ourReference: string, call: CallOptions): Promise<PaymentState | NotFound>;
+  /** Asks for a released payment back. Absent if the provider takes no recalls. */
+  recallPayment?(request: RecallRequest, call: CallOptions): Promise<RecallAnswer>;
   /** A payment in, as its callback reported it; `serviceProviderId` is the provider's id. */
   lookUpPaymentIn(serviceProviderId: string, call: CallOptions): Promise<PaymentInState | NotFound>;
   /** Returns money to its payer: the receiving account is closed, or the transfer was refused. */
@@ -118,62 +132,6 @@ export interface AccountChangeRequest extends AccountChangeReference {
 
 export type AccountChangeAnswer = { readonly outcome: 'changed' } | { readonly outcome: 'accepted' } | Refused;
 
-export interface PaymentRequest {
-  /** The outgoing transfer's id: the provider pays once for it, however often we submit it. */
-  readonly ourReference: string;
-  /** Our submission's number, for the provider's logs; not part of the payment's identity. */
-  readonly attempt: number;
-  readonly amountMinor: bigint;
-  readonly currency: string;
-  readonly scheme: string;
-  readonly debtor: PaymentParty & { readonly accountId: string };
-  readonly creditor: PaymentParty;
-  readonly remittanceText: string;
-  /** Scheme attributes of specification 4.9. */
-  readonly attributes: Readonly<Record<string, string>>;
-}
-
-export interface PaymentParty extends AccountIdentifiers {
-  readonly name: string;
-  readonly country: string | null;
-}
-
-/** The provider's ids of a payment: `serviceProviderId`, `serviceProviderReference` of specification 2.7 and 4.9. */
-export interface ProviderPayment {
-  readonly serviceProviderId: string;
-  readonly serviceProviderReference: string | null;
-}
-
-export type PaymentAnswer =
-  /** Released: the provider has accepted the payment and will report its outcome by callback. */
-  | ({ readonly outcome: 'accepted' } & ProviderPayment)
-  /** Released and settled at once; a callback need not follow. */
-  | ({ readonly outcome: 'completed' } & ProviderPayment)
-  /** Explicitly not carried out; nothing was booked. */
-  | Refused;
-
-/** The payment's amount as the provider has it, compared with the transfer's before any posting. */
-export interface PaymentAmount {
-  readonly amountMinor: bigint;
-  readonly currency: string;
-}
-
-export type PaymentState = PaymentAmount &
-  (
-    | PaymentAnswer
-    /** Failed after release: booked and booked back. */
-    | ({ readonly outcome: 'failed'; readonly code: string } & ProviderPayment)
-    | ({ readonly outcome: 'returned' } & ProviderPayment & PaymentReturn)
-  );
-
-export interface PaymentReturn {
-  /** The provider's id of the return, unique among payments in. */
-  readonly returnReference: string;
-  readonly code: string;
-  /** The returned amount, all or part, in the payment's currency. */
-  readonly returnedMinor: bigint;
-}
-
 export interface ReturnRequest {
   /** The incoming transfer's id: the provider returns its money once. */
   readonly incomingTransferId: string;
@@ -200,11 +158,13 @@ export type ProviderEvent = { readonly providerEventId: string; readonly occurre
   | ({ readonly type: 'account-status-changed' } & ProviderAccountMove<string>)
   | ({ readonly type: 'payment-released' } & PaymentClaim)
   | ({ readonly type: 'payment-completed' } & PaymentClaim)
-  /** Refused before release. */
-  | ({ readonly type: 'payment-refused'; readonly error: ProviderRefusal } & PaymentClaim)
+  /** Refused before release; `attempt` is the submission that was refused. */
+  | ({ readonly type: 'payment-refused'; readonly attempt: number; readonly error: ProviderRefusal } & PaymentClaim)
   /** Failed after release. */
   | ({ readonly type: 'payment-failed'; readonly code: string } & PaymentClaim)
   | ({ readonly type: 'payment-returned' } & PaymentClaim & PaymentReturn)
+  /** The creditor's bank gives nothing back. An accepted recall is reported by its return. */
+  | { readonly type: 'payment-recall-refused'; readonly ourReference: string; readonly recallReference: string }
   | ({ readonly type: 'payment-received' } & PaymentReceived)
   /** The provider releases money that it held; this may arrive before the payment itself. */
   | ({ readonly type: 'payment-in-released' } & PaymentInReleased)

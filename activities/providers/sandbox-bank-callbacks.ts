@@ -95,6 +95,7 @@ const EVENT = v.variant('type', [
     returnReference: v.string(),
     returnedAmount: v.optional(AMOUNT),
   }),
+  eventType('payment-recall-refused', { ourReference: v.string(), recallReference: v.string() }),
   eventType('payment-received', PAYMENT_RECEIVED),
   eventType('payment-in-released', PAYMENT),
 ]);
@@ -148,6 +149,10 @@ function contentOf(event: BankEvent): WithoutEnvelope<ProviderEvent> {
       const { code, returnReference, amount, currency, returnedAmount = amount } = event.data;
       const returnedMinor = minorOf({ amount: returnedAmount, currency });
       return { type: event.type, ...claimOf(event.data), code, returnReference, returnedMinor };
+    }
+    case 'payment-recall-refused': {
+      const { ourReference, recallReference } = event.data;
+      return { type: event.type, ourReference, recallReference };
     }
     case 'payment-received':
       return { type: event.type, ...receivedOf(event.data) };

@@ -122,7 +122,19 @@ export function requireAbout(asked: string, answered: string): void {
   if (answered !== asked) throw unavailable('answer about something else');
 }
 
-const ERROR_BODY = v.object({ error: REFUSAL, ourReference: v.optional(v.string()) });
+/** The number of a submission. */
+export const ATTEMPT = v.pipe(
+  v.instance(LosslessNumber),
+  v.transform((value) => Number(value.toString())),
+  v.integer(),
+  v.minValue(1),
+);
+
+const ERROR_BODY = v.object({
+  error: REFUSAL,
+  ourReference: v.optional(v.string()),
+  attempt: v.optional(ATTEMPT),
+});
 
 /**
  * The refusal of an instruction. Only 400 (malformed request) and 422 say that nothing was done. Other 4xx (a reused
@@ -131,11 +143,15 @@ const ERROR_BODY = v.object({ error: REFUSAL, ourReference: v.optional(v.string(
 export function refusalOf(
   answer: BankAnswer,
   ourReference?: string,
+  attempt?: number,
 ): { outcome: 'refused'; error: v.InferOutput<typeof REFUSAL> } | null {
   if (answer.status < 400) return null;
   if (answer.status !== 400 && answer.status !== 422) throw unavailable(`status ${answer.status}`);
   const refused = understood(ERROR_BODY, answer.body);
   if (ourReference !== undefined) requireAbout(ourReference, refused.ourReference ?? ourReference);
+  // The refusal of an earlier attempt, late or from a cache, says nothing about this one.
+  if (attempt !== undefined && (refused.attempt ?? attempt) !== attempt)
+    throw unavailable('answer about something else');
   return { outcome: 'refused', error: refused.error };
 }
 

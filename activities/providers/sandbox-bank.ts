@@ -1,18 +1,13 @@
 import * as v from 'valibot';
 import { amountNumber } from '../../domain/frame/money.ts';
-import type {
-  AccountAnswer,
-  AccountChangeAnswer,
-  PaymentAmount,
-  PaymentAnswer,
-  PaymentState,
-  Provider,
-} from './port.ts';
+import type { PaymentAmount, PaymentAnswer, PaymentState } from './payment-port.ts';
+import type { AccountAnswer, AccountChangeAnswer, Provider } from './port.ts';
 import { paymentInState, verifySandboxBankCallback } from './sandbox-bank-callbacks.ts';
 import { migrationCalls } from './sandbox-bank-migration.ts';
 import { readEntries, STATEMENT } from './sandbox-bank-statement.ts';
 import {
   AMOUNT,
+  ATTEMPT,
   BankConnection,
   IDENTIFIERS,
   lookUp,
@@ -83,7 +78,7 @@ function accountCalls(bank: BankConnection): AccountCalls {
 
 type PaymentCalls = Pick<
   Provider,
-  'submitPayment' | 'lookUpPayment' | 'lookUpPaymentIn' | 'returnPayment' | 'fetchStatement'
+  'submitPayment' | 'recallPayment' | 'lookUpPayment' | 'lookUpPaymentIn' | 'returnPayment' | 'fetchStatement'
 >;
 
 function paymentCalls(bank: BankConnection): PaymentCalls {
@@ -91,9 +86,19 @@ function paymentCalls(bank: BankConnection): PaymentCalls {
     async submitPayment({ amountMinor, ...payment }, options) {
       const body = { ...payment, amount: amountNumber(amountMinor, payment.currency) };
       const answer = await bank.call('POST', '/payments', body, options);
-      const refused = refusalOf(answer, payment.ourReference);
+      const refused = refusalOf(answer, payment.ourReference, payment.attempt);
       if (refused !== null) return refused;
       return submissionAnswer({ ...payment, amountMinor }, paymentState(payment.ourReference, answer.body));
+    },
+
+    async recallPayment({ ourReference, recallReference }, options) {
+      const answer = await bank.call('POST', path`/payments/${ourReference}/recalls`, { recallReference }, options);
+      const refused = refusalOf(answer, ourReference);
+      if (refused !== null) return refused;
+      const recalled = understood(RECALLED, answer.body);
+      requireAbout(ourReference, recalled.ourReference);
+      requireAbout(recallReference, recalled.recallReference);
+      return { outcome: 'asked' };
     },
 
     lookUpPayment: (ourReference, options) =>
@@ -169,17 +174,26 @@ function changeAnswer(changeReference: string, body: unknown): AccountChangeAnsw
   return change.status === 'refused' ? { outcome: 'refused', error: change.error } : { outcome: change.status };
 }
 
-const PAYMENT_NAMES = { paymentId: v.string(), paymentReference: v.string(), ...ABOUT, ...MONEY };
+const RECALL = { recallReference: v.string(), status: v.picklist(['asked', 'accepted', 'refused']) };
+const RECALLED = v.object({ ...RECALL, ...ABOUT });
+
+const PAYMENT_NAMES = {
+  paymentId: v.string(),
+  paymentReference: v.string(),
+  recall: v.nullish(v.object(RECALL), null),
+  ...ABOUT,
+  ...MONEY,
+};
+
+const RETURN = v.object({ returnReference: v.string(), code: v.string(), amount: AMOUNT });
 
 const PAYMENT = v.variant('status', [
   v.object({ status: v.picklist(['accepted', 'released', 'completed']), ...PAYMENT_NAMES }),
-  v.object({ status: v.literal('refused'), error: REFUSAL, ...PAYMENT_NAMES }),
+  v.object({ status: v.literal('refused'), attempt: ATTEMPT, error: REFUSAL, ...PAYMENT_NAMES }),
   v.object({ status: v.literal('failed'), code: v.string(), ...PAYMENT_NAMES }),
   v.object({
     status: v.literal('returned'),
-    code: v.string(),
-    returnReference: v.string(),
-    returnedAmount: AMOUNT,
+    returns: v.tupleWithRest([RETURN], RETURN),
     ...PAYMENT_NAMES,
   }),
 ]);
@@ -188,19 +202,25 @@ function paymentState(ourReference: string, body: unknown): PaymentState {
   const payment = understood(PAYMENT, body);
   requireAbout(ourReference, payment.ourReference);
   const { paymentId, paymentReference, currency } = payment;
-  const money = { amountMinor: minorOf(payment), currency };
+  const { recall } = payment;
+  const recalled =
+    recall === null ? {} : { recall: { recallReference: recall.recallReference, outcome: recall.status } };
+  const money = { amountMinor: minorOf(payment), currency, ...recalled };
   const named = { serviceProviderId: paymentId, serviceProviderReference: paymentReference, ...money };
   switch (payment.status) {
     case 'refused':
-      return { outcome: 'refused', error: payment.error, ...money };
+      return { outcome: 'refused', attempt: payment.attempt, error: payment.error, ...money };
     case 'completed':
       return { outcome: 'completed', ...named };
     case 'failed':
       return { outcome: 'failed', code: payment.code, ...named };
     case 'returned': {
-      const { code, returnReference, returnedAmount } = payment;
-      const returnedMinor = minorOf({ amount: returnedAmount, currency });
-      return { outcome: 'returned', code, returnReference, returnedMinor, ...named };
+      const returnOf = ({ amount, ...one }: v.InferOutput<typeof RETURN>) => ({
+        ...one,
+        returnedMinor: minorOf({ amount, currency }),
+      });
+      const [first, ...others] = payment.returns;
+      return { outcome: 'returned', returns: [returnOf(first), ...others.map(returnOf)], ...named };
     }
     default:
       return { outcome: 'accepted', ...named };
@@ -212,7 +232,8 @@ function submissionAnswer(asked: PaymentAmount, state: PaymentState): PaymentAns
   if (state.amountMinor !== asked.amountMinor || state.currency !== asked.currency) {
     throw unavailable('answer about another amount');
   }
-  if (state.outcome === 'refused') return { outcome: 'refused', error: state.error };
+  // A refusal comes with 422, and names its attempt.
+  if (state.outcome === 'refused') throw unavailable('answer not understood');
   const { serviceProviderId, serviceProviderReference } = state;
   const outcome = state.outcome === 'completed' ? 'completed' : 'accepted';
   return { outcome, serviceProviderId, serviceProviderReference };

@@ -30,6 +30,7 @@ export const ERROR_STATUS: Readonly<Record<ErrorCode, number>> = {
   'user.authentication.failed': 422,
   'user.password.not_set': 422,
   'transfer.client.mismatch': 422,
+  'transfer.recall.unavailable': 422,
   'transfer.scheme.unavailable': 422,
   'transfer.amount.limit_exceeded': 422,
   'transfer.date.invalid': 400,

@@ -30,6 +30,7 @@ import {
   TRANSFER_WITH_BENEFICIARY_EXAMPLE,
 } from './examples.ts';
 import { makeTransfer } from './plans.ts';
+import { recallOutgoingTransferRoute } from './recalls.ts';
 import { outgoingTransferShown, postTransferWorkflow, shownTransferWithBeneficiary } from './schemas.ts';
 
 const TAG = 'Outgoing transfers';
@@ -214,6 +215,7 @@ export const outgoingTransferRoutes = [
   postOutgoingTransfer,
   postOutgoingTransferBatch,
   patchOutgoingTransfer,
+  recallOutgoingTransferRoute,
   getOutgoingTransfer,
   getOutgoingTransfers,
 ];

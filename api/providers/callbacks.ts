@@ -1,4 +1,5 @@
 import { type AccountEvent, accountReportOf, providerMoveOf } from '../../activities/providers/account-reports.ts';
+import { recallNumber } from '../../activities/providers/payment-port.ts';
 import { CallbackRefused, type PaymentClaim, type ProviderEvent } from '../../activities/providers/port.ts';
 import { applyAccountCallback } from '../../db/accounts/connections.ts';
 import { applyProviderMove } from '../../db/accounts/provider-moves.ts';
@@ -8,6 +9,7 @@ import { releaseHeldTransfer } from '../../db/incoming-transfers/holds.ts';
 import { receivePayment } from '../../db/incoming-transfers/provisioned-account-credits.ts';
 import type { StoredCallback } from '../../db/ledger/transfer-changes.ts';
 import { applyPaymentReport } from '../../db/outgoing-transfers/outgoing-transfers.ts';
+import { applyRecallRefusal } from '../../db/outgoing-transfers/recalls.ts';
 import {
   applyCallbackOnce,
   type CallbackOutcome,
@@ -132,6 +134,11 @@ async function applyToPayment(
   if (event.type === 'payment-in-released') return releaseHeldTransfer(tx, { ...event, provider });
   if (!isUuid(event.ourReference)) return 'waiting';
   const id = asId<OutgoingTransferId>(event.ourReference);
+  if (event.type === 'payment-recall-refused') {
+    const number = recallNumber(event.ourReference, event.recallReference);
+    if (number === null) return 'break';
+    return known(() => applyRecallRefusal(tx, { id, provider }, number, configuration));
+  }
   return known(() => applyPaymentReport(tx, { id, provider }, reportOf(event), configuration));
 }
 
@@ -163,7 +170,8 @@ function reportOf(event: PaymentEvent): PaymentReport {
       ? { reference: event.returnReference, amountMinor: event.returnedMinor.toString() }
       : null;
   const claim = { amountMinor: event.amountMinor.toString(), currency, returned };
-  return { word: WORDS[event.type], serviceProviderId, serviceProviderReference, code, claim };
+  const refused = event.type === 'payment-refused' ? { refusedAttempt: event.attempt } : {};
+  return { ...refused, word: WORDS[event.type], serviceProviderId, serviceProviderReference, code, claim };
 }
 
 export const providerCallbackRoutes = [postProviderCallback] as const;

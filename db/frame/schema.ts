@@ -29,7 +29,8 @@ import type {
   ProvisionedAccountCreditId,
 } from '../../domain/frame/ids.ts';
 import type { PartyAccount } from '../../domain/incoming-transfers/incoming-transfers.ts';
-import { type BeneficiaryShown, SUBMISSION_STATUSES } from '../../domain/outgoing-transfers/outgoing-transfers.ts';
+import type { BeneficiaryShown } from '../../domain/outgoing-transfers/outgoing-transfers.ts';
+import { paymentProgressColumns } from './schemas/payment-progress-columns.ts';
 
 /** The tables for drizzle. The migrations are authoritative; test/schema.test.ts compares the two. */
 const bytea = customType<{ data: Buffer }>({ dataType: () => 'bytea' });
@@ -226,14 +227,11 @@ export const outgoingTransfers = pgTable('outgoing_transfers', {
   provider: text('provider').notNull(),
   serviceProviderId: text('service_provider_id'),
   serviceProviderReference: text('service_provider_reference'),
-  submissionAttempt: integer('submission_attempt').notNull().default(0),
-  submissionStatus: text('submission_status', { enum: SUBMISSION_STATUSES }).notNull().default('none'),
-  lookUpCount: integer('look_up_count').notNull().default(0),
-  nextLookUpAt: timestamp('next_look_up_at', { withTimezone: true, mode: 'date' }),
+  ...paymentProgressColumns(),
   failureCode: text('failure_code'),
   failureMessage: text('failure_message'),
   waitingFor: text('waiting_for', {
-    enum: ['authorization', 'compliance', 'date', 'balance', 'account', 'provider', 'caller'],
+    enum: ['authorization', 'compliance', 'date', 'balance', 'account', 'provider', 'retry', 'recall', 'caller'],
   }),
   waitingSince: timestamp('waiting_since', { withTimezone: true, mode: 'date' }),
   waitingUntil: timestamp('waiting_until', { withTimezone: true, mode: 'date' }),
@@ -268,6 +266,7 @@ export const incomingTransfers = pgTable('incoming_transfers', {
   method: text('method', { enum: ['built-in', 'plug-in'] }).notNull(),
   serviceProviderId: text('service_provider_id'),
   serviceProviderReference: text('service_provider_reference'),
+  returnOf: uuid('return_of').$type<OutgoingTransferId>(),
   returnReference: text('return_reference'),
   senderInformation: text('sender_information'),
   senderName: text('sender_name'),

@@ -38,6 +38,7 @@ function situationOfNew(
   const made = newOutgoingTransfer(transfer);
   return {
     before: null,
+    returns: [],
     transfer: made,
     incoming: incomingOf(made, receiver, accounts, draw),
     accounts,

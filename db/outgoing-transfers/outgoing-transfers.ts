@@ -75,20 +75,28 @@ const LOCK_INCOMING = prepared((db, given: Given<{ id: OutgoingTransferId }>) =>
   return db.select().from(incomingTransfers).where(eq(incomingTransfers.id, own)).for('update');
 });
 
-/** Locks the transfer's accounts, then the transfer and its incoming one, and reads the situation to decide on. */
+const RETURNS = prepared((db, given: Given<{ id: OutgoingTransferId }>) =>
+  db.select().from(incomingTransfers).where(eq(incomingTransfers.returnOf, given.id)).orderBy(incomingTransfers.id),
+);
+
+/**
+ * Locks the transfer's accounts, then the transfer and its incoming one, and reads the situation to decide on. Returns need no lock
+ * of their own: only who holds the transfer books one, and what is read of them never changes.
+ */
 export async function lockSituation(
   tx: Transaction,
   id: OutgoingTransferId,
   rules: TransferRules,
 ): Promise<TransferSituation> {
-  const [accounts, transfer, incoming, now] = await Promise.all([
+  const [accounts, transfer, incoming, returns, now] = await Promise.all([
     lockAccountsOf(tx, id),
     tx.first(LOCK, { id }),
     tx.first(LOCK_INCOMING, { id }),
+    tx.run(RETURNS, { id }),
     readClock(tx),
   ]);
   if (transfer === null) throw recordNotFound('outgoingTransfer', 'id', id);
-  return situationOf(transfer, incoming, accounts, now, rules);
+  return { ...situationOf(transfer, incoming, accounts, now, rules), returns };
 }
 
 export function situationOf(
@@ -99,13 +107,15 @@ export function situationOf(
   rules: TransferRules,
 ): TransferSituation {
   const unmoved = incoming === null ? null : { before: incoming, after: incoming, events: [] };
-  return { before: transfer, transfer, incoming: unmoved, accounts, now, rules };
+  return { before: transfer, transfer, incoming: unmoved, returns: [], accounts, now, rules };
 }
 
 function nameOfReturn({ word }: PaymentReport, now: Date): IncomingTransferName | null {
-  return word === 'returned'
-    ? { id: newId(), transactionNumber: drawTransactionNumber('incoming-transfer', now) }
-    : null;
+  return word === 'returned' ? drawName(now) : null;
+}
+
+function drawName(now: Date): IncomingTransferName {
+  return { id: newId(), transactionNumber: drawTransactionNumber('incoming-transfer', now) };
 }
 
 /** Advances a transfer as far as its row allows and returns the next outside step. Safe to repeat. */
@@ -173,13 +183,13 @@ export async function recordLookUp(
   rules: TransferRules,
 ): Promise<OutgoingTransferStep> {
   const situation = await lockSituation(tx, id, rules);
-  const name = answer === null || answer === 'not-found' ? null : nameOfReturn(answer, situation.now);
-  const { change, step, outcome } = decideLookUp(situation, count, answer, name);
+  const { changes, step, outcome } = decideLookUp(situation, count, answer, () => drawName(situation.now));
   if (outcome === 'break') {
     const { provider, currency } = situation.transfer;
     await recordDifference(tx, { provider, currency }, { direction: 'out', reference: id }, 'statement-amount-differs');
   }
-  applyUnderLocks(tx, [change]);
+  // One after the other: a list of changes touches each transfer once.
+  for (const change of changes) applyUnderLocks(tx, [change]);
   return step;
 }
 
@@ -213,8 +223,8 @@ export async function adoptPayment(
   rules: TransferRules,
 ): Promise<ReportOutcome> {
   const situation = await lockSituation(tx, id, rules);
-  const { change, outcome } = decideAdoption(situation, provider, found, nameOfReturn(found, situation.now));
-  applyUnderLocks(tx, [change]);
+  const { changes, outcome } = decideAdoption(situation, provider, found, () => drawName(situation.now));
+  for (const change of changes) applyUnderLocks(tx, [change]);
   return outcome;
 }
 

@@ -30,6 +30,7 @@ export const ERROR_CODES = [
   'user.authentication.failed',
   'user.password.not_set',
   'transfer.client.mismatch',
+  'transfer.recall.unavailable',
   'transfer.scheme.unavailable',
   'transfer.amount.limit_exceeded',
   'transfer.date.invalid',

@@ -49,6 +49,8 @@ const WORDS: Readonly<Record<string, string>> = {
   match: 'an account to be assigned to',
   'outgoing-transfer': 'the sender’s side',
   provider: 'the provider',
+  retry: 'another attempt, as the provider refused the last one for a passing reason',
+  recall: 'the answer to its recall',
   caller: 'the caller’s report',
   mail: 'the mail server',
   answer: 'the invited person’s answer',

@@ -130,7 +130,8 @@ export interface Arrival {
   readonly provisionedAccountCreditId: IncomingTransfer['provisionedAccountCreditId'];
   readonly serviceProviderId: string | null;
   readonly serviceProviderReference: string | null;
-  /** For a payment that came back: the provider's id of the return. */
+  /** For a payment of ours that came back: which one, and the provider's id of the return. */
+  readonly returnOf?: OutgoingTransferId | null;
   readonly returnReference?: string | null;
   readonly senderInformation: string | null;
   readonly senderName: string | null;

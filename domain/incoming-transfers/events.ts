@@ -20,6 +20,8 @@ export const UNCHANGING_INCOMING_FIELDS = [
   'senderAccountId',
   'senderPartyAccountId',
   'receiverAccount',
+  'returnOf',
+  'returnReference',
 ] as const satisfies readonly (keyof IncomingTransfer)[];
 
 export type UnchangingIncomingField = (typeof UNCHANGING_INCOMING_FIELDS)[number];

@@ -11,6 +11,7 @@ import type {
 import { amountNumber } from '../frame/money.ts';
 import type { Moves } from '../frame/moves.ts';
 import { statusReason } from '../ledger/status-reasons.ts';
+import { NO_RETURN, type Returned } from './returned-payments.ts';
 
 /** Incoming transfers: the transition table, and what happens to money that has arrived. */
 export const INCOMING_TRANSFER_STATUSES = ['pending', 'on-hold', 'completed', 'failed'] as const;
@@ -150,7 +151,7 @@ export interface IncomingTransferRecord {
 }
 
 /** All columns of a transfer. */
-export interface IncomingTransfer extends IncomingTransferRecord, CheckedTransfer {
+export interface IncomingTransfer extends IncomingTransferRecord, CheckedTransfer, Returned {
   readonly id: IncomingTransferId;
   readonly clientId: ClientId | null;
   readonly accountId: AccountId | null;
@@ -164,8 +165,6 @@ export interface IncomingTransfer extends IncomingTransferRecord, CheckedTransfe
   readonly senderPartyAccountId: bigint | null;
   readonly receiverPartyAccountId: bigint | null;
   readonly method: 'built-in' | 'plug-in';
-  /** For a payment that came back: the provider's id of the return. */
-  readonly returnReference: string | null;
   readonly senderAccount: PartyAccount | null;
   readonly receiverAccount: PartyAccount | null;
   readonly sendBackStatus: 'none' | 'due' | 'done';
@@ -195,7 +194,7 @@ const UNTOUCHED = {
   provisionedAccountCreditId: null,
   serviceProviderId: null,
   serviceProviderReference: null,
-  returnReference: null,
+  ...NO_RETURN,
   senderInformation: null,
   senderName: null,
   senderAccount: null,

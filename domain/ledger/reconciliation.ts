@@ -66,6 +66,17 @@ export function differenceOf(provider: Standing | null, ours: Standing | null): 
   return amountsDiffer(provider, ours) ? 'statement-amount-differs' : null;
 }
 
+/**
+ * Whether the statement of a period contradicts our books. It may lack returns that came in another period, but never has more of
+ * them than we have.
+ */
+export function statementDiffers(period: Standing | null, ours: Standing | null): boolean {
+  const [undone, booked] = [period?.undoneMinor ?? null, ours?.undoneMinor ?? null];
+  if (undone === null || booked === null || undone >= booked || ours?.moved === true)
+    return amountsDiffer(period, ours);
+  return amountsDiffer(period, { amountMinor: ours?.amountMinor ?? null, moved: false, undoneMinor: undone });
+}
+
 /** Whether the sides disagree about the amount, or the amount undone. Unknown amounts never disagree. */
 export function amountsDiffer(one: Standing | null, other: Standing | null): boolean {
   return (

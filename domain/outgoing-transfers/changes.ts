@@ -4,6 +4,9 @@ import { type IncomingTransferName, moveIncoming } from '../incoming-transfers/c
 import { isFinalIncomingTransferStatus } from '../incoming-transfers/incoming-transfers.ts';
 import { availableMinor } from '../ledger/ledger.ts';
 import { TransferDraft } from './drafts.ts';
+import { bookEach, eachReturn } from './look-ups.ts';
+import type { RecallReport } from './outcomes/recalls.ts';
+import { situationAfter } from './outcomes/returns.ts';
 import type {
   OutgoingTransferStatus,
   OutgoingTransferStep,
@@ -15,11 +18,17 @@ import { isOfOtherMoney, type PaymentClaim } from './reports.ts';
 import { type OutgoingTransfer, totalMinor } from './rows.ts';
 import type { TransferChange, TransferSituation } from './transfer-changes.ts';
 
-// Each function decides from a situation and returns the change as a value, which db/ledger/transfer-changes.ts applies. A null
-// change writes nothing. A DomainError rejects what is not allowed at all.
+// Each function decides from a situation; db/ledger/transfer-changes.ts applies the change, null for none. A DomainError rejects what
+// is not allowed at all.
 
-/** A look-up's result: a provider's report, which always includes the amount. */
-export type LookedUpPayment = PaymentReport & { readonly claim: PaymentClaim };
+/** A look-up's result: a provider's report, which always includes the amount. Earlier releases knew neither further field. */
+export type LookedUpPayment = PaymentReport & {
+  readonly claim: PaymentClaim;
+  /** Of a payment that came back in parts, all but the last one, which the report is about; oldest first. */
+  readonly returnsBefore?: readonly (NonNullable<PaymentClaim['returned']> & { readonly code: string })[];
+  /** The latest recall that the provider knows. */
+  readonly recall?: RecallReport | null;
+};
 
 export type ReportOutcome = 'applied' | 'no-effect' | 'break';
 
@@ -119,18 +128,25 @@ export function decideAdoption(
   situation: TransferSituation,
   provider: string,
   found: LookedUpPayment,
-  nameOfReturn: IncomingTransferName | null,
-): Reported {
+  draw: () => IncomingTransferName,
+): { readonly changes: readonly TransferChange[]; readonly outcome: ReportOutcome } {
   const { transfer } = situation;
-  if (!isPaymentOf(transfer, provider) || isOfOtherMoney(found.claim, transfer)) return BREAK;
+  if (!isPaymentOf(transfer, provider) || isOfOtherMoney(found.claim, transfer)) return NOTHING_ADOPTED;
   const draft = new TransferDraft(situation);
   if (transfer.status === 'pending') {
-    if (availableMinor(draft.source) < totalMinor(transfer)) return BREAK;
+    if (availableMinor(draft.source) < totalMinor(transfer)) return NOTHING_ADOPTED;
     draft.startProcessing(onceFulfilled(transfer));
   }
-  return applied(draft, found, nameOfReturn);
+  const [first, ...others] = eachReturn(found);
+  const { change, outcome } = applied(draft, first, found.word === 'returned' ? draw() : null);
+  const rest = bookEach(change === null ? situation : situationAfter(situation, change), others, draw);
+  return {
+    changes: [...(change === null ? [] : [change]), ...rest.changes],
+    outcome: rest.outcome === 'no-effect' ? outcome : rest.outcome,
+  };
 }
 
+const NOTHING_ADOPTED = { changes: [], outcome: 'break' } as const;
 const BREAK: Reported = { change: null, outcome: 'break' };
 
 function isPaymentOf(transfer: OutgoingTransfer, provider: string): boolean {

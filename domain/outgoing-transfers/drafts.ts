@@ -7,6 +7,9 @@ import { type IncomingTransferName, moveIncoming, NO_WAIT } from '../incoming-tr
 import { decideArrival, type IncomingTransfer } from '../incoming-transfers/incoming-transfers.ts';
 import type { AccountGuard, AccountMove, RowChange } from '../ledger/changes.ts';
 import { availableMinor, isUsable, type LockedAccount, type Posting } from '../ledger/ledger.ts';
+import { isRecallOpen, settleRecall, stepOfRecall } from './outcomes/recalls.ts';
+import { isKnownRefusal, keepForAnotherAttempt, stepAfterRefusal } from './outcomes/refusals.ts';
+import { bookReturn } from './outcomes/returns.ts';
 import {
   decidePendingTransfer,
   isFinalOutgoingTransferStatus,
@@ -19,7 +22,7 @@ import {
   outgoingTransferEventType,
   type Requirements,
 } from './outgoing-transfers.ts';
-import { isBookedReturn, receiveReturn, releasePostings, reversalPostings } from './postings.ts';
+import { releasePostings, reversalPostings } from './postings.ts';
 import { isOfOtherMoney, type PaymentReport, reasonCodeOf, statusesAfterReport } from './reports.ts';
 import { type OutgoingTransfer, outgoingTransferEventData, totalMinor } from './rows.ts';
 import type { TransferChange, TransferSituation } from './transfer-changes.ts';
@@ -55,7 +58,7 @@ export class TransferDraft {
   moveTo(status: OutgoingTransferStatus, fields: Partial<OutgoingTransfer> = {}): void {
     requireMove('outgoing transfer', OUTGOING_TRANSFER_MOVES, this.transfer.status, status);
     this.set({ ...fields, status, waitingFor: null, waitingSince: null, waitingUntil: null });
-    this.#addEvent(outgoingTransferEventType(status));
+    this.addEvent(outgoingTransferEventType(status));
   }
 
   wake(): void {
@@ -101,7 +104,7 @@ export class TransferDraft {
         case 'wait':
           this.set(decision.requirements);
           if (decision.for === 'balance') this.moves.push({ accountId: transfer.accountId, waits: true });
-          return this.#wait(decision.for, decision.until);
+          return this.wait(decision.for, decision.until);
         case 'process':
           this.startProcessing(decision.requirements);
       }
@@ -174,6 +177,12 @@ export class TransferDraft {
    */
   apply(report: PaymentReport, nameOfReturn: IncomingTransferName | null): 'applied' | 'no-effect' | 'break' {
     if (report.claim !== undefined && isOfOtherMoney(report.claim, this.transfer)) return 'break';
+    const { refusedAttempt } = report;
+    if (refusedAttempt !== undefined) {
+      // An earlier attempt's refusal says nothing about the one that followed it.
+      if (isKnownRefusal(this.transfer, refusedAttempt)) return 'no-effect';
+      if (keepForAnotherAttempt(this, refusedAttempt, report.code)) return 'applied';
+    }
     const statuses = statusesAfterReport(this.transfer.status, report.word);
     if (statuses === null) return 'break';
     const { transfer } = this;
@@ -190,16 +199,7 @@ export class TransferDraft {
       else this.moveTo(status, provider);
     }
     if (report.word !== 'returned') return statuses.length > 0 ? 'applied' : 'no-effect';
-    if (transfer.returned) return isBookedReturn(this.incoming?.after ?? null, report) ? 'no-effect' : 'break';
-    if (nameOfReturn === null) throw new Error('a return needs a name for the money that came back');
-    const returned = receiveReturn(nameOfReturn, this.transfer, this.source, report, this.situation.now);
-    this.incoming = returned.incoming;
-    this.moves.push(...returned.accounts);
-    this.postings.push(...returned.postings);
-    this.wakes.push(...returned.wakes);
-    this.set({ returned: true, incomingTransferId: returned.incoming.after.id, failureCode, failureMessage });
-    this.#addEvent('outgoing-transfer-returned');
-    return 'applied';
+    return bookReturn(this, report, nameOfReturn);
   }
 
   /** The resulting change; null if nothing changed. `guards`: the conditions on accounts that are not locked yet. */
@@ -222,7 +222,7 @@ export class TransferDraft {
 
   /** A new transfer's events; the workflow of the receiver's side exists while that is in review. */
   #open(): void {
-    this.#addEvent('outgoing-transfer-created');
+    this.addEvent('outgoing-transfer-created');
     const { transfer, incoming } = this;
     if (incoming !== null && isInReview(incoming.after)) this.wakeReceiversSide();
     if (!isInReview(transfer)) return;
@@ -230,11 +230,11 @@ export class TransferDraft {
     this.events.push({ type: 'outgoing-transfer-compliance-in-review', data });
   }
 
-  #addEvent(type: string): void {
+  addEvent(type: string): void {
     this.events.push({ type, data: outgoingTransferEventData(this.transfer) });
   }
 
-  #wait(waitingFor: OutgoingTransferWait, until: Date | null): OutgoingTransferStep {
+  wait(waitingFor: OutgoingTransferWait, until: Date | null): OutgoingTransferStep {
     const { now } = this.situation;
     const waitingSince = this.transfer.waitingFor === waitingFor ? (this.transfer.waitingSince ?? now) : now;
     this.set({ waitingFor, waitingSince, waitingUntil: until });
@@ -243,18 +243,20 @@ export class TransferDraft {
 
   /** The next step of a transfer on its way: submit it, look it up, or wait. */
   #stepOfOpenPayment(): OutgoingTransferStep {
+    settleRecall(this);
     const { transfer } = this;
     const { now } = this.situation;
+    if (isRecallOpen(transfer)) return stepOfRecall(this);
     if (isFinalOutgoingTransferStatus(transfer.status)) return { do: 'end' };
     if (transfer.scope === 'internal') {
-      return this.#wait(isInReview(this.receiversSide().after) ? 'compliance' : 'account', null);
+      return this.wait(isInReview(this.receiversSide().after) ? 'compliance' : 'account', null);
     }
-    if (transfer.method === 'plug-in') return this.#wait('caller', null);
+    if (transfer.method === 'plug-in') return this.wait('caller', null);
     if (transfer.status === 'processing') return this.#stepOfSubmission();
     const nextLookUpAt = transfer.nextLookUpAt ?? new Date(now.getTime() + lookUpDelayMs(transfer.lookUpCount));
     this.set({ nextLookUpAt });
     if (nextLookUpAt.getTime() <= now.getTime()) return { do: 'look-up', count: transfer.lookUpCount };
-    return this.#wait('provider', nextLookUpAt);
+    return this.wait('provider', nextLookUpAt);
   }
 
   #stepOfSubmission(): OutgoingTransferStep {
@@ -262,14 +264,15 @@ export class TransferDraft {
     if (nextLookUpAt !== null) {
       // Once for each request: a look-up without an answer must not keep the payment from being submitted again.
       this.set({ nextLookUpAt: null });
-      this.#wait('provider', null);
+      this.wait('provider', null);
       return { do: 'look-up', count: lookUpCount };
     }
+    if (submissionStatus === 'refused') return stepAfterRefusal(this);
     const pauses = submissionStatus === 'not-found' && waitingUntil !== null && waitingUntil > this.situation.now;
-    if (pauses) return this.#wait('provider', waitingUntil);
+    if (pauses) return this.wait('provider', waitingUntil);
     const attempt = Math.max(1, submissionAttempt);
     this.set({ submissionAttempt: attempt, submissionStatus: 'unresolved' });
-    this.#wait('provider', null);
+    this.wait('provider', null);
     return { do: 'submit', attempt };
   }
 
@@ -277,6 +280,11 @@ export class TransferDraft {
     const receiver = this.transfer.scope === 'internal' ? this.receiversSide().after : null;
     this.postings.push(...releasePostings(this.transfer, receiver, this.situation.now));
     this.moveTo('released', { ...fields, reservedMinor: 0n });
+  }
+
+  /** Gives the transfer a reason to show; null takes it back. */
+  explain(failureCode: string | null, failureMessage: string | null = null): void {
+    this.set({ failureCode, failureMessage });
   }
 
   receiversSide(): RowChange<IncomingTransfer> {

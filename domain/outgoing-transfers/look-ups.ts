@@ -2,7 +2,9 @@ import { refusal } from '../frame/errors.ts';
 import type { IncomingTransferName } from '../incoming-transfers/changes.ts';
 import type { Decided, LookedUpPayment, ReportOutcome } from './changes.ts';
 import { TransferDraft } from './drafts.ts';
-import { isFinalOutgoingTransferStatus, lookUpDelayMs } from './outgoing-transfers.ts';
+import { applyRecall, askAgain, isRecallOpen } from './outcomes/recalls.ts';
+import { situationAfter } from './outcomes/returns.ts';
+import { isFinalOutgoingTransferStatus, lookUpDelayMs, type OutgoingTransferStep } from './outgoing-transfers.ts';
 import type { OutgoingTransfer } from './rows.ts';
 import type { TransferChange, TransferSituation } from './transfer-changes.ts';
 
@@ -15,8 +17,64 @@ const REST_MS = 60_000;
 /** A look-up's answer; null: none that says anything. */
 export type LookUpAnswer = LookedUpPayment | 'not-found' | null;
 
+/** What a look-up leads to: one change for each return that it brings, one at most otherwise, to be applied in this order. */
+export interface LookedUp {
+  readonly changes: readonly TransferChange[];
+  readonly step: OutgoingTransferStep;
+  readonly outcome: ReportOutcome;
+}
+
 /** Applies a look-up, once per count. The next look-up of a released transfer comes later. */
 export function decideLookUp(
+  situation: TransferSituation,
+  count: number,
+  answer: LookUpAnswer,
+  draw: () => IncomingTransferName,
+): LookedUp {
+  const { transfer } = situation;
+  if (answer === null || answer === 'not-found' || !isLookedUp(transfer) || transfer.lookUpCount !== count) {
+    const { change, ...decided } = lookedUpOnce(situation, count, answer, null);
+    return { ...decided, changes: change === null ? [] : [change] };
+  }
+  const { changes, after, outcome } = bookEach(situation, eachReturn(answer).slice(0, -1), draw);
+  const last = lookedUpOnce(after, count, answer, answer.word === 'returned' ? draw() : null);
+  return {
+    changes: last.change === null ? changes : [...changes, last.change],
+    step: last.step,
+    outcome: outcome === 'break' ? outcome : last.outcome,
+  };
+}
+
+/** An answer as one report for each return, oldest first; itself alone if there is at most one. */
+export function eachReturn(answer: LookedUpPayment): [LookedUpPayment, ...LookedUpPayment[]] {
+  const { returnsBefore: [first, ...others] = [], ...last } = answer;
+  if (first === undefined) return [last];
+  const reportOf = ({ code, ...returned }: typeof first) => ({ ...last, code, claim: { ...last.claim, returned } });
+  return [reportOf(first), ...others.map(reportOf), last];
+}
+
+/** Applies reports one after the other, each to what the one before it left behind. */
+export function bookEach(
+  situation: TransferSituation,
+  reports: readonly LookedUpPayment[],
+  draw: () => IncomingTransferName,
+): { readonly changes: TransferChange[]; readonly after: TransferSituation; readonly outcome: ReportOutcome } {
+  const changes: TransferChange[] = [];
+  let after = situation;
+  let outcome: ReportOutcome = 'no-effect';
+  for (const report of reports) {
+    const draft = new TransferDraft(after);
+    const applied = draft.apply(report, draw());
+    if (applied !== 'no-effect') outcome = applied;
+    const change = applied === 'applied' ? draft.change() : null;
+    if (change === null) continue;
+    changes.push(change);
+    after = situationAfter(after, change);
+  }
+  return { changes, after, outcome };
+}
+
+function lookedUpOnce(
   situation: TransferSituation,
   count: number,
   answer: LookUpAnswer,
@@ -25,20 +83,33 @@ export function decideLookUp(
   const { transfer, now } = situation;
   const draft = new TransferDraft(situation);
   let outcome: ReportOutcome = 'no-effect';
-  if (isAtProvider(transfer) && transfer.lookUpCount === count) {
+  if (isLookedUp(transfer) && transfer.lookUpCount === count) {
     const lookUpCount = count + 1;
     const delayMs = lookUpDelayMs(lookUpCount);
-    const isReleased = transfer.status === 'released';
-    draft.set({ lookUpCount, nextLookUpAt: isReleased ? new Date(now.getTime() + delayMs) : null });
+    const isSubmitting = transfer.status === 'processing';
+    draft.set({ lookUpCount, nextLookUpAt: isSubmitting ? null : new Date(now.getTime() + delayMs) });
     if (answer === 'not-found') {
-      if (!isReleased) draft.set({ submissionStatus: 'not-found', waitingUntil: new Date(now.getTime() + REST_MS) });
+      // What the provider has refused needs no rest: it cannot arrive any more.
+      if (isSubmitting && transfer.submissionStatus !== 'refused') {
+        draft.set({ submissionStatus: 'not-found', waitingUntil: new Date(now.getTime() + REST_MS) });
+      }
     } else if (answer !== null) {
       outcome = draft.apply(answer, nameOfReturn);
-      if (outcome === 'applied') draft.set({ submissionStatus: 'resolved' });
+      if (outcome === 'applied' && draft.transfer.submissionStatus !== 'refused') {
+        draft.set({ submissionStatus: 'resolved' });
+      }
+      applyLookedUpRecall(draft, answer);
     }
   }
   const step = draft.advance();
   return { change: draft.change(), step, outcome };
+}
+
+/** The recall as the provider has it, after its returns: they are what it led to. */
+function applyLookedUpRecall(draft: TransferDraft, { recall }: LookedUpPayment): void {
+  if (!isRecallOpen(draft.transfer)) return;
+  if (recall != null && recall.number === draft.transfer.recallNumber) applyRecall(draft, recall);
+  else askAgain(draft);
 }
 
 /** A look-up that is due for longer is asked for again: its workflow may not run. */
@@ -56,6 +127,11 @@ export function decideLookUpRequest(situation: TransferSituation): TransferChang
   return draft.change();
 }
 
+/** Whether its provider is asked about it: it is on its way, or a recall of it is open. */
+function isLookedUp(transfer: OutgoingTransfer): boolean {
+  return isAtProvider(transfer) || isRecallOpen(transfer);
+}
+
 /** Whether the service has handed the payment to a provider, or is about to, and waits for the outcome. */
 function isAtProvider({ scope, method, status }: OutgoingTransfer): boolean {
   return scope === 'external' && method === 'built-in' && (status === 'processing' || status === 'released');
@@ -63,7 +139,7 @@ function isAtProvider({ scope, method, status }: OutgoingTransfer): boolean {
 
 /** Refuses a command about a payment that no provider of the service has. */
 export function requireAtProvider(transfer: OutgoingTransfer, done: string): void {
-  if (!isAtProvider(transfer)) throw refusedCommand(transfer, done, whyNotAtProvider(transfer));
+  if (!isLookedUp(transfer)) throw refusedCommand(transfer, done, whyNotAtProvider(transfer));
 }
 
 function whyNotAtProvider({ scope, method, status }: OutgoingTransfer): string {

@@ -1,6 +1,7 @@
 import { addDays } from '../frame/time/dates.ts';
 import { TransferDraft } from './drafts.ts';
 import { refusedCommand, requireAtProvider } from './look-ups.ts';
+import { beginAttempt } from './outcomes/refusals.ts';
 import { isFinalOutgoingTransferStatus } from './outgoing-transfers.ts';
 import type { OutgoingTransfer } from './rows.ts';
 import type { TransferChange, TransferSituation } from './transfer-changes.ts';
@@ -19,7 +20,8 @@ export function decideRetry(situation: TransferSituation): TransferChange {
   const { transfer } = situation;
   const { id, status, submissionStatus, submissionAttempt, nextLookUpAt, waitingUntil } = transfer;
   requireAtProvider(transfer, 'submitted again');
-  if (status === 'released') throw refusedCommand(transfer, 'submitted again', 'the provider has accepted it');
+  if (status !== 'processing') throw refusedCommand(transfer, 'submitted again', 'the provider has accepted it');
+  if (submissionStatus === 'refused') return retryNow(situation);
   if (submissionStatus !== 'not-found') {
     const unknown = `the provider may know attempt ${submissionAttempt}, whose outcome is unknown. Run look-up ${id} first`;
     throw refusedCommand(transfer, 'submitted again', unknown);
@@ -30,6 +32,24 @@ export function decideRetry(situation: TransferSituation): TransferChange {
   const draft = new TransferDraft(situation);
   draft.set({ submissionAttempt: submissionAttempt + 1, submissionStatus: 'unresolved' });
   draft.advance();
+  draft.wake();
+  return changeOf(draft);
+}
+
+/** Brings the attempt after a refusal forward into the present window: what the provider has refused cannot pay any more. */
+function retryNow(situation: TransferSituation): TransferChange {
+  const { transfer, now, rules } = situation;
+  const { schemes } = rules;
+  const today = schemes.today(transfer, now);
+  const { transferDate, cutOff } = schemes.roll(transfer, today, now);
+  const opensAt = schemes.opensAt(transfer, transferDate);
+  if (opensAt > now) {
+    const closed = `its scheme is closed until ${opensAt.toISOString()}, when it goes out by itself`;
+    throw refusedCommand(transfer, 'submitted again', closed);
+  }
+  const draft = new TransferDraft(situation);
+  draft.set({ transferDate, cutOffAt: cutOff });
+  beginAttempt(draft);
   draft.wake();
   return changeOf(draft);
 }
@@ -47,12 +67,14 @@ export function decideFailure(situation: TransferSituation, reason: string): Tra
   return changeOf(draft);
 }
 
-function whyNotFailed({ status, scope, method, submissionAttempt }: OutgoingTransfer): string | null {
+function whyNotFailed({ status, scope, method, ...transfer }: OutgoingTransfer): string | null {
+  const { submissionAttempt, submissionStatus } = transfer;
   if (status === 'pending') return null;
   if (isFinalOutgoingTransferStatus(status)) return `it is ${status}, which is final`;
   if (status === 'released') return 'the provider has accepted it, and only the provider’s result can fail it';
   if (scope === 'internal') return null;
   if (method === 'plug-in') return 'its caller may have paid it, and only the caller’s report can fail it';
+  if (submissionStatus === 'refused') return null;
   return `attempt ${submissionAttempt} is unresolved: the provider may have paid it`;
 }
 

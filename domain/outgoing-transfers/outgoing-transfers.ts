@@ -1,6 +1,7 @@
 import { nextReviewCheck } from '../compliance/checks.ts';
 import { type PartyAccount, presentPartyAccount } from '../incoming-transfers/incoming-transfers.ts';
 import type { SchemeOf, Schemes } from '../providers/schemes.ts';
+import { isRecallOpen, type RecallStatus } from './outcomes/recalls.ts';
 
 /**
  * Outgoing transfers: the transition table and the one decision that moves a pending transfer, in the order authorization,
@@ -40,14 +41,7 @@ export interface Requirements {
   readonly balanceCheckStatus: CheckedStatus;
 }
 
-/**
- * What is known of the submission under way. `not-found`: a look-up has just said that the provider does not know the payment, and
- * nothing was sent since.
- */
-export const SUBMISSION_STATUSES = ['none', 'unresolved', 'not-found', 'resolved'] as const;
-export type SubmissionStatus = (typeof SUBMISSION_STATUSES)[number];
-
-/** What an open transfer waits for, as operators see it. */
+/** What an open transfer waits for, as operators see it; a completed one may wait for the answer to its recall. */
 export type OutgoingTransferWait =
   | 'authorization'
   | 'compliance'
@@ -55,6 +49,8 @@ export type OutgoingTransferWait =
   | 'balance'
   | 'account'
   | 'provider'
+  | 'retry'
+  | 'recall'
   | 'caller';
 
 /** The next step of the transfer's workflow. `until` is an ISO instant; null waits for a signal only. */
@@ -63,7 +59,8 @@ export type OutgoingTransferStep =
   | { readonly do: 'wait'; readonly for: OutgoingTransferWait; readonly until: string | null }
   | { readonly do: 'review' }
   | { readonly do: 'submit'; readonly attempt: number }
-  | { readonly do: 'look-up'; readonly count: number };
+  | { readonly do: 'look-up'; readonly count: number }
+  | { readonly do: 'recall'; readonly number: number };
 
 export interface PendingTransfer extends Requirements, SchemeOf {
   readonly transferDate: string;
@@ -162,17 +159,18 @@ function rescheduled(transfer: PendingTransfer, { schemes, now }: Surroundings) 
 const CHECK_MARGIN_MS = 60_000;
 const CHECK_WITHOUT_DEADLINE_MS = 3_600_000;
 
-/** When the sweep checks a transfer; null once it is final. */
+/** When the sweep checks a transfer; null once it is final and no recall of it is open. */
 export function nextCheckOf(
   transfer: {
     readonly status: OutgoingTransferStatus;
     readonly waitingFor: OutgoingTransferWait | null;
     readonly waitingUntil: Date | null;
+    readonly recallStatus: RecallStatus | null;
   },
   now: Date,
 ): Date | null {
   const { status, waitingFor, waitingUntil } = transfer;
-  if (isFinalOutgoingTransferStatus(status)) return null;
+  if (isFinalOutgoingTransferStatus(status) && !isRecallOpen(transfer)) return null;
   if (waitingUntil === null && waitingFor === 'compliance') return nextReviewCheck(now);
   const checkAfter = waitingUntil?.getTime() ?? now.getTime() + CHECK_WITHOUT_DEADLINE_MS;
   return new Date(checkAfter + CHECK_MARGIN_MS);

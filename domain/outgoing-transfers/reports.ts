@@ -52,6 +52,11 @@ export interface PaymentReport {
   /** The provider's own id and reference of the payment, if it has them. */
   readonly serviceProviderId: string | null;
   readonly serviceProviderReference: string | null;
+  /**
+   * The attempt that the provider refused before releasing the payment. Absent in every other report, and in refusals that an
+   * earlier release has read.
+   */
+  readonly refusedAttempt?: number;
   /** Why it failed or came back: the provider's code, never free text, which might contain personal data. */
   readonly code: string | null;
   /** A plug-in caller's explanation of the code. Never a provider's, because that would enter a workflow's history. */

@@ -11,19 +11,19 @@ import type {
 import { amountNumber } from '../frame/money.ts';
 import { formatDateTime } from '../frame/time/dates.ts';
 import { statusReason } from '../ledger/status-reasons.ts';
+import { NO_PROGRESS, type PaymentProgress } from './outcomes/progress.ts';
 import type {
   BeneficiaryShown,
   OutgoingTransferStatus,
   OutgoingTransferWait,
   Requirements,
-  SubmissionStatus,
 } from './outgoing-transfers.ts';
 
 /**
  * All columns of a transfer. What is stored, shown and repeated in events is listed in this file alone: a new field needs a
  * migration, `db/frame/schema.ts`, this file, `api/outgoing-transfers/schemas.ts`, and whatever decides it.
  */
-export interface OutgoingTransfer extends Requirements, CheckedTransfer {
+export interface OutgoingTransfer extends Requirements, CheckedTransfer, PaymentProgress {
   readonly id: OutgoingTransferId;
   readonly transactionNumber: string;
   readonly clientId: ClientId;
@@ -51,15 +51,12 @@ export interface OutgoingTransfer extends Requirements, CheckedTransfer {
   readonly beneficiaryBankAccountId: BeneficiaryBankAccountId | null;
   readonly beneficiary: BeneficiaryShown | null;
   readonly returned: boolean;
+  /** The receiver's side of an internal transfer; of an external one, the latest return. */
   readonly incomingTransferId: IncomingTransferId | null;
   readonly method: 'built-in' | 'plug-in';
   readonly provider: string;
   readonly serviceProviderId: string | null;
   readonly serviceProviderReference: string | null;
-  readonly submissionAttempt: number;
-  readonly submissionStatus: SubmissionStatus;
-  readonly lookUpCount: number;
-  readonly nextLookUpAt: Date | null;
   /** Why it failed or came back; the message is set only if the caller or an operator gave one. */
   readonly failureCode: string | null;
   readonly failureMessage: string | null;
@@ -129,12 +126,9 @@ const UNTOUCHED = {
   incomingTransferId: null,
   serviceProviderId: null,
   serviceProviderReference: null,
-  submissionAttempt: 0,
-  submissionStatus: 'none',
-  lookUpCount: 0,
-  nextLookUpAt: null,
   failureCode: null,
   failureMessage: null,
+  ...NO_PROGRESS,
   ...UNDECIDED,
   waitingFor: null,
   waitingSince: null,

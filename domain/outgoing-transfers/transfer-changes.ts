@@ -4,10 +4,11 @@ import type { ProvisionedAccountCredit } from '../incoming-transfers/provisioned
 import type { LedgerChange, RowChange } from '../ledger/changes.ts';
 import type { LockedAccount } from '../ledger/ledger.ts';
 import type { Schemes } from '../providers/schemes.ts';
+import type { RetryRules } from './outcomes/refusals.ts';
 import type { OutgoingTransfer } from './rows.ts';
 
-/** The configured rules for pending transfers. */
-export interface TransferRules {
+/** The configured rules for transfers that wait. */
+export interface TransferRules extends RetryRules {
   readonly rollLimit: number;
   readonly schemes: Schemes;
 }
@@ -17,8 +18,10 @@ export interface TransferSituation {
   /** Null for a new transfer. */
   readonly before: OutgoingTransfer | null;
   readonly transfer: OutgoingTransfer;
-  /** The receiver's side of an internal transfer, or the return of one that came back. */
+  /** The receiver's side of an internal transfer, or the latest return of an external one. */
   readonly incoming: RowChange<IncomingTransfer> | null;
+  /** The returns of an external transfer that are booked as such, oldest first. */
+  readonly returns: readonly IncomingTransfer[];
   readonly accounts: ReadonlyMap<AccountId, LockedAccount>;
   readonly now: Date;
   readonly rules: TransferRules;

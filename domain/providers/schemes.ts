@@ -145,6 +145,16 @@ export class Schemes {
     return this.roll(of, this.today(of, now), now).transferDate;
   }
 
+  /** The first open date, from `from` on, whose window opens after `now`. */
+  nextOpening(of: SchemeOf, from: LocalDate, now: Date): LocalDate {
+    let date = from;
+    for (let days = 0; days < AVAILABILITY_DAYS; days += 1) {
+      if (this.opensAt(of, date) > now && this.isOpen(of, date)) return date;
+      date = addDays(date, 1);
+    }
+    throw new RangeError(`scheme ${of.scheme} has no open day in the ${AVAILABILITY_DAYS} days after ${from}`);
+  }
+
   /** The cut-off of `nextAvailableDate`. */
   nextCutOff(of: SchemeOf, now: Date): Date | null {
     return this.cutOff(of, this.nextAvailableDate(of, now));

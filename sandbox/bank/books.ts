@@ -174,12 +174,30 @@ export interface Payment {
   readonly creditor: Party;
   readonly remittanceText: string;
   readonly submissions: number;
+  /** The latest attempt that was decided on, and how many were refused. Absent in rows from before refusals could be retried. */
+  readonly attempt?: number;
+  readonly refusals?: number;
   readonly createdAt: string;
   readonly code: string | null;
   readonly error: Refusal | null;
-  readonly returnReference: string | null;
-  /** The returned part; absent in rows from before partial returns. */
+  /** Oldest first. Rows from before returns in parts have the next two fields instead. */
+  readonly returns?: readonly GivenBack[];
+  readonly returnReference?: string | null;
   readonly returnedMinor?: bigint | null;
+  /** The latest; absent: none. */
+  readonly recall?: Recall;
+}
+
+export interface GivenBack {
+  readonly returnReference: string;
+  readonly minor: bigint;
+  readonly code: string;
+}
+
+export interface Recall {
+  readonly recallReference: string;
+  readonly status: 'asked' | 'accepted' | 'refused';
+  readonly code: string | null;
 }
 
 export interface PaymentIn {
@@ -237,7 +255,10 @@ export interface Timer {
     | 'complete-silently'
     | 'complete-and-tell-twice'
     | 'fail'
-    | 'return';
+    | 'return'
+    | 'accept-recall'
+    | 'accept-recall-silently'
+    | 'refuse-recall';
   readonly key: string;
 }
 

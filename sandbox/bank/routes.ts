@@ -18,17 +18,8 @@ import { type AccountChange, type Change, changeKey, type Payment } from './book
 import { existingAccountRoutes } from './existing-clients/existing-account-routes.ts';
 import { existingClientRoutes } from './existing-clients/existing-client-routes.ts';
 import { cut, gatewayPage, LOOK_UPS, lookUpRefused, NO_FAULTS, showFaults } from './faults.ts';
-import {
-  complete,
-  fail,
-  findPayment,
-  giveBack,
-  LATE_ANSWER_MS,
-  PAYMENT_REQUEST,
-  refusesLookUps,
-  showPayment,
-  submitPayment,
-} from './payments/payments.ts';
+import { LATE_ANSWER_MS, refusesLookUps } from './payments/courses.ts';
+import { complete, fail, findPayment, PAYMENT_REQUEST, showPayment, submitPayment } from './payments/payments.ts';
 import {
   PAYMENT_IN_REQUEST,
   RETURN_TO_PAYER_REQUEST,
@@ -37,9 +28,22 @@ import {
   returnPaymentIn,
   showPaymentIn,
 } from './payments/payments-in.ts';
+import { RECALL_REQUEST, recall } from './payments/recalls.ts';
+import { giveBack } from './payments/returns.ts';
 import { positions, statement } from './payments/statement.ts';
 import { isDenied, liesOf, STATEMENT_FAULT } from './payments/statement-lies.ts';
-import { amountDigits, amountMinor, answer, BankError, maybe, notFound, number, readBody, text } from './wire.ts';
+import {
+  amountDigits,
+  amountMinor,
+  answer,
+  BankError,
+  maybe,
+  notFound,
+  number,
+  readBody,
+  reference,
+  text,
+} from './wire.ts';
 
 // How long the answer to an amount ending in `.09` waits for its callback.
 const CALLBACK_FIRST_MS_MAX = 3_000;
@@ -49,7 +53,10 @@ const NO_FIELD = 'is not a field of this lever';
 const REASON = v.pipe(text(10), v.minLength(1, 'must not be empty'));
 const SETTLE_REQUEST = v.strictObject({}, NO_FIELD);
 const REJECT_REQUEST = v.strictObject({ code: maybe(REASON) }, NO_FIELD);
-const RETURN_REQUEST = v.strictObject({ code: maybe(REASON), amount: maybe(amountDigits()) }, NO_FIELD);
+const RETURN_REQUEST = v.strictObject(
+  { code: maybe(REASON), amount: maybe(amountDigits()), returnReference: maybe(reference()) },
+  NO_FIELD,
+);
 const FAULTS_REQUEST = v.object({
   latencyMs: maybe(number({ max: 60_000 })),
   errorRate: maybe(number({ max: 1 })),
@@ -71,7 +78,9 @@ export function bankRoutes(bank: Bank): Hono<{ Bindings: HttpBindings }> {
   };
   for (const path of ['/clients/*', '/accounts', '/accounts/:ourReference', '/accounts/:ourReference/changes/*'])
     app.use(path, faulty);
-  for (const path of ['/payments', '/payments/:ourReference', '/statement']) app.use(path, faulty);
+  for (const path of ['/payments', '/payments/:ourReference', '/payments/:ourReference/recalls', '/statement']) {
+    app.use(path, faulty);
+  }
   for (const kind of ['clients', 'beneficiaries', 'accounts']) app.use(`/existing-${kind}/:sourceId/*`, faulty);
   app.use('/payments-in/:paymentId/send-back', faulty);
   const lookUps = ['/payments/:ourReference', '/payments-in/:paymentId', '/accounts/:ourReference'];
@@ -151,6 +160,16 @@ function serviceRoutes(app: Hono<{ Bindings: HttpBindings }>, bank: Bank): void 
     return answer(c, 200, showPayment(payment));
   });
 
+  app.post('/payments/:ourReference/recalls', async (c) => {
+    const asked = await readBody(c, RECALL_REQUEST);
+    const payment = findPayment(bank, c.req.param('ourReference'));
+    if (payment === null) throw notFound('payment');
+    const { ourReference } = payment;
+    const result = await recall(bank, payment, asked);
+    if ('category' in result) return answer(c, 422, { ourReference, status: 'refused', error: result });
+    return answer(c, 202, { ourReference, ...result });
+  });
+
   app.post('/payments-in/:paymentId/send-back', async (c) => {
     const payment = await returnPaymentIn(bank, c.req.param('paymentId'), await readBody(c, RETURN_TO_PAYER_REQUEST));
     return answer(c, 201, showPaymentIn(payment));
@@ -190,9 +209,10 @@ function outsideRoutes(app: Hono<{ Bindings: HttpBindings }>, bank: Bank): void 
     });
   lever('settle', SETTLE_REQUEST, (payment) => complete(bank, payment, 1));
   lever('reject', REJECT_REQUEST, (payment, { code }) => fail(bank, payment, code ?? undefined));
-  lever('return', RETURN_REQUEST, (payment, { code, amount }) =>
+  lever('return', RETURN_REQUEST, (payment, { code, amount, returnReference }) =>
     giveBack(bank, payment, {
       code: code ?? undefined,
+      returnReference: returnReference ?? undefined,
       amountMinor: amount === null ? undefined : amountMinor(amount, payment.currency),
     }),
   );

@@ -100,7 +100,7 @@ describe('with the clock moved, callers see in seconds', () => {
   test('a payment returned three days after it was made', async () => {
     const account = await service.account('GBP');
     await service.payIn(account, 100);
-    const { id } = await service.pay(account, 20.11, 'faster-payments');
+    const { id } = await service.pay(account, 20.16, 'faster-payments');
     await service.transferUntil(id, ({ status }) => status === 'completed');
     const before = await service.now();
     // What the tests before have left may wait for something earlier.

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { PaymentRequest } from '../../activities/providers/payment-port.ts';
 import {
   type AccountRequest,
   CallbackRefused,
   type CallOptions,
-  type PaymentRequest,
   type Provider,
   ProviderUnavailable,
   stepReference,

@@ -281,7 +281,7 @@ describe('what comes back of a payment is what is credited', () => {
     await isReturnedInPart(id);
   });
 
-  test('another return of the same payment is for a person, and the same one is known again', async () => {
+  test('another return of the same payment is another credit, the same one is known again, and more than was paid is for a person', async () => {
     const id = await released(10.1);
     await bank('POST', `/payments/${id}/return`, partly);
     await eventually('the return', async () => ((await transfer(id)).returned ? true : undefined));
@@ -290,8 +290,11 @@ describe('what comes back of a payment is what is credited', () => {
     await callback('payment-returned', again);
     expect(await breaks()).toEqual([]);
     await callback('payment-returned', { ...again, returnReference: 'another-1' });
+    expect(await breaks()).toEqual([]);
+    expect(await available()).toBeCloseTo(100 - 10.1 + 8, 10);
+    await callback('payment-returned', { ...again, returnReference: 'another-2' });
     expect(await breaks()).toEqual([{ kind: 'callback-contradicts', reference: id }]);
-    expect(await available()).toBeCloseTo(100 - 10.1 + 4, 10);
+    expect(await available()).toBeCloseTo(100 - 10.1 + 8, 10);
     await forgetBreaks();
   });
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type PaymentRequest, type ProviderEvent, ProviderUnavailable } from '../../activities/providers/port.ts';
+import type { PaymentRequest } from '../../activities/providers/payment-port.ts';
+import { type ProviderEvent, ProviderUnavailable } from '../../activities/providers/port.ts';
 import { createSandboxBank } from '../../activities/providers/sandbox-bank.ts';
 import {
   type CallbackReceiver,
@@ -136,9 +137,14 @@ describe('a payment out goes as its last two digits say', () => {
     expect(eventsAbout(payment.ourReference)).toHaveLength(1);
     expect(await bank.lookUpPayment(payment.ourReference, {})).toMatchObject({
       outcome: 'returned',
-      code: 'AC06',
       amountMinor: 10_003n,
-      returnReference: 'returnReference' in event ? event.returnReference : '',
+      returns: [
+        {
+          code: 'AC06',
+          returnedMinor: 10_003n,
+          returnReference: 'returnReference' in event ? event.returnReference : '',
+        },
+      ],
     });
     expect(await entriesOf(payment.ourReference)).toEqual([
       { kind: 'payment-out', amountMinor: 10_003n },
@@ -249,18 +255,39 @@ describe('a payment out goes as its last two digits say', () => {
     const part = { code: 'MD09', amount: 25.5 };
     const shown = { status: 'returned', amount: 100, returnedAmount: 25.5, code: 'MD09' };
     expect(await post(lever, part)).toMatchObject({ status: 200, body: shown });
-    const money = { code: 'MD09', amountMinor: 10_000n, returnedMinor: 2_550n, currency: 'GBP' };
-    expect(await eventAbout(payment.ourReference, 'payment-returned')).toMatchObject(money);
-    expect(await bank.lookUpPayment(payment.ourReference, {})).toMatchObject({ outcome: 'returned', ...money });
+    const returned = { code: 'MD09', returnedMinor: 2_550n };
+    const money = { amountMinor: 10_000n, currency: 'GBP' };
+    expect(await eventAbout(payment.ourReference, 'payment-returned')).toMatchObject({ ...money, ...returned });
+    const found = await bank.lookUpPayment(payment.ourReference, {});
+    expect(found).toMatchObject({ outcome: 'returned', ...money, returns: [returned] });
     expect(await entriesOf(payment.ourReference)).toEqual([
       { kind: 'payment-out', amountMinor: 10_000n },
       { kind: 'payment-out-returned', amountMinor: 2_550n },
     ]);
-    // A repetition changes nothing; another amount would be another return.
+    // A repetition changes nothing.
     expect(await post(lever, part)).toMatchObject({ status: 200, body: shown });
-    expect(await post(lever, { ...part, amount: 25.51 })).toMatchObject({ status: 409 });
-    expect(await post(lever)).toMatchObject({ status: 409 });
     expect(await entriesOf(payment.ourReference)).toHaveLength(2);
+  });
+
+  test('several parts come back: another amount or reference is another return, up to what was paid', async () => {
+    const payment = paymentOf(10_000n);
+    await bank.submitPayment(payment, {});
+    const lever = `/payments/${payment.ourReference}/return`;
+    const twice = { amount: 25.5, returnReference: 'second' };
+    for (const part of [{ amount: 25.5 }, twice, twice, { amount: 9 }]) {
+      expect(await post(lever, part)).toMatchObject({ status: 200 });
+    }
+    expect(await post(lever, { ...twice, amount: 1 })).toMatchObject({ status: 409 });
+    expect(await post(lever, { amount: 40.01 })).toMatchObject({ status: 409 });
+    expect(await post(lever)).toMatchObject({ status: 200, body: { returnedAmount: 100 } });
+    expect(await post(lever)).toMatchObject({ status: 200, body: { returnedAmount: 100 } });
+    expect(await post(lever, { amount: 1 })).toMatchObject({ status: 409 });
+    const returned = [2_550n, 2_550n, 900n, 4_000n];
+    const found = await bank.lookUpPayment(payment.ourReference, {});
+    expect(found).toMatchObject({ returns: returned.map((returnedMinor) => ({ returnedMinor })) });
+    const entries = returned.map((amountMinor) => ({ kind: 'payment-out-returned', amountMinor }));
+    expect(await entriesOf(payment.ourReference)).toEqual([{ kind: 'payment-out', amountMinor: 10_000n }, ...entries]);
+    expect(eventsAbout(payment.ourReference).length).toBeLessThanOrEqual(returned.length);
   });
 
   test.each<[string, string, Record<string, unknown>, string]>([

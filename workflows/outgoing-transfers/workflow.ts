@@ -15,6 +15,10 @@ const { advanceOutgoingTransfer } = proxyLocalActivities<OutgoingTransferTransit
 });
 const { recordOutgoingTransferSubmission, recordOutgoingTransferLookUp } =
   proxyLocalActivities<OutgoingTransferTransitions>({ ...TRANSITION, summary: 'Record what the provider said' });
+const { recordOutgoingTransferRecall } = proxyLocalActivities<OutgoingTransferTransitions>({
+  ...TRANSITION,
+  summary: 'Record what the provider said of the recall',
+});
 const { submitOutgoingTransfer } = proxyActivities<OutgoingTransferProviderCalls>({
   ...PROVIDER_CALL,
   summary: 'Submit the payment to the provider',
@@ -23,10 +27,14 @@ const { lookUpOutgoingTransfer } = proxyActivities<OutgoingTransferProviderCalls
   ...PROVIDER_CALL,
   summary: 'Ask the provider how the payment went',
 });
+const { recallOutgoingTransfer } = proxyActivities<OutgoingTransferProviderCalls>({
+  ...PROVIDER_CALL,
+  summary: 'Ask the provider for the payment back',
+});
 
 /**
  * Takes a transfer from acceptance to its end: waits for authorization, review, date and funds, submits it to the
- * provider, and waits for the result.
+ * provider, and waits for the result. A recall of a transfer that has ended starts it again.
  */
 export function outgoingTransfer(undecided: readonly ComplianceDecisionSignal[] = []): Promise<void> {
   return reconcileLoop(
@@ -47,6 +55,12 @@ export function outgoingTransfer(undecided: readonly ComplianceDecisionSignal[] 
           return outside.ask(
             () => lookUpOutgoingTransfer(id, next.count),
             (report) => recordOutgoingTransferLookUp(id, next.count, report),
+          );
+
+        case 'recall':
+          return outside.ask(
+            () => recallOutgoingTransfer(id, next.number),
+            (report) => recordOutgoingTransferRecall(id, report),
           );
       }
     },

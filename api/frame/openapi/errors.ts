@@ -152,6 +152,7 @@ const MESSAGES: Readonly<Record<ErrorCode, string>> = {
   'user.authentication.failed': 'No active user has this e-mail address and this password.',
   'user.password.not_set': 'The user has no password: an invitation sets the first one.',
   'transfer.client.mismatch': 'The beneficiary belongs to another client.',
+  'transfer.recall.unavailable': 'The provider of the transfer takes no recalls.',
   'transfer.scheme.unavailable': 'The scheme is not offered for this account.',
   'transfer.amount.limit_exceeded': 'The amount is above what the scheme carries.',
   'transfer.date.invalid': 'The transfer date is in the past.',

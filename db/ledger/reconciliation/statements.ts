@@ -30,7 +30,9 @@ const STANDINGS: Readonly<Record<PaymentKey['direction'], string>> = {
     SELECT transfer.id::text AS reference, transfer.amount_minor AS "amountMinor",
       transfer.status IN ('released', 'completed') AND NOT transfer.returned AS moved,
       CASE WHEN transfer.returned THEN (
-        SELECT amount_minor FROM incoming_transfers WHERE incoming_transfers.id = transfer.incoming_transfer_id
+        -- Which a return has not if the release before has booked it.
+        SELECT sum(amount_minor)::bigint FROM incoming_transfers
+        WHERE incoming_transfers.return_of = transfer.id OR incoming_transfers.id = transfer.incoming_transfer_id
       ) WHEN transfer.status = 'failed' THEN transfer.amount_minor END AS "undoneMinor"
     FROM outgoing_transfers transfer WHERE transfer.id IN (SELECT jsonb_array_elements_text($3::jsonb)::uuid)
       AND transfer.provider = $1 AND transfer.currency = $2 AND transfer.scope = 'external'`,
@@ -114,12 +116,12 @@ export async function listBooked(
     )
     SELECT page.id AS "postingId",
       CASE WHEN opening.account_id IS NOT NULL THEN 'opening' WHEN arrived.service_provider_id IS NULL THEN 'out' ELSE 'in' END AS direction,
-      coalesce(opening.account_id::text, arrived.service_provider_id, page.outgoing_transfer_id::text, returned.id::text, '') AS reference
+      coalesce(opening.account_id::text, arrived.service_provider_id, page.outgoing_transfer_id::text, arrived.return_of::text, returned.id::text, '') AS reference
     FROM page
       LEFT JOIN balance_adjustments opening ON opening.posting_id = page.id AND opening.workflow_type = 'opening-balance'
       LEFT JOIN incoming_transfers arrived ON arrived.id = page.incoming_transfer_id
       LEFT JOIN outgoing_transfers returned
-        ON arrived.service_provider_id IS NULL AND returned.account_id = arrived.account_id AND returned.incoming_transfer_id = arrived.id
+        ON arrived.service_provider_id IS NULL AND arrived.return_of IS NULL AND returned.account_id = arrived.account_id AND returned.incoming_transfer_id = arrived.id
     ORDER BY page.id`);
 }
 

@@ -4,7 +4,7 @@ import type { Hono, MiddlewareHandler } from 'hono';
 import { refusalOf } from '../accounts.ts';
 import type { Bank } from '../bank.ts';
 import { cut } from '../faults.ts';
-import { LATE_ANSWER_MS } from '../payments/payments.ts';
+import { LATE_ANSWER_MS } from '../payments/courses.ts';
 import { answer, BankError, notFound, readBody } from '../wire.ts';
 import {
   CLIENT_CLOSED,

@@ -5,6 +5,7 @@ import type { OutgoingTransferId } from '../../../domain/frame/ids.ts';
 import { formatAmount } from '../../../domain/frame/money.ts';
 import { minuteInZone } from '../../../domain/frame/time/zones.ts';
 import { minuteInUtc } from '../../../domain/frame/waits.ts';
+import { isRecallOpen, type RecallStatus } from '../../../domain/outgoing-transfers/outcomes/recalls.ts';
 import {
   isFinalOutgoingTransferStatus,
   type OutgoingTransferWait,
@@ -26,7 +27,7 @@ export async function explainOutgoingTransfer(
   const { status, waitingFor, waitingSince, waitingUntil, complianceRule } = transfer;
   const resource = 'outgoing-transfer';
   const attempts = attemptsOf(transfer);
-  if (isFinalOutgoingTransferStatus(status)) {
+  if (isFinalOutgoingTransferStatus(status) && !isRecallOpen(transfer)) {
     return { resource, id, status, wait: null, obstacles: [], releasedBy: [], attempts, workflowId: null };
   }
   // A transfer that was just created, or taken on, has no wait yet.
@@ -54,6 +55,8 @@ function meaningOfUntil(transfer: OutgoingTransfer, { schemes, rollLimit }: Rule
   if (until === null) return null;
   const zone = schemes.zone(transfer);
   const instant = `${minuteInUtc(until.toISOString())} is ${minuteInZone(until, zone)} in ${zone}`;
+  if (waitingFor === 'retry') return `${instant}: then it is submitted again, on ${transferDate}.`;
+  if (waitingFor === 'recall') return `${instant}: then the provider is asked what became of the recall.`;
   if (status === 'processing') return `${instant}: then the same submission is sent again.`;
   if (status === 'released') return `${instant}: then the provider is asked how the payment went.`;
   if (waitingFor === 'date') return `${instant}, the opening of its date, ${transferDate}: then it goes on.`;
@@ -102,6 +105,12 @@ const RELEASES: Readonly<Record<OutgoingTransferWait, Release>> = {
     operate(`look-up ${id}`),
     'the provider’s answer or callback; the service repeats its own question until then',
   ],
+  retry: ({ id }) => [
+    'nothing: it is submitted again by itself',
+    operate(`retry-submission ${id}`),
+    otherwise(operate(`fail-transfer ${id} --reason TEXT`)),
+  ],
+  recall: ({ id }) => ['the beneficiary’s bank: a return, or a refusal of the recall', operate(`look-up ${id}`)],
   caller: ({ id }) => [
     `PATCH /outgoing-transfers/${id} with data.outgoingTransfer.status "released", "completed" or "failed", by the caller that pays it`,
   ],
@@ -126,7 +135,15 @@ const OUTCOMES: Readonly<Record<OutgoingTransfer['submissionStatus'], string>> =
   none: 'not sent',
   unresolved: 'outcome unknown; the same submission is repeated under the same reference',
   'not-found': 'the provider, looked up, does not know it',
+  refused: 'refused for a passing reason',
   resolved: 'answered',
+};
+
+const RECALLS: Readonly<Record<RecallStatus, string>> = {
+  due: 'the provider is asked for it',
+  asked: 'the provider has taken it; no answer yet',
+  refused: 'refused',
+  ended: 'ended, by a return or because the payment failed',
 };
 
 function attemptsOf({
@@ -136,12 +153,16 @@ function attemptsOf({
   serviceProviderId,
   ...transfer
 }: OutgoingTransfer): string[] {
-  const { rollCount, failureCode, nextLookUpAt } = transfer;
+  const { rollCount, failureCode, nextLookUpAt, retryCount, refusalCode, recallNumber, recallStatus } = transfer;
   return [
     ...(rollCount === 0
       ? []
       : [`rolled ${rollCount} times, from ${transfer.originalTransferDate} to ${transfer.transferDate}`]),
     ...(submissionAttempt === 0 ? [] : [`submission, attempt ${submissionAttempt}: ${OUTCOMES[submissionStatus]}`]),
+    ...(retryCount === 0
+      ? []
+      : [`refused ${retryCount} times for a passing reason, the last time with ${refusalCode}`]),
+    ...(recallStatus === null ? [] : [`recall ${recallNumber}: ${RECALLS[recallStatus]}`]),
     ...(serviceProviderId === null ? [] : [`the provider’s id of the payment is ${serviceProviderId}`]),
     ...(lookUpCount === 0 ? [] : [`looked up ${lookUpCount} times`]),
     ...(nextLookUpAt === null || transfer.status !== 'released'

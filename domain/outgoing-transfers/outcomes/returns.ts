@@ -1,0 +1,129 @@
+import {
+  type Arrival,
+  type IncomingChange,
+  type IncomingTransferName,
+  receiveMoney,
+} from '../../incoming-transfers/changes.ts';
+import type { IncomingTransfer } from '../../incoming-transfers/incoming-transfers.ts';
+import type { LockedAccount } from '../../ledger/ledger.ts';
+import type { TransferDraft } from '../drafts.ts';
+import { type PaymentReport, reasonCodeOf } from '../reports.ts';
+import type { OutgoingTransfer } from '../rows.ts';
+import type { TransferChange, TransferSituation } from '../transfer-changes.ts';
+
+/**
+ * Books a return of a completed payment: each once by the provider's id of it, and all of them together at most the principal.
+ * `break`: it says something else of a return that is booked, or more would have come back than was paid.
+ */
+export function bookReturn(
+  draft: TransferDraft,
+  report: PaymentReport,
+  name: IncomingTransferName | null,
+): 'applied' | 'no-effect' | 'break' {
+  const booked = returnsOf(draft);
+  const { transfer, situation } = draft;
+  const earlier = bookedAs(booked, report, transfer);
+  if (earlier !== null) return isSameAmount(earlier, report) ? 'no-effect' : 'break';
+  const before = booked.reduce((sum, { amountMinor }) => sum + amountMinor, 0n);
+  const amountMinor = amountOf(report, transfer);
+  if (before + amountMinor > transfer.amountMinor) return 'break';
+  if (name === null) throw new Error('a return needs a name for the money that came back');
+  const received = receiveReturn(name, transfer, draft.source, { ...report, amountMinor }, situation.now);
+  draft.incoming = received.incoming;
+  draft.moves.push(...received.accounts);
+  draft.postings.push(...received.postings);
+  draft.wakes.push(...received.wakes);
+  draft.set({
+    returned: true,
+    returnedMinor: before + amountMinor,
+    incomingTransferId: received.incoming.after.id,
+  });
+  draft.explain(reasonCodeOf(report, transfer.method), report.message);
+  draft.addEvent('outgoing-transfer-returned');
+  return 'applied';
+}
+
+/** The booked returns. Those that the release before has booked since are found by the transfer's own link. */
+function returnsOf({ situation, transfer }: TransferDraft): readonly IncomingTransfer[] {
+  const { returns, incoming } = situation;
+  if (!transfer.returned || incoming === null || returns.some(({ id }) => id === incoming.after.id)) return returns;
+  return [...returns, incoming.after];
+}
+
+/**
+ * The booked return that a report is about; null if it is about a new one. A plug-in caller returns a payment once; a return that
+ * was booked without the provider's id is taken for any of the same amount.
+ */
+function bookedAs(
+  booked: readonly IncomingTransfer[],
+  report: PaymentReport,
+  transfer: OutgoingTransfer,
+): IncomingTransfer | null {
+  const claimed = report.claim?.returned ?? null;
+  if (claimed === null) return booked.at(-1) ?? null;
+  const amountMinor = amountOf(report, transfer);
+  return (
+    booked.find(({ returnReference }) => returnReference === claimed.reference) ??
+    booked.find((one) => one.returnReference === null && one.amountMinor === amountMinor) ??
+    null
+  );
+}
+
+function isSameAmount(booked: IncomingTransfer, { claim }: PaymentReport): boolean {
+  const claimed = claim?.returned ?? null;
+  return claimed === null || booked.amountMinor === BigInt(claimed.amountMinor);
+}
+
+/** A report without a claim is of the whole payment. */
+function amountOf({ claim }: PaymentReport, { amountMinor }: OutgoingTransfer): bigint {
+  const claimed = claim?.returned ?? null;
+  return claimed === null ? amountMinor : BigInt(claimed.amountMinor);
+}
+
+/** Books money that came back, completed at once, or held if the account is closed. */
+function receiveReturn(
+  name: IncomingTransferName,
+  outgoing: OutgoingTransfer,
+  account: LockedAccount,
+  report: PaymentReport & { readonly amountMinor: bigint },
+  now: Date,
+): IncomingChange {
+  const usable = account.status !== 'closed' && account.status !== 'declined';
+  const arrival: Arrival = {
+    provider: outgoing.provider,
+    method: outgoing.method,
+    account: usable ? account : null,
+    hold: null,
+    // It was ours before: a rejection would have no payer to return it to.
+    isReviewed: false,
+    amountMinor: report.amountMinor,
+    feeMinor: 0n,
+    currency: outgoing.currency,
+    scope: 'external',
+    scheme: outgoing.scheme,
+    provisionedAccountCreditId: null,
+    serviceProviderId: null,
+    serviceProviderReference: report.serviceProviderReference,
+    returnOf: outgoing.id,
+    returnReference: report.claim?.returned?.reference ?? null,
+    senderInformation: `Return of ${outgoing.transactionNumber}${report.code === null ? '' : `: ${report.code}`}`,
+    senderName: outgoing.beneficiary?.fullName ?? null,
+    senderAccount: outgoing.beneficiary?.account ?? null,
+    receiverAccount: null,
+  };
+  return receiveMoney(name, arrival, now);
+}
+
+/** The situation that a change leaves behind, to decide on another return in the same transaction. */
+export function situationAfter(situation: TransferSituation, change: TransferChange): TransferSituation {
+  const { outgoing, incoming } = change;
+  if (outgoing === null || outgoing.before === null) return situation;
+  const { before, after, events } = outgoing;
+  const transfer: OutgoingTransfer = {
+    ...after,
+    revision: before.revision + 1n,
+    eventSequence: before.eventSequence + BigInt(events.length),
+  };
+  const booked = incoming !== null && incoming.after.returnOf === after.id ? [incoming.after] : [];
+  return { ...situation, before: transfer, transfer, incoming: null, returns: [...situation.returns, ...booked] };
+}

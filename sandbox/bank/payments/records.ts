@@ -1,0 +1,35 @@
+import { amountNumber } from '../../../domain/frame/money.ts';
+import { type Bank, callbackOf } from '../bank.ts';
+import type { EntryKind, Payment } from '../books.ts';
+import { BankError } from '../wire.ts';
+
+/** What every change of a payment leaves behind: entries, callbacks, and the refusal of what its state does not allow. */
+export function isOpen({ status }: Payment): boolean {
+  return status === 'accepted' || status === 'released';
+}
+
+export function conflict(payment: Payment, wanted: string): BankError {
+  return new BankError(409, 'illegal-state', `A payment that is ${payment.status} cannot be ${wanted}.`);
+}
+
+export function entryOf(bank: Bank, payment: Payment, kind: EntryKind, minor = payment.amountMinor) {
+  const { accountId, iban, accountNumber } = payment.debtor;
+  const account = [accountId, iban, accountNumber].filter((key) => key !== null);
+  const { paymentId, ourReference } = payment;
+  return bank.positions.entry(
+    { kind, amountMinor: minor, currency: payment.currency, paymentId, ourReference, account },
+    bank.now(),
+  );
+}
+
+export function paymentCallback(
+  bank: Bank,
+  payment: Payment,
+  type: string,
+  more: { readonly copies?: number; readonly data?: Record<string, unknown> },
+) {
+  const { ourReference, paymentId, paymentReference, currency: code } = payment;
+  const amount = amountNumber(payment.amountMinor, code);
+  const data = { ourReference, paymentId, paymentReference, amount, currency: code, ...more.data };
+  return callbackOf(bank, { type, line: ourReference, data, copies: more.copies ?? 1 });
+}

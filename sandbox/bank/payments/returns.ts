@@ -1,0 +1,70 @@
+import { randomUUID } from 'node:crypto';
+import { amountNumber } from '../../../domain/frame/money.ts';
+import type { Bank } from '../bank.ts';
+import type { Change, GivenBack, Payment } from '../books.ts';
+import { invalid } from '../wire.ts';
+import { conflict, entryOf, isOpen, paymentCallback } from './records.ts';
+
+const RETURNED_CODE = 'AC06';
+
+/** What is to be returned: by default all that is left, for AC06. */
+export interface ReturnRequest {
+  readonly code?: string | undefined;
+  readonly amountMinor?: bigint | undefined;
+  /** Tells two returns of the same amount apart. */
+  readonly returnReference?: string | undefined;
+}
+
+/**
+ * Returns a payment from the creditor's bank, in full or in parts, up to what was paid; an open one is completed first. Null for a
+ * repetition: the same reference or, without one, the amount of the latest return.
+ */
+export function giveBack(bank: Bank, payment: Payment, asked: ReturnRequest = {}): Change | null {
+  const earlier = returnsOf(payment);
+  const left = payment.amountMinor - returnedMinorOf(payment);
+  if ((asked.amountMinor ?? 0n) > payment.amountMinor) throw invalid('amount', 'is more than was paid');
+  if (isRepeated(earlier, left, asked)) return null;
+  const minor = asked.amountMinor ?? left;
+  const { status } = payment;
+  const isKnown = earlier.some(({ returnReference: known }) => known === asked.returnReference);
+  if (isKnown || (status !== 'completed' && status !== 'returned' && !isOpen(payment)) || minor > left) {
+    throw conflict(payment, 'returned');
+  }
+  const one: GivenBack = {
+    returnReference: asked.returnReference ?? randomUUID(),
+    code: asked.code ?? RETURNED_CODE,
+    minor,
+  };
+  const returned: Payment = { ...payment, status: 'returned', code: one.code, returns: [...earlier, one] };
+  const before = isOpen(payment) ? [paymentCallback(bank, payment, 'payment-completed', {})] : [];
+  const { returnReference, code } = one;
+  const data = { code, returnReference, returnedAmount: amountNumber(minor, payment.currency) };
+  return {
+    put: {
+      payments: [returned],
+      entries: [entryOf(bank, returned, 'payment-out-returned', minor)],
+      callbacks: [...before, paymentCallback(bank, returned, 'payment-returned', { data })],
+    },
+  };
+}
+
+function isRepeated(earlier: readonly GivenBack[], left: bigint, asked: ReturnRequest): boolean {
+  const { amountMinor, returnReference } = asked;
+  if (returnReference !== undefined) {
+    return earlier.some((one) => one.returnReference === returnReference && one.minor === (amountMinor ?? one.minor));
+  }
+  if (amountMinor === undefined) return left === 0n;
+  return earlier.at(-1)?.minor === amountMinor;
+}
+
+/** Oldest first. Rows from before returns in parts hold one return, in full unless they say otherwise. */
+export function returnsOf({ status, returns, ...payment }: Payment): readonly GivenBack[] {
+  if (returns !== undefined) return returns;
+  const { returnReference, returnedMinor, amountMinor, code } = payment;
+  if (status !== 'returned') return [];
+  return [{ returnReference: returnReference ?? '', minor: returnedMinor ?? amountMinor, code: code ?? RETURNED_CODE }];
+}
+
+export function returnedMinorOf(payment: Payment): bigint {
+  return returnsOf(payment).reduce((sum, { minor }) => sum + minor, 0n);
+}
