@@ -156,6 +156,7 @@ export const moneyOutRows: readonly RouteRow[] = [
       (await processingTransfers(supplies)).map(({ id }) => patch(id, { status: 'completed' })),
     once: true,
   },
+  { route: 'POST /outgoing-transfers/{id}/recall', notMeasured: 'no bank has released a payment here' },
   {
     route: 'GET /outgoing-transfers/{id}',
     requests: async (supplies) =>

@@ -4,8 +4,9 @@ import type { Provider } from '../../activities/providers/port.ts';
 import { createSandboxBank } from '../../activities/providers/sandbox-bank.ts';
 import type { Method } from '../../api/frame/route.ts';
 import { ROUTES } from '../../api/routes.ts';
+import { applyPaymentReport } from '../../db/outgoing-transfers/outgoing-transfers.ts';
 import { createSignUpLink } from '../../db/users/sign-ups.ts';
-import { asId, type UserSignUpId } from '../../domain/frame/ids.ts';
+import { asId, type OutgoingTransferId, type UserSignUpId } from '../../domain/frame/ids.ts';
 import type { Role } from '../../domain/machine-users/roles.ts';
 import { seedReconciliation } from '../../scripts/testing/contract-reconciliation.ts';
 import { type Json, startApi, type TestApi } from '../harness/api.ts';
@@ -128,6 +129,17 @@ const held = async () => {
   await builtInAccounts(api).payIn({ ledgerNumber: 'no account' }, serviceProviderId, 500n);
   const query = `data.incomingTransfer.serviceProviderId=${serviceProviderId}`;
   return (await api.call('GET', `/incoming-transfers?${query}`)).body.data.incomingTransfers[0].id;
+};
+/** Paid by a bank that takes recalls. */
+const released = async () => {
+  const account = await builtInAccounts(api).opened(clientId);
+  await builtInAccounts(api).payIn(account, randomUUID(), 100_000n);
+  const source = { type: 'client-account', accountId: account.id };
+  const { id } = (await made('/outgoing-transfers', 'client.direct', await transfer({ source }))).outgoingTransfer;
+  const payment = { id: asId<OutgoingTransferId>(id), provider: 'sandbox-bank' };
+  const said = { word: 'released', serviceProviderId: 'p-1', serviceProviderReference: null, code: null } as const;
+  await api.database.transaction((tx) => applyPaymentReport(tx, payment, said, api.services.configuration));
+  return id;
 };
 const transfer = async (change: Json = {}) => ({
   outgoingTransfer: {
@@ -292,6 +304,10 @@ const WRITES: Readonly<Record<string, () => Promise<Write>>> = {
   'POST /outgoing-transfers client.direct': async () => ({ data: await transfer() }),
   'POST /outgoing-transfers/batch client.direct': async () => ({
     data: { items: [{ reference: 'first', ...(await transfer()) }] },
+  }),
+  'POST /outgoing-transfers/{id}/recall direct': async () => ({
+    path: `/outgoing-transfers/${await released()}/recall`,
+    data: {},
   }),
   'PATCH /outgoing-transfers/{id} client.direct': async () => {
     const { outgoingTransfer } = await made(
