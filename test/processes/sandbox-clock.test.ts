@@ -97,6 +97,25 @@ describe('with the clock moved, callers see in seconds', () => {
     }
   });
 
+  test('a payment refused for a passing reason goes out again, and a recall brings it back', async () => {
+    const account = await service.account('GBP');
+    await service.payIn(account, 100);
+    const { id } = await service.pay(account, 20.11, 'faster-payments');
+    const paid = await until(
+      async () => {
+        await service.moveClock({ advanceBy: 'PT2M' });
+        return service.transfer(id);
+      },
+      ({ status }) => status === 'completed' || status === 'failed',
+    );
+    expect(paid).toMatchObject({ status: 'completed', statusReason: null, rollCount: 0, returned: false });
+    const recall = { workflow: { code: 'direct' }, data: {} };
+    expect((await service.call('POST', `/outgoing-transfers/${id}/recall`, recall)).status).toBe(200);
+    const returned = await service.transferUntil(id, (transfer) => transfer.returned === true);
+    expect(returned).toMatchObject({ status: 'completed', statusReason: { code: 'FOCR' } });
+    expect((await service.get(`/accounts/${account.id}`, 'account')).availableBalance).toBe(100);
+  });
+
   test('a payment returned three days after it was made', async () => {
     const account = await service.account('GBP');
     await service.payIn(account, 100);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { PaymentRequest } from '../../activities/providers/payment-port.ts';
+import { type PaymentRequest, recallReference } from '../../activities/providers/payment-port.ts';
 import {
   type AccountRequest,
   CallbackRefused,
@@ -42,6 +42,8 @@ export interface AdapterUnderTest {
   readonly refused: PaymentRequest;
   readonly failed: PaymentRequest;
   readonly released: PaymentRequest;
+  /** A payment that the provider refuses once, for a reason that is worth another attempt. */
+  refusedOnce(): PaymentRequest;
   /** Has a part of a payment come back; resolves when the provider has booked it. */
   returnPart(ourReference: string, returnedMinor: bigint): Promise<void>;
   /** What an account request needs besides its id and client. */
@@ -125,6 +127,11 @@ const CALLS: readonly PortCall[] = [
         other: (options) => port.submitPayment(other, options),
       };
     },
+  },
+  {
+    name: 'recallPayment',
+    kind: 'instruction',
+    prepare: async (adapter) => ({ call: await recalling(adapter), other: await recalling(adapter) }),
   },
   {
     name: 'returnPayment',
@@ -214,6 +221,13 @@ async function openedAccount(adapter: AdapterUnderTest): Promise<string> {
     () => adapter.port.lookUpAccount(request.accountId, PATIENT),
     ({ outcome }) => outcome === 'opened',
   ).then(() => request.accountId);
+}
+
+/** For a provider that takes recalls. */
+async function recalling(adapter: AdapterUnderTest) {
+  const { ourReference } = await paid(adapter);
+  const request = { ourReference, recallReference: recallReference(ourReference, 1) };
+  return async (options: CallOptions) => adapter.port.recallPayment?.(request, options);
 }
 
 /** Another alias: a change that the provider carries out at once, however often it is asked. */
@@ -346,6 +360,38 @@ function paymentsOf(running: () => AdapterUnderTest): void {
     expect(await port.lookUpPayment(request.ourReference, PATIENT)).toEqual({ outcome: 'not-found' });
     expect(await port.submitPayment(request, PATIENT)).toMatchObject({ outcome: 'completed' });
     expect(await entriesOf(port, request.ourReference)).toHaveLength(1);
+  });
+
+  test('a refused attempt stays refused; a later one is another, paid once under the same reference', async () => {
+    const { port, server, refusedOnce } = running();
+    const request = refusedOnce();
+    const again = { ...request, attempt: 2 };
+    const refused = { outcome: 'refused', error: { code: 'BE08' } };
+    for (const _ of [1, 2]) expect(await port.submitPayment(request, PATIENT)).toMatchObject(refused);
+    expect(await port.lookUpPayment(request.ourReference, PATIENT)).toMatchObject({ ...refused, attempt: 1 });
+    // The refusal of the attempt before, from a cache, is no answer to this one.
+    const stale = server.exchanges.findLast(({ requestBody }) => requestBody.includes(request.ourReference))?.answer;
+    if (stale === undefined) throw new Error('nothing was sent');
+    await open(server.during(answered(stale), () => port.submitPayment(again, PATIENT)));
+    await open(server.during(cutAfter, () => port.submitPayment(again, PATIENT)));
+    for (const attempt of [2, 1, 3]) {
+      expect(await port.submitPayment({ ...request, attempt }, PATIENT)).toMatchObject({ outcome: 'completed' });
+    }
+    expect(await entriesOf(port, request.ourReference)).toMatchObject([{ kind: 'payment-out' }]);
+  });
+
+  test('a recall is asked for once, however often, and looked up with its payment', async () => {
+    const { port } = running();
+    const { ourReference } = await paid(running());
+    const request = { ourReference, recallReference: recallReference(ourReference, 1) };
+    for (const _ of [1, 2]) expect(await port.recallPayment?.(request, PATIENT)).toEqual({ outcome: 'asked' });
+    const found = await until(
+      () => port.lookUpPayment(ourReference, PATIENT),
+      (state) => state.outcome === 'returned',
+    );
+    const recall = { recallReference: request.recallReference, outcome: 'accepted' };
+    expect(found).toMatchObject({ recall, returns: [{ returnedMinor: 12_345n }] });
+    expect(await entriesOf(port, ourReference)).toHaveLength(2);
   });
 
   test('the answer to a submission that is of another amount leaves its outcome open', async () => {

@@ -39,6 +39,7 @@ keepsTheProviderContract('the sandbox bank’s adapter', async () => {
     refused: payment(70_001n),
     failed: payment(70_002n),
     released: payment(70_010n),
+    refusedOnce: () => payment(70_011n),
     returnPart: async (ourReference, returnedMinor) => {
       await ask(`/payments/${ourReference}/return`, { amount: formatAmount(returnedMinor, 'GBP'), code: 'AC06' });
     },
