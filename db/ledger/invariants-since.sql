@@ -58,7 +58,7 @@ outgoing AS MATERIALIZED (
       UNION ALL SELECT resource_id, false FROM new_events WHERE module = 'outgoing-transfers'
     ) AS seen GROUP BY id
   ) AS moved CROSS JOIN LATERAL (
-    SELECT id, account_id, status, amount_minor, fee_minor, created_at, event_sequence FROM outgoing_transfers WHERE id = moved.id OFFSET 0
+    SELECT id, account_id, status, amount_minor, fee_minor, returned_minor, created_at, event_sequence FROM outgoing_transfers WHERE id = moved.id OFFSET 0
   ) AS transfer
 ),
 incoming AS MATERIALIZED (
@@ -288,6 +288,12 @@ SELECT 'a balance adjustment is posted as it is recorded', 'posting ' || moved.i
     WHERE posted.id = moved.id AND (debit_transaction_type = 'balance-adjustment' OR credit_transaction_type = 'balance-adjustment') OFFSET 0
   ) AS posting ON true
   WHERE adjustment.words IS DISTINCT FROM posting.words
+UNION ALL
+SELECT 'a payment has come back by the sum of its returns', outgoing.id::text, outgoing.returned_minor::text, arrived.sum_minor::text
+  FROM outgoing CROSS JOIN LATERAL (
+    SELECT coalesce(sum(amount_minor), 0) AS sum_minor FROM incoming_transfers WHERE return_of = outgoing.id OFFSET 0
+  ) AS arrived
+  WHERE outgoing.returned_minor <> arrived.sum_minor
 UNION ALL
 SELECT 'a sub-account repeats the status of its main account', sub.id::text, main.status::text,
     coalesce(sub.main_account_status, 'none')

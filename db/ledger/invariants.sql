@@ -102,6 +102,16 @@ SELECT 'an outgoing transfer is posted exactly as its status says' AS rule,
   ) AS sides
   GROUP BY transfer_id, account_id, entry_type HAVING sum(due_minor - posted_minor) <> 0;
 
+-- A check on the table holds the sum below the principal.
+SELECT 'a payment has come back by the sum of its returns' AS rule, transfer_id::text AS subject, sum(due_minor)::text AS expected,
+    sum(returned_minor)::text AS actual
+  FROM (
+    SELECT id AS transfer_id, returned_minor AS due_minor, 0::bigint AS returned_minor FROM outgoing_transfers WHERE returned_minor <> 0
+    UNION ALL
+    SELECT return_of, 0, amount_minor FROM incoming_transfers WHERE return_of IS NOT NULL
+  ) AS sides
+  GROUP BY transfer_id HAVING sum(due_minor) <> sum(returned_minor);
+
 SELECT 'an incoming transfer is credited exactly when it is completed' AS rule,
     transfer_id || ' ' || coalesce((SELECT status FROM incoming_transfers WHERE id = transfer_id), 'no transfer') || ', to ' || account_id AS subject,
     max(due_minor)::text AS expected, (max(due_minor) - sum(due_minor - posted_minor))::text AS actual

@@ -14,7 +14,7 @@ ALTER TABLE outgoing_transfers
   ADD COLUMN retry_count integer NOT NULL DEFAULT 0,
   ADD COLUMN retry_at timestamptz,
   ADD COLUMN refusal_code text,
-  -- The sum of its returns. The release before does not write it: zero beside `returned` is a return of that release.
+  -- The sum of its returns that have return_of, which the release before does not write: zero beside `returned` is one of that release.
   ADD COLUMN returned_minor bigint NOT NULL DEFAULT 0,
   -- The latest recall; 0 and null if there was none.
   ADD COLUMN recall_number integer NOT NULL DEFAULT 0,

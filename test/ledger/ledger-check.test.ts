@@ -132,6 +132,20 @@ describe('after a check that found nothing', () => {
     expect(await brokenRulesAfter(unpaid)).toEqual({ whole: [POSTED], since: [POSTED] });
   });
 
+  test('what came back of a payment is the sum of its returns', async () => {
+    const paid = await sentOutside();
+    for (const status of ['released', 'completed']) await report(paid, status);
+    const back = { workflow: { code: 'client.direct' }, data: { outgoingTransfer: { returned: true } } };
+    expect((await api.call('PATCH', `/outgoing-transfers/${paid}`, back)).status).toBe(200);
+    const less = `UPDATE outgoing_transfers SET returned_minor = returned_minor - 1 WHERE id = '${paid}'`;
+    const none = `UPDATE incoming_transfers SET return_of = NULL WHERE return_of = '${paid}'`;
+    const RETURNED = 'a payment has come back by the sum of its returns';
+    for (const statement of [less, none]) {
+      expect(await brokenRulesAfter(statement)).toEqual({ whole: [RETURNED], since: [RETURNED] });
+    }
+    expect(await checkLedgerSince(api.database)).toEqual([]);
+  });
+
   test('a clock that was set back by days makes no false alarm', async () => {
     const open = await sentOutside();
     await report(open, 'released');

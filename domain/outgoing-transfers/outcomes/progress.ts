@@ -20,7 +20,7 @@ export interface PaymentProgress {
   readonly refusalCode: string | null;
   readonly lookUpCount: number;
   readonly nextLookUpAt: Date | null;
-  /** The sum of all returns, in minor units. Zero in rows that the release before partial returns has written since. */
+  /** The sum of the returns that name this payment, in minor units. The release before partial returns books ones that do not. */
   readonly returnedMinor: bigint;
   /** Of the latest recall; 0 if there was none. */
   readonly recallNumber: number;

@@ -35,7 +35,7 @@ export function bookReturn(
   draft.wakes.push(...received.wakes);
   draft.set({
     returned: true,
-    returnedMinor: before + amountMinor,
+    returnedMinor: transfer.returnedMinor + amountMinor,
     incomingTransferId: received.incoming.after.id,
   });
   draft.explain(reasonCodeOf(report, transfer.method), report.message);
