@@ -433,9 +433,8 @@ function paymentsOf(running: () => AdapterUnderTest): void {
     expect(await port.lookUpPayment(ourReference, PATIENT)).toMatchObject({
       outcome: 'returned',
       amountMinor: 12_345n,
-      returnedMinor: 2_345n,
       currency,
-      returnReference: expect.any(String),
+      returns: [{ returnReference: expect.any(String), code: 'AC06', returnedMinor: 2_345n }],
     });
   });
 
