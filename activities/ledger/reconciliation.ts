@@ -21,7 +21,7 @@ import {
 import type { ActivityDependencies } from '../frame/dependencies.ts';
 import { failureName } from '../frame/failures.ts';
 import { type CallOptions, type Provider, ProviderUnavailable } from '../providers/port.ts';
-import type { StatementEntry } from '../providers/statement-port.ts';
+import type { StatementEntry } from '../providers/ports/statement-port.ts';
 
 type Dependencies = Pick<ActivityDependencies, 'database' | 'providers' | 'logger'>;
 

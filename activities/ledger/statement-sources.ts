@@ -1,7 +1,7 @@
 import type { StagedMovement } from '../../db/ledger/reconciliation/movements.ts';
 import type { MovementKind } from '../../domain/ledger/daily-reconciliation.ts';
 import type { CallOptions, Provider } from '../providers/port.ts';
-import type { StatementEntry, StatementEntryKind } from '../providers/statement-port.ts';
+import type { StatementEntry, StatementEntryKind } from '../providers/ports/statement-port.ts';
 
 /** An entry of a statement; whether it is of the compared day is for the comparison to say. */
 export type StatedMovement = Omit<StagedMovement, 'ofDay' | 'side' | 'resourceId'>;

@@ -19,6 +19,7 @@ import { type ActivityDependencies, providerOf } from '../frame/dependencies.ts'
 import { whileHeartbeating } from '../frame/heartbeats.ts';
 import { endWhenGone, TRANSITION_LIMITS, withWait } from '../frame/open-work.ts';
 import { SubmissionsClosed } from '../frame/submissions.ts';
+import type { Refused } from '../providers/port.ts';
 import {
   type PaymentAnswer,
   type PaymentReturn,
@@ -26,8 +27,7 @@ import {
   type RecallState,
   recallNumber,
   recallReference,
-} from '../providers/payment-port.ts';
-import type { Refused } from '../providers/port.ts';
+} from '../providers/ports/payment-port.ts';
 
 /** The workflow's next step. Ids and codes only: histories contain no personal data. */
 export type OutgoingTransferNext = WithWait<OutgoingTransferStep>;

@@ -11,8 +11,8 @@ import type {
   ProviderPayment,
   RecallAnswer,
   RecallRequest,
-} from './payment-port.ts';
-import type { StatementPage, StatementRequest } from './statement-port.ts';
+} from './ports/payment-port.ts';
+import type { StatementPage, StatementRequest } from './ports/statement-port.ts';
 
 /**
  * What the service needs of a bank or payment institution; each provider has an adapter.

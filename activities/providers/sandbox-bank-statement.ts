@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { stringify } from 'lossless-json';
 import * as v from 'valibot';
 import { ProviderUnavailable } from './port.ts';
+import { STATEMENT_ENTRY_KINDS, type StatementEntry, type StatementPage } from './ports/statement-port.ts';
 import { INSTANT, MONEY, minorOf } from './sandbox-bank-wire.ts';
-import { STATEMENT_ENTRY_KINDS, type StatementEntry, type StatementPage } from './statement-port.ts';
 
 /** A page as the sandbox bank sends it. Entries are parsed one by one, so that an unreadable one hides no other. */
 export const STATEMENT = v.object({ entries: v.array(v.unknown()), next: v.nullable(v.string()) });

@@ -1,7 +1,8 @@
 import * as v from 'valibot';
 import { amountNumber } from '../../domain/frame/money.ts';
-import type { PaymentAmount, PaymentAnswer, PaymentState } from './payment-port.ts';
 import type { AccountAnswer, AccountChangeAnswer, Provider } from './port.ts';
+import type { PaymentAmount, PaymentAnswer, PaymentState } from './ports/payment-port.ts';
+import type { StatementRequest } from './ports/statement-port.ts';
 import { paymentInState, verifySandboxBankCallback } from './sandbox-bank-callbacks.ts';
 import { migrationCalls } from './sandbox-bank-migration.ts';
 import { readEntries, STATEMENT } from './sandbox-bank-statement.ts';
@@ -20,7 +21,6 @@ import {
   unavailable,
   understood,
 } from './sandbox-bank-wire.ts';
-import type { StatementRequest } from './statement-port.ts';
 
 /** The adapter of the sandbox bank at `url`; docs/sandbox.md describes the bank's side. */
 export function createSandboxBank(settings: { readonly url: string; readonly secret: string }): Provider {

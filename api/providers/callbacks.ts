@@ -1,6 +1,6 @@
 import { type AccountEvent, accountReportOf, providerMoveOf } from '../../activities/providers/account-reports.ts';
-import { recallNumber } from '../../activities/providers/payment-port.ts';
 import { CallbackRefused, type PaymentClaim, type ProviderEvent } from '../../activities/providers/port.ts';
+import { recallNumber } from '../../activities/providers/ports/payment-port.ts';
 import { applyAccountCallback } from '../../db/accounts/connections.ts';
 import { applyProviderMove } from '../../db/accounts/provider-moves.ts';
 import type { Transaction } from '../../db/driver/client.ts';

@@ -9,8 +9,8 @@ import {
   outgoingTransferTransitions,
 } from '../../activities/outgoing-transfers/activities.ts';
 import type { Provider } from '../../activities/providers/port.ts';
+import type { StatementEntry } from '../../activities/providers/ports/statement-port.ts';
 import { createSandboxBank } from '../../activities/providers/sandbox-bank.ts';
-import type { StatementEntry } from '../../activities/providers/statement-port.ts';
 import { createDatabase, type Database } from '../../db/driver/client.ts';
 import { receivePayment } from '../../db/incoming-transfers/provisioned-account-credits.ts';
 import { checkLedger } from '../../db/ledger/check.ts';

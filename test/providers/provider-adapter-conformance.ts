@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type PaymentRequest, recallReference } from '../../activities/providers/payment-port.ts';
 import {
   type AccountRequest,
   CallbackRefused,
@@ -9,6 +8,7 @@ import {
   ProviderUnavailable,
   stepReference,
 } from '../../activities/providers/port.ts';
+import { type PaymentRequest, recallReference } from '../../activities/providers/ports/payment-port.ts';
 import {
   answered,
   changed,

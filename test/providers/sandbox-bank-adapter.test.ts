@@ -1,5 +1,5 @@
 import { createHmac, randomUUID } from 'node:crypto';
-import type { PaymentRequest } from '../../activities/providers/payment-port.ts';
+import type { PaymentRequest } from '../../activities/providers/ports/payment-port.ts';
 import { createSandboxBank } from '../../activities/providers/sandbox-bank.ts';
 import { formatAmount } from '../../domain/frame/money.ts';
 import type { Json } from '../harness/api.ts';

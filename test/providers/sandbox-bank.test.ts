@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { PaymentRequest } from '../../activities/providers/payment-port.ts';
 import { type ProviderEvent, ProviderUnavailable } from '../../activities/providers/port.ts';
+import type { PaymentRequest } from '../../activities/providers/ports/payment-port.ts';
 import { createSandboxBank } from '../../activities/providers/sandbox-bank.ts';
 import {
   type CallbackReceiver,

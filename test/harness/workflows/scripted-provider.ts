@@ -1,5 +1,5 @@
-import type { PaymentAnswer, PaymentRequest, PaymentState } from '../../../activities/providers/payment-port.ts';
 import type { Provider } from '../../../activities/providers/port.ts';
+import type { PaymentAnswer, PaymentRequest, PaymentState } from '../../../activities/providers/ports/payment-port.ts';
 
 /**
  * A provider inside the test process, for workflow tests that script its answers; whole-service tests use the sandbox

@@ -1,4 +1,4 @@
-import { type AccountIdentifiers, type Refused, stepReference } from './port.ts';
+import { type AccountIdentifiers, type Refused, stepReference } from '../port.ts';
 
 /** Payments out, as a provider takes, answers and reports them. The contract is that of port.ts. */
 export interface PaymentRequest {
