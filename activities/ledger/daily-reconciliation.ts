@@ -216,7 +216,11 @@ class Comparison {
       const ourStanding = standings.get(textOf(movement)) ?? null;
       const elsewhere = carried.filter(
         (other) =>
-          textOf(other) === textOf(movement) && other.movement === movement.movement && other.side !== movement.side,
+          textOf(other) === textOf(movement) &&
+          other.movement === movement.movement &&
+          other.side !== movement.side &&
+          // Another part of a payment that came back in parts explains nothing.
+          (other.movement !== 'payment-out-undone' || other.amountMinor === movement.amountMinor),
       );
       const answer = async (isWanted: boolean) =>
         isWanted && elsewhere.length === 0 ? await this.#ask(movement) : undefined;

@@ -160,7 +160,12 @@ function standingAfter(before: Standing | undefined, { kind, amountMinor }: Stat
   const moved = kind === 'payment-out' || kind === 'payment-in' || kind === 'opening-balance';
   return moved
     ? { amountMinor, moved, undoneMinor: null }
-    : { amountMinor: before?.amountMinor ?? null, moved, undoneMinor: (before?.undoneMinor ?? 0n) + amountMinor };
+    : {
+        amountMinor: before?.amountMinor ?? null,
+        moved,
+        undoneMinor: (before?.undoneMinor ?? 0n) + amountMinor,
+        undoneTimes: (before?.undoneTimes ?? 0) + 1,
+      };
 }
 
 function keyOf({ kind, serviceProviderId, ourReference }: StatementEntry): PaymentKey {

@@ -94,6 +94,8 @@ function paymentCalls(bank: BankConnection): PaymentCalls {
     async recallPayment({ ourReference, recallReference }, options) {
       const answer = await bank.call('POST', path`/payments/${ourReference}/recalls`, { recallReference }, options);
       const refused = refusalOf(answer, ourReference);
+      // Not a refusal to give back: the look-up that follows finds out what has become of the payment.
+      if (refused?.error.code === NOTHING_LEFT) return { outcome: 'asked' };
       if (refused !== null) return refused;
       const recalled = understood(RECALLED, answer.body);
       requireAbout(ourReference, recalled.ourReference);
@@ -175,6 +177,8 @@ function changeAnswer(changeReference: string, body: unknown): AccountChangeAnsw
 }
 
 const RECALL = { recallReference: v.string(), status: v.picklist(['asked', 'accepted', 'refused']) };
+/** The answer to a recall of a payment that has failed or has come back already. */
+const NOTHING_LEFT = 'ARDT';
 const RECALLED = v.object({ ...RECALL, ...ABOUT });
 
 const PAYMENT_NAMES = {

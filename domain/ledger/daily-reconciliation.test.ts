@@ -295,3 +295,36 @@ describe('the days', () => {
     expect([dateInUtc(from), to.getTime() - from.getTime()]).toEqual(['2026-11-22', 24 * HOUR_MS]);
   });
 });
+
+describe('a payment that came back in parts', () => {
+  const at = windowOf(FIRST).from.getTime();
+  const part = (side: Movement['side'], amountMinor: bigint, hour: number): Movement => ({
+    side,
+    direction: 'out',
+    reference: 'payment',
+    movement: 'payment-out-undone',
+    amountMinor,
+    bookedAt: new Date(at + hour * HOUR_MS),
+    ofDay: true,
+    accounts: [],
+    resourceId: null,
+  });
+  const judged = (theirs: readonly bigint[], ours: readonly bigint[]) => {
+    const { breaks, oneSided } = judgePayment([
+      ...theirs.map((amountMinor, hour) => part('provider', amountMinor, hour)),
+      ...ours.map((amountMinor, hour) => part('ours', amountMinor, hour)),
+    ]);
+    return [...breaks.map(({ kind }) => kind), ...oneSided.map(({ side, amountMinor }) => `${side} ${amountMinor}`)];
+  };
+
+  test.each<[string, bigint[], bigint[], string[]]>([
+    ['agrees in whatever order each side has booked them', [3n, 1n, 3n], [1n, 3n, 3n], []],
+    ['agrees except for the part that our books lack', [1n, 3n], [3n], ['provider 1']],
+    ['agrees except for the part that the statement lacks', [3n], [1n, 3n], ['ours 1']],
+    ['differs where a part has another amount', [1n, 4n], [3n, 1n], ['statement-amount-differs']],
+    ['is doubled where the statement has a part once too often', [3n, 1n, 3n], [1n, 3n], ['statement-payment-doubled']],
+    ['is doubled where its only part is', [3n, 3n], [3n], ['statement-payment-doubled']],
+  ])('%s', (_, theirs, ours, expected) => {
+    expect(judged(theirs, ours)).toEqual(expected);
+  });
+});

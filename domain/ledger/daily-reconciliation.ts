@@ -103,7 +103,9 @@ export function judgePayment(movements: readonly Movement[]): Judged {
   const oneSided: Movement[] = [];
   for (const kind of MOVEMENT_KINDS) {
     const of = (side: Side) => movements.filter((one) => one.movement === kind && one.side === side).sort(byTime);
-    const [theirs, ours] = [of('provider'), of('ours')];
+    const all = { theirs: of('provider'), ours: of('ours') };
+    const { theirs, ours, pairs } = kind === 'payment-out-undone' ? withoutParts(all) : { ...all, pairs: [] };
+    for (const [their, our] of pairs) breaks.push(...compare(their, our));
     if (![...theirs, ...ours].some(({ ofDay }) => ofDay)) continue;
     const [their, our] = [theirs[0], ours[0]];
     if (their !== undefined && our !== undefined) breaks.push(...compare(their, our));
@@ -111,6 +113,39 @@ export function judgePayment(movements: readonly Movement[]): Judged {
     if (theirs.length > Math.max(1, ours.length)) breaks.push(doubled(theirs, our));
   }
   return { breaks: onePerKind(breaks), oneSided };
+}
+
+interface BothSides {
+  readonly theirs: readonly Movement[];
+  readonly ours: readonly Movement[];
+}
+
+/**
+ * A payment may come back in parts. Takes out those that both sides have, by amount, in whatever order each has booked them. What a
+ * side has once too often stays with one of the same amount, as a single movement would.
+ */
+function withoutParts({ theirs, ours }: BothSides): BothSides & { readonly pairs: [Movement, Movement][] } {
+  if (Math.min(theirs.length, ours.length) === 0 || Math.max(theirs.length, ours.length) === 1) {
+    return { theirs, ours, pairs: [] };
+  }
+  const left = [...ours];
+  const pairs: [Movement, Movement][] = [];
+  const alone: Movement[] = [];
+  for (const their of theirs) {
+    const at = left.findIndex(({ amountMinor }) => amountMinor === their.amountMinor);
+    const [our] = at < 0 ? [] : left.splice(at, 1);
+    if (our === undefined) alone.push(their);
+    else pairs.push([their, our]);
+  }
+  const again = pairs.findIndex(([their]) => alone.some(({ amountMinor }) => amountMinor === their.amountMinor));
+  const [repeated] = again < 0 || left.length > 0 ? [] : pairs.splice(again, 1);
+  if (repeated === undefined) return { theirs: alone, ours: left, pairs };
+  const [their, our] = repeated;
+  return {
+    theirs: [their, ...alone.filter(({ amountMinor }) => amountMinor === their.amountMinor)],
+    ours: [our],
+    pairs,
+  };
 }
 
 function byTime(one: Movement, other: Movement): number {

@@ -15,6 +15,8 @@ export interface Standing {
   readonly moved: boolean;
   /** The amount undone: all, or the returned part. Null if nothing was undone or that side does not say. */
   readonly undoneMinor: bigint | null;
+  /** In how many parts it was undone; absent if that side does not say. */
+  readonly undoneTimes?: number;
 }
 
 /** How a provider's books and ours differ on a payment. */
@@ -67,14 +69,15 @@ export function differenceOf(provider: Standing | null, ours: Standing | null): 
 }
 
 /**
- * Whether the statement of a period contradicts our books. It may lack returns that came in another period, but never has more of
- * them than we have.
+ * Whether the statement of a period contradicts our books. Of a payment that came back in several parts it may lack those of other
+ * periods, but never has more than we have.
  */
 export function statementDiffers(period: Standing | null, ours: Standing | null): boolean {
   const [undone, booked] = [period?.undoneMinor ?? null, ours?.undoneMinor ?? null];
-  if (undone === null || booked === null || undone >= booked || ours?.moved === true)
-    return amountsDiffer(period, ours);
-  return amountsDiffer(period, { amountMinor: ours?.amountMinor ?? null, moved: false, undoneMinor: undone });
+  const isPartOf =
+    undone !== null && booked !== null && undone < booked && (period?.undoneTimes ?? 1) < (ours?.undoneTimes ?? 1);
+  if (ours === null || !isPartOf) return amountsDiffer(period, ours);
+  return amountsDiffer(period, { ...ours, undoneMinor: undone });
 }
 
 /** Whether the sides disagree about the amount, or the amount undone. Unknown amounts never disagree. */

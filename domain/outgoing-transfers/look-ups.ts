@@ -32,12 +32,11 @@ export function decideLookUp(
   draw: () => IncomingTransferName,
 ): LookedUp {
   const { transfer } = situation;
-  if (answer === null || answer === 'not-found' || !isLookedUp(transfer) || transfer.lookUpCount !== count) {
-    const { change, ...decided } = lookedUpOnce(situation, count, answer, null);
-    return { ...decided, changes: change === null ? [] : [change] };
-  }
-  const { changes, after, outcome } = bookEach(situation, eachReturn(answer).slice(0, -1), draw);
-  const last = lookedUpOnce(after, count, answer, answer.word === 'returned' ? draw() : null);
+  // Decided once: the first of several returns completes the payment, and the others still count.
+  const isDue = isLookedUp(transfer) && transfer.lookUpCount === count;
+  const before = isDue && answer !== null && answer !== 'not-found' ? eachReturn(answer).slice(0, -1) : [];
+  const { changes, after, outcome } = bookEach(situation, before, draw);
+  const last = lookedUpOnce(after, isDue, answer, draw);
   return {
     changes: last.change === null ? changes : [...changes, last.change],
     step: last.step,
@@ -76,15 +75,15 @@ export function bookEach(
 
 function lookedUpOnce(
   situation: TransferSituation,
-  count: number,
+  isDue: boolean,
   answer: LookUpAnswer,
-  nameOfReturn: IncomingTransferName | null,
+  draw: () => IncomingTransferName,
 ): Decided & { readonly outcome: ReportOutcome } {
   const { transfer, now } = situation;
   const draft = new TransferDraft(situation);
   let outcome: ReportOutcome = 'no-effect';
-  if (isLookedUp(transfer) && transfer.lookUpCount === count) {
-    const lookUpCount = count + 1;
+  if (isDue) {
+    const lookUpCount = transfer.lookUpCount + 1;
     const delayMs = lookUpDelayMs(lookUpCount);
     const isSubmitting = transfer.status === 'processing';
     draft.set({ lookUpCount, nextLookUpAt: isSubmitting ? null : new Date(now.getTime() + delayMs) });
@@ -94,7 +93,7 @@ function lookedUpOnce(
         draft.set({ submissionStatus: 'not-found', waitingUntil: new Date(now.getTime() + REST_MS) });
       }
     } else if (answer !== null) {
-      outcome = draft.apply(answer, nameOfReturn);
+      outcome = draft.apply(answer, answer.word === 'returned' ? draw() : null);
       if (outcome === 'applied' && draft.transfer.submissionStatus !== 'refused') {
         draft.set({ submissionStatus: 'resolved' });
       }

@@ -1,4 +1,5 @@
 import { addDays } from '../frame/time/dates.ts';
+import { isUsable } from '../ledger/ledger.ts';
 import { TransferDraft } from './drafts.ts';
 import { refusedCommand, requireAtProvider } from './look-ups.ts';
 import { beginAttempt } from './outcomes/refusals.ts';
@@ -48,6 +49,9 @@ function retryNow(situation: TransferSituation): TransferChange {
     throw refusedCommand(transfer, 'submitted again', closed);
   }
   const draft = new TransferDraft(situation);
+  if (!isUsable(draft.source)) {
+    throw refusedCommand(transfer, 'submitted again', 'its account is not active; it goes out by itself once that is');
+  }
   draft.set({ transferDate, cutOffAt: cutOff });
   beginAttempt(draft);
   draft.wake();

@@ -397,6 +397,25 @@ describe('a refusal that is worth another attempt', () => {
     expect(await available()).toBeCloseTo(FUNDS - 100.11, 10);
   });
 
+  test('whose account is suspended meanwhile waits for it, and pays once it is active again', async () => {
+    const id = await created(100.11);
+    await go(id);
+    const status = (value: string) =>
+      api.database.reader.statement('UPDATE accounts SET status = $2 WHERE id = $1', [account.id, value]);
+    await status('suspended');
+    aheadMs += MINUTE_MS;
+    expect(await go(id)).toMatchObject({ do: 'wait', for: 'account' });
+    const retry = api.database.transaction((tx) => retrySubmission(tx, idOf(id), rules(), TESTER));
+    await expect(retry).rejects.toThrow(/account is not active/);
+    aheadMs += 24 * HOUR_MS;
+    expect(await go(id)).toMatchObject({ do: 'wait', for: 'account' });
+    expect(await transfer(id)).toMatchObject({ status: 'processing', transferDate: THURSDAY, rollCount: 0 });
+    expect(await atBank(id)).toMatchObject({ status: 'refused', attempt: 1 });
+    await status('active');
+    expect(await go(id)).toEqual({ do: 'end' });
+    expect(await booked(id)).toEqual(['payment-out 100.11']);
+  });
+
   test('outside the hours of its scheme an operator brings nothing forward', async () => {
     const id = await created(100.11, { scheme: 'chaps' });
     await go(id);
@@ -481,6 +500,7 @@ describe('returns', () => {
     }
     aheadMs += MINUTE_MS;
     expect(await go(lookedUp)).toEqual({ do: 'end' });
+    expect(await rowOf(lookedUp)).toMatchObject({ returned_minor: 6_050n });
     await catchUpWithProviders({ ...dependencies, initiator: TESTER }, { from, to: new Date(Date.now() + 60_000) });
     for (const id of [lookedUp, adopted]) {
       expect((await returnsOf(id)).map(({ minor }) => minor)).toEqual([1_000, 2_050, 3_000]);
@@ -507,6 +527,24 @@ describe('returns', () => {
     expect(await claimed('c')).toBe('break');
     expect(await available()).toBeCloseTo(FUNDS - 100.2 + 80, 10);
     for (const returnReference of ['a', 'b']) await giveBack(id, { amount: 40, returnReference });
+    await agrees();
+  });
+
+  test('of which the release before has booked one: it is known again, and another one needs a person', async () => {
+    const id = await completed(100.2);
+    const claimed = (reference: string) =>
+      told(id, {
+        word: 'returned',
+        code: 'AC06',
+        claim: { amountMinor: '10020', currency: 'GBP', returned: { reference, amountMinor: '3000' } },
+      });
+    expect(await claimed('a')).toBe('applied');
+    const { reader } = api.database;
+    await reader.statement('UPDATE incoming_transfers SET return_of = NULL WHERE return_of = $1', [id]);
+    await reader.statement('UPDATE outgoing_transfers SET returned_minor = 0 WHERE id = $1', [id]);
+    expect([await claimed('a'), await claimed('b'), await claimed('a')]).toEqual(['no-effect', 'break', 'no-effect']);
+    expect(await available()).toBeCloseTo(FUNDS - 100.2 + 30, 10);
+    await giveBack(id, { amount: 30, returnReference: 'a' });
     await agrees();
   });
 
@@ -591,6 +629,36 @@ describe('a recall', () => {
     expect(await server.during(fault, () => go(id))).toEqual({ do: 'unanswered' });
     expect(await go(id)).toMatchObject({ do: 'wait', for: 'recall' });
     expect(await atBank(id)).toMatchObject({ recall: { recallReference: `${id}:recall:1` } });
+  });
+
+  test('that finds the bank’s look-ups broken is asked for all the same', async () => {
+    const id = await created(100.13);
+    await go(id);
+    aheadMs += MINUTE_MS;
+    expect(await go(id)).toEqual({ do: 'unanswered' });
+    expect(await recall(id)).toMatchObject({ status: 200 });
+    // The request and the look-up take turns, however long each of them takes.
+    for (const fault of [cutBefore, null, cutBefore, null]) {
+      expect(await (fault === null ? go(id) : server.during(fault, () => go(id)))).toEqual({ do: 'unanswered' });
+      aheadMs += MINUTE_MS;
+    }
+    expect(await go(id)).toMatchObject({ do: 'wait', for: 'recall' });
+    await returnedUntil(id, 10_013);
+    expect(await available()).toBe(FUNDS);
+  });
+
+  test('that comes after the bank has returned everything in silence is not refused, and books it', async () => {
+    const id = await completed(100.2);
+    await bank('POST', '/faults', { callbacks: 'held' });
+    await giveBack(id, { code: 'AC04' });
+    expect(await recall(id)).toMatchObject({ status: 200 });
+    await go(id);
+    expect(await transfer(id)).toMatchObject({ statusReason: null });
+    aheadMs += 11_000;
+    expect(await go(id)).toEqual({ do: 'end' });
+    expect(await transfer(id)).toMatchObject({ returned: true, statusReason: { code: 'AC04' } });
+    expect(await available()).toBe(FUNDS);
+    await bank('POST', '/faults', { callbacks: 'normal' });
   });
 
   test('that the bank has lost is asked again', async () => {

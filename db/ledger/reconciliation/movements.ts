@@ -74,16 +74,17 @@ const STAGE_OURS = `
       LEFT JOIN outgoing_transfers paid ON paid.id = page.outgoing_transfer_id
       LEFT JOIN incoming_transfers arrived ON arrived.id = page.incoming_transfer_id
       LEFT JOIN outgoing_transfers returned
-        ON arrived.service_provider_id IS NULL AND returned.account_id = arrived.account_id AND returned.incoming_transfer_id = arrived.id
+        ON arrived.service_provider_id IS NULL AND arrived.return_of IS NULL AND returned.account_id = arrived.account_id AND returned.incoming_transfer_id = arrived.id
       LEFT JOIN balance_adjustments opening ON opening.posting_id = page.id AND opening.workflow_type = 'opening-balance',
+      LATERAL (SELECT coalesce(arrived.return_of, returned.id) AS id) AS back,
       LATERAL (SELECT
-        CASE WHEN opening.account_id IS NOT NULL THEN 'opening' WHEN coalesce(paid.id, returned.id) IS NOT NULL THEN 'out' ELSE 'in' END AS direction,
-        coalesce(opening.account_id::text, paid.id::text, returned.id::text, arrived.service_provider_id, arrived.id::text) AS reference,
+        CASE WHEN opening.account_id IS NOT NULL THEN 'opening' WHEN coalesce(paid.id, back.id) IS NOT NULL THEN 'out' ELSE 'in' END AS direction,
+        coalesce(opening.account_id::text, paid.id::text, back.id::text, arrived.service_provider_id, arrived.id::text) AS reference,
         CASE WHEN opening.account_id IS NOT NULL THEN 'opening-balance'
-          WHEN returned.id IS NOT NULL OR (paid.id IS NOT NULL AND page.moved = 'credit') THEN 'payment-out-undone'
+          WHEN back.id IS NOT NULL OR (paid.id IS NOT NULL AND page.moved = 'credit') THEN 'payment-out-undone'
           WHEN paid.id IS NOT NULL THEN 'payment-out'
           WHEN page.moved = 'credit' THEN 'payment-in' ELSE 'payment-in-sent-back' END AS movement,
-        coalesce(opening.account_id, paid.id, returned.id, arrived.id) AS resource_id,
+        coalesce(opening.account_id, paid.id, back.id, arrived.id) AS resource_id,
         coalesce(opening.account_id, paid.account_id, arrived.account_id) AS account_id) AS named
       LEFT JOIN accounts account ON account.id = named.account_id
     WHERE page.entry_type = 'principal' AND named.reference IS NOT NULL

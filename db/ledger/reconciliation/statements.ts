@@ -33,7 +33,8 @@ const STANDINGS: Readonly<Record<PaymentKey['direction'], string>> = {
         -- Which a return has not if the release before has booked it.
         SELECT sum(amount_minor)::bigint FROM incoming_transfers
         WHERE incoming_transfers.return_of = transfer.id OR incoming_transfers.id = transfer.incoming_transfer_id
-      ) WHEN transfer.status = 'failed' THEN transfer.amount_minor END AS "undoneMinor"
+      ) WHEN transfer.status = 'failed' THEN transfer.amount_minor END AS "undoneMinor",
+      (SELECT greatest(count(*), 1)::integer FROM incoming_transfers WHERE return_of = transfer.id) AS "undoneTimes"
     FROM outgoing_transfers transfer WHERE transfer.id IN (SELECT jsonb_array_elements_text($3::jsonb)::uuid)
       AND transfer.provider = $1 AND transfer.currency = $2 AND transfer.scope = 'external'`,
   in: `

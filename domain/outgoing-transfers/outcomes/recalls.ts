@@ -65,14 +65,17 @@ export function settleRecall(draft: TransferDraft): void {
   }
 }
 
-/** The next step of an open recall. A look-up that is due comes first: a recall that nobody answers must not keep it back. */
+/** The next step of an open recall. Its request and look-ups take turns: neither, if it gets no answer, keeps the other back. */
 export function stepOfRecall(draft: TransferDraft): OutgoingTransferStep {
   const { recallStatus, recallNumber, nextLookUpAt, lookUpCount } = draft.transfer;
-  if (nextLookUpAt !== null && nextLookUpAt <= draft.situation.now) {
+  const { now } = draft.situation;
+  if (nextLookUpAt !== null && nextLookUpAt <= now) {
+    if (recallStatus === 'due') draft.set({ nextLookUpAt: null });
     draft.wait('recall', null);
     return { do: 'look-up', count: lookUpCount };
   }
   if (recallStatus === 'asked') return draft.wait('recall', nextLookUpAt);
+  if (nextLookUpAt === null) draft.set({ nextLookUpAt: new Date(now.getTime() + FIRST_LOOK_UP_MS) });
   draft.wait('recall', null);
   return { do: 'recall', number: recallNumber };
 }

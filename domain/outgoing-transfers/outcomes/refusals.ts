@@ -1,4 +1,5 @@
 import type { LocalDate } from '../../frame/time/dates.ts';
+import { isUsable } from '../../ledger/ledger.ts';
 import type { SchemeOf, Schemes } from '../../providers/schemes.ts';
 import type { TransferDraft } from '../drafts.ts';
 import type { OutgoingTransferStep } from '../outgoing-transfers.ts';
@@ -83,6 +84,8 @@ export function stepAfterRefusal(draft: TransferDraft): OutgoingTransferStep {
     draft.set({ retryAt: opensAt });
     return draft.wait('retry', opensAt);
   }
+  // A new attempt is a new order to pay: none leaves an account that is not active.
+  if (!isUsable(draft.source)) return draft.wait('account', schemes.rollsAt(draft.transfer, transferDate));
   return beginAttempt(draft);
 }
 

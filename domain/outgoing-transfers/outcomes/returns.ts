@@ -24,6 +24,8 @@ export function bookReturn(
   const { transfer, situation } = draft;
   const earlier = bookedAs(booked, report, transfer);
   if (earlier !== null) return isSameAmount(earlier, report) ? 'no-effect' : 'break';
+  // A return that only the transfer's own link names: another one would take the link, and with it what tells its repetition.
+  if (booked.length > situation.returns.length) return 'break';
   const before = booked.reduce((sum, { amountMinor }) => sum + amountMinor, 0n);
   const amountMinor = amountOf(report, transfer);
   if (before + amountMinor > transfer.amountMinor) return 'break';

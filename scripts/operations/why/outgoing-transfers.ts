@@ -57,6 +57,7 @@ function meaningOfUntil(transfer: OutgoingTransfer, { schemes, rollLimit }: Rule
   const instant = `${minuteInUtc(until.toISOString())} is ${minuteInZone(until, zone)} in ${zone}`;
   if (waitingFor === 'retry') return `${instant}: then it is submitted again, on ${transferDate}.`;
   if (waitingFor === 'recall') return `${instant}: then the provider is asked what became of the recall.`;
+  if (waitingFor === 'account' && status === 'processing') return `${instant}: then it moves to the next open date.`;
   if (status === 'processing') return `${instant}: then the same submission is sent again.`;
   if (status === 'released') return `${instant}: then the provider is asked how the payment went.`;
   if (waitingFor === 'date') return `${instant}, the opening of its date, ${transferDate}: then it goes on.`;
