@@ -42,10 +42,7 @@ async function nextStep(tx: Transaction, id: string): Promise<AccountConnectionN
 export function accountProviderCalls(dependencies: ActivityDependencies) {
   const { database, logger } = dependencies;
 
-  async function ask(
-    id: string,
-    call: (found: FoundAccount, provider: Provider, options: CallOptions) => Promise<Answered>,
-  ): Promise<AccountConnectionNext> {
+  async function ask(id: string, call: Call): Promise<AccountConnectionNext> {
     return endWhenGone(logger, id, () =>
       whileHeartbeating(async (signal) => {
         const found = await findAccountForProvider(database.reader, asId<AccountId>(id));
@@ -60,18 +57,23 @@ export function accountProviderCalls(dependencies: ActivityDependencies) {
   }
 
   return {
+    /**
+     * Goes on to open the account, if that is next. Without an answer to that, it returns the step, so that the opening's own
+     * activity repeats the same request.
+     */
     async connectClient(id: string): Promise<AccountConnectionNext> {
-      return ask(id, async ({ client, account }, provider, options) => {
-        const { id: clientId, identityType, fullName, country } = client;
-        const outcome = await provider.connectClient({ clientId, identityType, fullName, country }, options);
-        return (tx) => recordClientConnection(tx, { clientId, provider: account.provider, outcome });
+      const next = await ask(id, connecting);
+      if (next.do !== 'open-account') return next;
+      return ask(id, opening(next.attempt)).catch((error: unknown) => {
+        logger.info(
+          { id, reason: error instanceof Error ? error.name : typeof error },
+          'the opening is asked for again',
+        );
+        return next;
       });
     },
     async openAccount(id: string, attempt: number): Promise<AccountConnectionNext> {
-      return ask(id, async (found, provider, options) => {
-        const answer = await provider.openAccount(accountRequest(found), options);
-        return recordingOf(found, 'open', attempt, openingOutcome(answer));
-      });
+      return ask(id, opening(attempt));
     },
     async closeAccount(id: string, attempt: number): Promise<AccountConnectionNext> {
       return ask(id, async (found, provider, options) => {
@@ -97,6 +99,18 @@ export function accountProviderCalls(dependencies: ActivityDependencies) {
 type FoundAccount = NonNullable<Awaited<ReturnType<typeof findAccountForProvider>>>;
 
 type Answered = (tx: Transaction) => Promise<void>;
+type Call = (found: FoundAccount, provider: Provider, options: CallOptions) => Promise<Answered>;
+
+const connecting: Call = async ({ client, account }, provider, options) => {
+  const { id: clientId, identityType, fullName, country } = client;
+  const outcome = await provider.connectClient({ clientId, identityType, fullName, country }, options);
+  return (tx) => recordClientConnection(tx, { clientId, provider: account.provider, outcome });
+};
+
+const opening =
+  (attempt: number): Call =>
+  async (found, provider, options) =>
+    recordingOf(found, 'open', attempt, openingOutcome(await provider.openAccount(accountRequest(found), options)));
 
 function recordingOf(
   { account }: FoundAccount,

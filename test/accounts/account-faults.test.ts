@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -97,9 +98,14 @@ describe('one account opens, another closes, a payment comes in, each once, in s
     const [closing, paid] = await Promise.all(
       [await service.issue({}), await service.issue({})].map(({ id }) => service.reaches(id, ['active'])),
     );
+    const owner = await service.createClient('Grace');
     const heal = await FAULTS[name]?.();
     if (heal === undefined) throw new Error(`no fault ${name}`);
-    const asked = Promise.all([service.issue({}), service.close(closing.id), payIn(paid.ledgerNumber)]);
+    const asked = Promise.all([
+      service.issue({ clientId: owner }),
+      service.close(closing.id),
+      payIn(paid.ledgerNumber),
+    ]);
     await sleep(name.startsWith('look-ups') ? UNTIL_LOOK_UP_MS : UNDER_WAY_MS);
     await heal();
     const [opening, closed, paymentId] = await asked;
@@ -114,6 +120,7 @@ describe('one account opens, another closes, a payment comes in, each once, in s
       'connection-created',
       'account-activated',
     ]);
+    expect(await service.eventTypes(owner)).toEqual(['created', 'connection-created']);
     expect(await service.reaches(closing.id, ['closed'])).toMatchObject({
       connection: { state: 'completed-up-to-date', status: 'closed', error: null },
     });
@@ -131,6 +138,54 @@ describe('one account opens, another closes, a payment comes in, each once, in s
     expect(found).toHaveLength(1);
     expect((await service.read(paid.id)).availableBalance).toBe(12.5);
   });
+});
+
+/** In a run of all tests; more by `ACCOUNTS_AT_ONCE`. */
+const AT_ONCE = Number(process.env.ACCOUNTS_AT_ONCE ?? 100);
+
+test(`${AT_ONCE} accounts at once, half of them of new clients, one in ten asked for twice, are each opened once`, async () => {
+  const booksBefore = await service.bankBooks();
+  const owners = await Promise.all(Array.from({ length: AT_ONCE / 2 }, () => service.createClient('Grace')));
+  const asked = await Promise.all(
+    Array.from({ length: AT_ONCE }, async (_, index) => {
+      // Each of the last few clients gets ten, one after the other: whichever comes first connects him.
+      const clientId = owners[index % 2 === 0 ? index / 2 : owners.length - 1 - Math.floor(index / 20)];
+      const body = { workflow: { code: 'client.issuing' }, data: { account: { clientId, currency: 'GBP' } } };
+      const key = randomUUID();
+      const times = index % 10 === 0 ? 2 : 1;
+      const answers = await Promise.all(
+        Array.from({ length: times }, () => service.api.call('POST', '/accounts', body, { key })),
+      );
+      for (const { status, text } of answers) expect([201, 409], text).toContain(status);
+      return answers.flatMap(({ status, body: { data } }) => (status === 201 ? [data.account.id as string] : []));
+    }),
+  );
+  const ids = new Set(asked.flat());
+  expect(ids.size).toBe(AT_ONCE);
+  const opened = await eventually('all are active', async () => {
+    const rows = await service.api.database.reader.statement<Json>(
+      `SELECT id, status, iban, connection_reference AS reference FROM accounts WHERE id = ANY ($1::uuid[])`,
+      [[...ids]],
+    );
+    return rows.every(({ status }) => status === 'active') ? rows : undefined;
+  });
+
+  const { accounts, clients } = await service.bankBooks();
+  const added = [...accounts.values()].filter(({ ourReference }) => !booksBefore.accounts.has(ourReference));
+  const named = (all: readonly Json[]) => all.map(({ id, iban, reference }) => `${id} ${iban} ${reference}`).sort();
+  expect(
+    named(added.map(({ ourReference: id, reference, identifiers }) => ({ id, reference, iban: identifiers?.iban }))),
+  ).toEqual(named(opened));
+  expect(new Set(opened.map(({ iban }) => iban)).size).toBe(AT_ONCE);
+  expect(clients.size - booksBefore.clients.size).toBe(owners.length);
+  for (const id of ids) {
+    expect(await service.eventTypes(id)).toEqual([
+      'connection-creation-instructed',
+      'connection-created',
+      'account-activated',
+    ]);
+  }
+  for (const owner of owners) expect(await service.eventTypes(owner)).toEqual(['created', 'connection-created']);
 });
 
 test('after all this every invariant of the books holds', async () => {

@@ -17,7 +17,15 @@ import type { Transaction } from '../../db/driver/client.ts';
 import { type Json, startApi, type TestApi } from '../harness/api.ts';
 import { TESTER } from '../harness/audit.ts';
 import { type BuiltInAccounts, builtInAccounts } from '../harness/built-in-accounts.ts';
-import { changed, type FaultyServer, startFaultyServer } from '../harness/faults/faulty-server.ts';
+import {
+  changed,
+  cutAfter,
+  cutBefore,
+  type Fault,
+  type FaultyServer,
+  passOn,
+  startFaultyServer,
+} from '../harness/faults/faulty-server.ts';
 import { type MoneyWorld, moneyWorld } from '../harness/money.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';
 import {
@@ -206,13 +214,40 @@ describe('a look-up that is refused says nothing of what is looked up', () => {
     },
   );
 
+  test.each([
+    ['before the bank opens it', cutBefore],
+    ['after', cutAfter],
+  ])(
+    'a connection cut between connecting a client and the answer about his account, %s: it is asked for again',
+    async (_, cut) => {
+      const owner = await world.client('Grace');
+      const { id } = await builtIn.issued(owner);
+      const accounts = accountProviderCalls(dependencies);
+      const openings = () =>
+        server.exchanges.filter(({ path, requestBody }) => path === '/bank/accounts' && requestBody.includes(id));
+      const before = server.exchanges.length;
+      const onlyOpenings: Fault = (forward, response) =>
+        response.req.url === '/bank/accounts' ? cut(forward, response) : passOn(forward, response);
+      await bank('POST', '/faults', { callbacks: 'held' });
+      const next = await server.during(onlyOpenings, () => run(accounts.connectClient, id));
+      expect(next).toEqual({ do: 'open-account', attempt: 1 });
+      expect(await run(accounts.openAccount, id, 1)).toMatchObject({ do: expect.stringMatching('wait|end') });
+      await bank('DELETE', '/faults');
+      await eventually('an active account', async () =>
+        (await api.call('GET', `/accounts/${id}`)).body.data.account.status === 'active' ? true : undefined,
+      );
+      const sent = server.exchanges.slice(before).map(({ path }) => path);
+      expect(sent.filter((path) => path === '/bank/clients')).toHaveLength(1);
+      expect(new Set(openings().map(({ answer }) => JSON.parse(answer.body).reference)).size).toBe(1);
+    },
+  );
+
   test.each(['refused', 'gateway'])('an account that is opened and closed (%s) is looked up again', async (lookUps) => {
     const { id } = await builtIn.issued(client);
     const accounts = accountProviderCalls(dependencies);
     const status = async () => (await api.call('GET', `/accounts/${id}`)).body.data.account.status;
     await bank('POST', '/faults', { callbacks: 'held' });
     await run(accounts.connectClient, id);
-    await run(accounts.openAccount, id, 1);
     await eventually('an opened account', async () =>
       (await bank('GET', `/accounts/${id}`)).status === 'open' ? true : undefined,
     );

@@ -9,7 +9,7 @@ const { advanceAccountConnection } = proxyLocalActivities<AccountTransitions>({
 });
 const { connectClient } = proxyActivities<AccountProviderCalls>({
   ...PROVIDER_CALL,
-  summary: 'Make the client known to the provider',
+  summary: 'Make the client known to the provider, and open the account',
 });
 const { openAccount } = proxyActivities<AccountProviderCalls>({
   ...PROVIDER_CALL,

@@ -80,7 +80,7 @@ function send(response: ServerResponse, { status, body, contentType = 'applicati
   response.writeHead(status, { 'content-type': contentType }).end(body);
 }
 
-const passOn: Fault = async (forward, response) => send(response, await forward());
+export const passOn: Fault = async (forward, response) => send(response, await forward());
 
 /** A gateway answers: the real server never sees the request. */
 export function answered(answer: WireAnswer): Fault {

@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { copyFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { sql } from 'drizzle-orm';
 import { pino } from 'pino';
 import type { Provider } from '../../../activities/providers/port.ts';
@@ -7,6 +9,7 @@ import { type RunningWorkers, startWorkers } from '../../../activities/worker.ts
 import type { PollingLoop } from '../../../loops/polling.ts';
 import { lazyTemporalClient, type TemporalClient } from '../../../loops/temporal.ts';
 import { workflowWakeupRelay } from '../../../loops/workflow-wakeups.ts';
+import { Store } from '../../../sandbox/bank/store/store.ts';
 import { type Json, startApi, type TestApi } from '../api.ts';
 import { startTcpProxy, type TcpProxy } from '../faults/tcp-proxy.ts';
 import { createTestDatabase } from '../servers/postgres.ts';
@@ -33,6 +36,8 @@ export interface AccountsAtBank {
   outside(path: string, body: Json): Promise<Response>;
   /** What the bank shows to its operator. */
   look(path: string): Promise<Json>;
+  /** The bank's books as they are on its disk. */
+  bankBooks(): Promise<BankBooks>;
   /** `kill -9`. */
   killBank(): Promise<void>;
   startBank(): Promise<void>;
@@ -48,6 +53,19 @@ export interface AccountsAtBank {
   reaches(id: string, statuses: readonly string[]): Promise<Json>;
   eventTypes(id: string): Promise<string[]>;
   stop(): Promise<void>;
+}
+
+type BankBooks = Store['tables'];
+
+/** From a copy, because opening a journal cuts off the line that is being written. */
+async function readBooks(directory: string): Promise<BankBooks> {
+  const copy = join(directory, `bank-${randomUUID()}.journal`);
+  await copyFile(join(directory, 'sandbox', 'bank.journal'), copy);
+  const store = await Store.open(copy, (error) => {
+    throw error;
+  });
+  await store.close();
+  return store.tables;
 }
 
 const logger = pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' });
@@ -97,6 +115,7 @@ export async function startAccountsAtBank(name: string): Promise<AccountsAtBank>
     bankLink: () => bank.link,
     outside: (path, body) => fetch(`${bank.sandbox.url}/bank${path}`, { method: 'POST', body: JSON.stringify(body) }),
     look: async (path) => (await fetch(`${bank.sandbox.url}/bank${path}`)).json(),
+    bankBooks: () => readBooks(directory.path),
     killBank: async () => {
       await bank.sandbox.kill();
       await bank.link.close();
