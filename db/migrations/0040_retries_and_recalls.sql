@@ -24,7 +24,8 @@ ALTER TABLE outgoing_transfers
     CHECK (returned_minor >= 0 AND returned_minor <= amount_minor AND (returned OR returned_minor = 0)) NOT VALID,
   ADD CONSTRAINT outgoing_transfers_retry CHECK (submission_status <> 'refused' OR (retry_at IS NOT NULL AND retry_count > 0)) NOT VALID,
   ADD CONSTRAINT outgoing_transfers_recall
-    CHECK (recall_status IN ('due', 'asked', 'refused', 'ended') AND recall_number > 0 OR recall_status IS NULL AND recall_number = 0) NOT VALID,
+    CHECK ((recall_status IS NULL) = (recall_number = 0) AND recall_number >= 0) NOT VALID,
+  ADD CONSTRAINT outgoing_transfers_recall_status CHECK (recall_status IN ('due', 'asked', 'refused', 'ended')) NOT VALID,
   -- Only what was released can be recalled.
   ADD CONSTRAINT outgoing_transfers_recalled
     CHECK (recall_status IS NULL OR recall_status NOT IN ('due', 'asked') OR status IN ('released', 'completed', 'failed')) NOT VALID;
