@@ -159,6 +159,13 @@ responses = false
 include-operation-id = ["requestConsent", "exchangeConsentCode"]
 enabled = false
 
+# The example's transfer is of a bank that its caller connects, which takes no recalls; tests of payments' outcomes have those that it takes.
+[[operations]]
+include-path = "/outgoing-transfers/{id}/recall"
+[operations.phases.examples.checks.positive_data_acceptance]
+enabled = true
+expected-statuses = ["2xx", 409, 422]
+
 # A malformed item of a batch is refused by itself, within a 201.
 [[operations]]
 include-path = "/outgoing-transfers/batch"
