@@ -30,3 +30,8 @@ CREATE TABLE third_party_assertions (
   PRIMARY KEY (third_party_provider_id, jti_hash)
 );
 CREATE INDEX third_party_assertions_by_age ON third_party_assertions (expires_at);
+
+COMMENT ON INDEX user_sign_ups_one_reset IS 'The open reset of a user, and that there is only one.';
+COMMENT ON INDEX user_authentication_failures_by_age IS 'Housekeeping: failures to forget.';
+COMMENT ON INDEX third_party_providers_by_status IS 'GET /third-party-providers by status.';
+COMMENT ON INDEX third_party_assertions_by_age IS 'Housekeeping: assertions that have expired.';
