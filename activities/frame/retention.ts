@@ -12,33 +12,28 @@ const ROWS_AT_ONCE = 1_000;
 /** The tasks of housekeeping that delete what has been kept for its configured time. */
 export function retentionActivities({ database, configuration: { retention }, logger }: ActivityDependencies) {
   /** Deletes batch after batch, each in a transaction of its own, until one is not full. */
-  function forget(deleteBatch: (tx: Transaction) => Promise<boolean>): Promise<string> {
+  function forget(deleteBatch: (tx: Transaction, limit: number) => Promise<number>): Promise<string> {
     return whileHeartbeating(async (signal) => {
-      while (!signal.aborted && (await database.transaction(deleteBatch)));
+      const deleteOne = (tx: Transaction) => deleteBatch(tx, ROWS_AT_ONCE);
+      while (!signal.aborted && (await database.transaction(deleteOne)) === ROWS_AT_ONCE);
       return 'ok';
     });
   }
 
   return {
     async forgetOldIdempotencyKeys(): Promise<string> {
-      const { idempotencyKeysDays } = retention;
-      return forget(
-        async (tx) => (await deleteOldIdempotencyKeys(tx, idempotencyKeysDays, ROWS_AT_ONCE)) === ROWS_AT_ONCE,
-      );
+      return forget((tx, limit) => deleteOldIdempotencyKeys(tx, retention.idempotencyKeysDays, limit));
     },
 
     async forgetOldWebhookDeliveries(): Promise<string> {
-      const { webhookDeliveriesDays } = retention;
-      return forget(
-        async (tx) => (await deleteOldWebhookDeliveries(tx, webhookDeliveriesDays, ROWS_AT_ONCE)) === ROWS_AT_ONCE,
-      );
+      return forget((tx, limit) => deleteOldWebhookDeliveries(tx, retention.webhookDeliveriesDays, limit));
     },
 
     /** Wrong passwords that no longer count, and used tokens of third parties, which would now be refused as expired. */
     async forgetWhatHasExpired(): Promise<string> {
-      await forget(async (tx) => (await deleteOldAuthenticationFailures(tx, ROWS_AT_ONCE)) === ROWS_AT_ONCE);
+      await forget(deleteOldAuthenticationFailures);
       // Tokens are checked by the wall clock.
-      return forget(async (tx) => (await deleteExpiredAssertions(tx, new Date(), ROWS_AT_ONCE)) === ROWS_AT_ONCE);
+      return forget((tx, limit) => deleteExpiredAssertions(tx, new Date(), limit));
     },
 
     /** Never deletes what a subscription still has to receive: a paused or disabled one can hold back the whole log. */
@@ -46,10 +41,10 @@ export function retentionActivities({ database, configuration: { retention }, lo
       const { eventsDays } = retention;
       if (eventsDays === null) return 'ok';
       let keptFor: string | null = null;
-      await forget(async (tx) => {
-        const deleted = await deleteOldEvents(tx, eventsDays, ROWS_AT_ONCE);
+      await forget(async (tx, limit) => {
+        const deleted = await deleteOldEvents(tx, eventsDays, limit);
         keptFor = deleted.keptFor;
-        return deleted.isFull;
+        return deleted.rowCount;
       });
       if (keptFor === null) return 'ok';
       logger.warn(

@@ -1,7 +1,5 @@
 import * as v from 'valibot';
-import type { Reader } from '../../db/driver/client.ts';
 import { readEventLog, type StoredEvent } from '../../db/webhooks/event-documents.ts';
-import { readLogStart } from '../../db/webhooks/retention.ts';
 import { refusal } from '../../domain/frame/errors.ts';
 import type { EventId } from '../../domain/frame/ids.ts';
 import { WEBHOOK_MODULES } from '../../domain/webhooks/subscriptions.ts';
@@ -73,13 +71,13 @@ const getEvents = route(
   },
   async ({ query, page, services }) => {
     const start = BigInt(query['data.event.positionAfter'] ?? '0');
-    if (start > 0n) await refuseForgotten(services.database.reader, start);
-    const { events, nextPosition, lastPosition } = await readEventLog(services.database.reader, {
+    const { events, nextPosition, lastPosition, firstPosition } = await readEventLog(services.database.reader, {
       after: start + BigInt(page.offset),
       size: page.size,
       module: query['data.event.module'],
       type: query['data.event.type'],
     });
+    if (start > 0n && start < firstPosition - 1n) throw forgotten(start, firstPosition);
     const totalElements = Math.max(0, Number(lastPosition - start));
     return {
       data: { events: events.map(show) },
@@ -89,11 +87,9 @@ const getEvents = route(
   },
 );
 
-/** Throws `common.validation.field_invalid` if events after the position have been deleted. */
-async function refuseForgotten(reader: Reader, after: bigint): Promise<void> {
-  const firstPosition = await readLogStart(reader);
-  if (after >= firstPosition - 1n) return;
-  throw refusal(
+/** Events after the position have been deleted. */
+function forgotten(after: bigint, firstPosition: bigint) {
+  return refusal(
     'common.validation.field_invalid',
     ['event', 'data.event.positionAfter', String(after)],
     `Events up to position ${firstPosition - 1n} are no longer kept: continue from there, and read what you have missed by the resources' own routes.`,

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import type { Reader } from '../driver/client.ts';
 import { prepared } from '../driver/queries/queries.ts';
-import { eventSequencer } from '../frame/schemas/events-schema.ts';
+import { eventLogStart, eventSequencer } from '../frame/schemas/events-schema.ts';
 
 export interface EventCount {
   readonly module: string;
@@ -10,6 +10,18 @@ export interface EventCount {
 }
 
 const LAST_POSITION = prepared((db) => db.select({ position: eventSequencer.lastPosition }).from(eventSequencer));
+
+const BOUNDS = prepared((db) =>
+  db
+    .select({ first: eventLogStart.firstPosition, last: eventSequencer.lastPosition })
+    .from(eventLogStart)
+    .crossJoin(eventSequencer),
+);
+
+/** The first position that the log still has, and that of the last numbered event. */
+export async function readLogBounds(reader: Reader): Promise<{ readonly first: bigint; readonly last: bigint }> {
+  return (await reader.first(BOUNDS, {})) ?? { first: 1n, last: 0n };
+}
 
 /** The position of the last numbered event. */
 export async function readLastPosition(reader: Reader): Promise<bigint> {

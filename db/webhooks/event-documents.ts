@@ -13,7 +13,7 @@ import { isListed } from '../driver/values.ts';
 import { events } from '../frame/schemas/events-schema.ts';
 import { SHOWN_TRANSFERS as INCOMING, shown as showIncoming } from '../incoming-transfers/reads.ts';
 import { SHOWN_TRANSFERS as OUTGOING, shown as showOutgoing } from '../outgoing-transfers/reads.ts';
-import { readLastPosition } from './event-counts.ts';
+import { readLogBounds } from './event-counts.ts';
 
 /** An event as subscribers and the log see it (specification 6). To keep amounts exact, stringify it with lossless-json. */
 export interface EventDocument {
@@ -79,6 +79,8 @@ export interface EventLogPage {
   /** Where the next page starts; unchanged if there are no more events. */
   readonly nextPosition: bigint;
   readonly lastPosition: bigint;
+  /** Read after the events: what begins behind it has missed none. */
+  readonly firstPosition: bigint;
 }
 
 /** The most rows to read for one page, so that a selective filter cannot scan the whole log. */
@@ -123,14 +125,15 @@ export async function readEventLog(
     limit: module === undefined && type === undefined ? size : SCAN_ROWS_MAX,
   });
   const matching = scanned.filter(({ matches }) => matches).slice(0, size);
-  const [lastPosition, found] = await Promise.all([readLastPosition(reader), render(reader, matching)]);
+  const [bounds, found] = await Promise.all([readLogBounds(reader), render(reader, matching)]);
+  const { first: firstPosition, last: lastPosition } = bounds;
   const events = found
     .filter(({ position, document }) => position > after && (type === undefined || document.webhook.type === type))
     .slice(0, size);
   const full = events.length === size;
   const reached = full ? events.at(-1)?.position : scanned.at(-1)?.lastPosition;
   // A caller that starts beyond the end must not miss the next event.
-  return { events, nextPosition: reached ?? earlier(after, lastPosition), lastPosition };
+  return { events, nextPosition: reached ?? earlier(after, lastPosition), lastPosition, firstPosition };
 }
 
 function earlier(one: bigint, other: bigint): bigint {

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import type { Reader, Transaction } from '../driver/client.ts';
+import type { Transaction } from '../driver/client.ts';
 
 /**
  * Deletes a batch of deliveries that ended more than so many days ago, with their attempts, and of those that a deleted
@@ -20,8 +20,6 @@ export async function deleteOldWebhookDeliveries(tx: Transaction, days: number, 
 
 export interface DeletedEvents {
   readonly rowCount: number;
-  /** Whether more may follow: the batch was full. */
-  readonly isFull: boolean;
   /** A subscription whose undelivered events are older than the retention, and are kept for it with all that came later. */
   readonly keptFor: string | null;
 }
@@ -31,7 +29,7 @@ export interface DeletedEvents {
  * event that a subscription still has to receive, and at the first that the ledger check has not seen.
  */
 export async function deleteOldEvents(tx: Transaction, days: number, batchSize: number): Promise<DeletedEvents> {
-  const [result] = await tx.execute<{ rowCount: number; keptFor: string | null }>(sql`
+  const [result] = await tx.execute<DeletedEvents & Record<string, unknown>>(sql`
     WITH moment AS MATERIALIZED (SELECT service_now() - make_interval(days => ${days}) AS past),
     undelivered AS MATERIALIZED (
       SELECT delivery.position, subscription.id FROM webhook_subscriptions subscription CROSS JOIN LATERAL (
@@ -62,15 +60,5 @@ export async function deleteOldEvents(tx: Transaction, days: number, batchSize: 
     )
     SELECT (SELECT count(*) FROM deleted)::integer AS "rowCount",
       (SELECT id FROM undelivered WHERE (SELECT for_subscription FROM kept)) AS "keptFor"`);
-  const { rowCount, keptFor } = result ?? { rowCount: 0, keptFor: null };
-  return { rowCount, isFull: rowCount === batchSize, keptFor };
-}
-
-/** The first position that the event log still has. */
-export async function readLogStart(reader: Reader): Promise<bigint> {
-  const [row] = await reader.execute<{ firstPosition: string }>(
-    sql`SELECT first_position AS "firstPosition" FROM event_log_start`,
-  );
-  if (row === undefined) throw new Error('event_log_start has no row');
-  return BigInt(row.firstPosition);
+  return result ?? { rowCount: 0, keptFor: null };
 }
