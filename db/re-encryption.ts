@@ -27,45 +27,25 @@ export interface EncryptedValue {
 
 const NO_ID = '00000000-0000-0000-0000-000000000000';
 
-const webhookSecrets: EncryptedPlace & Named = {
-  name: 'webhook_secrets.secret',
-  row: ([id = '']) => webhookSecretRow(id),
-  read: (reader, after, limit, prefix) =>
-    reader.execute<EncryptedValue>(sql`
-      SELECT ARRAY[id::text] AS cursor, ${unlessCurrent(sql`secret`, prefix)} AS stored
-      FROM webhook_secrets WHERE id > ${after?.[0] ?? NO_ID} ORDER BY id LIMIT ${limit}`),
-  replace: async (reader, { cursor: [id = ''], stored }, fresh) => {
-    await reader.execute(sql`UPDATE webhook_secrets SET secret = ${fresh} WHERE id = ${id} AND secret = ${stored}`);
-  },
-};
+const webhookSecrets = columnOf('webhook_secrets', 'secret', webhookSecretRow);
+const accountHolderNames = columnOf('beneficiary_verifications', 'account_holder_name', accountHolderNameRow);
+const signingPrivateKeys = columnOf('signing_keys', 'private_key', signingKeyRow);
 
-const accountHolderNames: EncryptedPlace & Named = {
-  name: 'beneficiary_verifications.account_holder_name',
-  row: ([id = '']) => accountHolderNameRow(id),
-  read: (reader, after, limit, prefix) =>
-    reader.execute<EncryptedValue>(sql`
-      SELECT ARRAY[id::text] AS cursor, ${unlessCurrent(sql`account_holder_name`, prefix)} AS stored
-      FROM beneficiary_verifications WHERE id > ${after?.[0] ?? NO_ID} ORDER BY id LIMIT ${limit}`),
-  replace: async (reader, { cursor: [id = ''], stored }, fresh) => {
-    await reader.execute(sql`
-      UPDATE beneficiary_verifications SET account_holder_name = ${fresh}
-      WHERE id = ${id} AND account_holder_name = ${stored}`);
-  },
-};
-
-const signingPrivateKeys: EncryptedPlace & Named = {
-  name: 'signing_keys.private_key',
-  row: ([id = '']) => signingKeyRow(id),
-  read: (reader, after, limit, prefix) =>
-    reader.execute<EncryptedValue>(sql`
-      SELECT ARRAY[id::text] AS cursor, ${unlessCurrent(sql`private_key`, prefix)} AS stored
-      FROM signing_keys WHERE id > ${after?.[0] ?? NO_ID} ORDER BY id LIMIT ${limit}`),
-  replace: async (reader, { cursor: [id = ''], stored }, fresh) => {
-    await reader.execute(
-      sql`UPDATE signing_keys SET private_key = ${fresh} WHERE id = ${id} AND private_key = ${stored}`,
-    );
-  },
-};
+/** A column of a table whose rows have an id. `rowOf`: the keyring's name for the row. */
+function columnOf(table: string, column: string, rowOf: (id: string) => string): Place {
+  const [from, value] = [sql.identifier(table), sql.identifier(column)];
+  return {
+    name: `${table}.${column}`,
+    row: ([id = '']) => rowOf(id),
+    read: (reader, after, limit, prefix) =>
+      reader.execute<EncryptedValue>(sql`
+        SELECT ARRAY[id::text] AS cursor, ${unlessCurrent(sql`${value}`, prefix)} AS stored
+        FROM ${from} WHERE id > ${after?.[0] ?? NO_ID} ORDER BY id LIMIT ${limit}`),
+    replace: async (reader, { cursor: [id = ''], stored }, fresh) => {
+      await reader.execute(sql`UPDATE ${from} SET ${value} = ${fresh} WHERE id = ${id} AND ${value} = ${stored}`);
+    },
+  };
+}
 
 /** The routes whose contract marks their answers as confidential. */
 export const CONFIDENTIAL_PATHS = [
