@@ -1,4 +1,3 @@
-import { createHash, randomBytes } from 'node:crypto';
 import * as v from 'valibot';
 import { approveConsent } from '../../db/open-banking/approvals.ts';
 import {
@@ -12,6 +11,7 @@ import { recordNotFound, refusal } from '../../domain/frame/errors.ts';
 import type { AccountId, ConsentId, UserId } from '../../domain/frame/ids.ts';
 import type { Country } from '../../domain/frame/parties/countries.ts';
 import { redirectLocation } from '../../domain/open-banking/redirects.ts';
+import { hashOf, newSecret } from '../frame/requests/third-parties.ts';
 import { route } from '../frame/route.ts';
 import { oneOf, only } from '../frame/schemas/alternatives.ts';
 import { crossCheck } from '../frame/schemas/cross-checks.ts';
@@ -22,9 +22,10 @@ import { CONSENT_ACCOUNTS_MAX, CONSENT_EXAMPLE, consentShown, location } from '.
 
 const TAG = 'Open banking consents';
 
-const COUNTRY = 'GB';
-
 /** The only country that has consents. */
+export const COUNTRY = 'GB';
+
+/** Throws `consent.country.not_supported` for any other country. */
 export function requireOpenBankingCountry(countryCode: Country): void {
   if (countryCode === COUNTRY) return;
   const message = `Open banking consents exist in ${COUNTRY} alone.`;
@@ -185,8 +186,8 @@ const patchConsent = route(
         };
       });
     }
-    const code = randomBytes(CODE_BYTES).toString('base64url');
-    const codeHash = createHash('sha256').update(code).digest();
+    const code = newSecret();
+    const codeHash = hashOf(code);
     const { userId, accounts } = sent;
     return write(async (tx) => {
       const consent = await approveConsent(tx, id, { userId, accountIds: accounts, codeHash }, initiator);
@@ -196,8 +197,6 @@ const patchConsent = route(
     });
   },
 );
-
-const CODE_BYTES = 32;
 
 function requireSameId(id: ConsentId, sent: ConsentId | undefined): void {
   if (sent === undefined || sent === id) return;

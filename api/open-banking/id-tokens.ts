@@ -28,7 +28,7 @@ async function signIdToken(
   { id, thirdPartyProviderId, nonce }: Signed,
   hashed: Hashed,
 ): Promise<string> {
-  // By the wall clock, as whoever verifies it has no other.
+  // By the wall clock: third parties check `iat` and `exp` by theirs, which the sandbox's test clock does not move.
   const issuedAt = Math.floor(now().getTime() / 1_000);
   const claims = { nonce, openbanking_intent_id: id, ...hashesOf(hashed) };
   return new SignJWT(claims)

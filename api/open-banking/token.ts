@@ -1,21 +1,19 @@
-import { randomBytes } from 'node:crypto';
 import { exchangeCode } from '../../db/open-banking/grants.ts';
 import type { ThirdPartyProviderRow } from '../../db/third-party-providers/third-party-providers.ts';
-import { hashOf, verifyAssertion } from '../frame/requests/third-parties.ts';
+import { hashOf, newSecret, verifyAssertion } from '../frame/requests/third-parties.ts';
 import { type OpenAnswer, type OpenRequest, openRoute } from '../frame/route.ts';
 import { country } from '../frame/schemas/schemas.ts';
+import { COUNTRY } from './consents.ts';
 import { idTokenSigner } from './id-tokens.ts';
 
 const FORM = 'application/x-www-form-urlencoded';
 /** An assertion of 4 kB, a redirect address of 2 kB with every character escaped, and room. */
 const FORM_BYTES_MAX = 16 * 1024;
 
-const COUNTRY = 'GB';
 const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
 const GRANT_TYPE = 'authorization_code';
 
-/** 32 bytes in base64url, as codes and access tokens have. */
-const SECRET_BYTES = 32;
+/** As `newSecret` makes them. */
 const CODE = /^[A-Za-z0-9_-]{43}$/;
 
 type TokenError = 'invalid_request' | 'invalid_client' | 'invalid_grant' | 'unsupported_grant_type';
@@ -75,7 +73,7 @@ async function exchange(
   { code, redirectUri }: { readonly code: string; readonly redirectUri: string },
 ): Promise<OpenAnswer> {
   if (!CODE.test(code)) return refusedCode();
-  const accessToken = randomBytes(SECRET_BYTES).toString('base64url');
+  const accessToken = newSecret();
   const hashes = { codeHash: hashOf(code), tokenHash: hashOf(accessToken) };
   const sign = await idTokenSigner(services);
   const exchanged = await services.database.transaction((tx) =>
@@ -96,7 +94,7 @@ async function exchange(
   });
 }
 
-/** One answer for every code that is not good, so that nobody learns why. */
+/** The same answer for every code that cannot be exchanged: it must not tell a caller whether the code exists. */
 function refusedCode(): OpenAnswer {
   return refused(400, 'invalid_grant', 'The code is not one that can be exchanged with this redirect_uri.');
 }

@@ -9,7 +9,7 @@ export function hashPassword(password: string): Promise<string> {
   return hash(normalizePassword(password), ARGON2ID);
 }
 
-/** Of a password that nobody knows, with the same parameters: checking one takes as long for an address without a user. */
+/** The hash of a random password, with the parameters of real hashes: verifying takes as long for an address without a user. */
 export const DUMMY_HASH =
   '$argon2id$v=19$m=19456,t=2,p=1$sBbmMr5zFFhT8hT5IMA67g$ihzSYMx1ZymJ+ey+8DCXFQzzh3FEvXF3OfcfC7XnGCw';
 

@@ -72,7 +72,7 @@ async function pendingInvitations(supplies: Supplies): Promise<readonly Invitati
   return supplies.stock(find, make);
 }
 
-/** So many requests of one third party that nobody has answered yet. */
+/** Consents awaiting authorisation, all requested by one third party. */
 async function consents(supplies: Supplies, count: number): Promise<readonly string[]> {
   const site = 'https://bench.example.com';
   const rows = await supplies.sql<{ id: string }[]>`
@@ -226,5 +226,5 @@ export const userRows: readonly RouteRow[] = [
     aim: null,
     remark: 'signs a token by RSA, which takes longer than the write',
   },
-  { route: 'GET /.well-known/jwks.json', notMeasured: 'a document that whoever verifies keeps' },
+  { route: 'GET /.well-known/jwks.json', notMeasured: 'third parties cache it for minutes' },
 ];

@@ -76,7 +76,7 @@ CREATE TABLE open_banking_codes (
   created_at timestamptz NOT NULL
 );
 
--- Opaque tokens, by their SHA-256. One is good until expires_at, while its consent is authorised and nobody has revoked it.
+-- Access tokens, by their SHA-256. Unless it is revoked, a token is valid until expires_at, while its consent is authorised or consumed.
 CREATE TABLE open_banking_access_tokens (
   token_hash bytea PRIMARY KEY,
   consent_id uuid NOT NULL REFERENCES open_banking_consents (id),

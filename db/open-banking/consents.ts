@@ -129,7 +129,10 @@ export type ConsentChanges = Partial<
   Pick<ConsentRow, 'userId' | 'accountIds' | 'codeExpiresAt' | 'grantedAt' | 'expiresAt'>
 >;
 
-/** Moves a locked consent, with its event and audit entry; a caller's illegal move is refused. Null: nobody asked for it. */
+/**
+ * Moves a locked consent, with its event and audit entry; a caller's illegal move is refused. The initiator is null where the
+ * service itself moves the consent.
+ */
 export async function moveConsent(
   tx: Transaction,
   { row, consent, now }: LockedConsent,

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { decodeJwt, decodeProtectedHeader, importJWK, jwtVerify } from 'jose';
 import { requiredAudience } from '../../../config/configuration.ts';
 import type { ConsentRow } from '../../../db/open-banking/consents.ts';
@@ -44,7 +44,7 @@ export async function thirdPartyOf(
 }
 
 /**
- * The active third party that signed a token, which is thereby used up: nobody can send it again. Null for any other token. Every
+ * The active third party that signed the token, whose `jti` it records, so that a replay is refused. Null for any other token. Every
  * use reads the third party's row, so that a key, or a third party, stops at once.
  */
 export async function verifyAssertion(
@@ -105,8 +105,7 @@ async function verify(
     if (iat > now.getTime() / 1000 + CLOCK_TOLERANCE_SECONDS) return null;
     if (exp <= iat || exp - iat > ASSERTION_LIFETIME_MAX_SECONDS) return null;
     if (jti.length === 0 || jti.length > JTI_LENGTH_MAX) return null;
-    const jtiHash = createHash('sha256').update(jti).digest();
-    return { jtiHash, expiresAt: new Date((exp + CLOCK_TOLERANCE_SECONDS) * 1000) };
+    return { jtiHash: hashOf(jti), expiresAt: new Date((exp + CLOCK_TOLERANCE_SECONDS) * 1000) };
   } catch {
     return null;
   }
@@ -128,7 +127,12 @@ export function requireScope(grant: ConsentRow, scope: ConsentScope): void {
   throw refusal('common.security.access_denied', ['consent', 'scope', grant.scope], message);
 }
 
-/** Codes and access tokens are kept as this. */
+/** A new code or access token: 32 random bytes in base64url. */
+export function newSecret(): string {
+  return randomBytes(32).toString('base64url');
+}
+
+/** Codes, access tokens and `jti` are stored as this hash only. */
 export function hashOf(secret: string): Buffer {
   return createHash('sha256').update(secret).digest();
 }
