@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, dirname, join } from 'node:path';
+import { delimiter, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import * as v from 'valibot';
 import { describeFailure } from './frame/remedy.ts';
@@ -37,8 +37,21 @@ const VitestReport = v.object({
   success: v.boolean(),
   numPassedTests: v.number(),
   numFailedTests: v.number(),
-  testResults: v.array(v.object({ status: v.string(), name: v.string(), assertionResults: v.array(v.unknown()) })),
+  testResults: v.array(
+    v.object({
+      status: v.string(),
+      name: v.string(),
+      message: v.optional(v.string(), ''),
+      assertionResults: v.array(
+        v.object({ status: v.string(), fullName: v.string(), failureMessages: v.nullish(v.array(v.string()), []) }),
+      ),
+    }),
+  ),
 });
+type VitestReport = v.InferOutput<typeof VitestReport>;
+
+/** Enough of a failure to see what was expected, where. */
+const FAILURE_LINES = 12;
 
 /**
  * `npm test [-- vitest's arguments]`: all tests, the main ones also on the current LTS of Node, with one Postgres;
@@ -56,16 +69,19 @@ async function main(): Promise<void> {
   process.once('SIGTERM', abort);
   try {
     const environment = await prepare(directory, cleanUps);
-    const counts = await runVitest(vitestArguments, directory, environment);
+    const failures: string[] = [];
+    const counts = await runVitest(vitestArguments, directory, environment, failures);
     const add = ({ passed, failed }: Counts) => {
       counts.passed += passed;
       counts.failed += failed;
     };
     if (vitestArguments.length === 0) {
-      add(await runOnLts(directory, environment));
+      add(await runOnLts(directory, environment, failures));
       for (const script of FURTHER_TESTS) add(await runFurtherTest(script, environment));
     }
     await cleanUp();
+    // Once more at the end: of a long log, a reader often has the last page alone.
+    for (const failure of failures) console.log(failure);
     console.log(`${counts.passed} passed, ${counts.failed} failed`);
     process.exitCode = counts.failed === 0 && counts.passed > 0 ? 0 : 1;
   } finally {
@@ -94,7 +110,7 @@ async function prepare(directory: string, cleanUps: (() => Promise<void>)[]): Pr
 }
 
 /** First on the PATH, for npm and everything that the tests start. */
-async function runOnLts(directory: string, environment: NodeJS.ProcessEnv): Promise<Counts> {
+async function runOnLts(directory: string, environment: NodeJS.ProcessEnv, failures: string[]): Promise<Counts> {
   if (runsOnLts()) {
     say(`This is Node ${process.versions.node}: the main guarantees need no second run.`);
     return { passed: 0, failed: 0 };
@@ -102,13 +118,15 @@ async function runOnLts(directory: string, environment: NodeJS.ProcessEnv): Prom
   const node = await ltsNode(say);
   say(`The main guarantees again, on Node ${LTS_VERSION}:`);
   const PATH = `${dirname(node)}${delimiter}${environment.PATH ?? ''}`;
-  return runVitest(MAIN_GUARANTEES, directory, { ...environment, PATH }, node);
+  return runVitest(MAIN_GUARANTEES, directory, { ...environment, PATH }, failures, node);
 }
 
+/** Adds the failures of this run, in words, to `failures`. */
 async function runVitest(
   vitestArguments: readonly string[],
   directory: string,
   environment: NodeJS.ProcessEnv,
+  failures: string[],
   node = process.execPath,
 ): Promise<Counts> {
   const reportFile = join(directory, 'report.json');
@@ -122,12 +140,27 @@ async function runVitest(
   );
   if (!existsSync(reportFile)) return { passed: 0, failed: 1 };
   const report = v.parse(VitestReport, JSON.parse(readFileSync(reportFile, 'utf8')));
+  failures.push(...failuresOf(report));
   // A file that fails to load has no tests that could fail, and an error outside tests belongs to none.
   const brokenFiles = report.testResults.filter(
     (file) => file.status === 'failed' && file.assertionResults.length === 0,
   ).length;
   const failed = report.numFailedTests + brokenFiles;
   return { passed: report.numPassedTests, failed: failed === 0 && exitCode !== 0 ? 1 : failed };
+}
+
+function failuresOf(report: VitestReport): string[] {
+  return report.testResults.flatMap(({ name, status, message, assertionResults }) => {
+    if (status === 'failed' && assertionResults.length === 0) return [describe(name, 'does not load', [message])];
+    return assertionResults
+      .filter((test) => test.status === 'failed')
+      .map((test) => describe(name, test.fullName, test.failureMessages ?? []));
+  });
+}
+
+function describe(file: string, test: string, messages: readonly string[]): string {
+  const lines = messages.join('\n').split('\n').slice(0, FAILURE_LINES);
+  return [`FAILED ${relative(PROJECT_DIRECTORY, file)}: ${test}`, ...lines.map((line) => `    ${line}`)].join('\n');
 }
 
 async function runFurtherTest(script: string, environment: NodeJS.ProcessEnv): Promise<Counts> {

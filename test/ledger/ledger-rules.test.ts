@@ -391,6 +391,9 @@ const DEFECTS: Readonly<Record<string, readonly string[]>> = {
   'a sub-account repeats the status of its main account': [
     `UPDATE accounts SET main_account_status = 'suspended' WHERE id = {subAccount}`,
   ],
+  'a payment has come back by the sum of its returns': [
+    `UPDATE outgoing_transfers SET returned = true, returned_minor = 1 WHERE id = {settled}`,
+  ],
   'a resource has recorded every event once': [`DELETE FROM events WHERE resource_id = {settled}`],
 };
 
