@@ -190,7 +190,7 @@ export interface Payment {
 
 export interface GivenBack {
   readonly returnReference: string;
-  readonly minor: bigint;
+  readonly amountMinor: bigint;
   readonly code: string;
 }
 

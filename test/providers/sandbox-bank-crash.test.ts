@@ -143,6 +143,37 @@ test('undelivered callbacks and pending actions survive a kill', async () => {
   expect(entries.at(-1)?.position).toBe(12.34);
 });
 
+test('payments with every outcome are shown after a kill as before it', async () => {
+  const payments = await Promise.all(
+    // Plain, failed, open, tried again, its recall refused.
+    [5_050n, 5_002n, 5_010n, 5_011n, 5_014n, 5_050n].map(async (amountMinor) => {
+      const payment = paymentOf(amountMinor);
+      await bank.submitPayment(payment, {});
+      return payment.ourReference;
+    }),
+  );
+  const [inParts, , , , recalled, whole] = payments;
+  const lever = (path: string, body: Record<string, unknown>) =>
+    fetch(`${sandbox.url}/bank/payments/${path}`, { method: 'POST', body: JSON.stringify(body) });
+  for (const amount of [12.34, 5]) expect((await lever(`${inParts}/return`, { amount })).status).toBe(200);
+  expect((await lever(`${whole}/return`, {})).status).toBe(200);
+  expect((await lever(`${recalled}/recalls`, { recallReference: 'again' })).status).toBe(202);
+  await eventually('all callbacks', async () =>
+    (await get<{ pending: number }>('/callbacks')).pending === 0 &&
+    events().some(({ type }) => type === 'payment-recall-refused')
+      ? true
+      : undefined,
+  );
+  const shown = () => Promise.all(payments.map((reference) => get<Record<string, unknown>>(`/payments/${reference}`)));
+  const before = await shown();
+  expect(before[0]).toMatchObject({ returnedAmount: 17.34, returns: [{ amount: 12.34 }, { amount: 5 }] });
+  const statementBefore = await wholeStatement();
+  await sandbox.kill();
+  await start();
+  expect(await shown()).toEqual(before);
+  expect(await wholeStatement()).toEqual(statementBefore);
+});
+
 test('a callback is sent again with the same id until it is taken', async () => {
   receiver.status = 503;
   await payIn('1');

@@ -196,7 +196,7 @@ export function showPayment(payment: Payment) {
     error,
     returnReference: returns.at(-1)?.returnReference ?? null,
     returnedAmount: returns.length === 0 ? null : amountOf(returnedMinorOf(payment)),
-    returns: returns.map(({ minor, ...one }) => ({ ...one, amount: amountOf(minor) })),
+    returns: returns.map(({ amountMinor, ...one }) => ({ ...one, amount: amountOf(amountMinor) })),
     recall: payment.recall ?? null,
   };
 }

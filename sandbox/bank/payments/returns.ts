@@ -24,25 +24,25 @@ export function giveBack(bank: Bank, payment: Payment, asked: ReturnRequest = {}
   const left = payment.amountMinor - returnedMinorOf(payment);
   if ((asked.amountMinor ?? 0n) > payment.amountMinor) throw invalid('amount', 'is more than was paid');
   if (isRepeated(earlier, left, asked)) return null;
-  const minor = asked.amountMinor ?? left;
+  const amountMinor = asked.amountMinor ?? left;
   const { status } = payment;
   const isKnown = earlier.some(({ returnReference: known }) => known === asked.returnReference);
-  if (isKnown || (status !== 'completed' && status !== 'returned' && !isOpen(payment)) || minor > left) {
+  if (isKnown || (status !== 'completed' && status !== 'returned' && !isOpen(payment)) || amountMinor > left) {
     throw conflict(payment, 'returned');
   }
   const one: GivenBack = {
     returnReference: asked.returnReference ?? randomUUID(),
     code: asked.code ?? RETURNED_CODE,
-    minor,
+    amountMinor,
   };
   const returned: Payment = { ...payment, status: 'returned', code: one.code, returns: [...earlier, one] };
   const before = isOpen(payment) ? [paymentCallback(bank, payment, 'payment-completed', {})] : [];
   const { returnReference, code } = one;
-  const data = { code, returnReference, returnedAmount: amountNumber(minor, payment.currency) };
+  const data = { code, returnReference, returnedAmount: amountNumber(amountMinor, payment.currency) };
   return {
     put: {
       payments: [returned],
-      entries: [entryOf(bank, returned, 'payment-out-returned', minor)],
+      entries: [entryOf(bank, returned, 'payment-out-returned', amountMinor)],
       callbacks: [...before, paymentCallback(bank, returned, 'payment-returned', { data })],
     },
   };
@@ -51,10 +51,12 @@ export function giveBack(bank: Bank, payment: Payment, asked: ReturnRequest = {}
 function isRepeated(earlier: readonly GivenBack[], left: bigint, asked: ReturnRequest): boolean {
   const { amountMinor, returnReference } = asked;
   if (returnReference !== undefined) {
-    return earlier.some((one) => one.returnReference === returnReference && one.minor === (amountMinor ?? one.minor));
+    return earlier.some(
+      (one) => one.returnReference === returnReference && one.amountMinor === (amountMinor ?? one.amountMinor),
+    );
   }
   if (amountMinor === undefined) return left === 0n;
-  return earlier.at(-1)?.minor === amountMinor;
+  return earlier.at(-1)?.amountMinor === amountMinor;
 }
 
 /** Oldest first. Rows from before returns in parts hold one return, in full unless they say otherwise. */
@@ -62,9 +64,11 @@ export function returnsOf({ status, returns, ...payment }: Payment): readonly Gi
   if (returns !== undefined) return returns;
   const { returnReference, returnedMinor, amountMinor, code } = payment;
   if (status !== 'returned') return [];
-  return [{ returnReference: returnReference ?? '', minor: returnedMinor ?? amountMinor, code: code ?? RETURNED_CODE }];
+  return [
+    { returnReference: returnReference ?? '', amountMinor: returnedMinor ?? amountMinor, code: code ?? RETURNED_CODE },
+  ];
 }
 
 export function returnedMinorOf(payment: Payment): bigint {
-  return returnsOf(payment).reduce((sum, { minor }) => sum + minor, 0n);
+  return returnsOf(payment).reduce((sum, part) => sum + part.amountMinor, 0n);
 }

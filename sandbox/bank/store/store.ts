@@ -113,13 +113,21 @@ function* snapshot(tables: Tables): Generator<string> {
   }
 }
 
+/** How the names of amounts end, in rows and in all that rows hold. */
+const AMOUNT = 'Minor';
+
 function encode(change: Change): string {
-  return JSON.stringify(change, (_key, value: unknown) => (typeof value === 'bigint' ? value.toString() : value));
+  return JSON.stringify(change, (key, value: unknown) => {
+    if (typeof value !== 'bigint') return value;
+    // Any other name would come back as text.
+    if (!key.endsWith(AMOUNT)) throw new Error(`the amount ${key} has no name that ends in ${AMOUNT}`);
+    return value.toString();
+  });
 }
 
 /** Only this class writes the file, so a complete line is a change. */
 function decode(line: string): Change {
   return JSON.parse(line, (key, value: unknown) =>
-    key.endsWith('Minor') && typeof value === 'string' ? BigInt(value) : value,
+    key.endsWith(AMOUNT) && typeof value === 'string' ? BigInt(value) : value,
   ) as Change;
 }
