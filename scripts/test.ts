@@ -14,8 +14,9 @@ import { LTS_VERSION, ltsNode, runsOnLts } from './testing/lts-node.ts';
 import { oasdiff } from './testing/oasdiff.ts';
 
 const PROJECT_DIRECTORY = fileURLToPath(new URL('..', import.meta.url));
-/** Contract and abuse tests, run after vitest. Each ends with the same summary line. */
-const FURTHER_TESTS = ['scripts/testing/contract-test.ts', 'test/abuse/main.ts'];
+// Run after vitest. Each ends with the same summary line. The abuse test compares rates, so nothing runs beside it.
+const CONTRACT_TEST = 'scripts/testing/contract-test.ts';
+const ABUSE_TEST = 'test/abuse/main.ts';
 
 /** The main guarantees run on the image's Node too; everything else runs on this process's Node. */
 const MAIN_GUARANTEES = [
@@ -76,8 +77,12 @@ async function main(): Promise<void> {
       counts.failed += failed;
     };
     if (vitestArguments.length === 0) {
+      const beside: string[] = [];
+      const contract = runFurtherTest(CONTRACT_TEST, environment, (chunk) => beside.push(chunk));
       add(await runOnLts(directory, environment, failures));
-      for (const script of FURTHER_TESTS) add(await runFurtherTest(script, environment));
+      add(await contract);
+      process.stdout.write(beside.join(''));
+      add(await runFurtherTest(ABUSE_TEST, environment, (chunk) => process.stdout.write(chunk)));
     }
     await cleanUp();
     // Once more at the end: of a long log, a reader often has the last page alone.
@@ -163,13 +168,17 @@ function describe(file: string, test: string, messages: readonly string[]): stri
   return [`FAILED ${relative(PROJECT_DIRECTORY, file)}: ${test}`, ...lines.map((line) => `    ${line}`)].join('\n');
 }
 
-async function runFurtherTest(script: string, environment: NodeJS.ProcessEnv): Promise<Counts> {
+async function runFurtherTest(
+  script: string,
+  environment: NodeJS.ProcessEnv,
+  print: (chunk: string) => void,
+): Promise<Counts> {
   let output = '';
   const furtherArguments = [import.meta.resolve('tsx'), script];
   const exitCode = await run(process.execPath, '--import', furtherArguments, environment, {
     write: (chunk) => {
       output += chunk;
-      process.stdout.write(chunk);
+      print(chunk);
     },
   });
   const [, passed, failed] = /^(\d+) passed, (\d+) failed\s*$/m.exec(output) ?? [];
