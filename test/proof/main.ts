@@ -6,14 +6,16 @@ import { type CrashRunResult, crashRun } from '../harness/faults/crash-run.ts';
 import { seedOr } from '../harness/random.ts';
 import { testPostgresUrl } from '../harness/servers/shared-postgres.ts';
 import { PROCESS_KINDS } from '../harness/servers/whole-service.ts';
+import { proveWebhooks } from './webhooks.ts';
 
 /**
  * `npm run proof [-- --seeds 20 --minutes 5 --seed 1 --parity 1000000 --quick --verbose]`: the crash test and the parity test at length.
  * Each seed is a service of its own that is killed part by part under load for so many minutes; then every book must agree. Then so
- * many random transfers each take every way, which must all lead to the same place. Exits 0 when all is well.
+ * many random transfers each take every way, which must all lead to the same place. `--webhooks 100000` proves the delivery of so many
+ * events instead. Exits 0 when all is well.
  */
 const USAGE =
-  'npm run proof [-- --seeds N --minutes N --seed FIRST --away SECONDS --parity CASES --quick --verbose]; --seeds 0 or --parity 0 leaves that part out';
+  'npm run proof [-- --seeds N --minutes N --seed FIRST --away SECONDS --parity CASES --webhooks EVENTS --quick --verbose]; --seeds 0 or --parity 0 leaves that part out';
 
 /** Faults come about two seconds apart; two thirds of them are kills. */
 const KILLS_EACH_PER_MINUTE = 4;
@@ -26,11 +28,18 @@ interface ProofOptions {
   readonly minutes: number;
   readonly awayMs: number;
   readonly parity: { readonly seed: number; readonly cases: number };
+  /** How many events; 0 for the other proofs. */
+  readonly webhooks: number;
   readonly verbose: boolean;
 }
 
 async function main(): Promise<number> {
   const options = readOptions();
+  if (options.webhooks > 0) {
+    return proveWebhooks(options.parity.seed, options.webhooks, (line) =>
+      console.log(`${new Date().toISOString()} ${line}`),
+    );
+  }
   const crashes = options.seeds.length === 0 ? 0 : await proveCrashes(options);
   const parity = options.parity.cases === 0 ? 0 : await proveParity(options);
   return Math.max(crashes, parity);
@@ -112,6 +121,7 @@ function readOptions(): ProofOptions {
       seed: { type: 'string' },
       away: { type: 'string', default: '60' },
       parity: { type: 'string' },
+      webhooks: { type: 'string', default: '0' },
       quick: { type: 'boolean', default: false },
       verbose: { type: 'boolean', default: false },
     },
@@ -122,14 +132,16 @@ function readOptions(): ProofOptions {
   const first = values.seed === undefined ? seedOr(1) : Number(values.seed);
   const awaySeconds = Number(values.away);
   const cases = Number(values.parity ?? standard.parityCases);
+  const webhooks = Number(values.webhooks);
   const valid =
-    [count, cases].every((number) => Number.isInteger(number) && number >= 0) &&
+    [count, cases, webhooks].every((number) => Number.isInteger(number) && number >= 0) &&
     minutes > 0 &&
     Number.isInteger(first) &&
     awaySeconds >= 0;
   if (!valid) throw new Error(USAGE);
   const seeds = Array.from({ length: count }, (_, index) => first + index);
-  return { seeds, minutes, awayMs: awaySeconds * 1_000, parity: { seed: first, cases }, verbose: values.verbose };
+  const parity = { seed: first, cases };
+  return { seeds, minutes, awayMs: awaySeconds * 1_000, parity, webhooks, verbose: values.verbose };
 }
 
 function lineOf({
@@ -166,7 +178,7 @@ function conclude(results: readonly CrashRunResult[]): number {
     `Acknowledged transfers ${sum(({ figures }) => figures.acknowledged)}, payments in ${sum(({ figures }) => figures.paymentsIn)}, ` +
       `requests ${sum(({ figures }) => figures.requests)}, answers lost and asked for again ${sum(({ figures }) => figures.unknown)}.`,
   );
-  const created = (['account', 'client', 'adjustment', 'decision', 'closing'] as const).map(
+  const created = (['account', 'client', 'adjustment', 'decision', 'closing', 'recall'] as const).map(
     (purpose) => `${purpose} ${sum(({ done }) => done[purpose] ?? 0)}`,
   );
   console.log(`Acknowledged besides: ${created.join(', ')}.`);

@@ -7,7 +7,7 @@ import { type FaultCounts, type FaultPlan, inflictFaults } from './faults.ts';
 import { checkFootprints, type Footprints, footprintsOf } from './footprint.ts';
 import { isDone, type LoadFigures, type Purpose } from './load/calls.ts';
 import { type Load, startLoad } from './load/load.ts';
-import { untilSettled, watchTotals } from './settled.ts';
+import { pastsOfOpenWork, untilSettled, watchTotals } from './settled.ts';
 import { findProblems, type Problems } from './verdict.ts';
 
 export interface CrashRunOptions {
@@ -107,7 +107,10 @@ export async function crashRun(options: CrashRunOptions): Promise<CrashRunResult
     await watch.stop();
     const problems = await findProblems(under);
     problems.push(...(await checkFootprints(service, under.atStart)));
-    if ('open' in settled) problems.push(`still open after ${settleMs} ms: ${JSON.stringify(settled.open)}`);
+    if ('open' in settled) {
+      problems.push(`still open after ${settleMs} ms: ${JSON.stringify(settled.open)}`);
+      problems.push(...(await pastsOfOpenWork(service)));
+    }
     if (temporalAway.failed > 0) problems.push(`${temporalAway.failed} requests failed while Temporal was away`);
     problems.push(...watch.wrong.map((total) => `a snapshot saw a wrong total: ${total}`));
     if (problems.length === 0) keep = undefined;

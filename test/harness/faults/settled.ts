@@ -28,7 +28,8 @@ const PAST_EVENTS_MAX = 12;
 const enums = proto.temporal.api.enums.v1;
 
 const UNSETTLED = `SELECT
-  (SELECT count(*) FROM outgoing_transfers WHERE status IN ('pending', 'processing', 'released'))::integer AS outgoing,
+  (SELECT count(*) FROM outgoing_transfers
+    WHERE status IN ('pending', 'processing', 'released') OR recall_status IN ('due', 'asked'))::integer AS outgoing,
   (SELECT count(*) FROM incoming_transfers WHERE status IN ('pending', 'on-hold') OR send_back_status = 'due')::integer AS incoming,
   (SELECT count(*) FROM outgoing_transfers WHERE scope = 'external' AND status = 'completed' AND NOT returned
     AND amount_minor % 100 = ${RETURNED_PENCE})::integer AS "returnsDue",
@@ -46,6 +47,25 @@ export async function stuckWorkOf({ database, temporalAddress }: WholeService): 
       workflowsWithoutRow.map(async (id) => `workflow without an open row: ${id}: ${await pastOf(lazy.client, id)}`),
     );
     return [...rowsWithoutWorkflow.map((id) => `open row without a workflow: ${id}`), ...stuck];
+  } finally {
+    await lazy.close();
+  }
+}
+
+const OPEN_MAX = 5;
+const OPEN_WORK = `
+  SELECT 'account-connection/' || id AS workflow FROM accounts WHERE requested_change IS NOT NULL
+  UNION ALL SELECT 'outgoing-transfer/' || id FROM outgoing_transfers
+    WHERE status IN ('pending', 'processing', 'released') OR recall_status IN ('due', 'asked')
+  UNION ALL SELECT 'incoming-transfer/' || id FROM incoming_transfers WHERE status IN ('pending', 'on-hold')
+  LIMIT ${OPEN_MAX}`;
+
+/** What the workflows of some rows that never ended did last. */
+export async function pastsOfOpenWork({ database, temporalAddress }: WholeService): Promise<string[]> {
+  const lazy = lazyTemporalClient(temporalSettings({ TEMPORAL_ADDRESS: temporalAddress }));
+  try {
+    const open = await database.reader.statement<{ workflow: string }>(OPEN_WORK, []);
+    return await Promise.all(open.map(async ({ workflow }) => `${workflow}: ${await pastOf(lazy.client, workflow)}`));
   } finally {
     await lazy.close();
   }

@@ -7,6 +7,7 @@ import { illegalMoves } from '../workflows/state-history.ts';
 import type { Purpose } from './load/calls.ts';
 import type { Load } from './load/load.ts';
 import { stuckWorkOf } from './settled.ts';
+import { isSignedBy, problemsOfArrivals, readRecordedEvents } from './webhook-verdict.ts';
 
 /** Problems found after a run, in words: losses, duplicates and contradictions. */
 export type Problems = string[];
@@ -91,49 +92,14 @@ async function checkSessions({ service }: CheckedRun): Promise<Problems> {
   });
 }
 
-interface RecordedEvent {
-  readonly id: string;
-  readonly resourceId: string;
-  readonly sequence: bigint;
-  readonly module: string;
-  /** Null until it is numbered and so has deliveries. */
-  readonly position: bigint | null;
-}
-
-/** Each event arrived signed, under one id, none is unknown, and first attempts kept each resource's order. */
 async function checkWebhooks({ service, webhookSecret }: CheckedRun): Promise<Problems> {
-  const events = await service.database.reader.statement<RecordedEvent>(
-    `SELECT event_id(events.id, entry.number - 1) AS id, resource_id AS "resourceId",
-       first_sequence + entry.number - 1 AS sequence, module, first_position + entry.number - 1 AS position
-     FROM events CROSS JOIN LATERAL generate_series(1, entry_count) AS entry (number)`,
-    [],
-  );
-  const recorded = new Map(events.map((event) => [event.id, event]));
-  const arrived = new Map<string, string>();
-  const lastSequence = new Map<string, bigint>();
-  const problems: Problems = [];
   const webhook = new Webhook(webhookSecret);
-  for (const { headers, text, body, id } of service.receiver.received) {
-    const eventId: string = body.metadata.eventId;
-    const at = new Date(Number(headers['webhook-timestamp']) * 1_000);
-    if (!(headers['webhook-signature'] ?? '').split(' ').includes(webhook.sign(id, at, text))) {
-      problems.push(`event ${eventId}: a bad signature`);
-    }
-    const event = recorded.get(eventId);
-    if (event === undefined) problems.push(`event ${eventId}: invented`);
-    const before = arrived.get(eventId);
-    if (before !== undefined && before !== id) problems.push(`event ${eventId}: two webhook ids, ${before} and ${id}`);
-    arrived.set(eventId, id);
-    if (event === undefined || before !== undefined) continue;
-    if (event.sequence < (lastSequence.get(event.resourceId) ?? 0n)) {
-      problems.push(`event ${eventId}: first attempted after a later one of ${event.resourceId}`);
-    }
-    lastSequence.set(event.resourceId, event.sequence);
-  }
-  if (new Set(arrived.values()).size !== arrived.size) problems.push('two events share a webhook id');
-  for (const { id, module, position } of events) {
-    if (!arrived.has(id)) problems.push(`event ${id} of ${module} at position ${position}: never arrived`);
-  }
+  const arrivals = service.receiver.received.map(({ headers, text, body, id }) => ({
+    eventId: body.metadata.eventId,
+    webhookId: id,
+    isSigned: isSignedBy(webhook, headers, text),
+  }));
+  const problems = problemsOfArrivals(await readRecordedEvents(service.database), arrivals);
   const [failed] = await service.database.reader.statement<{ count: number }>(
     `SELECT count(*)::integer AS count FROM webhook_deliveries WHERE status <> 'succeeded'`,
     [],
@@ -190,6 +156,10 @@ async function bankStatement(service: WholeService): Promise<BankEntry[]> {
   return entries;
 }
 
+const PAYMENTS_OUT = `SELECT id, status, amount_minor AS pence,
+    ARRAY(SELECT amount_minor::text FROM incoming_transfers WHERE return_of = paid.id) AS returns
+  FROM outgoing_transfers AS paid WHERE scope = 'external'`;
+
 async function checkPaymentsOut(service: WholeService, entries: readonly BankEntry[]): Promise<Problems> {
   const booked = new Map<string, string[]>();
   for (const { kind, pence, ourReference } of entries) {
@@ -199,21 +169,23 @@ async function checkPaymentsOut(service: WholeService, entries: readonly BankEnt
   const transfers = await service.database.reader.statement<{
     id: string;
     status: string;
-    returned: boolean;
     pence: bigint;
-  }>(`SELECT id, status, returned, amount_minor AS pence FROM outgoing_transfers WHERE scope = 'external'`, []);
+    returns: readonly string[];
+  }>(PAYMENTS_OUT, []);
   const problems: Problems = [];
-  for (const { id, status, returned, pence } of transfers) {
+  for (const { id, status, pence, returns } of transfers) {
     const out = [`payment-out ${pence}`];
     const possible: Record<string, string[][]> = {
-      completed: [returned ? [...out, `payment-out-returned ${pence}`] : out],
+      completed: [[...out, ...returns.map((part) => `payment-out-returned ${part}`)]],
       failed: [[], [...out, `payment-out-failed ${pence}`]],
       cancelled: [[]],
     };
-    const actual = JSON.stringify(booked.get(id) ?? []);
+    const actual = JSON.stringify((booked.get(id) ?? []).sort());
     booked.delete(id);
-    if ((possible[status] ?? []).some((entriesOf) => JSON.stringify(entriesOf) === actual)) continue;
-    problems.push(`transfer ${id} is ${status}${returned ? ' and returned' : ''}, and the bank booked ${actual}`);
+    if ((possible[status] ?? []).some((entriesOf) => JSON.stringify(entriesOf.sort()) === actual)) continue;
+    problems.push(
+      `transfer ${id} is ${status}, ${returns.join(' and ') || 'nothing'} came back, and the bank booked ${actual}`,
+    );
   }
   for (const [id, of] of booked) problems.push(`the bank paid ${id}, which we do not know: ${of.join(', ')}`);
   return problems;

@@ -27,6 +27,8 @@ export interface Detours {
 
 export interface WholeServiceOptions {
   readonly processesEach?: 1 | 2;
+  /** Replaces the configuration's `webhooks.attemptDelaysSeconds`. */
+  readonly attemptDelaysSeconds?: readonly number[];
   readonly detours?: { readonly api?: Detours; readonly worker?: Detours };
 }
 
@@ -97,6 +99,7 @@ const EUROS_REVIEWED = { mode: 'none', byCurrency: { EUR: 'external' } };
 /** Short retries, so that tests need not wait; prices, so that the books have fees; one currency with reviews. */
 const CONFIGURATION = {
   compliance: { incoming: EUROS_REVIEWED, outgoing: EUROS_REVIEWED },
+  retryPauseSeconds: 2,
   prices: [
     { direction: 'outgoing', scheme: 'internal', currency: 'GBP', ratio: '0.01', minimum: '0.01', maximum: '0.20' },
     { direction: 'outgoing', scheme: 'faster-payments', currency: 'GBP', fixed: '0.25' },
@@ -147,7 +150,9 @@ async function start(
 ): Promise<WholeService> {
   mkdirSync(join(directory, 'run'));
   const configurationFile = join(directory, 'configuration.json');
-  writeFileSync(configurationFile, JSON.stringify(CONFIGURATION));
+  const { attemptDelaysSeconds = CONFIGURATION.webhooks.attemptDelaysSeconds } = options;
+  const webhooks = { ...CONFIGURATION.webhooks, attemptDelaysSeconds };
+  writeFileSync(configurationFile, JSON.stringify({ ...CONFIGURATION, webhooks }));
   const launch = async (kind: ProcessKind, name: string, run: (files: Files) => Promise<RunningProcess>) => {
     const child = new Child(kind, name, directory, run);
     processes.push(child);

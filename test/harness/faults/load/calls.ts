@@ -13,7 +13,15 @@ const UNSETTLED = new Set([500, 502, 503, 504]);
 const DONE = new Set([200, 201]);
 
 /** What a wish creates or does. */
-export type Purpose = 'transfer' | 'account' | 'client' | 'beneficiary' | 'adjustment' | 'decision' | 'closing';
+export type Purpose =
+  | 'transfer'
+  | 'account'
+  | 'client'
+  | 'beneficiary'
+  | 'adjustment'
+  | 'decision'
+  | 'closing'
+  | 'recall';
 
 /** One thing that a caller wants done, and all answers about it. */
 export interface Wish {

@@ -12,6 +12,7 @@ import type { LoadKind, LoadWorld } from './kind.ts';
 import { Migrations } from './migrations.ts';
 import { adjustment, COURSES, externalTransfer, internalTransfer, issuing, transferOf } from './orders.ts';
 import { payIn } from './outside.ts';
+import { PaymentsBack } from './payments-back.ts';
 import { startReviews } from './reviews.ts';
 
 export interface Load {
@@ -37,7 +38,7 @@ export interface LoadOptions {
   readonly callers: number;
   /** Mean pause of each caller between two requests. */
   readonly thinkMs: number;
-  /** Whether reviews, adjustments, batches, migrations, and accounts that open and close are part of the load. */
+  /** Whether reviews, adjustments, batches, migrations, retries, recalls, and accounts that open and close are part of the load. */
   readonly everything: boolean;
 }
 
@@ -54,7 +55,7 @@ const ACCOUNTS = 8;
 const HOT_ACCOUNTS = 2;
 /** What callers do, and how often. */
 const TRANSFERS = { internal: 50, external: 25, payIn: 15, cancel: 10 };
-const EVERYTHING = { ...TRANSFERS, adjustment: 6, batches: 4, migrations: 6, closing: 20, reviews: 30 };
+const EVERYTHING = { ...TRANSFERS, adjustment: 6, batches: 4, migrations: 6, closing: 20, reviews: 30, back: 12 };
 type Deed = keyof typeof EVERYTHING;
 
 class Callers implements Load {
@@ -137,6 +138,7 @@ class Callers implements Load {
     this.#kinds.set('closing', new OpenedAndClosed(world));
     this.#kinds.set('migrations', new Migrations(world));
     this.#kinds.set('batches', new Batches(world, this.#bankAccountId));
+    this.#kinds.set('back', new PaymentsBack(world, this.#bankAccountId));
   }
 
   begin(): void {

@@ -32,6 +32,16 @@ export async function payIn(service: WholeService, { to, ...payment }: PaymentIn
   return answer.body.paymentId;
 }
 
+/** Pulls a lever of a payment out. The bank may be away, or refuse: its books show what came of it. */
+export async function bankLever(
+  service: WholeService,
+  id: string,
+  lever: 'settle' | 'return',
+  body: Json,
+): Promise<void> {
+  await post(service, `/payments/${id}/${lever}`, body).catch(() => null);
+}
+
 const KEEP_ATTEMPTS_MAX = 60;
 
 /** Adds to the bank what is older than the service. A source id that is in use was added by an attempt whose answer was lost. */
