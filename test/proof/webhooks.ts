@@ -193,7 +193,7 @@ async function fund(service: WholeService, id: string): Promise<void> {
   };
   while (!(await isActive())) await sleep(100);
   const workflow = { code: 'correction', type: 'unknown', transactionType: 'incoming-transfer' };
-  const balanceAdjustment = { direction: 'credit', amount: 100_000, currency: 'GBP' };
+  const balanceAdjustment = { accountId: id, direction: 'credit', amount: 100_000, currency: 'GBP' };
   await post(service, `/accounts/${id}/balance-adjustments`, { workflow, data: { balanceAdjustment } }, `fund-${id}`);
 }
 
