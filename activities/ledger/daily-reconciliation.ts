@@ -7,12 +7,12 @@ import {
   resolveMissing,
 } from '../../db/ledger/reconciliation/breaks.ts';
 import { isCompared, readStartOf, saveReconciliation } from '../../db/ledger/reconciliation/days.ts';
+import { listBookedBefore, listUnchangedSince } from '../../db/ledger/reconciliation/earlier-bookings.ts';
 import {
   carryOver,
   forgetCarriedOver,
   forgetMovements,
   listCarriedOver,
-  listUnchangedSince,
   type StagedMovement,
   type Sum,
   stageOurs,
@@ -211,7 +211,7 @@ class Comparison {
     const { position, day, isFirst } = this.#compared;
     const carried = await listCarriedOver(this.#reader, position, day, movements);
     const standings = await this.#standingsOf(movements);
-    const unchanged = new Set((await this.#unchangedSinceDay(movements)).map(textOf));
+    const bookedBefore = await this.#bookedBeforeDay(movements);
     for (const movement of movements) {
       const ourStanding = standings.get(textOf(movement)) ?? null;
       const elsewhere = carried.filter(
@@ -226,9 +226,9 @@ class Comparison {
         isWanted && elsewhere.length === 0 ? await this.#ask(movement) : undefined;
       if (movement.side === 'provider') {
         const ours = elsewhere[0] ?? null;
-        const bookedBefore = !isFirst && unchanged.has(textOf(movement));
         const isWanted = isUndoing(movement) || ourStanding !== null;
-        const circumstances = { ours, ourStanding, bookedBefore, answer: await answer(isWanted) };
+        const isBookedBefore = !isFirst && bookedBefore.has(movement);
+        const circumstances = { ours, ourStanding, bookedBefore: isBookedBefore, answer: await answer(isWanted) };
         this.#breaks.push(...judgeOnlyTheirs(movement, circumstances));
       } else {
         const isOnOtherStatement = elsewhere.length > 0;
@@ -249,12 +249,21 @@ class Comparison {
     return standings;
   }
 
-  #unchangedSinceDay(movements: readonly Movement[]): Promise<PaymentKey[]> {
+  /** Of the statement's movements those that our books had before the day; of what was undone, if nothing has changed since. */
+  async #bookedBeforeDay(movements: readonly Movement[]): Promise<ReadonlySet<Movement>> {
     const { position, day } = this.#compared;
-    const since = new Date(windowOf(day).from.getTime() - BOUNDARY_MS);
+    const before = new Date(windowOf(day).from.getTime() - BOUNDARY_MS);
     const theirs = movements.filter(({ side }) => side === 'provider');
-    const out = referencesOf(theirs, 'out').filter(isUuid);
-    return listUnchangedSince(this.#reader, position, since, { out, in: referencesOf(theirs, 'in') });
+    const known = async (list: typeof listBookedBefore, some: readonly Movement[]) => {
+      const references = { out: referencesOf(some, 'out').filter(isUuid), in: referencesOf(some, 'in') };
+      const keys = new Set((await list(this.#reader, position, before, references)).map(textOf));
+      return some.filter((movement) => keys.has(textOf(movement)));
+    };
+    const paid = theirs.filter((movement) => !isUndoing(movement));
+    return new Set([
+      ...(await known(listBookedBefore, paid)),
+      ...(await known(listUnchangedSince, theirs.filter(isUndoing))),
+    ]);
   }
 
   async #ask(key: PaymentKey): Promise<Standing | null | undefined> {

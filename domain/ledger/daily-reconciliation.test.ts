@@ -192,6 +192,14 @@ describe('a payment', () => {
     expect(oneSided).toEqual([]);
   });
 
+  test('of the last minutes of the day before is late if the statement has it after the first of this one', () => {
+    const ours = { ...PAID, bookedAt: at('2026-11-20T23:57:00'), ofDay: false };
+    const theirs = { ...THEIRS, bookedAt: at('2026-11-21T00:10:00') };
+    expect(judgePayment([ours, theirs])).toEqual({ breaks: [], oneSided: [theirs] });
+    const inTime = { ...THEIRS, bookedAt: at('2026-11-21T00:01:00') };
+    expect(judgePayment([ours, inTime])).toEqual({ breaks: [], oneSided: [] });
+  });
+
   test('shows what was expected and what is there', () => {
     const [found] = judgePayment([PAID, { ...THEIRS, amountMinor: 501n }]).breaks;
     expect(found).toMatchObject({
@@ -215,6 +223,12 @@ describe('a payment', () => {
       'statement-not-booked',
     ],
     ['that was booked on an earlier day already', THEIRS, { ...only, bookedBefore: true }, 'statement-payment-doubled'],
+    [
+      'that was booked on an earlier day, and has been undone since',
+      THEIRS,
+      { ...only, ourStanding: undone, answer: undone, bookedBefore: true },
+      'statement-payment-doubled',
+    ],
     [
       'booked by us on the day before',
       THEIRS,

@@ -103,7 +103,8 @@ export function judgePayment(movements: readonly Movement[]): Judged {
   const oneSided: Movement[] = [];
   for (const kind of MOVEMENT_KINDS) {
     const of = (side: Side) => movements.filter((one) => one.movement === kind && one.side === side).sort(byTime);
-    const all = { theirs: of('provider'), ours: of('ours') };
+    const stated = of('provider');
+    const all = { theirs: stated, ours: of('ours').filter((our) => our.ofDay || isNearOne(our, stated)) };
     const { theirs, ours, pairs } = kind === 'payment-out-undone' ? withoutParts(all) : { ...all, pairs: [] };
     for (const [their, our] of pairs) breaks.push(...compare(their, our));
     if (![...theirs, ...ours].some(({ ofDay }) => ofDay)) continue;
@@ -113,6 +114,11 @@ export function judgePayment(movements: readonly Movement[]): Judged {
     if (theirs.length > Math.max(1, ours.length)) breaks.push(doubled(theirs, our));
   }
   return { breaks: onePerKind(breaks), oneSided };
+}
+
+/** Ours of a neighbouring day stand for a movement of this one only if two clocks explain the date; else it was booked late. */
+function isNearOne(our: Movement, theirs: readonly Movement[]): boolean {
+  return theirs.some((their) => Math.abs(their.bookedAt.getTime() - our.bookedAt.getTime()) <= BOUNDARY_MS);
 }
 
 interface BothSides {
@@ -199,7 +205,7 @@ export interface TheirCircumstances {
   readonly ours: Movement | null;
   /** The payment according to our ledger as it is now. */
   readonly ourStanding: Standing | null;
-  /** Our ledger had booked the payment before the day, and nothing about it has changed since. */
+  /** Our ledger had booked this movement before the day. */
   readonly bookedBefore: boolean;
   /** The provider's answer now: null if it does not know the payment, undefined if it was not asked or does not answer. */
   readonly answer: Standing | null | undefined;
@@ -217,16 +223,19 @@ export function judgeOnlyTheirs(their: Movement, circumstances: TheirCircumstanc
     const undoneThere = isUndoing(their) && answer?.moved === false;
     return undoneThere ? [] : [breakOf('statement-unknown-payment', their, null)];
   }
-  if (bookedBefore && ourStanding.moved !== isUndoing(their)) {
-    const { amountMinor } = their;
-    return [doubled([their, their], { ...their, amountMinor: ourStanding.amountMinor ?? amountMinor })];
-  }
+  if (bookedBefore && ourStanding.moved !== isUndoing(their)) return [bookedTwice(their, ourStanding)];
   const kind = differenceOf(answer ?? standingOf(their), ourStanding);
-  if (kind === null) return [];
+  // Both sides agree on what has become of the payment since; the statement still has it once too often.
+  if (kind === null) return bookedBefore && !isUndoing(their) ? [bookedTwice(their, ourStanding)] : [];
   const { amountMinor } = ourStanding;
   const booked =
     kind === 'statement-not-booked' || amountMinor === null ? null : { amountMinor, account: null, date: null };
   return [{ ...breakOf(kind, their, null), expected: booked }];
+}
+
+/** A movement that an earlier statement had already. */
+function bookedTwice(their: Movement, { amountMinor }: Standing): DailyBreak {
+  return doubled([their, their], { ...their, amountMinor: amountMinor ?? their.amountMinor });
 }
 
 /** What is known of a movement that only our books have on the day. */

@@ -94,7 +94,7 @@ const RECORD = `
   FROM jsonb_to_recordset($5::jsonb) AS found (id uuid, kind text, direction text, reference text, resource_id uuid, expected jsonb, actual jsonb)
   ON CONFLICT (provider, kind, our_reference) WHERE kind LIKE 'statement-%' DO UPDATE SET
     details = excluded.details, resource_id = coalesce(excluded.resource_id, known.resource_id), currency = excluded.currency,
-    day = excluded.day, expected = excluded.expected, actual = excluded.actual, run_id = excluded.run_id,
+    day = excluded.day, expected = excluded.expected, actual = excluded.actual, run_id = greatest(known.run_id, excluded.run_id),
     status = CASE WHEN is_reopened(known, excluded.expected, excluded.actual) THEN 'open' ELSE known.status END,
     found_at = CASE WHEN is_reopened(known, excluded.expected, excluded.actual) THEN excluded.found_at ELSE known.found_at END,
     resolved_at = CASE WHEN is_reopened(known, excluded.expected, excluded.actual) THEN NULL ELSE known.resolved_at END,
@@ -145,10 +145,13 @@ function storedFacts(facts: Facts | null, currency: string): StoredFacts | null 
 
 const RESOLVE_GONE = `
   UPDATE reconciliation_breaks SET status = 'resolved', resolved_at = service_now(), details = details || '{"goneByItself": true}'
-  WHERE provider = $1 AND currency = $2 AND day = $3::date AND status = 'open' AND run_id <> $4::uuid
+  WHERE provider = $1 AND currency = $2 AND day = $3::date AND status = 'open' AND run_id < $4::uuid
   RETURNING kind, our_reference AS reference, status`;
 
-/** Resolves the breaks of a day that its present comparison no longer finds. */
+/**
+ * Resolves the breaks of a day that its present comparison no longer finds. Another may compare the day at the same time: what
+ * that has found, having begun later, is not gone.
+ */
 export function resolveGoneBreaks(
   reader: Reader,
   { provider, currency }: Position,

@@ -184,7 +184,8 @@ const CARRY = `
   FROM jsonb_to_recordset($5::jsonb) AS sent (direction text, reference text, movement text, side text, booked_at timestamptz,
     amount_minor bigint, accounts jsonb, resource_id uuid)
   ON CONFLICT (provider, currency, direction, reference, movement, side, day) DO UPDATE SET booked_at = excluded.booked_at,
-    amount_minor = excluded.amount_minor, accounts = excluded.accounts, run_id = excluded.run_id`;
+    amount_minor = excluded.amount_minor, accounts = excluded.accounts,
+    run_id = greatest(reconciliation_carry_overs.run_id, excluded.run_id)`;
 
 /** Keeps what the day had on one side alone, for the day whose other side has it. */
 export async function carryOver(
@@ -227,9 +228,9 @@ const CARRIED_DAYS_KEPT = 60;
 
 const FORGET_CARRIED = `
   DELETE FROM reconciliation_carry_overs WHERE provider = $1 AND currency = $2
-    AND ((day = $3::date AND run_id <> $4::uuid) OR day < $3::date - ${CARRIED_DAYS_KEPT})`;
+    AND ((day = $3::date AND run_id < $4::uuid) OR day < $3::date - ${CARRIED_DAYS_KEPT})`;
 
-/** Forgets what this comparison of the day no longer finds, and what is too old to come. */
+/** Forgets what this comparison of the day no longer finds, unless one that began later does, and what is too old to come. */
 export async function forgetCarriedOver(
   reader: Reader,
   { provider, currency }: Position,
@@ -237,24 +238,4 @@ export async function forgetCarriedOver(
   runId: string,
 ): Promise<void> {
   await reader.statement(FORGET_CARRIED, [provider, currency, day, runId]);
-}
-
-// $1 provider, $2 currency, $3 the day's beginning, $4 references
-const BOOKED_BEFORE = `
-  SELECT 'out' AS direction, id::text AS reference FROM outgoing_transfers
-    WHERE id IN (SELECT jsonb_array_elements_text($4::jsonb)::uuid) AND provider = $1 AND currency = $2 AND updated_at < $3
-  UNION ALL
-  SELECT 'in', service_provider_id FROM incoming_transfers
-    WHERE provider = $1 AND currency = $2 AND service_provider_id IN (SELECT jsonb_array_elements_text($5::jsonb)) AND updated_at < $3`;
-
-/** Those of the payments whose rows have not changed since an instant. */
-export async function listUnchangedSince(
-  reader: Reader,
-  { provider, currency }: Position,
-  instant: Date,
-  references: { readonly out: readonly string[]; readonly in: readonly string[] },
-): Promise<PaymentKey[]> {
-  const { out, in: arrived } = references;
-  const given = [provider, currency, instant, JSON.stringify(out), JSON.stringify(arrived)];
-  return reader.statement<PaymentKey>(BOOKED_BEFORE, given);
 }

@@ -29,10 +29,11 @@ const NAMED = `
   SELECT 'out', id::text, name FROM names JOIN outgoing_transfers ON service_provider_reference = name
     WHERE provider = $1 AND currency = $2 AND scope = 'external'
   UNION ALL
-  SELECT CASE WHEN returned.id IS NULL THEN 'in' ELSE 'out' END, coalesce(returned.id::text, arrived.service_provider_id), name
-  FROM arrived LEFT JOIN outgoing_transfers returned ON arrived.service_provider_id IS NULL
-    AND returned.account_id = arrived.account_id AND returned.incoming_transfer_id = arrived.id
-  WHERE arrived.provider = $1 AND arrived.currency = $2 AND coalesce(returned.id::text, arrived.service_provider_id) IS NOT NULL`;
+  SELECT CASE WHEN back.id IS NULL THEN 'in' ELSE 'out' END, coalesce(back.id::text, arrived.service_provider_id), name
+  FROM arrived LEFT JOIN outgoing_transfers returned ON arrived.service_provider_id IS NULL AND arrived.return_of IS NULL
+    AND returned.account_id = arrived.account_id AND returned.incoming_transfer_id = arrived.id,
+    LATERAL (SELECT coalesce(arrived.return_of, returned.id) AS id) AS back
+  WHERE arrived.provider = $1 AND arrived.currency = $2 AND coalesce(back.id::text, arrived.service_provider_id) IS NOT NULL`;
 
 /** Our payments by our ids and transaction numbers, and by the provider's references. */
 export function findNamedPayments(
