@@ -6,6 +6,8 @@ import { isDate } from '../../domain/frame/time/dates.ts';
 export interface CamtEntry {
   /** Its place in the file: no bank numbers entries in the same way. */
   readonly number: number;
+  /** Whose statement it is on: an IBAN or the bank's own number, without spaces; null if the file does not say. */
+  readonly account: string | null;
   /** The transaction's place in an entry that books several. */
   readonly transaction: number;
   readonly direction: 'debit' | 'credit';
@@ -29,7 +31,8 @@ export class CamtProblem extends Error {
 }
 
 const NAMESPACES = ['urn:iso:std:iso:20022:tech:xsd:camt.053.001.02', 'urn:iso:std:iso:20022:tech:xsd:camt.053.001.08'];
-const ENTRY = '/Document/BkToCstmrStmt/Stmt/Ntry';
+const STATEMENT = '/Document/BkToCstmrStmt/Stmt';
+const ENTRY = `${STATEMENT}/Ntry`;
 const DETAILS = `${ENTRY}/NtryDtls/TxDtls`;
 /** Banks write far shorter ones; a longer text is no reference. */
 const TEXT_LENGTH_MAX = 500;
@@ -77,6 +80,7 @@ class CamtReader {
   #entry: Entry | null = null;
   #part: Part | null = null;
   #number = 0;
+  #account: string | null = null;
   #entries: CamtEntry[] = [];
 
   constructor() {
@@ -119,6 +123,7 @@ class CamtReader {
     this.#path.push(local);
     this.#text = '';
     const place = this.#place;
+    if (place === STATEMENT) this.#account = null;
     if (place === ENTRY) {
       this.#number += 1;
       this.#entry = { ...emptyPart(), status: null, reversal: null, bookedAt: null, details: [] };
@@ -139,9 +144,11 @@ class CamtReader {
     const text = this.#text.trim();
     this.#path.pop();
     this.#text = '';
+    const isAccount = place === `${STATEMENT}/Acct/Id/IBAN` || place === `${STATEMENT}/Acct/Id/Othr/Id`;
+    if (isAccount && text !== '') this.#account = text.replaceAll(/\s/g, '');
     if (this.#entry === null || this.#part === null) return;
     if (place === ENTRY) {
-      this.#entries.push(...entriesOf(this.#entry, this.#number));
+      this.#entries.push(...entriesOf(this.#entry, { number: this.#number, account: this.#account }));
       this.#entry = null;
       this.#part = null;
     } else if (place === DETAILS) this.#part = this.#entry;
@@ -186,7 +193,8 @@ function read(entry: Entry, part: Part, place: string, text: string): void {
 }
 
 /** One for each transaction that has its own amount, else one for the whole entry. Only booked entries count. */
-function entriesOf(entry: Entry, number: number): CamtEntry[] {
+function entriesOf(entry: Entry, place: Pick<CamtEntry, 'number' | 'account'>): CamtEntry[] {
+  const { number } = place;
   if (entry.status !== 'BOOK') return [];
   const bookedAt = instantOf(entry.bookedAt, number);
   const several = entry.details.length > 1;
@@ -201,7 +209,7 @@ function entriesOf(entry: Entry, number: number): CamtEntry[] {
     if (direction !== 'CRDT' && direction !== 'DBIT') return problem(number, 'it is neither CRDT nor DBIT');
     const own = several ? part : (entry.details[0] ?? entry);
     return {
-      number,
+      ...place,
       transaction,
       direction: direction === 'CRDT' ? 'credit' : 'debit',
       amountMinor,

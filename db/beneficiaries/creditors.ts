@@ -39,16 +39,21 @@ const FIND = prepared((db, given: Given<Values>) => {
     .limit(1);
 });
 
+/** Arbitrary; with the creditor it is the key of an advisory lock. */
+const CREATION_LOCK = 7423044;
+const LOCK_CREATION = 'SELECT pg_advisory_xact_lock(hashtextextended($1, $2))';
+
 /**
- * The client's bank account of this creditor: one that it has, or else a new beneficiary's. Shares the client's lock, so it comes
- * before accounts.
+ * The client's bank account of this creditor: one that it has, or else a new beneficiary's. Of two payments at once to a new
+ * creditor the second waits, and finds it. Takes that lock and shares the client's, so it comes before accounts.
  */
 export async function findOrCreateCreditor(
   tx: Transaction,
   { clientId, name, bankAccount }: Creditor,
   initiator: Initiator,
 ): Promise<BeneficiaryBankAccountId> {
-  const found = await tx.first(FIND, { clientId, name, ...bankAccount });
+  const wanted = { clientId, name, ...bankAccount };
+  const found = (await tx.first(FIND, wanted)) ?? (await findAlone(tx, wanted));
   if (found !== null) return found.id;
   const created = await createBeneficiary(
     tx,
@@ -65,4 +70,14 @@ export async function findOrCreateCreditor(
   const [account] = created.bankAccounts;
   if (account === undefined) throw new Error('a beneficiary was created without its bank account');
   return account.id;
+}
+
+/** Looks again once nobody else can be creating the same. */
+async function findAlone(tx: Transaction, wanted: Values): Promise<{ id: BeneficiaryBankAccountId } | null> {
+  const { clientId, name, iban, accountNumber, routingCodes } = wanted;
+  await tx.statement(LOCK_CREATION, [
+    JSON.stringify([clientId, name, iban, accountNumber, routingCodes]),
+    CREATION_LOCK,
+  ]);
+  return tx.first(FIND, wanted);
 }

@@ -13,6 +13,7 @@ import { auditorOf } from '../../db/frame/audit-entries.ts';
 import { readClock } from '../../db/frame/clock.ts';
 import { listBreaks, type ReconciliationBreak } from '../../db/ledger/reconciliation/breaks.ts';
 import { findReconciliation, readProgress } from '../../db/ledger/reconciliation/days.ts';
+import { areOfSomeClients } from '../../db/ledger/reconciliation/references.ts';
 import { listCurrencies, type Position } from '../../db/ledger/reconciliation/statements.ts';
 import { formatAmount } from '../../domain/frame/money.ts';
 import { addDays, dateInUtc, isDate, type LocalDate } from '../../domain/frame/time/dates.ts';
@@ -77,13 +78,16 @@ async function compareCurrencies(context: OperationContext, request: Request) {
   const { database, initiator } = context;
   const { code, provider, day, file } = request;
   const known = await listCurrencies(database.reader, code);
-  const inFile = file === undefined ? null : await currenciesOf(file, day);
-  const foreign = [...(inFile ?? [])].filter((currency) => !known.includes(currency));
+  const inFile = file === undefined ? null : await accountsOf(file, day);
+  const foreign = [...(inFile?.keys() ?? [])].filter((currency) => !known.includes(currency));
   if (foreign.length > 0) throw new Refused(`We have no money in ${foreign.join(', ')} at ${code}.`);
   const positions = known
     .filter((currency) => inFile === null || inFile.has(currency))
     .map((currency): Position => ({ provider: code, currency }));
-  for (const position of positions) await requireTurn(context, position, day);
+  for (const position of positions) {
+    await requireTurn(context, position, day);
+    await requireWholePosition(context, position, [...(inFile?.get(position.currency) ?? [])]);
+  }
   const logger = pino({ level: 'silent' });
   const compared = [];
   for (const position of positions) {
@@ -124,18 +128,29 @@ async function requireTurn({ database }: OperationContext, position: Position, d
   }
 }
 
+/** What the file of one client lacks of the others would seem to be missing, and what it says would stand for the whole day. */
+async function requireWholePosition({ database }: OperationContext, position: Position, accounts: readonly string[]) {
+  if (!(await areOfSomeClients(database.reader, position, accounts))) return;
+  throw new Refused(
+    `The file has the ${position.currency} of some clients' accounts alone: give the statement of our whole account at ${position.provider}.`,
+  );
+}
+
 function entriesOf(file: string): AsyncIterable<readonly CamtEntry[]> {
   return readCamt053(createReadStream(file, 'utf8'));
 }
 
-/** Reads the whole file once, so that one with an error is refused before anything is recorded. */
-async function currenciesOf(file: string, day: LocalDate): Promise<ReadonlySet<string>> {
-  const currencies = new Set<string>();
+/**
+ * The accounts of the file by currency. Reads all of it, so that a file with an error is refused before anything is recorded.
+ */
+async function accountsOf(file: string, day: LocalDate): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
+  const accounts = new Map<string, Set<string>>();
   let isOfDay = false;
   try {
     for await (const entries of entriesOf(file)) {
-      for (const { currency, bookedAt } of entries) {
-        currencies.add(currency);
+      for (const { currency, account, bookedAt } of entries) {
+        const named = accounts.get(currency) ?? new Set();
+        accounts.set(currency, account === null ? named : named.add(account));
         isOfDay ||= dateInUtc(bookedAt) === day;
       }
     }
@@ -146,7 +161,7 @@ async function currenciesOf(file: string, day: LocalDate): Promise<ReadonlySet<s
     throw error;
   }
   if (!isOfDay) throw new Refused(`The file has no booked entry of ${day}.`);
-  return currencies;
+  return accounts;
 }
 
 function shownDay(

@@ -12,9 +12,14 @@ import type { Provider } from '../../activities/providers/port.ts';
 import type { StatementEntry } from '../../activities/providers/ports/statement-port.ts';
 import { createSandboxBank } from '../../activities/providers/sandbox-bank.ts';
 import { createDatabase, type Database } from '../../db/driver/client.ts';
+import { newId } from '../../db/frame/ids.ts';
 import { receivePayment } from '../../db/incoming-transfers/provisioned-account-credits.ts';
 import { checkLedger } from '../../db/ledger/check.ts';
+import { recordBreaks, resolveGoneBreaks } from '../../db/ledger/reconciliation/breaks.ts';
+import { carryOver, forgetCarriedOver, listCarriedOver } from '../../db/ledger/reconciliation/movements.ts';
+import { findNamedPayments } from '../../db/ledger/reconciliation/references.ts';
 import { addDays, dateInUtc } from '../../domain/frame/time/dates.ts';
+import type { Movement } from '../../domain/ledger/daily-reconciliation.ts';
 import type { PaymentReport } from '../../domain/outgoing-transfers/reports.ts';
 import { OPERATIONS } from '../../scripts/operations/operations.ts';
 import { type Json, startApi, type TestApi } from '../harness/api.ts';
@@ -42,6 +47,8 @@ let offset = '0 seconds';
 const providers = new Map<string, Provider>();
 /** What the bank's statement has in currencies in which nothing goes through the sandbox. */
 const scripted = new Map<string, StatementEntry[]>();
+/** What its statement in sterling has beyond that of the sandbox. */
+const further: StatementEntry[] = [];
 /** When the payments through the sandbox are booked. */
 let today: string;
 
@@ -54,10 +61,11 @@ beforeAll(async () => {
   providers.set('sandbox-bank', {
     ...bank,
     fetchStatement: async (request, call) => {
+      const isAsked = ({ bookedAt }: StatementEntry) => bookedAt >= request.from && bookedAt < request.to;
       const entries = scripted.get(request.currency);
-      if (entries === undefined) return bank.fetchStatement(request, call);
-      const asked = entries.filter(({ bookedAt }) => bookedAt >= request.from && bookedAt < request.to);
-      return { entries: asked, unreadable: [], next: null };
+      if (entries !== undefined) return { entries: entries.filter(isAsked), unreadable: [], next: null };
+      const page = await bank.fetchStatement(request, call);
+      return { ...page, entries: [...page.entries, ...further.filter(isAsked)] };
     },
   });
   moved = createDatabase({
@@ -468,6 +476,124 @@ test('our own camt.053 export is a statement that agrees', async () => {
     { currency: 'NOK', status: 'balanced', statement: { creditCount: 2, creditAmount: '35.5' }, openBreaks: [] },
   ]);
   expect(status).toBe(0);
+});
+
+test('a file of some clients’ accounts, who share the position with others, is refused, and nothing is recorded', async () => {
+  const instant = '2026-11-13T10:00:00Z';
+  const { id } = await builtInAccounts(api).opened(await world.client());
+  await api.database.reader.statement(`UPDATE accounts SET currency = 'SEK' WHERE id = $1`, [id]);
+  const { ledgerNumber, iban } = (await api.call('GET', `/accounts/${id}`)).body.data.account;
+  await bookedAt(instant, 'SEK', 'sek-of-another', 500n);
+  const { id: other } = await builtInAccounts(api).opened(await world.client());
+  await api.database.reader.statement(`UPDATE accounts SET currency = 'SEK' WHERE id = $1`, [other]);
+  const entry = `<Ntry><Amt Ccy="SEK">5.00</Amt><CdtDbtInd>CRDT</CdtDbtInd><Sts><Cd>BOOK</Cd></Sts>
+    <BookgDt><DtTm>${instant}</DtTm></BookgDt><AcctSvcrRef>sek-of-another</AcctSvcrRef></Ntry>`;
+  const statementOf = (account: string) => `<Stmt><Acct><Id>${account}</Id></Acct>${entry}</Stmt>`;
+  const compare = (...statements: string[]) => {
+    const file = join(mkdtempSync(join(directory.path, 'camt-')), 'accounts.xml');
+    const namespace = 'urn:iso:std:iso:20022:tech:xsd:camt.053.001.08';
+    writeFileSync(
+      file,
+      `<Document xmlns="${namespace}"><BkToCstmrStmt>${statements.join('')}</BkToCstmrStmt></Document>`,
+    );
+    moveTo(`${addDays(today, 7)}T06:00:00Z`);
+    return operate('sandbox-bank', '2026-11-13', '--camt-053', file);
+  };
+  for (const account of [`<IBAN>${iban}</IBAN>`, `<Othr><Id>${ledgerNumber}</Id></Othr>`]) {
+    const { status, answer } = await compare(statementOf(account));
+    expect([status, answer.refused]).toEqual([1, expect.stringMatching(/some clients' accounts alone/)]);
+  }
+  expect(await dayOf('2026-11-13', 'SEK')).toBeUndefined();
+  // The bank's account of the position, which is none of ours.
+  expect(await compare(statementOf('<IBAN>CH9300762011623852957</IBAN>'))).toMatchObject({ status: 0 });
+  expect(await dayOf('2026-11-13', 'SEK')).toMatchObject({ status: 'balanced', statement: { creditCount: 1 } });
+});
+
+test('each part of a payment that came back is named by its transaction number', async () => {
+  const { reader } = api.database;
+  const parts = await reader.statement<{ name: string; reference: string }>(
+    `SELECT transaction_number AS name, return_of::text AS reference FROM incoming_transfers
+     WHERE return_of IN (SELECT return_of FROM incoming_transfers GROUP BY 1 HAVING count(*) > 1) ORDER BY 1`,
+    [],
+  );
+  expect(parts).toHaveLength(2);
+  const position = { provider: 'sandbox-bank', currency: 'GBP' };
+  const named = await findNamedPayments(
+    reader,
+    position,
+    parts.map(({ name }) => name),
+  );
+  const byName = (one: { name: string }, other: { name: string }) => (one.name < other.name ? -1 : 1);
+  expect([...named].sort(byName)).toEqual(parts.map((part) => ({ ...part, direction: 'out' })));
+});
+
+test('a payment that the bank books again on a later day is doubled, whatever has become of the transfer since', async () => {
+  const id = await paidOut(8);
+  await becomes(id, ({ status }) => status === 'completed');
+  const tomorrow = addDays(today, 1);
+  // As if it had been released on one day and completed on the next.
+  await api.database.reader.statement(`UPDATE outgoing_transfers SET updated_at = $2 WHERE id = $1`, [
+    id,
+    `${tomorrow}T08:00:00Z`,
+  ]);
+  further.push({
+    kind: 'payment-out',
+    direction: 'debit',
+    entryId: 'once more',
+    serviceProviderId: 'once-more',
+    ourReference: id,
+    accountId: null,
+    bookedAt: new Date(`${tomorrow}T09:00:00Z`),
+    amountMinor: 800n,
+    currency: 'GBP',
+  });
+  moveTo(`${addDays(today, 7)}T06:00:00Z`);
+  expect(await operate('sandbox-bank', tomorrow)).toMatchObject({ status: 1 });
+  expect(await found(`&data.reconciliationBreak.reference=${id}`)).toEqual([`statement-payment-doubled ${id}`]);
+  further.length = 0;
+  expect(await operate('sandbox-bank', tomorrow)).toMatchObject({ status: 0 });
+});
+
+test('two comparisons of a day at once do not take for gone what the other has found', async () => {
+  const { reader } = api.database;
+  const position = { provider: 'sandbox-bank', currency: 'CZK' };
+  const day = '2026-11-12';
+  const movement: Movement = {
+    side: 'provider',
+    direction: 'in',
+    reference: 'czk',
+    movement: 'payment-in',
+    amountMinor: 100n,
+    bookedAt: new Date(`${day}T10:00:00Z`),
+    ofDay: true,
+    accounts: [],
+    resourceId: null,
+  };
+  const facts = { amountMinor: 100n, account: null, date: day };
+  const unknown = { ...movement, kind: 'statement-unknown-payment' as const, expected: null, actual: facts };
+  const record = async (runId: string) => {
+    await recordBreaks(reader, position, day, runId, [unknown]);
+    await carryOver(reader, position, day, runId, [movement]);
+  };
+  const finish = async (runId: string) => {
+    await resolveGoneBreaks(reader, position, day, runId);
+    await forgetCarriedOver(reader, position, day, runId);
+  };
+  const left = async () => [
+    await found('&data.reconciliationBreak.currency=CZK'),
+    (await listCarriedOver(reader, position, addDays(day, 1), [movement])).length,
+  ];
+  const [first, second, third] = [newId(), newId(), newId()];
+  for (const order of [
+    [first, second],
+    [second, first],
+  ]) {
+    for (const runId of order) await record(runId);
+    for (const runId of order) await finish(runId);
+    expect(await left()).toEqual([['statement-unknown-payment czk'], 1]);
+  }
+  await finish(third);
+  expect(await left()).toEqual([['statement-unknown-payment czk resolved'], 0]);
 });
 
 test.each<readonly [string, string, RegExp]>([

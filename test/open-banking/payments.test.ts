@@ -117,6 +117,23 @@ test('the beneficiary is found where the client has it, and made where it has no
   expect(await known()).toHaveLength(2);
 });
 
+test('payments at once to a creditor whom the client does not have yet make one beneficiary', async () => {
+  const name = 'Made Once Ltd';
+  const content = { ...PAYMENT, creditorAccount: { ...CREDITOR, name } };
+  const accounts = await Promise.all(Array.from({ length: 6 }, () => account()));
+  const grants = [];
+  for (const from of accounts) grants.push(await grantedFor(from, content));
+  const elsewhere = thirdPartyWorld(second);
+  const answers = await Promise.all(
+    grants.map(({ accessToken }, at) =>
+      (at % 2 === 0 ? parties : elsewhere).pay(accessToken, { creditorAccount: content.creditorAccount }),
+    ),
+  );
+  expect(answers.map(({ status }) => status)).toEqual(accounts.map(() => 201));
+  expect((await beneficiaries()).filter(({ fullName }) => fullName === name)).toHaveLength(1);
+  for (const from of accounts) expect(await transfersFrom(from)).toHaveLength(1);
+});
+
 const OTHER_PAYMENTS: readonly (readonly [string, object, string])[] = [
   ['a penny more', { instructedAmount: 10.51 }, 'instructedAmount'],
   ['a penny less', { instructedAmount: 10.49 }, 'instructedAmount'],

@@ -44,3 +44,22 @@ export function findNamedPayments(
   const ids = names.filter((name) => isUuid(name));
   return reader.statement<NamedPayment>(NAMED, [provider, currency, JSON.stringify(names), JSON.stringify(ids)]);
 }
+
+// $1 provider, $2 currency, $3 names of accounts
+const SHARED = `
+  WITH named AS MATERIALIZED (
+    SELECT id FROM accounts WHERE provider = $1 AND currency = $2 AND ($3::jsonb ? iban OR $3::jsonb ? account_number OR $3::jsonb ? ledger_number)
+  )
+  SELECT EXISTS (SELECT FROM named) AND EXISTS (
+    SELECT FROM accounts WHERE provider = $1 AND currency = $2 AND status NOT IN ('pending', 'declined') AND id NOT IN (SELECT id FROM named)
+  ) AS shared`;
+
+/** Whether these are accounts of our clients, who share the position with others. */
+export async function areOfSomeClients(
+  reader: Reader,
+  { provider, currency }: Position,
+  accounts: readonly string[],
+): Promise<boolean> {
+  const [row] = await reader.statement<{ shared: boolean }>(SHARED, [provider, currency, JSON.stringify(accounts)]);
+  return row?.shared === true;
+}
