@@ -192,23 +192,26 @@ function read(entry: Entry, part: Part, place: string, text: string): void {
   }
 }
 
-/** One for each transaction that has its own amount, else one for the whole entry. Only booked entries count. */
+/** One for each transaction that has its own amount, else one for the whole entry. Only what is booked and moves money counts. */
 function entriesOf(entry: Entry, place: Pick<CamtEntry, 'number' | 'account'>): CamtEntry[] {
   const { number } = place;
   if (entry.status !== 'BOOK') return [];
   const bookedAt = instantOf(entry.bookedAt, number);
   const several = entry.details.length > 1;
   const parts: readonly Part[] = several ? entry.details : [entry];
-  return parts.map((part, transaction): CamtEntry => {
+  return parts.flatMap((part, transaction): CamtEntry[] => {
     const { currency, digits } =
       part.amount ?? problem(number, several ? 'a transaction of it has no amount' : 'it has no amount');
     if (!isCurrency(currency)) problem(number, 'its currency is none of ISO 4217');
-    const amountMinor = parseAmountMinor(decimalOf(digits), currency);
+    const amountMinor = parseAmountMinor(decimalOf(digits), currency, { positive: false });
     if (typeof amountMinor !== 'bigint') return problem(number, `its amount is not usable: ${amountMinor}`);
+    if (amountMinor < 0n) return problem(number, 'its amount is below zero');
+    // Banks inform by such entries, of a price of nothing for example.
+    if (amountMinor === 0n) return [];
     const direction = part.direction ?? entry.direction;
     if (direction !== 'CRDT' && direction !== 'DBIT') return problem(number, 'it is neither CRDT nor DBIT');
     const own = several ? part : (entry.details[0] ?? entry);
-    return {
+    const booked: CamtEntry = {
       ...place,
       transaction,
       direction: direction === 'CRDT' ? 'credit' : 'debit',
@@ -219,6 +222,7 @@ function entriesOf(entry: Entry, place: Pick<CamtEntry, 'number' | 'account'>): 
       references: referencesOf([own, entry]),
       bankReference: own.references.get('AcctSvcrRef') ?? entry.references.get('AcctSvcrRef') ?? null,
     };
+    return [booked];
   });
 }
 

@@ -139,7 +139,8 @@ const postConsent = thirdPartyRoute(
   async ({ params, body, thirdParty, initiator, services, write }) => {
     requireOpenBankingCountry(params.countryCode);
     const { content: sent, redirectUri, state, nonce } = body.data.consent;
-    const content = readContent(sent, await readClock(services.database.reader));
+    const { transferDateYearsMax } = services.configuration;
+    const content = readContent(sent, { now: await readClock(services.database.reader), transferDateYearsMax });
     if (!thirdParty.redirectUris.includes(redirectUri)) throw notRegistered();
     const metadata = content.scope === 'accounts' ? {} : modulusMetadata(services, [placedCreditor(content)]);
     return write(async (tx) => {

@@ -1,6 +1,7 @@
 import { type BankAccountDetails, checkBankAccount } from '../accounts/bank-accounts.ts';
 import { DomainError, type ErrorCode, type Problem, refusal } from '../frame/errors.ts';
 import { type Currency, parseAmountMinor } from '../frame/money.ts';
+import { dateInUtc, yearsLater } from '../frame/time/dates.ts';
 import type { ConsentContent, CreditorAccount, PaymentContent } from './consents.ts';
 
 /** How a creditor's account is named (OBIE). */
@@ -20,8 +21,15 @@ export interface PaymentContentSent {
   readonly requestedExecutionDateTime?: Date | undefined;
 }
 
+/** What decides about a request beside its content. */
+export interface RequestRules {
+  readonly now: Date;
+  /** How many years ahead a transfer may be dated. */
+  readonly transferDateYearsMax: number;
+}
+
 /** The content of a new consent; throws every problem with it at once. */
-export function readContent(sent: ContentSent, now: Date): ConsentContent {
+export function readContent(sent: ContentSent, rules: RequestRules): ConsentContent {
   if (sent.scope === 'accounts') return { scope: 'accounts' };
   const { paymentScope, paymentType, instructedCurrency, creditorAccount } = sent;
   const { currencyOfTransfer = null, requestedExecutionDateTime = null } = sent;
@@ -30,7 +38,7 @@ export function readContent(sent: ContentSent, now: Date): ConsentContent {
     ...(typeof instructedAmountMinor === 'bigint' ? [] : [amountProblem(sent.instructedAmount)]),
     ...creditorProblems(creditorAccount, instructedCurrency),
     ...conversionProblems(sent),
-    ...executionProblems(paymentType, requestedExecutionDateTime, now),
+    ...executionProblems(paymentType, requestedExecutionDateTime, rules),
   ];
   const [first, ...rest] = problems;
   if (first !== undefined || typeof instructedAmountMinor !== 'bigint') {
@@ -65,11 +73,17 @@ function conversionProblems({ paymentScope, instructedCurrency, currencyOfTransf
   return [invalid('currencyOfTransfer', currencyOfTransfer, 'must be the instructed currency: nothing is exchanged')];
 }
 
-function executionProblems(type: PaymentContent['paymentType'], at: Date | null, now: Date): Problem[] {
+function executionProblems(
+  type: PaymentContent['paymentType'],
+  at: Date | null,
+  { now, transferDateYearsMax }: RequestRules,
+): Problem[] {
   const field = 'requestedExecutionDateTime';
   if (type === 'standard') return at === null ? [] : [invalid(field, '', 'belongs to a scheduled payment')];
   if (at === null) return [invalid(field, '', 'is required for a scheduled payment', REQUIRED)];
-  return at.getTime() > now.getTime() ? [] : [invalid(field, '', 'must be in the future')];
+  if (at.getTime() <= now.getTime()) return [invalid(field, '', 'must be in the future')];
+  if (dateInUtc(at) <= yearsLater(dateInUtc(now), transferDateYearsMax)) return [];
+  return [invalid(field, '', `must be at most ${transferDateYearsMax} years ahead`)];
 }
 
 const REQUIRED = 'common.validation.field_required';

@@ -448,6 +448,14 @@ const REQUESTS: readonly (readonly [string, object, object, number, string, stri
     'content.requestedExecutionDateTime',
   ],
   [
+    'a scheduled payment further ahead than a transfer may be dated',
+    { ...PAYMENT, paymentType: 'scheduled', requestedExecutionDateTime: '9999-01-01T00:00:00' },
+    {},
+    400,
+    'common.validation.field_invalid',
+    'content.requestedExecutionDateTime',
+  ],
+  [
     'a standard payment with a time',
     { ...PAYMENT, requestedExecutionDateTime: '2030-01-01T00:00:00' },
     {},
