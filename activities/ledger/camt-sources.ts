@@ -15,6 +15,7 @@ export function statementOfFile(
   entries: () => AsyncIterable<readonly CamtEntry[]>,
 ): StatementSource {
   return {
+    kind: 'camt.053',
     async *pages({ from, to }) {
       for await (const page of entries()) {
         const wanted = page.filter(

@@ -97,7 +97,7 @@ export async function compareDay(
     const sums = await sumMovements(reader, runId);
     gone.push(...(await resolveGoneBreaks(reader, position, day, runId)));
     await forgetCarriedOver(reader, position, day, runId);
-    const id = await saveReconciliation(reader, position, day, { sums, postingId });
+    const id = await saveReconciliation(reader, position, day, { sums, postingId, source: compared.source.kind });
     const open = found.filter(({ status }) => status === 'open');
     for (const { kind, reference } of open) {
       logger.error({ ...position, day, kind, reference }, 'the provider’s statement of the day and our books differ');

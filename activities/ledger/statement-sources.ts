@@ -1,3 +1,4 @@
+import type { StatementSourceKind } from '../../db/ledger/reconciliation/days.ts';
 import type { StagedMovement } from '../../db/ledger/reconciliation/movements.ts';
 import type { MovementKind } from '../../domain/ledger/daily-reconciliation.ts';
 import type { CallOptions, Provider } from '../providers/port.ts';
@@ -14,6 +15,7 @@ export interface StatedPage {
 
 /** A statement, read page by page: a provider's own, or a file of a bank. */
 export interface StatementSource {
+  readonly kind: StatementSourceKind;
   pages(range: { readonly from: Date; readonly to: Date }, call: CallOptions): AsyncIterable<StatedPage>;
 }
 
@@ -28,6 +30,7 @@ const MOVEMENT_OF: Readonly<Record<StatementEntryKind, MovementKind>> = {
 
 export function statementOf(provider: Provider, currency: string): StatementSource {
   return {
+    kind: 'statement',
     async *pages({ from, to }, call) {
       for (let after: string | undefined; ; ) {
         const page = await provider.fetchStatement({ currency, from, to, after }, call);

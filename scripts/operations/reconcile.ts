@@ -102,11 +102,7 @@ async function compareCurrencies(context: OperationContext, request: Request) {
     ]);
     if (reconciliation === null) throw new Error('the compared day is gone');
     const { openBreakCount } = reconciliation;
-    const after = {
-      date: day,
-      source: file === undefined ? 'statement' : 'camt.053',
-      openBreakCount: Number(openBreakCount),
-    };
+    const after = { date: day, source: source.kind, openBreakCount: Number(openBreakCount) };
     await database.transaction(async (tx) => audit(tx, id, { action: 'compared', initiator, after }));
     compared.push(shownDay(reconciliation, rows));
   }

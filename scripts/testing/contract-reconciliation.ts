@@ -15,7 +15,7 @@ export async function seedReconciliation(
   const found = { kind: 'statement-unknown-payment', direction: 'in', reference } as const;
   await recordBreaks(reader, POSITION, DAY, newId(), [{ ...found, expected: null, actual, resourceId: null }]);
   const sums = [{ side: 'provider', isCredit: true, count: 1n, amountMinor: 4_000n }] as const;
-  const reconciliations = await saveReconciliation(reader, POSITION, DAY, { sums, postingId: 0n });
+  const reconciliations = await saveReconciliation(reader, POSITION, DAY, { sums, postingId: 0n, source: 'statement' });
   const { rows } = await listBreaks(reader, { reference }, { size: 1, offset: 0 });
   return { reconciliations, 'reconciliation-breaks': rows[0]?.id ?? '' };
 }

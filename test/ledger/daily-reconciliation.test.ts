@@ -16,6 +16,7 @@ import { newId } from '../../db/frame/ids.ts';
 import { receivePayment } from '../../db/incoming-transfers/provisioned-account-credits.ts';
 import { checkLedger } from '../../db/ledger/check.ts';
 import { recordBreaks, resolveGoneBreaks } from '../../db/ledger/reconciliation/breaks.ts';
+import { listDaysWithBreaks } from '../../db/ledger/reconciliation/days.ts';
 import { carryOver, forgetCarriedOver, listCarriedOver } from '../../db/ledger/reconciliation/movements.ts';
 import { findNamedPayments } from '../../db/ledger/reconciliation/references.ts';
 import { addDays, dateInUtc } from '../../domain/frame/time/dates.ts';
@@ -446,6 +447,12 @@ test('a bank’s camt.053 file is compared with the ledger', async () => {
   writeFileSync(corrected, text);
   await operate('sandbox-bank', '2026-11-10', '--camt-053', corrected);
   expect(await found('&data.reconciliationBreak.currency=CHF&data.reconciliationBreak.status=open')).toHaveLength(2);
+  // The schedule, which has the provider's own statement, leaves what a file has shown to people.
+  const again = () =>
+    listDaysWithBreaks(api.database.reader, { provider: 'sandbox-bank', currency: 'CHF' }, '2026-11-10');
+  expect(await again()).toEqual([]);
+  expect(await operate('sandbox-bank', '2026-11-10')).toMatchObject({ status: 1 });
+  expect(await again()).toMatchObject([{ day: '2026-11-10' }]);
 });
 
 test('our own camt.053 export is a statement that agrees', async () => {

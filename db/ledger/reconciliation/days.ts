@@ -75,6 +75,9 @@ export function findReconciliation(reader: Reader, id: ReconciliationId): Promis
   return reader.find(DAY, id);
 }
 
+/** What a day is compared with: the provider's own statement, or a bank's file. */
+export type StatementSourceKind = 'statement' | 'camt.053';
+
 /** How far a position has been compared. */
 export interface Progress {
   readonly lastDay: LocalDate | null;
@@ -103,9 +106,10 @@ export async function isCompared(reader: Reader, { provider, currency }: Positio
 
 const STANDING_OPEN = `
   SELECT day, compared_at AS "comparedAt" FROM reconciliation_days
-  WHERE provider = $1 AND currency = $2 AND day >= $3::date AND open_break_count > 0 ORDER BY day`;
+  WHERE provider = $1 AND currency = $2 AND day >= $3::date AND open_break_count > 0
+    AND id IN (SELECT id FROM reconciliations WHERE source = 'statement') ORDER BY day`;
 
-/** Days from this one on whose breaks are not all resolved, oldest first. */
+/** Days from this one on whose statement has left breaks that are not all resolved, oldest first. What a file has shown stands. */
 export function listDaysWithBreaks(
   reader: Reader,
   { provider, currency }: Position,
@@ -126,14 +130,15 @@ export async function readStartOf(reader: Reader, { provider, currency }: Positi
 
 const SAVE = `
   INSERT INTO reconciliations (id, provider, currency, day, provider_credit_count, provider_credit_minor, provider_debit_count,
-    provider_debit_minor, ledger_credit_count, ledger_credit_minor, ledger_debit_count, ledger_debit_minor, posting_id,
+    provider_debit_minor, ledger_credit_count, ledger_credit_minor, ledger_debit_count, ledger_debit_minor, posting_id, source,
     created_at, compared_at)
-  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, service_now(), service_now())
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, service_now(), service_now())
   ON CONFLICT (provider, currency, day) DO UPDATE SET provider_credit_count = excluded.provider_credit_count,
     provider_credit_minor = excluded.provider_credit_minor, provider_debit_count = excluded.provider_debit_count,
     provider_debit_minor = excluded.provider_debit_minor, ledger_credit_count = excluded.ledger_credit_count,
     ledger_credit_minor = excluded.ledger_credit_minor, ledger_debit_count = excluded.ledger_debit_count,
-    ledger_debit_minor = excluded.ledger_debit_minor, posting_id = excluded.posting_id, compared_at = excluded.compared_at
+    ledger_debit_minor = excluded.ledger_debit_minor, posting_id = excluded.posting_id,
+    source = excluded.source, compared_at = excluded.compared_at
   RETURNING id`;
 
 /** Stores what a comparison of the day has summed. A repeated comparison keeps the id. */
@@ -141,7 +146,11 @@ export async function saveReconciliation(
   reader: Reader,
   { provider, currency }: Position,
   day: LocalDate,
-  { sums, postingId }: { readonly sums: readonly Sum[]; readonly postingId: bigint },
+  {
+    sums,
+    postingId,
+    source,
+  }: { readonly sums: readonly Sum[]; readonly postingId: bigint; readonly source: StatementSourceKind },
 ): Promise<ReconciliationId> {
   const of = (side: Sum['side'], isCredit: boolean): [bigint, bigint] => {
     const sum = sums.find((one) => one.side === side && one.isCredit === isCredit);
@@ -157,6 +166,7 @@ export async function saveReconciliation(
     ...of('ours', true),
     ...of('ours', false),
     postingId,
+    source,
   ]);
   if (saved === undefined) throw new Error('a reconciliation was not stored');
   return saved.id;

@@ -64,6 +64,7 @@ const DAY_COLUMNS = {
   ledgerDebitCount: whole('ledger_debit_count').notNull(),
   ledgerDebitMinor: whole('ledger_debit_minor').notNull(),
   postingId: whole('posting_id').notNull(),
+  source: text('source', { enum: ['statement', 'camt.053'] }).notNull(),
   createdAt: instant('created_at').notNull(),
   comparedAt: instant('compared_at').notNull(),
 };
