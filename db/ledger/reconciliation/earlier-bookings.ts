@@ -10,12 +10,14 @@ const UNCHANGED = `
   SELECT 'in', service_provider_id FROM incoming_transfers
     WHERE provider = $1 AND currency = $2 AND service_provider_id IN (SELECT jsonb_array_elements_text($5::jsonb)) AND updated_at < $3`;
 
-// A payment in is posted as it is recorded.
+// LIMIT, so that the account's postings are read from the transfer's creation to its booking, and no further. A payment in is posted
+// as it is recorded.
 const BOOKED_BEFORE = `
-  SELECT 'out' AS direction, id::text AS reference FROM outgoing_transfers AS paid
-    WHERE id IN (SELECT jsonb_array_elements_text($4::jsonb)::uuid) AND provider = $1 AND currency = $2 AND EXISTS (
+  SELECT 'out' AS direction, paid.id::text AS reference FROM outgoing_transfers AS paid, LATERAL (
       SELECT FROM postings WHERE debit_account_id = paid.account_id AND debit_version IS NOT NULL
-        AND posted_at >= paid.created_at AND posted_at < $3 AND outgoing_transfer_id = paid.id AND entry_type = 'principal')
+        AND posted_at >= paid.created_at AND posted_at < $3 AND outgoing_transfer_id = paid.id AND entry_type = 'principal'
+      ORDER BY posted_at LIMIT 1) AS booked
+    WHERE paid.id IN (SELECT jsonb_array_elements_text($4::jsonb)::uuid) AND provider = $1 AND currency = $2
   UNION ALL
   SELECT 'in', service_provider_id FROM incoming_transfers
     WHERE provider = $1 AND currency = $2 AND service_provider_id IN (SELECT jsonb_array_elements_text($5::jsonb)) AND created_at < $3`;

@@ -2,6 +2,7 @@ import type { LocalDate } from '../../../domain/frame/time/dates.ts';
 import type { Movement } from '../../../domain/ledger/daily-reconciliation.ts';
 import type { PaymentKey } from '../../../domain/ledger/reconciliation.ts';
 import type { Reader } from '../../driver/client.ts';
+import { RETURNED_OF_ARRIVED } from './returned-payments.ts';
 import type { Position } from './statements.ts';
 
 /** A movement with what tells it from its repetitions: the statement's id of its entry. */
@@ -58,11 +59,11 @@ const STAGE_OURS = `
     SELECT id FROM system_accounts WHERE provider = $2 AND currency = $3 AND kind = 'settlement'
   ), page AS MATERIALIZED (
     SELECT * FROM (
-      SELECT id, posted_at, amount_minor, entry_type, outgoing_transfer_id, incoming_transfer_id, debit_transaction_type, 'debit' AS moved
-        FROM postings WHERE credit_account_id = (SELECT id FROM settlement) AND credit_version IS NULL AND id > $4
+      (SELECT id, posted_at, amount_minor, entry_type, outgoing_transfer_id, incoming_transfer_id, debit_transaction_type, 'debit' AS moved
+        FROM postings WHERE credit_account_id = (SELECT id FROM settlement) AND credit_version IS NULL AND id > $4 ORDER BY id LIMIT $8)
       UNION ALL
-      SELECT id, posted_at, amount_minor, entry_type, outgoing_transfer_id, incoming_transfer_id, debit_transaction_type, 'credit'
-        FROM postings WHERE debit_account_id = (SELECT id FROM settlement) AND debit_version IS NULL AND id > $4
+      (SELECT id, posted_at, amount_minor, entry_type, outgoing_transfer_id, incoming_transfer_id, debit_transaction_type, 'credit'
+        FROM postings WHERE debit_account_id = (SELECT id FROM settlement) AND debit_version IS NULL AND id > $4 ORDER BY id LIMIT $8)
     ) AS moved ORDER BY id LIMIT $8
   ), staged AS (
     INSERT INTO reconciliation_movements
@@ -73,8 +74,7 @@ const STAGE_OURS = `
     FROM page
       LEFT JOIN outgoing_transfers paid ON paid.id = page.outgoing_transfer_id
       LEFT JOIN incoming_transfers arrived ON arrived.id = page.incoming_transfer_id
-      LEFT JOIN outgoing_transfers returned
-        ON arrived.service_provider_id IS NULL AND arrived.return_of IS NULL AND returned.account_id = arrived.account_id AND returned.incoming_transfer_id = arrived.id
+      LEFT JOIN LATERAL (${RETURNED_OF_ARRIVED}) AS returned ON true
       LEFT JOIN balance_adjustments opening ON opening.posting_id = page.id AND opening.workflow_type = 'opening-balance',
       LATERAL (SELECT coalesce(arrived.return_of, returned.id) AS id) AS back,
       LATERAL (SELECT

@@ -1,6 +1,7 @@
 import { isUuid } from '../../../domain/frame/ids.ts';
 import type { PaymentKey } from '../../../domain/ledger/reconciliation.ts';
 import type { Reader } from '../../driver/client.ts';
+import { RETURNED_OF_ARRIVED } from './returned-payments.ts';
 import type { Position } from './statements.ts';
 
 /** A payment of ours that a bank's file names. */
@@ -30,8 +31,7 @@ const NAMED = `
     WHERE provider = $1 AND currency = $2 AND scope = 'external'
   UNION ALL
   SELECT CASE WHEN back.id IS NULL THEN 'in' ELSE 'out' END, coalesce(back.id::text, arrived.service_provider_id), name
-  FROM arrived LEFT JOIN outgoing_transfers returned ON arrived.service_provider_id IS NULL AND arrived.return_of IS NULL
-    AND returned.account_id = arrived.account_id AND returned.incoming_transfer_id = arrived.id,
+  FROM arrived LEFT JOIN LATERAL (${RETURNED_OF_ARRIVED}) AS returned ON true,
     LATERAL (SELECT coalesce(arrived.return_of, returned.id) AS id) AS back
   WHERE arrived.provider = $1 AND arrived.currency = $2 AND coalesce(back.id::text, arrived.service_provider_id) IS NOT NULL`;
 

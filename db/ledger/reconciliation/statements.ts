@@ -4,6 +4,7 @@ import type { Difference, PaymentDifference, PaymentKey, Standing } from '../../
 import type { Reader } from '../../driver/client.ts';
 import { type Given, prepared, type RowOf } from '../../driver/queries/queries.ts';
 import { newId } from '../../frame/ids.ts';
+import { RETURNED_OF_ARRIVED } from './returned-payments.ts';
 import { reconciliationBreaks, statementComparisons } from './schema.ts';
 
 /** A provider's pooled position in one currency. */
@@ -101,19 +102,20 @@ export async function listBooked(
   { provider, currency }: Position,
   range: { readonly after: bigint; readonly from: Date; readonly until: Date; readonly limit: number },
 ): Promise<BookedPayment[]> {
+  // Each side's page by its index: a limit on both together would read all that follows.
+  const wanted = sql`id > ${range.after.toString()}::bigint
+    AND posted_at >= ${range.from.toISOString()}::timestamptz AND posted_at < ${range.until.toISOString()}::timestamptz
+    AND entry_type = 'principal'
+    AND (num_nonnulls(outgoing_transfer_id, incoming_transfer_id) = 1 OR debit_transaction_type = 'balance-adjustment')`;
   return reader.execute<BookedPayment>(sql`
     WITH settlement AS MATERIALIZED (
       SELECT id FROM system_accounts WHERE provider = ${provider} AND currency = ${currency} AND kind = 'settlement'
     ), page AS MATERIALIZED (
       SELECT id, outgoing_transfer_id, incoming_transfer_id FROM (
-        SELECT * FROM postings WHERE credit_account_id = (SELECT id FROM settlement) AND credit_version IS NULL AND id > ${range.after.toString()}::bigint
+        (SELECT * FROM postings WHERE credit_account_id = (SELECT id FROM settlement) AND credit_version IS NULL AND ${wanted} ORDER BY id LIMIT ${range.limit})
         UNION ALL
-        SELECT * FROM postings WHERE debit_account_id = (SELECT id FROM settlement) AND debit_version IS NULL AND id > ${range.after.toString()}::bigint
-      ) AS moved
-      WHERE posted_at >= ${range.from.toISOString()}::timestamptz AND posted_at < ${range.until.toISOString()}::timestamptz
-        AND entry_type = 'principal'
-        AND (num_nonnulls(outgoing_transfer_id, incoming_transfer_id) = 1 OR debit_transaction_type = 'balance-adjustment')
-      ORDER BY id LIMIT ${range.limit}
+        (SELECT * FROM postings WHERE debit_account_id = (SELECT id FROM settlement) AND debit_version IS NULL AND ${wanted} ORDER BY id LIMIT ${range.limit})
+      ) AS moved ORDER BY id LIMIT ${range.limit}
     )
     SELECT page.id AS "postingId",
       CASE WHEN opening.account_id IS NOT NULL THEN 'opening' WHEN arrived.service_provider_id IS NULL THEN 'out' ELSE 'in' END AS direction,
@@ -121,8 +123,7 @@ export async function listBooked(
     FROM page
       LEFT JOIN balance_adjustments opening ON opening.posting_id = page.id AND opening.workflow_type = 'opening-balance'
       LEFT JOIN incoming_transfers arrived ON arrived.id = page.incoming_transfer_id
-      LEFT JOIN outgoing_transfers returned
-        ON arrived.service_provider_id IS NULL AND arrived.return_of IS NULL AND returned.account_id = arrived.account_id AND returned.incoming_transfer_id = arrived.id
+      LEFT JOIN LATERAL (${sql.raw(RETURNED_OF_ARRIVED)}) AS returned ON true
     ORDER BY page.id`);
 }
 
