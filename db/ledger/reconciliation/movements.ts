@@ -54,7 +54,7 @@ export interface StagedStretch {
 
 // Only what moves a provider's money: principals between settlement and a client or suspense, and opening balances. Ids and
 // times have the same order but for transactions that overlap.
-const STAGE_OURS = `
+export const STAGE_OURS = `
   WITH settlement AS MATERIALIZED (
     SELECT id FROM system_accounts WHERE provider = $2 AND currency = $3 AND kind = 'settlement'
   ), page AS MATERIALIZED (
