@@ -64,7 +64,9 @@ const DAY_COLUMNS = {
   ledgerDebitCount: whole('ledger_debit_count').notNull(),
   ledgerDebitMinor: whole('ledger_debit_minor').notNull(),
   postingId: whole('posting_id').notNull(),
-  source: text('source', { enum: ['statement', 'camt.053'] }).notNull(),
+  source: text('source', { enum: ['statement', 'camt.053'] })
+    .notNull()
+    .default('statement'),
   createdAt: instant('created_at').notNull(),
   comparedAt: instant('compared_at').notNull(),
 };
