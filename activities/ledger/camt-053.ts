@@ -33,6 +33,7 @@ export class CamtProblem extends Error {
 const NAMESPACES = ['urn:iso:std:iso:20022:tech:xsd:camt.053.001.02', 'urn:iso:std:iso:20022:tech:xsd:camt.053.001.08'];
 const STATEMENT = '/Document/BkToCstmrStmt/Stmt';
 const ENTRY = `${STATEMENT}/Ntry`;
+const PAGINATIONS = ['/Document/BkToCstmrStmt/GrpHdr/MsgPgntn', `${STATEMENT}/StmtPgntn`];
 const DETAILS = `${ENTRY}/NtryDtls/TxDtls`;
 /** Banks write far shorter ones; a longer text is no reference. */
 const TEXT_LENGTH_MAX = 500;
@@ -144,6 +145,7 @@ class CamtReader {
     const text = this.#text.trim();
     this.#path.pop();
     this.#text = '';
+    if (PAGINATIONS.some((pages) => place === `${pages}/LastPgInd` || place === `${pages}/PgNb`)) requireOnlyPage(text);
     const isAccount = place === `${STATEMENT}/Acct/Id/IBAN` || place === `${STATEMENT}/Acct/Id/Othr/Id`;
     if (isAccount && text !== '') this.#account = text.replaceAll(/\s/g, '');
     if (this.#entry === null || this.#part === null) return;
@@ -154,6 +156,12 @@ class CamtReader {
     } else if (place === DETAILS) this.#part = this.#entry;
     else if (text !== '') read(this.#entry, this.#part, place, text);
   }
+}
+
+/** `text` is the number of the page, or whether it is the last. What the other pages have would seem to be missing. */
+function requireOnlyPage(text: string): void {
+  if (text === 'true' || /^0*1$/.test(text)) return;
+  throw new CamtProblem('The file is one page of several: join them into one file.');
 }
 
 function emptyPart(): Part {

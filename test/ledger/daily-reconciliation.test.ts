@@ -608,6 +608,15 @@ test.each<readonly [string, string, RegExp]>([
   ['no XML', 'amount;currency', /not well-formed/],
   ['another document', '<Document xmlns="urn:iso:std:iso:20022:tech:xsd:pain.001.001.09"/>', /no camt.053/],
   ['entities of its own', '<!DOCTYPE x [<!ENTITY y "z">]><x/>', /document type/],
+  ...[
+    '<GrpHdr><MsgPgntn><PgNb>1</PgNb><LastPgInd>false</LastPgInd></MsgPgntn></GrpHdr>',
+    '<GrpHdr><MsgPgntn><PgNb>2</PgNb><LastPgInd>true</LastPgInd></MsgPgntn></GrpHdr>',
+    '<Stmt><StmtPgntn><PgNb>00001</PgNb><LastPgInd>0</LastPgInd></StmtPgntn></Stmt>',
+  ].map((page): [string, string, RegExp] => [
+    'one of several pages',
+    `<Document xmlns="urn:iso:std:iso:20022:tech:xsd:camt.053.001.02"><BkToCstmrStmt>${page}</BkToCstmrStmt></Document>`,
+    /one page of several/,
+  ]),
 ])('a file that is %s is refused, and nothing is recorded', async (_, text, reason) => {
   const file = join(mkdtempSync(join(directory.path, 'camt-')), 'wrong.xml');
   writeFileSync(file, text);
