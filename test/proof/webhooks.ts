@@ -8,11 +8,13 @@ import type { Json } from '../harness/api.ts';
 import { type FaultPlan, inflictFaults } from '../harness/faults/faults.ts';
 import { type Arrival, isSignedBy, problemsOfArrivals, readRecordedEvents } from '../harness/faults/webhook-verdict.ts';
 import { type Random, randomFrom } from '../harness/random.ts';
-import { startWholeService, type WholeService } from '../harness/servers/whole-service.ts';
+import { PROCESS_KINDS, startWholeService, type WholeService } from '../harness/servers/whole-service.ts';
 
 const EVENTS_PER_TRANSFER = 6;
 const ITEMS = 30;
 const KILLS_EACH = 10;
+const BETWEEN_MS = 16_500;
+const CALLERS = 4;
 const SETTLE_MS = 45 * 60_000;
 const SLOW_MS = 100;
 /** A fifth of the flaky receiver's answers are errors, some say that it has too much to do, some never come. */
@@ -38,7 +40,7 @@ interface TestReceiver {
  */
 export async function proveWebhooks(seed: number, eventCount: number, say: (line: string) => void): Promise<number> {
   const random = randomFrom(seed);
-  const service = await startWholeService({ processesEach: 1, attemptDelaysSeconds: ATTEMPT_DELAYS_SECONDS });
+  const service = await startWholeService({ attemptDelaysSeconds: ATTEMPT_DELAYS_SECONDS });
   const receivers = await startReceivers(random);
   let problems: string[] = ['the run did not end'];
   try {
@@ -79,7 +81,7 @@ export async function proveWebhooks(seed: number, eventCount: number, say: (line
   return problems.length === 0 ? 0 : 1;
 }
 
-/** Some five minutes. */
+/** Some fourteen minutes: each kill leaves time to recover before the next, as delays could not be told from outages otherwise. */
 const PLAN: FaultPlan = {
   killsEach: KILLS_EACH,
   sessions: 0,
@@ -87,7 +89,7 @@ const PLAN: FaultPlan = {
   receiverOutages: 0,
   bankFaults: 0,
   links: 0,
-  betweenMs: { minimum: 4_000, maximum: 8_000 },
+  betweenMs: { minimum: (2 * BETWEEN_MS) / 3, maximum: (4 * BETWEEN_MS) / 3 },
 };
 
 const seconds = (ms: number) => (ms / 1_000).toFixed(2);
@@ -205,7 +207,7 @@ async function pay(
   say: (line: string) => void,
 ): Promise<void> {
   const batches = Math.ceil(count / ITEMS);
-  const betweenMs = (KILLS_EACH * 5 * 6_000 * 4) / batches;
+  const betweenMs = (KILLS_EACH * PROCESS_KINDS.length * BETWEEN_MS * CALLERS) / batches;
   let next = 0;
   const caller = async () => {
     for (let batch = next++; batch < batches; batch = next++) {
@@ -222,7 +224,7 @@ async function pay(
       await sleep(Math.max(0, dueAt - performance.now()));
     }
   };
-  await Promise.all(Array.from({ length: 4 }, caller));
+  await Promise.all(Array.from({ length: CALLERS }, caller));
 }
 
 /** As if the dead receiver had been away for as long as the rule waits. */
