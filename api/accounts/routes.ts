@@ -8,7 +8,7 @@ import { normalIban, normalRoutingCode } from '../../domain/accounts/bank-accoun
 import { chooseProvider } from '../../domain/accounts/issuing.ts';
 import { presentClient } from '../../domain/clients/clients.ts';
 import { recordNotFound } from '../../domain/frame/errors.ts';
-import type { AccountId, ClientId } from '../../domain/frame/ids.ts';
+import type { AccountId, ClientId, UserId } from '../../domain/frame/ids.ts';
 import { ALIAS_LENGTH_MAX, NAME_LENGTH_MAX } from '../../domain/frame/parties/names.ts';
 import { CLIENT_SUMMARY_EXAMPLE, clientSummaryShown } from '../clients/schemas.ts';
 import { route } from '../frame/route.ts';
@@ -236,6 +236,7 @@ const getAccounts = route(
     path: '/accounts',
     operationId: 'listAccounts',
     summary: 'Accounts, in the order of their creation',
+    description: '`data.account.userId`: the accounts of all clients that this user may act for.',
     tag: TAG,
     paged: true,
     query: {
@@ -253,6 +254,7 @@ const getAccounts = route(
       'data.account.serviceProvider': optional(text(PROVIDER_CODE_LENGTH_MAX)),
       'data.account.accountHolderName': optional(text(NAME_LENGTH_MAX)),
       'data.account.mainAccountId': optional(uuid<AccountId>()),
+      'data.account.userId': optional(uuid<UserId>()),
     },
     response: fields({ accounts: list(accountShown, 0, 100) }),
     examples: { response: { accounts: [ACCOUNT_EXAMPLE] } },
@@ -277,6 +279,7 @@ const getAccounts = route(
       serviceProvider: query['data.account.serviceProvider'],
       accountHolderName: query['data.account.accountHolderName'],
       mainAccountId: query['data.account.mainAccountId'],
+      userId: query['data.account.userId'],
     };
     const { rows, totalElements } = await listAccounts(services.database.reader, filter, page);
     return { data: { accounts: rows.map(presentAccount) }, totalElements };

@@ -29,6 +29,8 @@ export interface AccountFilter {
   readonly serviceProvider?: string | undefined;
   readonly accountHolderName?: string | undefined;
   readonly mainAccountId?: string | undefined;
+  /** Whose allowed relations lead to the accounts. */
+  readonly userId?: string | undefined;
 }
 
 const LIST = countedListOf<AccountFilter, typeof accounts>(
@@ -50,12 +52,22 @@ const LIST = countedListOf<AccountFilter, typeof accounts>(
         [accounts.alias, given.alias],
         [accounts.accountHolderName, given.accountHolderName],
       ]),
+      ...ofUser(given.userId),
       ...routingCode(given.routingCodeKey, given.routingCodeValue),
       ...amountBetween(available, accounts.currency, given.availableBalanceFrom, given.availableBalanceTo),
     );
   },
   { status: keyed('status'), currency: keyed('currency'), serviceProvider: keyed('serviceProvider') },
 );
+
+/** The accounts of the clients that a user may act for. */
+function ofUser(userId: SQLWrapper | undefined): SQL[] {
+  if (userId === undefined) return [];
+  return [
+    sql`${accounts.clientId} = ANY (ARRAY(
+      SELECT client_id FROM user_client_relations WHERE user_id = ${userId} AND status = 'allowed'))`,
+  ];
+}
 
 /** Key and value together match one entry; either alone matches any entry that has it. */
 function routingCode(key: SQLWrapper | undefined, value: SQLWrapper | undefined): SQL[] {

@@ -486,6 +486,41 @@ describe('GET /accounts', () => {
     );
   });
 
+  test('those of a user are the accounts of all clients that the user may act for, while it may', async () => {
+    const owners = [await createClient('Related'), await createClient('Related Too'), await createClient('Unrelated')];
+    const opened = await Promise.all(
+      owners.map((clientId) => activeAccount({ clientId, currency: 'JPY', country: 'JP' })),
+    );
+    const created = await api.call('POST', '/users', {
+      workflow: { code: 'human.external.direct' },
+      data: {
+        user: {
+          email: `${randomUUID()}@example.com`,
+          identity: { type: 'individual', givenName: 'Grace', familyName: 'Hopper' },
+        },
+        userClientRelations: owners.slice(0, 2).map((clientId) => ({ clientId })),
+      },
+    });
+    expect(created.status, created.text).toBe(201);
+    const { user, userClientRelations } = created.body.data;
+    const ids = async (query = '') => {
+      const { body } = await api.call('GET', `/accounts?data.account.userId=${user.id}${query}`);
+      expect(body.metadata.page.totalElements).toBe(body.data.accounts.length);
+      return body.data.accounts.map(({ id }: { id: string }) => id).sort();
+    };
+    const [first, second] = opened.map(({ id }) => id);
+    expect(await ids()).toEqual([first, second].sort());
+    expect(await ids(`&data.account.clientId=${owners[0]}&data.account.status=active`)).toEqual([first]);
+    expect(await ids(`&data.account.clientId=${owners[2]}`)).toEqual([]);
+    await api.call('PATCH', `/users/${user.id}/client-relations/${userClientRelations[0].id}`, {
+      workflow: { code: 'direct' },
+      data: { userClientRelation: { status: 'revoked' } },
+    });
+    expect(await ids()).toEqual([second]);
+    const unknown = await api.call('GET', `/accounts?data.account.userId=${randomUUID()}`);
+    expect(unknown.body.data.accounts).toEqual([]);
+  });
+
   /** 500 yen, which have no decimals. */
   async function credit0(accountId: string): Promise<void> {
     await api.database.transaction(async (tx) => {
