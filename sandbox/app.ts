@@ -7,22 +7,35 @@ import { answer, BankError } from './bank/wire.ts';
 import type { SandboxClock } from './clock/clock.ts';
 import { clockRoutes } from './clock/routes.ts';
 import { directoryRoutes } from './directory/routes.ts';
+import { Office } from './front-office/office.ts';
+import { frontOfficeRoutes } from './front-office/routes.ts';
 import type { Mailbox } from './mail/mailbox.ts';
 import { mailRoutes } from './mail/routes.ts';
+import { homeRoutes } from './pages/home.ts';
+import { readParties } from './service/parties.ts';
+import type { ConsentWalkSettings } from './settings.ts';
+import { IdTokens } from './third-party/answers.ts';
+import { Application } from './third-party/application.ts';
+import { thirdPartyRoutes } from './third-party/routes.ts';
+
+type App = Hono<{ Bindings: HttpBindings }>;
 
 /** Stand-ins for the outside world, each under its own path. */
 export function sandboxApp(parts: {
   readonly bank: Bank;
   readonly mailbox: Mailbox;
   readonly clock: SandboxClock | null;
+  readonly consentWalk: ConsentWalkSettings | null;
   readonly logger: Logger;
-}): Hono<{ Bindings: HttpBindings }> {
-  const app = new Hono<{ Bindings: HttpBindings }>();
+}): App {
+  const app: App = new Hono();
   app.get('/health/ready', (c) => answer(c, 200, { status: 'ready' }));
   app.route('/bank', bankRoutes(parts.bank));
   app.route('/mail', mailRoutes(parts.mailbox));
   if (parts.clock !== null) app.route('/clock', clockRoutes(parts.clock, parts.bank));
   app.route('/directory', directoryRoutes(parts.bank));
+  if (parts.consentWalk !== null) addConsentWalk(app, parts.consentWalk, parts.logger);
+  app.route('/', homeRoutes({ hasClock: parts.clock !== null, hasConsentWalk: parts.consentWalk !== null }));
 
   app.notFound((c) => answer(c, 404, { error: new BankError(404, 'no-such-path', 'Nothing answers here.').refusal }));
   app.onError((error, c) => {
@@ -32,4 +45,17 @@ export function sandboxApp(parts: {
     return answer(c, 500, { error: { ...refusal, attributes: {} } });
   });
   return app;
+}
+
+/** A third party, and the front office to which it sends people: two companies, each with a key of its own. */
+function addConsentWalk(
+  app: App,
+  { partiesFile, redirectUris, ...service }: ConsentWalkSettings,
+  logger: Logger,
+): void {
+  const { frontOffice, thirdParty } = readParties(partiesFile);
+  app.route('/front-office', frontOfficeRoutes(new Office(service, frontOffice), logger));
+  const application = new Application(service, thirdParty);
+  const idTokens = new IdTokens(service, thirdParty.id);
+  app.route('/third-party', thirdPartyRoutes({ application, idTokens, redirectUris, logger }));
 }

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { ServiceAddress } from './service/service.ts';
 
 export interface SandboxSettings {
   readonly port: number;
@@ -11,6 +12,14 @@ export interface SandboxSettings {
   readonly smtpPort: number;
   /** The database of the service whose clock callers may move; null: there is no such clock. Set by `npm start` alone. */
   readonly clockDatabaseUrl: string | null;
+  /** What the third party and the front office need; null: there are none. Set by `npm start` alone. */
+  readonly consentWalk: ConsentWalkSettings | null;
+}
+
+export interface ConsentWalkSettings extends ServiceAddress {
+  /** The private keys of the two. */
+  readonly partiesFile: string;
+  readonly redirectUris: readonly string[];
 }
 
 const SECRET_LENGTH_MIN = 16;
@@ -35,13 +44,32 @@ export function sandboxSettings(environment: Readonly<Record<string, string | un
   if (!URL.canParse(callbackUrl) || !/^https?:/.test(callbackUrl)) {
     throw new Error(`Callbacks would go to "${callbackUrl}". Set PUBLIC_URL or CALLBACK_URL to an http(s) address.`);
   }
+  const sandboxPort = port('SANDBOX_PORT', 3100);
   return {
-    port: port('SANDBOX_PORT', 3100),
+    port: sandboxPort,
     smtpPort: port('SANDBOX_SMTP_PORT', 0),
     host: read('SANDBOX_HOST') ?? '127.0.0.1',
     directory: join(read('DATA_DIR') ?? '.data', 'sandbox'),
     bankCallbackUrl: callbackUrl,
     bankSecret: secret,
     clockDatabaseUrl: read('SANDBOX_CLOCK') === 'on' ? (read('DATABASE_URL') ?? null) : null,
+    consentWalk: consentWalk(read, publicUrl, sandboxPort),
   };
+}
+
+function consentWalk(
+  read: (name: string) => string | undefined,
+  publicUrl: string,
+  sandboxPort: number,
+): ConsentWalkSettings | null {
+  const partiesFile = read('SANDBOX_PARTIES');
+  const apiUrl = read('SANDBOX_API_URL');
+  const audience = read('AUDIENCE');
+  if (partiesFile === undefined || apiUrl === undefined || audience === undefined) return null;
+  return { partiesFile, apiUrl, publicUrl, audience, redirectUris: redirectUrisOf(sandboxPort) };
+}
+
+/** Where the third party wants browsers back: each name under which they may know this machine, as cookies are kept by name. */
+export function redirectUrisOf(sandboxPort: number): readonly string[] {
+  return ['127.0.0.1', 'localhost'].map((host) => `http://${host}:${sandboxPort}/third-party/callback`);
 }

@@ -1,0 +1,143 @@
+import { timingSafeEqual } from 'node:crypto';
+import { type Context, Hono } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
+import type { Logger } from 'pino';
+import { type PageEnv, readLanguage } from '../pages/languages.ts';
+import { newSecret, Sessions } from '../pages/sessions.ts';
+import { ServiceAway } from '../service/service.ts';
+import type { Consent, Office, SignedIn } from './office.ts';
+import { consentPage, noticePage, PATH, signInPage } from './pages.ts';
+import type { ConsentProblem } from './texts.ts';
+
+/** As long as a request can be answered. */
+const SESSION_MS = 10 * 60_000;
+const FORM_BYTES_MAX = 16 * 1024;
+
+interface Session {
+  readonly csrf: string;
+  /** Null until the person has signed in. */
+  readonly user: SignedIn | null;
+}
+
+type PageContext = Context<PageEnv>;
+
+/** Where an account holder answers a third party's request: sign in, choose accounts, approve or refuse. */
+export function frontOfficeRoutes(office: Office, logger: Logger): Hono<PageEnv> {
+  const app = new Hono<PageEnv>();
+  const sessions = new Sessions<Session>({ cookie: 'front-office', path: PATH, lifetimeMs: SESSION_MS });
+  app.use(readLanguage, bodyLimit({ maxSize: FORM_BYTES_MAX }));
+  app.onError((error, c) => {
+    if (error instanceof ServiceAway) return noticePage(c, 'unavailable');
+    logger.error({ error: error.name, method: c.req.method }, 'the front office failed');
+    return noticePage(c, 'failed');
+  });
+
+  const desk = { office, sessions };
+  app.get('/', (c) => noticePage(c, 'nothing'));
+  app.get('/consents/:id', (c) => withOpenConsent(c, desk, (consent) => show(c, desk, consent)));
+  app.post('/consents/:id/sign-in', (c) => withOpenConsent(c, desk, (consent) => signIn(c, desk, consent)));
+  app.post('/consents/:id/sign-out', (c) => withOpenConsent(c, desk, (consent) => signOut(c, desk, consent)));
+  app.post('/consents/:id/answer', (c) => withOpenConsent(c, desk, (consent) => answer(c, desk, consent)));
+  return app;
+}
+
+interface Desk {
+  readonly office: Office;
+  readonly sessions: Sessions<Session>;
+}
+
+/** Shows why there is nothing to answer, if so. */
+async function withOpenConsent(
+  c: PageContext,
+  { office }: Desk,
+  then: (consent: Consent) => Promise<Response>,
+): Promise<Response> {
+  const consent = await office.findConsent(c.req.param('id') ?? '');
+  if (consent === null) return noticePage(c, 'unknown');
+  return consent.status === 'awaiting-authorisation' ? then(consent) : closedPage(c, consent);
+}
+
+function closedPage(c: PageContext, consent: Consent): Promise<Response> {
+  return noticePage(c, consent.status === 'expired' ? 'expired' : 'answered', consent);
+}
+
+async function show(
+  c: PageContext,
+  { office, sessions }: Desk,
+  consent: Consent,
+  problem: ConsentProblem | null = null,
+): Promise<Response> {
+  const session = sessions.find(c);
+  if (session?.user) {
+    const { csrf, user } = session;
+    return consentPage(c, { consent, user, csrf, accounts: await office.accountsFor(user, consent) }, problem);
+  }
+  return signInPage(c, consent, (session ?? begun(c, sessions)).csrf, null);
+}
+
+/** A session of nobody yet: its secret shows that a form comes from our own page. */
+function begun(c: PageContext, sessions: Sessions<Session>): Session {
+  const session = { csrf: newSecret(), user: null };
+  sessions.begin(c, session);
+  return session;
+}
+
+async function signIn(c: PageContext, { office, sessions }: Desk, consent: Consent): Promise<Response> {
+  const form = await readForm(c);
+  const email = form.get('email') ?? '';
+  const session = sessions.find(c);
+  if (session === null || !isFrom(session, form)) {
+    return signInPage(c, consent, (session ?? begun(c, sessions)).csrf, { problem: 'stale', email });
+  }
+  const user = await office.signIn(email, form.get('password') ?? '');
+  if (typeof user === 'string') return signInPage(c, consent, session.csrf, { problem: user, email });
+  sessions.begin(c, { csrf: newSecret(), user });
+  return c.redirect(addressOf(consent), 303);
+}
+
+async function signOut(c: PageContext, { sessions }: Desk, consent: Consent): Promise<Response> {
+  const session = sessions.find(c);
+  if (session !== null && isFrom(session, await readForm(c))) sessions.end(c);
+  return c.redirect(addressOf(consent), 303);
+}
+
+/** Approves for accounts of the signed-in person alone, or refuses; the session ends with the answer. */
+async function answer(c: PageContext, desk: Desk, consent: Consent): Promise<Response> {
+  const { office, sessions } = desk;
+  const form = await readForm(c);
+  const session = sessions.find(c);
+  if (session === null || session.user === null) return show(c, desk, consent);
+  if (!isFrom(session, form)) return show(c, desk, consent, 'stale');
+  const { user } = session;
+  const own = new Set((await office.accountsFor(user, consent)).map(({ id }) => id));
+  const chosen = [...new Set(form.getAll('account'))].filter((id) => own.has(id));
+  const given = form.get('answer');
+  if (given !== 'approve' && given !== 'refuse') return show(c, desk, consent);
+  const problem = given === 'approve' ? choiceProblem(consent, chosen) : null;
+  if (problem !== null) return show(c, desk, consent, problem);
+  const decided =
+    given === 'approve' ? await office.approve(consent.id, user, chosen) : await office.refuse(consent.id);
+  if (decided.outcome === 'unusable') return show(c, desk, consent, 'unusable');
+  if (decided.outcome === 'closed') return closedPage(c, (await office.findConsent(consent.id)) ?? consent);
+  sessions.end(c);
+  return c.redirect(decided.location, 303);
+}
+
+function choiceProblem({ content }: Consent, chosen: readonly string[]): ConsentProblem | null {
+  if (content.scope === 'payments') return chosen.length === 1 ? null : 'choose-one';
+  return chosen.length === 0 ? 'choose' : null;
+}
+
+function addressOf({ id }: Consent): string {
+  return `${PATH}/consents/${id}`;
+}
+
+async function readForm(c: PageContext): Promise<URLSearchParams> {
+  return new URLSearchParams(await c.req.text());
+}
+
+/** Whether the form comes from a page of this session, not from another site. */
+function isFrom({ csrf }: Session, form: URLSearchParams): boolean {
+  const [given, wanted] = [Buffer.from(form.get('csrf') ?? ''), Buffer.from(csrf)];
+  return given.length === wanted.length && timingSafeEqual(given, wanted);
+}

@@ -1,0 +1,86 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { createRemoteJWKSet, errors, type JWTPayload, jwtVerify } from 'jose';
+import { type ServiceAddress, ServiceAway } from '../service/service.ts';
+
+/** What the browser brings back in the address's fragment. */
+export interface BroughtBack {
+  readonly state: string;
+  readonly idToken: string;
+  /** Null when the account holder has refused. */
+  readonly code: string | null;
+}
+
+/** Reads a whole address, or its fragment alone; null if neither holds an answer. */
+export function readBroughtBack(text: string): BroughtBack | null {
+  const fragment = new URLSearchParams(text.trim().replace(/^[^#]*#/, ''));
+  const [state, idToken, code] = ['state', 'id_token', 'code'].map((name) => fragment.get(name));
+  if (!state || !idToken) return null;
+  if (code) return { state, idToken, code };
+  return fragment.has('error') ? { state, idToken, code: null } : null;
+}
+
+/** What an ID token must be about. */
+export interface Expected {
+  readonly consentId: string;
+  readonly nonce: string;
+}
+
+/** Checks ID tokens: OpenID Connect Core 3.3.2, and the consent that they name. */
+export class IdTokens {
+  readonly #service: ServiceAddress;
+  readonly #audience: string;
+  readonly #keys: ReturnType<typeof createRemoteJWKSet>;
+
+  constructor(service: ServiceAddress, thirdPartyId: string) {
+    this.#service = service;
+    this.#audience = thirdPartyId;
+    this.#keys = createRemoteJWKSet(new URL(`${service.apiUrl}/.well-known/jwks.json`));
+  }
+
+  /** Whether the front channel's token vouches for the code, if there is one, and for the state. */
+  async vouchFor({ idToken, code, state }: BroughtBack, expected: Expected): Promise<boolean> {
+    const claims = await this.#claims(idToken, expected);
+    return claims !== null && claims.s_hash === leftHalf(state) && (code === null || claims.c_hash === leftHalf(code));
+  }
+
+  /** Whether the token endpoint's token vouches for the access token. */
+  async vouchForAccess(idToken: string, accessToken: string, expected: Expected): Promise<boolean> {
+    const claims = await this.#claims(idToken, expected);
+    return claims !== null && claims.at_hash === leftHalf(accessToken);
+  }
+
+  /** Null unless the service has signed the token, for us, now, and about this consent. */
+  async #claims(idToken: string, { consentId, nonce }: Expected): Promise<JWTPayload | null> {
+    try {
+      const { payload } = await jwtVerify(idToken, this.#keys, {
+        algorithms: ['PS256'],
+        issuer: this.#service.publicUrl,
+        audience: this.#audience,
+        subject: consentId,
+        requiredClaims: ['iat', 'exp', 'nonce'],
+        clockTolerance: 30,
+      });
+      return payload.nonce === nonce && payload.openbanking_intent_id === consentId ? payload : null;
+    } catch (error) {
+      if (isOfTheToken(error)) return null;
+      throw new ServiceAway({ cause: error });
+    }
+  }
+}
+
+/** Not of the way to the keys. */
+function isOfTheToken(error: unknown): boolean {
+  return (
+    error instanceof errors.JOSEError && !(error instanceof errors.JWKSTimeout) && error.code !== 'ERR_JOSE_GENERIC'
+  );
+}
+
+function leftHalf(text: string): string {
+  return createHash('sha256').update(text).digest().subarray(0, 16).toString('base64url');
+}
+
+/** In a time that does not depend on where they differ. */
+export function isSame(given: string, wanted: string): boolean {
+  const [one, other] = [Buffer.from(given), Buffer.from(wanted)];
+  return one.length === other.length && timingSafeEqual(one, other);
+}
