@@ -11,6 +11,8 @@ import { freePort, isPortFree } from './servers/ports.ts';
 import { startPostgres } from './servers/postgres.ts';
 import { startTemporal } from './servers/temporal-server.ts';
 import { environmentOfChildren } from './start/child-environment.ts';
+import { registerDevelopmentParties } from './start/development-parties.ts';
+import { consentWalk } from './start/development-person.ts';
 import { registerDevelopmentUsers } from './start/development-users.ts';
 import { guardians, watchGuardians } from './start/parentage.ts';
 import { childProcess, waitUntilReady } from './start/start-children.ts';
@@ -101,7 +103,7 @@ async function start(environment: StartEnvironment, supervisor: Supervisor, file
   say('Bringing the database up to date …');
   await migrateOrExplain(environment, databaseUrl);
   const hasOwnDatabase = environment.databaseUrl === undefined;
-  if (hasOwnDatabase) await prepareOwnDatabase(environment.dataDirectory, databaseUrl);
+  if (hasOwnDatabase) await prepareOwnDatabase(environment, databaseUrl);
   const endpoints: Endpoints = {
     apiUrl: environment.apiUrl,
     publicUrl: environment.publicUrl,
@@ -118,13 +120,20 @@ async function start(environment: StartEnvironment, supervisor: Supervisor, file
   writeEndpoints(environment.dataDirectory, endpoints);
   await startOwnProcesses(environment, endpoints, supervisor, files);
   supervisor.serviceIsUp();
-  sayReady(environment, endpoints, Math.round((performance.now() - startedAt) / 1000));
+  const walk = hasOwnDatabase ? await consentWalk(environment.dataDirectory, endpoints, supervisor) : '';
+  sayReady(environment, endpoints, walk, Math.round((performance.now() - startedAt) / 1000));
 }
 
 /** Never for an external database: the users' private keys are in our files, and its clock is not ours to move. */
-async function prepareOwnDatabase(dataDirectory: string, databaseUrl: string): Promise<void> {
+async function prepareOwnDatabase(environment: StartEnvironment, databaseUrl: string): Promise<void> {
+  const { dataDirectory, sandboxPort } = environment;
   const database = createDatabase({ url: databaseUrl, maxConnections: 1, applicationName: 'start' });
-  await makeClockMovable(database).finally(() => database.close());
+  try {
+    await makeClockMovable(database);
+    await registerDevelopmentParties(database, { dataDirectory, sandboxPort });
+  } finally {
+    await database.close();
+  }
   await registerDevelopmentUsers(dataDirectory, databaseUrl);
 }
 
@@ -240,7 +249,7 @@ function metricsUrl({ metricsHost }: StartEnvironment, port: number): string {
   return `${httpUrl(metricsHost, port)}/metrics`;
 }
 
-function sayReady(environment: StartEnvironment, endpoints: Endpoints, seconds: number): void {
+function sayReady(environment: StartEnvironment, endpoints: Endpoints, walk: string, seconds: number): void {
   const run = `${setting(process.env, 'DATA_DIR') === undefined ? '' : `DATA_DIR=${shellQuoted(environment.dataDirectory)} `}npm --prefix ${shellQuoted(process.cwd())} run -s`;
   const next = endpoints.hasDevelopmentUsers
     ? `Try it:
@@ -259,7 +268,7 @@ Ready after ${seconds} s.
   Data and logs  ${environment.dataDirectory}
 
 ${next}
-
+${walk}
 Ctrl-C stops everything; the next start goes on where it was.
 `);
 }

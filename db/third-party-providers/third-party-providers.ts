@@ -22,12 +22,13 @@ export async function createThirdPartyProvider(
   tx: Transaction,
   registration: ThirdPartyRegistration,
   initiator: Initiator,
+  id = newId<ThirdPartyProviderId>(),
 ): Promise<ThirdPartyProviderRow> {
   const now = await readClock(tx);
   const row = await insertRow(tx, thirdPartyProviders, {
     ...registration,
     redirectUris: [...registration.redirectUris],
-    id: newId<ThirdPartyProviderId>(),
+    id,
     status: 'active',
     createdAt: now,
     updatedAt: now,
@@ -72,6 +73,27 @@ export async function changeThirdPartyProvider(
     concealed: { before: furtherFields(before), after: furtherFields(after) },
   });
   return after;
+}
+
+/**
+ * Registers a third party under a predetermined id, as kept in the files of a development machine. Repeating it replaces what
+ * has changed of its addresses, and revives nothing.
+ */
+export async function registerThirdPartyProvider(
+  tx: Transaction,
+  id: ThirdPartyProviderId,
+  registration: ThirdPartyRegistration,
+  initiator: Initiator,
+): Promise<void> {
+  const known = await tx.first(LOCK, { id });
+  if (known === null) {
+    await createThirdPartyProvider(tx, registration, initiator, id);
+    return;
+  }
+  const { applicationWebsite, redirectUris } = registration;
+  if (known.redirectUris.join(' ') === redirectUris.join(' ') && known.applicationWebsite === applicationWebsite)
+    return;
+  await changeThirdPartyProvider(tx, id, { applicationWebsite, redirectUris }, initiator);
 }
 
 /** An address may hold a secret of its owner. */

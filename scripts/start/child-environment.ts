@@ -1,6 +1,7 @@
 import { localConfigurationFiles } from '../../config/configuration.ts';
 import type { Endpoints } from '../frame/endpoints.ts';
 import { freePort } from '../servers/ports.ts';
+import { partiesFile } from './development-parties.ts';
 import { type StartEnvironment, setting } from './start-environment.ts';
 import { encryptionKey, sandboxBankSecret } from './start-secrets.ts';
 
@@ -26,6 +27,9 @@ export async function environmentOfChildren(
     SANDBOX_BANK_SECRET: setting(process.env, 'SANDBOX_BANK_SECRET') ?? sandboxBankSecret(environment.dataDirectory),
     // Whatever the environment says: only the clock of our own Postgres may be moved.
     SANDBOX_CLOCK: environment.databaseUrl === undefined ? 'on' : 'off',
+    // Only the embedded Postgres knows these two companies of the sandbox.
+    SANDBOX_PARTIES: environment.databaseUrl === undefined ? partiesFile(environment.dataDirectory) : '',
+    SANDBOX_API_URL: endpoints.apiUrl,
     ENCRYPTION_KEY: setting(process.env, 'ENCRYPTION_KEY') ?? encryptionKey(environment.dataDirectory),
     METRICS_HOST: environment.metricsHost,
     DATA_DIR: environment.dataDirectory,

@@ -1,4 +1,4 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomBytes, randomInt, randomUUID } from 'node:crypto';
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -15,6 +15,18 @@ export function encryptionKey(directory: string): string {
 /** The `aud` of this data directory's tokens, which makes them worthless at another installation. */
 export function installationName(directory: string): string {
   return madeOnce(join(directory, 'audience'), () => `financial-accounts-service-${randomUUID()}`);
+}
+
+/** Of the development person, easy to type on a phone: four groups of four, 77 bits. */
+export function developmentPassword(directory: string): string {
+  return madeOnce(join(directory, 'development-password'), () => Array.from({ length: 4 }, letters).join('-'));
+}
+
+/** Without those that look alike. */
+const LETTERS = 'abcdefghjkmnpqrstuvwxyz23456789';
+
+function letters(): string {
+  return Array.from({ length: 4 }, () => LETTERS[randomInt(LETTERS.length)]).join('');
 }
 
 /** Signs what `npm run listen` forwards; the last one that was given stays. */

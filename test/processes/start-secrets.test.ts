@@ -2,12 +2,18 @@ import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { encryptionKey, installationName, sandboxBankSecret } from '../../scripts/start/start-secrets.ts';
+import {
+  developmentPassword,
+  encryptionKey,
+  installationName,
+  sandboxBankSecret,
+} from '../../scripts/start/start-secrets.ts';
 
 test.each([
   ['encryption-key', encryptionKey],
   ['audience', installationName],
   ['sandbox-bank-secret', sandboxBankSecret],
+  ['development-password', developmentPassword],
 ] as const)('%s is made once, for its owner alone, and again where a kill left an empty file', (name, read) => {
   const directory = mkdtempSync(join(tmpdir(), 'start-secrets-'));
   onTestFinished(() => rmSync(directory, { recursive: true }));
