@@ -45,6 +45,11 @@ export class ClockedService {
     this.#started = await startService(this.place);
   }
 
+  /** What the start has printed. */
+  output(): string {
+    return this.#started.output();
+  }
+
   async call(method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Answer> {
     return send(method, `${this.place.apiUrl}${path}`, body, {
       authorization: `Bearer ${this.#token}`,

@@ -1,0 +1,274 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createDatabase } from '../../db/driver/client.ts';
+import { checkLedger } from '../../db/ledger/check.ts';
+import { readEndpoints } from '../../scripts/frame/endpoints.ts';
+import type { Json } from '../harness/api.ts';
+import {
+  HAS_CHROMIUM,
+  headingOf,
+  leastContrast,
+  phone,
+  screenshot,
+  startBrowser,
+  unnamedControls,
+  widthBeyondScreen,
+} from '../harness/frame/pages.ts';
+import { ClockedService } from '../harness/servers/clocked-service.ts';
+import { clearServicePlace, newServicePlace, type ServicePlace } from '../harness/servers/started-service.ts';
+import { until } from '../harness/stage.ts';
+
+let place: ServicePlace;
+let service: ClockedService;
+let browser: Browser;
+let email = '';
+let password = '';
+
+describe.skipIf(!HAS_CHROMIUM)('a person whom the start has made, with a phone', () => {
+  beforeAll(async () => {
+    place = await newServicePlace();
+    service = await ClockedService.start(place);
+    browser = await startBrowser();
+    [, email = '', password = ''] = /Sign in as (\S+) with the password (\S+)/.exec(service.output()) ?? [];
+    await until(accounts, (found) => found.every(({ availableBalance }) => availableBalance > 0));
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    await clearServicePlace(place);
+  });
+
+  const accounts = async (): Promise<Json[]> => {
+    const [user] = await service.get(`/users?data.user.category=external&data.user.email=${email}`, 'users');
+    return service.get(`/accounts?data.account.userId=${user.id}`, 'accounts');
+  };
+  const consents = (): Promise<Json[]> => service.get('/open-banking/GB/consents?metadata.page.size=100', 'consents');
+  const latestConsent = async (): Promise<Json> => (await consents()).at(-1);
+  const transfers = (): Promise<Json[]> => service.get('/outgoing-transfers', 'outgoingTransfers');
+
+  const open = (page: Page, path = '/third-party') => page.goto(`${place.sandboxUrl}${path}`);
+  const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click();
+
+  async function signIn(page: Page, submit: string, labels = ['E-mail address', 'Password']): Promise<void> {
+    await page.getByLabel(labels[0] ?? '').fill(email);
+    await page.getByLabel(labels[1] ?? '').fill(password);
+    await press(page, submit);
+    await page.getByRole('group').waitFor();
+  }
+
+  /** Looks at a page as its readers do. */
+  async function look(page: Page, name: string): Promise<void> {
+    await screenshot(page, name);
+    expect(await widthBeyondScreen(page), name).toBe(0);
+    expect(await unnamedControls(page), name).toBe(0);
+    expect(await leastContrast(page), name).toBeGreaterThanOrEqual(4.5);
+    expect(await page.getByRole('main').count(), name).toBe(1);
+  }
+
+  test('shares one account: asks, signs in, chooses, comes back, and the application reads that account alone', async () => {
+    const page = await phone(browser);
+    await open(page, '/');
+    await look(page, 'sandbox');
+    await page.getByRole('link', { name: 'Harbour Budget' }).tap();
+    await look(page, 'home');
+    await press(page, 'Read my accounts');
+
+    expect(await headingOf(page)).toBe('Sign in to answer');
+    await look(page, 'sign-in');
+    await page.getByLabel('E-mail address').fill(email);
+    await page.getByLabel('Password').fill('not the password');
+    await press(page, 'Sign in');
+    await page.getByText('No user has this e-mail address and this password.').waitFor();
+    await look(page, 'sign-in-wrong');
+    expect(await page.getByLabel('E-mail address').inputValue()).toBe(email);
+    await signIn(page, 'Sign in');
+
+    expect(await headingOf(page)).toBe('Harbour Budget asks to see your accounts');
+    await look(page, 'consent-accounts');
+    await press(page, 'Approve');
+    await page.getByText('Please choose at least one account.').waitFor();
+    await look(page, 'consent-accounts-none');
+    await page.getByRole('checkbox', { name: 'Everyday' }).check();
+    await press(page, 'Approve');
+    await page.waitForURL('**/third-party/accounts');
+
+    expect(await headingOf(page)).toBe('Your accounts');
+    expect(await page.getByRole('listitem').count()).toBe(1);
+    await page.getByText('£1,250.00 available').waitFor();
+    await look(page, 'accounts');
+    await page.getByRole('link', { name: 'Transactions of Everyday' }).tap();
+    expect(await page.getByRole('listitem').allTextContents()).toEqual([expect.stringContaining('£1,250.00')]);
+    await look(page, 'transactions');
+    const cookies = await page.context().cookies();
+    expect(cookies.map(({ name, httpOnly, sameSite }) => [name, httpOnly, sameSite])).toEqual(
+      expect.arrayContaining([['third-party', true, 'Lax']]),
+    );
+    // The session at the front office has ended with the answer.
+    expect(cookies.find(({ name }) => name === 'front-office')).toBeUndefined();
+
+    const { id, accounts: shared } = await latestConsent();
+    expect(shared).toEqual([(await accounts()).find(({ alias }) => alias === 'Everyday').id]);
+    await service.call('PATCH', `/open-banking/GB/consents/${id}`, {
+      workflow: { code: 'direct' },
+      data: { consent: { action: 'revoke' } },
+    });
+    await page.reload();
+    expect(await headingOf(page)).toBe('The access is over');
+    await look(page, 'over');
+  });
+
+  test('pays, once: the transfer is there, and pages loaded anew pay nothing more', async () => {
+    const page = await phone(browser);
+    await open(page);
+    await page.getByLabel('Amount in pounds').fill('0');
+    await press(page, 'Pay');
+    await page.getByText('Please enter an amount above zero').waitFor();
+    await look(page, 'amount-wrong');
+    await page.getByLabel('Amount in pounds').fill('40,50');
+    await press(page, 'Pay');
+    await signIn(page, 'Sign in');
+    expect(await headingOf(page)).toBe('Harbour Budget asks to pay £40.50 for you');
+    await look(page, 'consent-payment');
+    await page.getByRole('radio', { name: 'Savings' }).check();
+    await press(page, 'Approve the payment');
+    await page.waitForURL('**/third-party/payment');
+    expect(await headingOf(page)).toBe('Your payment is on its way');
+    await look(page, 'payment');
+    await page.reload();
+    await page.goBack();
+
+    const made = await until(transfers, (all) => all.length > 0 && all.every(({ status }) => status === 'completed'));
+    expect(made).toEqual([expect.objectContaining({ amount: 40.5, currency: 'GBP', status: 'completed' })]);
+    expect((await latestConsent()).status).toBe('consumed');
+    expect((await accounts()).map(({ availableBalance }) => availableBalance).sort()).toEqual([1_250, 7_959.5]);
+  });
+
+  test('refuses, in French and with the keyboard alone: nothing is shared', async () => {
+    const page = await phone(browser, { locale: 'fr-FR' });
+    await open(page);
+    expect(await headingOf(page)).toBe('Que souhaitez-vous faire ?');
+    await look(page, 'home-french');
+    await page.getByRole('button', { name: 'Lire mes comptes' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByLabel('Adresse e-mail').focus();
+    await page.keyboard.type(email);
+    await page.keyboard.press('Tab');
+    await page.keyboard.type(password);
+    await page.keyboard.press('Enter');
+    await page.getByRole('group').waitFor();
+    expect(await headingOf(page)).toBe('Harbour Budget demande à voir vos comptes');
+    await look(page, 'consent-french');
+    // Past the accounts and the approval.
+    await page.getByRole('button', { name: 'Accepter' }).focus();
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await page.getByText('Rien n’a été communiqué').waitFor();
+    expect(await headingOf(page)).toBe('Vous avez refusé');
+    await look(page, 'refused-french');
+    expect((await latestConsent()).status).toBe('rejected');
+  });
+
+  test('goes the whole way in German without JavaScript, by pasting the address', async () => {
+    const page = await phone(browser, { locale: 'de-DE', javaScriptEnabled: false });
+    await open(page);
+    expect(await headingOf(page)).toBe('Was möchten Sie tun?');
+    await press(page, 'Meine Konten lesen');
+    await signIn(page, 'Anmelden', ['E-Mail-Adresse', 'Passwort']);
+    expect(await headingOf(page)).toBe('Harbour Budget möchte Ihre Konten sehen');
+    await screenshot(page, 'consent-german');
+    for (const box of await page.getByRole('checkbox').all()) await box.check();
+    await press(page, 'Zustimmen');
+    await page.waitForURL('**/third-party/callback#*');
+    expect(await headingOf(page)).toBe('Willkommen zurück');
+    await screenshot(page, 'callback-german');
+    const address = page.url();
+    await page.getByLabel('Adresse dieser Seite').fill('http://127.0.0.1/third-party/callback');
+    await press(page, 'Weiter');
+    await page.getByText('Diese Adresse enthält keine Antwort').waitFor();
+    await page.getByLabel('Adresse dieser Seite').fill(address);
+    await press(page, 'Weiter');
+    await page.waitForURL('**/third-party/accounts');
+    expect(await headingOf(page)).toBe('Ihre Konten');
+    expect(await page.getByRole('listitem').count()).toBe(2);
+
+    // An answer belongs to the browser that has asked, and counts once.
+    for (const other of [page, await phone(browser, { javaScriptEnabled: false })]) {
+      await open(other, '/third-party/callback');
+      await other.getByRole('textbox').fill(address);
+      await other.getByRole('button').click();
+      await other.waitForLoadState();
+      expect(await other.locator('.third-party [role=status]').count()).toBe(1);
+    }
+    expect((await latestConsent()).status).toBe('authorised');
+  });
+
+  test('switches the language of every page, which is remembered', async () => {
+    const page = await phone(browser);
+    await open(page);
+    await page.getByRole('link', { name: 'Deutsch' }).tap();
+    expect(await headingOf(page)).toBe('Was möchten Sie tun?');
+    expect(await page.getAttribute('html', 'lang')).toBe('de');
+    await press(page, 'Meine Konten lesen');
+    expect(await headingOf(page)).toBe('Zum Antworten anmelden');
+    await page.getByRole('link', { name: 'Français' }).tap();
+    expect(await headingOf(page)).toBe('Connectez-vous pour répondre');
+    await page.getByRole('link', { name: 'English' }).tap();
+    await signIn(page, 'Sign in');
+    await page.getByRole('link', { name: 'Deutsch' }).tap();
+    expect(await headingOf(page)).toBe('Harbour Budget möchte Ihre Konten sehen');
+  });
+
+  test('cannot be made to answer by another site, or for accounts of others', async () => {
+    const page = await phone(browser);
+    await open(page);
+    await press(page, 'Read my accounts');
+    await signIn(page, 'Sign in');
+    const stranger = await service.account('GBP');
+    const [own] = await accounts();
+    const csrf = await page.locator('form[action$="/answer"] input[name=csrf]').inputValue();
+    // With the cookies of the browser.
+    const answer = (form: Record<string, string>) => page.request.post(`${page.url()}/answer`, { form });
+    expect((await answer({ answer: 'approve', account: own.id })).status()).toBe(422);
+    expect((await answer({ csrf: 'x'.repeat(csrf.length), answer: 'refuse' })).status()).toBe(422);
+    expect((await answer({ csrf, answer: 'approve', account: stranger.id })).status()).toBe(422);
+    expect((await answer({ csrf, account: own.id })).status()).toBe(200);
+    expect(await latestConsent()).toMatchObject({ status: 'awaiting-authorisation', accounts: null });
+    expect(await page.content()).not.toContain(stranger.id);
+  });
+
+  test('is told in plain words what came too late', async () => {
+    const page = await phone(browser, { javaScriptEnabled: false });
+    await open(page);
+    await press(page, 'Read my accounts');
+    await signIn(page, 'Sign in');
+    await page.getByRole('checkbox', { name: 'Everyday' }).check();
+    await press(page, 'Approve');
+    await page.waitForURL('**/third-party/callback#*');
+    await service.moveClock({ advanceBy: 'PT2M' });
+    await page.getByRole('textbox').fill(page.url());
+    await page.getByRole('button').click();
+    await page.getByText('An approval must be used within a minute').waitFor();
+    expect(await headingOf(page)).toBe('This answer came too late');
+
+    await open(page);
+    await press(page, 'Read my accounts');
+    const request = page.url();
+    await service.moveClock({ advanceBy: 'PT11M' });
+    await until(
+      async () => (await latestConsent()).status,
+      (status) => status === 'expired',
+    );
+    expect((await page.goto(request))?.status()).toBe(410);
+    expect(await headingOf(page)).toBe('This request is too old');
+    await page.getByRole('link', { name: 'Back to Harbour Budget' }).click();
+    await page.waitForURL('**/third-party');
+    expect((await page.goto(`${place.sandboxUrl}/front-office/consents/${crypto.randomUUID()}`))?.status()).toBe(404);
+    expect(await headingOf(page)).toBe('There is no such request');
+  });
+
+  test('leaves books that balance', async () => {
+    const { databaseUrl } = readEndpoints(place.dataDirectory);
+    const database = createDatabase({ url: databaseUrl, maxConnections: 2, applicationName: 'checks' });
+    expect(await checkLedger(database.reader).finally(() => database.close())).toEqual([]);
+  });
+});
