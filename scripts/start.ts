@@ -121,6 +121,7 @@ async function start(environment: StartEnvironment, supervisor: Supervisor, file
   await startOwnProcesses(environment, endpoints, supervisor, files);
   supervisor.serviceIsUp();
   const walk = hasOwnDatabase ? await consentWalk(environment.dataDirectory, endpoints, supervisor) : '';
+  if (supervisor.stopping) throw new StoppedWhileStarting();
   sayReady(environment, endpoints, walk, Math.round((performance.now() - startedAt) / 1000));
 }
 

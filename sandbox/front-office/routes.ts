@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import { type Context, Hono } from 'hono';
-import { bodyLimit } from 'hono/body-limit';
 import type { Logger } from 'pino';
+import { limitForms, readForm } from '../pages/forms.ts';
 import { type PageEnv, readLanguage } from '../pages/languages.ts';
 import { newSecret, Sessions } from '../pages/sessions.ts';
 import { ServiceAway } from '../service/service.ts';
@@ -25,7 +25,7 @@ type PageContext = Context<PageEnv>;
 export function frontOfficeRoutes(office: Office, logger: Logger): Hono<PageEnv> {
   const app = new Hono<PageEnv>();
   const sessions = new Sessions<Session>({ cookie: 'front-office', path: PATH, lifetimeMs: SESSION_MS });
-  app.use(readLanguage, bodyLimit({ maxSize: FORM_BYTES_MAX }));
+  app.use(readLanguage, limitForms(FORM_BYTES_MAX));
   app.onError((error, c) => {
     if (error instanceof ServiceAway) return noticePage(c, 'unavailable');
     logger.error({ error: error.name, method: c.req.method }, 'the front office failed');
@@ -130,10 +130,6 @@ function choiceProblem({ content }: Consent, chosen: readonly string[]): Consent
 
 function addressOf({ id }: Consent): string {
   return `${PATH}/consents/${id}`;
-}
-
-async function readForm(c: PageContext): Promise<URLSearchParams> {
-  return new URLSearchParams(await c.req.text());
 }
 
 /** Whether the form comes from a page of this session, not from another site. */

@@ -49,6 +49,7 @@ button.main { color: var(--card); background: var(--strong); }
 :focus-visible { outline: 3px solid var(--strong); outline-offset: 2px; }
 .hint { font-size: 0.9375rem; }
 .problem { padding: 0.75rem; border: 2px solid var(--bad); border-radius: 0.5rem; color: var(--bad); }
+pre { white-space: pre-wrap; font: inherit; }
 hr { margin: 1.5rem 0; border: 0; border-top: 1px solid var(--line); }
 `;
 

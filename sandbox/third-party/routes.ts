@@ -1,7 +1,7 @@
 import { type Context, Hono } from 'hono';
-import { bodyLimit } from 'hono/body-limit';
 import type { Logger } from 'pino';
 import { formatAmount, parseAmountMinor } from '../../domain/frame/money.ts';
+import { limitForms, readForm } from '../pages/forms.ts';
 import { type PageEnv, readLanguage } from '../pages/languages.ts';
 import { newSecret, Sessions } from '../pages/sessions.ts';
 import { ServiceAway } from '../service/service.ts';
@@ -42,7 +42,7 @@ interface Desk extends ThirdPartyParts {
 /** An application of another company: it asks for consents, sends people to the front office, and uses what they give. */
 export function thirdPartyRoutes(parts: ThirdPartyParts): Hono<PageEnv> {
   const app = new Hono<PageEnv>();
-  app.use(readLanguage, bodyLimit({ maxSize: FORM_BYTES_MAX }));
+  app.use(readLanguage, limitForms(FORM_BYTES_MAX));
   app.onError((error, c) => {
     if (error instanceof ServiceAway) return noticePage(c, 'unavailable');
     if (error instanceof AccessIsOver) return noticePage(c, 'over');
@@ -64,7 +64,7 @@ export function thirdPartyRoutes(parts: ThirdPartyParts): Hono<PageEnv> {
 }
 
 async function ask(c: PageContext, { application, sessions, redirectUris }: Desk): Promise<Response> {
-  const form = new URLSearchParams(await c.req.text());
+  const form = await readForm(c);
   const wanted = wantedBy(form);
   if (wanted === null) return homePage(c, form.get('amount') ?? '');
   const asked = { wanted, redirectUri: redirectUriFor(c, redirectUris), state: newSecret(), nonce: newSecret() };
@@ -91,7 +91,7 @@ function redirectUriFor(c: PageContext, redirectUris: readonly string[]): string
 }
 
 async function comeBack(c: PageContext, desk: Desk): Promise<Response> {
-  const form = new URLSearchParams(await c.req.text());
+  const form = await readForm(c);
   const brought = readBroughtBack(form.get('address') ?? '');
   if (brought === null) return callbackPage(c, true);
   const session = desk.sessions.find(c);
