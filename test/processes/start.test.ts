@@ -68,6 +68,10 @@ async function statusOf(url: string, token?: string): Promise<number> {
   }
 }
 
+function walkIn(service: StartedService): string | undefined {
+  return /^Walk through a consent in a browser: (.+\n.+)$/m.exec(service.output())?.[1];
+}
+
 async function expectEnd(service: StartedService): Promise<void> {
   const ended = await Promise.race([service.exitCode, sleep(STOPPED_MS_MAX).then(() => 'still running')]);
   expect(ended, service.output() + service.errors()).toBe(0);
@@ -123,6 +127,15 @@ describe('a started service', () => {
     });
     await new Promise((resolve) => shell.once('close', resolve));
     expect(printed).toBe('200');
+  });
+
+  test('prints where a consent can be walked through, and how to sign in there, after each start the same', async () => {
+    expect(walkIn(firstService)).toMatch(
+      new RegExp(`^${first.sandboxUrl}/third-party\n  Sign in as \\S+@example\\.com with the password [a-z2-9-]{19}$`),
+    );
+    expect(walkIn(secondService)).not.toBe(walkIn(firstService));
+    const pages = ['', '/third-party', '/mail'].map((path) => `${first.sandboxUrl}${path}`);
+    expect(await Promise.all(pages.map((page) => statusOf(page)))).toEqual([200, 200, 200]);
   });
 
   test('shows the metrics of API and worker on ports of their own, which it prints and records', async () => {
@@ -217,7 +230,9 @@ describe('a started service', () => {
       left.filter(({ identity }) => !isAlive(identity)),
       'children outlive the kill',
     ).toEqual([]);
+    const walk = walkIn(secondService);
     secondService = await startService(second);
+    expect(walkIn(secondService)).toBe(walk);
     expect(left.filter(({ identity }) => isAlive(identity))).toEqual([]);
     expect(recordedChildren(second)).toHaveLength(CHILDREN.length);
     expect(await statusOf(`${second.apiUrl}/clients`, token.trim())).toBe(200);
@@ -280,6 +295,8 @@ describe('a start on a Postgres of the operator', () => {
     expect(await statusOf(`${place.apiUrl}/health/ready`)).toBe(200);
     expect([...(await sql`SELECT name FROM machine_users`)]).toEqual([]);
     expect(service.output()).toContain('operate -- machine-user register NAME');
+    expect(walkIn(service)).toBeUndefined();
+    expect(await statusOf(`${place.sandboxUrl}/third-party`)).toBe(404);
     const { output, errors, exitCode } = await runToken(place);
     expect([output, exitCode]).toEqual(['', 1]);
     expect(errors.trim()).toMatch(/^The service runs on a Postgres of your own[^\n]*machine-user register[^\n]*$/);
