@@ -94,7 +94,7 @@ const ENGLISH: FrontOfficeTexts = {
     unknown: { title: 'There is no such request', text: 'Please start again where you came from.' },
     unavailable: { title: 'Please try again', text: 'The service cannot answer right now.' },
     failed: { title: 'Something went wrong', text: 'The front office could not do this. Please try again.' },
-    nothing: { title: 'Nothing to answer', text: 'Applications send people here when they ask for something.' },
+    nothing: { title: 'Nothing to answer', text: 'Applications send you here when they ask for something.' },
   },
   back: (application) => `Back to ${application}`,
 };
@@ -154,7 +154,7 @@ const GERMAN: FrontOfficeTexts = {
     failed: { title: 'Etwas ist schiefgegangen', text: 'Das hat nicht geklappt. Bitte versuchen Sie es noch einmal.' },
     nothing: {
       title: 'Nichts zu beantworten',
-      text: 'Anwendungen schicken Menschen hierher, wenn sie um etwas bitten.',
+      text: 'Anwendungen schicken Sie hierher, wenn sie um etwas bitten.',
     },
   },
   back: (application) => `Zurück zu ${application}`,
@@ -181,7 +181,7 @@ const FRENCH: FrontOfficeTexts = {
     signedInAs: (name) => `Connecté(e) en tant que ${name}.`,
     signOut: 'Se déconnecter',
     who: 'Qui demande',
-    what: 'Pour quoi',
+    what: 'Dans quel but',
     accountsWhat:
       'Pour voir pendant 90 jours les soldes et les opérations des comptes que vous choisissez, sans pouvoir déplacer d’argent.',
     paymentWhat: 'Pour effectuer ce paiement une seule fois, depuis le compte que vous choisissez.',
@@ -214,7 +214,7 @@ const FRENCH: FrontOfficeTexts = {
     failed: { title: 'Une erreur est survenue', text: 'Cela n’a pas fonctionné. Veuillez réessayer.' },
     nothing: {
       title: 'Rien à répondre',
-      text: 'Les applications envoient ici les personnes à qui elles demandent quelque chose.',
+      text: 'Les applications vous envoient ici lorsqu’elles demandent quelque chose.',
     },
   },
   back: (application) => `Retour à ${application}`,

@@ -67,7 +67,7 @@ const ENGLISH: ThirdPartyTexts = {
   },
   callback: {
     title: 'Welcome back',
-    text: 'Your answer stands in this page’s address, where only your browser sees it. If nothing happens, your browser runs no JavaScript: copy the whole address and paste it here.',
+    text: 'Your answer is in this page’s address, where only your browser sees it. If nothing happens, your browser runs no JavaScript: copy the whole address and paste it here.',
     address: 'Address of this page',
     submit: 'Continue',
     problem: 'This address holds no answer. Please copy all of it, with everything after the #.',
@@ -94,7 +94,7 @@ const ENGLISH: ThirdPartyTexts = {
     refused: { title: 'You have refused', text: 'Nothing was shared, and nothing was paid.' },
     foreign: {
       title: 'This answer belongs to no open request',
-      text: 'This browser has not asked for it, or has used the answer already. Nothing was read or paid by it.',
+      text: 'This browser has not asked for it, or has used the answer already. Nothing was read or paid with it.',
     },
     untrusted: {
       title: 'This answer cannot be trusted',
@@ -102,7 +102,7 @@ const ENGLISH: ThirdPartyTexts = {
     },
     late: {
       title: 'This answer came too late',
-      text: 'An approval must be used within a minute, and once. Nothing was read or paid by it.',
+      text: 'An approval must be used within a minute, and once. Nothing was read or paid with it.',
     },
     over: { title: 'The access is over', text: 'You have withdrawn it, or its time is over. Please ask again.' },
     'not-asked': { title: 'Your bank did not take the request', text: 'Nothing was asked for.' },
@@ -235,7 +235,7 @@ const FRENCH: ThirdPartyTexts = {
     },
     late: {
       title: 'Cette réponse arrive trop tard',
-      text: 'Un accord vaut une minute, une seule fois. Rien n’a été lu ni payé avec lui.',
+      text: 'Un accord est valable une minute et une seule fois. Rien n’a été lu ni payé avec lui.',
     },
     over: {
       title: 'L’accès est terminé',

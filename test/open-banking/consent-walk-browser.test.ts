@@ -6,7 +6,6 @@ import { readEndpoints } from '../../scripts/frame/endpoints.ts';
 import type { Json } from '../harness/api.ts';
 import {
   HAS_CHROMIUM,
-  headingOf,
   leastContrast,
   phone,
   screenshot,
@@ -49,6 +48,9 @@ describe.skipIf(!HAS_CHROMIUM)('a person whom the start has made, with a phone',
   const open = (page: Page, path = '/third-party') => page.goto(`${place.sandboxUrl}${path}`);
   const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click();
 
+  /** Waits for the page with this heading. */
+  const titled = (page: Page, name: string) => page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
+
   async function signIn(page: Page, submit: string, labels = ['E-mail address', 'Password']): Promise<void> {
     await page.getByLabel(labels[0] ?? '').fill(email);
     await page.getByLabel(labels[1] ?? '').fill(password);
@@ -73,7 +75,7 @@ describe.skipIf(!HAS_CHROMIUM)('a person whom the start has made, with a phone',
     await look(page, 'home');
     await press(page, 'Read my accounts');
 
-    expect(await headingOf(page)).toBe('Sign in to answer');
+    await titled(page, 'Sign in to answer');
     await look(page, 'sign-in');
     await page.getByLabel('E-mail address').fill(email);
     await page.getByLabel('Password').fill('not the password');
@@ -83,7 +85,7 @@ describe.skipIf(!HAS_CHROMIUM)('a person whom the start has made, with a phone',
     expect(await page.getByLabel('E-mail address').inputValue()).toBe(email);
     await signIn(page, 'Sign in');
 
-    expect(await headingOf(page)).toBe('Harbour Budget asks to see your accounts');
+    await titled(page, 'Harbour Budget asks to see your accounts');
     await look(page, 'consent-accounts');
     await press(page, 'Approve');
     await page.getByText('Please choose at least one account.').waitFor();
@@ -92,7 +94,7 @@ describe.skipIf(!HAS_CHROMIUM)('a person whom the start has made, with a phone',
     await press(page, 'Approve');
     await page.waitForURL('**/third-party/accounts');
 
-    expect(await headingOf(page)).toBe('Your accounts');
+    await titled(page, 'Your accounts');
     expect(await page.getByRole('listitem').count()).toBe(1);
     await page.getByText('£1,250.00 available').waitFor();
     await look(page, 'accounts');
@@ -113,7 +115,7 @@ describe.skipIf(!HAS_CHROMIUM)('a person whom the start has made, with a phone',
       data: { consent: { action: 'revoke' } },
     });
     await page.reload();
-    expect(await headingOf(page)).toBe('The access is over');
+    await titled(page, 'The access is over');
     await look(page, 'over');
   });
 
@@ -127,12 +129,12 @@ describe.skipIf(!HAS_CHROMIUM)('a person whom the start has made, with a phone',
     await page.getByLabel('Amount in pounds').fill('40,50');
     await press(page, 'Pay');
     await signIn(page, 'Sign in');
-    expect(await headingOf(page)).toBe('Harbour Budget asks to pay £40.50 for you');
+    await titled(page, 'Harbour Budget asks to pay £40.50 for you');
     await look(page, 'consent-payment');
     await page.getByRole('radio', { name: 'Savings' }).check();
     await press(page, 'Approve the payment');
     await page.waitForURL('**/third-party/payment');
-    expect(await headingOf(page)).toBe('Your payment is on its way');
+    await titled(page, 'Your payment is on its way');
     await look(page, 'payment');
     await page.reload();
     await page.goBack();
@@ -146,7 +148,7 @@ describe.skipIf(!HAS_CHROMIUM)('a person whom the start has made, with a phone',
   test('refuses, in French and with the keyboard alone: nothing is shared', async () => {
     const page = await phone(browser, { locale: 'fr-FR' });
     await open(page);
-    expect(await headingOf(page)).toBe('Que souhaitez-vous faire ?');
+    await titled(page, 'Que souhaitez-vous faire ?');
     await look(page, 'home-french');
     await page.getByRole('button', { name: 'Lire mes comptes' }).focus();
     await page.keyboard.press('Enter');
@@ -156,14 +158,14 @@ describe.skipIf(!HAS_CHROMIUM)('a person whom the start has made, with a phone',
     await page.keyboard.type(password);
     await page.keyboard.press('Enter');
     await page.getByRole('group').waitFor();
-    expect(await headingOf(page)).toBe('Harbour Budget demande à voir vos comptes');
+    await titled(page, 'Harbour Budget demande à voir vos comptes');
     await look(page, 'consent-french');
     // Past the accounts and the approval.
     await page.getByRole('button', { name: 'Accepter' }).focus();
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
     await page.getByText('Rien n’a été communiqué').waitFor();
-    expect(await headingOf(page)).toBe('Vous avez refusé');
+    await titled(page, 'Vous avez refusé');
     await look(page, 'refused-french');
     expect((await latestConsent()).status).toBe('rejected');
   });
@@ -171,15 +173,15 @@ describe.skipIf(!HAS_CHROMIUM)('a person whom the start has made, with a phone',
   test('goes the whole way in German without JavaScript, by pasting the address', async () => {
     const page = await phone(browser, { locale: 'de-DE', javaScriptEnabled: false });
     await open(page);
-    expect(await headingOf(page)).toBe('Was möchten Sie tun?');
+    await titled(page, 'Was möchten Sie tun?');
     await press(page, 'Meine Konten lesen');
     await signIn(page, 'Anmelden', ['E-Mail-Adresse', 'Passwort']);
-    expect(await headingOf(page)).toBe('Harbour Budget möchte Ihre Konten sehen');
+    await titled(page, 'Harbour Budget möchte Ihre Konten sehen');
     await screenshot(page, 'consent-german');
     for (const box of await page.getByRole('checkbox').all()) await box.check();
     await press(page, 'Zustimmen');
     await page.waitForURL('**/third-party/callback#*');
-    expect(await headingOf(page)).toBe('Willkommen zurück');
+    await titled(page, 'Willkommen zurück');
     await screenshot(page, 'callback-german');
     const address = page.url();
     await page.getByLabel('Adresse dieser Seite').fill('http://127.0.0.1/third-party/callback');
@@ -188,7 +190,7 @@ describe.skipIf(!HAS_CHROMIUM)('a person whom the start has made, with a phone',
     await page.getByLabel('Adresse dieser Seite').fill(address);
     await press(page, 'Weiter');
     await page.waitForURL('**/third-party/accounts');
-    expect(await headingOf(page)).toBe('Ihre Konten');
+    await titled(page, 'Ihre Konten');
     expect(await page.getByRole('listitem').count()).toBe(2);
 
     // An answer belongs to the browser that has asked, and counts once.
@@ -206,16 +208,16 @@ describe.skipIf(!HAS_CHROMIUM)('a person whom the start has made, with a phone',
     const page = await phone(browser);
     await open(page);
     await page.getByRole('link', { name: 'Deutsch' }).tap();
-    expect(await headingOf(page)).toBe('Was möchten Sie tun?');
+    await titled(page, 'Was möchten Sie tun?');
     expect(await page.getAttribute('html', 'lang')).toBe('de');
     await press(page, 'Meine Konten lesen');
-    expect(await headingOf(page)).toBe('Zum Antworten anmelden');
+    await titled(page, 'Zum Antworten anmelden');
     await page.getByRole('link', { name: 'Français' }).tap();
-    expect(await headingOf(page)).toBe('Connectez-vous pour répondre');
+    await titled(page, 'Connectez-vous pour répondre');
     await page.getByRole('link', { name: 'English' }).tap();
     await signIn(page, 'Sign in');
     await page.getByRole('link', { name: 'Deutsch' }).tap();
-    expect(await headingOf(page)).toBe('Harbour Budget möchte Ihre Konten sehen');
+    await titled(page, 'Harbour Budget möchte Ihre Konten sehen');
   });
 
   test('cannot be made to answer by another site, or for accounts of others', async () => {
@@ -248,7 +250,7 @@ describe.skipIf(!HAS_CHROMIUM)('a person whom the start has made, with a phone',
     await page.getByRole('textbox').fill(page.url());
     await page.getByRole('button').click();
     await page.getByText('An approval must be used within a minute').waitFor();
-    expect(await headingOf(page)).toBe('This answer came too late');
+    await titled(page, 'This answer came too late');
 
     await open(page);
     await press(page, 'Read my accounts');
@@ -259,11 +261,11 @@ describe.skipIf(!HAS_CHROMIUM)('a person whom the start has made, with a phone',
       (status) => status === 'expired',
     );
     expect((await page.goto(request))?.status()).toBe(410);
-    expect(await headingOf(page)).toBe('This request is too old');
+    await titled(page, 'This request is too old');
     await page.getByRole('link', { name: 'Back to Harbour Budget' }).click();
     await page.waitForURL('**/third-party');
     expect((await page.goto(`${place.sandboxUrl}/front-office/consents/${crypto.randomUUID()}`))?.status()).toBe(404);
-    expect(await headingOf(page)).toBe('There is no such request');
+    await titled(page, 'There is no such request');
   });
 
   test('leaves books that balance', async () => {
