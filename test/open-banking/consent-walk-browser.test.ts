@@ -72,6 +72,7 @@ describe.skipIf(!HAS_CHROMIUM)('a person whom the start has made, with a phone',
     await open(page, '/');
     await look(page, 'sandbox');
     await page.getByRole('link', { name: 'Harbour Budget' }).tap();
+    await titled(page, 'What would you like to do?');
     await look(page, 'home');
     await press(page, 'Read my accounts');
 
@@ -99,6 +100,7 @@ describe.skipIf(!HAS_CHROMIUM)('a person whom the start has made, with a phone',
     await page.getByText('£1,250.00 available').waitFor();
     await look(page, 'accounts');
     await page.getByRole('link', { name: 'Transactions of Everyday' }).tap();
+    await titled(page, 'Transactions of Everyday');
     expect(await page.getByRole('listitem').allTextContents()).toEqual([expect.stringContaining('£1,250.00')]);
     await look(page, 'transactions');
     const cookies = await page.context().cookies();
