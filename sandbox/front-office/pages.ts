@@ -1,6 +1,6 @@
 import type { Context } from 'hono';
 import { html } from 'hono/html';
-import { amountText, languageOf, type PageEnv, timeText } from '../pages/languages.ts';
+import { amountText, creditorText, languageOf, numberText, type PageEnv, timeText } from '../pages/languages.ts';
 import { type Html, problemBox, showPage } from '../pages/page.ts';
 import type { Account, Consent, SignedIn } from './office.ts';
 import { type ConsentProblem, FRONT_OFFICE_TEXTS, type NoticeName, type SignInProblem } from './texts.ts';
@@ -120,7 +120,7 @@ function paymentFacts(c: PageContext, { content }: Consent): Html {
   const { instructedAmount, instructedCurrency, creditorAccount, requestedExecutionDateTime: on } = content;
   return html`
 <dt>${texts.amount}</dt><dd>${amountText(language, instructedAmount ?? '0', instructedCurrency ?? 'GBP')}</dd>
-<dt>${texts.payee}</dt><dd>${creditorAccount?.name}<br>${creditorAccount?.identification}</dd>
+<dt>${texts.payee}</dt><dd>${creditorAccount?.name}<br>${creditorText(creditorAccount?.identification ?? '')}</dd>
 ${on === null ? '' : html`<dt>${texts.on}</dt><dd>${timeText(language, on)}</dd>`}`;
 }
 
@@ -133,7 +133,7 @@ function accountChoice(c: PageContext, { consent, accounts }: Asked, problem: Co
   const required = isPayment ? html` required` : '';
   const choices = accounts.map(
     ({ id, alias, accountHolderName, iban, accountNumber, availableBalance, currency }) =>
-      html`<label class="choice"><input type="${kind}" name="account" value="${id}"${required}><span><span class="sum"><span>${alias}</span><span>${amountText(language, availableBalance, currency)} ${texts.available}</span></span>${accountHolderName}<br>${iban ?? accountNumber ?? ''}</span></label>`,
+      html`<label class="choice"><input type="${kind}" name="account" value="${id}"${required}><span><strong>${alias}</strong><br>${texts.available(amountText(language, availableBalance, currency))}<br>${accountHolderName}<br>${numberText(iban, accountNumber)}</span></label>`,
   );
   const described = problem === null ? '' : html` aria-describedby="problem"`;
   return html`<fieldset${described}><legend>${isPayment ? texts.whichAccount : texts.whichAccounts}</legend>${choices}</fieldset>`;

@@ -31,7 +31,7 @@ export interface FrontOfficeTexts {
     readonly until: (time: string) => string;
     readonly whichAccounts: string;
     readonly whichAccount: string;
-    readonly available: string;
+    readonly available: (amount: string) => string;
     readonly noAccount: string;
     readonly approve: string;
     readonly approvePayment: string;
@@ -73,7 +73,7 @@ const ENGLISH: FrontOfficeTexts = {
     until: (time) => `You can answer until ${time}.`,
     whichAccounts: 'Which accounts?',
     whichAccount: 'From which account?',
-    available: 'available',
+    available: (amount) => `Available: ${amount}`,
     noAccount: 'You have no active account that this could be for.',
     approve: 'Approve',
     approvePayment: 'Approve the payment',
@@ -130,7 +130,7 @@ const GERMAN: FrontOfficeTexts = {
     until: (time) => `Sie können bis ${time} antworten.`,
     whichAccounts: 'Welche Konten?',
     whichAccount: 'Von welchem Konto?',
-    available: 'verfügbar',
+    available: (amount) => `Verfügbar: ${amount}`,
     noAccount: 'Sie haben kein aktives Konto, das dafür in Frage kommt.',
     approve: 'Zustimmen',
     approvePayment: 'Der Zahlung zustimmen',
@@ -191,7 +191,7 @@ const FRENCH: FrontOfficeTexts = {
     until: (time) => `Vous pouvez répondre jusqu’au ${time}.`,
     whichAccounts: 'Quels comptes ?',
     whichAccount: 'Depuis quel compte ?',
-    available: 'disponibles',
+    available: (amount) => `Disponible : ${amount}`,
     noAccount: 'Vous n’avez aucun compte actif qui convienne.',
     approve: 'Accepter',
     approvePayment: 'Accepter le paiement',

@@ -43,3 +43,15 @@ export function timeText(language: Language, dateTime: string): string {
   });
   return `${format.format(new Date(`${dateTime}Z`))} UTC`;
 }
+
+/** An account's number, an IBAN in groups of four as on paper. */
+export function numberText(iban: string | null, accountNumber: string | null): string {
+  return iban?.replace(/.{4}(?=.)/g, '$& ') ?? accountNumber ?? '';
+}
+
+/** A payee's account as consents name it: an IBAN, or a sort code and a number in one. */
+export function creditorText(identification: string): string {
+  const [, ...parts] = /^(\d\d)(\d\d)(\d\d)(\d{8})$/.exec(identification) ?? [];
+  const [first, second, third, number] = parts;
+  return number === undefined ? numberText(identification, null) : `${first}-${second}-${third} ${number}`;
+}

@@ -1,6 +1,6 @@
 import type { Context } from 'hono';
 import { html } from 'hono/html';
-import { amountText, languageOf, type PageEnv, timeText } from '../pages/languages.ts';
+import { amountText, languageOf, numberText, type PageEnv, timeText } from '../pages/languages.ts';
 import { type Html, problemBox, showPage } from '../pages/page.ts';
 import { type AccountWithBalance, CURRENCY, PAYEE, type Payment, type Transaction } from './application.ts';
 import { type NoticeName, THIRD_PARTY_TEXTS } from './texts.ts';
@@ -69,16 +69,12 @@ export function accountsPage(c: PageContext, accounts: readonly AccountWithBalan
   const { language } = page;
   const items = accounts.map((account) => {
     const { id, alias, accountHolderName, availableBalance, bookedBalance, currency } = account;
-    return html`<li><div class="sum"><span>${alias}</span><span>${amountText(language, availableBalance, currency)} ${texts.accounts.available}</span></div>
-${amountText(language, bookedBalance, currency)} ${texts.accounts.booked}<br>${accountHolderName}<br>${numberOf(account)}
+    return html`<li><strong>${alias}</strong><br>${texts.accounts.available(amountText(language, availableBalance, currency))}
+<br>${texts.accounts.booked(amountText(language, bookedBalance, currency))}<br>${accountHolderName}<br>${numberText(account.iban, account.accountNumber)}
 <br><a href="${PATH}/accounts/${id}">${texts.accounts.transactions(alias)}</a></li>`;
   });
   const body = html`<p class="hint">${texts.accounts.until}</p><ul>${items}</ul>${againLink(texts.again)}`;
   return showPage(c, { ...page, title: texts.accounts.title, body, here: `${PATH}/accounts` });
-}
-
-function numberOf({ iban, accountNumber }: AccountWithBalance): string {
-  return iban ?? accountNumber ?? '';
 }
 
 export function transactionsPage(
@@ -91,11 +87,11 @@ export function transactionsPage(
   const { id, alias, currency, availableBalance } = account;
   const items = transactions.map(({ entryDateTime, transactionNumber, direction, amount, narrative }) => {
     const signed = direction === 'debit' ? `-${amount}` : amount;
-    return html`<li><div class="sum"><span>${narrative ?? transactionNumber}</span><span>${amountText(language, signed, currency)}</span></div>
+    return html`<li><div class="sum"><span>${narrative ?? texts.accounts.paid[direction]}</span><span>${amountText(language, signed, currency)}</span></div>
 ${timeText(language, entryDateTime)}<br>${transactionNumber}</li>`;
   });
   const list = items.length === 0 ? html`<p>${texts.accounts.noTransactions}</p>` : html`<ul>${items}</ul>`;
-  const body = html`<p class="sum"><span>${texts.accounts.available}</span><span>${amountText(language, availableBalance, currency)}</span></p>
+  const body = html`<p>${texts.accounts.available(amountText(language, availableBalance, currency))}</p>
 <p class="hint">${texts.accounts.thisMonth}</p>${list}
 <p><a href="${PATH}/accounts">${texts.accounts.allAccounts}</a></p>`;
   return showPage(c, { ...page, title: texts.accounts.transactions(alias), body, here: `${PATH}/accounts/${id}` });

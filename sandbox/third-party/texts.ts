@@ -34,10 +34,11 @@ export interface ThirdPartyTexts {
   readonly accounts: {
     readonly title: string;
     readonly until: string;
-    readonly available: string;
-    readonly booked: string;
+    readonly available: (amount: string) => string;
+    readonly booked: (amount: string) => string;
     readonly transactions: (account: string) => string;
     readonly thisMonth: string;
+    readonly paid: Readonly<Record<'credit' | 'debit', string>>;
     readonly noTransactions: string;
     readonly allAccounts: string;
   };
@@ -75,10 +76,11 @@ const ENGLISH: ThirdPartyTexts = {
   accounts: {
     title: 'Your accounts',
     until: 'As your bank shows them now.',
-    available: 'available',
-    booked: 'booked',
+    available: (amount) => `Available: ${amount}`,
+    booked: (amount) => `Booked: ${amount}`,
     transactions: (account) => `Transactions of ${account}`,
     thisMonth: 'This month, in UTC.',
+    paid: { credit: 'Paid in', debit: 'Paid out' },
     noTransactions: 'There have been none.',
     allAccounts: 'All accounts',
   },
@@ -140,10 +142,11 @@ const GERMAN: ThirdPartyTexts = {
   accounts: {
     title: 'Ihre Konten',
     until: 'So, wie Ihre Bank sie jetzt zeigt.',
-    available: 'verfügbar',
-    booked: 'gebucht',
+    available: (amount) => `Verfügbar: ${amount}`,
+    booked: (amount) => `Gebucht: ${amount}`,
     transactions: (account) => `Umsätze von ${account}`,
     thisMonth: 'In diesem Monat (UTC).',
+    paid: { credit: 'Eingang', debit: 'Ausgang' },
     noTransactions: 'Es gab keine.',
     allAccounts: 'Alle Konten',
   },
@@ -208,10 +211,11 @@ const FRENCH: ThirdPartyTexts = {
   accounts: {
     title: 'Vos comptes',
     until: 'Tels que votre banque les montre maintenant.',
-    available: 'disponibles',
-    booked: 'comptabilisés',
+    available: (amount) => `Disponible : ${amount}`,
+    booked: (amount) => `Comptabilisé : ${amount}`,
     transactions: (account) => `Opérations de ${account}`,
     thisMonth: 'Ce mois-ci (UTC).',
+    paid: { credit: 'Entrée', debit: 'Sortie' },
     noTransactions: 'Il n’y en a pas eu.',
     allAccounts: 'Tous les comptes',
   },

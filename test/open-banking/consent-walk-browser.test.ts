@@ -97,7 +97,7 @@ describe.skipIf(!HAS_CHROMIUM)('a person whom the start has made, with a phone',
 
     await titled(page, 'Your accounts');
     expect(await page.getByRole('listitem').count()).toBe(1);
-    await page.getByText('£1,250.00 available').waitFor();
+    await page.getByText('Available: £1,250.00').waitFor();
     await look(page, 'accounts');
     await page.getByRole('link', { name: 'Transactions of Everyday' }).tap();
     await titled(page, 'Transactions of Everyday');
