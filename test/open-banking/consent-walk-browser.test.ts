@@ -196,12 +196,15 @@ describe.skipIf(!HAS_CHROMIUM)('a person whom the start has made, with a phone',
     expect(await page.getByRole('listitem').count()).toBe(2);
 
     // An answer belongs to the browser that has asked, and counts once.
-    for (const other of [page, await phone(browser, { javaScriptEnabled: false })]) {
-      await open(other, '/third-party/callback');
-      await other.getByRole('textbox').fill(address);
-      await other.getByRole('button').click();
-      await other.waitForLoadState();
-      expect(await other.locator('.third-party [role=status]').count()).toBe(1);
+    const other = await phone(browser, { javaScriptEnabled: false });
+    for (const [at, heading] of [
+      [page, 'Diese Antwort gehört zu keiner offenen Anfrage'],
+      [other, 'This answer belongs to no open request'],
+    ] as const) {
+      await open(at, '/third-party/callback');
+      await at.getByRole('textbox').fill(address);
+      await at.getByRole('button').click();
+      await titled(at, heading);
     }
     expect((await latestConsent()).status).toBe('authorised');
   });
@@ -231,11 +234,18 @@ describe.skipIf(!HAS_CHROMIUM)('a person whom the start has made, with a phone',
     const [own] = await accounts();
     const csrf = await page.locator('form[action$="/answer"] input[name=csrf]').inputValue();
     // With the cookies of the browser.
-    const answer = (form: Record<string, string>) => page.request.post(`${page.url()}/answer`, { form });
-    expect((await answer({ answer: 'approve', account: own.id })).status()).toBe(422);
-    expect((await answer({ csrf: 'x'.repeat(csrf.length), answer: 'refuse' })).status()).toBe(422);
-    expect((await answer({ csrf, answer: 'approve', account: stranger.id })).status()).toBe(422);
-    expect((await answer({ csrf, account: own.id })).status()).toBe(200);
+    const answer = async (form: Record<string, string>) => {
+      const response = await page.request.post(`${page.url()}/answer`, { form });
+      return [response.status(), /role="alert" id="problem">([^<]*)</.exec(await response.text())?.[1]];
+    };
+    const stale = [422, 'This page had been open for too long. Please answer once more.'];
+    expect(await answer({ answer: 'approve', account: own.id })).toEqual(stale);
+    expect(await answer({ csrf: 'x'.repeat(csrf.length), answer: 'refuse' })).toEqual(stale);
+    expect(await answer({ csrf, answer: 'approve', account: stranger.id })).toEqual([
+      422,
+      'Please choose at least one account.',
+    ]);
+    expect(await answer({ csrf, account: own.id })).toEqual([200, undefined]);
     expect(await latestConsent()).toMatchObject({ status: 'awaiting-authorisation', accounts: null });
     expect(await page.content()).not.toContain(stranger.id);
   });
