@@ -61,7 +61,7 @@ const PaymentAnswer = v.object({ data: v.object({ payment: Payment }) });
 const Token = v.object({ access_token: v.string(), id_token: v.string() });
 export type Token = v.InferOutput<typeof Token>;
 
-/** The consent has been revoked, or its time is over. */
+/** The consent has been revoked, or its time is over; or the service no longer knows the third party. */
 export class AccessIsOver extends Error {}
 
 const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
@@ -103,6 +103,7 @@ export class Application {
       client_assertion: await signedToken(this.#party, this.#service.publicUrl),
     };
     const answer = await callService(this.#service, { method: 'POST', path: '/open-banking/GB/token', form });
+    if (answer.status === 401) throw new AccessIsOver();
     return answer.status === 200 ? read(Token, answer) : null;
   }
 

@@ -5,7 +5,7 @@ import { limitForms, readForm } from '../pages/forms.ts';
 import { type PageEnv, readLanguage } from '../pages/languages.ts';
 import { newSecret, Sessions } from '../pages/sessions.ts';
 import { ServiceAway } from '../service/service.ts';
-import { type BroughtBack, type IdTokens, isSame, readBroughtBack } from './answers.ts';
+import { type IdTokens, isSame, readBroughtBack } from './answers.ts';
 import { AccessIsOver, type Application, type Asked, CURRENCY, type Payment, type Wanted } from './application.ts';
 import { accountsPage, callbackPage, homePage, noticePage, PATH, paymentPage, transactionsPage } from './pages.ts';
 
@@ -102,7 +102,7 @@ async function comeBack(c: PageContext, desk: Desk): Promise<Response> {
   return brought.code === null ? noticePage(c, 'refused') : useCode(c, desk, session.open, brought.code);
 }
 
-async function useCode(c: PageContext, desk: Desk, open: Open, code: NonNullable<BroughtBack['code']>) {
+async function useCode(c: PageContext, desk: Desk, open: Open, code: string) {
   const { application, idTokens, sessions } = desk;
   const token = await application.exchange(code, open.redirectUri);
   if (token === null) return noticePage(c, 'late');
