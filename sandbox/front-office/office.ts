@@ -49,6 +49,7 @@ export type Account = v.InferOutput<typeof Account>;
 
 const User = v.object({
   id: v.string(),
+  status: v.string(),
   identity: v.object({ givenName: v.string(), familyName: v.string() }),
 });
 
@@ -93,8 +94,13 @@ export class Office {
     return { userId: id, name: `${identity.givenName} ${identity.familyName}` };
   }
 
-  /** The active accounts of the clients that the user may act for, as far as the consent could be for them. */
-  async accountsFor({ userId }: SignedIn, { content }: Consent): Promise<readonly Account[]> {
+  /**
+   * The active accounts of the clients that the user may act for, as far as the consent could be for them; null if the user has
+   * become inactive since the sign-in.
+   */
+  async accountsFor({ userId }: SignedIn, { content }: Consent): Promise<readonly Account[] | null> {
+    const known = await this.#call({ method: 'GET', path: `/users/${userId}` });
+    if (read(UserAnswer, succeeded(known)).data.user.status !== 'active') return null;
     const query = new URLSearchParams({
       'data.account.userId': userId,
       'data.account.status': 'active',

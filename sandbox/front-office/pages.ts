@@ -9,7 +9,7 @@ type PageContext = Context<PageEnv>;
 
 export const PATH = '/front-office';
 
-function addressOf({ id }: Consent): string {
+export function addressOf({ id }: Consent): string {
   return `${PATH}/consents/${id}`;
 }
 

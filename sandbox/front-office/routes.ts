@@ -1,12 +1,11 @@
-import { timingSafeEqual } from 'node:crypto';
 import { type Context, Hono } from 'hono';
 import type { Logger } from 'pino';
 import { limitForms, readForm } from '../pages/forms.ts';
 import { type PageEnv, readLanguage } from '../pages/languages.ts';
-import { newSecret, Sessions } from '../pages/sessions.ts';
+import { isSameSecret, newSecret, Sessions } from '../pages/sessions.ts';
 import { ServiceAway } from '../service/service.ts';
 import type { Consent, Office, SignedIn } from './office.ts';
-import { consentPage, noticePage, PATH, signInPage } from './pages.ts';
+import { addressOf, consentPage, noticePage, PATH, signInPage } from './pages.ts';
 import type { ConsentProblem } from './texts.ts';
 
 /** As long as a request can be answered. */
@@ -68,11 +67,13 @@ async function show(
   problem: ConsentProblem | null = null,
 ): Promise<Response> {
   const session = sessions.find(c);
-  if (session?.user) {
-    const { csrf, user } = session;
-    return consentPage(c, { consent, user, csrf, accounts: await office.accountsFor(user, consent) }, problem);
+  if (session === null || session.user === null) {
+    return signInPage(c, consent, (session ?? begun(c, sessions)).csrf, null);
   }
-  return signInPage(c, consent, (session ?? begun(c, sessions)).csrf, null);
+  const { csrf, user } = session;
+  const accounts = await office.accountsFor(user, consent);
+  if (accounts === null) return signInPage(c, consent, begun(c, sessions).csrf, null);
+  return consentPage(c, { consent, user, csrf, accounts }, problem);
 }
 
 /** A session of nobody yet: its secret shows that a form comes from our own page. */
@@ -109,7 +110,9 @@ async function answer(c: PageContext, desk: Desk, consent: Consent): Promise<Res
   if (session === null || session.user === null) return show(c, desk, consent);
   if (!isFrom(session, form)) return show(c, desk, consent, 'stale');
   const { user } = session;
-  const own = new Set((await office.accountsFor(user, consent)).map(({ id }) => id));
+  const accounts = await office.accountsFor(user, consent);
+  if (accounts === null) return show(c, desk, consent);
+  const own = new Set(accounts.map(({ id }) => id));
   const chosen = [...new Set(form.getAll('account'))].filter((id) => own.has(id));
   const given = form.get('answer');
   if (given !== 'approve' && given !== 'refuse') return show(c, desk, consent);
@@ -128,12 +131,7 @@ function choiceProblem({ content }: Consent, chosen: readonly string[]): Consent
   return chosen.length === 0 ? 'choose' : null;
 }
 
-function addressOf({ id }: Consent): string {
-  return `${PATH}/consents/${id}`;
-}
-
 /** Whether the form comes from a page of this session, not from another site. */
 function isFrom({ csrf }: Session, form: URLSearchParams): boolean {
-  const [given, wanted] = [Buffer.from(form.get('csrf') ?? ''), Buffer.from(csrf)];
-  return given.length === wanted.length && timingSafeEqual(given, wanted);
+  return isSameSecret(form.get('csrf') ?? '', csrf);
 }

@@ -1,10 +1,16 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Context } from 'hono';
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 
 /** A new secret: 32 random bytes in base64url. */
 export function newSecret(): string {
   return randomBytes(32).toString('base64url');
+}
+
+/** In a time that does not depend on where they differ. */
+export function isSameSecret(given: string, wanted: string): boolean {
+  const [one, other] = [Buffer.from(given), Buffer.from(wanted)];
+  return one.length === other.length && timingSafeEqual(one, other);
 }
 
 /** The oldest go first; a person at a sandbox has one or two. */

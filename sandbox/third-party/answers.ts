@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { createRemoteJWKSet, errors, type JWTPayload, jwtVerify } from 'jose';
 import { type ServiceAddress, ServiceAway } from '../service/service.ts';
 
@@ -77,10 +77,4 @@ function isOfTheToken(error: unknown): boolean {
 
 function leftHalf(text: string): string {
   return createHash('sha256').update(text).digest().subarray(0, 16).toString('base64url');
-}
-
-/** In a time that does not depend on where they differ. */
-export function isSame(given: string, wanted: string): boolean {
-  const [one, other] = [Buffer.from(given), Buffer.from(wanted)];
-  return one.length === other.length && timingSafeEqual(one, other);
 }

@@ -3,9 +3,9 @@ import type { Logger } from 'pino';
 import { formatAmount, parseAmountMinor } from '../../domain/frame/money.ts';
 import { limitForms, readForm } from '../pages/forms.ts';
 import { type PageEnv, readLanguage } from '../pages/languages.ts';
-import { newSecret, Sessions } from '../pages/sessions.ts';
+import { isSameSecret, newSecret, Sessions } from '../pages/sessions.ts';
 import { ServiceAway } from '../service/service.ts';
-import { type IdTokens, isSame, readBroughtBack } from './answers.ts';
+import { type IdTokens, readBroughtBack } from './answers.ts';
 import { AccessIsOver, type Application, type Asked, CURRENCY, type Payment, type Wanted } from './application.ts';
 import { accountsPage, callbackPage, homePage, noticePage, PATH, paymentPage, transactionsPage } from './pages.ts';
 
@@ -95,7 +95,7 @@ async function comeBack(c: PageContext, desk: Desk): Promise<Response> {
   const brought = readBroughtBack(form.get('address') ?? '');
   if (brought === null) return callbackPage(c, true);
   const session = desk.sessions.find(c);
-  if (session?.at !== 'asked' || !isSame(brought.state, session.open.state)) return noticePage(c, 'foreign');
+  if (session?.at !== 'asked' || !isSameSecret(brought.state, session.open.state)) return noticePage(c, 'foreign');
   // Used up before anything is awaited: a form that is sent twice must not exchange the code twice, which revokes its token.
   desk.sessions.end(c);
   if (!(await desk.idTokens.vouchFor(brought, session.open))) return noticePage(c, 'untrusted');

@@ -248,6 +248,20 @@ describe.skipIf(!HAS_CHROMIUM)('a person whom the start has made, with a phone',
     expect(await answer({ csrf, account: own.id })).toEqual([200, undefined]);
     expect(await latestConsent()).toMatchObject({ status: 'awaiting-authorisation', accounts: null });
     expect(await page.content()).not.toContain(stranger.id);
+
+    // Whoever may no longer sign in sees and answers nothing more.
+    const [{ id }] = await service.get(`/users?data.user.category=external&data.user.email=${email}`, 'users');
+    const become = (status: string) =>
+      service.call('PATCH', `/users/${id}`, {
+        workflow: { code: 'human.external.direct' },
+        data: { user: { status } },
+      });
+    expect((await become('inactive')).status).toBe(200);
+    expect(await answer({ csrf, answer: 'refuse' })).toEqual([200, undefined]);
+    expect((await latestConsent()).status).toBe('awaiting-authorisation');
+    await page.reload();
+    await titled(page, 'Sign in to answer');
+    expect((await become('active')).status).toBe(200);
   });
 
   test('is told in plain words what came too late', async () => {
