@@ -15,7 +15,7 @@ import { requireMove } from '../../domain/frame/moves.ts';
 import { recordPlugInClient } from '../clients/connections.ts';
 import { type Transaction, uniqueViolation } from '../driver/client.ts';
 import { type Given, prepared } from '../driver/queries/queries.ts';
-import { lookUpIn, updateRow } from '../driver/queries/rows.ts';
+import { lookUpIn, sendUpdate, updateRow } from '../driver/queries/rows.ts';
 import { appendAuditEntry, type Initiator } from '../frame/audit-entries.ts';
 import { readClock } from '../frame/clock.ts';
 import { appendEvents, appendEventsToAccounts } from '../frame/events.ts';
@@ -162,25 +162,22 @@ export async function saveAccount(
   if (account === before && Object.keys(change).length === 0) return account;
   requireAccountMoves([before, ...events.map((step) => step.account), account]);
   const { connection } = account;
-  try {
-    await updateRow(tx, accounts, row.id, {
-      status: account.status,
-      country: account.country,
-      alias: account.alias,
-      routingCodes: account.routingCodes,
-      iban: account.iban,
-      accountNumber: account.accountNumber,
-      connectionState: connection?.state ?? null,
-      connectionStatus: connection?.status ?? null,
-      connectionReference: connection?.reference ?? null,
-      connectionError: connection?.error ?? null,
-      ...change,
-      revision: row.revision + 1n,
-    });
-  } catch (error) {
-    if (uniqueViolation(error) === 'accounts_by_iban') throw ibanTaken(account.iban);
-    throw error;
-  }
+  const changes = {
+    status: account.status,
+    country: account.country,
+    alias: account.alias,
+    routingCodes: account.routingCodes,
+    iban: account.iban,
+    accountNumber: account.accountNumber,
+    connectionState: connection?.state ?? null,
+    connectionStatus: connection?.status ?? null,
+    connectionReference: connection?.reference ?? null,
+    connectionError: connection?.error ?? null,
+    ...change,
+    revision: row.revision + 1n,
+  };
+  if (account.iban === before.iban && account.status === before.status) sendUpdate(tx, accounts, row, changes);
+  else await saveWithIban(tx, row, changes);
   await appendAccountEvents(tx, row.id, events, now);
   if (account.method === 'plug-in' && events.some(({ type }) => type === 'connection-created')) {
     await recordPlugInClient(tx, account.clientId, account.provider, now);
@@ -189,6 +186,20 @@ export async function saveAccount(
   await passOn(tx, account, now);
   if (account.status === 'closed') await withdrawAccount(tx, row.id, initiator);
   return account;
+}
+
+/** Another open account may have the IBAN. */
+async function saveWithIban(
+  tx: Transaction,
+  row: AccountRow,
+  changes: Partial<typeof accounts.$inferInsert>,
+): Promise<void> {
+  try {
+    await updateRow(tx, accounts, row.id, changes);
+  } catch (error) {
+    if (uniqueViolation(error) === 'accounts_by_iban') throw ibanTaken(changes.iban ?? null);
+    throw error;
+  }
 }
 
 const LOCK_PENDING_SUB_ACCOUNTS = prepared((db, given: Given<{ id: AccountId }>) =>
@@ -228,7 +239,7 @@ async function saveFollowed(tx: Transaction, followed: readonly ChangedAccount[]
     saved.map(({ country }) => country),
   ]);
   const events = followed.map(({ account, events }) => ({ accountId: account.id, entries: entriesOf(events) }));
-  await appendEventsToAccounts(tx, events, now);
+  appendEventsToAccounts(tx, events, now);
 }
 
 /** Checks each step against the transition tables of accounts and of their connections. */
@@ -252,7 +263,7 @@ export async function appendAccountEvents(
   events: ChangedAccount['events'],
   occurredAt: Date,
 ): Promise<void> {
-  await appendEvents(tx, { module: 'accounts', resourceId: id, occurredAt, entries: entriesOf(events) });
+  appendEvents(tx, { module: 'accounts', resourceId: id, occurredAt, entries: entriesOf(events) });
 }
 
 function entriesOf(events: ChangedAccount['events']): EventEntry[] {

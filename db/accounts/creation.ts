@@ -33,13 +33,12 @@ export interface NewAccount {
 
 /** Issues an account (specification 4.5, `client.issuing`). A built-in account then opens at its provider. */
 export async function createAccount(tx: Transaction, wanted: NewAccount, initiator: Initiator): Promise<Account> {
-  const now = await readClock(tx);
   const builtIn = wanted.method === 'built-in';
-  const account = await insertAccount(tx, wanted, now, {
+  const { account, now } = await insertAccount(tx, wanted, (now) => ({
     requestedChange: builtIn ? 'open' : null,
     changeAttempt: builtIn ? 1 : 0,
     nextCheckAt: builtIn ? new Date(now.getTime() + CHANGE_CHECK_MS) : null,
-  });
+  }));
   const { events } = emit({ account, events: [] }, 'connection-creation-instructed', {});
   await appendAccountEvents(tx, account.id, events, now);
   auditAccountCreation(tx, account, initiator);
@@ -54,10 +53,13 @@ export async function createAccount(tx: Transaction, wanted: NewAccount, initiat
 export async function insertAccount(
   tx: Transaction,
   wanted: NewAccount,
-  now: Date,
-  more: Partial<typeof accounts.$inferInsert>,
-): Promise<Account> {
-  const client = await tx.first(SHARE_CLIENT, { id: wanted.clientId });
+  more: (now: Date) => Partial<typeof accounts.$inferInsert>,
+): Promise<{ readonly account: Account; readonly now: Date }> {
+  const [client, now, number] = await Promise.all([
+    tx.first(SHARE_CLIENT, { id: wanted.clientId }),
+    readClock(tx),
+    drawLedgerNumber(tx),
+  ]);
   if (client === null) throw recordNotFound('account', 'clientId', wanted.clientId);
   if (client.status !== 'active') {
     const message = `The client is ${client.status} and opens no accounts.`;
@@ -67,15 +69,15 @@ export async function insertAccount(
     id: newId<AccountId>(),
     ...wanted,
     status: 'pending',
-    ledgerNumber: await drawLedgerNumber(tx),
+    ledgerNumber: number,
     accountHolderName: client.fullName,
     accountHolderIdentityType: client.identityType,
     connectionId: newId(),
     connectionState: 'creation-in-progress',
-    ...more,
+    ...more(now),
     createdAt: now,
   });
-  return accountOf(row);
+  return { account: accountOf(row), now };
 }
 
 const CLIENT = lookUpIn(clients);
@@ -89,7 +91,10 @@ export async function createSubAccount(
   request: SubAccountRequest,
   initiator: Initiator,
 ): Promise<Account> {
-  const { main, closing, clientStatus, now } = await lockMainAccount(tx, request);
+  const [{ main, closing, clientStatus, now }, number] = await Promise.all([
+    lockMainAccount(tx, request),
+    drawLedgerNumber(tx),
+  ]);
   checkSubAccount(request, { account: main, clientStatus, closing });
   const { clientId, method, provider, country, currency, accountHolderName, accountHolderIdentityType } = main;
   const row = await insertRow(tx, accounts, {
@@ -98,7 +103,7 @@ export async function createSubAccount(
     status: 'pending',
     ...{ clientId, method, provider, country, currency, accountHolderName, accountHolderIdentityType },
     alias: request.alias ?? defaultAlias(currency),
-    ledgerNumber: await drawLedgerNumber(tx),
+    ledgerNumber: number,
     createdAt: now,
   });
   const account = accountOf(row);

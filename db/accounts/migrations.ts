@@ -9,7 +9,6 @@ import type { Reader, Transaction } from '../driver/client.ts';
 import { type Given, prepared } from '../driver/queries/queries.ts';
 import { insertRow } from '../driver/queries/rows.ts';
 import type { Initiator } from '../frame/audit-entries.ts';
-import { readClock } from '../frame/clock.ts';
 import { lockAccounts } from '../ledger/ledger.ts';
 import { lockMigrations } from '../providers/callbacks.ts';
 import { ACCOUNT, saveAccount } from './accounts.ts';
@@ -58,9 +57,8 @@ export async function migrateAccount(
   // A provider may know one account by several source ids: it hands it over under one id.
   const before = (await findMigratedAccount(tx, origin)) ?? (await tx.find(ACCOUNT, id))?.id ?? null;
   if (before !== null) throw isHereAlready('account', origin, before);
-  const now = await readClock(tx);
   const wanted = { ...migrated.account, method: 'built-in', provider, country: details.country } as const;
-  const account = await insertAccount(tx, wanted, now, { id });
+  const { account, now } = await insertAccount(tx, wanted, () => ({ id }));
   await insertRow(tx, accountMigrations, { accountId: id, provider, sourceId, createdAt: now });
   const row = await tx.find(ACCOUNT, id);
   const locked = (await lockAccounts(tx, [id])).get(id);

@@ -9,7 +9,7 @@ import type { BeneficiaryBankAccountId, BeneficiaryId } from '../../domain/frame
 import type { Reader, Transaction } from '../driver/client.ts';
 import { listOf, type PageOf, type PageRequest, readPage } from '../driver/queries/lists.ts';
 import { type Given, prepared } from '../driver/queries/queries.ts';
-import { insertRow, lockIn, lookUpIn, updateRow } from '../driver/queries/rows.ts';
+import { lockIn, lookUpIn, sendInsertion, sendUpdate } from '../driver/queries/rows.ts';
 import { auditorOf, type Initiator } from '../frame/audit-entries.ts';
 import { readClock } from '../frame/clock.ts';
 import { equalTo } from '../frame/filters.ts';
@@ -29,13 +29,13 @@ export interface NewBankAccount extends BankAccountDetails {
   readonly alias: string | null;
 }
 
-export async function insertBankAccount(
+export function insertBankAccount(
   tx: Transaction,
   owner: { id: BeneficiaryId; fullName: string; identityType: 'individual' | 'corporate' | null },
   account: NewBankAccount,
   { now, initiator }: { readonly now: Date; readonly initiator: Initiator },
-): Promise<Row> {
-  const row = await insertRow(tx, beneficiaryBankAccounts, {
+): Row {
+  const row = sendInsertion(tx, beneficiaryBankAccounts, {
     ...account,
     id: newId<BeneficiaryBankAccountId>(),
     beneficiaryId: owner.id,
@@ -83,12 +83,10 @@ export async function addBankAccount(
   account: NewBankAccount,
   initiator: Initiator,
 ): Promise<Row> {
-  const owner = await lockBeneficiary(tx, id);
-  await refuseFourth(tx, id);
-  const now = await readClock(tx);
-  const added = await insertBankAccount(tx, owner, account, { now, initiator });
+  const [owner, , now] = await Promise.all([lockBeneficiary(tx, id), refuseFourth(tx, id), readClock(tx)]);
+  const added = insertBankAccount(tx, owner, account, { now, initiator });
   const type = 'beneficiary-bank-account-created';
-  await appendBeneficiaryEvent(tx, { type, beneficiary: owner, bankAccount: added, occurredAt: now });
+  appendBeneficiaryEvent(tx, { type, beneficiary: owner, bankAccount: added, occurredAt: now });
   return added;
 }
 
@@ -114,15 +112,18 @@ export async function changeBankAccount(
   decide: (before: Row) => BankAccountChange,
   initiator: Initiator,
 ): Promise<Row> {
-  const owner = await lockBeneficiary(tx, beneficiaryId);
-  const before = await findBankAccount(tx, beneficiaryId, id);
+  const [owner, before, now] = await Promise.all([
+    lockBeneficiary(tx, beneficiaryId),
+    findBankAccount(tx, beneficiaryId, id),
+    readClock(tx),
+  ]);
   if (before === null) throw recordNotFound('beneficiaryBankAccount', 'id', id);
   const change = decide(before);
   if (change.status === 'active' && before.status !== 'active') await refuseFourth(tx, beneficiaryId);
-  const after = await updateRow(tx, beneficiaryBankAccounts, id, { ...change, revision: before.revision + 1n });
+  const after = sendUpdate(tx, beneficiaryBankAccounts, before, { ...change, revision: before.revision + 1n });
   if (JSON.stringify(presentBeneficiaryBankAccount(after)) !== JSON.stringify(presentBeneficiaryBankAccount(before))) {
     const type = 'beneficiary-bank-account-updated';
-    await appendBeneficiaryEvent(tx, { type, beneficiary: owner, bankAccount: after, occurredAt: await readClock(tx) });
+    appendBeneficiaryEvent(tx, { type, beneficiary: owner, bankAccount: after, occurredAt: now });
   }
   audit(tx, id, {
     initiator,

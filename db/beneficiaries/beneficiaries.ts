@@ -17,7 +17,7 @@ import type { Reader, Transaction } from '../driver/client.ts';
 import { countedListOf, keyed } from '../driver/queries/counted-lists.ts';
 import { type PageOf, type PageRequest, readPage } from '../driver/queries/lists.ts';
 import { type Given, prepared } from '../driver/queries/queries.ts';
-import { insertRow, lockIn, lookUpIn, updateRow } from '../driver/queries/rows.ts';
+import { lockIn, lookUpIn, sendInsertion, sendUpdate } from '../driver/queries/rows.ts';
 import { isListed } from '../driver/values.ts';
 import { auditorOf, type Initiator } from '../frame/audit-entries.ts';
 import { readClock } from '../frame/clock.ts';
@@ -44,14 +44,13 @@ export interface NewBeneficiary {
 /** Stores a beneficiary, with its bank accounts, for an active client. */
 export async function createBeneficiary(tx: Transaction, beneficiary: NewBeneficiary, initiator: Initiator) {
   const { clientId, identity, title, contact } = beneficiary;
-  const client = await tx.first(SHARE_CLIENT, { id: clientId });
+  const [client, now] = await Promise.all([tx.first(SHARE_CLIENT, { id: clientId }), readClock(tx)]);
   if (client === null) throw recordNotFound('beneficiary', 'clientId', clientId);
   if (client.status !== 'active') {
     throw refusal('client.status.not_active', ['beneficiary', 'clientId', clientId], 'The client is not active.');
   }
-  const now = await readClock(tx);
   const fullName = identity === null ? (beneficiary.fullName ?? '') : fullNameOf(identity);
-  const row = await insertRow(tx, beneficiaries, {
+  const row = sendInsertion(tx, beneficiaries, {
     id: newId<BeneficiaryId>(),
     clientId,
     identityType: identity?.type ?? null,
@@ -62,10 +61,10 @@ export async function createBeneficiary(tx: Transaction, beneficiary: NewBenefic
     createdAt: now,
   });
   audit(tx, row.id, { initiator, action: 'created', after: { clientId, identityType: row.identityType } });
-  const bankAccounts = await Promise.all(
-    beneficiary.bankAccounts.map((account) => insertBankAccount(tx, row, account, { now, initiator })),
+  const bankAccounts = beneficiary.bankAccounts.map((account) =>
+    insertBankAccount(tx, row, account, { now, initiator }),
   );
-  await appendBeneficiaryEvent(tx, { type: 'beneficiary-created', beneficiary: row, occurredAt: now });
+  appendBeneficiaryEvent(tx, { type: 'beneficiary-created', beneficiary: row, occurredAt: now });
   return { beneficiary: row, bankAccounts };
 }
 
@@ -79,14 +78,13 @@ export async function changeBeneficiary(
   place: IdentityPlace,
   initiator: Initiator,
 ): Promise<Row> {
-  const before = await tx.first(LOCK, { id });
+  const [before, now] = await Promise.all([tx.first(LOCK, { id }), readClock(tx)]);
   if (before === null) throw recordNotFound('beneficiary', 'id', id);
   const changed = applyBeneficiaryChange(before, change, place);
-  const now = await readClock(tx);
   const identityType = changed.identity?.type ?? null;
-  const after = await updateRow(tx, beneficiaries, id, { ...changed, identityType, revision: before.revision + 1n });
+  const after = sendUpdate(tx, beneficiaries, before, { ...changed, identityType, revision: before.revision + 1n });
   if (JSON.stringify(presentBeneficiary(after)) !== JSON.stringify(presentBeneficiary(before))) {
-    await appendBeneficiaryEvent(tx, { type: 'beneficiary-updated', beneficiary: after, occurredAt: now });
+    appendBeneficiaryEvent(tx, { type: 'beneficiary-updated', beneficiary: after, occurredAt: now });
   }
   audit(tx, id, {
     initiator,

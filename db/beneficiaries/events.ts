@@ -12,7 +12,7 @@ import { appendEvents } from '../frame/events.ts';
  * Appends a beneficiary's event under its lock, with the one bank account that the event concerns. These events are beyond
  * the specification: only subscriptions that name the module or the type receive them.
  */
-export async function appendBeneficiaryEvent(
+export function appendBeneficiaryEvent(
   tx: Transaction,
   event: {
     readonly type: BeneficiaryEventType;
@@ -20,9 +20,9 @@ export async function appendBeneficiaryEvent(
     readonly bankAccount?: BeneficiaryBankAccount;
     readonly occurredAt: Date;
   },
-): Promise<void> {
+): void {
   const { type, beneficiary, bankAccount, occurredAt } = event;
   const bankAccounts = bankAccount === undefined ? {} : { bankAccounts: [presentBeneficiaryBankAccount(bankAccount)] };
   const entries = [{ type, data: { ...presentBeneficiary(beneficiary), ...bankAccounts } }];
-  await appendEvents(tx, { module: 'beneficiaries', resourceId: beneficiary.id, occurredAt, entries });
+  appendEvents(tx, { module: 'beneficiaries', resourceId: beneficiary.id, occurredAt, entries });
 }

@@ -3,7 +3,7 @@ import { recordNotFound, refusal } from '../../domain/frame/errors.ts';
 import type { BeneficiaryVerificationId, ClientId } from '../../domain/frame/ids.ts';
 import { findClient } from '../clients/clients.ts';
 import type { Reader, Transaction } from '../driver/client.ts';
-import { insertRow } from '../driver/queries/rows.ts';
+import { sendInsertion } from '../driver/queries/rows.ts';
 import { appendAuditEntry, type Initiator } from '../frame/audit-entries.ts';
 import { readClock } from '../frame/clock.ts';
 import { newId } from '../frame/ids.ts';
@@ -41,7 +41,7 @@ export async function createBeneficiaryVerification(
   const id = newId<BeneficiaryVerificationId>();
   const name = result.accountHolderName;
   const accountHolderName = name === null ? null : keyring.encrypt(name, accountHolderNameRow(id));
-  const row = await insertRow(tx, beneficiaryVerifications, { id, ...asked, ...result, accountHolderName, createdAt });
+  const row = sendInsertion(tx, beneficiaryVerifications, { id, ...asked, ...result, accountHolderName, createdAt });
   const after = { clientId: row.clientId, serviceProvider: row.provider, matched: row.matched };
   appendAuditEntry(tx, { initiator, resource: 'beneficiary-verification', resourceId: id, action: 'created', after });
   return { ...row, accountHolderName: name };

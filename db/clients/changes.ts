@@ -6,7 +6,7 @@ import type { ClientId } from '../../domain/frame/ids.ts';
 import { requireMove } from '../../domain/frame/moves.ts';
 import type { Transaction } from '../driver/client.ts';
 import { type Given, prepared } from '../driver/queries/queries.ts';
-import { updateRow } from '../driver/queries/rows.ts';
+import { sendUpdate } from '../driver/queries/rows.ts';
 import { appendAuditEntry, type Initiator } from '../frame/audit-entries.ts';
 import { readClock } from '../frame/clock.ts';
 import { appendEvents } from '../frame/events.ts';
@@ -31,7 +31,7 @@ export async function changeClient(
   const status =
     change.status === undefined ? before.status : changedStatus(before.status, change.status, openAccounts);
   requireMove('client', CLIENT_MOVES, before.status, status);
-  const after = await updateRow(tx, clients, id, {
+  const after = sendUpdate(tx, clients, before, {
     identity,
     profile,
     fullName,
@@ -79,7 +79,7 @@ async function recordStatus(
   after: Client & { readonly id: ClientId },
   initiator: Initiator,
 ): Promise<void> {
-  await appendEvents(tx, {
+  appendEvents(tx, {
     module: 'clients',
     resourceId: after.id,
     occurredAt: await readClock(tx),

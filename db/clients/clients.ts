@@ -16,7 +16,7 @@ import type { Reader, Transaction } from '../driver/client.ts';
 import { countedListOf, keyed } from '../driver/queries/counted-lists.ts';
 import { type PageOf, type PageRequest, readPage } from '../driver/queries/lists.ts';
 import { type Given, prepared } from '../driver/queries/queries.ts';
-import { insertRow, lookUpIn } from '../driver/queries/rows.ts';
+import { lookUpIn, sendInsertion } from '../driver/queries/rows.ts';
 import { appendAuditEntry, type Initiator } from '../frame/audit-entries.ts';
 import { readClock } from '../frame/clock.ts';
 import { appendEvents } from '../frame/events.ts';
@@ -44,7 +44,7 @@ export async function createClient(
   ]);
   if (sequence === undefined) throw new Error('a sequence returned no value');
   const { identity, profile } = client;
-  const row = await insertRow(tx, clients, {
+  const row = sendInsertion(tx, clients, {
     id: newId<ClientId>(),
     clientNumber: clientNumber(sequence.number),
     status: 'active',
@@ -56,9 +56,9 @@ export async function createClient(
     country: identity.country,
     createdAt: now,
   });
-  const relations = await insertClientRelations(tx, row.id, client.relations, now, initiator);
+  const relations = insertClientRelations(tx, row.id, client.relations, now, initiator);
   const entries = [{ type: 'created', data: presentClientWithRelations(row, relations) }];
-  await appendEvents(tx, { module: 'clients', resourceId: row.id, occurredAt: now, entries });
+  appendEvents(tx, { module: 'clients', resourceId: row.id, occurredAt: now, entries });
   const after = { clientNumber: row.clientNumber, status: row.status, identityType: row.identityType };
   appendAuditEntry(tx, { initiator, resource: 'client', resourceId: row.id, action: 'created', after });
   return { client: row, relations };

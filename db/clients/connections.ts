@@ -129,7 +129,7 @@ async function appendConnectionCreated(
   const { id, provider } = connection;
   const relations = await readClientRelations(tx, client.id);
   const data = { ...presentClientWithRelations(client, relations), connection: { id, serviceProvider: provider } };
-  await appendEvents(tx, {
+  appendEvents(tx, {
     module: 'clients',
     resourceId: client.id,
     occurredAt,

@@ -11,7 +11,7 @@ import { fullNameOf } from '../../domain/frame/parties/names.ts';
 import type { Reader, Transaction } from '../driver/client.ts';
 import { listOf, type PageOf, type PageRequest, readPage } from '../driver/queries/lists.ts';
 import { type Given, prepared } from '../driver/queries/queries.ts';
-import { insertRow, lookUpIn, updateRow } from '../driver/queries/rows.ts';
+import { lookUpIn, sendInsertion, sendUpdate } from '../driver/queries/rows.ts';
 import { isListed } from '../driver/values.ts';
 import { auditorOf, type Initiator } from '../frame/audit-entries.ts';
 import { readClock } from '../frame/clock.ts';
@@ -44,31 +44,34 @@ export async function addClientRelations(
   relations: readonly NewClientRelation[],
   initiator: Initiator,
 ): Promise<readonly ClientRelation[]> {
-  const client = await tx.first(LOCK_CLIENT, { id: clientId });
+  const [client, held, now] = await Promise.all([
+    tx.first(LOCK_CLIENT, { id: clientId }),
+    tx.first(COUNT, { clientId }),
+    readClock(tx),
+  ]);
   if (client === null) throw recordNotFound('client', 'id', clientId);
   if (client.identityType !== 'corporate') {
     const message = 'Only corporate clients have relations.';
     throw refusal('common.validation.field_invalid', ['client', 'identity.type', client.identityType], message);
   }
-  const held = await tx.first(COUNT, { clientId });
   const total = (held?.total ?? 0) + relations.length;
   if (total > CLIENT_RELATIONS_MAX) {
     const message = `A client has at most ${CLIENT_RELATIONS_MAX} relations; with these it would have ${total}.`;
     throw refusal('common.validation.limit_exceeded', ['client', 'relations', String(total)], message);
   }
-  return insertClientRelations(tx, clientId, relations, await readClock(tx), initiator);
+  return insertClientRelations(tx, clientId, relations, now, initiator);
 }
 
 /** The same for a client that this transaction created or locked. */
-export async function insertClientRelations(
+export function insertClientRelations(
   tx: Transaction,
   clientId: ClientId,
   relations: readonly NewClientRelation[],
   now: Date,
   initiator: Initiator,
-): Promise<readonly ClientRelation[]> {
-  const insertions = relations.map((relation) =>
-    insertRow(tx, clientRelations, {
+): readonly ClientRelation[] {
+  const rows = relations.map((relation) =>
+    sendInsertion(tx, clientRelations, {
       ...relation,
       id: newId<ClientRelationId>(),
       clientId,
@@ -76,7 +79,6 @@ export async function insertClientRelations(
       createdAt: now,
     }),
   );
-  const rows = await Promise.all(insertions);
   for (const { id, relation } of rows) audit(tx, id, { initiator, action: 'created', after: { clientId, relation } });
   return rows;
 }
@@ -95,7 +97,7 @@ export async function changeClientRelation(
   const before = await tx.first(LOCK, { clientId, id });
   if (before === null) throw recordNotFound(ENTITY, 'id', id);
   const changed = applyClientRelationChange(before, change);
-  const after = await updateRow(tx, clientRelations, id, { ...changed, revision: before.revision + 1n });
+  const after = sendUpdate(tx, clientRelations, before, { ...changed, revision: before.revision + 1n });
   audit(tx, id, {
     initiator,
     action: 'changed',

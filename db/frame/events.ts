@@ -1,7 +1,7 @@
 import { stringify } from 'lossless-json';
 import type { EventEntry } from '../../domain/frame/events.ts';
 import type { AccountId } from '../../domain/frame/ids.ts';
-import type { Transaction } from '../driver/client.ts';
+import { sendWithCommit, type Transaction } from '../driver/client.ts';
 import { newId } from './ids.ts';
 
 /** The resources with events, which are also the webhook modules (specification 6, and three beyond it). */
@@ -47,10 +47,10 @@ function appendTo(module: EventModule, table: string): string {
     SELECT $1::uuid, $2::smallint, '${module}', $3::uuid, first_sequence, $4::timestamptz, $5::json FROM resource`;
 }
 
-/** Appends a transition's events in its transaction. The resource's row, which the caller has locked, numbers them. */
-export async function appendEvents(tx: Transaction, event: Event): Promise<void> {
+/** Appends a transition's events with its commit. The resource's row, which the caller has locked, numbers them. */
+export function appendEvents(tx: Transaction, event: Event): void {
   if (event.entries.length === 0) return;
-  await tx.statement(APPEND[event.module], eventsValues(event));
+  sendWithCommit(tx.statement(APPEND[event.module], eventsValues(event)));
 }
 
 // The rows of the events go as one text, however many accounts there are.
@@ -64,19 +64,19 @@ const APPEND_TO_ACCOUNTS = `
   INSERT INTO events (id, entry_count, module, resource_id, first_sequence, occurred_at, entries)
   SELECT id, entry_count, 'accounts', account_id, first_sequence, $2::timestamptz, entries FROM resource`;
 
-/** Appends the events of several accounts, which the caller has locked, in one statement. */
-export async function appendEventsToAccounts(
+/** Likewise the events of several accounts, which the caller has locked, in one statement. */
+export function appendEventsToAccounts(
   tx: Transaction,
   events: readonly { readonly accountId: AccountId; readonly entries: readonly EventEntry[] }[],
   occurredAt: Date,
-): Promise<void> {
+): void {
   const rows = events.map(({ accountId, entries }) => ({
     id: newEventRowId(),
     account_id: accountId,
     entry_count: entries.length,
     entries,
   }));
-  await tx.statement(APPEND_TO_ACCOUNTS, [stringify(rows) ?? '[]', occurredAt]);
+  sendWithCommit(tx.statement(APPEND_TO_ACCOUNTS, [stringify(rows) ?? '[]', occurredAt]));
 }
 
 function eventsValues({ resourceId, occurredAt, entries }: Omit<Event, 'module'>): unknown[] {

@@ -1,5 +1,5 @@
 import { and, eq, sql } from 'drizzle-orm';
-import type { Reader, Transaction } from '../driver/client.ts';
+import { type Reader, sqlState, type Transaction } from '../driver/client.ts';
 import { type Given, prepared, type RowOf } from '../driver/queries/queries.ts';
 import { idempotencyKeys } from './schema.ts';
 
@@ -26,14 +26,16 @@ function ofScope({ machineUserId, method, path, key }: Place) {
   return and(eq(t.machineUserId, machineUserId), eq(t.method, method), eq(t.path, path), eq(t.key, key));
 }
 
-const CLAIM = prepared(
-  (db, { machineUserId, method, path, key, requestHash }: Given<IdempotencyScope & { requestHash: Buffer }>) =>
-    db
-      .insert(idempotencyKeys)
-      .values({ machineUserId, method, path, key, requestHash, createdAt: sql`service_now()` })
-      .onConflictDoNothing()
-      .returning({ method: idempotencyKeys.method }),
-);
+// The function raises TAKEN_KEY, so that the statements sent after this one have no effect.
+const CLAIM = `
+  WITH claimed AS (
+    INSERT INTO idempotency_keys (machine_user_id, method, path, key, request_hash, created_at)
+    VALUES ($1, $2, $3, $4, $5, service_now()) ON CONFLICT DO NOTHING RETURNING key
+  )
+  SELECT refuse_taken_key() WHERE NOT EXISTS (SELECT FROM claimed)`;
+
+/** Raised by refuse_taken_key() (migration 0047). */
+const TAKEN_KEY = 'ZD002';
 
 const FIND = prepared((db, given: Place) =>
   db
@@ -58,15 +60,20 @@ function valuesOf({ machineUserId, method, path, key }: IdempotencyScope): strin
 }
 
 /**
- * Claims the key, or finds it taken. Waits, up to the lock timeout, for a transaction that holds it. The read is a statement
- * of its own: its snapshot must be taken after the wait.
+ * Claims the key. Waits, up to the lock timeout, for a transaction that holds it. If the key is taken, this statement and
+ * all that follow fail (`isTakenKey`), so a write sends them without awaiting it.
  */
 export async function claimIdempotencyKey(
   tx: Transaction,
   scope: IdempotencyScope,
   requestHash: Buffer,
-): Promise<boolean> {
-  return (await tx.first(CLAIM, { ...scope, requestHash })) !== null;
+): Promise<void> {
+  await tx.statement(CLAIM, [...valuesOf(scope), requestHash]);
+}
+
+/** Whether a transaction failed because another request has claimed its key. */
+export function isTakenKey(error: unknown): boolean {
+  return sqlState(error) === TAKEN_KEY;
 }
 
 export function findIdempotencyKey(reader: Reader, scope: IdempotencyScope): Promise<IdempotencyRow | null> {

@@ -6,9 +6,10 @@ import type { Role } from '../../domain/machine-users/roles.ts';
 import { type Reader, type Transaction, uniqueViolation } from '../driver/client.ts';
 import { listOf, type PageOf, type PageRequest, readPage } from '../driver/queries/lists.ts';
 import { type Given, prepared, type RowOf } from '../driver/queries/queries.ts';
-import { lockIn, lookUpIn } from '../driver/queries/rows.ts';
+import { lockIn, lookUpIn, sendUpdate } from '../driver/queries/rows.ts';
 import { isListed } from '../driver/values.ts';
 import { auditorOf, type Initiator } from '../frame/audit-entries.ts';
+import { readClock } from '../frame/clock.ts';
 import { equalTo } from '../frame/filters.ts';
 import { newId } from '../frame/ids.ts';
 import { machineUserKeys, machineUsers } from './machine-users-schema.ts';
@@ -127,13 +128,13 @@ export async function createMachineUser(
   initiator: Initiator,
 ): Promise<MachineUser> {
   const id = newId<MachineUserId>();
-  await tx.execute(sql`
+  const insertion = tx.execute(sql`
     INSERT INTO machine_users (id, name, roles, status, created_at)
     VALUES (${id}, ${user.name}, ${sql.param([...user.roles])}::text[], 'active', service_now())`);
-  await insertKey(tx, id, user.key);
+  const [, , made] = await Promise.all([insertion, insertKey(tx, id, user.key), findMachineUser(tx, id)]);
   const after = { name: user.name, roles: user.roles, kid: user.key.kid };
   audit(tx, id, { initiator, action: 'created', after });
-  return required(await findMachineUser(tx, id), id);
+  return required(made, id);
 }
 
 /** A machine user with a predetermined id and first key, as kept in the files of a development machine. */
@@ -215,20 +216,26 @@ export async function changeMachineUser(
   change: MachineUserChange,
   initiator: Initiator,
 ): Promise<MachineUser | null> {
-  const user = await lockMachineUser(tx, id);
+  const [user, keys, now] = await Promise.all([
+    lockMachineUser(tx, id),
+    tx.findChildren(KEYS_OF_USER, id),
+    readClock(tx),
+  ]);
   if (user === null) return null;
   const status = change.status ?? user.status;
   if (user.status === 'revoked' && status === 'active') throw revoked(id);
-  await tx.execute(sql`
-    UPDATE machine_users SET name = ${change.name ?? user.name},
-      roles = ${sql.param([...(change.roles ?? user.roles)])}::text[], status = ${status},
-      revoked_at = CASE WHEN ${status}::text = 'revoked' THEN coalesce(revoked_at, service_now()) END
-    WHERE id = ${id}`);
-  const { name, roles } = user;
-  const before = { name, roles, status: user.status };
-  const after = { name: change.name ?? name, roles: change.roles ?? roles, status };
-  audit(tx, id, { initiator, action: 'changed', before, after });
-  return findMachineUser(tx, id);
+  const changed = sendUpdate(tx, machineUsers, user, {
+    name: change.name ?? user.name,
+    roles: [...(change.roles ?? user.roles)],
+    status,
+    revokedAt: status === 'revoked' ? (user.revokedAt ?? now) : null,
+  });
+  audit(tx, id, { initiator, action: 'changed', before: openFields(user), after: openFields(changed) });
+  return withKeys(changed, keys);
+}
+
+function openFields({ name, roles, status }: MachineUserRow) {
+  return { name, roles, status };
 }
 
 const LOCK = lockIn(machineUsers, 'update');

@@ -5,7 +5,7 @@ import { requireMove } from '../../domain/frame/moves.ts';
 import { USER_CLIENT_RELATION_MOVES, type UserClientRelationStatus } from '../../domain/users/client-relations.ts';
 import type { Transaction } from '../driver/client.ts';
 import { type Given, prepared } from '../driver/queries/queries.ts';
-import { updateRow } from '../driver/queries/rows.ts';
+import { sendUpdate } from '../driver/queries/rows.ts';
 import { appendAuditEntry, type Initiator } from '../frame/audit-entries.ts';
 import { revokeConsentsOfRelation } from '../open-banking/withdrawals.ts';
 import { ofUser, type UserClientRelationRow } from './client-relations.ts';
@@ -45,7 +45,7 @@ export async function changeUserClientRelation(
   if (before === null) throw new Error(`relation ${id} is gone`);
   if (before.status === status) return before;
   requireMove('user client relation', USER_CLIENT_RELATION_MOVES, before.status, status);
-  const after = await updateRow(tx, userClientRelations, id, { status, revision: before.revision + 1n });
+  const after = sendUpdate(tx, userClientRelations, before, { status, revision: before.revision + 1n });
   appendAuditEntry(tx, {
     initiator,
     resource: 'user-client-relation',

@@ -15,7 +15,7 @@ import {
 import { type Reader, type Transaction, uniqueViolation } from '../driver/client.ts';
 import { countedListOf } from '../driver/queries/counted-lists.ts';
 import { type PageOf, type PageRequest, readPage } from '../driver/queries/lists.ts';
-import { insertRowOnce, lockIn, lookUpIn, updateRow } from '../driver/queries/rows.ts';
+import { insertRowOnce, lockIn, lookUpIn, sendUpdate, updateRow } from '../driver/queries/rows.ts';
 import { appendAuditEntry, type Initiator } from '../frame/audit-entries.ts';
 import { readClock } from '../frame/clock.ts';
 import { appendEvents } from '../frame/events.ts';
@@ -66,7 +66,7 @@ export async function insertUser(
     createdAt: now,
   });
   if (row === null) return null;
-  await appendUserEvent(tx, 'user-created', row, now);
+  appendUserEvent(tx, 'user-created', row, now);
   const after = { status: row.status };
   appendAuditEntry(tx, { initiator, resource: 'user', resourceId: row.id, action: 'created', after });
   return row;
@@ -80,17 +80,19 @@ export async function changeUser(
   change: UserChange,
   initiator: Initiator,
 ): Promise<UserRow> {
-  const before = await tx.first(LOCK, { id });
+  const [before, now] = await Promise.all([tx.first(LOCK, { id }), readClock(tx)]);
   if (before === null) throw recordNotFound('user', 'id', id);
-  const now = await readClock(tx);
   const { email, identity, profile, status } = applyUserChange(before, change);
   requireMove('user', USER_MOVES, before.status, status);
   const changed = { email, emailKey: emailKey(email), identity, profile, status, revision: before.revision + 1n };
-  const after = await updateRow(tx, users, id, changed).catch((error: unknown) => {
-    throw uniqueViolation(error) === null ? error : emailTaken(email);
-  });
+  const after =
+    changed.emailKey === before.emailKey
+      ? sendUpdate(tx, users, before, changed)
+      : await updateRow(tx, users, id, changed).catch((error: unknown) => {
+          throw uniqueViolation(error) === null ? error : emailTaken(email);
+        });
   if (JSON.stringify(presentUser(after)) !== JSON.stringify(presentUser(before))) {
-    await appendUserEvent(tx, 'user-updated', after, now);
+    appendUserEvent(tx, 'user-updated', after, now);
   }
   appendAuditEntry(tx, {
     initiator,
@@ -113,9 +115,9 @@ function emailTaken(email: string) {
   return refusal('common.state.illegal_transition', ['user', 'email', email], 'Another user has this e-mail address.');
 }
 
-async function appendUserEvent(tx: Transaction, type: string, user: User, now: Date): Promise<void> {
+function appendUserEvent(tx: Transaction, type: string, user: User, now: Date): void {
   const entries = [{ type, data: presentUser(user) }];
-  await appendEvents(tx, { module: 'users', resourceId: user.id, occurredAt: now, entries });
+  appendEvents(tx, { module: 'users', resourceId: user.id, occurredAt: now, entries });
 }
 
 const USER = lookUpIn(users);

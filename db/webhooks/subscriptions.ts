@@ -5,7 +5,7 @@ import { WEBHOOK_DELIVERY_WORKFLOW } from '../../domain/webhooks/deliveries.ts';
 import type { Reader, Transaction } from '../driver/client.ts';
 import { listOf, type PageOf, type PageRequest, readPage } from '../driver/queries/lists.ts';
 import { type Given, prepared } from '../driver/queries/queries.ts';
-import { insertRow, lookUpIn, updateRow } from '../driver/queries/rows.ts';
+import { lookUpIn, sendInsertion, sendUpdate } from '../driver/queries/rows.ts';
 import { auditorOf, type Initiator } from '../frame/audit-entries.ts';
 import { readClock } from '../frame/clock.ts';
 import { equalTo } from '../frame/filters.ts';
@@ -42,12 +42,11 @@ export async function createWebhookSubscription(
   subscription: NewWebhookSubscription,
   { secret, shards, initiator }: { readonly secret: string; readonly shards: number; readonly initiator: Initiator },
 ): Promise<WebhookSubscription> {
-  await requireRoom(tx);
+  const [, createdAt] = await Promise.all([requireRoom(tx), readClock(tx)]);
   const id = newId<WebhookSubscriptionId>();
-  const createdAt = await readClock(tx);
   const shard = Number(`0x${id.slice(-8)}`) % shards;
-  const created = await insertRow(tx, webhookSubscriptions, { id, ...columns(subscription), shard, createdAt });
-  await insertSecret(tx, keyring, { subscriptionId: id, secret, createdAt });
+  const created = sendInsertion(tx, webhookSubscriptions, { id, ...columns(subscription), shard, createdAt });
+  insertSecret(tx, keyring, { subscriptionId: id, secret, createdAt });
   audit(tx, id, { initiator, action: 'created', after: openFields(created) });
   return created;
 }
@@ -61,14 +60,14 @@ function concealedFields({ url, description }: WebhookSubscription) {
   return { url, description };
 }
 
-async function insertSecret(
+function insertSecret(
   tx: Transaction,
   keyring: Keyring,
   given: { readonly subscriptionId: WebhookSubscriptionId; readonly secret: string; readonly createdAt: Date },
-): Promise<void> {
+): void {
   const id = newId();
   const secret = keyring.encrypt(given.secret, webhookSecretRow(id));
-  await insertRow(tx, webhookSecrets, { ...given, id, secret });
+  sendInsertion(tx, webhookSecrets, { ...given, id, secret });
 }
 
 const COUNT = prepared((db) =>
@@ -80,8 +79,10 @@ const COUNT = prepared((db) =>
 
 /** Takes a lock, so that two concurrent requests cannot both take the last place. */
 async function requireRoom(tx: Transaction): Promise<void> {
-  await tx.statement('SELECT pg_advisory_xact_lock($1)', [SUBSCRIPTIONS_LOCK]);
-  const row = await tx.first(COUNT, {});
+  const [, row] = await Promise.all([
+    tx.statement('SELECT pg_advisory_xact_lock($1)', [SUBSCRIPTIONS_LOCK]),
+    tx.first(COUNT, {}),
+  ]);
   if ((row?.present ?? 0) < SUBSCRIPTIONS_MAX) return;
   throw refusal(
     'common.validation.limit_exceeded',
@@ -150,7 +151,7 @@ export async function changeWebhookSubscription(
   const before = await lockSubscription(tx, id);
   const status = change.status ?? before.status;
   const restarted = status === 'active' && before.status !== 'active';
-  const after = await updateRow(tx, webhookSubscriptions, id, {
+  const after = sendUpdate(tx, webhookSubscriptions, before, {
     ...columns(change),
     statusReason: status === before.status ? before.statusReason : null,
     failingSince: restarted ? null : before.failingSince,
@@ -196,7 +197,7 @@ export async function rotateWebhookSecret(
     UPDATE webhook_secrets SET expires_at = service_now() + ${ROTATION_HOURS} * interval '1 hour'
     WHERE subscription_id = ${id}`);
   const createdAt = await readClock(tx);
-  await insertSecret(tx, keyring, { subscriptionId: id, secret, createdAt });
+  insertSecret(tx, keyring, { subscriptionId: id, secret, createdAt });
   audit(tx, id, { initiator, action: 'secret-rotated' });
   return subscription;
 }

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startApi, type TestApi } from '../harness/api.ts';
-import { asked, frameRoutes, gateOf, THING_ACTION } from '../harness/frame/frame-routes.ts';
+import { asked, frameRoutes, gateOf, refusedNames, THING_ACTION } from '../harness/frame/frame-routes.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';
 
 let database: TestDatabase;
@@ -53,6 +53,16 @@ test('the stored answer is replayed byte for byte, under either name of the head
   expect(again.text).toBe(first.text);
   expect(again.headers.get('x-idempotency-status')).toBe('replayed');
   expect(again.headers.get('request-id')).not.toBe(first.headers.get('request-id'));
+});
+
+test('the stored answer is replayed though the request would be refused by now', async () => {
+  const first = await api.call('POST', '/things', thing('no more'), { key: 'no more' });
+  refusedNames.add('no more');
+  expect((await api.call('POST', '/things', thing('no more'), { key: 'other' })).status).toBe(422);
+  const again = await api.call('POST', '/things', thing('no more'), { key: 'no more' });
+  expect([again.status, again.text]).toEqual([201, first.text]);
+  expect(again.headers.get('x-idempotency-status')).toBe('replayed');
+  expect(await madeCount('no more')).toBe(1);
 });
 
 test('another body with the same key is 409 key_reused', async () => {

@@ -4,6 +4,7 @@ import {
   claimIdempotencyKey,
   findIdempotencyKey,
   type IdempotencyRow,
+  isTakenKey,
   storedAnswerRow,
   storeIdempotentAnswer,
 } from '../../../db/frame/idempotency-keys.ts';
@@ -54,7 +55,8 @@ export function claimedKey(claim: IdempotencyClaim | null, { status, body }: Ren
 
 /**
  * Runs a write's one transaction: claims the key first, then works and stores the answer, or replays the stored one.
- * If storing fails, so does the commit. With a keyring the stored answer is encrypted.
+ * If storing fails, so does the commit. With a keyring the stored answer is encrypted. The work's first statements go to
+ * Postgres together with the claim, and fail with it.
  */
 export async function writeIdempotently(
   database: Database,
@@ -62,9 +64,23 @@ export async function writeIdempotently(
   work: (tx: Transaction) => Promise<RenderedAnswer>,
   keyring: Keyring | null,
 ): Promise<RenderedAnswer> {
-  const open = async (tx: Transaction) =>
-    claim === null || (await claimIdempotencyKey(tx, claim, claim.requestHash)) ? true : null;
-  return openIdempotently(database, claim, open, work, keyring);
+  if (claim === null) return database.transaction(work);
+  const claimAndWork = async (tx: Transaction) => {
+    const claimed = claimIdempotencyKey(tx, claim, claim.requestHash);
+    const working = work(tx);
+    // A refusal is the answer only to a request whose key is free.
+    working.catch(() => {});
+    await claimed;
+    const answer = await working;
+    sendWithCommit(storeIdempotentAnswer(tx, claim, stored(answer, claim, keyring)));
+    return answer;
+  };
+  try {
+    return await database.transaction(claimAndWork, { lockTimeoutMs: IN_PROGRESS_WAIT_MS });
+  } catch (error) {
+    if (isTakenKey(error)) return replay(await findIdempotencyKey(database.reader, claim), claim, keyring);
+    throw refusalOf(error, claim);
+  }
 }
 
 /**
@@ -75,18 +91,17 @@ export async function openIdempotently<Opened>(
   claim: IdempotencyClaim | null,
   open: (tx: Transaction) => Promise<Opened | null>,
   work: (tx: Transaction, opened: Opened) => Promise<RenderedAnswer>,
-  keyring: Keyring | null = null,
 ): Promise<RenderedAnswer> {
   const options = claim === null ? {} : { lockTimeoutMs: IN_PROGRESS_WAIT_MS };
   return database.transaction(async (tx) => {
     const opened = await openOrRefuse(tx, claim, open);
     if (opened !== null) {
       const answer = await work(tx, opened);
-      if (claim !== null) sendWithCommit(storeIdempotentAnswer(tx, claim, stored(answer, claim, keyring)));
+      if (claim !== null) sendWithCommit(storeIdempotentAnswer(tx, claim, answer));
       return answer;
     }
     if (claim === null) throw new Error('a write without a key found its key taken');
-    return replay(await findIdempotencyKey(tx, claim), claim, keyring);
+    return replay(await findIdempotencyKey(tx, claim), claim, null);
   }, options);
 }
 
@@ -98,10 +113,13 @@ async function openOrRefuse<Opened>(
   try {
     return await open(tx);
   } catch (error) {
-    // The first request with this key holds its row; any other long wait means that the database is unavailable.
-    if (claim !== null && waitedForRowOf(error, 'idempotency_keys')) throw inProgress(claim);
-    throw error;
+    throw claim === null ? error : refusalOf(error, claim);
   }
+}
+
+/** The first request with this key holds its row; any other long wait means that the database is unavailable. */
+function refusalOf(error: unknown, claim: IdempotencyClaim): unknown {
+  return waitedForRowOf(error, 'idempotency_keys') ? inProgress(claim) : error;
 }
 
 /** Replays the stored answer, or refuses a key that belongs to another body. */

@@ -1,6 +1,6 @@
-import { eq, getTableColumns, type SQL, sql } from 'drizzle-orm';
+import { eq, getTableColumns, is, SQL, sql } from 'drizzle-orm';
 import type { LockStrength, PgColumn, PgTable } from 'drizzle-orm/pg-core';
-import type { Transaction } from '../client.ts';
+import { sendWithCommit, type Transaction } from '../client.ts';
 import { isListed } from '../values.ts';
 import { type Given, type LookUp, namesIn, prepared, type Query } from './queries.ts';
 
@@ -62,28 +62,104 @@ export async function updateRow<Table extends TableWithId>(
   return row;
 }
 
+/**
+ * Sends an insertion with the commit (`sendWithCommit`) and returns the row as it will be stored, without waiting for it. For
+ * rows that no trigger changes, in tables without a unique rule that a request may break.
+ */
+export function sendInsertion<Table extends PgTable>(
+  tx: Transaction,
+  table: Table,
+  values: Table['$inferInsert'],
+): Table['$inferSelect'] {
+  const row = storedRow(table, values);
+  sendWithCommit(tx.run(insertionOf(table, namesIn(values), 'silently'), values));
+  return row;
+}
+
+/** The same for a change of a row that the transaction has locked. */
+export function sendUpdate<Table extends TableWithId>(
+  tx: Transaction,
+  table: Table,
+  before: Table['$inferSelect'],
+  changes: Partial<Table['$inferInsert']>,
+): Table['$inferSelect'] {
+  const values: Readonly<Record<string, unknown>> = { ...changes, [ROW_ID]: before.id };
+  sendWithCommit(tx.run(updateOf(table, namesIn(changes), 'silently'), values));
+  return { ...before, ...storedValues(table, changes) };
+}
+
+/** The row with the schema's defaults, and JSON as Postgres returns it. */
+function storedRow<Table extends PgTable>(table: Table, values: object): Table['$inferSelect'] {
+  const row = storedValues(table, values);
+  for (const [name, column] of Object.entries(getTableColumns<PgTable>(table))) {
+    if (row[name] === undefined) row[name] = defaultOf(column);
+  }
+  // Every column of the table has its value.
+  return row as Table['$inferSelect'];
+}
+
+function storedValues(table: PgTable, values: object): Record<string, unknown> {
+  const columns = getTableColumns(table);
+  const stored: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(values)) {
+    if (value === undefined) continue;
+    stored[name] = columns[name]?.columnType === 'PgJsonb' && value !== null ? storedJson(value) : value;
+  }
+  return stored;
+}
+
+function defaultOf(column: PgColumn): unknown {
+  if (!column.hasDefault) return null;
+  if (column.default === undefined || is(column.default, SQL)) {
+    throw new Error(`Postgres alone knows the default of ${column.name}`);
+  }
+  return column.default;
+}
+
+/** `jsonb` keeps the keys of an object in the order of their length, then of their bytes. */
+function storedJson(value: unknown): unknown {
+  return ordered(JSON.parse(JSON.stringify(value)));
+}
+
+function ordered(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(ordered);
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).map(([key, item]) => [key, ordered(item)] as const);
+  return Object.fromEntries(entries.sort(([one], [other]) => compareKeys(one, other)));
+}
+
+function compareKeys(one: string, other: string): number {
+  return Buffer.byteLength(one) - Buffer.byteLength(other) || Buffer.compare(Buffer.from(one), Buffer.from(other));
+}
+
 /** No column has this name: the id that finds the row, beside the values to set. */
 const ROW_ID = 'row id';
 
 function insertionOf<Table extends PgTable>(
   table: Table,
   names: readonly string[],
-  times: 'always' | 'once' = 'always',
+  how: 'always' | 'once' | 'silently' = 'always',
 ) {
-  return builtOnce<Table>(table, `insert ${times} ${names}`, () =>
+  return builtOnce<Table>(table, `insert ${how} ${names}`, () =>
     prepared((db) => {
       const every: PgTable = table;
       const insertion = db.insert(every).values(placesOf(every, names));
-      return (times === 'once' ? insertion.onConflictDoNothing() : insertion).returning();
+      if (how === 'silently') return insertion;
+      return (how === 'once' ? insertion.onConflictDoNothing() : insertion).returning();
     }),
   );
 }
 
-function updateOf<Table extends TableWithId>(table: Table, names: readonly string[]) {
-  return builtOnce<Table>(table, `update ${names}`, () =>
+function updateOf<Table extends TableWithId>(
+  table: Table,
+  names: readonly string[],
+  how: 'always' | 'silently' = 'always',
+) {
+  return builtOnce<Table>(table, `update ${how} ${names}`, () =>
     prepared((db, given: Given<{ [ROW_ID]: string }>) => {
       const every: PgTable = table;
-      return db.update(every).set(placesOf(every, names)).where(eq(table.id, given[ROW_ID])).returning();
+      const update = db.update(every).set(placesOf(every, names)).where(eq(table.id, given[ROW_ID]));
+      return how === 'silently' ? update : update.returning();
     }),
   );
 }

@@ -39,6 +39,9 @@ export interface Gate {
 
 const gates = new Map<string, { pass(): Promise<void> }>();
 
+/** Names of things that are no longer made: a creation is refused before it reads anything. */
+export const refusedNames = new Set<string>();
+
 /** The creation of a thing with this name stops here. */
 export function gateOf(name: string): Gate {
   let reach = (): void => {};
@@ -90,6 +93,8 @@ const postThing = route(
         return { data: { thing: { id, name: body.data.sourceId, amount: amountNumber(0n, 'EUR'), dueDate: null } } };
       }
       const { name = null, amountMinor, currency: code, dueDate = null } = body.data.thing;
+      if (refusedNames.has(name ?? ''))
+        throw refusal('account.balance.insufficient', ['thing', 'name', ''], 'No more.');
       appendAuditEntry(tx, { initiator, resource: 'account', resourceId: name ?? id, action: THING_ACTION, after: {} });
       await sleep(body.workflow.pauseMs ?? 0);
       await gates.get(name ?? '')?.pass();

@@ -186,7 +186,7 @@ export async function appendClientEvents(tx: Transaction, id: ClientId, count = 
   const [clock] = await tx.execute<{ now: Date }>(sql`SELECT service_now() AS now`);
   if (clock === undefined) throw new Error('no clock');
   const entries = Array.from({ length: count }, () => ({ type: 'created', data: { id, ...CLIENT } }));
-  await appendEvents(tx, { module: 'clients', resourceId: id, occurredAt: clock.now, entries });
+  appendEvents(tx, { module: 'clients', resourceId: id, occurredAt: clock.now, entries });
 }
 
 export async function recordEvents(database: Database, id: ClientId, count = 1): Promise<void> {
