@@ -32,6 +32,9 @@ export function serverTimeoutMs(deadlineMs: number): number {
 const CLOCK_AGE_MAX_MS = 10_000;
 const READ_CLOCK = 'select (extract(epoch from clock_timestamp()) * 1000)::float8 as now';
 
+/** Half of what a socket takes before it asks its writer to wait, which would cost a long transaction further round trips. */
+const HELD_BACK_MAX_BYTES = 8 * 1024;
+
 /**
  * The driver writes each statement of more than a kilobyte by itself. Those of one turn go to Postgres in one packet
  * instead: every packet costs both processes more than most statements.
@@ -49,7 +52,9 @@ function sendTogether(socket: net.Socket): void {
       socket.cork();
       process.nextTick(uncork);
     }
-    return write.apply(socket, given);
+    const hasRoom = write.apply(socket, given);
+    if (socket.writableLength >= HELD_BACK_MAX_BYTES) uncork();
+    return hasRoom;
   }) as typeof write;
 }
 

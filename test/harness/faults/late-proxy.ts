@@ -10,6 +10,8 @@ export interface LateProxy {
   hold(words?: string): void;
   /** How many connections have retained data. */
   heldCount(): number;
+  /** Whether this text is among what is retained. */
+  holds(words: string): boolean;
   /** Delivers everything retained, in order, and retains nothing more. */
   deliver(): void;
   close(): Promise<void>;
@@ -60,6 +62,7 @@ export async function startLateProxy(target: { host: string; port: number }): Pr
       if (said === undefined) for (const way of ways.values()) way.held = true;
     },
     heldCount: () => [...ways.values()].filter(({ kept }) => kept.length > 0).length,
+    holds: (said) => [...ways.values()].some(({ kept }) => Buffer.concat(kept).includes(said)),
     deliver: () => {
       words = null;
       holdsNew = false;
