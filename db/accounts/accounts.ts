@@ -178,7 +178,7 @@ export async function saveAccount(
   };
   if (account.iban === before.iban && account.status === before.status) sendUpdate(tx, accounts, row, changes);
   else await saveWithIban(tx, row, changes);
-  await appendAccountEvents(tx, row.id, events, now);
+  appendAccountEvents(tx, row.id, events, now);
   if (account.method === 'plug-in' && events.some(({ type }) => type === 'connection-created')) {
     await recordPlugInClient(tx, account.clientId, account.provider, now);
   }
@@ -257,12 +257,12 @@ export function ibanTaken(iban: string | null): Error {
   return refusal('common.state.illegal_transition', ['account', 'iban', iban ?? ''], message);
 }
 
-export async function appendAccountEvents(
+export function appendAccountEvents(
   tx: Transaction,
   id: AccountId,
   events: ChangedAccount['events'],
   occurredAt: Date,
-): Promise<void> {
+): void {
   appendEvents(tx, { module: 'accounts', resourceId: id, occurredAt, entries: entriesOf(events) });
 }
 

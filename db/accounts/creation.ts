@@ -40,7 +40,7 @@ export async function createAccount(tx: Transaction, wanted: NewAccount, initiat
     nextCheckAt: builtIn ? new Date(now.getTime() + CHANGE_CHECK_MS) : null,
   }));
   const { events } = emit({ account, events: [] }, 'connection-creation-instructed', {});
-  await appendAccountEvents(tx, account.id, events, now);
+  appendAccountEvents(tx, account.id, events, now);
   auditAccountCreation(tx, account, initiator);
   if (builtIn) {
     await requireClientConnection(tx, wanted.clientId, wanted.provider, now);

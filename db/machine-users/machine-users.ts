@@ -131,10 +131,10 @@ export async function createMachineUser(
   const insertion = tx.execute(sql`
     INSERT INTO machine_users (id, name, roles, status, created_at)
     VALUES (${id}, ${user.name}, ${sql.param([...user.roles])}::text[], 'active', service_now())`);
-  const [, , made] = await Promise.all([insertion, insertKey(tx, id, user.key), findMachineUser(tx, id)]);
+  await Promise.all([insertion, insertKey(tx, id, user.key)]);
   const after = { name: user.name, roles: user.roles, kid: user.key.kid };
   audit(tx, id, { initiator, action: 'created', after });
-  return required(made, id);
+  return required(await findMachineUser(tx, id), id);
 }
 
 /** A machine user with a predetermined id and first key, as kept in the files of a development machine. */

@@ -193,7 +193,7 @@ async function appendConsentEvent(
   occurredAt: Date,
 ): Promise<void> {
   const entries = [{ type, data: await showConsent(tx, row) }];
-  await appendEvents(tx, { module: 'open-banking-consents', resourceId: row.id, occurredAt, entries });
+  appendEvents(tx, { module: 'open-banking-consents', resourceId: row.id, occurredAt, entries });
 }
 
 const THIRD_PARTY = lookUpIn(thirdPartyProviders);

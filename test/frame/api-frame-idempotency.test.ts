@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { idempotencyClaim, writeIdempotently } from '../../api/frame/requests/idempotency.ts';
+import type { Transaction } from '../../db/driver/client.ts';
 import { startApi, type TestApi } from '../harness/api.ts';
 import { asked, frameRoutes, gateOf, refusedNames, THING_ACTION } from '../harness/frame/frame-routes.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';
@@ -63,6 +65,24 @@ test('the stored answer is replayed though the request would be refused by now',
   expect([again.status, again.text]).toEqual([201, first.text]);
   expect(again.headers.get('x-idempotency-status')).toBe('replayed');
   expect(await madeCount('no more')).toBe(1);
+});
+
+test('a replay waits for no lock of its write, and none of its statements is executed', async () => {
+  const request = { method: 'POST', path: '/things', body: Buffer.from('{}') };
+  const claim = idempotencyClaim(api.users.operator.id, request, 'locks');
+  let drawn = 0;
+  const work = async (tx: Transaction) => {
+    await tx.statement('SELECT pg_advisory_xact_lock(814)', []);
+    drawn += (await tx.statement("SELECT nextval('client_numbers')", [])).length;
+    return { rendered: true, status: 201, body: '{}', replayed: false } as const;
+  };
+  expect(await writeIdempotently(api.database, claim, work, null)).toMatchObject({ replayed: false });
+  await api.database.transaction(async (tx) => {
+    await tx.statement('SELECT pg_advisory_xact_lock(814)', []);
+    const again = await writeIdempotently(other.database, claim, work, null);
+    expect(again).toMatchObject({ status: 201, replayed: true });
+  });
+  expect(drawn).toBe(1);
 });
 
 test('another body with the same key is 409 key_reused', async () => {
