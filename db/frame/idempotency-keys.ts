@@ -34,7 +34,7 @@ const CLAIM = `
   )
   SELECT refuse_taken_key() WHERE NOT EXISTS (SELECT FROM claimed)`;
 
-/** Raised by refuse_taken_key() (migration 0047). */
+/** Raised by refuse_taken_key() (migration 0050). */
 const TAKEN_KEY = 'ZD002';
 
 const FIND = prepared((db, given: Place) =>
