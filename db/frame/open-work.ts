@@ -1,6 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { recordNotFound } from '../../domain/frame/errors.ts';
 import type { OpenWork } from '../../domain/frame/waits.ts';
+import { CODE_LIFETIME_MS } from '../../domain/open-banking/consents.ts';
 import type { Database, Reader, Transaction } from '../driver/client.ts';
 import { wakeEach } from './workflow-wakeups.ts';
 
@@ -47,7 +48,7 @@ const DESCRIPTIONS: Readonly<Record<OpenWorkType, SQL>> = {
     SELECT NULL AS "clientId", NULL AS "accountId", status, NULL AS scheme, NULL AS currency, NULL AS provider,
       CASE status WHEN 'awaiting-authorisation' THEN 'account-holder' WHEN 'awaiting-exchange' THEN 'exchange'
         ELSE 'grant-expiry' END AS "waitingFor", NULL::timestamptz AS "cutOffAt",
-      coalesce(granted_at, CASE WHEN user_id IS NULL THEN created_at END) AS since, NULL AS rule FROM open_banking_consents`,
+      coalesce(granted_at, code_expires_at - ${`${CODE_LIFETIME_MS} milliseconds`}::interval, created_at) AS since, NULL AS rule FROM open_banking_consents`,
 };
 
 /** What a row's workflow waits for, in the terms of an operator's filter, and the clock that its deadlines refer to. */

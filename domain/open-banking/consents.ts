@@ -160,6 +160,38 @@ export function deadlineOf({ status, requestExpiresAt, codeExpiresAt, expiresAt 
   }
 }
 
+/** What an open consent waits for; null once it is final. */
+export type ConsentWait = 'account-holder' | 'exchange' | 'grant-expiry';
+
+export function consentWait(status: ConsentStatus): ConsentWait | null {
+  switch (status) {
+    case 'awaiting-authorisation':
+      return 'account-holder';
+    case 'awaiting-exchange':
+      return 'exchange';
+    case 'authorised':
+      return 'grant-expiry';
+    default:
+      return null;
+  }
+}
+
+/** The code is issued with the approval. */
+export function approvedAt(codeExpiresAt: Date): Date {
+  return new Date(codeExpiresAt.getTime() - CODE_LIFETIME_MS);
+}
+
+/** Since when an open consent has its status. */
+export function waitingSinceOf({
+  status,
+  createdAt,
+  codeExpiresAt,
+  grantedAt,
+}: Pick<Consent, 'status' | 'createdAt' | 'codeExpiresAt' | 'grantedAt'>): Date {
+  if (status === 'authorised') return grantedAt ?? createdAt;
+  return status === 'awaiting-exchange' && codeExpiresAt !== null ? approvedAt(codeExpiresAt) : createdAt;
+}
+
 /** When the sweep checks a consent: after its workflow should have. Null once it is final. */
 export function nextCheckOf(consent: Timed): Date | null {
   const deadline = deadlineOf(consent);

@@ -1,13 +1,18 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ProviderUnavailable } from '../../activities/providers/port.ts';
+import type { ConsentRow } from '../../db/open-banking/consents.ts';
+import type { ThirdPartyProviderId } from '../../domain/frame/ids.ts';
+import type { ConsentContent } from '../../domain/open-banking/consents.ts';
 import { lazyTemporalClient } from '../../loops/temporal.ts';
 import { workflowId } from '../../workflows/frame/messages.ts';
 import type { Json, TestApi } from '../harness/api.ts';
 import { auditOf } from '../harness/audit.ts';
 import { builtInAccounts } from '../harness/built-in-accounts.ts';
 import { type MoneyWorld, moneyWorld } from '../harness/money.ts';
+import { ACCOUNTS, type ConsentWorld, consentWorld, PAYMENT } from '../harness/parties/consents.ts';
+import { thirdPartyWorld } from '../harness/parties/third-parties.ts';
 import { until } from '../harness/stage.ts';
 import { modes, reviews } from '../harness/transfers/reviews.ts';
 import { OPERATOR, type OperatedService, operatedService } from '../harness/workflows/operated-service.ts';
@@ -24,6 +29,9 @@ let plugIn: Json;
 let poor: Json;
 let receiver: string;
 let bankAccount: string;
+let consents: ConsentWorld;
+let thirdParty: ThirdPartyProviderId;
+let userId: string;
 
 beforeAll(async () => {
   // Noon of a Wednesday in summer, when London is an hour ahead of UTC.
@@ -46,6 +54,9 @@ beforeAll(async () => {
   poor = { clientId, id: await world.account(clientId) };
   receiver = await world.account(await world.client('Grace'));
   bankAccount = await world.beneficiary(clientId);
+  consents = consentWorld(api);
+  thirdParty = await consents.thirdParty();
+  userId = await consents.user([clientId]);
   service.relay.start();
 });
 
@@ -57,7 +68,7 @@ const external = async (change: Json = {}, by = api, from = source): Promise<str
   (await reviews(by).external(from, bankAccount, change)).id;
 
 /** Waits until the workflow runs and has shown its wait. */
-async function shows(type: 'outgoing-transfer' | 'incoming-transfer', id: string, waitingFor: string): Promise<void> {
+async function shows(type: 'outgoing-transfer' | 'consent', id: string, waitingFor: string): Promise<void> {
   await until(
     async () => {
       const description = await handleOf(type, id)
@@ -69,7 +80,7 @@ async function shows(type: 'outgoing-transfer' | 'incoming-transfer', id: string
   );
 }
 
-const handleOf = (type: 'outgoing-transfer' | 'incoming-transfer', id: string) =>
+const handleOf = (type: 'outgoing-transfer' | 'consent', id: string) =>
   service.temporal.client.workflow.getHandle(workflowId(type, id));
 
 const patchTransfer = (id: string, outgoingTransfer: Json, as: 'approver' | 'operator' = 'operator') =>
@@ -188,21 +199,161 @@ describe.each(Object.entries(CASES))(
       expect(second).toMatch(/^It waits for .* since 2027-06-16 1\d:\d\d UTC/);
       expect(lines.at(-1)).toBe(`Workflow: outgoing-transfer/${id} runs.`);
 
-      const metadata = await handleOf('outgoing-transfer', id).query<{ currentDetails?: string }, []>(
-        '__temporal_workflow_metadata',
-      );
-      expect(metadata.currentDetails).toMatch(/^Waits for .* since 2027-06-16 1\d:\d\d UTC/);
-      const { events } = await handleOf('outgoing-transfer', id).fetchHistory();
-      const started = events?.[0]?.userMetadata;
-      expect(Buffer.from(started?.details?.data ?? []).toString()).toContain(`operate -- why ${id}`);
-      if (untilMeans === undefined) return;
-      const summaries = (events ?? []).map((event) => Buffer.from(event.userMetadata?.summary?.data ?? []).toString());
-      expect(summaries).toContainEqual(
-        expect.stringMatching(/^"?Waits for .* since 2027-06-16 1\d:\d\d UTC; until 2027/),
-      );
+      await showsInTemporal('outgoing-transfer', id, untilMeans !== undefined);
     });
   },
 );
+
+/** The UI has the wait in the workflow's details and in the summary of its timer, and the command that says more. */
+async function showsInTemporal(type: 'outgoing-transfer' | 'consent', id: string, hasDeadline: boolean): Promise<void> {
+  const metadata = await handleOf(type, id).query<{ currentDetails?: string }, []>('__temporal_workflow_metadata');
+  expect(metadata.currentDetails).toMatch(/^Waits for .* since 2027-06-16 1\d:\d\d UTC/);
+  const { events } = await handleOf(type, id).fetchHistory();
+  const started = events?.[0]?.userMetadata;
+  expect(Buffer.from(started?.details?.data ?? []).toString()).toContain(`operate -- why ${id}`);
+  if (!hasDeadline) return;
+  const summaries = (events ?? []).map((event) => Buffer.from(event.userMetadata?.summary?.data ?? []).toString());
+  expect(summaries).toContainEqual(expect.stringMatching(/^"?Waits for .* since 2027-06-16 1\d:\d\d UTC; until 2027/));
+}
+
+interface ConsentCase {
+  readonly make: () => Promise<ConsentRow>;
+  readonly waits: string;
+  readonly words: string;
+  readonly until: RegExp;
+  readonly released: RegExp;
+}
+
+const requested = (content: ConsentContent = PAYMENT) => consents.request(thirdParty, content);
+
+async function approved(content?: ConsentContent): Promise<{ consent: ConsentRow; code: string | null }> {
+  const consent = await requested(content);
+  return { consent, code: (await consents.approve(consent.id, userId, [source.id])).code };
+}
+
+async function granted(content?: ConsentContent): Promise<{ consent: ConsentRow; token: string }> {
+  const { consent, code } = await approved(content);
+  const token = randomBytes(32).toString('base64url');
+  expect((await consents.exchange(consent, code, token)).outcome).toBe('granted');
+  return { consent, token };
+}
+
+const CONSENT_CASES: Readonly<Record<string, ConsentCase>> = {
+  'the account holder': {
+    make: () => requested(),
+    waits: 'account-holder',
+    words: 'the account holder’s approval',
+    until: /^2027-06-16 1\d:\d\d UTC: then the request expires/,
+    released: /PATCH \/open-banking\/GB\/consents\/ID with data\.consent\.action "approve"/,
+  },
+  'its code to be exchanged': {
+    make: async () => (await approved()).consent,
+    waits: 'exchange',
+    words: 'the third party’s exchange of its code',
+    until: /^2027-06-16 1\d:\d\d UTC: then the code is worth nothing/,
+    released: /POST \/open-banking\/GB\/token.*\n.*data\.consent\.action "revoke"/,
+  },
+  'its payment': {
+    make: async () => (await granted()).consent,
+    waits: 'grant-expiry',
+    words: 'the end of the grant',
+    until: /^2027-09-14 1\d:\d\d UTC: then the consent expires/,
+    released: /POST \/open-banking\/GB\/payments\n.*data\.consent\.action "revoke"/,
+  },
+  'the end of its access to accounts': {
+    make: async () => (await granted(ACCOUNTS)).consent,
+    waits: 'grant-expiry',
+    words: 'the end of the grant',
+    until: /^2027-09-14 /,
+    released: /^nothing: .*\n.*data\.consent\.action "revoke"/,
+  },
+};
+
+describe.each(Object.entries(CONSENT_CASES))(
+  'a consent that waits for %s',
+  (_, { make, waits, words, until: untilMeans, released }) => {
+    test('why says for what, since when, until when and what would release it; Temporal shows the same', async () => {
+      const { id } = await make();
+      await shows('consent', id, waits);
+      const { status, answer } = await service.operate('why', [id]);
+      expect([status, answer.resource, answer.id]).toEqual([0, 'consent', id]);
+      expect(answer).toMatchObject({ obstacles: [], workflowId: `consent/${id}`, workflow: 'running' });
+      expect(answer.wait).toEqual({
+        for: waits,
+        since: expect.stringMatching(/^2027-06-16T1/),
+        until: expect.stringMatching(/^2027-/),
+        rule: null,
+        untilMeans: expect.stringMatching(untilMeans),
+      });
+      expect(answer.releasedBy.join('\n').replaceAll(id, 'ID')).toMatch(released);
+      const { lines } = await service.lines('why', [id]);
+      expect(lines[1]).toMatch(new RegExp(`^It waits for ${words} since 2027-06-16 1\\d:\\d\\d UTC; until 2027-`));
+      await showsInTemporal('consent', id, true);
+    });
+  },
+);
+
+describe('why says of a consent', () => {
+  const obstacles = async (id: string): Promise<string> =>
+    (await service.operate('why', [id])).answer.obstacles.join('\n');
+
+  test('what was done so far, its payment with the command that says more', async () => {
+    const { consent, token } = await granted();
+    expect((await service.operate('why', [consent.id])).answer.attempts).toEqual([
+      expect.stringMatching(`^approved for user ${userId}, 2027-06-16 1`),
+      expect.stringMatching(/^its code was exchanged, 2027-06-16 1/),
+      expect.stringMatching(/^its access token is good until 2027-06-16 1/),
+    ]);
+    const paid = await thirdPartyWorld(api).pay(token);
+    expect(paid.status, paid.text).toBe(201);
+    const { answer } = await service.operate('why', [consent.id]);
+    expect(answer).toMatchObject({ status: 'consumed', wait: null, releasedBy: [], workflow: 'not-needed' });
+    expect(answer.attempts.at(-1)).toBe(
+      `its payment: npm run -s operate -- why ${paid.body.data.payment.outgoingTransferId}`,
+    );
+  });
+
+  test('that its third party is inactive, its account suspended, or its access token over', async () => {
+    const other = await consents.thirdParty({ status: 'inactive' });
+    const unanswered = await consents.request(other);
+    expect(await obstacles(unanswered.id)).toContain(`the third-party provider ${other} is inactive`);
+
+    const from = await world.account(plugIn.clientId, { amount: 100 });
+    const consent = await requested();
+    const { code } = await consents.approve(consent.id, userId, [from]);
+    await consents.exchange(consent, code);
+    expect(await obstacles(consent.id)).toBe('');
+    const suspended = { workflow: { code: 'client.direct' }, data: { account: { status: 'suspended' } } };
+    expect((await api.call('PATCH', `/accounts/${from}`, suspended)).status).toBe(200);
+    expect(await obstacles(consent.id)).toContain(`${from} is suspended`);
+    expect((await consents.exchange(consent, code)).outcome).toBe('replayed');
+    expect(await obstacles(consent.id)).toContain('its access token is over');
+    expect((await service.operate('why', [consent.id])).answer.attempts.at(-1)).toMatch(
+      /^its access token was revoked/,
+    );
+  });
+
+  test('that its time is up, where its workflow has not recorded it', async () => {
+    await service.relay.stop();
+    const { id } = await requested();
+    await api.database.statement(
+      "UPDATE open_banking_consents SET request_expires_at = service_now() - interval '1 second' WHERE id = $1",
+      [id],
+    );
+    const { answer } = await service.operate('why', [id]);
+    expect(answer).toMatchObject({ status: 'awaiting-authorisation', releasedBy: [], workflow: 'not-running' });
+    expect(answer.obstacles).toEqual([
+      expect.stringContaining('its time is up'),
+      expect.stringContaining('its wake-up is not delivered'),
+    ]);
+    service.relay.start();
+    await until(
+      () => service.operate('why', [id]),
+      (again) => again.answer.status === 'expired',
+    );
+    expect(await service.operate('why', [id])).toMatchObject({ answer: { wait: null, workflow: 'not-needed' } });
+  });
+});
 
 describe('what keeps a transfer from going on', () => {
   test('a provider that does not answer: the attempts so far, and that nothing is known', async () => {
@@ -364,7 +515,7 @@ async function lists(
   expect(found, name).toEqual([...wanted].sort());
 }
 
-test("the documented queries find in Temporal's lists exactly the transfers that they are for", async () => {
+test("the documented queries of transfers find in Temporal's lists exactly those that they are for", async () => {
   const inReview = await external({ scheme: 'chaps' }, reviewing);
   const unauthorized = await external({ scheme: 'chaps' }, authorizing);
   const dated = await external({ transferDate: '2027-07-01' });
@@ -398,4 +549,29 @@ test("the documented queries find in Temporal's lists exactly the transfers that
   await lists('past cut-off', instant, [inReview, unauthorized], others);
   await lists('provider silent', instant, [released, unknown], others);
   await lists('rolling', instant, [rolled], others);
+});
+
+test("the documented queries of consents find in Temporal's lists exactly those that they are for", async () => {
+  const unanswered = (await requested()).id;
+  const unexchanged = (await approved()).consent.id;
+  const authorised = (await granted()).consent.id;
+  const rejected = (await requested()).id;
+  await shows('consent', rejected, 'account-holder');
+  expect((await consents.decide(rejected, { action: 'reject' })).status).toBe(200);
+  await handleOf('consent', rejected).result();
+  await shows('consent', unanswered, 'account-holder');
+  await shows('consent', unexchanged, 'exchange');
+  await shows('consent', authorised, 'grant-expiry');
+  const instant = new Date(Date.now() + 1_000);
+  await until(
+    async () => Date.now(),
+    (now) => now > instant.getTime() + 1_000,
+  );
+  const later = (await requested()).id;
+  await shows('consent', later, 'account-holder');
+  const others = [unanswered, unexchanged, authorised, rejected, later];
+  await lists('consents overdue', instant, [unanswered, unexchanged], others);
+  await lists('waiting for account holders', instant, [unanswered, later], others);
+  await lists('codes to be exchanged', instant, [unexchanged], others);
+  await lists('grants of long ago', instant, [authorised], others);
 });

@@ -46,10 +46,19 @@ export function staticSummary(type: string, workflowId: string): string {
   return `${words.charAt(0).toUpperCase()}${words.slice(1)} ${resourceIdOf(workflowId)}`;
 }
 
+/** Types whose rows `why` explains by their id. */
+const EXPLAINED: ReadonlySet<string> = new Set<WorkflowType>([
+  'outgoing-transfer',
+  'incoming-transfer',
+  'account-connection',
+  'consent',
+]);
+
 /** What stands below the summary, fixed at the start: where to read more, also while no worker runs. */
 export function staticDetails(type: string, workflowId: string): string | undefined {
-  const explained = type === 'outgoing-transfer' || type === 'incoming-transfer' || type === 'account-connection';
-  return explained ? `What it waits for: \`npm run -s operate -- why ${resourceIdOf(workflowId)}\`` : undefined;
+  return EXPLAINED.has(type)
+    ? `What it waits for: \`npm run -s operate -- why ${resourceIdOf(workflowId)}\``
+    : undefined;
 }
 
 /** Number of long-lived workflows that share webhook deliveries, by subscription. */

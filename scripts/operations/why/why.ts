@@ -5,6 +5,7 @@ import { refusal } from '../../../domain/frame/errors.ts';
 import { asId, isUuid } from '../../../domain/frame/ids.ts';
 import { RemedyError } from '../../frame/remedy.ts';
 import type { Operation } from '../operations.ts';
+import { explainConsent } from './consents.ts';
 import { type Explanation, linesOf } from './explanation.ts';
 import { explainAccount, explainIncomingTransfer, explainWebhookDelivery } from './other-resources.ts';
 import { explainOutgoingTransfer } from './outgoing-transfers.ts';
@@ -12,7 +13,8 @@ import { findWakeupObstacles, findWorkflowState } from './workflows.ts';
 
 /** `why ID`: what a resource waits for, since when, until when, and what would release it. It reads only. */
 export const whyOperation: Operation = {
-  summary: 'ID: what a transfer, account or webhook delivery waits for, until when, and what would release it.',
+  summary:
+    'ID: what a transfer, consent, account or webhook delivery waits for, until when, and what would release it.',
   async run({ database: { reader }, temporal, arguments: given, print, patienceMs }) {
     const { values, positionals } = parseArgs({
       args: [...given],
@@ -22,10 +24,10 @@ export const whyOperation: Operation = {
     const [sent = '', ...more] = positionals;
     const id = sent.toLowerCase();
     if (!isUuid(id) || more.length > 0)
-      throw new RemedyError('Give ID as the id of a transfer, an account or a webhook delivery.');
+      throw new RemedyError('Give ID as the id of a transfer, a consent, an account or a webhook delivery.');
     const found = await explain(reader, id, loadConfiguration(process.env));
     if (found === null) {
-      const message = `No transfer, account or webhook delivery has the id ${id}.`;
+      const message = `No transfer, consent, account or webhook delivery has the id ${id}.`;
       if (!values.json) throw refusal('common.coding.internal.record_not_found', ['resource', 'id', id], message);
       print(JSON.stringify({ id, refused: message }));
       return 1;
@@ -45,6 +47,7 @@ async function explain(reader: Reader, id: string, rules: Configuration): Promis
   return (
     (await explainOutgoingTransfer(reader, asId(id), rules)) ??
     (await explainIncomingTransfer(reader, asId(id))) ??
+    (await explainConsent(reader, asId(id))) ??
     (await explainAccount(reader, asId(id))) ??
     (await explainWebhookDelivery(reader, asId(id)))
   );
