@@ -1,5 +1,6 @@
 import type { Transaction } from '../../db/driver/client.ts';
 import { deleteOldIdempotencyKeys } from '../../db/frame/idempotency-keys.ts';
+import { deleteExpiredTokens, deleteOldCodes } from '../../db/open-banking/grants.ts';
 import { deleteExpiredAssertions } from '../../db/third-party-providers/assertions.ts';
 import { deleteOldAuthenticationFailures } from '../../db/users/authentications.ts';
 import { deleteOldEvents, deleteOldWebhookDeliveries } from '../../db/webhooks/retention.ts';
@@ -29,9 +30,11 @@ export function retentionActivities({ database, configuration: { retention }, lo
       return forget((tx, limit) => deleteOldWebhookDeliveries(tx, retention.webhookDeliveriesDays, limit));
     },
 
-    /** Wrong passwords that no longer count, and used tokens of third parties, which would now be refused as expired. */
+    /** Wrong passwords that no longer count, and what third parties hold that has expired: codes, access tokens, tokens that they signed. */
     async forgetWhatHasExpired(): Promise<string> {
       await forget(deleteOldAuthenticationFailures);
+      await forget(deleteExpiredTokens);
+      await forget(deleteOldCodes);
       // Tokens are checked by the wall clock.
       return forget((tx, limit) => deleteExpiredAssertions(tx, new Date(), limit));
     },

@@ -2,6 +2,7 @@ import { and, eq, getTableColumns, isNull, sql } from 'drizzle-orm';
 import type { ConsentId, ThirdPartyProviderId } from '../../domain/frame/ids.ts';
 import {
   ACCESS_TOKEN_LIFETIME_MS,
+  CODE_LIFETIME_MS,
   GRANT_LIFETIME_MS,
   requireConsentMove,
   statusAt,
@@ -113,4 +114,28 @@ export async function consumeConsent(tx: Transaction, id: ConsentId, initiator: 
   const locked = await lockConsent(tx, id);
   requireConsentMove(locked.consent, 'consumed', locked.now);
   return moveConsent(tx, locked, 'consumed', initiator);
+}
+
+/** Deletes a batch of access tokens that have expired; returns how many. They are refused as unknown ones are. */
+export async function deleteExpiredTokens(tx: Transaction, batchSize: number): Promise<number> {
+  const rows = await tx.execute<{ gone: number }>(sql`
+    DELETE FROM open_banking_access_tokens WHERE ctid = ANY (ARRAY(
+      SELECT ctid FROM open_banking_access_tokens WHERE expires_at < service_now() LIMIT ${batchSize}
+      FOR UPDATE SKIP LOCKED))
+    RETURNING 1 AS gone`);
+  return rows.length;
+}
+
+/**
+ * Deletes a batch of codes; returns how many. Whoever sends a used code again revokes the token that it gave, so a code is kept
+ * until the last token that it can have given has expired.
+ */
+export async function deleteOldCodes(tx: Transaction, batchSize: number): Promise<number> {
+  const keptFor = `${CODE_LIFETIME_MS + ACCESS_TOKEN_LIFETIME_MS} milliseconds`;
+  const rows = await tx.execute<{ gone: number }>(sql`
+    DELETE FROM open_banking_codes WHERE ctid = ANY (ARRAY(
+      SELECT ctid FROM open_banking_codes WHERE created_at < service_now() - ${keptFor}::interval LIMIT ${batchSize}
+      FOR UPDATE SKIP LOCKED))
+    RETURNING 1 AS gone`);
+  return rows.length;
 }

@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { ThirdPartyProviderId } from '../../domain/frame/ids.ts';
+import { ASSERTION_KEPT_MS } from '../../domain/third-party-providers/third-party-providers.ts';
 import type { Transaction } from '../driver/client.ts';
 import { type Given, prepared } from '../driver/queries/queries.ts';
 import { thirdPartyAssertions } from './third-party-providers-schema.ts';
@@ -25,11 +26,12 @@ export async function useAssertion(tx: Transaction, assertion: Assertion): Promi
   return (await tx.first(USE, assertion)) !== null;
 }
 
-/** Deletes a batch of assertions that have expired by now, which is the time by which they are checked; returns how many. */
+/** Deletes a batch of assertions that every process refuses as expired; returns how many. `now`: the wall clock, by which they are checked. */
 export async function deleteExpiredAssertions(tx: Transaction, now: Date, batchSize: number): Promise<number> {
+  const expiredBefore = new Date(now.getTime() - ASSERTION_KEPT_MS);
   const rows = await tx.execute<{ gone: number }>(sql`
     DELETE FROM third_party_assertions WHERE ctid = ANY (ARRAY(
-      SELECT ctid FROM third_party_assertions WHERE expires_at < ${now} LIMIT ${batchSize}))
+      SELECT ctid FROM third_party_assertions WHERE expires_at < ${expiredBefore} LIMIT ${batchSize}))
     RETURNING 1 AS gone`);
   return rows.length;
 }

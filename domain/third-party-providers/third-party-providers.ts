@@ -30,6 +30,12 @@ export interface ThirdPartyRegistration {
 /** How long a token that a third party signs lives at most: `exp` after `iat`. */
 export const ASSERTION_LIFETIME_MAX_SECONDS = 300;
 
+/**
+ * How long its use stays recorded after it has expired. The process that deletes the record and those that check tokens have clocks of
+ * their own, and an `exp` with a fraction is good until the second is over: without this, a token could be used twice.
+ */
+export const ASSERTION_KEPT_MS = 5 * 60_000;
+
 export const WEB_ADDRESS_LENGTH_MAX = 2_048;
 
 /** Printable ASCII without what URL parsers read in several ways. */
