@@ -1,14 +1,17 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { checkLedger } from '../../db/ledger/check.ts';
-import type { Json } from '../harness/api.ts';
+import type { Json, TestApi } from '../harness/api.ts';
 import { type CrashPointProxy, type HoldFrom, startCrashPointProxy } from '../harness/faults/crash-point-proxy.ts';
 import { startTcpProxy, type TcpProxy } from '../harness/faults/tcp-proxy.ts';
+import { PAYMENT, thirdPartyWorld } from '../harness/parties/third-parties.ts';
+import { randomFrom, seedOr } from '../harness/random.ts';
 import { startWholeService, type WholeService } from '../harness/servers/whole-service.ts';
 import { until } from '../harness/stage.ts';
 
 /**
  * Kills a process right after each step that moves money: proxies pass requests and hold answers, so that the effect
- * exists and no process knows of it. The work must then finish, once.
+ * exists and no process knows of it; and anywhere in a step that must be whole or not at all. The work must then finish, once.
  */
 let service: WholeService;
 let apiToPostgres: CrashPointProxy;
@@ -216,7 +219,7 @@ async function committed(look: () => Promise<boolean>, ended: readonly string[] 
 }
 
 /** The request's answer, or `lost` when the connection broke before one came; `ended` gets more words. */
-function outcome(request: Promise<Answer>, ended: string[]): Promise<string> {
+function outcome(request: Promise<Pick<Answer, 'status' | 'text'>>, ended: string[] = []): Promise<string> {
   return request.then(
     ({ status, text }) => {
       ended.push(text);
@@ -478,6 +481,141 @@ describe('the worker, killed in the middle of what it does', () => {
       async () => (await call('GET', path)).body.data.webhookDeliveries.map(({ status }: Json) => status),
       (statuses) => statuses.every((status: string) => status === 'succeeded'),
     );
+  });
+});
+
+describe('the payments of consents, API and worker killed at random instants', () => {
+  const ROUNDS = 6;
+  const PAYMENTS_EACH = 5;
+  /** With these a round takes about a second: its payments follow one another at their account. */
+  const DELAYS = { sentMs: 5, commitMs: 120 };
+  const KILLED_AFTER_MS_MAX = 1_000;
+  const random = randomFrom(seedOr(20_261_123));
+
+  interface ConsentedPayment {
+    readonly consentId: string;
+    readonly accessToken: string;
+    readonly amount: number;
+    readonly key: string;
+    answer: string;
+  }
+  const payments: ConsentedPayment[] = [];
+  /** After each kill: consents without exactly the transfer that they should have. */
+  const torn: unknown[] = [];
+  let parties: ReturnType<typeof thirdPartyWorld>;
+  let lostConsumed = 0;
+  let lostUntouched = 0;
+
+  const viaApi: TestApi['call'] = async (method, path, body, { as, key, headers } = {}) => {
+    const response = await fetch(`${service.apiUrls[0]}${path}`, {
+      method,
+      headers: {
+        ...(as === null ? {} : { authorization: `Bearer ${service.token}` }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(key === undefined ? {} : { 'idempotency-key': key }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    return { status: response.status, body: JSON.parse(text), text, headers: response.headers };
+  };
+  const pay = ({ accessToken, amount, key }: ConsentedPayment, otherKey?: string) =>
+    parties.pay(accessToken, { instructedAmount: amount }, otherKey ?? key);
+
+  const STATES = `
+    SELECT consent.id, consent.status, array_agg(transfer.id) FILTER (WHERE transfer.id IS NOT NULL) AS transfers
+    FROM open_banking_consents consent
+      LEFT JOIN outgoing_transfers transfer
+        ON transfer.account_id = consent.account_ids[1] AND transfer.amount_minor = consent.instructed_amount_minor
+    WHERE consent.id = ANY ($1::uuid[]) GROUP BY consent.id`;
+  /** In one snapshot, which no commit can fall between. */
+  const states = async (of: readonly ConsentedPayment[]) =>
+    rows<{ id: string; status: string; transfers: string[] | null }>(
+      STATES,
+      of.map(({ consentId }) => consentId),
+    );
+  const isWhole = ({ status, transfers }: { status: string; transfers: string[] | null }) =>
+    (status === 'consumed' && transfers?.length === 1) || (status === 'authorised' && transfers === null);
+
+  async function grantAll(): Promise<void> {
+    const url = service.apiUrls[0] ?? '';
+    parties = thirdPartyWorld({ url, call: viaApi }, url);
+    const party = await parties.thirdParty();
+    const userId = await parties.user([clientId]);
+    const from = await openBuiltIn();
+    await payIn(from, 2_000, 'money for consented payments');
+    await until(
+      () => account(from.id),
+      ({ availableBalance }) => availableBalance > 0,
+    );
+    for (let index = 0; index < ROUNDS * PAYMENTS_EACH; index += 1) {
+      // The bank reads orders into pence, and each amount is another.
+      const amount = 100 + index;
+      const grant = await parties.granted(party, { ...PAYMENT, instructedAmount: amount }, userId, [from.id]);
+      payments.push({ ...grant, amount, key: `key-consented-${index}`, answer: '' });
+    }
+  }
+
+  async function round(batch: readonly ConsentedPayment[], alsoWorker: boolean): Promise<void> {
+    apiToPostgres.prolong(DELAYS);
+    const requests = batch.map(async (payment) => {
+      await sleep(random.whole(0, 100));
+      payment.answer = await outcome(pay(payment));
+    });
+    const killed = alsoWorker ? [service.process('api'), service.process('worker')] : [service.process('api')];
+    await sleep(random.whole(20, KILLED_AFTER_MS_MAX));
+    await Promise.all(killed.map((process) => process.kill()));
+    await Promise.all(requests);
+    const found = await states(batch);
+    torn.push(...found.filter((state) => !isWhole(state)));
+    const consumed = new Set(found.filter(({ status }) => status === 'consumed').map(({ id }) => id));
+    for (const { consentId } of batch.filter(({ answer }) => answer === 'lost')) {
+      if (consumed.has(consentId)) lostConsumed += 1;
+      else lostUntouched += 1;
+    }
+    apiToPostgres.pass();
+    await Promise.all(killed.map((process) => process.start()));
+  }
+
+  beforeAll(async () => {
+    await grantAll();
+    for (let number = 0; number < ROUNDS; number += 1) {
+      const batch = payments.slice(number * PAYMENTS_EACH, (number + 1) * PAYMENTS_EACH);
+      await round(batch, number % 2 === 1);
+    }
+    console.log(`of ${payments.length} payments lost: ${lostConsumed} after their commit, ${lostUntouched} before`);
+  });
+
+  test('each is consumed with exactly one transfer, or neither', () => {
+    expect(torn).toEqual([]);
+    for (const { answer } of payments) expect(['lost', 'answered 201']).toContain(answer);
+    // Otherwise the kills have shown nothing.
+    expect([lostConsumed > 0, lostUntouched > 0]).toEqual([true, true]);
+  });
+
+  test('repeated by its key each ends in one transfer, and in none by another key', async () => {
+    for (const payment of payments) {
+      const again = await pay(payment);
+      expect(again.status, again.text).toBe(201);
+      expect((await pay(payment)).text).toBe(again.text);
+      expect((await pay(payment, `other-${payment.key}`)).status).toBe(409);
+      expect(await states([payment])).toEqual([
+        { id: payment.consentId, status: 'consumed', transfers: [again.body.data.payment.outgoingTransferId] },
+      ]);
+      expect(await eventsOf(payment.consentId)).toEqual(
+        ['requested', 'approved', 'authorised', 'consumed'].map((type) => `consent-${type}`),
+      );
+    }
+  });
+
+  test('each is paid by the bank once', async () => {
+    for (const { transfers } of await states(payments)) {
+      const [id = ''] = transfers ?? [];
+      await ends(id, 'completed');
+      expect(await bankBooked(id)).toEqual(['payment-out']);
+      expect(await eventsOf(id)).toEqual(['created', 'processing', 'released', 'completed']);
+    }
   });
 });
 

@@ -1,4 +1,5 @@
 import { connect, createServer, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 /** When answers are held: at once, or from Postgres's confirmation of the commit. */
 export type HoldFrom = 'now' | 'commit';
@@ -15,7 +16,9 @@ export interface CrashPointProxy {
   holdAll(): void;
   /** How many connections are held now. */
   heldCount(): number;
-  /** Lets new connections pass. Held ones stay held until they are closed. */
+  /** Delays everything sent, and each confirmation of a commit, so that a kill at any instant finds a transaction under way. */
+  prolong(delays: { readonly sentMs: number; readonly commitMs: number }): void;
+  /** Lets new connections pass, without delay. Held ones stay held until they are closed. */
   pass(): void;
   /** Also releases what `holdAll` held. */
   letGo(): void;
@@ -30,10 +33,13 @@ export async function startCrashPointProxy(target: { host: string; port: number 
   const held = new Map<Socket, Buffer[]>();
   let points: { readonly words: Buffer; readonly from: HoldFrom }[] = [];
   let holdsAll = false;
+  let delays = { sentMs: 0, commitMs: 0 };
 
   const server = createServer((near) => {
     const far = connect(target);
     let awaitsCommit = false;
+    const send = inOrder((data) => far.write(data));
+    const answer = inOrder((data) => near.write(data));
     for (const socket of [near, far]) {
       sockets.add(socket);
       socket.setNoDelay(true);
@@ -52,12 +58,12 @@ export async function startCrashPointProxy(target: { host: string; port: number 
       const point = points.find(({ words }) => data.includes(words));
       if (point?.from === 'now' && !held.has(near)) held.set(near, []);
       if (point?.from === 'commit') awaitsCommit = true;
-      far.write(data);
+      send(data, delays.sentMs);
     });
     far.on('data', (data: Buffer) => {
       if ((holdsAll || (awaitsCommit && data.includes(COMMITTED))) && !held.has(near)) held.set(near, []);
       const waiting = held.get(near);
-      if (waiting === undefined) near.write(data);
+      if (waiting === undefined) answer(data, data.includes(COMMITTED) ? delays.commitMs : 0);
       else waiting.push(data);
     });
   });
@@ -73,9 +79,13 @@ export async function startCrashPointProxy(target: { host: string; port: number 
       holdsAll = true;
     },
     heldCount: () => held.size,
+    prolong: (given) => {
+      delays = given;
+    },
     pass: () => {
       points = [];
       holdsAll = false;
+      delays = { sentMs: 0, commitMs: 0 };
     },
     letGo: () => {
       points = [];
@@ -87,5 +97,20 @@ export async function startCrashPointProxy(target: { host: string; port: number 
       for (const socket of sockets) socket.destroy();
       await new Promise<void>((resolve) => server.close(() => resolve()));
     },
+  };
+}
+
+/** Writes each piece after its delay, and none before an earlier one. */
+function inOrder(write: (data: Buffer) => void): (data: Buffer, delayMs: number) => void {
+  let waiting = 0;
+  let last = Promise.resolve();
+  return (data, delayMs) => {
+    if (waiting === 0 && delayMs === 0) return write(data);
+    waiting += 1;
+    last = last.then(async () => {
+      if (delayMs > 0) await sleep(delayMs);
+      write(data);
+      waiting -= 1;
+    });
   };
 }

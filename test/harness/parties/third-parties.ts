@@ -60,8 +60,8 @@ export async function signed(
   return new SignJWT(Object.fromEntries(given)).setProtectedHeader({ alg: algorithm, kid, ...header }).sign(privateKey);
 }
 
-/** Third parties and account holders, each through its own side of the API, whose PUBLIC_URL is the one above. */
-export function thirdPartyWorld(api: TestApi) {
+/** Third parties and account holders, each through its own side of the API. */
+export function thirdPartyWorld(api: Pick<TestApi, 'call' | 'url'>, publicUrl = PUBLIC_URL) {
   const call = (method: Method, path: string, token: string, body?: unknown, key?: string): Promise<Called> =>
     api.call(method, path, body, {
       as: null,
@@ -142,7 +142,7 @@ export function thirdPartyWorld(api: TestApi) {
         code,
         redirect_uri: REDIRECT_URI,
         client_assertion_type: ASSERTION_TYPE,
-        client_assertion: await signed(party, { aud: `${PUBLIC_URL}/open-banking/GB/token` }),
+        client_assertion: await signed(party, { aud: `${publicUrl}/open-banking/GB/token` }),
         ...change,
       };
       const given = new URLSearchParams();
