@@ -2,6 +2,7 @@ import { type BenchAccount, createAccounts, createFloorAccounts } from './accoun
 import { benchAdmissions } from './cases/admissions.ts';
 import { benchBatches } from './cases/batches.ts';
 import { benchClients } from './cases/clients.ts';
+import { benchConsents } from './cases/consents.ts';
 import { benchExports } from './cases/exports.ts';
 import { benchExternalTransfers, benchWithoutTemporal } from './cases/external-transfers.ts';
 import { benchLedgerCheck } from './cases/ledger-check.ts';
@@ -70,6 +71,7 @@ async function runCases(bench: Bench): Promise<Measurement[]> {
   if (only.has('ledger-check')) await benchLedgerCheck(bench);
   if (only.has('admissions')) await benchAdmissions(bench);
   if (only.has('scheduled')) measurements.push(...(await benchScheduled(bench)));
+  if (only.has('consents')) measurements.push(...(await benchConsents(bench)));
   return measurements;
 }
 

@@ -3,7 +3,17 @@ import { parseArgs } from 'node:util';
 /** Cases of a run without `--only`. */
 const USUAL_CASES = ['a', 'b', 'c', 'd', 'e', 'f'] as const;
 /** The others are excluded by default: loading takes minutes, and `routes` does without Temporal. */
-const CASES = [...USUAL_CASES, 'g', 'batches', 'ledger-check', 'admissions', 'exports', 'scheduled', 'routes'] as const;
+const CASES = [
+  ...USUAL_CASES,
+  'g',
+  'batches',
+  'ledger-check',
+  'admissions',
+  'exports',
+  'scheduled',
+  'consents',
+  'routes',
+] as const;
 export type CaseName = (typeof CASES)[number];
 
 export interface BenchOptions {
@@ -19,6 +29,8 @@ export interface BenchOptions {
   readonly entries: number;
   /** For the case scheduled: transfers that wait for one minute. */
   readonly scheduled: number;
+  /** For the case consents: how many expire at one instant. */
+  readonly consents: number;
   /** For the case routes: the titles of the rows to measure. */
   readonly routes: RegExp;
 }
@@ -28,7 +40,7 @@ const ROUTES_DEFAULTS = { seconds: '0.4', rounds: '5', callers: '16' };
 const DEFAULTS = { seconds: '1', rounds: '3', callers: '1,16,32' };
 
 const USAGE =
-  'npm run bench -- [--only a,b,c,d,e,f,g,batches,ledger-check,admissions,exports,scheduled] [--seconds 1] [--rounds 3] [--callers 1,16,32] [--large-rows 1000000] [--postings 3000000] [--entries 1000000] [--scheduled 50000]\n' +
+  'npm run bench -- [--only a,b,c,d,e,f,g,batches,ledger-check,admissions,exports,scheduled,consents] [--seconds 1] [--rounds 3] [--callers 1,16,32] [--large-rows 1000000] [--postings 3000000] [--entries 1000000] [--scheduled 50000] [--consents 5000]\n' +
   'npm run bench -- --only routes [--routes PATTERN] [--seconds 0.4] [--rounds 5] [--callers 16]';
 
 /** Parses the command line; throws the usage on unknown options. */
@@ -44,6 +56,7 @@ export function readOptions(words: readonly string[]): BenchOptions {
       postings: { type: 'string', default: '3000000' },
       entries: { type: 'string', default: '1000000' },
       scheduled: { type: 'string', default: '50000' },
+      consents: { type: 'string', default: '5000' },
       routes: { type: 'string', default: '' },
     },
   });
@@ -63,6 +76,7 @@ export function readOptions(words: readonly string[]): BenchOptions {
     postings: positive(values.postings),
     entries: positive(values.entries),
     scheduled: positive(values.scheduled),
+    consents: positive(values.consents),
     routes: new RegExp(values.routes),
   };
 }
