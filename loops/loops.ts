@@ -6,6 +6,7 @@ import type { Keyring } from '../db/frame/keyring.ts';
 import type { TransferRules } from '../domain/outgoing-transfers/transfer-changes.ts';
 import { admissions } from './admissions.ts';
 import { calendarChanges } from './calendars.ts';
+import { consentExpiry } from './consents.ts';
 import { eventSequencer } from './event-sequencer.ts';
 import { listCounting } from './list-counts.ts';
 import { openWorkSweep } from './open-work.ts';
@@ -36,6 +37,7 @@ export function backgroundLoops({
     workflowWakeupRelay({ database, client, logger }),
     eventSequencer({ database, logger, now: () => new Date() }),
     admissions({ database, rules, logger }),
+    consentExpiry({ database, logger }),
     openWorkSweep({ database, logger }),
     calendarChanges({ database, rules, logger }),
     listCounting({ database, logger }),

@@ -2,7 +2,8 @@ import type { Logger } from 'pino';
 import type { Database, Reader } from '../../db/driver/client.ts';
 import { describeOpenWork, type OpenWorkType } from '../../db/frame/open-work.ts';
 import { DomainError } from '../../domain/frame/errors.ts';
-import { jitterMsMax, type Wait, type WithWait } from '../../domain/frame/waits.ts';
+import { jitterMsMax, type OpenWork, type Wait, type WithWait } from '../../domain/frame/waits.ts';
+import { EXPIRY_JITTER_MS_MAX } from '../../domain/open-banking/consents.ts';
 
 /** Below the two seconds that a workflow allows a transition, so that a slow one is rolled back here. */
 export const TRANSITION_LIMITS = { deadlineMs: 1_900, lockTimeoutMs: 1_200 } as const;
@@ -59,12 +60,17 @@ async function describeWait(reader: Reader, type: OpenWorkType, id: string, unti
   const shared = { do: 'wait', for: work.waitingFor, since: sinceText, until, work, ...review } as const;
   if (until === null) return { ...shared, waitMs: null };
   const due = new Date(until);
-  const opens =
-    work.waitingFor === 'date' ||
-    work.waitingFor === 'next-window' ||
-    // Without a window each has its own pause.
-    (work.waitingFor === 'retry' && cutOffAt !== null);
-  const releases = opens || due.getTime() === cutOffAt?.getTime();
-  const jitterMs = releases ? Math.random() * jitterMsMax(due, cutOffAt) : 0;
+  const jitterMs =
+    Math.random() * (type === 'consent' ? EXPIRY_JITTER_MS_MAX : releaseJitterMsMax(work, due, cutOffAt));
   return { ...shared, waitMs: Math.ceil(due.getTime() - now.getTime() + jitterMs) };
+}
+
+function releaseJitterMsMax({ waitingFor }: OpenWork, due: Date, cutOffAt: Date | null): number {
+  const opens =
+    waitingFor === 'date' ||
+    waitingFor === 'next-window' ||
+    // Without a window each has its own pause.
+    (waitingFor === 'retry' && cutOffAt !== null);
+  const releases = opens || due.getTime() === cutOffAt?.getTime();
+  return releases ? jitterMsMax(due, cutOffAt) : 0;
 }

@@ -18,7 +18,7 @@ import { type Given, prepared } from '../driver/queries/queries.ts';
 import { lookUpIn, sendUpdate, updateRow } from '../driver/queries/rows.ts';
 import { appendAuditEntry, type Initiator } from '../frame/audit-entries.ts';
 import { readClock } from '../frame/clock.ts';
-import { appendEvents, appendEventsToAccounts } from '../frame/events.ts';
+import { appendEvents, appendEventsToEach } from '../frame/events.ts';
 import { accounts } from '../frame/schema.ts';
 import { wake } from '../frame/workflow-wakeups.ts';
 import { wakeTransfersOf } from '../ledger/waiting-transfers.ts';
@@ -238,8 +238,8 @@ async function saveFollowed(tx: Transaction, followed: readonly ChangedAccount[]
     saved.map(({ status }) => status),
     saved.map(({ country }) => country),
   ]);
-  const events = followed.map(({ account, events }) => ({ accountId: account.id, entries: entriesOf(events) }));
-  appendEventsToAccounts(tx, events, now);
+  const events = followed.map(({ account, events }) => ({ resourceId: account.id, entries: entriesOf(events) }));
+  appendEventsToEach(tx, 'accounts', events, now);
 }
 
 /** Checks each step against the transition tables of accounts and of their connections. */

@@ -1,6 +1,5 @@
 import { stringify } from 'lossless-json';
 import type { EventEntry } from '../../domain/frame/events.ts';
-import type { AccountId } from '../../domain/frame/ids.ts';
 import { sendWithCommit, type Transaction } from '../driver/client.ts';
 import { newId } from './ids.ts';
 
@@ -53,30 +52,40 @@ export function appendEvents(tx: Transaction, event: Event): void {
   sendWithCommit(tx.statement(APPEND[event.module], eventsValues(event)));
 }
 
-// The rows of the events go as one text, however many accounts there are.
-const APPEND_TO_ACCOUNTS = `
-  WITH appended AS (
-    SELECT * FROM json_to_recordset($1::json) AS appended (id uuid, account_id uuid, entry_count smallint, entries json)
-  ), resource AS (
-    UPDATE accounts SET event_sequence = event_sequence + entry_count FROM appended
-    WHERE accounts.id = account_id RETURNING appended.*, event_sequence - entry_count + 1 AS first_sequence
-  )
-  INSERT INTO events (id, entry_count, module, resource_id, first_sequence, occurred_at, entries)
-  SELECT id, entry_count, 'accounts', account_id, first_sequence, $2::timestamptz, entries FROM resource`;
+/** Modules of which one transaction changes many resources. */
+type ManyAtOnce = 'accounts' | 'open-banking-consents';
 
-/** Likewise the events of several accounts, which the caller has locked, in one statement. */
-export function appendEventsToAccounts(
+const APPEND_TO_EACH: Readonly<Record<ManyAtOnce, string>> = {
+  accounts: appendToEach('accounts', 'accounts'),
+  'open-banking-consents': appendToEach('open-banking-consents', 'open_banking_consents'),
+};
+
+// The rows of the events go as one text, however many resources there are.
+function appendToEach(module: ManyAtOnce, table: string): string {
+  return `WITH appended AS (
+      SELECT * FROM json_to_recordset($1::json) AS appended (id uuid, resource_id uuid, entry_count smallint, entries json)
+    ), resource AS (
+      UPDATE ${table} SET event_sequence = event_sequence + entry_count FROM appended
+      WHERE ${table}.id = resource_id RETURNING appended.*, event_sequence - entry_count + 1 AS first_sequence
+    )
+    INSERT INTO events (id, entry_count, module, resource_id, first_sequence, occurred_at, entries)
+    SELECT id, entry_count, '${module}', resource_id, first_sequence, $2::timestamptz, entries FROM resource`;
+}
+
+/** Likewise the events of several resources, which the caller has locked, in one statement. */
+export function appendEventsToEach(
   tx: Transaction,
-  events: readonly { readonly accountId: AccountId; readonly entries: readonly EventEntry[] }[],
+  module: ManyAtOnce,
+  events: readonly { readonly resourceId: string; readonly entries: readonly EventEntry[] }[],
   occurredAt: Date,
 ): void {
-  const rows = events.map(({ accountId, entries }) => ({
+  const rows = events.map(({ resourceId, entries }) => ({
     id: newEventRowId(),
-    account_id: accountId,
+    resource_id: resourceId,
     entry_count: entries.length,
     entries,
   }));
-  sendWithCommit(tx.statement(APPEND_TO_ACCOUNTS, [stringify(rows) ?? '[]', occurredAt]));
+  sendWithCommit(tx.statement(APPEND_TO_EACH[module], [stringify(rows) ?? '[]', occurredAt]));
 }
 
 function eventsValues({ resourceId, occurredAt, entries }: Omit<Event, 'module'>): unknown[] {

@@ -53,6 +53,12 @@ export const GRANT_LIFETIME_MS = 90 * 86_400_000;
 /** An access token lives this long, and no longer than the grant. */
 export const ACCESS_TOKEN_LIFETIME_MS = 60 * 60_000;
 
+/**
+ * How much later than its deadline a workflow may look. Thousands of consents may expire at one instant: the loop records them at once,
+ * and their workflows, which then only end, must not delay those of payments.
+ */
+export const EXPIRY_JITTER_MS_MAX = 5 * 60_000;
+
 /** How long after its deadline to check a consent, in case its workflow is lost. */
 export const CONSENT_CHECK_MS = 60_000;
 
@@ -204,7 +210,7 @@ export function statusAt(consent: Timed, now: Date): ConsentStatus {
   return deadline !== null && deadline.getTime() <= now.getTime() ? 'expired' : consent.status;
 }
 
-/** The next step of a consent's workflow. db/ carries out `expire` itself before it returns. */
+/** The next step of a consent's workflow. db/ carries out `expire` itself before it returns, unless the loop has done so. */
 export type ConsentStep =
   | { readonly do: 'end' }
   | { readonly do: 'wait'; readonly for: string; readonly until: string };

@@ -1,9 +1,11 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { createLocalJWKSet, createRemoteJWKSet, type JSONWebKeySet, jwtVerify } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createDatabase } from '../../db/driver/client.ts';
 import { wakeAllOpen, wakeOverdue } from '../../db/frame/open-work.ts';
 import { findNextDeadline } from '../../db/frame/sandbox-clock.ts';
 import { advanceConsent, type ConsentRow } from '../../db/open-banking/consents.ts';
+import { expireDueConsents } from '../../db/open-banking/expiry.ts';
 import { findGrant } from '../../db/open-banking/grants.ts';
 import { DomainError } from '../../domain/frame/errors.ts';
 import type { ThirdPartyProviderId } from '../../domain/frame/ids.ts';
@@ -226,6 +228,79 @@ describe('a deadline that has passed counts at once, recorded or not', () => {
     expect(refused).toEqual(
       name === 'exchange' || name === 'consume' ? 'refused' : [409, ['consent', 'status', 'expired']],
     );
+  });
+});
+
+describe('the loop that records what has expired', () => {
+  const expire = (limit = 1_000) => api.database.transaction((tx) => expireDueConsents(tx, limit));
+
+  test.each([
+    ['awaiting-authorisation', '10 minutes', '599 seconds'],
+    ['awaiting-exchange', '60 seconds', '50 seconds'],
+    ['authorised', '90 days', '2159 hours'],
+  ] as const)(
+    'expires a consent that is %s at its deadline, not before, with one event and no audit entry',
+    async (status, deadline, before) => {
+      await ahead('91 days', () => expire());
+      const { consent } = await IN_STATUS[status]();
+      const audited = (await auditOf(api.database.reader, consent.id)).length;
+      expect(await ahead(before, () => expire())).toBe(0);
+      expect(await statusOf(consent)).toBe(status);
+      const events = await world.events(consent.id);
+      expect(await ahead(deadline, () => expire())).toBe(1);
+      expect(await ahead(deadline, () => expire())).toBe(0);
+      expect(await ahead(deadline, () => advance(consent))).toEqual({ do: 'end' });
+      expect(await statusOf(consent)).toBe('expired');
+      expect(await world.events(consent.id)).toEqual([...events, 'consent-expired']);
+      expect(await auditOf(api.database.reader, consent.id)).toHaveLength(audited);
+    },
+  );
+
+  test('takes the oldest first and as many as it is told, leaves a locked one for later, and no other status', async () => {
+    await ahead('91 days', () => expire());
+    const final: ConsentRow[] = [];
+    for (const status of ['consumed', 'rejected', 'revoked'] as const) final.push((await IN_STATUS[status]()).consent);
+    const before = await Promise.all(final.map(statusOf));
+    const made: ConsentRow[] = [];
+    for (let count = 0; count < 5; count += 1) made.push(await consents.request(thirdParty));
+    const [first, locked, third, ...last] = made;
+    if (first === undefined || locked === undefined || third === undefined) throw new Error('no consents');
+    await ahead('11 minutes', async () => {
+      const holder = createDatabase({ url: database.url, maxConnections: 1, applicationName: 'holder' });
+      try {
+        await holder.transaction(async (tx) => {
+          await tx.statement('SELECT FROM open_banking_consents WHERE id = $1 FOR UPDATE', [locked.id]);
+          expect(await expire(2)).toBe(2);
+        });
+      } finally {
+        await holder.close();
+      }
+      expect(await Promise.all([first, locked, third].map(statusOf))).toEqual([
+        'expired',
+        'awaiting-authorisation',
+        'expired',
+      ]);
+      expect(await expire()).toBe(3);
+    });
+    expect(await Promise.all([locked, ...last].map(statusOf))).toEqual(['expired', 'expired', 'expired']);
+    expect(await Promise.all(final.map(statusOf))).toEqual(before);
+  });
+
+  test('wakes the workflows of a few, and leaves those of many to their timers', async () => {
+    const wakings = () =>
+      api.database.reader.statement<{ id: string }>(
+        `DELETE FROM workflow_wakeups WHERE workflow_type = 'consent' RETURNING split_part(workflow_id, '/', 2) AS id`,
+        [],
+      );
+    await ahead('91 days', () => expire());
+    const { consent } = await IN_STATUS['awaiting-exchange']();
+    await wakings();
+    await ahead('2 minutes', () => expire());
+    expect(await wakings()).toEqual([{ id: consent.id }]);
+    for (let count = 0; count < 21; count += 1) await consents.request(thirdParty);
+    await wakings();
+    expect(await ahead('11 minutes', () => expire())).toBe(21);
+    expect(await wakings()).toEqual([]);
   });
 });
 
