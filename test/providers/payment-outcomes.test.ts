@@ -724,7 +724,14 @@ describe('a recall', () => {
     const plugIn = await world.account(client, { amount: 100 });
     const own = { source: { type: 'client-account', accountId: plugIn } };
     const dated = await created(10, { scheme: 'chaps', transferDate: THURSDAY });
-    expect(await recall(dated)).toMatchObject({ status: 409 });
+    expect(await recall(dated)).toMatchObject({
+      status: 409,
+      body: {
+        code: 'common.state.illegal_transition',
+        messageParameters: ['outgoingTransfer', 'status', 'pending'],
+        message: expect.stringContaining('it is pending, not released or completed'),
+      },
+    });
     expect(await recall(await created(10, own))).toMatchObject({
       status: 422,
       body: { code: 'transfer.recall.unavailable' },

@@ -13,7 +13,8 @@ export function decideRecall(situation: TransferSituation, isOffered: boolean): 
     const message = 'The provider of this transfer takes no recalls.';
     throw refusal('transfer.recall.unavailable', ['outgoingTransfer', 'id', transfer.id], message);
   }
-  if (status !== 'released' && status !== 'completed') throw notRecalled(transfer, `it is ${status}`);
+  if (status !== 'released' && status !== 'completed')
+    throw notRecalled(transfer, `it is ${status}, not released or completed`);
   if (isWhollyReturned(transfer)) throw notRecalled(transfer, 'all of it has come back');
   if (isRecallOpen(transfer)) throw notRecalled(transfer, 'a recall of it has no answer yet');
   const draft = new TransferDraft(situation);
