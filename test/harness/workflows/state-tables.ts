@@ -70,6 +70,6 @@ export const STATE_TABLES = {
     begins: 'awaiting-authorisation',
     moves: CONSENT_MOVES,
     notes:
-      'Callers approve, reject and revoke for the account holder; the third party exchanges its code, and a payment consumes the consent to it (a consent to accounts is never `consumed`). Each open status has a deadline, after which the workflow makes it `expired`: the request ten minutes, the code one, the grant ninety days. A user that becomes inactive, a relation that is revoked and the closing of the last account revoke what was approved, in their own transaction.',
+      'Callers approve, reject and revoke for the account holder; the third party exchanges its code, and a payment consumes the consent to it (a consent to accounts is never `consumed`). Each open status has a deadline, after which a loop or its workflow makes it `expired`: the request ten minutes, the code one, the grant ninety days. A user that becomes inactive, a relation that is revoked and the closing of the last account revoke what was approved, in their own transaction.',
   },
 } as const satisfies Record<string, StateTable>;
