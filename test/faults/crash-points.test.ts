@@ -544,7 +544,7 @@ describe('the payments of consents, API and worker killed at random instants', (
     const party = await parties.thirdParty();
     const userId = await parties.user([clientId]);
     const from = await openBuiltIn();
-    await payIn(from, 2_000, 'money for consented payments');
+    await payIn(from, 5_000, 'money for consented payments');
     await until(
       () => account(from.id),
       ({ availableBalance }) => availableBalance > 0,
