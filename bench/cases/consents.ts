@@ -11,7 +11,7 @@ import { serviceTransfers } from './transfers.ts';
 const MEASURED_MS = 30_000;
 const WARM_UP_MS = 15_000;
 /** Until all of them wait: workflows start at more than this rate. */
-const STARTED_PER_SECOND = 25;
+const STARTED_PER_SECOND = 15;
 /** Callers that pause, so that what is measured is waiting and not the machine's limit. */
 const STRAIGHT = { callers: 1, pauseMs: 50 };
 const EXTERNAL = { callers: 4, pauseMs: 1_000 };

@@ -3,7 +3,8 @@ import type { ThirdPartyProviderStatus } from '../../domain/third-party-provider
 import type { Reader } from '../driver/client.ts';
 import { type ConsentRow, findConsent } from './consents.ts';
 
-// The payment is the transfer that the request which consumed the consent has created, by the audit log: neither row names the other.
+// Neither row names the other: the payment is the third party's transfer of this account and amount that was created when the consent was
+// consumed, by the audit log. The transaction is one, its times differ by milliseconds.
 const FACTS = `
   SELECT party.status AS "thirdPartyStatus", service_now() AS now,
     ARRAY(SELECT account.id || ' is ' || account.status FROM accounts account
@@ -13,11 +14,11 @@ const FACTS = `
     ) AS "notActive",
     token.created_at AS "tokenIssuedAt", token.expires_at AS "tokenExpiresAt", token.revoked_at AS "tokenRevokedAt",
     (SELECT transfer.id FROM audit_entries consumed
-        JOIN audit_entries created ON created.actor = consumed.actor AND created.request_id = consumed.request_id
-          AND created.resource = 'outgoing-transfer' AND created.action = 'created'
-          AND created.occurred_at BETWEEN consumed.occurred_at - interval '1 minute' AND consumed.occurred_at + interval '1 minute'
-        JOIN outgoing_transfers transfer ON transfer.id::text = created.resource_id AND transfer.account_id = ANY (consent.account_ids)
-      WHERE consumed.subject = consent.id::text AND consumed.action = 'consumed' LIMIT 1) AS "paidBy"
+        JOIN outgoing_transfers transfer ON transfer.created_by = consent.third_party_provider_id
+          AND transfer.account_id = ANY (consent.account_ids) AND transfer.amount_minor = consent.instructed_amount_minor
+          AND transfer.created_at BETWEEN consumed.occurred_at - interval '1 minute' AND consumed.occurred_at + interval '1 minute'
+      WHERE consumed.subject = consent.id::text AND consumed.action = 'consumed'
+      ORDER BY abs(extract(epoch FROM transfer.created_at - consumed.occurred_at)) LIMIT 1) AS "paidBy"
   FROM open_banking_consents consent
     JOIN third_party_providers party ON party.id = consent.third_party_provider_id
     LEFT JOIN LATERAL (SELECT * FROM open_banking_access_tokens WHERE consent_id = consent.id
