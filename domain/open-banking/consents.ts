@@ -57,7 +57,7 @@ export const ACCESS_TOKEN_LIFETIME_MS = 60 * 60_000;
  * How much later than its deadline a workflow may look. Thousands of consents may expire at one instant: the loop records them at once,
  * and their workflows, which then only end, must not delay those of payments.
  */
-export const EXPIRY_JITTER_MS_MAX = 5 * 60_000;
+export const EXPIRY_JITTER_MS_MAX = 30 * 60_000;
 
 /** How long after its deadline to check a consent, in case its workflow is lost. */
 export const CONSENT_CHECK_MS = 60_000;
