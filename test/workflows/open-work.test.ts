@@ -1,15 +1,20 @@
 import type { Client } from '@temporalio/client';
 import { sql } from 'drizzle-orm';
+import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { wakeOverdue } from '../../db/frame/open-work.ts';
+import { wakeAllWaiting } from '../../db/frame/sandbox-clock.ts';
+import { requestConsent } from '../../db/open-banking/consents.ts';
 import { cancelOutgoingTransfer } from '../../db/outgoing-transfers/outgoing-transfers.ts';
-import type { OutgoingTransferId } from '../../domain/frame/ids.ts';
+import type { ConsentId, OutgoingTransferId } from '../../domain/frame/ids.ts';
+import { consentExpiry } from '../../loops/consents.ts';
 import { OPERATIONS } from '../../scripts/operations/operations.ts';
 import { findStuckWork } from '../../scripts/operations/stuck-work.ts';
 import { workflowId } from '../../workflows/frame/messages.ts';
 import { TESTER } from '../harness/audit.ts';
 import { startTemporalDevServer, type TestTemporal } from '../harness/servers/temporal.ts';
 import { type Stage, setStage, until } from '../harness/stage.ts';
+import { stagedConsent } from '../harness/workflows/staged-consents.ts';
 
 let temporal: TestTemporal;
 let stage: Stage;
@@ -222,6 +227,69 @@ describe("when Temporal's database is lost", () => {
     } finally {
       await before.close();
       await lost.close();
+    }
+  });
+});
+
+describe('consents that expire at one instant', () => {
+  /** All requested by one third party, with one deadline, and their workflows waiting. */
+  async function requested(wanted: number): Promise<{ ids: ConsentId[]; deadline: Date }> {
+    const { thirdPartyProviderId } = (await (await stagedConsent(stage)).find()) ?? {};
+    if (thirdPartyProviderId === undefined) throw new Error('no third party');
+    const texts = { redirectUri: '', state: '', nonce: '' };
+    const request = { thirdPartyProviderId, content: { scope: 'accounts' }, ...texts } as const;
+    const made = await stage.database.transaction(async (tx) => {
+      const ids: ConsentId[] = [];
+      for (let count = 0; count < wanted; count += 1) ids.push((await requestConsent(tx, request, TESTER)).id);
+      const [row] = await tx.statement<{ deadline: Date }>(
+        `WITH latest AS (SELECT max(request_expires_at) AS at FROM open_banking_consents WHERE id = ANY ($1::uuid[]))
+         UPDATE open_banking_consents SET request_expires_at = at, next_check_at = at + interval '1 minute' FROM latest
+         WHERE id = ANY ($1::uuid[]) RETURNING at AS deadline`,
+        [ids],
+      );
+      if (row === undefined) throw new Error('no consents');
+      return { ids, deadline: row.deadline };
+    });
+    const waiting = "WorkflowType = 'consent' AND WaitingFor = 'account-holder' AND ExecutionStatus = 'Running'";
+    await until(
+      async () => (await stage.client.workflow.count(waiting)).count,
+      (count) => count === wanted + 1,
+    );
+    return made;
+  }
+
+  const EXPIRED = `
+    SELECT consent.status, count(*) FILTER (WHERE entries::text LIKE '%"consent-expired"%')::integer AS events,
+      bool_and(entries::text NOT LIKE '%"consent-expired"%' OR occurred_at >= $2) AS "inTime"
+    FROM open_banking_consents AS consent JOIN events ON resource_id = consent.id
+    WHERE consent.id = ANY ($1::uuid[]) GROUP BY consent.id`;
+
+  test.each([
+    ['fifty, by their workflows alone', 50, 0],
+    ['two hundred, by their workflows and two loops at the same time', 200, 2],
+  ])('expire once each, with one event: %s', async (_, wanted, loopCount) => {
+    const { ids, deadline } = await requested(wanted);
+    const loops = Array.from({ length: loopCount }, () =>
+      consentExpiry({ database: stage.database, logger: pino({ level: 'silent' }), intervalMs: 20 }),
+    );
+    for (const loop of loops) loop.start();
+    try {
+      clockOffset = '11 minutes';
+      // As after a move of the test clock: every workflow looks at once.
+      await wakeAllWaiting(stage.database);
+      const rows = await until(
+        () => stage.database.reader.statement<{ status: string }>(EXPIRED, [ids, deadline]),
+        (found) => found.every(({ status }) => status === 'expired'),
+      );
+      expect(rows).toEqual(ids.map(() => ({ status: 'expired', events: 1, inTime: true })));
+      await until(
+        async () =>
+          (await stage.client.workflow.count("WorkflowType = 'consent' AND ExecutionStatus = 'Running'")).count,
+        (count) => count === 0,
+      );
+      expect(await stage.database.reader.statement(EXPIRED, [ids, deadline])).toEqual(rows);
+    } finally {
+      for (const loop of loops) await loop.stop();
     }
   });
 });

@@ -42,7 +42,7 @@ export async function explainConsent(reader: Reader, id: ConsentId): Promise<Exp
 }
 
 const OVER =
-  'its time is up, and nothing accepts it any more; only the record is missing. A process with the loops makes it within seconds, its workflow within five minutes.';
+  'its time is up, and nothing accepts it any more; only the record is missing. A process with the loops makes it within seconds, its workflow within half an hour.';
 
 /** What follows at the end of the wait. */
 const FOLLOWS: Readonly<Record<ConsentWait, string>> = {
