@@ -272,11 +272,11 @@ describe('consents that expire at one instant', () => {
     const loops = Array.from({ length: loopCount }, () =>
       consentExpiry({ database: stage.database, logger: pino({ level: 'silent' }), intervalMs: 20 }),
     );
-    for (const loop of loops) loop.start();
     try {
       clockOffset = '11 minutes';
-      // As after a move of the test clock: every workflow looks at once.
+      // As after a move of the test clock: every workflow looks at once. The loops begin then: what they expire first, nothing wakes.
       await wakeAllWaiting(stage.database);
+      for (const loop of loops) loop.start();
       const rows = await until(
         () => stage.database.reader.statement<{ status: string }>(EXPIRED, [ids, deadline]),
         (found) => found.every(({ status }) => status === 'expired'),
