@@ -355,6 +355,35 @@ describe('a subscription', () => {
   });
 });
 
+describe('as many subscriptions as there may be, all but one with a backlog', () => {
+  const BUSY = 99;
+  const RESOURCES = 60;
+
+  test('do not starve the last one: its events arrive while most of the backlog still waits', async () => {
+    const clients = await Promise.all(Array.from({ length: RESOURCES }, () => insertClient(database)));
+    for (let index = 0; index < BUSY; index += 1) await subscribe(database, receiver.url);
+    for (const client of clients) await recordEvents(database, client);
+    await sequence(database);
+    const draining = drains.drain();
+    await expect.poll(() => receiver.received.length, PATIENT).toBeGreaterThan(0);
+    const fresh = await startReceiver();
+    // It asks for what the others do not get, so that their backlog does not grow.
+    await subscribe(database, fresh.url, { modules: ['clients'] });
+    await database.reader.execute(
+      sql`UPDATE webhook_subscriptions SET modules = ARRAY['accounts'] WHERE url = ${receiver.url}`,
+    );
+    await recordEvents(database, await insertClient(database), 3);
+    await sequence(database);
+    await expect.poll(() => fresh.received.length, PATIENT).toBe(3);
+    expect(receiver.received.length).toBeLessThan((BUSY * RESOURCES) / 2);
+    await draining;
+    expect(new Set(receiver.received.map(({ id, headers }) => `${id} ${headers['webhook-signature']}`)).size).toBe(
+      BUSY * RESOURCES,
+    );
+    await fresh.close();
+  });
+});
+
 describe('a crash', () => {
   test('between sending and recording delivers again under the same id, and records once', async () => {
     await subscribe(database, receiver.url);
