@@ -108,7 +108,7 @@ test('the workflow of a consent waits for the account holder, the exchange and t
   );
   expect(summaries).toEqual([
     expect.stringMatching(/^"Waits for the account holder’s approval since .+ UTC; until .+ UTC"$/),
-    expect.stringMatching(/^"Waits for the third party’s exchange of its code; until .+ UTC"$/),
+    expect.stringMatching(/^"Waits for the third party’s exchange of its code since .+ UTC; until .+ UTC"$/),
     expect.stringMatching(/^"Waits for the end of the grant since .+ UTC; until .+ UTC"$/),
   ]);
 });
