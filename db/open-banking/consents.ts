@@ -149,7 +149,7 @@ export async function moveConsent(
     revision: row.revision + 1n,
   });
   await appendConsentEvent(tx, EVENT_TYPES[to], after, now);
-  // Only the workflow itself expires a consent, so it need not wake.
+  // Here only the workflow itself expires a consent, so it need not wake.
   if (to !== 'expired') await wakeConsent(tx, row.id);
   if (initiator !== null) {
     audit(tx, row.id, { initiator, action: to, before: auditedFields(row), after: auditedFields(after) });

@@ -12,7 +12,9 @@ import type { ConsentProblem } from './texts.ts';
 const SESSION_MS = 10 * 60_000;
 const FORM_BYTES_MAX = 16 * 1024;
 
+/** For one request alone: whoever answers another one at the same browser signs in anew. */
 interface Session {
+  readonly consentId: string;
   readonly csrf: string;
   /** Null until the person has signed in. */
   readonly user: SignedIn | null;
@@ -48,57 +50,65 @@ interface Desk {
 /** Shows why there is nothing to answer, if so. */
 async function withOpenConsent(
   c: PageContext,
-  { office }: Desk,
+  desk: Desk,
   then: (consent: Consent) => Promise<Response>,
 ): Promise<Response> {
-  const consent = await office.findConsent(c.req.param('id') ?? '');
+  const consent = await desk.office.findConsent(c.req.param('id') ?? '');
   if (consent === null) return noticePage(c, 'unknown');
-  return consent.status === 'awaiting-authorisation' ? then(consent) : closedPage(c, consent);
+  return consent.status === 'awaiting-authorisation' ? then(consent) : closedPage(c, desk, consent);
 }
 
-function closedPage(c: PageContext, consent: Consent): Promise<Response> {
-  return noticePage(c, consent.status === 'expired' ? 'expired' : 'answered', consent);
+/** For a request that cannot be answered any more; its session ends. One that still seems open is past its time. */
+function closedPage(c: PageContext, desk: Desk, consent: Consent): Promise<Response> {
+  if (sessionOf(c, desk, consent) !== null) desk.sessions.end(c);
+  const isExpired = consent.status === 'expired' || consent.status === 'awaiting-authorisation';
+  return noticePage(c, isExpired ? 'expired' : 'answered', consent);
+}
+
+function sessionOf(c: PageContext, { sessions }: Desk, consent: Consent): Session | null {
+  const session = sessions.find(c);
+  return session?.consentId === consent.id ? session : null;
 }
 
 async function show(
   c: PageContext,
-  { office, sessions }: Desk,
+  desk: Desk,
   consent: Consent,
   problem: ConsentProblem | null = null,
 ): Promise<Response> {
-  const session = sessions.find(c);
+  const session = sessionOf(c, desk, consent);
   if (session === null || session.user === null) {
-    return signInPage(c, consent, (session ?? begun(c, sessions)).csrf, null);
+    return signInPage(c, consent, (session ?? begun(c, desk, consent)).csrf, null);
   }
   const { csrf, user } = session;
-  const accounts = await office.accountsFor(user, consent);
-  if (accounts === null) return signInPage(c, consent, begun(c, sessions).csrf, null);
+  const accounts = await desk.office.accountsFor(user, consent);
+  if (accounts === null) return signInPage(c, consent, begun(c, desk, consent).csrf, null);
   return consentPage(c, { consent, user, csrf, accounts }, problem);
 }
 
 /** A session of nobody yet: its secret shows that a form comes from our own page. */
-function begun(c: PageContext, sessions: Sessions<Session>): Session {
-  const session = { csrf: newSecret(), user: null };
+function begun(c: PageContext, { sessions }: Desk, consent: Consent): Session {
+  const session = { consentId: consent.id, csrf: newSecret(), user: null };
   sessions.begin(c, session);
   return session;
 }
 
-async function signIn(c: PageContext, { office, sessions }: Desk, consent: Consent): Promise<Response> {
+async function signIn(c: PageContext, desk: Desk, consent: Consent): Promise<Response> {
   const form = await readForm(c);
   const email = form.get('email') ?? '';
-  const session = sessions.find(c);
+  const session = sessionOf(c, desk, consent);
   if (session === null || !isFrom(session, form)) {
-    return signInPage(c, consent, (session ?? begun(c, sessions)).csrf, { problem: 'stale', email });
+    return signInPage(c, consent, (session ?? begun(c, desk, consent)).csrf, { problem: 'stale', email });
   }
-  const user = await office.signIn(email, form.get('password') ?? '');
+  const user = await desk.office.signIn(email, form.get('password') ?? '');
   if (typeof user === 'string') return signInPage(c, consent, session.csrf, { problem: user, email });
-  sessions.begin(c, { csrf: newSecret(), user });
+  desk.sessions.begin(c, { consentId: consent.id, csrf: newSecret(), user });
   return c.redirect(addressOf(consent), 303);
 }
 
-async function signOut(c: PageContext, { sessions }: Desk, consent: Consent): Promise<Response> {
-  const session = sessions.find(c);
-  if (session !== null && isFrom(session, await readForm(c))) sessions.end(c);
+async function signOut(c: PageContext, desk: Desk, consent: Consent): Promise<Response> {
+  const session = sessionOf(c, desk, consent);
+  if (session !== null && isFrom(session, await readForm(c))) desk.sessions.end(c);
   return c.redirect(addressOf(consent), 303);
 }
 
@@ -106,7 +116,7 @@ async function signOut(c: PageContext, { sessions }: Desk, consent: Consent): Pr
 async function answer(c: PageContext, desk: Desk, consent: Consent): Promise<Response> {
   const { office, sessions } = desk;
   const form = await readForm(c);
-  const session = sessions.find(c);
+  const session = sessionOf(c, desk, consent);
   if (session === null || session.user === null) return show(c, desk, consent);
   if (!isFrom(session, form)) return show(c, desk, consent, 'stale');
   const { user } = session;
@@ -121,7 +131,7 @@ async function answer(c: PageContext, desk: Desk, consent: Consent): Promise<Res
   const decided =
     given === 'approve' ? await office.approve(consent.id, user, chosen) : await office.refuse(consent.id);
   if (decided.outcome === 'unusable') return show(c, desk, consent, 'unusable');
-  if (decided.outcome === 'closed') return closedPage(c, (await office.findConsent(consent.id)) ?? consent);
+  if (decided.outcome === 'closed') return closedPage(c, desk, (await office.findConsent(consent.id)) ?? consent);
   sessions.end(c);
   return c.redirect(decided.location, 303);
 }

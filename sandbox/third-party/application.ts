@@ -1,7 +1,15 @@
 import { LosslessNumber } from 'lossless-json';
 import * as v from 'valibot';
 import { type Party, signedToken } from '../service/parties.ts';
-import { type Answer, amount, callService, read, type ServiceAddress, ServiceAway } from '../service/service.ts';
+import {
+  type Answer,
+  amount,
+  callService,
+  codeOf,
+  read,
+  type ServiceAddress,
+  ServiceAway,
+} from '../service/service.ts';
 
 /** The only payee of the application: its own shop. */
 export const PAYEE = {
@@ -137,7 +145,8 @@ export class Application {
       idempotencyKey: consentId,
     });
     if (answer.status === 401) throw new AccessIsOver();
-    if (answer.status === 429) throw new ServiceAway();
+    // An attempt before this one may still be on its way to pay.
+    if (answer.status === 429 || codeOf(answer) === 'common.idempotency.in_progress') throw new ServiceAway();
     return answer.status === 201 ? read(PaymentAnswer, answer).data.payment : null;
   }
 

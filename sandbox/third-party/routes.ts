@@ -118,17 +118,24 @@ async function useCode(c: PageContext, desk: Desk, open: Open, code: string) {
 
 function payOnce(c: PageContext, desk: Desk): Promise<Response> {
   const session = desk.sessions.find(c);
-  return session?.at === 'paying' ? pay(c, desk, session) : showPayment(c, desk);
+  return session?.at === 'paying' ? pay(c, desk, session, 'again') : showPayment(c, desk);
 }
 
-async function pay(c: PageContext, desk: Desk, paying: Extract<Session, { at: 'paying' }>): Promise<Response> {
+async function pay(
+  c: PageContext,
+  desk: Desk,
+  paying: Extract<Session, { at: 'paying' }>,
+  time: 'first' | 'again' = 'first',
+): Promise<Response> {
   const { application, sessions } = desk;
   const { amount, consentId, accessToken } = paying;
   let payment: Payment | null;
   try {
     payment = await application.pay(amount, consentId, accessToken);
   } catch (error) {
-    if (!(error instanceof ServiceAway)) throw error;
+    // If the access has ended since, the first attempt may have paid all the same.
+    const isUnsure = error instanceof ServiceAway || (time === 'again' && error instanceof AccessIsOver);
+    if (!isUnsure) throw error;
     sessions.begin(c, paying);
     return noticePage(c, 'payment-unsure');
   }

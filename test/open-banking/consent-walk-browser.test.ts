@@ -121,6 +121,20 @@ describe.skipIf(!HAS_CHROMIUM)('a person whom the start has made, with a phone',
     await look(page, 'over');
   });
 
+  test('a sign-in answers one request: the next one at the same browser asks who is there', async () => {
+    const page = await phone(browser);
+    await open(page);
+    await press(page, 'Read my accounts');
+    await signIn(page, 'Sign in');
+    await titled(page, 'Harbour Budget asks to see your accounts');
+    await page.reload();
+    await titled(page, 'Harbour Budget asks to see your accounts');
+    await open(page);
+    await press(page, 'Pay');
+    await titled(page, 'Sign in to answer');
+    expect(await page.getByText('Everyday').count()).toBe(0);
+  });
+
   test('pays, once: the transfer is there, and pages loaded anew pay nothing more', async () => {
     const page = await phone(browser);
     await open(page);
