@@ -1,6 +1,7 @@
 import { and, eq, sql } from 'drizzle-orm';
 import { type Reader, sqlState, type Transaction } from '../driver/client.ts';
 import { type Given, prepared, type RowOf } from '../driver/queries/queries.ts';
+import { deleteBatch } from '../driver/queries/rows.ts';
 import { idempotencyKeys } from './schema.ts';
 
 /** A key identifies one request of one machine user. */
@@ -90,10 +91,7 @@ export async function storeIdempotentAnswer(
 }
 
 /** Deletes a batch of keys older than so many days; returns how many. */
-export async function deleteOldIdempotencyKeys(tx: Transaction, days: number, batchSize: number): Promise<number> {
-  const rows = await tx.execute<{ gone: number }>(sql`
-    DELETE FROM idempotency_keys WHERE ctid = ANY (ARRAY(
-      SELECT ctid FROM idempotency_keys WHERE created_at < service_now() - make_interval(days => ${days}) LIMIT ${batchSize}))
-    RETURNING 1 AS gone`);
-  return rows.length;
+export function deleteOldIdempotencyKeys(tx: Transaction, days: number, batchSize: number): Promise<number> {
+  const isOld = sql`created_at < service_now() - make_interval(days => ${days})`;
+  return deleteBatch(tx, idempotencyKeys, isOld, batchSize);
 }

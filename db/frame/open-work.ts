@@ -126,7 +126,8 @@ export async function whichAreOpen(reader: Reader, type: OpenWorkType, ids: read
   return new Set(rows.map((row) => row.id));
 }
 
-async function wakeAll(tx: Transaction, type: OpenWorkType, ids: readonly string[]): Promise<void> {
+/** Wakes the workflows of these rows. */
+export async function wakeAll(tx: Transaction, type: OpenWorkType, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   await wakeEach(tx, sql`SELECT ${type}::text AS type, id FROM unnest(${arrayOf(ids)}::text[]) AS id`);
 }

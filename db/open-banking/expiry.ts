@@ -12,7 +12,7 @@ import { type Given, prepared } from '../driver/queries/queries.ts';
 import { lookUpIn } from '../driver/queries/rows.ts';
 import { readClock } from '../frame/clock.ts';
 import { appendEventsToEach } from '../frame/events.ts';
-import { wakeEach } from '../frame/workflow-wakeups.ts';
+import { wakeAll } from '../frame/open-work.ts';
 import { thirdPartyProviders } from '../third-party-providers/third-party-providers-schema.ts';
 import { type ConsentRow, consentOf } from './consents.ts';
 import { openBankingConsents } from './open-banking-schema.ts';
@@ -37,8 +37,8 @@ const EXPIRE = `UPDATE open_banking_consents SET status = 'expired', next_check_
   WHERE id = ANY ($1::uuid[])`;
 
 /**
- * Expires a batch of consents whose time is up, the oldest first, each with its event; returns how many. It waits for nobody: a
- * consent that another transaction holds is passed over.
+ * Expires a batch of consents whose time is up, the oldest first, each with its event; returns how many. It passes over
+ * consents that another transaction has locked.
  */
 export async function expireDueConsents(tx: Transaction, limit: number): Promise<number> {
   const found = await tx.run(DUE, { limit, checkedAfter: `${CONSENT_CHECK_MS} milliseconds` });
@@ -51,9 +51,7 @@ export async function expireDueConsents(tx: Transaction, limit: number): Promise
   const shown = await showExpired(tx, due);
   await tx.statement(EXPIRE, [ids]);
   appendEventsToEach(tx, 'open-banking-consents', shown, now);
-  if (ids.length <= WOKEN_MAX) {
-    await wakeEach(tx, sql`SELECT 'consent' AS type, id FROM unnest(${`{${ids.join(',')}}`}::text[]) AS id`);
-  }
+  if (ids.length <= WOKEN_MAX) await wakeAll(tx, 'consent', ids);
   return due.length;
 }
 

@@ -9,7 +9,7 @@ import {
 } from '../../domain/open-banking/consents.ts';
 import type { Reader, Transaction } from '../driver/client.ts';
 import { type Given, prepared } from '../driver/queries/queries.ts';
-import { insertRow } from '../driver/queries/rows.ts';
+import { deleteBatch, insertRow } from '../driver/queries/rows.ts';
 import type { Initiator } from '../frame/audit-entries.ts';
 import { type ConsentRow, type LockedConsent, lockConsent, moveConsent } from './consents.ts';
 import { openBankingAccessTokens, openBankingCodes, openBankingConsents } from './open-banking-schema.ts';
@@ -117,25 +117,15 @@ export async function consumeConsent(tx: Transaction, id: ConsentId, initiator: 
 }
 
 /** Deletes a batch of access tokens that have expired; returns how many. They are refused as unknown ones are. */
-export async function deleteExpiredTokens(tx: Transaction, batchSize: number): Promise<number> {
-  const rows = await tx.execute<{ gone: number }>(sql`
-    DELETE FROM open_banking_access_tokens WHERE ctid = ANY (ARRAY(
-      SELECT ctid FROM open_banking_access_tokens WHERE expires_at < service_now() LIMIT ${batchSize}
-      FOR UPDATE SKIP LOCKED))
-    RETURNING 1 AS gone`);
-  return rows.length;
+export function deleteExpiredTokens(tx: Transaction, batchSize: number): Promise<number> {
+  return deleteBatch(tx, openBankingAccessTokens, sql`expires_at < service_now()`, batchSize);
 }
 
 /**
  * Deletes a batch of codes; returns how many. Whoever sends a used code again revokes the token that it gave, so a code is kept
  * until the last token that it can have given has expired.
  */
-export async function deleteOldCodes(tx: Transaction, batchSize: number): Promise<number> {
+export function deleteOldCodes(tx: Transaction, batchSize: number): Promise<number> {
   const keptFor = `${CODE_LIFETIME_MS + ACCESS_TOKEN_LIFETIME_MS} milliseconds`;
-  const rows = await tx.execute<{ gone: number }>(sql`
-    DELETE FROM open_banking_codes WHERE ctid = ANY (ARRAY(
-      SELECT ctid FROM open_banking_codes WHERE created_at < service_now() - ${keptFor}::interval LIMIT ${batchSize}
-      FOR UPDATE SKIP LOCKED))
-    RETURNING 1 AS gone`);
-  return rows.length;
+  return deleteBatch(tx, openBankingCodes, sql`created_at < service_now() - ${keptFor}::interval`, batchSize);
 }

@@ -3,6 +3,7 @@ import type { ThirdPartyProviderId } from '../../domain/frame/ids.ts';
 import { ASSERTION_KEPT_MS } from '../../domain/third-party-providers/third-party-providers.ts';
 import type { Transaction } from '../driver/client.ts';
 import { type Given, prepared } from '../driver/queries/queries.ts';
+import { deleteBatch } from '../driver/queries/rows.ts';
 import { thirdPartyAssertions } from './third-party-providers-schema.ts';
 
 /** A token that a third party signed. `jtiHash` is the SHA-256 of its `jti`. */
@@ -27,11 +28,7 @@ export async function useAssertion(tx: Transaction, assertion: Assertion): Promi
 }
 
 /** Deletes a batch of assertions that every process refuses as expired; returns how many. `now`: the wall clock, by which they are checked. */
-export async function deleteExpiredAssertions(tx: Transaction, now: Date, batchSize: number): Promise<number> {
+export function deleteExpiredAssertions(tx: Transaction, now: Date, batchSize: number): Promise<number> {
   const expiredBefore = new Date(now.getTime() - ASSERTION_KEPT_MS);
-  const rows = await tx.execute<{ gone: number }>(sql`
-    DELETE FROM third_party_assertions WHERE ctid = ANY (ARRAY(
-      SELECT ctid FROM third_party_assertions WHERE expires_at < ${expiredBefore} LIMIT ${batchSize}))
-    RETURNING 1 AS gone`);
-  return rows.length;
+  return deleteBatch(tx, thirdPartyAssertions, sql`expires_at < ${expiredBefore}`, batchSize);
 }

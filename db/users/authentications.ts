@@ -2,6 +2,7 @@ import { eq, sql } from 'drizzle-orm';
 import { decideAuthenticationAttempt, forgetAt, withoutAttempt } from '../../domain/users/authentications.ts';
 import type { Reader, Transaction } from '../driver/client.ts';
 import { type Given, prepared } from '../driver/queries/queries.ts';
+import { deleteBatch } from '../driver/queries/rows.ts';
 import { readClock } from '../frame/clock.ts';
 import type { UserRow } from './users.ts';
 import { userAuthenticationFailures, users } from './users-schema.ts';
@@ -77,13 +78,8 @@ export async function forgetAuthenticationFailures(tx: Transaction, addressHash:
 }
 
 /** Deletes a batch of failures that no longer count; returns how many rows. */
-export async function deleteOldAuthenticationFailures(tx: Transaction, batchSize: number): Promise<number> {
-  const rows = await tx.execute<{ gone: number }>(sql`
-    DELETE FROM user_authentication_failures WHERE ctid = ANY (ARRAY(
-      SELECT ctid FROM user_authentication_failures WHERE forget_at < service_now() LIMIT ${batchSize}
-      FOR UPDATE SKIP LOCKED))
-    RETURNING 1 AS gone`);
-  return rows.length;
+export function deleteOldAuthenticationFailures(tx: Transaction, batchSize: number): Promise<number> {
+  return deleteBatch(tx, userAuthenticationFailures, sql`forget_at < service_now()`, batchSize);
 }
 
 const BY_ADDRESS = prepared((db, given: Given<{ emailKey: string }>) =>

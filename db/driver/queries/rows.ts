@@ -132,6 +132,16 @@ function compareKeys(one: string, other: string): number {
   return Buffer.byteLength(one) - Buffer.byteLength(other) || Buffer.compare(Buffer.from(one), Buffer.from(other));
 }
 
+/**
+ * Deletes at most `limit` rows that meet a condition; returns how many. Locked rows are passed over: a later batch deletes them.
+ */
+export async function deleteBatch(tx: Transaction, table: PgTable, condition: SQL, limit: number): Promise<number> {
+  const rows = await tx.execute<{ gone: number }>(sql`
+    DELETE FROM ${table} WHERE ctid = ANY (ARRAY(SELECT ctid FROM ${table} WHERE ${condition} LIMIT ${limit} FOR UPDATE SKIP LOCKED))
+    RETURNING 1 AS gone`);
+  return rows.length;
+}
+
 /** No column has this name: the id that finds the row, beside the values to set. */
 const ROW_ID = 'row id';
 
