@@ -72,7 +72,7 @@ export async function findOrCreateCreditor(
   return account.id;
 }
 
-/** Looks again once nobody else can be creating the same. */
+/** Takes the creditor's lock and looks again: another payment may have created the beneficiary. */
 async function findAlone(tx: Transaction, wanted: Values): Promise<{ id: BeneficiaryBankAccountId } | null> {
   const { clientId, name, iban, accountNumber, routingCodes } = wanted;
   await tx.statement(LOCK_CREATION, [

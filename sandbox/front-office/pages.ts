@@ -37,7 +37,7 @@ export function noticePage(c: PageContext, name: NoticeName, consent: Consent | 
   return showPage(c, { look: 'front-office', language, owner, title, body, here, status: NOTICE_STATUS[name] });
 }
 
-/** The request itself is shown to nobody who has not signed in. */
+/** Names the application that asks; what it asks for is shown after the sign-in. */
 export function signInPage(
   c: PageContext,
   consent: Consent,

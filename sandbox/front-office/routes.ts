@@ -12,7 +12,7 @@ import type { ConsentProblem } from './texts.ts';
 const SESSION_MS = 10 * 60_000;
 const FORM_BYTES_MAX = 16 * 1024;
 
-/** For one request alone: whoever answers another one at the same browser signs in anew. */
+/** Answers one consent; another consent at the same browser needs a sign-in of its own. */
 interface Session {
   readonly consentId: string;
   readonly csrf: string;
@@ -86,7 +86,7 @@ async function show(
   return consentPage(c, { consent, user, csrf, accounts }, problem);
 }
 
-/** A session of nobody yet: its secret shows that a form comes from our own page. */
+/** A session before the sign-in: its CSRF secret shows that a form comes from our own page. */
 function begun(c: PageContext, { sessions }: Desk, consent: Consent): Session {
   const session = { consentId: consent.id, csrf: newSecret(), user: null };
   sessions.begin(c, session);

@@ -568,7 +568,7 @@ describe('the payments of consents, API and worker killed at random instants', (
       payment.answer = await outcome(pay(payment));
     });
     const killed = isLate ? [service.process('api'), service.process('worker')] : [service.process('api')];
-    // In every other round so long after the first commit, of which nobody knows yet.
+    // In every other round so long after the first commit, before its answer has been sent.
     if (isLate) {
       await until(
         () => states(batch),

@@ -21,7 +21,7 @@ export function startBrowser(): Promise<Browser> {
   });
 }
 
-/** A page of a browser that nobody has used, closed after the test. */
+/** A page with no cookies, in a context that is closed after the test. */
 export async function phone(browser: Browser, options: BrowserContextOptions = {}): Promise<Page> {
   const context = await browser.newContext({ ...PHONE, ...options });
   context.setDefaultTimeout(TIMEOUT_MS);
