@@ -1,3 +1,4 @@
+import { escaped } from '../../domain/frame/html.ts';
 export interface Letter {
   readonly subject: string;
   readonly text: string;
@@ -65,16 +66,4 @@ ${named}<p>${escaped(open)}<br><a href="${escaped(link)}">${escaped(link)}</a></
     text: `${text.join('\n\n----------\n\n')}\n`,
     html: `<!DOCTYPE html>\n<html lang="en"><body>\n${html.join('\n<hr>\n')}\n</body></html>\n`,
   };
-}
-
-const ENTITIES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
-function escaped(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? character);
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { SignUp } from '../../db/users/sign-ups.ts';
+import { escaped } from '../../domain/frame/html.ts';
 import { PASSWORD_LENGTH_MIN, PASSWORD_UNITS_MAX } from '../../domain/users/passwords.ts';
 import type { OpenAnswer } from '../frame/route.ts';
 import { type Language, type NoticeName, SIGN_UP_TEXTS, type SignUpTexts } from './sign-up-texts.ts';
@@ -148,16 +149,4 @@ ${body}
 </html>
 `,
   };
-}
-
-const ENTITIES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
-function escaped(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? character);
 }
