@@ -29,10 +29,14 @@ const MAIN_GUARANTEES = [
   'test/processes/real-use.test.ts',
 ];
 
-interface Counts {
-  passed: number;
-  failed: number;
+interface Outcome {
+  readonly passed: number;
+  readonly failed: number;
+  /** In words; a further test prints its own. */
+  readonly failures: readonly string[];
 }
+
+const BROKEN: Outcome = { passed: 0, failed: 1, failures: [] };
 
 const VitestReport = v.object({
   success: v.boolean(),
@@ -70,28 +74,27 @@ async function main(): Promise<void> {
   process.once('SIGTERM', abort);
   try {
     const environment = await prepare(directory, cleanUps);
-    const failures: string[] = [];
-    const counts = await runVitest(vitestArguments, directory, environment, failures);
-    const add = ({ passed, failed }: Counts) => {
-      counts.passed += passed;
-      counts.failed += failed;
-    };
+    const outcomes = [await runVitest(vitestArguments, directory, environment)];
     if (vitestArguments.length === 0) {
       const beside: string[] = [];
       const contract = runFurtherTest(CONTRACT_TEST, environment, (chunk) => beside.push(chunk));
-      add(await runOnLts(directory, environment, failures));
-      add(await contract);
+      outcomes.push(await runOnLts(directory, environment), await contract);
       process.stdout.write(beside.join(''));
-      add(await runFurtherTest(ABUSE_TEST, environment, (chunk) => process.stdout.write(chunk)));
+      outcomes.push(await runFurtherTest(ABUSE_TEST, environment, (chunk) => process.stdout.write(chunk)));
     }
     await cleanUp();
     // Once more at the end: of a long log, a reader often has the last page alone.
-    for (const failure of failures) console.log(failure);
-    console.log(`${counts.passed} passed, ${counts.failed} failed`);
-    process.exitCode = counts.failed === 0 && counts.passed > 0 ? 0 : 1;
+    for (const failure of outcomes.flatMap(({ failures }) => failures)) console.log(failure);
+    const [passed, failed] = [sum(outcomes.map((one) => one.passed)), sum(outcomes.map((one) => one.failed))];
+    console.log(`${passed} passed, ${failed} failed`);
+    process.exitCode = failed === 0 && passed > 0 ? 0 : 1;
   } finally {
     await cleanUp();
   }
+}
+
+function sum(counts: readonly number[]): number {
+  return counts.reduce((total, count) => total + count, 0);
 }
 
 async function prepare(directory: string, cleanUps: (() => Promise<void>)[]): Promise<NodeJS.ProcessEnv> {
@@ -115,25 +118,23 @@ async function prepare(directory: string, cleanUps: (() => Promise<void>)[]): Pr
 }
 
 /** First on the PATH, for npm and everything that the tests start. */
-async function runOnLts(directory: string, environment: NodeJS.ProcessEnv, failures: string[]): Promise<Counts> {
+async function runOnLts(directory: string, environment: NodeJS.ProcessEnv): Promise<Outcome> {
   if (runsOnLts()) {
     say(`This is Node ${process.versions.node}: the main guarantees need no second run.`);
-    return { passed: 0, failed: 0 };
+    return { passed: 0, failed: 0, failures: [] };
   }
   const node = await ltsNode(say);
   say(`The main guarantees again, on Node ${LTS_VERSION}:`);
   const PATH = `${dirname(node)}${delimiter}${environment.PATH ?? ''}`;
-  return runVitest(MAIN_GUARANTEES, directory, { ...environment, PATH }, failures, node);
+  return runVitest(MAIN_GUARANTEES, directory, { ...environment, PATH }, node);
 }
 
-/** Adds the failures of this run, in words, to `failures`. */
 async function runVitest(
   vitestArguments: readonly string[],
   directory: string,
   environment: NodeJS.ProcessEnv,
-  failures: string[],
   node = process.execPath,
-): Promise<Counts> {
+): Promise<Outcome> {
   const reportFile = join(directory, 'report.json');
   rmSync(reportFile, { force: true });
   const exitCode = await run(
@@ -143,15 +144,15 @@ async function runVitest(
     environment,
     process.stdout,
   );
-  if (!existsSync(reportFile)) return { passed: 0, failed: 1 };
+  if (!existsSync(reportFile)) return BROKEN;
   const report = v.parse(VitestReport, JSON.parse(readFileSync(reportFile, 'utf8')));
-  failures.push(...failuresOf(report));
   // A file that fails to load has no tests that could fail, and an error outside tests belongs to none.
   const brokenFiles = report.testResults.filter(
     (file) => file.status === 'failed' && file.assertionResults.length === 0,
   ).length;
   const failed = report.numFailedTests + brokenFiles;
-  return { passed: report.numPassedTests, failed: failed === 0 && exitCode !== 0 ? 1 : failed };
+  const failures = failuresOf(report);
+  return { passed: report.numPassedTests, failed: failed === 0 && exitCode !== 0 ? 1 : failed, failures };
 }
 
 function failuresOf(report: VitestReport): string[] {
@@ -172,7 +173,7 @@ async function runFurtherTest(
   script: string,
   environment: NodeJS.ProcessEnv,
   print: (chunk: string) => void,
-): Promise<Counts> {
+): Promise<Outcome> {
   let output = '';
   const furtherArguments = [import.meta.resolve('tsx'), script];
   const exitCode = await run(process.execPath, '--import', furtherArguments, environment, {
@@ -182,9 +183,9 @@ async function runFurtherTest(
     },
   });
   const [, passed, failed] = /^(\d+) passed, (\d+) failed\s*$/m.exec(output) ?? [];
-  if (passed === undefined || failed === undefined) return { passed: 0, failed: 1 };
-  const failures = Number(failed);
-  return { passed: Number(passed), failed: failures === 0 && exitCode !== 0 ? 1 : failures };
+  if (passed === undefined || failed === undefined) return BROKEN;
+  const count = Number(failed);
+  return { passed: Number(passed), failed: count === 0 && exitCode !== 0 ? 1 : count, failures: [] };
 }
 
 async function run(
