@@ -22,6 +22,8 @@ export default defineConfig({
   test: {
     sequence: { sequencer: LongestFirst },
     retry: 0,
+    // A failure in a log far away must show the whole value, such as every problem that a crash run found.
+    chaiConfig: { truncateThreshold: 0 },
     maxWorkers: 2,
     projects: [
       { test: { name: 'layout', include: ['test/layout/layout.test.ts'] } },

@@ -84,6 +84,8 @@ async function brokenRulesAfter(...statements: readonly string[]): Promise<{ who
   return found;
 }
 
+/** What a test holds open on purpose outlasts a machine that stalls. */
+const PATIENT_MS = 300_000;
 const POSTED = 'an outgoing transfer is posted exactly as its status says';
 const CHAINED = 'an entry follows from the one before it';
 const ANNOUNCED = 'a resource has recorded every event once';
@@ -306,7 +308,8 @@ test('two checks of what is new at once: one checks, the other says that it did 
   await sent();
   const steps = new EventEmitter();
   const locked = once(steps, 'locked');
-  const first = api.database.transaction(async (tx) => {
+  const apart = api.database.apart({ deadlineMs: PATIENT_MS });
+  const first = apart.transaction(async (tx) => {
     await tx.statement('LOCK TABLE ledger_checks IN ACCESS EXCLUSIVE MODE', []);
     steps.emit('locked');
     await once(steps, 'tried');
@@ -325,6 +328,7 @@ test('two checks of what is new at once: one checks, the other says that it did 
   } finally {
     steps.emit('tried');
     await first;
+    await apart.close();
   }
   expect(await checking).toEqual([]);
 });
