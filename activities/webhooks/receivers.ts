@@ -1,4 +1,4 @@
-import type { LookupFunction } from 'node:net';
+import type { LookupFunction, Socket } from 'node:net';
 import { Agent, buildConnector, type Dispatcher, request } from 'undici';
 import {
   isAddress,
@@ -18,8 +18,10 @@ const CONNECT_TIMEOUT_MS = 10_000;
 const CONNECT_PART = 2 / 3;
 /** Leaves half of the connection's time for connecting. */
 const RESOLVE_PART = 1 / 2;
-/** Shorter than most servers' keep-alive (5 s), so that no connection is reused as it closes. */
+/** Shorter than most servers' keep-alive (5 s), so that hardly a connection is reused as it closes. */
 const KEEP_ALIVE_MS = 4_000;
+/** Of one attempt, if it was lost with a connection that had been used before. */
+const TRIES_MAX = 3;
 
 export interface ReceiverOptions {
   readonly policy: WebhookAddressPolicy;
@@ -45,12 +47,25 @@ export interface Receivers {
 
 export function createReceivers(options: ReceiverOptions): Receivers {
   const { policy, timeoutMs } = options;
+  const lostAfterUse = new WeakSet<object>();
   const agent = new Agent({
     pipelining: 1,
     keepAliveTimeout: KEEP_ALIVE_MS,
     keepAliveMaxTimeout: KEEP_ALIVE_MS,
-    connect: guardedConnector(options),
+    connect: guardedConnector(options, lostAfterUse),
   });
+  // A worker that stood still, as in a busy or paused machine, does not yet know which idle connections the receiver has closed. Each would
+  // fail an attempt that never arrived, and so put a resource's events out of order.
+  const requestAgain = async (url: string, given: Parameters<typeof request>[1]) => {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await request(url, given);
+      } catch (error) {
+        const isRepeated = tries < TRIES_MAX && error instanceof Error && lostAfterUse.has(error);
+        if (!isRepeated) throw error;
+      }
+    }
+  };
   return {
     post: async (url, headers, body, signal) => {
       const startedAt = performance.now();
@@ -68,7 +83,7 @@ export function createReceivers(options: ReceiverOptions): Receivers {
       try {
         signal.throwIfAborted();
         if (webhookUrlProblem(url, policy) !== null) throw new AddressRefused();
-        const response = await request(url, {
+        const response = await requestAgain(url, {
           dispatcher: agent,
           method: 'POST',
           headers: { ...headers, 'content-type': 'application/json', 'user-agent': 'financial-accounts-webhooks/1' },
@@ -108,7 +123,7 @@ class AddressRefused extends Error {
  * Checks every connection, since a name may resolve differently by now. Literal addresses never reach a lookup
  * function, so they are checked here; the connected peer is checked again.
  */
-function guardedConnector(options: ReceiverOptions): buildConnector.connector {
+function guardedConnector(options: ReceiverOptions, lostAfterUse: WeakSet<object>): buildConnector.connector {
   const { policy, timeoutMs, certificateAuthority } = options;
   const connectTimeoutMs = Math.min(CONNECT_TIMEOUT_MS, Math.round(timeoutMs * CONNECT_PART));
   const resolve = options.resolve ?? createNameResolver({ deadlineMs: connectTimeoutMs * RESOLVE_PART });
@@ -125,12 +140,21 @@ function guardedConnector(options: ReceiverOptions): buildConnector.connector {
       const { remoteAddress, remotePort } = socket;
       const known = remoteAddress !== undefined && remotePort !== undefined;
       if (known && isAllowedAddress(remoteAddress, policy) && !isOwnAddress(remoteAddress, remotePort, policy)) {
+        noteLossAfterUse(socket, lostAfterUse);
         return callback(null, socket);
       }
       socket.destroy();
       callback(new AddressRefused(), null);
     });
   };
+}
+
+/** Collects the error of a connection on which something has come back before: the receiver may have closed it while it was idle. */
+function noteLossAfterUse(socket: Socket, lostAfterUse: WeakSet<object>): void {
+  const { bytesRead } = socket;
+  socket.on('error', (error) => {
+    if (socket.bytesRead > bytesRead) lostAfterUse.add(error);
+  });
 }
 
 /** Refuses a name if any of its addresses is refused: the system chooses which one to dial. */

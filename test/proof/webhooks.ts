@@ -6,7 +6,13 @@ import { checkLedger } from '../../db/ledger/check.ts';
 import { WEBHOOK_TYPES } from '../../domain/webhooks/subscriptions.ts';
 import type { Json } from '../harness/api.ts';
 import { type FaultPlan, inflictFaults } from '../harness/faults/faults.ts';
-import { type Arrival, isSignedBy, problemsOfArrivals, readRecordedEvents } from '../harness/faults/webhook-verdict.ts';
+import {
+  type Arrival,
+  isSignedBy,
+  problemsOfArrivals,
+  readRecordedEvents,
+  readUnanswered,
+} from '../harness/faults/webhook-verdict.ts';
 import { type Random, randomFrom } from '../harness/random.ts';
 import { PROCESS_KINDS, startWholeService, type WholeService } from '../harness/servers/whole-service.ts';
 
@@ -270,7 +276,8 @@ async function findProblems({ database }: WholeService, receivers: readonly Test
     }
     if (found?.status !== 'active') problems.push(`${name} is ${found?.status}`);
     if (found?.failed !== 0) problems.push(`${name}: ${found?.failed} deliveries failed`);
-    problems.push(...problemsOfArrivals(events, arrivals).map((problem) => `${name}: ${problem}`));
+    const unanswered = await readUnanswered(database, subscriptionId);
+    problems.push(...problemsOfArrivals(events, arrivals, unanswered).map((problem) => `${name}: ${problem}`));
   }
   const violations = await checkLedger(database.reader);
   problems.push(...violations.map(({ rule, subject }) => `ledger: ${rule}: ${subject}`));

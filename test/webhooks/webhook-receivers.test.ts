@@ -1,5 +1,6 @@
 import { lookup } from 'node:dns/promises';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -72,6 +73,41 @@ describe('a receiver that misbehaves', () => {
   test('by sending headers without end, is refused', async () => {
     const url = await failing.raw(`HTTP/1.1 200 OK\r\n${'x-padding: '.padEnd(1_000, 'a')}\r\n`.repeat(200));
     expect((await post(receivers(), url)).error).not.toBeNull();
+  });
+});
+
+describe('a connection that is lost', () => {
+  const LOSSES: [string, (socket: Socket) => void][] = [
+    ['ended', (socket) => socket.end()],
+    ['reset', (socket) => socket.resetAndDestroy()],
+  ];
+
+  test.each(LOSSES)(
+    '%s while it was idle costs no attempt: the same one goes over a new connection',
+    async (_, lose) => {
+      const receiver = await failing.losing(1, lose);
+      const made = receivers();
+      const outcomes: AttemptOutcome[] = [];
+      for (let number = 0; number < 3; number += 1) outcomes.push(await post(made, receiver.url));
+      expect(outcomes).toEqual(Array(3).fill(expect.objectContaining({ responseCode: 200, error: null })));
+      expect(receiver).toMatchObject({ connections: 3, read: 3 });
+    },
+  );
+
+  test.each(LOSSES)('%s when it is new fails the attempt, which is not repeated at once', async (_, lose) => {
+    const receiver = await failing.losing(0, lose);
+    expect(await post(receivers(), receiver.url)).toMatchObject({ responseCode: null, error: 'connection_lost' });
+    expect(receiver.connections).toBe(1);
+  });
+
+  test('after the beginning of an answer each time is given up after three tries', async () => {
+    let connections = 0;
+    const url = await failing.raw('HTTP/1.1', (socket) => {
+      connections += 1;
+      socket.end();
+    });
+    expect(await post(receivers(), url)).toMatchObject({ responseCode: null, error: 'connection_lost' });
+    expect(connections).toBe(3);
   });
 });
 

@@ -47,6 +47,7 @@ export interface ServiceUnderLoad {
   readonly service: WholeService;
   readonly load: Load;
   readonly webhookSecret: string;
+  readonly subscriptionId: string;
   readonly links: readonly Link[];
   readonly atStart: Footprints;
 }
@@ -61,9 +62,9 @@ export async function startUnderLoad(options: {
   const service = await startWholeService({ detours: linkedDetours(links) });
   try {
     const atStart = footprintsOf(service);
-    const webhookSecret = await subscribe(service);
+    const subscription = await subscribe(service);
     const load = await startLoad({ ...options, service, random: randomFrom(options.seed) });
-    return { service, load, webhookSecret, links, atStart };
+    return { service, load, webhookSecret: subscription.secret, subscriptionId: subscription.id, links, atStart };
   } catch (error) {
     await service.close();
     await closeLinks(links);
@@ -75,7 +76,7 @@ async function closeLinks(links: readonly Link[]): Promise<void> {
   await Promise.all(links.map(({ proxy }) => proxy.close()));
 }
 
-async function subscribe({ apiUrls, token, receiver }: WholeService): Promise<string> {
+async function subscribe({ apiUrls, token, receiver }: WholeService): Promise<{ id: string; secret: string }> {
   // By name, since some types reach only subscribers who name them, and every event must arrive.
   const webhookSubscription = { url: receiver.url, types: WEBHOOK_TYPES };
   const response = await fetch(`${apiUrls[0]}/webhook-subscriptions`, {
@@ -85,7 +86,7 @@ async function subscribe({ apiUrls, token, receiver }: WholeService): Promise<st
   });
   const answer: Json = await response.json();
   if (response.status !== 201) throw new Error(`no subscription: ${JSON.stringify(answer)}`);
-  return answer.data.webhookSubscription.secret;
+  return answer.data.webhookSubscription;
 }
 
 /** Injects faults under load; then all work must finish, and all books must agree. */

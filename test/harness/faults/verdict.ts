@@ -7,7 +7,7 @@ import { illegalMoves } from '../workflows/state-history.ts';
 import type { Purpose } from './load/calls.ts';
 import type { Load } from './load/load.ts';
 import { stuckWorkOf } from './settled.ts';
-import { isSignedBy, problemsOfArrivals, readRecordedEvents } from './webhook-verdict.ts';
+import { isSignedBy, problemsOfArrivals, readRecordedEvents, readUnanswered } from './webhook-verdict.ts';
 
 /** Problems found after a run, in words: losses, duplicates and contradictions. */
 export type Problems = string[];
@@ -16,6 +16,7 @@ export interface CheckedRun {
   readonly service: WholeService;
   readonly load: Load;
   readonly webhookSecret: string;
+  readonly subscriptionId: string;
 }
 
 export async function findProblems(run: CheckedRun): Promise<Problems> {
@@ -92,14 +93,15 @@ async function checkSessions({ service }: CheckedRun): Promise<Problems> {
   });
 }
 
-async function checkWebhooks({ service, webhookSecret }: CheckedRun): Promise<Problems> {
+async function checkWebhooks({ service, webhookSecret, subscriptionId }: CheckedRun): Promise<Problems> {
   const webhook = new Webhook(webhookSecret);
   const arrivals = service.receiver.received.map(({ headers, text, body, id }) => ({
     eventId: body.metadata.eventId,
     webhookId: id,
     isSigned: isSignedBy(webhook, headers, text),
   }));
-  const problems = problemsOfArrivals(await readRecordedEvents(service.database), arrivals);
+  const unanswered = await readUnanswered(service.database, subscriptionId);
+  const problems = problemsOfArrivals(await readRecordedEvents(service.database), arrivals, unanswered);
   const [failed] = await service.database.reader.statement<{ count: number }>(
     `SELECT count(*)::integer AS count FROM webhook_deliveries WHERE status <> 'succeeded'`,
     [],

@@ -27,8 +27,25 @@ export function readRecordedEvents(database: Database): Promise<readonly Recorde
   );
 }
 
-/** Each event arrived signed, under one id, none is unknown, and first attempts kept each resource's order. */
-export function problemsOfArrivals(events: readonly RecordedEvent[], arrivals: readonly Arrival[]): string[] {
+/**
+ * Events whose first attempt was recorded without an answer: it may not have arrived, and then the event is retried by itself, after
+ * later ones of its resource (docs/webhooks.md, Order).
+ */
+export async function readUnanswered(database: Database, subscriptionId: string): Promise<ReadonlySet<string>> {
+  const rows = await database.reader.statement<{ eventId: string }>(
+    `SELECT event_id AS "eventId" FROM webhook_deliveries AS delivery JOIN webhook_attempts ON delivery_id = delivery.id
+     WHERE subscription_id = $1 AND number = 1 AND response_code IS NULL`,
+    [subscriptionId],
+  );
+  return new Set(rows.map(({ eventId }) => eventId));
+}
+
+/** Each event arrived signed, under one id, none is unknown, and first attempts kept each resource's order, but for the unanswered. */
+export function problemsOfArrivals(
+  events: readonly RecordedEvent[],
+  arrivals: readonly Arrival[],
+  unanswered: ReadonlySet<string>,
+): string[] {
   const recorded = new Map(events.map((event) => [event.id, event]));
   const arrived = new Map<string, string>();
   const lastSequence = new Map<string, bigint>();
@@ -42,7 +59,7 @@ export function problemsOfArrivals(events: readonly RecordedEvent[], arrivals: r
       problems.push(`event ${eventId}: two webhook ids, ${before} and ${webhookId}`);
     }
     arrived.set(eventId, webhookId);
-    if (event === undefined || before !== undefined) continue;
+    if (event === undefined || before !== undefined || unanswered.has(eventId)) continue;
     if (event.sequence < (lastSequence.get(event.resourceId) ?? 0n)) {
       problems.push(`event ${eventId}: first attempted after a later one of ${event.resourceId}`);
     }

@@ -10,6 +10,11 @@ export interface FailingReceivers {
   silent(protocol: 'http' | 'https'): Promise<string>;
   /** Answers every request with this status; the url may claim another protocol. */
   answering(status: number, protocol?: 'http' | 'https'): Promise<string>;
+  /**
+   * Answers the first `answers` requests of a connection and then loses it with the next one, unread; `lose` says how. Counts
+   * connections, and requests that it has read.
+   */
+  losing(answers: number, lose: (socket: Socket) => void): Promise<{ url: string; connections: number; read: number }>;
   /** Answers 200 if the client accepts these settings of TLS. */
   secure(options: ServerOptions): Promise<string>;
   /** Nothing listens there. */
@@ -39,6 +44,21 @@ export function failingReceivers(): FailingReceivers {
       const location = { location: 'http://127.0.0.1:1024/' };
       const server = createHttpServer((_request, response) => response.writeHead(status, location).end('no'));
       return `${protocol}://localhost:${await started(server)}/hook`;
+    },
+    losing: async (answers, lose) => {
+      const seen = { url: '', connections: 0, read: 0 };
+      const server = createTcpServer((socket) => {
+        seen.connections += 1;
+        let left = answers;
+        socket.on('data', () => {
+          if (left === 0) return lose(socket);
+          left -= 1;
+          seen.read += 1;
+          socket.write('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok');
+        });
+      });
+      seen.url = `http://127.0.0.1:${await started(server)}/hook`;
+      return seen;
     },
     secure: async (options) => {
       const server = createHttpsServer(options, (_request, response) => response.writeHead(200).end('ok'));

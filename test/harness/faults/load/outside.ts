@@ -42,7 +42,8 @@ export async function bankLever(
   await post(service, `/payments/${id}/${lever}`, body).catch(() => null);
 }
 
-const KEEP_ATTEMPTS_MAX = 60;
+/** A bank that is killed again and again on a slow machine is away for minutes. */
+const KEEP_ATTEMPTS_MAX = 600;
 
 /** Adds to the bank what is older than the service. A source id that is in use was added by an attempt whose answer was lost. */
 export async function keepExisting(service: WholeService, kind: 'clients' | 'accounts', body: Json): Promise<void> {
