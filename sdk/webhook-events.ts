@@ -16,6 +16,7 @@ export interface WebhookEvents {
   readonly 'outgoing-transfers.outgoing-transfer-cancelled': OutgoingTransferCancelledEvent;
   readonly 'outgoing-transfers.outgoing-transfer-failed': OutgoingTransferFailedEvent;
   readonly 'outgoing-transfers.outgoing-transfer-returned': OutgoingTransferReturnedEvent;
+  readonly 'outgoing-transfers.outgoing-transfer-recall-refused': OutgoingTransferRecallRefusedEvent;
   readonly 'accounts.account-activated': AccountActivatedEvent;
   readonly 'accounts.account-inactivated': AccountInactivatedEvent;
   readonly 'accounts.account-suspended': AccountSuspendedEvent;
@@ -61,6 +62,7 @@ export const WEBHOOK_NAMES: readonly (keyof WebhookEvents)[] = [
   'outgoing-transfers.outgoing-transfer-cancelled',
   'outgoing-transfers.outgoing-transfer-failed',
   'outgoing-transfers.outgoing-transfer-returned',
+  'outgoing-transfers.outgoing-transfer-recall-refused',
   'accounts.account-activated',
   'accounts.account-inactivated',
   'accounts.account-suspended',
@@ -1192,6 +1194,23 @@ export interface OutgoingTransferProcessingEventWebhook {
   readonly type: 'outgoing-transfer-processing';
 }
 
+export interface OutgoingTransferRecallRefusedEvent {
+  readonly webhook: OutgoingTransferRecallRefusedEventWebhook;
+  readonly data: OutgoingTransferRecallRefusedEventData;
+  readonly connect: Connect;
+  readonly metadata: EventMetadata;
+}
+
+export interface OutgoingTransferRecallRefusedEventData {
+  readonly outgoingTransfer: RecallRefusedOutgoingTransfer;
+  readonly complianceCheck?: never;
+}
+
+export interface OutgoingTransferRecallRefusedEventWebhook {
+  readonly module: 'outgoing-transfers';
+  readonly type: 'outgoing-transfer-recall-refused';
+}
+
 export interface OutgoingTransferReleasedEvent {
   readonly webhook: OutgoingTransferReleasedEventWebhook;
   readonly data: OutgoingTransferReleasedEventData;
@@ -1280,6 +1299,17 @@ export type ProcessingOutgoingTransfer = OutgoingTransfer & {
   readonly id: string;
   readonly transactionNumber: Text;
   readonly status: 'processing';
+};
+
+export type RecallRefusedOutgoingTransfer = OutgoingTransfer & {
+  readonly id: string;
+  readonly transactionNumber: Text;
+  readonly status: 'released' | 'completed';
+  readonly statusReason: RecallRefusedReason;
+};
+
+export type RecallRefusedReason = StatusReason & {
+  readonly code: 'recall.refused';
 };
 
 export type RejectedConsent = Consent & {
@@ -1419,4 +1449,4 @@ export interface WebhookSubscription {
 
 export type WebhookSubscriptionStatus = 'active' | 'paused' | 'disabled';
 
-export type WebhookType = 'incoming-transfer-pending' | 'incoming-transfer-compliance-in-review' | 'incoming-transfer-completed' | 'incoming-transfer-failed' | 'outgoing-transfer-created' | 'outgoing-transfer-compliance-in-review' | 'outgoing-transfer-processing' | 'outgoing-transfer-released' | 'outgoing-transfer-completed' | 'outgoing-transfer-cancelled' | 'outgoing-transfer-failed' | 'outgoing-transfer-returned' | 'account-activated' | 'account-inactivated' | 'account-suspended' | 'account-closed' | 'account-declined' | 'account-information-updated' | 'connection-creation-instructed' | 'connection-created' | 'connection-creation-failed' | 'connection-update-instructed' | 'connection-updated' | 'connection-update-failed' | 'created' | 'incoming-transfer-on-hold' | 'status-changed' | 'consent-requested' | 'consent-approved' | 'consent-authorised' | 'consent-rejected' | 'consent-revoked' | 'consent-expired' | 'consent-consumed' | 'user-created' | 'user-updated' | 'beneficiary-created' | 'beneficiary-updated' | 'beneficiary-bank-account-created' | 'beneficiary-bank-account-updated';
+export type WebhookType = 'incoming-transfer-pending' | 'incoming-transfer-compliance-in-review' | 'incoming-transfer-completed' | 'incoming-transfer-failed' | 'outgoing-transfer-created' | 'outgoing-transfer-compliance-in-review' | 'outgoing-transfer-processing' | 'outgoing-transfer-released' | 'outgoing-transfer-completed' | 'outgoing-transfer-cancelled' | 'outgoing-transfer-failed' | 'outgoing-transfer-returned' | 'account-activated' | 'account-inactivated' | 'account-suspended' | 'account-closed' | 'account-declined' | 'account-information-updated' | 'connection-creation-instructed' | 'connection-created' | 'connection-creation-failed' | 'connection-update-instructed' | 'connection-updated' | 'connection-update-failed' | 'created' | 'incoming-transfer-on-hold' | 'outgoing-transfer-recall-refused' | 'status-changed' | 'consent-requested' | 'consent-approved' | 'consent-authorised' | 'consent-rejected' | 'consent-revoked' | 'consent-expired' | 'consent-consumed' | 'user-created' | 'user-updated' | 'beneficiary-created' | 'beneficiary-updated' | 'beneficiary-bank-account-created' | 'beneficiary-bank-account-updated';

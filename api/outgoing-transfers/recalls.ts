@@ -15,7 +15,7 @@ export const recallOutgoingTransferRoute = route(
     operationId: 'recallOutgoingTransfer',
     summary: 'Ask for a released payment back',
     description:
-      'For an external transfer that is `released` or `completed`, of a built-in provider that takes recalls. A recall moves no money and is no cancellation: the beneficiary’s bank decides. What it gives back is a return (`returned`, `outgoing-transfer-returned`); if it refuses, `statusReason.code` is `recall.refused` and the status stays. One recall at a time; after a refusal there may be another.',
+      'For an external transfer that is `released` or `completed`, of a built-in provider that takes recalls. A recall moves no money and is no cancellation: the beneficiary’s bank decides. What it gives back is a return (`returned`, `outgoing-transfer-returned`); if it refuses, `statusReason.code` is `recall.refused`, the status stays, and subscribers who name it get `outgoing-transfer-recall-refused`. One recall at a time; after a refusal there may be another.',
     tag: 'Outgoing transfers',
     roles: ['operator'],
     params: { id: uuid<OutgoingTransferId>() },

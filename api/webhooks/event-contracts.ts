@@ -40,6 +40,7 @@ import {
   pingData,
   pingMetadata,
   processingOutgoing,
+  recallRefusedOutgoing,
   releasedOutgoing,
   returnedOutgoing,
   suspendedAccount,
@@ -93,6 +94,10 @@ const EVENTS: Events = {
       'outgoing-transfer-cancelled': [cancelledOutgoing, 'The transfer is cancelled before its release'],
       'outgoing-transfer-failed': [failedOutgoing, 'The transfer is refused; the money is back'],
       'outgoing-transfer-returned': [returnedOutgoing, 'The bank of the beneficiary has sent the money back'],
+      'outgoing-transfer-recall-refused': [
+        recallRefusedOutgoing,
+        'The bank of the beneficiary keeps the money, for subscribers who name this type',
+      ],
     },
   },
   accounts: {

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { RECALL_REFUSED } from '../../domain/outgoing-transfers/outcomes/recalls.ts';
 import { accountShown, connectionError, connectionShown } from '../accounts/schemas.ts';
 import { bankAccountShown, beneficiaryShown } from '../beneficiaries/schemas.ts';
 import { named } from '../frame/schemas/named.ts';
@@ -16,7 +17,7 @@ import {
   uuid,
 } from '../frame/schemas/schemas.ts';
 import { incomingTransferShown } from '../incoming-transfers/routes.ts';
-import { shownTransferWithBeneficiary } from '../outgoing-transfers/schemas.ts';
+import { shownTransferWithBeneficiary, statusReasonShown } from '../outgoing-transfers/schemas.ts';
 import { subscriptionShown } from './subscription-schemas.ts';
 
 // Resources as specification 6 says an event of one type shows them.
@@ -47,6 +48,11 @@ export const returnedOutgoing = outgoing('Returned', {
   status: v.literal('completed'),
   returned: v.literal(true),
   incomingTransferId: uuid(),
+});
+/** Its money stays where it is; a part may have come back before. */
+export const recallRefusedOutgoing = outgoing('RecallRefused', {
+  status: v.picklist(['released', 'completed']),
+  statusReason: narrowed('RecallRefusedReason', statusReasonShown, { code: v.literal(RECALL_REFUSED) }),
 });
 
 function outgoing(state: string, entries: v.ObjectEntries) {

@@ -40,6 +40,7 @@ export const SPECIFIED_EVENT_TYPES = {
 /** Events beyond the specification, for subscriptions that name the type, or a module that the specification lacks. */
 export const FURTHER_EVENT_TYPES = {
   'incoming-transfers': ['incoming-transfer-on-hold'],
+  'outgoing-transfers': ['outgoing-transfer-recall-refused'],
   clients: ['status-changed'],
   'open-banking-consents': CONSENT_EVENT_TYPES,
   users: USER_EVENT_TYPES,

@@ -12,6 +12,7 @@ import { createSandboxBank } from '../../activities/providers/sandbox-bank.ts';
 import { catchUpWithProviders } from '../../activities/restores.ts';
 import { failOutgoingTransfer, retrySubmission } from '../../db/outgoing-transfers/operator-commands.ts';
 import { applyPaymentReport, recordSubmission } from '../../db/outgoing-transfers/outgoing-transfers.ts';
+import { applyRecallRefusal } from '../../db/outgoing-transfers/recalls.ts';
 import { asId, type OutgoingTransferId } from '../../domain/frame/ids.ts';
 import type { PaymentReport } from '../../domain/outgoing-transfers/reports.ts';
 import { type Json, startApi, type TestApi } from '../harness/api.ts';
@@ -295,6 +296,43 @@ describe('a refusal that is worth another attempt', () => {
     expect(await go(id)).toEqual({ do: 'end' });
     expect(await transfer(id)).toMatchObject({ status: 'completed', transferDate: MONDAY, ...moved });
     expect(await booked(id)).toEqual(['payment-out 100.11']);
+  });
+
+  /** The bank refuses the first attempt with this code. */
+  const refusing = (code: string) =>
+    changed((body) => {
+      const { error, ...answer } = JSON.parse(body);
+      return JSON.stringify({ ...answer, error: { ...error, code } });
+    });
+
+  test.each(['BE08', 'MS03'])('for %s is tried again when the next window opens, and only then', async (code) => {
+    const id = await created(100.11, { scheme: 'chaps' });
+    const waiting = await server.during(refusing(code), () => go(id));
+    const opening = api.services.configuration.schemes.opensAt({ scheme: 'chaps', currency: 'GBP' }, THURSDAY);
+    expect(waiting).toMatchObject({ do: 'wait', for: 'retry', until: opening.toISOString() });
+    expect(await rowOf(id)).toMatchObject({ refusal_code: code, retry_count: 1, submission_status: 'refused' });
+    expect(await transfer(id)).toMatchObject({ status: 'processing', statusReason: null, transferDate: THURSDAY });
+    aheadMs = opening.getTime() - Date.now() - MINUTE_MS;
+    expect(await go(id)).toMatchObject({ do: 'wait', for: 'retry' });
+    expect(await atBank(id)).toMatchObject({ status: 'refused', attempt: 1 });
+    aheadMs += MINUTE_MS;
+    expect(await go(id)).toEqual({ do: 'end' });
+    expect(await transfer(id)).toMatchObject({ status: 'completed', statusReason: null, transferDate: THURSDAY });
+    expect(await booked(id)).toEqual(['payment-out 100.11']);
+    expect(await available()).toBeCloseTo(FUNDS - 100.11, 10);
+  });
+
+  test.each(['AC03', 'MS02'])('is not one for %s, which fails the transfer at once', async (code) => {
+    const id = await created(100.11, { scheme: 'chaps' });
+    expect(await server.during(refusing(code), () => go(id))).toEqual({ do: 'end' });
+    const failed = { status: 'failed', statusReason: { code }, transferDate: WEDNESDAY };
+    expect(await transfer(id)).toMatchObject(failed);
+    expect(await available()).toBe(FUNDS);
+    aheadMs += 24 * HOUR_MS;
+    expect(await go(id)).toEqual({ do: 'end' });
+    expect(await transfer(id)).toMatchObject(failed);
+    expect(await atBank(id)).toMatchObject({ status: 'refused', attempt: 1 });
+    expect(await booked(id)).toEqual([]);
   });
 
   test.each(FAULTS)('the next attempt, whose answer %s, is the same one until it is answered', async (_, fault) => {
@@ -604,6 +642,109 @@ describe('a recall', () => {
     }
     expect(await available()).toBeCloseTo(FUNDS - 100.14, 10);
     expect(await booked(id)).toEqual(['payment-out 100.14']);
+  });
+
+  const refusal = (id: string, number: number) =>
+    run(transitions().recordOutgoingTransferRecall, id, { number, outcome: 'refused' });
+  const refusalCallback = (id: string, number: number) =>
+    api.database.transaction((tx) =>
+      applyRecallRefusal(tx, { id: idOf(id), provider: 'sandbox-bank' }, number, rules()),
+    );
+  const refusalEvents = async (id: string) =>
+    (await world.events(id)).filter((event) => event === 'outgoing-transfer-recall-refused').length;
+  const refusedAtBank = (id: string) =>
+    eventually('the refusal at the bank', async () =>
+      (await atBank(id)).recall.status === 'refused' ? true : undefined,
+    );
+  const keepsIt = { category: 'functional', origin: 'customer', code: 'CUST', message: 'No.', attributes: {} };
+
+  /** How the service hears of a refusal. */
+  const HEARD: readonly (readonly [string, (id: string, number: number) => Promise<unknown>])[] = [
+    [
+      'the answer',
+      (id) => server.during(answered({ status: 422, body: JSON.stringify({ error: keepsIt }) }), () => go(id)),
+    ],
+    ['eight answers at once', (id, number) => Promise.all(Array.from({ length: 8 }, () => refusal(id, number)))],
+    [
+      'callback',
+      async (id) => {
+        await go(id);
+        await eventually('the refusal', async () => ((await rowOf(id)).recall_status === 'refused' ? true : undefined));
+      },
+    ],
+    [
+      'a look-up',
+      async (id) => {
+        await bank('POST', '/faults', { callbacks: 'held' });
+        await go(id);
+        await refusedAtBank(id);
+        aheadMs += 11_000;
+        expect(await go(id)).toEqual({ do: 'end' });
+        await bank('POST', '/faults', { callbacks: 'normal' });
+        await eventually('no callback', async () =>
+          (await bank('GET', '/callbacks')).pending === 0 ? true : undefined,
+        );
+      },
+    ],
+  ];
+
+  test.each(HEARD)(
+    'that is refused by %s has one event, however often it is told; the next has its own',
+    async (_, hear) => {
+      const id = await completed(100.14);
+      for (const number of [1, 2]) {
+        expect(await recall(id)).toMatchObject({ status: 200 });
+        expect(await transfer(id)).toMatchObject({ statusReason: null });
+        await hear(id, number);
+        expect(await transfer(id)).toMatchObject({ status: 'completed', statusReason: { code: 'recall.refused' } });
+        expect(await refusalEvents(id)).toBe(number);
+        await refusal(id, number);
+        expect(await refusalCallback(id, number)).toBe('no-effect');
+        expect(await go(id)).toEqual({ do: 'end' });
+        expect(await refusalEvents(id)).toBe(number);
+      }
+    },
+  );
+
+  const lost = { word: 'failed', code: 'AC07' } as const;
+  const back = { word: 'returned', code: 'AC04' } as const;
+
+  test.each([
+    ['fails', 'an answer', lost, refusal],
+    ['fails', 'a callback', lost, refusalCallback],
+    ['comes back whole', 'an answer', back, refusal],
+    ['comes back whole', 'a callback', back, refusalCallback],
+  ] as const)('whose payment %s before %s refuses it is not refused: the reason stays', async (_, _by, end, refuse) => {
+    const id = await created(100.1);
+    await go(id);
+    await recall(id);
+    const returned = end.word === 'returned' ? { reference: 'whole', amountMinor: '10010' } : null;
+    expect(await told(id, { ...end, claim: { amountMinor: '10010', currency: 'GBP', returned } })).toBe('applied');
+    await refuse(id, 1);
+    expect(await go(id)).toEqual({ do: 'end' });
+    expect(await rowOf(id)).toMatchObject({ recall_status: 'ended', waiting_for: null });
+    expect(await transfer(id)).toMatchObject({ statusReason: { code: end.code } });
+    expect(await refusalEvents(id)).toBe(0);
+    expect(await available()).toBe(FUNDS);
+    // What the bank is said to have reported happens there too, so that its books agree.
+    if (returned === null) await bank('POST', `/payments/${id}/reject`, { code: end.code });
+    else await giveBack(id, { code: end.code, returnReference: returned.reference });
+    await agrees();
+  });
+
+  test('that a look-up finds refused, of a payment that has since come back whole, is not refused', async () => {
+    const id = await completed(100.14);
+    await bank('POST', '/faults', { callbacks: 'held' });
+    await recall(id);
+    await go(id);
+    await refusedAtBank(id);
+    await giveBack(id, { code: 'AC04' });
+    aheadMs += 11_000;
+    expect(await go(id)).toEqual({ do: 'end' });
+    expect(await rowOf(id)).toMatchObject({ recall_status: 'ended', returned_minor: 10_014n });
+    expect(await transfer(id)).toMatchObject({ statusReason: { code: 'AC04' } });
+    expect(await refusalEvents(id)).toBe(0);
+    await bank('POST', '/faults', { callbacks: 'normal' });
   });
 
   test('of which the bank says nothing is looked up until it has an outcome', async () => {

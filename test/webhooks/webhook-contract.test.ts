@@ -8,6 +8,7 @@ import { type MoneyWorld, moneyWorld } from '../harness/money.ts';
 import { beneficiariesOf, direct, EURO, PERSON } from '../harness/parties/beneficiaries.ts';
 import { consentWorld, PAYMENT } from '../harness/parties/consents.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';
+import { absentBank, recallWorld } from '../harness/transfers/recalls.ts';
 import { webhookProblem } from '../harness/webhooks/webhook-contract.ts';
 import { sequence } from '../harness/webhooks/webhooks.ts';
 
@@ -25,9 +26,13 @@ beforeAll(async () => {
   database = await createTestDatabase('webhook-contract');
   const reviewed = { rule: 'none', byCurrency: { EUR: 'external' } } as const;
   const compliance = { incoming: reviewed, outgoing: reviewed };
-  api = await startApi(database, { configuration: (configuration) => ({ ...configuration, compliance }) });
+  api = await startApi(database, {
+    providers: absentBank(),
+    configuration: (configuration) => ({ ...configuration, compliance }),
+  });
   world = moneyWorld(api);
   await payments();
+  await recalls();
   await accounts();
   await parties();
   await consents();
@@ -110,6 +115,26 @@ async function payments(): Promise<void> {
     destination: { type: 'client-account', accountId: await world.account(clientId, { currency: 'EUR' }) },
   });
   await called('POST', `/incoming-transfers/${ids.held}/return`, direct({}));
+}
+
+/** Refused while the payment is released, again when a part is back, and then the rest comes back all the same. */
+async function recalls(): Promise<void> {
+  const { released, reported, recall, refused } = recallWorld(api);
+  const id = await released(await world.client());
+  const givenBack = (reference: string, amountMinor: string) =>
+    reported(id, {
+      word: 'returned',
+      claim: { amountMinor: '1000', currency: 'GBP', returned: { reference, amountMinor } },
+    });
+  const refusedOnce = async (number: number) => {
+    expect(await recall(id)).toMatchObject({ status: 200 });
+    expect(await refused(id, number)).toBe('applied');
+  };
+  await refusedOnce(1);
+  await givenBack('first', '400');
+  await refusedOnce(2);
+  await givenBack('second', '600');
+  ids.recalled = id;
 }
 
 const ERROR = { category: 'functional', origin: 'customer', code: 'no', message: 'No.', attributes: { field: 'name' } };
@@ -261,6 +286,15 @@ const CASES: readonly Case[] = [
     'outgoingTransfer',
     { status: 'completed', returned: true, incomingTransferId: UUID },
   ],
+  [
+    'outgoing-transfers.outgoing-transfer-recall-refused',
+    'recalled',
+    'outgoingTransfer',
+    {
+      status: expect.stringMatching(/^(released|completed)$/),
+      statusReason: { code: 'recall.refused', message: expect.any(String) },
+    },
+  ],
   ['outgoing-transfers.outgoing-transfer-failed', 'refused', 'outgoingTransfer', { status: 'failed' }],
   ['accounts.connection-creation-instructed', 'account', 'account', connection({ state: 'creation-in-progress' })],
   ['accounts.connection-created', 'account', 'account', connection({ state: 'completed-up-to-date', error: null })],
@@ -332,6 +366,25 @@ test.each(CASES)('%s of the %s transfer, account or party', (name, whose, resour
       expect(event.connect).toEqual({ connection: { id: UUID, serviceProvider: 'custom-bank' } });
     } else expect(event.connect).toEqual(resource === 'account' && own !== null ? { connection: own } : {});
   }
+});
+
+test('each refused recall has an event, which shows its payment as at that moment, whatever came later', () => {
+  const story = log
+    .filter(({ resourceId }) => resourceId === ids.recalled)
+    .map(({ webhook, data: { outgoingTransfer: shown } }) => [
+      webhook.type.replace('outgoing-transfer-', ''),
+      shown.status,
+      shown.returned,
+      shown.statusReason?.code ?? null,
+    ]);
+  expect(story.slice(2)).toEqual([
+    ['released', 'released', false, null],
+    ['recall-refused', 'released', false, 'recall.refused'],
+    ['completed', 'completed', false, expect.anything()],
+    ['returned', 'completed', true, expect.anything()],
+    ['recall-refused', 'completed', true, 'recall.refused'],
+    ['returned', 'completed', true, expect.anything()],
+  ]);
 });
 
 test('every type has a case, and the OpenAPI document has one entry for each', () => {

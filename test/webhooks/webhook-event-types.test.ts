@@ -3,6 +3,7 @@ import { FURTHER_EVENT_TYPES, SPECIFIED_EVENT_TYPES } from '../../domain/webhook
 import { type Json, startApi, type TestApi } from '../harness/api.ts';
 import { type MoneyWorld, moneyWorld } from '../harness/money.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';
+import { absentBank, recallWorld } from '../harness/transfers/recalls.ts';
 import { createDrains, sequence, startReceiver } from '../harness/webhooks/webhooks.ts';
 
 // Which subscriptions get which events: types beyond the specification only on request by name.
@@ -13,7 +14,7 @@ let world: MoneyWorld;
 
 beforeAll(async () => {
   database = await createTestDatabase('webhook-event-types');
-  api = await startApi(database);
+  api = await startApi(database, { providers: absentBank() });
   world = moneyWorld(api);
 });
 
@@ -81,9 +82,20 @@ async function changeStatus(): Promise<Happened> {
   return { resourceId: id, data: answer.body.data };
 }
 
+async function refuseRecall(): Promise<Happened> {
+  const { released, recall, refused } = recallWorld(api);
+  const id = await released(await world.client());
+  expect(await recall(id)).toMatchObject({ status: 200 });
+  expect(await refused(id, 1)).toBe('applied');
+  const { data } = (await api.call('GET', `/outgoing-transfers/${id}`)).body;
+  expect(data.outgoingTransfer).toMatchObject({ status: 'released', statusReason: { code: 'recall.refused' } });
+  return { resourceId: id, data };
+}
+
 describe('over HTTP', () => {
   test.each<[type: string, module: string, happen: () => Promise<Happened>]>([
     ['incoming-transfer-on-hold', 'incoming-transfers', putOnHold],
+    ['outgoing-transfer-recall-refused', 'outgoing-transfers', refuseRecall],
     ['status-changed', 'clients', changeStatus],
   ])('%s reaches those alone who name it; the log shows it to everybody', async (type, module, happen) => {
     const receiver = await startReceiver();

@@ -26,10 +26,10 @@ export interface RecallReport {
 /** The first look-up of a recall that the provider has taken. */
 const FIRST_LOOK_UP_MS = 10_000;
 
-/** False if the recall is not the open one, or the report says nothing new. */
+/** False if the recall is not the open one, nothing is left that it could bring back, or the report says nothing new. */
 export function applyRecall(draft: TransferDraft, { number, outcome }: RecallReport): boolean {
   const { transfer, situation } = draft;
-  if (!isRecallOpen(transfer) || transfer.recallNumber !== number) return false;
+  if (!isRecallOpen(transfer) || transfer.recallNumber !== number || isNothingLeft(transfer)) return false;
   switch (outcome) {
     case 'asked': {
       if (transfer.recallStatus === 'asked') return false;
@@ -45,6 +45,8 @@ export function applyRecall(draft: TransferDraft, { number, outcome }: RecallRep
     case 'refused':
       draft.set({ recallStatus: 'refused' });
       draft.explain(RECALL_REFUSED);
+      // Beyond the specification. The status stays, so no other event tells of it.
+      draft.addEvent('outgoing-transfer-recall-refused');
       return true;
   }
 }
@@ -57,9 +59,7 @@ export function askAgain(draft: TransferDraft): void {
 /** Ends a recall that has nothing left to recall, and with it the wait of a completed transfer. */
 export function settleRecall(draft: TransferDraft): void {
   const { transfer } = draft;
-  if (isRecallOpen(transfer) && (transfer.status === 'failed' || isWhollyReturned(transfer))) {
-    draft.set({ recallStatus: 'ended' });
-  }
+  if (isRecallOpen(transfer) && isNothingLeft(transfer)) draft.set({ recallStatus: 'ended' });
   if (draft.transfer.waitingFor === 'recall' && !isRecallOpen(draft.transfer)) {
     draft.set({ waitingFor: null, waitingSince: null, waitingUntil: null });
   }
@@ -78,6 +78,11 @@ export function stepOfRecall(draft: TransferDraft): OutgoingTransferStep {
   if (nextLookUpAt === null) draft.set({ nextLookUpAt: new Date(now.getTime() + FIRST_LOOK_UP_MS) });
   draft.wait('recall', null);
   return { do: 'recall', number: recallNumber };
+}
+
+/** The payment has failed or has come back, and its `statusReason` says why: no answer to a recall changes that. */
+function isNothingLeft(transfer: OutgoingTransfer): boolean {
+  return transfer.status === 'failed' || isWhollyReturned(transfer);
 }
 
 /** Rows of the release before partial returns say only that something came back, which then was the end of it. */

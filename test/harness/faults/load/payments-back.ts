@@ -86,7 +86,7 @@ export class PaymentsBack implements LoadKind {
     for (const { id } of open) await bankLever(service, id, 'settle', {});
   }
 
-  /** Every recall that was acknowledged was asked for once, has its outcome, and the bank knows the same. */
+  /** Every recall that was acknowledged was asked for once, has its outcome, with one event if it is refused, and the bank knows the same. */
   async findProblems(): Promise<string[]> {
     const { service } = this.#world;
     const rows = await service.database.reader.statement<PaymentRow>(PAYMENTS, [this.#ids()]);
@@ -97,6 +97,9 @@ export class PaymentsBack implements LoadKind {
       if (row.recallNumber !== asked) wrong(`${asked} recalls were acknowledged, ${row.recallNumber} are recorded`);
       if (row.returnedPence !== row.sum) wrong(`${row.returnedPence} came back, its returns say ${row.sum}`);
       if (asked === 0) continue;
+      // Another recall is open to callers only after a refusal, so that all but the latest were refused.
+      const refused = row.recallNumber - (row.recallStatus === 'refused' ? 0 : 1);
+      if (row.refusalEvents !== refused) wrong(`${refused} recalls were refused, ${row.refusalEvents} events say so`);
       const isWhollyBack = row.returnedPence === row.pence;
       const isRefused = row.pence % 100n === RECALL_REFUSED_PENCE && !isWhollyBack && row.status !== 'failed';
       if (row.recallStatus !== (isRefused ? 'refused' : 'ended')) wrong(`its recall is ${row.recallStatus}`);
@@ -124,9 +127,15 @@ interface PaymentRow {
   readonly sum: bigint;
   readonly recallNumber: number;
   readonly recallStatus: string | null;
+  readonly refusalEvents: number;
 }
 
-const PAYMENTS = `SELECT id, status, amount_minor AS pence, returned_minor AS "returnedPence",
+const PAYMENTS = `WITH told AS (
+    SELECT resource_id, count(*)::integer AS refusals FROM events, json_array_elements(entries) AS entry
+      WHERE module = 'outgoing-transfers' AND resource_id = ANY($1) AND entry ->> 'type' = 'outgoing-transfer-recall-refused'
+      GROUP BY resource_id)
+  SELECT id, status, amount_minor AS pence, returned_minor AS "returnedPence",
     (SELECT coalesce(sum(amount_minor), 0) FROM incoming_transfers WHERE return_of = paid.id)::bigint AS sum,
-    recall_number AS "recallNumber", recall_status AS "recallStatus"
-  FROM outgoing_transfers AS paid WHERE id = ANY($1)`;
+    recall_number AS "recallNumber", recall_status AS "recallStatus",
+    coalesce(refusals, 0) AS "refusalEvents"
+  FROM outgoing_transfers AS paid LEFT JOIN told ON resource_id = id WHERE id = ANY($1)`;

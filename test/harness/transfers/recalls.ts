@@ -1,0 +1,68 @@
+import { randomUUID } from 'node:crypto';
+import { expect } from 'vitest';
+import type { Provider } from '../../../activities/providers/port.ts';
+import { createSandboxBank } from '../../../activities/providers/sandbox-bank.ts';
+import { applyPaymentReport } from '../../../db/outgoing-transfers/outgoing-transfers.ts';
+import { applyRecallRefusal } from '../../../db/outgoing-transfers/recalls.ts';
+import { asId, type OutgoingTransferId } from '../../../domain/frame/ids.ts';
+import type { PaymentReport } from '../../../domain/outgoing-transfers/reports.ts';
+import type { Json, TestApi } from '../api.ts';
+import { builtInAccounts } from '../built-in-accounts.ts';
+import { moneyWorld } from '../money.ts';
+
+const BANK = 'sandbox-bank';
+
+/** A bank that takes recalls and is not there: tests write its reports to the database. */
+export function absentBank(): ReadonlyMap<string, Provider> {
+  return new Map([[BANK, createSandboxBank({ url: 'http://127.0.0.1:9', secret: 'nobody reads it' })]]);
+}
+
+export interface RecallWorld {
+  /** A payment of 10 pounds that the bank has released. */
+  released(clientId: string): Promise<string>;
+  reported(id: string, report: Pick<PaymentReport, 'word' | 'claim'>): Promise<void>;
+  recall(id: string): Promise<{ readonly status: number; readonly body: Json }>;
+  /** The bank's refusal of the recall of this number. */
+  refused(id: string, number: number): Promise<'applied' | 'no-effect' | 'break'>;
+}
+
+/** For an API with the bank that is not there. */
+export function recallWorld(api: TestApi): RecallWorld {
+  const world = moneyWorld(api);
+  const builtIn = builtInAccounts(api);
+  const paymentOf = (id: string) => ({ id: asId<OutgoingTransferId>(id), provider: BANK });
+  const reported: RecallWorld['reported'] = async (id, report) => {
+    const said = { serviceProviderId: 'p-1', serviceProviderReference: null, code: null, ...report };
+    const { configuration } = api.services;
+    const outcome = await api.database.transaction((tx) => applyPaymentReport(tx, paymentOf(id), said, configuration));
+    expect(outcome).toBe('applied');
+  };
+  return {
+    reported,
+    released: async (clientId) => {
+      const account = await builtIn.opened(clientId);
+      await builtIn.payIn(account, randomUUID(), 10_000n);
+      const outgoingTransfer = {
+        clientId,
+        currency: 'GBP',
+        amount: 10,
+        scope: 'external',
+        scheme: 'faster-payments',
+        source: { type: 'client-account', accountId: account.id },
+        destination: {
+          type: 'beneficiary-bank-account',
+          beneficiaryBankAccountId: await world.beneficiary(clientId),
+        },
+      };
+      const body = { workflow: { code: 'client.direct' }, data: { outgoingTransfer } };
+      const answer = await api.call('POST', '/outgoing-transfers', body);
+      expect(answer.status, answer.text).toBe(201);
+      const { id } = answer.body.data.outgoingTransfer;
+      await reported(id, { word: 'released' });
+      return id;
+    },
+    recall: (id) => api.call('POST', `/outgoing-transfers/${id}/recall`, { workflow: { code: 'direct' }, data: {} }),
+    refused: (id, number) =>
+      api.database.transaction((tx) => applyRecallRefusal(tx, paymentOf(id), number, api.services.configuration)),
+  };
+}
