@@ -189,3 +189,11 @@ export async function isComplianceCheckOpen(reader: Reader, { type, id }: Checke
   const row = await find(reader, { type, id });
   return row !== null && isInReview(row) && (row.status === 'pending' || row.status === 'on-hold');
 }
+
+const DECISION_IDS = `SELECT decision_id AS "decisionId" FROM compliance_decisions WHERE transfer_id = $1`;
+
+/** The ids of the decisions that a transfer has had by signal. */
+export async function listRecordedDecisions(reader: Reader, transferId: string): Promise<ReadonlySet<string>> {
+  const rows = await reader.statement<{ decisionId: string }>(DECISION_IDS, [transferId]);
+  return new Set(rows.map(({ decisionId }) => decisionId));
+}

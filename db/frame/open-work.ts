@@ -3,6 +3,7 @@ import { recordNotFound } from '../../domain/frame/errors.ts';
 import type { OpenWork } from '../../domain/frame/waits.ts';
 import { CODE_LIFETIME_MS } from '../../domain/open-banking/consents.ts';
 import type { Database, Reader, Transaction } from '../driver/client.ts';
+import { appendAuditEntry, type Initiator } from './audit-entries.ts';
 import { wakeEach } from './workflow-wakeups.ts';
 
 /** Rows with a workflow. A row is open as long as it has a `next_check_at`. */
@@ -65,6 +66,26 @@ export async function describeOpenWork(
   return { work, rule, since, cutOffAt, now };
 }
 
+const RESTARTS = `SELECT id FROM audit_entries
+  WHERE subject = $1 AND resource = 'workflow' AND action = 'restarted' AND after->>'endedRunId' = $2`;
+
+/**
+ * Wakes the workflow of a row after its run has ended at an operator's command. False if the log has that already: of several commands
+ * for one run only one has an entry. The wake-up's lock lets one of them look at a time.
+ */
+export async function wakeAfresh(
+  tx: Transaction,
+  { type, id }: { readonly type: OpenWorkType; readonly id: string },
+  { endedRunId, initiator }: { readonly endedRunId: string | null; readonly initiator: Initiator },
+): Promise<boolean> {
+  await wakeAll(tx, type, [id]);
+  const resourceId = `${type}/${id}`;
+  const restarts = await tx.statement(RESTARTS, [resourceId, endedRunId]);
+  if (restarts.length > 0) return false;
+  appendAuditEntry(tx, { resource: 'workflow', resourceId, action: 'restarted', initiator, after: { endedRunId } });
+  return true;
+}
+
 /** How often to wake a workflow again while its row's check remains overdue. */
 const CHECK_AGAIN = sql`interval '5 minutes'`;
 
@@ -116,6 +137,13 @@ export async function listOpen(
   const rows = await reader.execute<{ id: string }>(sql`
     SELECT id FROM ${TABLES[type]}
     WHERE next_check_at IS NOT NULL AND (${after}::uuid IS NULL OR id > ${after}::uuid) ORDER BY id LIMIT ${limit}`);
+  return rows.map((row) => row.id);
+}
+
+/** The ids of open rows, those whose check comes first before the others. */
+export async function listOpenByCheck(reader: Reader, type: OpenWorkType, limit: number): Promise<string[]> {
+  const rows = await reader.execute<{ id: string }>(sql`
+    SELECT id FROM ${TABLES[type]} WHERE next_check_at IS NOT NULL ORDER BY next_check_at LIMIT ${limit}`);
   return rows.map((row) => row.id);
 }
 

@@ -10,6 +10,7 @@ import { RemedyError } from '../frame/remedy.ts';
 import { decideCheck } from './decide.ts';
 import { operateMachineUsers } from './machine-user-operation.ts';
 import { reconcileDayNow } from './reconcile.ts';
+import { restartWorkflow } from './restart-workflow.ts';
 import { sweepFeesNow } from './sweep-fees.ts';
 import {
   failTransferOperation,
@@ -111,6 +112,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
   'look-up': lookUpOperation,
   'fail-transfer': failTransferOperation,
   'next-window': nextWindowOperation,
+  'restart-workflow': restartWorkflow,
   'restart-workflows': restartWorkflows,
   'after-restore': afterRestore,
   parked,

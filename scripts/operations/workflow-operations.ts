@@ -8,6 +8,8 @@ import { WEBHOOK_SHARDS, workflowId } from '../../workflows/frame/messages.ts';
 import { catchUpAfterRestore } from './after-restore.ts';
 import type { Operation, OperationContext } from './operations.ts';
 import { findStuckWork } from './stuck-work.ts';
+import { findUnbegunTasks, UNBEGUN_MS_MAX } from './unbegun-tasks.ts';
+import { operate } from './why/explanation.ts';
 
 const audit = auditorOf('workflow');
 
@@ -62,12 +64,23 @@ export const parked: Operation = {
 };
 
 export const stuck: Operation = {
-  summary: 'Lists open rows without a workflow, and workflows without an open row.',
-  async run({ database, temporal, print }) {
-    const { rowsWithoutWorkflow, workflowsWithoutRow } = await findStuckWork(database, temporal.client);
+  summary: 'Lists open rows without a workflow, workflows without an open row, and tasks that no worker begins.',
+  async run({ database, temporal: { client }, print, patienceMs }) {
+    const { rowsWithoutWorkflow, workflowsWithoutRow } = await findStuckWork(database, client);
+    const { tasks, isPartial, rowsMax } = await findUnbegunTasks(database, client, patienceMs ?? UNBEGUN_MS_MAX);
     for (const id of rowsWithoutWorkflow) print(`open row without a workflow: ${id}`);
     for (const id of workflowsWithoutRow) print(`workflow without an open row: ${id}`);
-    const found = rowsWithoutWorkflow.length + workflowsWithoutRow.length;
+    for (const { workflowId: id, since } of tasks) {
+      print(`workflow whose task no worker has begun since ${since.toISOString()}: ${id}`);
+    }
+    if (tasks.length > 0) {
+      print(
+        'No worker runs, or all are busy: see to the workers first. If others are begun meanwhile, Temporal has lost the',
+      );
+      print(`task: ${operate('restart-workflow ID')}.`);
+    }
+    if (isPartial) print(`Tasks were looked for in the ${rowsMax} open rows of each kind whose checks come first.`);
+    const found = rowsWithoutWorkflow.length + workflowsWithoutRow.length + tasks.length;
     print(found === 0 ? 'Every open row has its workflow, and every workflow its open row.' : `${found} found.`);
     return found === 0 ? 0 : 1;
   },

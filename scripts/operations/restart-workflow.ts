@@ -1,0 +1,161 @@
+import { parseArgs } from 'node:util';
+import { ServiceError, type WorkflowHandle, WorkflowNotFoundError } from '@temporalio/client';
+import { defaultPayloadConverter, type Payload } from '@temporalio/common';
+import { CHECKED_TYPES, isComplianceCheckOpen, listRecordedDecisions } from '../../db/compliance/checks.ts';
+import { OPEN_WORK_TYPES, type OpenWorkType, wakeAfresh, whichAreOpen } from '../../db/frame/open-work.ts';
+import { parseSignalledDecision, type SignalledDecision } from '../../domain/compliance/procedures.ts';
+import { DomainError, refusal } from '../../domain/frame/errors.ts';
+import { isUuid } from '../../domain/frame/ids.ts';
+import { COMPLIANCE_DECISION_SIGNAL, resourceIdOf, workflowId } from '../../workflows/frame/messages.ts';
+import { errorMessage, RemedyError } from '../frame/remedy.ts';
+import type { Operation, OperationContext } from './operations.ts';
+
+const TEMPORAL_MS_MAX = 10_000;
+
+/**
+ * Ends the run of an open row's workflow and wakes the row, so that a fresh run goes on from what the row says.
+ *
+ * Nothing is paid twice, even if an activity of the ended run still works: Temporal drops its answer, and what it does is what any
+ * activity may do whose time ran out while the next try works. A submission has the same reference from either run, under which the
+ * provider pays once; a transition locks the row and decides from what it finds there.
+ *
+ * The run ends first, and the wake-up follows: one that the relay had delivered before would have ended with the run. If the command
+ * dies between the two, the row has no workflow, which `stuck` shows; the same command again wakes it, as does the sweep once its
+ * check is overdue. A wake-up by something else in between starts the fresh run a little earlier.
+ */
+export const restartWorkflow: Operation = {
+  summary: 'WORKFLOW_ID: ends the run of an open row’s workflow; a fresh one goes on from the row.',
+  async run(context) {
+    const { values, positionals } = parseArgs({
+      args: [...context.arguments],
+      options: { json: { type: 'boolean', default: false } },
+      allowPositionals: true,
+    });
+    const [given, ...more] = positionals;
+    if (given === undefined || more.length > 0)
+      throw new RemedyError('Give WORKFLOW_ID, such as outgoing-transfer/ID, and nothing else.');
+    try {
+      const { row, endedRunId, isRestarted, lost } = await restart(context, given);
+      const decisions = lost.map(({ decisionId, result, actor }) => ({ decisionId, result, actor }));
+      const result = isRestarted ? 'restarted' : 'unchanged';
+      if (values.json) context.print(JSON.stringify({ id: row.workflowId, endedRunId, result, decisions }));
+      else for (const line of linesOf(row, isRestarted, decisions)) context.print(line);
+      return decisions.length === 0 ? 0 : 1;
+    } catch (error) {
+      if (!(error instanceof DomainError) || !values.json) throw error;
+      context.print(JSON.stringify({ id: given, refused: error.problems[0].message }));
+      return 1;
+    }
+  },
+};
+
+interface Row {
+  readonly type: OpenWorkType;
+  readonly id: string;
+  readonly workflowId: string;
+}
+
+async function restart(context: OperationContext, given: string) {
+  const { database, initiator } = context;
+  const row = await findOpenRow(context, given);
+  const reason = `${initiator.actor}: npm run operate -- restart-workflow ${row.workflowId}`;
+  const endedRunId = await endRun(context, row.workflowId, reason);
+  const isRestarted = await database.transaction((tx) => wakeAfresh(tx, row, { endedRunId, initiator }));
+  return { row, endedRunId, isRestarted, lost: await findLostDecisions(context, row, endedRunId) };
+}
+
+async function findOpenRow({ database }: OperationContext, given: string): Promise<Row> {
+  const type = OPEN_WORK_TYPES.find((known) => given.startsWith(`${known}/`));
+  const id = resourceIdOf(given).toLowerCase();
+  if (type === undefined || !isUuid(id)) {
+    const message = `${given} is not the id of a row’s workflow, which is KIND/ID, with KIND one of ${OPEN_WORK_TYPES.join(', ')}.`;
+    throw refusal('common.validation.field_invalid', ['workflow', 'id', given], message);
+  }
+  if (!(await whichAreOpen(database.reader, type, [id])).has(id)) {
+    const message = `No open row has the workflow ${given}: the ${type} is unknown or final, or nothing is under way for it.`;
+    throw refusal('common.coding.internal.record_not_found', [type, 'id', id], message);
+  }
+  return { type, id, workflowId: workflowId(type, id) };
+}
+
+/** The last run, which has ended now, whoever ended it; null if there was none. */
+async function endRun(context: OperationContext, id: string, reason: string): Promise<string | null> {
+  const { workflow } = context.temporal.client;
+  const last = await answered(context, () => workflow.getHandle(id).describe());
+  if (last === null) return null;
+  // By its own id, so that of two commands at once neither ends the run that the other has begun.
+  const run = workflow.getHandle(id, last.runId);
+  if (last.status.name === 'RUNNING') await answered(context, () => run.terminate(reason));
+  return last.runId;
+}
+
+/** Temporal's answer; null if the run does not exist or, for a termination, has ended. */
+async function answered<Answer>(
+  { temporal, patienceMs }: OperationContext,
+  call: () => Promise<Answer>,
+): Promise<Answer | null> {
+  try {
+    return await temporal.connection.withDeadline(Date.now() + (patienceMs ?? TEMPORAL_MS_MAX), call);
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return null;
+    if (!(error instanceof ServiceError)) throw error;
+    const reason = error.cause === undefined ? error.message : errorMessage(error.cause);
+    throw new RemedyError(`Temporal does not carry that out (${reason}). Give the same command again once it does.`);
+  }
+}
+
+/**
+ * Decisions signalled to the ended run that its row does not have: only the run knew them. A person decides whether they stand, as one
+ * that the check refused when it came is among them.
+ */
+async function findLostDecisions(
+  context: OperationContext,
+  { type, id, workflowId: of }: Row,
+  endedRunId: string | null,
+): Promise<readonly SignalledDecision[]> {
+  const { reader } = context.database;
+  const checked = CHECKED_TYPES.find((known) => known === type);
+  if (checked === undefined || endedRunId === null) return [];
+  if (!(await isComplianceCheckOpen(reader, { type: checked, id }))) return [];
+  const run = context.temporal.client.workflow.getHandle(of, endedRunId);
+  const history = await answered(context, () => run.fetchHistory());
+  const signalled = signalledDecisions(history?.events ?? []);
+  const recorded = await listRecordedDecisions(reader, id);
+  const lost = signalled.filter(({ decisionId }) => !recorded.has(decisionId));
+  return [...new Map(lost.map((decision) => [decision.decisionId, decision])).values()];
+}
+
+type HistoryEvents = NonNullable<Awaited<ReturnType<WorkflowHandle['fetchHistory']>>['events']>;
+
+function signalledDecisions(events: HistoryEvents): readonly SignalledDecision[] {
+  return events.flatMap(
+    ({ workflowExecutionStartedEventAttributes: started, workflowExecutionSignaledEventAttributes: signal }) => {
+      const isDecision = signal?.signalName === COMPLIANCE_DECISION_SIGNAL;
+      // Those that the run before left are its input.
+      const payloads = (isDecision ? signal.input?.payloads : started?.input?.payloads) ?? [];
+      return payloads.flatMap(contentOf).flatMap((value) => parseSignalledDecision(value) ?? []);
+    },
+  );
+}
+
+/** Null for what is no JSON: a signal may carry anything. */
+function contentOf(payload: Payload): unknown {
+  try {
+    return defaultPayloadConverter.fromPayload<unknown>(payload);
+  } catch {
+    return null;
+  }
+}
+
+type Decisions = readonly Pick<SignalledDecision, 'decisionId' | 'result' | 'actor'>[];
+
+function linesOf({ type, id, workflowId: of }: Row, isRestarted: boolean, decisions: Decisions): string[] {
+  const restarted = 'A fresh run goes on from the row once a running API process has handed it to Temporal.';
+  return [
+    `${of}: ${isRestarted ? restarted : 'Another command has restarted it.'}`,
+    ...decisions.map(
+      ({ decisionId, result, actor }) =>
+        `Decision ${decisionId} (${result}) of ${actor} is not recorded. If it stands: npm run -s operate -- decide ${type} ${id} ${result}`,
+    ),
+  ];
+}
