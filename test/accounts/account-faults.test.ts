@@ -2,9 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { findWakeup } from '../../db/frame/workflow-wakeups.ts';
 import { checkLedger } from '../../db/ledger/check.ts';
+import { OPERATIONS } from '../../scripts/operations/operations.ts';
 import type { Json } from '../harness/api.ts';
+import { TESTER } from '../harness/audit.ts';
+import { moneyWorld } from '../harness/money.ts';
 import { eventually } from '../harness/servers/sandbox.ts';
+import { reviews } from '../harness/transfers/reviews.ts';
 import { type AccountsAtBank, startAccountsAtBank } from '../harness/workflows/accounts-at-bank.ts';
 
 // Each fault begins before an account is asked for, another is closed and a payment comes in, and ends while they are under way.
@@ -137,6 +142,88 @@ describe('one account opens, another closes, a payment comes in, each once, in s
     });
     expect(found).toHaveLength(1);
     expect((await service.read(paid.id)).availableBalance).toBe(12.5);
+  });
+});
+
+describe('an operator restarts the workflow', () => {
+  const handleOf = (workflowId: string) => service.temporalClient.client.workflow.getHandle(workflowId);
+  const submits = (workflowId: string, other?: string) =>
+    eventually(`${workflowId} submits`, async () => {
+      const present = await handleOf(workflowId)
+        .describe()
+        .catch(() => undefined);
+      const isSubmitting = present?.runId !== other && (present?.raw.pendingActivities?.length ?? 0) > 0;
+      return isSubmitting ? present?.runId : undefined;
+    });
+
+  async function operate(name: string, ...given: string[]): Promise<string[]> {
+    const lines: string[] = [];
+    await OPERATIONS[name]?.run({
+      database: service.api.database,
+      temporal: service.temporalClient,
+      initiator: TESTER,
+      arguments: given,
+      ...(name === 'stuck' ? { patienceMs: 0 } : {}),
+      print: (line) => lines.push(line),
+    });
+    return lines;
+  }
+
+  test('of an account whose opening no worker has begun: it is listed, and opened once', async () => {
+    await service.stopRelay();
+    const { id } = await service.issue({});
+    const workflowId = `account-connection/${id}`;
+    await service.temporalClient.client.workflow.start('account-connection', {
+      workflowId,
+      taskQueue: 'served-by-nobody',
+    });
+    service.startRelay();
+    await eventually('its wake-up is handed over, in vain', async () =>
+      (await findWakeup(service.api.database.reader, workflowId)) === null ? true : undefined,
+    );
+    const listed = expect.stringMatching(
+      new RegExp(`^workflow whose task no worker has begun since .*Z: ${workflowId}$`),
+    );
+    expect(await operate('stuck')).toContainEqual(listed);
+    expect((await service.read(id)).status).toBe('pending');
+    await operate('restart-workflow', workflowId);
+    await service.reaches(id, ['active']);
+    expect(
+      [...(await service.bankBooks()).accounts.values()].filter(({ ourReference }) => ourReference === id),
+    ).toHaveLength(1);
+    expect(await operate('stuck')).not.toContainEqual(listed);
+  });
+
+  test.each([
+    ['has not reached the bank yet', { latencyMs: 1_500 }, false],
+    ['has its effect at the bank, whose answer is lost', { cutRate: 1, callbacks: 'held' }, true],
+  ])('of a payment whose submission %s: it is paid once', async (_, faults, isKnown) => {
+    const source = await service.reaches((await service.issue({})).id, ['active']);
+    await payIn(source.ledgerNumber);
+    await eventually('the money is there', async () =>
+      (await service.read(source.id)).availableBalance > 0 ? true : undefined,
+    );
+    const beneficiaryBankAccountId = await moneyWorld(service.api).beneficiary(source.clientId);
+    const heal = await atBank(faults)();
+    const { id } = await reviews(service.api).external(source, beneficiaryBankAccountId);
+    const workflowId = `outgoing-transfer/${id}`;
+    const first = await submits(workflowId);
+    const isAtBank = async () => (await service.bankBooks()).payments.has(id);
+    if (isKnown) await eventually('the bank has it', async () => ((await isAtBank()) ? true : undefined));
+    else expect(await isAtBank()).toBe(false);
+    await operate('restart-workflow', workflowId);
+    await submits(workflowId, first);
+    // The bank answers it after the submission of the ended run, however slow it is.
+    const later = service.look(`/payments/${id}`).catch(() => null);
+    await heal();
+    await eventually('the transfer is completed', async () =>
+      (await reviews(service.api).find('outgoing-transfer', id)).status === 'completed' ? true : undefined,
+    );
+    await later;
+    const { payments, entries } = await service.bankBooks();
+    expect(payments.get(id)).toMatchObject({ status: 'completed', amountMinor: 1_000n });
+    expect([...entries.values()].filter(({ ourReference }) => ourReference === id)).toHaveLength(1);
+    expect((await service.read(source.id)).availableBalance).toBe(2.5);
   });
 });
 

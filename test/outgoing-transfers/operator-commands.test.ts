@@ -3,6 +3,7 @@ import { userInfo } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Transaction } from '../../db/driver/client.ts';
+import { findWakeup } from '../../db/frame/workflow-wakeups.ts';
 import {
   advanceOutgoingTransfer,
   applyPaymentReport,
@@ -13,6 +14,8 @@ import {
 import { readDueSubmission } from '../../db/outgoing-transfers/payment-submissions.ts';
 import { asId, type OutgoingTransferId } from '../../domain/frame/ids.ts';
 import type { PaymentReport } from '../../domain/outgoing-transfers/reports.ts';
+import { OPERATIONS } from '../../scripts/operations/operations.ts';
+import { findWorkflowState } from '../../scripts/operations/why/workflows.ts';
 import type { Json, TestApi } from '../harness/api.ts';
 import { auditOf, TESTER } from '../harness/audit.ts';
 import { builtInAccounts } from '../harness/built-in-accounts.ts';
@@ -415,6 +418,184 @@ describe('with the workflow running', () => {
   });
 });
 
+describe('a workflow whose task Temporal has lost', () => {
+  beforeAll(() => service.relay.start());
+
+  const workflowOf = (id: string) => `outgoing-transfer/${id}`;
+  const restart = (id: string) => service.operate('restart-workflow', [workflowOf(id)]);
+  const lineOf = (id: string) =>
+    expect.stringMatching(new RegExp(`^workflow whose task no worker .* since .*Z: .*${id}$`));
+  const handleOf = (id: string, runId?: string) => service.temporal.client.workflow.getHandle(workflowOf(id), runId);
+  const statusOf = async (id: string, runId?: string) => (await handleOf(id, runId).describe()).status.name;
+  const patch = (id: string, outgoingTransfer: Json) =>
+    api.call(
+      'PATCH',
+      `/outgoing-transfers/${id}`,
+      { workflow: { code: 'client.direct' }, data: { outgoingTransfer } },
+      { as: 'approver' },
+    );
+  const authorize = (id: string) => patch(id, { requirementConfiguration: { authorizationStatus: 'fulfilled' } });
+
+  /** Its run now has a task on a queue that no worker serves, so that none begins it. Returns the run's id. */
+  async function losesItsTask(id: string): Promise<string> {
+    const { firstExecutionRunId } = await service.temporal.client.workflow.start('outgoing-transfer', {
+      workflowId: workflowOf(id),
+      taskQueue: 'served-by-nobody',
+      workflowIdConflictPolicy: 'TERMINATE_EXISTING',
+    });
+    return firstExecutionRunId;
+  }
+
+  const completes = (id: string) =>
+    until(
+      () => reviews(api).find('outgoing-transfer', id),
+      ({ status }) => status === 'completed',
+    );
+  const entry = (endedRunId: string) => ({
+    resource: 'workflow',
+    action: 'restarted',
+    actor: OPERATOR.actor,
+    requestId: null,
+    before: null,
+    after: { endedRunId },
+  });
+
+  test('is listed once a minute is over, and its signals are in vain; restart-workflow, four at once, frees it once, and it is paid once', async () => {
+    service.provider.answer.submit = async ({ ourReference }) => completedPayment(ourReference);
+    const id = await external({}, authorizing);
+    const runId = await losesItsTask(id);
+    expect((await service.lines('stuck', [])).lines).not.toContainEqual(lineOf(id));
+    const { status, lines } = await service.lines('stuck', [], { patienceMs: 0 });
+    expect({ status, lines }).toEqual({ status: 1, lines: expect.arrayContaining([lineOf(id)]) });
+    expect(lines).toContainEqual(expect.stringMatching(/No worker runs/));
+    const { text } = await findWorkflowState(service.temporal, workflowOf(id), undefined, 0);
+    expect(text).toContain(`npm run -s operate -- restart-workflow ${workflowOf(id)}`);
+
+    expect((await authorize(id)).status).toBe(200);
+    await until(
+      () => findWakeup(api.database.reader, workflowOf(id)),
+      (wakeup) => wakeup === null,
+    );
+    expect(await statusOf(id)).toBe('RUNNING');
+    const submissionsOf = () => service.provider.submissions.filter((reference) => reference === id);
+    expect(submissionsOf()).toEqual([]);
+
+    await service.relay.stop();
+    const answers = await Promise.all(Array.from({ length: 4 }, () => restart(id)));
+    service.relay.start();
+    expect(answers.map((answer) => answer.status)).toEqual([0, 0, 0, 0]);
+    expect(answers.map(({ answer }) => answer.result).sort()).toEqual([
+      'restarted',
+      ...Array.from({ length: 3 }, () => 'unchanged'),
+    ]);
+    for (const { answer } of answers) expect(answer).toMatchObject({ id: workflowOf(id), endedRunId: runId });
+    await completes(id);
+    expect(submissionsOf()).toEqual([id]);
+    expect(await auditOf(api.database.reader, workflowOf(id))).toEqual([entry(runId)]);
+    const { events } = await handleOf(id, runId).fetchHistory();
+    expect(events?.at(-1)?.workflowExecutionTerminatedEventAttributes?.reason).toBe(
+      `${OPERATOR.actor}: npm run operate -- restart-workflow ${workflowOf(id)}`,
+    );
+    expect((await service.lines('stuck', [], { patienceMs: 0 })).lines).not.toContainEqual(lineOf(id));
+    await world.invariantsHold();
+  });
+
+  test('whose run has ended when the database fails is listed without a workflow; the same command again restarts it', async () => {
+    const id = await external({}, authorizing);
+    await authorize(id);
+    const runId = await losesItsTask(id);
+    await until(
+      () => findWakeup(api.database.reader, workflowOf(id)),
+      (wakeup) => wakeup === null,
+    );
+    const database = { ...api.database, transaction: () => Promise.reject(new Error('the database is away')) };
+    await expect(
+      OPERATIONS['restart-workflow']?.run({
+        database,
+        temporal: service.temporal,
+        initiator: OPERATOR,
+        arguments: [workflowOf(id)],
+        print: () => {},
+      }),
+    ).rejects.toThrow('the database is away');
+    expect(await statusOf(id, runId)).toBe('TERMINATED');
+    expect(await auditOf(api.database.reader, workflowOf(id))).toEqual([]);
+    await until(
+      () => service.lines('stuck', []),
+      ({ lines }) => lines.includes(`open row without a workflow: ${workflowOf(id)}`),
+    );
+    expect(await restart(id)).toMatchObject({ status: 0, answer: { endedRunId: runId, result: 'restarted' } });
+    await completes(id);
+    expect(await auditOf(api.database.reader, workflowOf(id))).toEqual([entry(runId)]);
+  });
+
+  test('and a compliance decision with it: restart-workflow names what the row does not have, and nothing else', async () => {
+    const id = await external({}, reviewing);
+    const decision = (decisionId: string, result: string) =>
+      handleOf(id).signal('compliance-decision', {
+        decisionId,
+        procedure: 'transaction-monitoring',
+        result,
+        actor: 'compliance-desk-4',
+      });
+    await until(
+      () =>
+        handleOf(id)
+          .describe()
+          .catch(() => undefined),
+      (description) => description?.status.name === 'RUNNING',
+    );
+    await decision('recorded', 'soft-stop');
+    await until(
+      () => reviews(api).check('outgoing-transfer', id),
+      ({ procedureResults }) => JSON.stringify(procedureResults).includes('soft-stop'),
+    );
+    const present = await restart(id);
+    expect(present).toMatchObject({ status: 0, answer: { result: 'restarted', decisions: [] } });
+    await losesItsTask(id);
+    await decision('lost', 'hard-stop-accepted');
+    await decision('lost', 'hard-stop-accepted');
+    const { status, answer } = await restart(id);
+    expect({ status, answer }).toMatchObject({ status: 1, answer: { result: 'restarted' } });
+    expect(answer.decisions).toEqual([
+      { decisionId: 'lost', result: 'hard-stop-accepted', actor: 'compliance-desk-4' },
+    ]);
+    expect((await reviews(api).find('outgoing-transfer', id)).status).toBe('pending');
+    expect((await service.lines('decide', ['outgoing-transfer', id, 'hard-stop-accepted'])).status).toBe(0);
+    await completes(id);
+  });
+
+  const UNKNOWN = '00000000-0000-4000-8000-000000000000';
+  const NO_ID = /is not the id of a row’s workflow/;
+  const NOT_OPEN = /No open row has the workflow/;
+
+  /** What any command would write. */
+  const written = () =>
+    api.database.reader.statement(
+      'SELECT (SELECT count(*) FROM audit_entries) AS audited, (SELECT sum(generation) FROM workflow_wakeups) AS wakeups',
+      [],
+    );
+
+  test.each([
+    ['a final row', async () => workflowOf(await cancelled()), NOT_OPEN],
+    ['an unknown row', async () => workflowOf(UNKNOWN), NOT_OPEN],
+    ['a row of another kind', async () => `incoming-transfer/${await external({}, authorizing)}`, NOT_OPEN],
+    ['the id of a row', () => external({}, authorizing), NO_ID],
+    ['no id', async () => 'outgoing-transfer/1', NO_ID],
+    ['a workflow without a row', async () => 'webhook-delivery/0', NO_ID],
+    ['no workflow', async () => 'housekeeping', NO_ID],
+  ])('restart-workflow refuses %s and changes nothing', async (_, given, rule) => {
+    await service.relay.stop();
+    const id = await given();
+    const before = await written();
+    const refused = { status: 1, answer: { id, refused: expect.stringMatching(rule) } };
+    expect(await service.operate('restart-workflow', [id])).toEqual(refused);
+    const { status, lines } = await service.lines('restart-workflow', [id]);
+    expect({ status, lines }).toEqual({ status: 1, lines: [expect.stringMatching(rule)] });
+    expect(await written()).toEqual(before);
+  });
+});
+
 describe('as a command', () => {
   const script = fileURLToPath(new URL('../../scripts/operate.ts', import.meta.url));
   const operate = (...words: string[]) =>
@@ -430,6 +611,10 @@ describe('as a command', () => {
     expect(await operate('look-up', id)).toMatchObject({ status: 1, errors: expect.stringMatching(NOT_SENT) });
     expect(await operate('fail-transfer', id)).toMatchObject({ status: 2, errors: expect.stringMatching(/--reason/) });
     expect(await operate('next-window', 'nonsense')).toMatchObject({ status: 2 });
+    expect(await operate('restart-workflow', `outgoing-transfer/${id}`)).toMatchObject({
+      status: 2,
+      errors: expect.stringMatching(/^Temporal does not carry that out \(.*\)\. Give the same command again/),
+    });
     const done = await operate('fail-transfer', id, '--reason', REASON, '--json');
     expect(done).toMatchObject({ status: 0, errors: '' });
     expect(Object.keys(JSON.parse(done.output))).toEqual([
