@@ -53,10 +53,7 @@ const PROFILE = JSON.stringify({
 /** Active accounts of one currency, with clients and balances backed by postings, written by SQL. */
 export async function createAccounts(sql: postgres.Sql, kind = BUILT_IN): Promise<BenchAccount[]> {
   const { name, method, provider, firstNumber } = kind;
-  await sql.unsafe(`
-    INSERT INTO clients (id, client_number, status, identity_type, identity, profile, full_name, country, created_at)
-      SELECT uuidv7(), '${name}-' || n, 'active', 'individual', '${IDENTITY}', '${PROFILE}', 'Bench Mark', 'GB', service_now()
-      FROM generate_series(1, ${ACCOUNT_COUNT}) AS n`);
+  await createClients(sql, name, ACCOUNT_COUNT);
   await sql.unsafe(`
     INSERT INTO accounts (id, client_id, status, method, provider, country, currency, alias, ledger_number, account_number,
         routing_codes, account_holder_name, account_holder_identity_type, connection_id, connection_state,
@@ -88,5 +85,14 @@ export async function createFloorAccounts(sql: postgres.Sql): Promise<string[]> 
     );
     INSERT INTO floor_accounts SELECT uuidv7(), ${OPENING_BALANCE} FROM generate_series(1, ${ACCOUNT_COUNT})`);
   const rows = await sql<{ id: string }[]>`SELECT id FROM floor_accounts ORDER BY id`;
+  return rows.map(({ id }) => id);
+}
+
+/** Active clients, written by SQL, that no provider knows; `name` starts their numbers. */
+export async function createClients(sql: postgres.Sql, name: string, count: number): Promise<string[]> {
+  const rows = await sql.unsafe<{ id: string }[]>(`
+    INSERT INTO clients (id, client_number, status, identity_type, identity, profile, full_name, country, created_at)
+      SELECT uuidv7(), '${name}-' || n, 'active', 'individual', '${IDENTITY}', '${PROFILE}', 'Bench Mark', 'GB', service_now()
+      FROM generate_series(1, ${count}) AS n RETURNING id`);
   return rows.map(({ id }) => id);
 }

@@ -5,6 +5,7 @@ import { benchClients } from './cases/clients.ts';
 import { benchConsents } from './cases/consents.ts';
 import { benchExports } from './cases/exports.ts';
 import { benchExternalTransfers, benchWithoutTemporal } from './cases/external-transfers.ts';
+import { benchIssuing } from './cases/issuing.ts';
 import { benchLedgerCheck } from './cases/ledger-check.ts';
 import { benchLists } from './cases/lists.ts';
 import { benchReads } from './cases/reads.ts';
@@ -70,6 +71,7 @@ async function runCases(bench: Bench): Promise<Measurement[]> {
   if (only.has('exports')) measurements.push(...(await benchExports(bench)));
   if (only.has('ledger-check')) await benchLedgerCheck(bench);
   if (only.has('admissions')) await benchAdmissions(bench);
+  if (only.has('issuing')) measurements.push(...(await benchIssuing(bench)));
   if (only.has('scheduled')) measurements.push(...(await benchScheduled(bench)));
   if (only.has('consents')) measurements.push(...(await benchConsents(bench)));
   return measurements;

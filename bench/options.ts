@@ -10,6 +10,7 @@ const CASES = [
   'ledger-check',
   'admissions',
   'exports',
+  'issuing',
   'scheduled',
   'consents',
   'routes',
@@ -40,7 +41,7 @@ const ROUTES_DEFAULTS = { seconds: '0.4', rounds: '5', callers: '16' };
 const DEFAULTS = { seconds: '1', rounds: '3', callers: '1,16,32' };
 
 const USAGE =
-  'npm run bench -- [--only a,b,c,d,e,f,g,batches,ledger-check,admissions,exports,scheduled,consents] [--seconds 1] [--rounds 3] [--callers 1,16,32] [--large-rows 1000000] [--postings 3000000] [--entries 1000000] [--scheduled 50000] [--consents 5000]\n' +
+  'npm run bench -- [--only a,b,c,d,e,f,g,batches,ledger-check,admissions,exports,issuing,scheduled,consents] [--seconds 1] [--rounds 3] [--callers 1,16,32] [--large-rows 1000000] [--postings 3000000] [--entries 1000000] [--scheduled 50000] [--consents 5000]\n' +
   'npm run bench -- --only routes [--routes PATTERN] [--seconds 0.4] [--rounds 5] [--callers 16]';
 
 /** Parses the command line; throws the usage on unknown options. */

@@ -24,6 +24,8 @@ export interface Runner {
   readonly contender: Contender;
   /** Number ended so far. */
   readonly ended: () => Promise<number>;
+  /** Requests of a round that can be sent once only; without it the contender's are drawn at random. */
+  readonly prepare?: (count: number) => Promise<PreparedRequest[]>;
   readonly processIds: readonly number[];
 }
 
@@ -108,15 +110,31 @@ export function runners(bench: Bench, external: Contender, client: Client): read
 }
 
 async function completed(bench: Bench, all: readonly Runner[]): Promise<Measurement[]> {
+  return compareCompleted(bench, 'external transfers, completed', all, CALLERS);
+}
+
+/** The runners' rounds in turns, after a warm-up of each. */
+export async function compareCompleted(
+  bench: Bench,
+  of: string,
+  all: readonly Runner[],
+  callers: number,
+): Promise<Measurement[]> {
   const samples = new Map<Runner, { perSecond: number; processorMs: number }[]>(all.map((runner) => [runner, []]));
-  for (const runner of all) await complete(bench, runner, WARM_UP_COUNT);
+  for (const runner of all) await complete(bench, runner, WARM_UP_COUNT, callers);
   for (let round = 0; round < bench.options.rounds; round += 1) {
-    for (const runner of all) samples.get(runner)?.push(await complete(bench, runner, ROUND_COUNT));
+    for (const runner of all) {
+      const sample = await complete(bench, runner, ROUND_COUNT, callers);
+      bench.say(
+        `${of}: ${runner.name} ${Math.round(sample.perSecond)} a second, ${Math.round(sample.processorMs)} ms of CPU`,
+      );
+      samples.get(runner)?.push(sample);
+    }
   }
   return [...samples].map(([{ name }, taken]) => ({
-    case: 'external transfers, completed',
+    case: of,
     contender: name,
-    callers: CALLERS,
+    callers,
     perSecond: median(taken.map(({ perSecond }) => perSecond)),
     p50Ms: null,
     p99Ms: null,
@@ -124,17 +142,19 @@ async function completed(bench: Bench, all: readonly Runner[]): Promise<Measurem
   }));
 }
 
-/** Has as many completed as wanted, and waits for the last. */
+/** Has as many completed as wanted, asked for by so many callers at once, and waits for the last. */
 export async function complete(
   bench: Bench,
   runner: Runner,
   wanted: number,
+  callers = CALLERS,
 ): Promise<{ perSecond: number; processorMs: number }> {
+  const prepared = runner.prepare && { requests: await runner.prepare(wanted), once: true };
   const before = await runner.ended();
   const processorBeforeMs = processorTimeMs(runner.processIds);
   const startedMs = performance.now();
-  const extent = { callers: CALLERS, seconds: ROUND_LIMIT_MS / 1000, count: wanted };
-  const { count } = await bench.callers.run({ ...runner.contender.load, ...extent });
+  const extent = { callers, seconds: ROUND_LIMIT_MS / 1000, count: wanted };
+  const { count } = await bench.callers.run({ ...runner.contender.load, ...prepared, ...extent });
   while ((await runner.ended()) < before + count) {
     if (performance.now() - startedMs > ROUND_LIMIT_MS) throw new Error(`${runner.name}: not all ended in time`);
     await sleep(POLL_MS);
