@@ -21,7 +21,7 @@ const USAGE =
 const KILLS_EACH_PER_MINUTE = 4;
 const QUICK = { seeds: 3, minutes: 1.75, parityCases: 10_000 };
 const FULL = { seeds: 20, minutes: 5, parityCases: 1_000_000 };
-const SETTLE_MS = 240_000;
+const SETTLE_MS = 900_000;
 
 interface ProofOptions {
   readonly seeds: readonly number[];
