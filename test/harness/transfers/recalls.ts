@@ -8,6 +8,7 @@ import { asId, type OutgoingTransferId } from '../../../domain/frame/ids.ts';
 import type { PaymentReport } from '../../../domain/outgoing-transfers/reports.ts';
 import type { Json, TestApi } from '../api.ts';
 import { builtInAccounts } from '../built-in-accounts.ts';
+import { externalTransfer, transferOf } from '../faults/load/orders.ts';
 import { moneyWorld } from '../money.ts';
 
 const BANK = 'sandbox-bank';
@@ -42,20 +43,9 @@ export function recallWorld(api: TestApi): RecallWorld {
     released: async (clientId) => {
       const account = await builtIn.opened(clientId);
       await builtIn.payIn(account, randomUUID(), 10_000n);
-      const outgoingTransfer = {
-        clientId,
-        currency: 'GBP',
-        amount: 10,
-        scope: 'external',
-        scheme: 'faster-payments',
-        source: { type: 'client-account', accountId: account.id },
-        destination: {
-          type: 'beneficiary-bank-account',
-          beneficiaryBankAccountId: await world.beneficiary(clientId),
-        },
-      };
-      const body = { workflow: { code: 'client.direct' }, data: { outgoingTransfer } };
-      const answer = await api.call('POST', '/outgoing-transfers', body);
+      const money = { clientId, currency: 'GBP', amount: 10, from: account.id };
+      const { path, body } = transferOf(externalTransfer(money, 'faster-payments', await world.beneficiary(clientId)));
+      const answer = await api.call('POST', path, body);
       expect(answer.status, answer.text).toBe(201);
       const { id } = answer.body.data.outgoingTransfer;
       await reported(id, { word: 'released' });
