@@ -1,4 +1,4 @@
-import type { LookupFunction, Socket } from 'node:net';
+import type { LookupFunction } from 'node:net';
 import { Agent, buildConnector, type Dispatcher, request } from 'undici';
 import {
   isAddress,
@@ -8,6 +8,7 @@ import {
   webhookUrlProblem,
 } from '../../domain/webhooks/addresses.ts';
 import { type AttemptError, type AttemptOutcome, parseRetryAfter } from '../../domain/webhooks/deliveries.ts';
+import { type IdleConnections, watchIdleConnections } from './idle-connections.ts';
 import { createNameResolver, type ResolveName } from './name-resolver.ts';
 
 /** Longest answer that is read; receivers have nothing longer to say. */
@@ -47,22 +48,24 @@ export interface Receivers {
 
 export function createReceivers(options: ReceiverOptions): Receivers {
   const { policy, timeoutMs } = options;
-  const lostAfterUse = new WeakSet<object>();
+  const idle = watchIdleConnections();
   const agent = new Agent({
     pipelining: 1,
     keepAliveTimeout: KEEP_ALIVE_MS,
     keepAliveMaxTimeout: KEEP_ALIVE_MS,
-    connect: guardedConnector(options, lostAfterUse),
+    connect: guardedConnector(options, idle),
   });
   // A worker that stood still, as in a busy or paused machine, does not yet know which idle connections the receiver has closed. Each would
   // fail an attempt that never arrived, and so put a resource's events out of order.
   const requestAgain = async (url: string, given: Parameters<typeof request>[1]) => {
+    const startedAt = performance.now();
     for (let tries = 1; ; tries += 1) {
       try {
         return await request(url, given);
       } catch (error) {
-        const isRepeated = tries < TRIES_MAX && error instanceof Error && lostAfterUse.has(error);
-        if (!isRepeated) throw error;
+        // A new connection must still end before the attempt does.
+        const hasTime = performance.now() - startedAt < timeoutMs * (1 - CONNECT_PART);
+        if (tries === TRIES_MAX || !hasTime || !idle.hasClosedBefore(error)) throw error;
       }
     }
   };
@@ -106,7 +109,10 @@ export function createReceivers(options: ReceiverOptions): Receivers {
         signal.removeEventListener('abort', cutOff);
       }
     },
-    close: () => agent.destroy(),
+    close: async () => {
+      idle.close();
+      await agent.destroy();
+    },
   };
 }
 
@@ -123,7 +129,7 @@ class AddressRefused extends Error {
  * Checks every connection, since a name may resolve differently by now. Literal addresses never reach a lookup
  * function, so they are checked here; the connected peer is checked again.
  */
-function guardedConnector(options: ReceiverOptions, lostAfterUse: WeakSet<object>): buildConnector.connector {
+function guardedConnector(options: ReceiverOptions, idle: IdleConnections): buildConnector.connector {
   const { policy, timeoutMs, certificateAuthority } = options;
   const connectTimeoutMs = Math.min(CONNECT_TIMEOUT_MS, Math.round(timeoutMs * CONNECT_PART));
   const resolve = options.resolve ?? createNameResolver({ deadlineMs: connectTimeoutMs * RESOLVE_PART });
@@ -140,21 +146,13 @@ function guardedConnector(options: ReceiverOptions, lostAfterUse: WeakSet<object
       const { remoteAddress, remotePort } = socket;
       const known = remoteAddress !== undefined && remotePort !== undefined;
       if (known && isAllowedAddress(remoteAddress, policy) && !isOwnAddress(remoteAddress, remotePort, policy)) {
-        noteLossAfterUse(socket, lostAfterUse);
+        idle.watch(socket);
         return callback(null, socket);
       }
       socket.destroy();
       callback(new AddressRefused(), null);
     });
   };
-}
-
-/** Collects the error of a connection on which something has come back before: the receiver may have closed it while it was idle. */
-function noteLossAfterUse(socket: Socket, lostAfterUse: WeakSet<object>): void {
-  const { bytesRead } = socket;
-  socket.on('error', (error) => {
-    if (socket.bytesRead > bytesRead) lostAfterUse.add(error);
-  });
 }
 
 /** Refuses a name if any of its addresses is refused: the system chooses which one to dial. */

@@ -306,6 +306,14 @@ test.each([
 
 test('two checks of what is new at once: one checks, the other says that it did not', async () => {
   await sent();
+  const held = () =>
+    api.database.reader.statement(
+      `SELECT FROM pg_locks JOIN pg_database ON pg_database.oid = database
+        WHERE locktype = 'advisory' AND granted AND objid = 7423019 AND datname = current_database()`,
+      [],
+    );
+  // The check before, which missed its deadline, may still be on its way out.
+  await until(held, (locks) => locks.length === 0);
   const steps = new EventEmitter();
   const locked = once(steps, 'locked');
   const apart = api.database.apart({ deadlineMs: PATIENT_MS });
@@ -317,12 +325,6 @@ test('two checks of what is new at once: one checks, the other says that it did 
   await locked;
   const checking = checkLedgerSince(api.database);
   try {
-    const held = () =>
-      api.database.reader.statement(
-        `SELECT FROM pg_locks JOIN pg_database ON pg_database.oid = database
-          WHERE locktype = 'advisory' AND granted AND objid = 7423019 AND datname = current_database()`,
-        [],
-      );
     await until(held, (locks) => locks.length > 0);
     expect(await checkLedgerSince(api.database)).toBeNull();
   } finally {

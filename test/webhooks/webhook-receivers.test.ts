@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { createNameResolver, type ResolveName } from '../../activities/webhooks/name-resolver.ts';
 import { createReceivers, type ReceiverOptions, type Receivers } from '../../activities/webhooks/receivers.ts';
 import type { AttemptOutcome } from '../../domain/webhooks/deliveries.ts';
@@ -100,14 +100,28 @@ describe('a connection that is lost', () => {
     expect(receiver.connections).toBe(1);
   });
 
-  test('after the beginning of an answer each time is given up after three tries', async () => {
+  test('in the middle of an answer fails the attempt: the receiver has had it', async () => {
     let connections = 0;
     const url = await failing.raw('HTTP/1.1', (socket) => {
       connections += 1;
       socket.end();
     });
     expect(await post(receivers(), url)).toMatchObject({ responseCode: null, error: 'connection_lost' });
-    expect(connections).toBe(3);
+    expect(connections).toBe(1);
+  });
+
+  test('in the middle of its second answer fails the attempt as well', async () => {
+    const seen = { lost: 0 };
+    const receiver = await failing.losing(1, (socket) => {
+      seen.lost += 1;
+      socket.end('HTTP/1.1');
+    });
+    const made = receivers();
+    const outcomes: AttemptOutcome[] = [];
+    for (let number = 0; number < 6; number += 1) outcomes.push(await post(made, receiver.url));
+    expect(seen.lost).toBeGreaterThan(0);
+    expect(outcomes.filter(({ error }) => error === 'connection_lost')).toHaveLength(seen.lost);
+    expect(receiver.read + seen.lost).toBe(6);
   });
 });
 

@@ -59,11 +59,12 @@ export function problemsOfArrivals(
       problems.push(`event ${eventId}: two webhook ids, ${before} and ${webhookId}`);
     }
     arrived.set(eventId, webhookId);
-    if (event === undefined || before !== undefined || unanswered.has(eventId)) continue;
-    if (event.sequence < (lastSequence.get(event.resourceId) ?? 0n)) {
+    if (event === undefined || before !== undefined) continue;
+    const last = lastSequence.get(event.resourceId) ?? 0n;
+    if (event.sequence < last && !unanswered.has(eventId)) {
       problems.push(`event ${eventId}: first attempted after a later one of ${event.resourceId}`);
     }
-    lastSequence.set(event.resourceId, event.sequence);
+    lastSequence.set(event.resourceId, event.sequence > last ? event.sequence : last);
   }
   if (new Set(arrived.values()).size !== arrived.size) problems.push('two events share a webhook id');
   for (const { id, module, position } of events) {
