@@ -22,24 +22,30 @@ const TEMPORAL_MS_MAX = 10_000;
  * The run ends first, and the wake-up follows: one that the relay had delivered before would have ended with the run. If the command
  * dies between the two, the row has no workflow, which `stuck` shows; the same command again wakes it, as does the sweep once its
  * check is overdue. A wake-up by something else in between starts the fresh run a little earlier.
+ *
+ * A run that has compliance decisions which its row does not is not ended, unless `--anyway`: the fresh run would not know them, and might release
+ * what was rejected.
  */
 export const restartWorkflow: Operation = {
-  summary: 'WORKFLOW_ID: ends the run of an open row’s workflow; a fresh one goes on from the row.',
+  summary: 'WORKFLOW_ID [--anyway]: ends the run of an open row’s workflow; a fresh one goes on from the row.',
   async run(context) {
     const { values, positionals } = parseArgs({
       args: [...context.arguments],
-      options: { json: { type: 'boolean', default: false } },
+      options: { json: { type: 'boolean', default: false }, anyway: { type: 'boolean', default: false } },
       allowPositionals: true,
     });
     const [given, ...more] = positionals;
     if (given === undefined || more.length > 0)
       throw new RemedyError('Give WORKFLOW_ID, such as outgoing-transfer/ID, and nothing else.');
     try {
-      const { row, endedRunId, isRestarted, lost } = await restart(context, given);
-      const decisions = lost.map(({ decisionId, result, actor }) => ({ decisionId, result, actor }));
-      const result = isRestarted ? 'restarted' : 'unchanged';
+      const { row, endedRunId, result, unrecorded } = await restart(context, given, values.anyway);
+      const decisions = unrecorded.map(({ decisionId, result: decided, actor }) => ({
+        decisionId,
+        result: decided,
+        actor,
+      }));
       if (values.json) context.print(JSON.stringify({ id: row.workflowId, endedRunId, result, decisions }));
-      else for (const line of linesOf(row, isRestarted, decisions)) context.print(line);
+      else for (const line of linesOf(row, result, decisions)) context.print(line);
       return decisions.length === 0 ? 0 : 1;
     } catch (error) {
       if (!(error instanceof DomainError) || !values.json) throw error;
@@ -55,13 +61,32 @@ interface Row {
   readonly workflowId: string;
 }
 
-async function restart(context: OperationContext, given: string) {
+type Result = 'restarted' | 'unchanged' | 'not-ended';
+
+interface Restarted {
+  readonly row: Row;
+  readonly endedRunId: string | null;
+  readonly result: Result;
+  readonly unrecorded: readonly SignalledDecision[];
+}
+
+async function restart(context: OperationContext, given: string, anyway: boolean): Promise<Restarted> {
   const { database, initiator } = context;
   const row = await findOpenRow(context, given);
-  const reason = `${initiator.actor}: npm run operate -- restart-workflow ${row.workflowId}`;
-  const endedRunId = await endRun(context, row.workflowId, reason);
+  const { workflow } = context.temporal.client;
+  const last = await answered(context, () => workflow.getHandle(row.workflowId).describe());
+  const endedRunId = last?.runId ?? null;
+  const before = await findUnrecordedDecisions(context, row, endedRunId);
+  if (before.length > 0 && !anyway) return { row, endedRunId: null, result: 'not-ended', unrecorded: before };
+  if (last !== null && last.status.name === 'RUNNING') {
+    const reason = `${initiator.actor}: npm run operate -- restart-workflow ${row.workflowId}`;
+    // By its own id, so that of two commands at once neither ends the run that the other has begun.
+    await answered(context, () => workflow.getHandle(row.workflowId, last.runId).terminate(reason));
+  }
+  // Once more, before a fresh run can decide anything: one may have come meanwhile.
+  const unrecorded = await findUnrecordedDecisions(context, row, endedRunId);
   const isRestarted = await database.transaction((tx) => wakeAfresh(tx, row, { endedRunId, initiator }));
-  return { row, endedRunId, isRestarted, lost: await findLostDecisions(context, row, endedRunId) };
+  return { row, endedRunId, result: isRestarted ? 'restarted' : 'unchanged', unrecorded };
 }
 
 async function findOpenRow({ database }: OperationContext, given: string): Promise<Row> {
@@ -76,17 +101,6 @@ async function findOpenRow({ database }: OperationContext, given: string): Promi
     throw refusal('common.coding.internal.record_not_found', [type, 'id', id], message);
   }
   return { type, id, workflowId: workflowId(type, id) };
-}
-
-/** The last run, which has ended now, whoever ended it; null if there was none. */
-async function endRun(context: OperationContext, id: string, reason: string): Promise<string | null> {
-  const { workflow } = context.temporal.client;
-  const last = await answered(context, () => workflow.getHandle(id).describe());
-  if (last === null) return null;
-  // By its own id, so that of two commands at once neither ends the run that the other has begun.
-  const run = workflow.getHandle(id, last.runId);
-  if (last.status.name === 'RUNNING') await answered(context, () => run.terminate(reason));
-  return last.runId;
 }
 
 /** Temporal's answer; null if the run does not exist or, for a termination, has ended. */
@@ -105,19 +119,19 @@ async function answered<Answer>(
 }
 
 /**
- * Decisions signalled to the ended run that its row does not have: only the run knew them. A person decides whether they stand, as one
- * that the check refused when it came is among them.
+ * Decisions signalled to a run that its row does not have: only the run knows them. A person decides whether they stand, as one that
+ * the check refused when it came is among them.
  */
-async function findLostDecisions(
+async function findUnrecordedDecisions(
   context: OperationContext,
   { type, id, workflowId: of }: Row,
-  endedRunId: string | null,
+  runId: string | null,
 ): Promise<readonly SignalledDecision[]> {
   const { reader } = context.database;
   const checked = CHECKED_TYPES.find((known) => known === type);
-  if (checked === undefined || endedRunId === null) return [];
+  if (checked === undefined || runId === null) return [];
   if (!(await isComplianceCheckOpen(reader, { type: checked, id }))) return [];
-  const run = context.temporal.client.workflow.getHandle(of, endedRunId);
+  const run = context.temporal.client.workflow.getHandle(of, runId);
   const history = await answered(context, () => run.fetchHistory());
   const signalled = signalledDecisions(history?.events ?? []);
   const recorded = await listRecordedDecisions(reader, id);
@@ -149,13 +163,19 @@ function contentOf(payload: Payload): unknown {
 
 type Decisions = readonly Pick<SignalledDecision, 'decisionId' | 'result' | 'actor'>[];
 
-function linesOf({ type, id, workflowId: of }: Row, isRestarted: boolean, decisions: Decisions): string[] {
-  const restarted = 'A fresh run goes on from the row once a running API process has handed it to Temporal.';
+const OUTCOMES: Readonly<Record<Result, string>> = {
+  restarted: 'A fresh run goes on from the row once a running API process has handed it to Temporal.',
+  unchanged: 'Another command has restarted it.',
+  'not-ended':
+    'Its run goes on: it has decisions that are not recorded. Record those that stand, then give the command with --anyway.',
+};
+
+function linesOf({ type, id, workflowId: of }: Row, result: Result, decisions: Decisions): string[] {
   return [
-    `${of}: ${isRestarted ? restarted : 'Another command has restarted it.'}`,
+    `${of}: ${OUTCOMES[result]}`,
     ...decisions.map(
-      ({ decisionId, result, actor }) =>
-        `Decision ${decisionId} (${result}) of ${actor} is not recorded. If it stands: npm run -s operate -- decide ${type} ${id} ${result}`,
+      ({ decisionId, result: decided, actor }) =>
+        `Decision ${decisionId} (${decided}) of ${actor} is not recorded. If it stands: npm run -s operate -- decide ${type} ${id} ${decided}`,
     ),
   ];
 }

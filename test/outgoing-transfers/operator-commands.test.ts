@@ -422,7 +422,8 @@ describe('a workflow whose task Temporal has lost', () => {
   beforeAll(() => service.relay.start());
 
   const workflowOf = (id: string) => `outgoing-transfer/${id}`;
-  const restart = (id: string) => service.operate('restart-workflow', [workflowOf(id)]);
+  const restart = (id: string, ...options: string[]) =>
+    service.operate('restart-workflow', [workflowOf(id), ...options]);
   const lineOf = (id: string) =>
     expect.stringMatching(new RegExp(`^workflow whose task no worker .* since .*Z: .*${id}$`));
   const handleOf = (id: string, runId?: string) => service.temporal.client.workflow.getHandle(workflowOf(id), runId);
@@ -529,7 +530,7 @@ describe('a workflow whose task Temporal has lost', () => {
     expect(await auditOf(api.database.reader, workflowOf(id))).toEqual([entry(runId)]);
   });
 
-  test('and a compliance decision with it: restart-workflow names what the row does not have, and nothing else', async () => {
+  test('and a compliance decision with it: restart-workflow names what the row does not have, and ends the run only when told to', async () => {
     const id = await external({}, reviewing);
     const decision = (decisionId: string, result: string) =>
       handleOf(id).signal('compliance-decision', {
@@ -555,11 +556,12 @@ describe('a workflow whose task Temporal has lost', () => {
     await losesItsTask(id);
     await decision('lost', 'hard-stop-accepted');
     await decision('lost', 'hard-stop-accepted');
-    const { status, answer } = await restart(id);
-    expect({ status, answer }).toMatchObject({ status: 1, answer: { result: 'restarted' } });
-    expect(answer.decisions).toEqual([
-      { decisionId: 'lost', result: 'hard-stop-accepted', actor: 'compliance-desk-4' },
-    ]);
+    const lost = [{ decisionId: 'lost', result: 'hard-stop-accepted', actor: 'compliance-desk-4' }];
+    const { runId } = await handleOf(id).describe();
+    expect(await restart(id)).toMatchObject({ status: 1, answer: { result: 'not-ended', decisions: lost } });
+    expect(await handleOf(id).describe()).toMatchObject({ runId, status: { name: 'RUNNING' } });
+    const { status, answer } = await restart(id, '--anyway');
+    expect({ status, answer }).toMatchObject({ status: 1, answer: { result: 'restarted', decisions: lost } });
     expect((await reviews(api).find('outgoing-transfer', id)).status).toBe('pending');
     expect((await service.lines('decide', ['outgoing-transfer', id, 'hard-stop-accepted'])).status).toBe(0);
     await completes(id);
