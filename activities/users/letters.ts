@@ -1,4 +1,5 @@
 import { escaped } from '../../domain/frame/html.ts';
+
 export interface Letter {
   readonly subject: string;
   readonly text: string;

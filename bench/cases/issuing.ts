@@ -2,7 +2,7 @@ import { Client, Connection } from '@temporalio/client';
 import { createClients } from '../accounts.ts';
 import type { Measurement } from '../load/measure.ts';
 import type { Bench } from '../main.ts';
-import { compareCompleted, payableRequests, type Runner, runners, serviceExternal } from './external-transfers.ts';
+import { compareCompleted, type Runner, runners, serviceExternal } from './external-transfers.ts';
 
 const AT_ONCE = 200;
 
@@ -12,32 +12,20 @@ export async function benchIssuing(bench: Bench): Promise<Measurement[]> {
   try {
     const client = new Client({ connection });
     bench.say('issuing. accounts at once …');
-    const [floor] = runners(bench, serviceExternal(bench, await payableRequests(bench)), client);
-    if (floor === undefined) throw new Error('there is a floor');
-    return await compareCompleted(bench, 'accounts issued', [floor, issuing(bench)], AT_ONCE);
+    const [floor, service] = runners(bench, serviceExternal(bench, []), client);
+    if (floor === undefined || service === undefined) throw new Error('there are two contenders');
+    return await compareCompleted(bench, 'accounts issued', [floor, issuing(bench, service)], AT_ONCE);
   } finally {
     await connection.close();
   }
 }
 
-function issuing({ stage }: Bench): Runner {
+/** The service with other requests, and accounts to wait for. */
+function issuing({ stage }: Bench, service: Runner): Runner {
   const since = new Date();
   let rounds = 0;
-  const { postgres, temporal, api, worker, sandbox } = stage;
-  const processIds = [postgres.process.pid, temporal.process.pid, api.process.pid, worker.pid, sandbox.pid];
   return {
-    name: 'service',
-    contender: {
-      name: 'service',
-      processIds,
-      load: {
-        origin: api.origin,
-        method: 'POST',
-        headers: { authorization: `Bearer ${stage.token}`, 'content-type': 'application/json' },
-        idempotent: true,
-        requests: [],
-      },
-    },
+    ...service,
     prepare: async (count) => {
       rounds += 1;
       const clientIds = await createClients(stage.sql, `issuing-${rounds}`, count);
@@ -54,6 +42,5 @@ function issuing({ stage }: Bench): Runner {
         SELECT count(*)::integer AS active FROM accounts WHERE id >= uuidv7_floor(${since}) AND status = 'active'`;
       return row?.active ?? 0;
     },
-    processIds,
   };
 }

@@ -2,10 +2,10 @@ import { parseArgs } from 'node:util';
 import { loadConfiguration } from '../../config/configuration.ts';
 import { CHECKED_TYPES, decideComplianceCheck, readComplianceCheck } from '../../db/compliance/checks.ts';
 import { PROCEDURE_RESULTS } from '../../domain/compliance/procedures.ts';
-import { DomainError } from '../../domain/frame/errors.ts';
 import { isUuid } from '../../domain/frame/ids.ts';
 import { RemedyError } from '../frame/remedy.ts';
 import type { OperationContext } from './operations.ts';
+import { showRefusal } from './refusals.ts';
 
 /** `decide KIND ID RESULT`: records a result of a transfer's compliance check, in every mode of review. */
 export async function decideCheck({ database, initiator, arguments: given, print }: OperationContext): Promise<0 | 1> {
@@ -33,8 +33,6 @@ export async function decideCheck({ database, initiator, arguments: given, print
     print(values.json ? JSON.stringify({ type, id, status, complianceCheck }) : text);
     return 0;
   } catch (error) {
-    if (!(error instanceof DomainError) || !values.json) throw error;
-    print(JSON.stringify({ type, id, refused: error.problems[0].message }));
-    return 1;
+    return showRefusal({ print }, { error, isJson: values.json, subject: { type, id } });
   }
 }

@@ -4,11 +4,12 @@ import { defaultPayloadConverter, type Payload } from '@temporalio/common';
 import { CHECKED_TYPES, isComplianceCheckOpen, listRecordedDecisions } from '../../db/compliance/checks.ts';
 import { OPEN_WORK_TYPES, type OpenWorkType, wakeAfresh, whichAreOpen } from '../../db/frame/open-work.ts';
 import { parseSignalledDecision, type SignalledDecision } from '../../domain/compliance/procedures.ts';
-import { DomainError, refusal } from '../../domain/frame/errors.ts';
+import { refusal } from '../../domain/frame/errors.ts';
 import { isUuid } from '../../domain/frame/ids.ts';
 import { COMPLIANCE_DECISION_SIGNAL, resourceIdOf, workflowId } from '../../workflows/frame/messages.ts';
 import { errorMessage, RemedyError } from '../frame/remedy.ts';
 import type { Operation, OperationContext } from './operations.ts';
+import { showRefusal } from './refusals.ts';
 
 const TEMPORAL_MS_MAX = 10_000;
 
@@ -48,9 +49,7 @@ export const restartWorkflow: Operation = {
       else for (const line of linesOf(row, result, decisions)) context.print(line);
       return decisions.length === 0 ? 0 : 1;
     } catch (error) {
-      if (!(error instanceof DomainError) || !values.json) throw error;
-      context.print(JSON.stringify({ id: given, refused: error.problems[0].message }));
-      return 1;
+      return showRefusal(context, { error, isJson: values.json, subject: { id: given } });
     }
   },
 };

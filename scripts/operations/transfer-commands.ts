@@ -11,12 +11,12 @@ import {
   requestLookUp,
   retrySubmission,
 } from '../../db/outgoing-transfers/operator-commands.ts';
-import { DomainError } from '../../domain/frame/errors.ts';
 import { asId, isUuid, type OutgoingTransferId } from '../../domain/frame/ids.ts';
 import { checkText } from '../../domain/frame/parties/names.ts';
 import type { OutgoingTransfer } from '../../domain/outgoing-transfers/rows.ts';
 import { RemedyError } from '../frame/remedy.ts';
 import type { Operation, OperationContext } from './operations.ts';
+import { showRefusal } from './refusals.ts';
 
 /** Commands that move one outgoing transfer. Each decides under the transfer's lock and leaves an audit entry. */
 
@@ -153,9 +153,7 @@ async function command(
       show: (outcome, text) => print(values.json ? JSON.stringify(outcome) : `outgoing-transfer ${id}: ${text}`),
     });
   } catch (error) {
-    if (!(error instanceof DomainError) || !values.json) throw error;
-    print(JSON.stringify({ id, refused: error.problems[0].message }));
-    return 1;
+    return showRefusal({ print }, { error, isJson: values.json, subject: { id } });
   }
 }
 

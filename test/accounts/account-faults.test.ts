@@ -175,7 +175,7 @@ describe('an operator restarts the workflow', () => {
     const workflowId = `account-connection/${id}`;
     await service.temporalClient.client.workflow.start('account-connection', {
       workflowId,
-      taskQueue: 'served-by-nobody',
+      taskQueue: 'queue-without-workers',
     });
     service.startRelay();
     await eventually('its wake-up is handed over, in vain', async () =>

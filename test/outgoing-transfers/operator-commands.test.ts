@@ -441,7 +441,7 @@ describe('a workflow whose task Temporal has lost', () => {
   async function losesItsTask(id: string): Promise<string> {
     const { firstExecutionRunId } = await service.temporal.client.workflow.start('outgoing-transfer', {
       workflowId: workflowOf(id),
-      taskQueue: 'served-by-nobody',
+      taskQueue: 'queue-without-workers',
       workflowIdConflictPolicy: 'TERMINATE_EXISTING',
     });
     return firstExecutionRunId;
@@ -530,7 +530,7 @@ describe('a workflow whose task Temporal has lost', () => {
     expect(await auditOf(api.database.reader, workflowOf(id))).toEqual([entry(runId)]);
   });
 
-  test('and a compliance decision with it: restart-workflow names what the row does not have, and ends the run only when told to', async () => {
+  test('and a compliance decision with it: restart-workflow names what the row does not have, and ends the run only with --anyway', async () => {
     const id = await external({}, reviewing);
     const decision = (decisionId: string, result: string) =>
       handleOf(id).signal('compliance-decision', {

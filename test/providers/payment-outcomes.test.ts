@@ -204,7 +204,7 @@ const rules = () => api.services.configuration;
 const idOf = (id: string) => asId<OutgoingTransferId>(id);
 
 /** What the bank calls back, by a provider whose refusals come that way. */
-function told(id: string, report: Partial<PaymentReport>): Promise<string> {
+function bankReports(id: string, report: Partial<PaymentReport>): Promise<string> {
   const amount = { amountMinor: '10011', currency: 'GBP', returned: null };
   const said = { word: 'failed', serviceProviderId: 'p-1', serviceProviderReference: null, code: null, claim: amount };
   const about = { id: idOf(id), provider: 'sandbox-bank' };
@@ -364,13 +364,13 @@ describe('a refusal that is worth another attempt', () => {
     await go(id);
     aheadMs += MINUTE_MS;
     expect(await run(transitions().advanceOutgoingTransfer, id)).toEqual({ do: 'submit', attempt: 2 });
-    for (const code of ['BE08', 'AC03']) expect(await told(id, refused(1, code))).toBe('no-effect');
+    for (const code of ['BE08', 'AC03']) expect(await bankReports(id, refused(1, code))).toBe('no-effect');
     expect(await rowOf(id)).toMatchObject({ submission_attempt: 2, submission_status: 'unresolved', retry_count: 1 });
-    expect(await told(id, { word: 'released' })).toBe('applied');
-    expect(await told(id, refused(1, 'AC03'))).toBe('no-effect');
+    expect(await bankReports(id, { word: 'released' })).toBe('applied');
+    expect(await bankReports(id, refused(1, 'AC03'))).toBe('no-effect');
     expect(await go(id)).toMatchObject({ do: 'wait', for: 'provider' });
-    expect(await told(id, { word: 'completed' })).toBe('applied');
-    expect(await told(id, refused(1))).toBe('no-effect');
+    expect(await bankReports(id, { word: 'completed' })).toBe('applied');
+    expect(await bankReports(id, refused(1))).toBe('no-effect');
     expect(await transfer(id)).toMatchObject({ status: 'completed' });
     expect(await available()).toBeCloseTo(FUNDS - 100.11, 10);
     expect(await breaks(id)).toEqual([]);
@@ -381,15 +381,15 @@ describe('a refusal that is worth another attempt', () => {
   test('reported by callback and by the answer is one refusal; one that is final fails the transfer once', async () => {
     const id = await created(100.11);
     expect(await run(transitions().advanceOutgoingTransfer, id)).toEqual({ do: 'submit', attempt: 1 });
-    expect(await told(id, refused(1))).toBe('applied');
+    expect(await bankReports(id, refused(1))).toBe('applied');
     const answer = { serviceProviderId: null, serviceProviderReference: null, ...refused(1) };
     await api.database.transaction((tx) => recordSubmission(tx, idOf(id), 1, answer, rules()));
-    expect(await told(id, refused(1))).toBe('no-effect');
+    expect(await bankReports(id, refused(1))).toBe('no-effect');
     expect(await rowOf(id)).toMatchObject({ retry_count: 1, submission_status: 'refused', refusal_code: 'BE08' });
     aheadMs += MINUTE_MS;
     expect(await run(transitions().advanceOutgoingTransfer, id)).toEqual({ do: 'submit', attempt: 2 });
-    expect(await told(id, refused(2, 'AC03'))).toBe('applied');
-    expect(await told(id, refused(2, 'AC03'))).toBe('no-effect');
+    expect(await bankReports(id, refused(2, 'AC03'))).toBe('applied');
+    expect(await bankReports(id, refused(2, 'AC03'))).toBe('no-effect');
     expect(await go(id)).toEqual({ do: 'end' });
     expect(await transfer(id)).toMatchObject({ status: 'failed', statusReason: { code: 'AC03' } });
     expect(await available()).toBe(FUNDS);
@@ -398,7 +398,7 @@ describe('a refusal that is worth another attempt', () => {
   test('does not outweigh the payment itself: what the bank has paid after all is booked, and not sent again', async () => {
     const id = await created(100.11);
     await go(id);
-    expect(await told(id, { word: 'completed' })).toBe('applied');
+    expect(await bankReports(id, { word: 'completed' })).toBe('applied');
     aheadMs += MINUTE_MS;
     expect(await go(id)).toEqual({ do: 'end' });
     expect(await atBank(id)).toMatchObject({ attempt: 1 });
@@ -516,7 +516,7 @@ describe('returns', () => {
     expect((await world.events(id)).filter((event) => event === 'outgoing-transfer-returned')).toHaveLength(3);
     await agrees();
     const claim = (reference: string, amountMinor: string) =>
-      told(id, {
+      bankReports(id, {
         word: 'returned',
         claim: { amountMinor: '10020', currency: 'GBP', returned: { reference, amountMinor } },
       });
@@ -554,7 +554,7 @@ describe('returns', () => {
   test('reported eight times at once, and two different ones at once, are booked once each', async () => {
     const id = await completed(100.2);
     const claimed = (reference: string) =>
-      told(id, {
+      bankReports(id, {
         word: 'returned',
         code: 'AC06',
         claim: { amountMinor: '10020', currency: 'GBP', returned: { reference, amountMinor: '4000' } },
@@ -571,7 +571,7 @@ describe('returns', () => {
   test('of which the release before has booked one: it is known again, and another one needs a person', async () => {
     const id = await completed(100.2);
     const claimed = (reference: string) =>
-      told(id, {
+      bankReports(id, {
         word: 'returned',
         code: 'AC06',
         claim: { amountMinor: '10020', currency: 'GBP', returned: { reference, amountMinor: '3000' } },
@@ -689,7 +689,7 @@ describe('a recall', () => {
   ];
 
   test.each(HEARD)(
-    'that is refused by %s has one event, however often it is told; the next has its own',
+    'that is refused by %s has one event, however often the bank reports it; the next has its own',
     async (_, hear) => {
       const id = await completed(100.14);
       for (const number of [1, 2]) {
@@ -719,7 +719,9 @@ describe('a recall', () => {
     await go(id);
     await recall(id);
     const returned = end.word === 'returned' ? { reference: 'whole', amountMinor: '10010' } : null;
-    expect(await told(id, { ...end, claim: { amountMinor: '10010', currency: 'GBP', returned } })).toBe('applied');
+    expect(await bankReports(id, { ...end, claim: { amountMinor: '10010', currency: 'GBP', returned } })).toBe(
+      'applied',
+    );
     await refuse(id, 1);
     expect(await go(id)).toEqual({ do: 'end' });
     expect(await rowOf(id)).toMatchObject({ recall_status: 'ended', waiting_for: null });

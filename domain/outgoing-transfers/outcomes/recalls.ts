@@ -45,7 +45,7 @@ export function applyRecall(draft: TransferDraft, { number, outcome }: RecallRep
     case 'refused':
       draft.set({ recallStatus: 'refused' });
       draft.explain(RECALL_REFUSED);
-      // Beyond the specification. The status stays, so no other event tells of it.
+      // Beyond the specification. The status stays, so no other event reports it.
       draft.addEvent('outgoing-transfer-recall-refused');
       return true;
   }

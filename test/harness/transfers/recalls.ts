@@ -15,7 +15,7 @@ const BANK = 'sandbox-bank';
 
 /** A bank that takes recalls and is not there: tests write its reports to the database. */
 export function absentBank(): ReadonlyMap<string, Provider> {
-  return new Map([[BANK, createSandboxBank({ url: 'http://127.0.0.1:9', secret: 'nobody reads it' })]]);
+  return new Map([[BANK, createSandboxBank({ url: 'http://127.0.0.1:9', secret: 'unused' })]]);
 }
 
 export interface RecallWorld {

@@ -130,7 +130,7 @@ interface PaymentRow {
   readonly refusalEvents: number;
 }
 
-const PAYMENTS = `WITH told AS (
+const PAYMENTS = `WITH refused AS (
     SELECT resource_id, count(*)::integer AS refusals FROM events, json_array_elements(entries) AS entry
       WHERE module = 'outgoing-transfers' AND resource_id = ANY($1) AND entry ->> 'type' = 'outgoing-transfer-recall-refused'
       GROUP BY resource_id)
@@ -138,4 +138,4 @@ const PAYMENTS = `WITH told AS (
     (SELECT coalesce(sum(amount_minor), 0) FROM incoming_transfers WHERE return_of = paid.id)::bigint AS sum,
     recall_number AS "recallNumber", recall_status AS "recallStatus",
     coalesce(refusals, 0) AS "refusalEvents"
-  FROM outgoing_transfers AS paid LEFT JOIN told ON resource_id = id WHERE id = ANY($1)`;
+  FROM outgoing_transfers AS paid LEFT JOIN refused ON resource_id = id WHERE id = ANY($1)`;
