@@ -36,24 +36,24 @@ export interface ClaimedWakeup {
 
 const CLAIMED = `wakeup.workflow_id AS "workflowId", wakeup.workflow_type AS "workflowType", wakeup.generation,
   wakeup.attempt_count AS "attemptCount", wakeup.claim_token AS "claimToken"`;
-// MATERIALIZED, because a join that reads the due wake-ups again would claim more than the limit.
-// SKIP LOCKED leaves a delivered wake-up alone if a transaction is requesting it again right now.
+// Rows are found by ctid, so that the work grows with the rows and not with their square: the table is empty most of the time,
+// and while the statistics say so, Postgres joins it by nested loops. SKIP LOCKED leaves a delivered wake-up alone if a
+// transaction is requesting it again right now.
 const SETTLE_AND_CLAIM = `
   WITH settled AS (
-    DELETE FROM workflow_wakeups AS wakeup WHERE workflow_id IN (
-      SELECT workflow_id FROM workflow_wakeups
+    DELETE FROM workflow_wakeups AS wakeup WHERE ctid = ANY (ARRAY(
+      SELECT waiting.ctid FROM workflow_wakeups AS waiting
         JOIN unnest($1::text[], $2::bigint[], $3::uuid[]) AS signalled (workflow_id, generation, claim_token)
           USING (workflow_id, generation, claim_token)
-      FOR UPDATE OF workflow_wakeups SKIP LOCKED)
+      WHERE waiting.workflow_id = ANY ($1::text[]) FOR UPDATE OF waiting SKIP LOCKED))
     RETURNING ${CLAIMED}
-  ), due AS MATERIALIZED (
-    SELECT workflow_id FROM workflow_wakeups
-    WHERE parked_at IS NULL AND next_attempt_at <= (SELECT service_now())
-      AND (claimed_until IS NULL OR claimed_until < (SELECT service_now()))
-    ORDER BY next_attempt_at LIMIT $6 FOR UPDATE SKIP LOCKED
   ), claimed AS (
     UPDATE workflow_wakeups AS wakeup SET claim_token = $4::uuid, claimed_until = service_now() + $5::interval
-    FROM due WHERE wakeup.workflow_id = due.workflow_id
+    WHERE ctid = ANY (ARRAY(
+      SELECT ctid FROM workflow_wakeups
+      WHERE parked_at IS NULL AND next_attempt_at <= (SELECT service_now())
+        AND (claimed_until IS NULL OR claimed_until < (SELECT service_now()))
+      ORDER BY next_attempt_at LIMIT $6 FOR UPDATE SKIP LOCKED))
     RETURNING ${CLAIMED}
   )
   SELECT true AS "isSettled", settled.* FROM settled UNION ALL SELECT false, claimed.* FROM claimed`;
