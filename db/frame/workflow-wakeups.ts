@@ -38,7 +38,7 @@ const CLAIMED = `wakeup.workflow_id AS "workflowId", wakeup.workflow_type AS "wo
   wakeup.attempt_count AS "attemptCount", wakeup.claim_token AS "claimToken"`;
 // Rows are found by ctid, so that the work grows with the rows and not with their square: the table is empty most of the time,
 // and while the statistics say so, Postgres joins it by nested loops. SKIP LOCKED leaves a delivered wake-up alone if a
-// transaction is requesting it again right now.
+// transaction is requesting it again right now. A row that changed since the statement began is left for the next poll.
 const SETTLE_AND_CLAIM = `
   WITH settled AS (
     DELETE FROM workflow_wakeups AS wakeup WHERE ctid = ANY (ARRAY(
