@@ -12,21 +12,24 @@ import { isReviewedOnArrival } from '../../domain/outgoing-transfers/requirement
 import { presentOutgoingTransfer } from '../../domain/outgoing-transfers/rows.ts';
 import type { TransferChange } from '../../domain/outgoing-transfers/transfer-changes.ts';
 import { HttpRefusal, showError } from '../frame/errors.ts';
-import { IN_PROGRESS_WAIT_MS } from '../frame/requests/idempotency.ts';
+import { IN_PROGRESS_WAIT_MS, writeIdempotently } from '../frame/requests/idempotency.ts';
 import { parseJson, stringify } from '../frame/requests/json.ts';
 import { check } from '../frame/requests/problems.ts';
 import type { Outcome, RouteContext, Shown } from '../frame/route.ts';
-import type { batchResponse, batchResult, batchWorkflow, SentItem } from './batch-schemas.ts';
+import { type batchResponse, batchResult, type batchWorkflow, type SentItem } from './batch-schemas.ts';
 import { decideTransfer, idsOf, requestedTransfer, type TransferOrder } from './decisions.ts';
 import { outgoingTransferShown, postTransferWorkflow } from './schemas.ts';
 
 /** Items of one transaction in the mode `each`: long enough to share its cost, short enough for others to get their locks. */
 const ITEMS_PER_TRANSACTION = 32;
+const CREATED = 201;
 const UNPROCESSABLE = 422;
 
 type Workflows = { 'client.direct': typeof batchWorkflow };
 export type BatchContext = RouteContext<Record<never, never>, Record<never, never>, Workflows, typeof batchResponse>;
 type Result = v.InferInput<typeof batchResult>;
+/** Results with the index of their item, as stored: as text, because stored numbers are read as digits. */
+const indexedResults = v.array(v.tuple([v.string(), batchResult]));
 
 interface Item {
   readonly index: number;
@@ -63,9 +66,8 @@ async function createBatch(context: BatchContext): Promise<Result[]> {
   const perTransaction = isAll ? items.length : ITEMS_PER_TRANSACTION;
   for (let from = 0; from < items.length; from += perTransaction) {
     const sent = items.slice(from, from + perTransaction);
-    const valid = await validItems(context, sent, from, results, refuse);
-    const made = await createTogether(context, valid, refuse).catch((error) => refuseRest(error, from > 0));
-    for (const [index, result] of made) results.set(index, result);
+    const part = await createPart(context, sent, from, refuse).catch((error) => refuseRest(error, from > 0));
+    for (const [index, result] of part) results.set(index, result);
   }
   return [...results].sort(([one], [other]) => one - other).map(([, result]) => result);
 }
@@ -107,20 +109,53 @@ function refusalOf(error: unknown): DomainError {
   throw error;
 }
 
-/** Creates transfers in one transaction, decided in order: each sees the balances that those before it leave. */
-function createTogether(context: BatchContext, items: readonly Item[], refuse: Refuse): Promise<Results> {
-  if (items.length === 0) return Promise.resolve(new Map());
-  const options = { lockTimeoutMs: IN_PROGRESS_WAIT_MS };
-  return context.services.database.transaction((tx) => createInTransaction(tx, context, items, refuse), options);
+/**
+ * The results of consecutive items, whose transfers are created in one transaction; `from` is the index of the first. Under an
+ * Idempotency-Key the results, of malformed items too, are stored with the transfers: the same batch at the same time, or after a
+ * crash, gets them again, so no item that one answer calls refused is created for another, and another batch gets nowhere.
+ */
+async function createPart(
+  context: BatchContext,
+  sent: readonly SentItem[],
+  from: number,
+  refuse: Refuse,
+): Promise<Results> {
+  const { idempotency, services } = context;
+  const malformed: Results = new Map();
+  const valid = await validItems(context, sent, from, malformed, refuse);
+  const create = async (tx: Transaction): Promise<Results> =>
+    valid.length === 0 ? malformed : new Map([...malformed, ...(await createTogether(tx, context, valid, refuse))]);
+  if (idempotency === null) {
+    if (valid.length === 0) return malformed;
+    return services.database.transaction(create, { lockTimeoutMs: IN_PROGRESS_WAIT_MS });
+  }
+  let results = malformed;
+  const claim = { ...idempotency, path: `${idempotency.path}/parts/${from}` };
+  const work = async (tx: Transaction) => {
+    results = await create(tx);
+    const body = stringify([...results].map(([index, result]) => [String(index), result]));
+    return { rendered: true, status: CREATED, body, replayed: false } as const;
+  };
+  const answer = await writeIdempotently(services.database, claim, work, null);
+  return answer.replayed ? storedResults(answer.body, sent.length) : results;
 }
 
-async function createInTransaction(
+function storedResults(body: string, count: number): Results {
+  const stored = parseJson(body, [], Number.MAX_SAFE_INTEGER);
+  if (!v.is(indexedResults, stored) || stored.length !== count)
+    throw new Error('the results stored for a part of a batch are not its own');
+  return new Map(stored.map(([index, result]) => [Number(index), result]));
+}
+
+/** Creates transfers decided in order: each sees the balances that those before it leave. */
+async function createTogether(
   tx: Transaction,
   { caller, services }: BatchContext,
   items: readonly Item[],
   refuse: Refuse,
 ): Promise<Results> {
-  const opened = await openBatch(tx, caller.id, items, { ...idsOfAll(items), now: services.now() });
+  const opening = openBatch(tx, caller.id, items, { ...idsOfAll(items), now: services.now() });
+  const opened = await opening.catch(refuseWhileOthersCreate);
   const inTurn = new AccountsInTurn<TransferChange>(opened.accounts);
   const results: Results = new Map();
   const created: { reference: string; body: string }[] = [];
@@ -214,9 +249,12 @@ function problemOfItem({ code, message, messageParameters: [entity, field, value
 
 /** Says the truth of a batch whose first items may be done. */
 function refuseRest(error: unknown, isBegun: boolean): never {
-  // Whoever holds these references is creating the same items; any other long wait means that the database is unavailable.
-  if (waitedForRowOf(error, 'idempotency_keys')) throw inProgress();
   throw isBegun ? asUnknown(error) : error;
+}
+
+/** Whoever holds these references is creating the same items; any other long wait means that the database is unavailable. */
+function refuseWhileOthersCreate(error: unknown): never {
+  throw waitedForRowOf(error, 'idempotency_keys') ? inProgress() : error;
 }
 
 function asUnknown(error: unknown): unknown {

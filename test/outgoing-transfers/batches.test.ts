@@ -4,7 +4,9 @@ import { drawFreeNumbers } from '../../db/ledger/transaction-numbers.ts';
 import { type Called, type Json, startApi, type TestApi } from '../harness/api.ts';
 import { type MoneyWorld, moneyWorld } from '../harness/money.ts';
 import { randomFrom, seedOr } from '../harness/random.ts';
+import { gate, lockWaiters } from '../harness/servers/locks.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';
+import { until } from '../harness/stage.ts';
 
 // POST /outgoing-transfers/batch: items as if sent alone and in order (`each`), or all in one transaction or none (`all`).
 
@@ -294,6 +296,97 @@ describe('references', () => {
     const created = answers.filter(({ status }) => status === 201);
     for (const one of created) expect(outcomes(one)).toEqual(['created']);
     expect((await world.balance(from)).available).toBe(100 - created.length);
+  });
+
+  test('the same batch twice at once under one Idempotency-Key: what is refused to one is created for neither', async () => {
+    const [held = '', poor = '', rich = '', to = ''] = await accounts(4, 100);
+    const transfers = Array.from({ length: 40 }, (_, index) => {
+      if (index === 0) return internal(poor, to, { amount: 150 });
+      return internal(index === 39 ? held : rich, to);
+    });
+    const sent = items(transfers);
+    const key = randomUUID();
+    const locked = gate();
+    const release = gate();
+    const holding = api.database.transaction(async (tx) => {
+      await tx.statement('SELECT FROM accounts WHERE id = $1::uuid FOR UPDATE', [held]);
+      locked.open();
+      await release.opened;
+    });
+    await locked.opened;
+    const both = [send(sent, { key })];
+    // Its first 32 items are done, and the rest waits; then money comes for the item that was refused.
+    await until(
+      () => lockWaiters(api.database.reader),
+      (number) => number === 1,
+    );
+    await world.credit(poor, 100);
+    both.push(send(sent, { key }));
+    await until(
+      () => lockWaiters(api.database.reader),
+      (number) => number === 2,
+    );
+    release.open();
+    await holding;
+    const [first, second] = await Promise.all(both);
+    const expected = ['account.balance.insufficient', ...Array(39).fill('created')];
+    expect(outcomes(first as Called)).toEqual(expected);
+    expect(second?.text).toBe(first?.text);
+    expect((await world.balance(poor)).available).toBe(200);
+    expect((await send(sent, { key })).text).toBe(first?.text);
+  });
+
+  test.each(['each', 'all'] as const)(
+    '1,000 items twice at once under one Idempotency-Key are created once, and both get one answer: %s',
+    async (mode) => {
+      const [from = '', to = ''] = await accounts(2, 1_000);
+      const sent = items(Array.from({ length: 1_000 }, () => internal(from, to)));
+      const key = randomUUID();
+      const both = await Promise.all([send(sent, { mode, key }), send(sent, { mode, key })]);
+      const again = await send(sent, { mode, key });
+      expect(new Set(outcomes(again))).toEqual(new Set(['created']));
+      const answered = both.filter(({ status }) => status === 201);
+      expect(new Set(answered.map(({ text }) => text))).toEqual(new Set([again.text]));
+      expect((await world.balance(to)).available).toBe(2_000);
+    },
+  );
+
+  test('under an Idempotency-Key, what was refused before a batch was cut off stays refused when it is sent again', async () => {
+    const [held = '', poor = '', rich = '', to = ''] = await accounts(4, 100);
+    const sent = items(
+      Array.from({ length: 40 }, (_, index) =>
+        index === 0 ? internal(poor, to, { amount: 150 }) : internal(index === 39 ? held : rich, to),
+      ),
+    );
+    const key = randomUUID();
+    const cutOff = await api.database.transaction(async (tx) => {
+      await tx.statement('SELECT FROM accounts WHERE id = $1::uuid FOR UPDATE', [held]);
+      return send(sent, { key });
+    });
+    expect(cutOff.status).toBe(503);
+    await world.credit(poor, 100);
+    const again = await send(sent, { key });
+    expect(outcomes(again)).toEqual(['account.balance.insufficient', ...Array(39).fill('created')]);
+    expect((await world.balance(poor)).available).toBe(200);
+  });
+
+  test('under the Idempotency-Key of a batch that was cut off, another batch creates nothing, also where the first one’s items are malformed', async () => {
+    const [held = '', rich = '', to = ''] = await accounts(3, 100);
+    const malformed = Array.from({ length: 32 }, () => internal(rich, to, { amount: -1 }));
+    const [sent, other] = [items([...malformed, internal(held, to)]), items(malformed.map(() => internal(rich, to)))];
+    const key = randomUUID();
+    const cutOff = await api.database.transaction(async (tx) => {
+      await tx.statement('SELECT FROM accounts WHERE id = $1::uuid FOR UPDATE', [held]);
+      return send(sent, { key });
+    });
+    expect(cutOff.status).toBe(503);
+    const refused = await send(other, { key });
+    expect([refused.status, refused.body.code]).toEqual([409, 'common.idempotency.key_reused']);
+    expect((await world.balance(to)).available).toBe(100);
+    expect(outcomes(await send(sent, { key }))).toEqual([
+      ...Array(32).fill('common.validation.field_invalid'),
+      'created',
+    ]);
   });
 
   test('a batch that cannot get on says whether something was done; sent again, it creates what is missing', async () => {

@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type Called, type Json, startApi, type TestApi } from '../harness/api.ts';
 import { type MoneyWorld, moneyWorld } from '../harness/money.ts';
+import { lockWaiters } from '../harness/servers/locks.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';
 import { until } from '../harness/stage.ts';
 
@@ -84,20 +85,16 @@ async function atOneInstant(account: string, id: string, changes: readonly Json[
   await locked;
   try {
     const answers = changes.map((change, index) => wish(index, id, change));
-    await until(lockWaiters, (waiting) => waiting >= changes.length);
+    await until(
+      () => lockWaiters(apis[1].database.reader),
+      (waiting) => waiting >= changes.length,
+    );
     release();
     return (await Promise.all(answers)).map(({ status }) => status);
   } finally {
     release();
     await holder;
   }
-}
-
-async function lockWaiters(): Promise<number> {
-  const [row] = await apis[1].database.reader.execute<{ number: number }>(sql`
-    SELECT count(*)::integer AS number FROM pg_stat_activity
-    WHERE datname = current_database() AND wait_event_type = 'Lock'`);
-  return row?.number ?? 0;
 }
 
 async function shown(id: string): Promise<Json> {

@@ -18,6 +18,7 @@ import { loopMetrics } from '../../loops/metrics.ts';
 import type { PollingLoop } from '../../loops/polling.ts';
 import { lazyTemporalClient, type TemporalClient } from '../../loops/temporal.ts';
 import { type RelayOptions, workflowWakeupRelay } from '../../loops/workflow-wakeups.ts';
+import { gate, lockWaiters } from '../harness/servers/locks.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';
 import { startTemporalDevServer, type TestTemporal } from '../harness/servers/temporal.ts';
 import { until } from '../harness/stage.ts';
@@ -255,7 +256,10 @@ describe('a wake-up that is requested again during the call to Temporal', () => 
     });
     await locked.opened;
     const settling = settleWakeup(database.reader, claimed);
-    await until(lockWaiters, (number) => number > 0);
+    await until(
+      () => lockWaiters(database.reader),
+      (number) => number > 0,
+    );
     release.open();
     await Promise.all([asking, settling]);
     expect(await claim()).toMatchObject([{ workflowId: id, generation: 2n }]);
@@ -311,21 +315,6 @@ describe('wake-ups that are settled together', () => {
     expect(signals.sort()).toEqual([...Array(6).fill(1), ...Array(6).fill(2)]);
   });
 });
-
-function gate(): { opened: Promise<void>; open: () => void } {
-  let open = (): void => {};
-  const opened = new Promise<void>((resolve) => {
-    open = resolve;
-  });
-  return { opened, open };
-}
-
-async function lockWaiters(): Promise<number> {
-  const [row] = await database.reader.execute<{ number: number }>(sql`
-    SELECT count(*)::integer AS number FROM pg_stat_activity
-    WHERE datname = current_database() AND wait_event_type = 'Lock'`);
-  return row?.number ?? 0;
-}
 
 describe('claims', () => {
   test('of several relays never overlap, and every wake-up is signalled', async () => {
