@@ -28,7 +28,7 @@ export type AccountRow = typeof accounts.$inferSelect;
 
 export const ACCOUNT = lookUpIn(accounts);
 
-/** The sweep checks a pending change this long after its request, in case its wake-up was lost. */
+/** The sweep checks a pending change this long after its request or a look-up's time, in case its workflow was not woken. */
 export const CHANGE_CHECK_MS = 60_000;
 
 /** The change in progress at the provider; all fields are null when there is none. */
@@ -36,10 +36,16 @@ export interface ProviderChange {
   readonly requestedChange: 'open' | 'close' | null;
   readonly changeAttempt: number;
   readonly changeSubmittedAt: Date | null;
+  readonly nextLookUpAt: Date | null;
   readonly nextCheckAt: Date | null;
 }
 
-export const NO_CHANGE = { requestedChange: null, changeSubmittedAt: null, nextCheckAt: null } as const;
+export const NO_CHANGE = {
+  requestedChange: null,
+  changeSubmittedAt: null,
+  nextLookUpAt: null,
+  nextCheckAt: null,
+} as const;
 
 /** The account as domain/ sees it. Field by field: spreading so many columns takes longer than reading them. */
 export function accountOf(row: AccountRow): Account {
@@ -119,6 +125,7 @@ export async function patchAccount(
     requestedChange: updated.request,
     changeAttempt: row.changeAttempt + 1,
     changeSubmittedAt: null,
+    nextLookUpAt: null,
     nextCheckAt: new Date(now.getTime() + CHANGE_CHECK_MS),
   });
   await wakeAccountConnection(tx, id);

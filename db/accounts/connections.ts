@@ -64,17 +64,31 @@ export async function advanceAccountConnection(tx: Transaction, id: AccountId): 
 async function submitOrWait(tx: Transaction, locked: LockedAccountRow): Promise<AccountConnectionStep> {
   const { row, now } = locked;
   if (row.changeSubmittedAt === null) {
-    await update(tx, row, { changeSubmittedAt: now, nextCheckAt: nextLookUp(now, now).at });
+    await update(tx, row, { changeSubmittedAt: now, ...lookUpAfter(now, now) });
     return { do: row.requestedChange === 'open' ? 'open-account' : 'close-account', attempt: row.changeAttempt };
   }
-  if (row.nextCheckAt !== null && row.nextCheckAt.getTime() > now.getTime()) {
-    return { do: 'wait', for: 'provider', until: row.nextCheckAt.toISOString() };
+  if (row.nextLookUpAt !== null && !isLookUpDue(locked)) {
+    return { do: 'wait', for: 'provider', until: row.nextLookUpAt.toISOString() };
   }
   return { do: 'look-up', count: nextLookUp(row.changeSubmittedAt, now).count };
 }
 
 async function scheduleCheck(tx: Transaction, { row, now }: LockedAccountRow, inMs: number): Promise<void> {
-  await update(tx, row, { nextCheckAt: new Date(now.getTime() + inMs) });
+  await update(tx, row, checkAfter(now, inMs));
+}
+
+function checkAfter(at: Date, ms: number) {
+  return { nextCheckAt: new Date(at.getTime() + ms) };
+}
+
+/** The next look-up of a change, and the sweep's check, which only comes if that has not been made. */
+function lookUpAfter(submittedAt: Date, now: Date) {
+  const { at } = nextLookUp(submittedAt, now);
+  return { nextLookUpAt: at, ...checkAfter(at, CHANGE_CHECK_MS) };
+}
+
+function isLookUpDue({ row: { nextLookUpAt }, now }: LockedAccountRow): boolean {
+  return nextLookUpAt === null || nextLookUpAt.getTime() <= now.getTime();
 }
 
 async function update(tx: Transaction, row: AccountRow, change: Partial<typeof accounts.$inferInsert>): Promise<void> {
@@ -111,11 +125,11 @@ export async function recordAccountOutcome(tx: Transaction, report: AccountRepor
       return 'no-effect';
     case 'not-found':
       // The provider never received the request, so the workflow sends it again under the same reference.
-      await update(tx, row, { changeSubmittedAt: null, nextCheckAt: new Date(now.getTime() + CHANGE_CHECK_MS) });
+      await update(tx, row, { changeSubmittedAt: null, nextLookUpAt: null, ...checkAfter(now, CHANGE_CHECK_MS) });
       return 'no-effect';
     case 'accepted':
       if (outcome.reference !== null) await update(tx, row, { connectionReference: outcome.reference });
-      if (row.nextCheckAt !== null && row.nextCheckAt.getTime() <= now.getTime()) await scheduleLookUp(tx, locked);
+      if (isLookUpDue(locked)) await scheduleLookUp(tx, locked);
       return 'applied';
     case 'opened':
       if (report.change !== 'open') return recordDiscrepancy(tx, locked, report);
@@ -215,7 +229,7 @@ async function refuse(tx: Transaction, locked: LockedAccountRow, report: Account
 }
 
 async function scheduleLookUp(tx: Transaction, { row, now }: LockedAccountRow): Promise<void> {
-  await update(tx, row, { nextCheckAt: nextLookUp(row.changeSubmittedAt ?? now, now).at });
+  await update(tx, row, lookUpAfter(row.changeSubmittedAt ?? now, now));
 }
 
 /** Whether an open account other than this one has the IBAN. */

@@ -2,7 +2,7 @@ import { and, eq, sql } from 'drizzle-orm';
 import { type Reader, sqlState, type Transaction } from '../driver/client.ts';
 import { type Given, prepared, type RowOf } from '../driver/queries/queries.ts';
 import { deleteBatch } from '../driver/queries/rows.ts';
-import { idempotencyKeys } from './schema.ts';
+import { idempotencyKeys } from './schemas/idempotency-keys-schema.ts';
 
 /** A key identifies one request of one machine user. */
 export interface IdempotencyScope {

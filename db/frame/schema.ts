@@ -1,17 +1,5 @@
 import { sql } from 'drizzle-orm';
-import {
-  bigint,
-  boolean,
-  customType,
-  date,
-  integer,
-  jsonb,
-  pgTable,
-  primaryKey,
-  text,
-  timestamp,
-  uuid,
-} from 'drizzle-orm/pg-core';
+import { bigint, boolean, date, integer, jsonb, pgTable, text, timestamp, uuid } from 'drizzle-orm/pg-core';
 import { ACCOUNT_STATUSES, CONNECTION_STATES, type ConnectionError } from '../../domain/accounts/accounts.ts';
 import { PROVIDER_ACCOUNT_STATUSES } from '../../domain/accounts/connections.ts';
 import type { BeneficiaryContact, BeneficiaryIdentity } from '../../domain/beneficiaries/beneficiaries.ts';
@@ -24,7 +12,6 @@ import type {
   BeneficiaryId,
   ClientId,
   IncomingTransferId,
-  MachineUserId,
   OutgoingTransferId,
   ProvisionedAccountCreditId,
 } from '../../domain/frame/ids.ts';
@@ -33,23 +20,6 @@ import type { BeneficiaryShown } from '../../domain/outgoing-transfers/outgoing-
 import { paymentProgressColumns } from './schemas/payment-progress-columns.ts';
 
 /** The tables for drizzle. The migrations are authoritative; test/schema.test.ts compares the two. */
-const bytea = customType<{ data: Buffer }>({ dataType: () => 'bytea' });
-
-export const idempotencyKeys = pgTable(
-  'idempotency_keys',
-  {
-    machineUserId: uuid('machine_user_id').$type<MachineUserId>().notNull(),
-    method: text('method').notNull(),
-    path: text('path').notNull(),
-    key: text('key').notNull(),
-    requestHash: bytea('request_hash').notNull(),
-    responseStatus: integer('response_status'),
-    responseBody: text('response_body'),
-    createdAt: timestamp('created_at', { withTimezone: true, mode: 'date' }).notNull(),
-  },
-  (table) => [primaryKey({ columns: [table.machineUserId, table.method, table.path, table.key] })],
-);
-
 export const clients = pgTable('clients', {
   id: uuid('id').$type<ClientId>().primaryKey(),
   clientNumber: text('client_number').notNull(),
@@ -136,6 +106,7 @@ export const accounts = pgTable('accounts', {
   requestedChange: text('requested_change', { enum: ['open', 'close'] }),
   changeAttempt: integer('change_attempt').notNull().default(0),
   changeSubmittedAt: timestamp('change_submitted_at', { withTimezone: true, mode: 'date' }),
+  nextLookUpAt: timestamp('next_look_up_at', { withTimezone: true, mode: 'date' }),
   nextCheckAt: timestamp('next_check_at', { withTimezone: true, mode: 'date' }),
   postedMinor: bigint('posted_minor', { mode: 'bigint' }).notNull().default(0n),
   reservedMinor: bigint('reserved_minor', { mode: 'bigint' }).notNull().default(0n),

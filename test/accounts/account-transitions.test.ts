@@ -7,6 +7,7 @@ import { findAccount } from '../../db/accounts/reads.ts';
 import { findClientConnection, recordClientConnection } from '../../db/clients/connections.ts';
 import { createDatabase, type Database } from '../../db/driver/client.ts';
 import { newId } from '../../db/frame/ids.ts';
+import { wakeOverdue } from '../../db/frame/open-work.ts';
 import { post } from '../../db/ledger/ledger.ts';
 import type { Account } from '../../domain/accounts/accounts.ts';
 import type { AccountOutcome } from '../../domain/accounts/connections.ts';
@@ -290,4 +291,25 @@ test('accounts of one client that are issued while its connection is recorded ne
   );
   await Promise.all(work);
   expect(attempts).toBe(work.length);
+});
+
+test('a look-up that the workflow has missed is made as soon as the sweep wakes it, not when the sweep would come again', async () => {
+  const { id, clientId } = await newAccount();
+  await connect(clientId);
+  expect(await advance(id)).toMatchObject({ do: 'open-account' });
+  offsetSeconds += 3_600;
+  await database.transaction((tx) => wakeOverdue(tx, 'account-connection', 100));
+  expect(await advance(id)).toMatchObject({ do: 'look-up' });
+  await say(id, { outcome: 'unknown' });
+  expect(await advance(id)).toMatchObject({ do: 'wait', for: 'provider' });
+});
+
+test('an account that the release before has submitted is looked up, and follows the schedule from then on', async () => {
+  const { id, clientId } = await newAccount();
+  await connect(clientId);
+  await advance(id);
+  await database.reader.execute(sql`UPDATE accounts SET next_look_up_at = NULL WHERE id = ${id}`);
+  expect(await advance(id)).toMatchObject({ do: 'look-up' });
+  await say(id, { outcome: 'accepted', reference: null });
+  expect(await advance(id)).toMatchObject({ do: 'wait', for: 'provider' });
 });

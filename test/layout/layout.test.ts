@@ -26,7 +26,6 @@ import { oversizedSqlFunctions, readMigrations } from './sql.ts';
 const KNOWN_SIZES: Readonly<Record<string, number>> = {
   'db/migrations/0003_ledger_functions.sql settle_internal_transfers': 190,
   'db/migrations/0008_transfer_counts.sql count_transfers': 80,
-  'db/frame/schema.ts': 312,
 };
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
