@@ -52,7 +52,7 @@ export async function migrate(
   const migrations = readMigrations(directory);
   const client = postgres(databaseUrl, { max: 1, onnotice: () => {}, fetch_types: false, connect_timeout: 10 });
   try {
-    await refuseOldPostgres(client);
+    await refuseUnfitPostgres(client);
     await client`select pg_advisory_lock(${MIGRATION_LOCK})`;
     await client`
       create table if not exists schema_migrations (
@@ -90,16 +90,30 @@ function readMigrations(directory: URL): Migration[] {
   });
 }
 
-async function refuseOldPostgres(client: postgres.Sql): Promise<void> {
-  const [row] = await client<{ version: string }[]>`select current_setting('server_version_num') as version`;
-  const refusal = versionRefusal(Number(row?.version ?? 0));
+/** What decides whether this service can trust a Postgres with money; the settings are those of the migration's session. */
+export interface PostgresFacts {
+  readonly version: number;
+  readonly fsync: string;
+  readonly full_page_writes: string;
+  readonly synchronous_commit: string;
+}
+
+async function refuseUnfitPostgres(client: postgres.Sql): Promise<void> {
+  const [facts] = await client<PostgresFacts[]>`select current_setting('server_version_num')::integer as version,
+    current_setting('fsync') as fsync, current_setting('full_page_writes') as full_page_writes,
+    current_setting('synchronous_commit') as synchronous_commit`;
+  const refusal = facts === undefined ? null : unfitness(facts);
   if (refusal !== null) throw new MigrationRefused(refusal);
 }
 
-/** Why a Postgres of this `server_version_num` is too old; null if it is not. */
-export function versionRefusal(version: number): string | null {
-  if (version >= POSTGRES_MIN) return null;
-  return `Postgres ${Math.floor(version / 10_000)} is too old: this service needs Postgres 18 or newer.`;
+/** Why this service must not run on such a Postgres: it is too old, or a crash loses commits that it has acknowledged. */
+export function unfitness(facts: PostgresFacts): string | null {
+  const { version } = facts;
+  if (version < POSTGRES_MIN)
+    return `Postgres ${Math.floor(version / 10_000)} is too old: this service needs Postgres 18 or newer.`;
+  const off = (['fsync', 'full_page_writes', 'synchronous_commit'] as const).find((name) => facts[name] === 'off');
+  if (off === undefined) return null;
+  return `This Postgres can lose acknowledged payments in a crash, because ${off} is off: set it to on.`;
 }
 
 /** Applied migrations that this release does not have. */

@@ -1,4 +1,5 @@
-import { findBookedUpTo, findStatementAccount } from '../../db/accounts/statements.ts';
+import { findAccountWithTime } from '../../db/accounts/reads.ts';
+import { findBookedUpTo } from '../../db/accounts/statements.ts';
 import { requirePast } from '../../domain/accounts/statements.ts';
 import { recordNotFound } from '../../domain/frame/errors.ts';
 import type { AccountId } from '../../domain/frame/ids.ts';
@@ -45,11 +46,13 @@ const getBalance = route(
   },
   async ({ params, query, services }) => {
     const { reader } = services.database;
-    const account = await findStatementAccount(reader, params.accountId);
-    if (account === null) throw recordNotFound('account', 'id', params.accountId);
     const at = query['data.balance.at'];
+    const [account, { balanceMinor }] = await Promise.all([
+      findAccountWithTime(reader, params.accountId),
+      findBookedUpTo(reader, params.accountId, at),
+    ]);
+    if (account === null) throw recordNotFound('account', 'id', params.accountId);
     requirePast(at, account.now);
-    const { balanceMinor } = await findBookedUpTo(reader, account.id, at);
     const { id: accountId, currency } = account;
     const balance = amountNumber(balanceMinor, currency);
     return { data: { balance: { accountId, currency, at: formatDateTimeMs(at), balance } } };

@@ -1,4 +1,5 @@
-import { findStatementAccount, listStatementEntries } from '../../db/accounts/statements.ts';
+import { findAccountWithTime } from '../../db/accounts/reads.ts';
+import { listStatementEntries } from '../../db/accounts/statements.ts';
 import {
   STATEMENT_ENTRY_TYPES,
   STATEMENT_TRANSACTION_TYPES,
@@ -103,7 +104,7 @@ const getAccountStatements = route(
   },
   async ({ params, query, page, services }) => {
     const { reader } = services.database;
-    const account = await findStatementAccount(reader, params.accountId);
+    const account = await findAccountWithTime(reader, params.accountId);
     if (account === null) throw recordNotFound('account', 'id', params.accountId);
     const range = statementRange(
       { from: query['data.accountStatement.entryDateTimeFrom'], to: query['data.accountStatement.entryDateTimeTo'] },

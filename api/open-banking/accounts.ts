@@ -1,5 +1,5 @@
-import { findAccount } from '../../db/accounts/reads.ts';
-import { findStatementAccount, listStatementEntries } from '../../db/accounts/statements.ts';
+import { findAccount, findAccountWithTime } from '../../db/accounts/reads.ts';
+import { listStatementEntries } from '../../db/accounts/statements.ts';
 import { readClock } from '../../db/frame/clock.ts';
 import { type Account, presentAccount } from '../../domain/accounts/accounts.ts';
 import { statementRange } from '../../domain/accounts/statements.ts';
@@ -167,7 +167,7 @@ const getTransactions = grantRoute(
     requireOpenBankingCountry(params.countryCode);
     const { id: accountId } = await accessedAccount(services, grant, params.id);
     const { reader } = services.database;
-    const account = await findStatementAccount(reader, accountId);
+    const account = await findAccountWithTime(reader, accountId);
     if (account === null) throw recordNotFound('account', 'id', accountId);
     const range = statementRange(
       { from: query['data.transaction.entryDateTimeFrom'], to: query['data.transaction.entryDateTimeTo'] },

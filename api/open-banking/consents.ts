@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { approveConsent } from '../../db/open-banking/approvals.ts';
 import {
-  findConsent,
+  findShownConsent,
   listConsents,
   rejectConsent,
   revokeConsent,
@@ -48,10 +48,9 @@ const getConsent = route(
   },
   async ({ params: { countryCode, id }, services }) => {
     requireOpenBankingCountry(countryCode);
-    const { reader } = services.database;
-    const consent = await findConsent(reader, id);
+    const consent = await findShownConsent(services.database.reader, id);
     if (consent === null) throw recordNotFound('consent', 'id', id);
-    return { data: { consent: await showConsent(reader, consent) } };
+    return { data: { consent } };
   },
 );
 

@@ -1,6 +1,5 @@
-import { findAccount } from '../../db/accounts/reads.ts';
+import { findAccount, findAccountWithTime } from '../../db/accounts/reads.ts';
 import type { Reader } from '../../db/driver/client.ts';
-import { readClock } from '../../db/frame/clock.ts';
 import type { Account } from '../../domain/accounts/accounts.ts';
 import { recordNotFound, refusal } from '../../domain/frame/errors.ts';
 import type { AccountId } from '../../domain/frame/ids.ts';
@@ -124,10 +123,9 @@ const getTransferDateMetadata = route(
   },
   async ({ params, services }) => {
     const { configuration, database } = services;
-    const [account, now] = await Promise.all([
-      requireAccount(database.reader, params.accountId),
-      readClock(database.reader),
-    ]);
+    const account = await findAccountWithTime(database.reader, params.accountId);
+    if (account === null) throw recordNotFound('account', 'id', params.accountId);
+    const { now } = account;
     const of = { scheme: params.transferScheme, currency: account.currency };
     refuseScheme(params.transferScope, of.scheme);
     const offer = offerOf(account, configuration.providers);

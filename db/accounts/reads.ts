@@ -4,6 +4,8 @@ import type { AccountId } from '../../domain/frame/ids.ts';
 import type { Reader } from '../driver/client.ts';
 import { countedListOf, keyed } from '../driver/queries/counted-lists.ts';
 import { type PageOf, type PageRequest, readPage } from '../driver/queries/lists.ts';
+import { type Given, prepared } from '../driver/queries/queries.ts';
+import { isListed } from '../driver/values.ts';
 import { amountBetween, anyPart, equalTo, matchesPart } from '../frame/filters.ts';
 import { accounts } from '../frame/schema.ts';
 import { ACCOUNT, accountOf } from './accounts.ts';
@@ -11,6 +13,19 @@ import { ACCOUNT, accountOf } from './accounts.ts';
 export async function findAccount(reader: Reader, id: AccountId): Promise<Account | null> {
   const row = await reader.find(ACCOUNT, id);
   return row === null ? null : accountOf(row);
+}
+
+const WITH_TIME = prepared((db, given: Given<{ ids: readonly string[] }>) => {
+  const { id, provider, country, currency } = accounts;
+  return db
+    .select({ id, provider, country, currency, now: sql<Date>`service_now()` })
+    .from(accounts)
+    .where(isListed(id, given.ids));
+});
+
+/** Little of an account, with the service's time in the same look-up. */
+export function findAccountWithTime(reader: Reader, id: AccountId) {
+  return reader.find(WITH_TIME, id);
 }
 
 /** Filters of specification 4.5; balances as decimal text in each account's own currency. */

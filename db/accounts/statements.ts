@@ -6,7 +6,6 @@ import type { Database, Reader } from '../driver/client.ts';
 import { type PageOf, type PageRequest, readPage } from '../driver/queries/lists.ts';
 import { type Given, prepared, type QueryBuilder } from '../driver/queries/queries.ts';
 import { lockIn } from '../driver/queries/rows.ts';
-import { isListed } from '../driver/values.ts';
 import { readClock } from '../frame/clock.ts';
 import { accounts, postings } from '../frame/schema.ts';
 
@@ -111,19 +110,7 @@ const BETWEEN = prepared((db, given: Given<{ accountId: AccountId; after: bigint
   return db.select().from(page).orderBy(page.version);
 });
 
-const ACCOUNT = prepared((db, given: Given<{ ids: readonly string[] }>) =>
-  db
-    .select({ id: accounts.id, currency: accounts.currency, now: sql<Date>`service_now()` })
-    .from(accounts)
-    .where(isListed(accounts.id, given.ids)),
-);
-
 const SHARE_ACCOUNT = lockIn(accounts, 'share');
-
-/** The account, with the service's time, which the default range depends on. */
-export function findStatementAccount(reader: Reader, id: AccountId) {
-  return reader.find(ACCOUNT, id);
-}
 
 /** One page of an account's entries by time, then version, and the total. */
 export async function listStatementEntries(

@@ -104,6 +104,8 @@ export class Connection {
         client_connection_check_interval: 2_000,
         TimeZone: 'UTC',
         DateStyle: 'ISO, YMD',
+        // Whatever the server's default is: locks and guards by revision rely on it.
+        default_transaction_isolation: 'read committed',
       },
       ...(options.onNotification === undefined ? {} : { onnotify: options.onNotification }),
     };

@@ -80,8 +80,8 @@ type MachineUserRow = typeof machineUsers.$inferSelect;
 const MACHINE_USER = lookUpIn(machineUsers);
 
 export async function findMachineUser(reader: Reader, id: MachineUserId): Promise<MachineUser | null> {
-  const row = await reader.find(MACHINE_USER, id);
-  return row === null ? null : withKeys(row, await reader.findChildren(KEYS_OF_USER, id));
+  const [row, keys] = await Promise.all([reader.find(MACHINE_USER, id), reader.findChildren(KEYS_OF_USER, id)]);
+  return row === null ? null : withKeys(row, keys);
 }
 
 interface Filter {

@@ -1,4 +1,4 @@
-import { and } from 'drizzle-orm';
+import { and, eq, getTableColumns } from 'drizzle-orm';
 import { recordNotFound } from '../../domain/frame/errors.ts';
 import type { ConsentId, ThirdPartyProviderId, UserId } from '../../domain/frame/ids.ts';
 import { requireMove } from '../../domain/frame/moves.ts';
@@ -19,7 +19,9 @@ import {
 } from '../../domain/open-banking/consents.ts';
 import type { Reader, Transaction } from '../driver/client.ts';
 import { listOf, type PageOf, type PageRequest, readPage } from '../driver/queries/lists.ts';
+import { type Given, prepared } from '../driver/queries/queries.ts';
 import { insertRow, lockIn, lookUpIn, updateRow } from '../driver/queries/rows.ts';
+import { isListed } from '../driver/values.ts';
 import { auditorOf, type Initiator } from '../frame/audit-entries.ts';
 import { readClock } from '../frame/clock.ts';
 import { appendEvents } from '../frame/events.ts';
@@ -205,6 +207,26 @@ export async function readThirdParty(
   const row = await reader.find(THIRD_PARTY, id);
   if (row === null) throw new Error(`the third-party provider ${id} is gone`);
   return row;
+}
+
+const THIRD_PARTY_OF_CONSENT = {
+  query: prepared((db, given: Given<{ ids: readonly string[] }>) =>
+    db
+      .select({ ...getTableColumns(thirdPartyProviders), consentId: openBankingConsents.id })
+      .from(openBankingConsents)
+      .innerJoin(thirdPartyProviders, eq(thirdPartyProviders.id, openBankingConsents.thirdPartyProviderId))
+      .where(isListed(openBankingConsents.id, given.ids)),
+  ),
+  parentOf: ({ consentId }: { readonly consentId: string }) => consentId,
+};
+
+/** The consent as answers show it; null if there is none. */
+export async function findShownConsent(reader: Reader, id: ConsentId) {
+  const [row, [thirdParty]] = await Promise.all([
+    reader.find(CONSENT, id),
+    reader.findChildren(THIRD_PARTY_OF_CONSENT, id),
+  ]);
+  return row === null || thirdParty === undefined ? null : presentConsent(consentOf(row), thirdParty);
 }
 
 /** The consent as answers and events show it. */

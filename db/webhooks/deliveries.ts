@@ -26,8 +26,8 @@ export interface WebhookDeliveryFilter {
 const DELIVERY = lookUpIn(webhookDeliveries);
 
 export async function findWebhookDelivery(reader: Reader, id: WebhookDeliveryId): Promise<WebhookDelivery | null> {
-  const row = await reader.find(DELIVERY, id);
-  return row === null ? null : { ...row, attempts: await reader.findChildren(ATTEMPTS_OF_DELIVERY, id) };
+  const [row, attempts] = await Promise.all([reader.find(DELIVERY, id), reader.findChildren(ATTEMPTS_OF_DELIVERY, id)]);
+  return row === null ? null : { ...row, attempts };
 }
 
 const LIST = listOf<WebhookDeliveryFilter, typeof webhookDeliveries>(webhookDeliveries, (given) => {

@@ -97,6 +97,27 @@ test('values come back as they were sent: int8 as bigint, timestamptz as Date, d
   });
 });
 
+test('sessions read committed rows, in UTC and ISO dates, whatever the database sets by default', async () => {
+  const name = new URL(testDatabase.url).pathname.slice(1);
+  const defaults = { default_transaction_isolation: 'serializable', timezone: 'Asia/Tokyo', datestyle: 'German' };
+  for (const [setting, value] of Object.entries(defaults))
+    await database.statement(`ALTER DATABASE ${name} SET ${setting} = '${value}'`, []);
+  onTestFinished(async () => {
+    for (const setting of Object.keys(defaults))
+      await database.statement(`ALTER DATABASE ${name} RESET ${setting}`, []);
+  });
+  const own = openDatabase({ applicationName: 'own-defaults' });
+  const settings = (reader: { statement: Transaction['statement'] }) =>
+    reader.statement(
+      `SELECT current_setting('transaction_isolation') AS isolation, current_setting('timezone') AS zone,
+        '2026-02-01'::date::text AS day`,
+      [],
+    );
+  const expected = [{ isolation: 'read committed', zone: 'UTC', day: '2026-02-01' }];
+  expect(await settings(own.reader)).toEqual(expected);
+  expect(await own.transaction((tx) => settings(tx))).toEqual(expected);
+});
+
 test('the statements of every transfer are planned once, however few ids they are for', async () => {
   const planned = openDatabase({ applicationName: 'planned', maxConnections: 1 });
   // As dear as rows of large tables are, that one may be cheaper than the ten that Postgres takes an unseen list for.

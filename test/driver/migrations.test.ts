@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import postgres from 'postgres';
 import { expect, onTestFinished, test } from 'vitest';
-import { MigrationRefused, migrate, versionRefusal } from '../../db/migrate.ts';
+import { MigrationRefused, migrate, unfitness } from '../../db/migrate.ts';
 import { startApi } from '../harness/api.ts';
 import { createEmptyDatabase } from '../harness/servers/postgres.ts';
 
@@ -208,8 +208,26 @@ test('two files with one number, and a misnamed one, are refused before anything
 });
 
 test('a Postgres without uuidv7() is refused in one line', () => {
-  expect(versionRefusal(170_006)).toBe('Postgres 17 is too old: this service needs Postgres 18 or newer.');
-  expect(versionRefusal(180_000)).toBeNull();
+  const durable = { fsync: 'on', full_page_writes: 'on', synchronous_commit: 'on' };
+  expect(unfitness({ ...durable, version: 170_006 })).toBe(
+    'Postgres 17 is too old: this service needs Postgres 18 or newer.',
+  );
+  expect(unfitness({ ...durable, version: 180_000 })).toBeNull();
+});
+
+test('a Postgres that would lose acknowledged commits in a crash is refused before anything is changed', async () => {
+  const { url, client } = await emptyDatabase();
+  const database = new URL(url).pathname.slice(1);
+  await client.unsafe(`ALTER DATABASE ${database} SET synchronous_commit = off`);
+  await expect(migrate(url)).rejects.toThrow(
+    'This Postgres can lose acknowledged payments in a crash, because synchronous_commit is off: set it to on.',
+  );
+  expect(await client`select to_regclass('schema_migrations') as found`).toEqual([{ found: null }]);
+  await client.unsafe(`ALTER DATABASE ${database} SET synchronous_commit = remote_apply`);
+  await expect(migrate(url, migrationsDirectory({}).url)).resolves.toEqual([]);
+  const facts = { version: 180_004, fsync: 'on', full_page_writes: 'on', synchronous_commit: 'on' };
+  expect(unfitness({ ...facts, fsync: 'off' })).toContain('fsync is off');
+  expect(unfitness({ ...facts, full_page_writes: 'off' })).toContain('full_page_writes is off');
 });
 
 test('the command applies the migrations and says so; without a reachable database it fails in one line', async () => {
