@@ -28,8 +28,7 @@ const UNPROCESSABLE = 422;
 type Workflows = { 'client.direct': typeof batchWorkflow };
 export type BatchContext = RouteContext<Record<never, never>, Record<never, never>, Workflows, typeof batchResponse>;
 type Result = v.InferInput<typeof batchResult>;
-/** Results with the index of their item, as stored: as text, because stored numbers are read as digits. */
-const indexedResults = v.array(v.tuple([v.string(), batchResult]));
+const partResults = v.array(batchResult);
 
 interface Item {
   readonly index: number;
@@ -62,14 +61,13 @@ async function createBatch(context: BatchContext): Promise<Result[]> {
   const { items } = context.body.data;
   const isAll = context.body.workflow.mode === 'all';
   const refuse = isAll ? refuseAll : refuseItem(context);
-  const results: Results = new Map();
+  const results: Result[] = [];
   const perTransaction = isAll ? items.length : ITEMS_PER_TRANSACTION;
   for (let from = 0; from < items.length; from += perTransaction) {
     const sent = items.slice(from, from + perTransaction);
-    const part = await createPart(context, sent, from, refuse).catch((error) => refuseRest(error, from > 0));
-    for (const [index, result] of part) results.set(index, result);
+    results.push(...(await createPart(context, sent, from, refuse).catch((error) => refuseRest(error, from > 0))));
   }
-  return [...results].sort(([one], [other]) => one - other).map(([, result]) => result);
+  return results;
 }
 
 async function validItems(
@@ -110,41 +108,44 @@ function refusalOf(error: unknown): DomainError {
 }
 
 /**
- * The results of consecutive items, whose transfers are created in one transaction; `from` is the index of the first. Under an
- * Idempotency-Key the results, of malformed items too, are stored with the transfers: the same batch at the same time, or after a
- * crash, gets them again, so no item that one answer calls refused is created for another, and another batch gets nowhere.
+ * The results of consecutive items, in their order; their transfers are created in one transaction. `from` is the index of the first.
+ * Under an Idempotency-Key the results, of malformed items too, are stored with the transfers: the same batch at the same time, or
+ * after a crash, gets them again, so no item that one answer calls refused is created for another, and another batch gets nowhere.
  */
 async function createPart(
   context: BatchContext,
   sent: readonly SentItem[],
   from: number,
   refuse: Refuse,
-): Promise<Results> {
+): Promise<Result[]> {
   const { idempotency, services } = context;
   const malformed: Results = new Map();
   const valid = await validItems(context, sent, from, malformed, refuse);
-  const create = async (tx: Transaction): Promise<Results> =>
-    valid.length === 0 ? malformed : new Map([...malformed, ...(await createTogether(tx, context, valid, refuse))]);
+  const create = async (tx: Transaction) =>
+    inOrder(valid.length === 0 ? malformed : [...malformed, ...(await createTogether(tx, context, valid, refuse))]);
   if (idempotency === null) {
-    if (valid.length === 0) return malformed;
+    if (valid.length === 0) return inOrder(malformed);
     return services.database.transaction(create, { lockTimeoutMs: IN_PROGRESS_WAIT_MS });
   }
-  let results = malformed;
+  let results: Result[] = [];
   const claim = { ...idempotency, path: `${idempotency.path}/parts/${from}` };
   const work = async (tx: Transaction) => {
     results = await create(tx);
-    const body = stringify([...results].map(([index, result]) => [String(index), result]));
-    return { rendered: true, status: CREATED, body, replayed: false } as const;
+    return { rendered: true, status: CREATED, body: stringify(results), replayed: false } as const;
   };
   const answer = await writeIdempotently(services.database, claim, work, null);
   return answer.replayed ? storedResults(answer.body, sent.length) : results;
 }
 
-function storedResults(body: string, count: number): Results {
+function inOrder(results: Iterable<[number, Result]>): Result[] {
+  return [...results].sort(([one], [other]) => one - other).map(([, result]) => result);
+}
+
+function storedResults(body: string, count: number): Result[] {
   const stored = parseJson(body, [], Number.MAX_SAFE_INTEGER);
-  if (!v.is(indexedResults, stored) || stored.length !== count)
+  if (!v.is(partResults, stored) || stored.length !== count)
     throw new Error('the results stored for a part of a batch are not its own');
-  return new Map(stored.map(([index, result]) => [Number(index), result]));
+  return stored;
 }
 
 /** Creates transfers decided in order: each sees the balances that those before it leave. */

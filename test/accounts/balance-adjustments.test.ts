@@ -10,6 +10,7 @@ import { type CallOptions, type Json, startApi, type TestApi } from '../harness/
 import { auditOf } from '../harness/audit.ts';
 import { builtInAccounts } from '../harness/built-in-accounts.ts';
 import { type MoneyWorld, moneyWorld } from '../harness/money.ts';
+import { lockWaiters } from '../harness/servers/locks.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';
 import { until } from '../harness/stage.ts';
 
@@ -259,10 +260,8 @@ describe('at the same instant', () => {
     });
     await locked;
     const sent = requests.map((request) => request());
-    const waiting = `SELECT count(*)::integer AS sessions FROM pg_stat_activity
-      WHERE wait_event_type = 'Lock' AND datname = current_database()`;
     await until(
-      async () => (await api.database.reader.statement<{ sessions: number }>(waiting, []))[0]?.sessions ?? 0,
+      () => lockWaiters(api.database.reader),
       (sessions) => sessions >= requests.length,
     );
     gate.emit('open');

@@ -17,6 +17,7 @@ import { workflowWakeupRelay } from '../../loops/workflow-wakeups.ts';
 import { type Called, type CallOptions, type Json, startApi, type TestApi } from '../harness/api.ts';
 import { auditOf } from '../harness/audit.ts';
 import { type MoneyWorld, moneyWorld } from '../harness/money.ts';
+import { lockWaiters } from '../harness/servers/locks.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';
 import {
   eventually,
@@ -295,14 +296,7 @@ test('what waits while held money gets its account decides by that account', asy
     await api.database.transaction(async (tx) => {
       await assignIncomingTransfer(tx, id, asId<AccountId>(account.id), initiator);
       second = fetchInParallel(action, held);
-      await eventually('the second one waits', async () => {
-        await tx.statement('SELECT pg_stat_clear_snapshot()', []);
-        const rows = await tx.statement(
-          `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-          [],
-        );
-        return rows.length > 0 ? true : undefined;
-      });
+      await eventually('the second one waits', async () => ((await lockWaiters(tx)) > 0 ? true : undefined));
     });
     await second;
     const ended = await eventually('it has ended', async () => {

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { applyAccountCallback } from '../../db/accounts/connections.ts';
-import type { Transaction } from '../../db/driver/client.ts';
 import { advanceIncomingTransfer, recordReturn } from '../../db/incoming-transfers/incoming-transfers.ts';
 import { receivePayment } from '../../db/incoming-transfers/provisioned-account-credits.ts';
 import { type AccountId, asId, type IncomingTransferId } from '../../domain/frame/ids.ts';
@@ -12,6 +11,7 @@ import { OPERATIONS } from '../../scripts/operations/operations.ts';
 import { type Called, type Json, startApi, type TestApi } from '../harness/api.ts';
 import { auditOf, TESTER } from '../harness/audit.ts';
 import { type MoneyWorld, moneyWorld } from '../harness/money.ts';
+import { lockWaiters } from '../harness/servers/locks.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';
 import { eventually } from '../harness/servers/sandbox.ts';
 
@@ -149,16 +149,6 @@ async function isAmbiguous(transfer: Json): Promise<void> {
     [transfer.id],
   );
   expect(row).toEqual({ reason: 'ambiguous-match', suspended: true });
-}
-
-/** How many transactions of this database wait for a lock, as another one sees them. */
-async function waitingForLocks(tx: Transaction): Promise<number> {
-  await tx.statement('SELECT pg_stat_clear_snapshot()', []);
-  const [row] = await tx.statement<{ waiting: number }>(
-    `SELECT count(*)::integer AS waiting FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-    [],
-  );
-  return row?.waiting ?? 0;
 }
 
 /** A transfer whose payment matched no account. */
@@ -544,7 +534,7 @@ describe('a payment that a provider reports', () => {
         await tx.statement(`UPDATE accounts SET status = 'closed' WHERE id = $1`, [subs[0]?.id]);
         isLocked();
         await eventually('the payment waits for the sub-account', async () => {
-          const waiting = await waitingForLocks(tx);
+          const waiting = await lockWaiters(tx);
           return waiting > 0 ? true : undefined;
         });
       });

@@ -12,6 +12,7 @@ import {
 } from '../../db/ledger/check.ts';
 import { type Json, startApi, type TestApi } from '../harness/api.ts';
 import { type MoneyWorld, moneyWorld } from '../harness/money.ts';
+import { lockWaiters } from '../harness/servers/locks.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';
 import { until } from '../harness/stage.ts';
 
@@ -241,12 +242,10 @@ test('what is posted while a check is under way is left to the next one', async 
   const checking = checkLedgerSince(api.database);
   let fresh = '';
   try {
-    const waiting = () =>
-      api.database.reader.statement(
-        `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-        [],
-      );
-    await until(waiting, (sessions) => sessions.length > 0);
+    await until(
+      () => lockWaiters(api.database.reader),
+      (sessions) => sessions > 0,
+    );
     fresh = await sent();
     await move(fresh, 1);
   } finally {

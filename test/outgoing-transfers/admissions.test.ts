@@ -6,6 +6,7 @@ import { checkLedger } from '../../db/ledger/check.ts';
 import { lockAccounts } from '../../db/ledger/ledger.ts';
 import { admitWaitingTransfers } from '../../db/outgoing-transfers/admissions.ts';
 import type { AccountId, ClientId, OutgoingTransferId } from '../../domain/frame/ids.ts';
+import { lockWaiters } from '../harness/servers/locks.ts';
 import { credit, type Stage, setStage, until } from '../harness/stage.ts';
 
 // Transfers that wait for money, and the credits that let them go. Temporal has no part in it.
@@ -157,13 +158,11 @@ test('accounts are worked on side by side', async () => {
   await locked;
   const loop = stage.createAdmissions();
   loop.start();
-  const atWork = async () => {
-    const rows = await stage.database.reader.execute(sql`
-      SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`);
-    return rows.length;
-  };
   try {
-    await until(atWork, (sessions) => sessions === 4);
+    await until(
+      () => lockWaiters(stage.database.reader),
+      (sessions) => sessions === 4,
+    );
   } finally {
     steps.emit('seen');
     await holding;

@@ -215,6 +215,20 @@ async function claim(signalled: readonly ClaimedWakeup[] = []): Promise<readonly
   return (await settleAndClaimWakeups(database.reader, signalled, asked)).claimed;
 }
 
+test('no more are claimed than asked for, whichever way Postgres joins', async () => {
+  // Postgres knows the table as it was when it was last analyzed: empty.
+  await wakeOnce(`${TYPE}/many`);
+  await database.reader.execute(sql`DELETE FROM workflow_wakeups`);
+  await database.reader.execute(sql`ANALYZE workflow_wakeups`);
+  for (let number = 0; number < 20; number += 1) await wakeOnce(`${TYPE}/many-${number}`);
+  const token = crypto.randomUUID();
+  const claimed = await database.transaction(async (tx) => {
+    for (const way of ['hashjoin', 'mergejoin', 'material']) await tx.statement(`SET LOCAL enable_${way} = off`, []);
+    return (await settleAndClaimWakeups(tx, [], { token, limit: 8, leaseMs: 60_000 })).claimed;
+  });
+  expect(claimed).toHaveLength(8);
+});
+
 test('no more are claimed than asked for, and of a backlog of which the statistics know nothing', async () => {
   const waiting = 20_000;
   const add = () =>

@@ -12,6 +12,7 @@ import {
   refusalIn,
   startMigrationStage,
 } from '../../harness/parties/migration.ts';
+import { lockWaiters } from '../../harness/servers/locks.ts';
 import { eventually } from '../../harness/servers/sandbox.ts';
 
 // What else may happen here while an account is migrated: another request for it, and an operator's command.
@@ -175,14 +176,7 @@ function assignedOnceSomebodyWaits(id: string, accountId: string): Promise<{ rea
     const ended = stage.api.database.transaction(async (tx) => {
       await assignIncomingTransfer(tx, asId<IncomingTransferId>(id), asId<AccountId>(accountId), initiator);
       resolve({ ended });
-      await eventually('the migration waits', async () => {
-        await tx.statement('SELECT pg_stat_clear_snapshot()', []);
-        const rows = await tx.statement(
-          `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-          [],
-        );
-        return rows.length > 0 ? true : undefined;
-      });
+      await eventually('the migration waits', async () => ((await lockWaiters(tx)) > 0 ? true : undefined));
     });
     ended.catch(reject);
   });

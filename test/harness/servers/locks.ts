@@ -1,7 +1,8 @@
 import type { Reader } from '../../../db/driver/client.ts';
 
-/** How many sessions of the database wait for a lock right now. Not for inside of a transaction, which sees one moment of it. */
-export async function lockWaiters(reader: Reader): Promise<number> {
+/** How many sessions of the database wait for a lock right now, also as seen from inside of a transaction. */
+export async function lockWaiters(reader: Pick<Reader, 'statement'>): Promise<number> {
+  await reader.statement('SELECT pg_stat_clear_snapshot()', []);
   const [row] = await reader.statement<{ number: number }>(
     `SELECT count(*)::integer AS number FROM pg_stat_activity
     WHERE datname = current_database() AND wait_event_type = 'Lock'`,
