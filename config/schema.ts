@@ -41,13 +41,26 @@ function whole(minimum: number, maximum: number) {
 
 const bankFields = { name: text, address: text, country, routingCodes: v.record(code, v.string()) };
 
-const intermediary = v.strictObject({
-  ...bankFields,
-  accountNumber: v.optional(v.nullable(text), null),
+const accountFields = {
+  accountNumber: v.optional(v.nullable(v.pipe(text, v.maxLength(34, 'must have at most 34 characters'))), null),
   iban: v.optional(v.nullable(v.pipe(v.string(), v.check(isIban, 'must be an IBAN without spaces'))), null),
-});
+};
 
-const bank = v.strictObject({ ...bankFields, intermediary: v.optional(v.nullable(intermediary), null) });
+const intermediary = v.strictObject({ ...bankFields, ...accountFields });
+
+const pooledAccount = v.pipe(
+  v.strictObject({ accountHolderName: text, ...accountFields }),
+  v.check(
+    ({ accountNumber, iban }) => accountNumber !== null || iban !== null,
+    'must have an accountNumber or an iban',
+  ),
+);
+
+const bank = v.strictObject({
+  ...bankFields,
+  intermediary: v.optional(v.nullable(intermediary), null),
+  pooledAccount: v.optional(v.nullable(pooledAccount), null),
+});
 
 const offer = v.strictObject({
   currencies: v.union([every, v.array(currency)]),

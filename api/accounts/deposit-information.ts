@@ -52,7 +52,7 @@ const getDepositInformation = route(
     operationId: 'getDepositInformation',
     summary: 'How to pay into an account',
     description:
-      'One entry per scheme that can pay into the account, and always one for `internal`. `intermediaryAccount`, in `swift` alone: the correspondent through which the provider’s bank is reached, and its account there.',
+      'One entry per scheme that can pay into the account, and always one for `internal`. `intermediaryAccount`, in `swift` alone: the correspondent through which the provider’s bank is reached, and its account there. `reference`: what the payer must write, where accounts share these details: the ledger number of a sub-account, or of any account of a pooled offer.',
     tag: 'Accounts',
     params: { id: uuid<AccountId>() },
     response: fields({ depositInformation: map(ROUTING_CODE_KEY, depositDetailsShown, SCHEMES_MAX) }),

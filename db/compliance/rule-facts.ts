@@ -6,13 +6,16 @@ import type { Reader } from '../driver/client.ts';
 
 /**
  * The transfers of the account in each window. A window ends with the transfer itself, by time and then id: of several at the
- * same instant each has its own place, and a review that comes late or is repeated counts the same.
+ * same instant each has its own place, and a review that comes late or is repeated counts the same. Money without an account
+ * counts alone.
  */
 function activityIn(table: 'incoming_transfers' | 'outgoing_transfers'): string {
   return `(SELECT coalesce(jsonb_agg(jsonb_build_object('count', in_window.number, 'sumMinor', in_window.sum_minor) ORDER BY place), '[]')
     FROM unnest($2::bigint[]) WITH ORDINALITY AS windows (window_ms, place)
     CROSS JOIN LATERAL (
-      SELECT count(*) AS number, coalesce(sum(other.amount_minor), 0)::text AS sum_minor FROM ${table} other
+      SELECT count(*) + CASE WHEN transfer.account_id IS NULL THEN 1 ELSE 0 END AS number,
+        (coalesce(sum(other.amount_minor), 0) + CASE WHEN transfer.account_id IS NULL THEN transfer.amount_minor ELSE 0 END)::text AS sum_minor
+      FROM ${table} other
       WHERE other.account_id = transfer.account_id AND other.status NOT IN ('failed', 'cancelled')
         AND other.created_at > transfer.created_at - windows.window_ms * interval '1 millisecond'
         AND (other.created_at, other.id) <= (transfer.created_at, transfer.id)
@@ -21,10 +24,14 @@ function activityIn(table: 'incoming_transfers' | 'outgoing_transfers'): string 
 
 const IBAN_COUNTRY = (iban: string) => `CASE WHEN length(${iban}) > 4 THEN upper(left(${iban}, 2)) END`;
 
+/** The countries that a bank account names: its own, its IBAN's and its BIC's. */
+const ACCOUNT_COUNTRIES = (account: string) =>
+  `${account}->>'country', ${IBAN_COUNTRY(`${account}->>'iban'`)}, upper(substr(replace(${account}->'routingCodes'->>'bic', ' ', ''), 5, 2))`;
+
 const OUTGOING = `
   SELECT transfer.currency, transfer.amount_minor AS "amountMinor", ${activityIn('outgoing_transfers')} AS activity,
-    ARRAY[beneficiary->'account'->>'country', ${IBAN_COUNTRY("beneficiary->'account'->>'iban'")}, beneficiary->'address'->>'country',
-      beneficiary->'identity'->>'country', holder.country, ${IBAN_COUNTRY('holder.iban')}, holding_client.country] AS countries,
+    ARRAY[${ACCOUNT_COUNTRIES("beneficiary->'account'")}, beneficiary->'address'->>'country', beneficiary->'identity'->>'country',
+      holder.country, ${IBAN_COUNTRY('holder.iban')}, holding_client.country] AS countries,
     ARRAY[beneficiary->>'fullName', beneficiary->'account'->>'accountHolderName', beneficiary->'identity'->>'legalName',
       holder.account_holder_name, holding_client.full_name] AS names
   FROM outgoing_transfers transfer
@@ -34,9 +41,8 @@ const OUTGOING = `
 
 const INCOMING = `
   SELECT transfer.currency, transfer.amount_minor AS "amountMinor", ${activityIn('incoming_transfers')} AS activity,
-    ARRAY[transfer.sender_account->>'country', ${IBAN_COUNTRY("transfer.sender_account->>'iban'")}, credit.sender_address->>'country',
-      credit.sender_bank_account->>'country', ${IBAN_COUNTRY("credit.sender_bank_account->>'iban'")},
-      sender.country, ${IBAN_COUNTRY('sender.iban')}, sending_client.country] AS countries,
+    ARRAY[${ACCOUNT_COUNTRIES('transfer.sender_account')}, ${ACCOUNT_COUNTRIES('credit.sender_bank_account')},
+      credit.sender_address->>'country', sender.country, ${IBAN_COUNTRY('sender.iban')}, sending_client.country] AS countries,
     ARRAY[transfer.sender_name, transfer.sender_account->>'accountHolderName', credit.sender_name,
       credit.sender_bank_account->>'accountHolderName', sender.account_holder_name, sending_client.full_name] AS names
   FROM incoming_transfers transfer

@@ -117,8 +117,9 @@ function checkAssignable(transfer: IncomingTransfer, account: LockedAccount): vo
     const message = `The money is at ${transfer.provider}, the account at ${account.provider}.`;
     throw refusal('account.method.mismatch', names, message);
   }
-  if (decideArrival(account).status !== 'completed') {
-    throw refusal('account.status.not_active', names, 'The account or its client is not active.');
+  if (account.closing || decideArrival(account).status !== 'completed') {
+    const message = account.closing ? 'The account is being closed.' : 'The account or its client is not active.';
+    throw refusal('account.status.not_active', names, message);
   }
 }
 

@@ -13,11 +13,12 @@ import { ACCOUNT_FIELDS, lockAccounts, type PerhapsAccount } from '../ledger/led
 import { awaitMigrations } from '../providers/callbacks.ts';
 
 // A number may be reused: an open account wins over a closed one.
-const OPEN_FIRST = `status IN ('closed', 'declined'), id DESC`;
+const IS_OPEN = `status NOT IN ('closed', 'declined')`;
 
 /**
  * Matches a payment to an account: by IBAN, then by account number and routing code, then by a ledger number in the
- * reference. A sub-account shares its main account's bank details; its own ledger number identifies it.
+ * reference. A sub-account shares its main account's bank details; its own ledger number identifies it. So it is with a number
+ * that several open accounts have, such as a pooled account's.
  */
 export async function matchPayment(reader: Reader, payment: NamedReceiver): Promise<PaymentMatch> {
   const [row] = await reader.statement<Candidates>(MATCH, wireOf([payment]));
@@ -61,33 +62,40 @@ export function receiverOf(id: string): string {
 
 interface Candidates extends ReceiverRow {
   readonly named: readonly ReceiverCandidate[];
+  /** Several open accounts have the payment's account number, and none its IBAN. */
+  readonly isShared: boolean;
 }
 
 function chosenFrom(row: Candidates | undefined): PaymentMatch {
   if (row === undefined) throw new Error('a payment got no candidates');
-  return chooseReceiver(row.id, row.named);
+  const chosen = chooseReceiver(row.id, row.named);
+  return chosen.match === 'none' && row.isShared ? { match: 'ambiguous' } : chosen;
 }
 
 // LIMIT keeps the plan to one look-up per payment, however few accounts there are when it is made.
-function mainAccount(name: string, condition: string): string {
-  return `LEFT JOIN LATERAL (
-    SELECT id FROM accounts
+function mainAccounts(condition: string, limit: number): string {
+  return `
+    SELECT id, ${IS_OPEN} AS is_open FROM accounts
     WHERE provider = payment.provider AND currency = payment.currency AND main_account_id IS NULL AND ${condition}
-    ORDER BY ${OPEN_FIRST} LIMIT 1
-  ) AS ${name} ON true`;
+    ORDER BY ${IS_OPEN} DESC, id DESC LIMIT ${limit}`;
 }
 
 const MATCH = `
-  SELECT service_now() AS now, receiver.*, coalesce(by_ledger_number.named, '[]') AS named
+  SELECT service_now() AS now, receiver.*, coalesce(by_ledger_number.named, '[]') AS named,
+    by_iban.id IS NULL AND by_number.is_shared AS "isShared"
   FROM json_array_elements((SELECT $1::json)) WITH ORDINALITY AS sent (value, place)
     CROSS JOIN LATERAL json_to_record(sent.value) AS payment (
       provider text, currency text, iban text, account_number text, routing_codes json, ledger_numbers text[])
-    ${mainAccount('by_iban', 'iban = payment.iban')}
-    ${mainAccount(
-      'by_number',
-      `account_number = payment.account_number AND EXISTS (
+    LEFT JOIN LATERAL (${mainAccounts('iban = payment.iban', 1)}) AS by_iban ON true
+    CROSS JOIN LATERAL (
+      SELECT count(*) FILTER (WHERE is_open) > 1 AS is_shared,
+        CASE WHEN count(*) FILTER (WHERE is_open) < 2 THEN (array_agg(id ORDER BY is_open DESC, id DESC))[1] END AS id
+      FROM (${mainAccounts(
+        `account_number = payment.account_number AND EXISTS (
         SELECT FROM json_each_text(payment.routing_codes) AS code WHERE routing_codes ->> code.key = code.value)`,
-    )}
+        2,
+      )}) AS two
+    ) AS by_number
     LEFT JOIN LATERAL (
       SELECT json_agg(json_build_object('id', id, 'mainAccountId', main_account_id, 'status', status)) AS named
       FROM accounts

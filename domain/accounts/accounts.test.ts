@@ -419,6 +419,7 @@ describe('deposit information', () => {
       country: 'GB',
       routingCodes: { bic: 'SBXBGB2LXXX', 'sort-code': '040668' },
       intermediary: null,
+      pooledAccount: null,
     },
   };
   const account: Account = {

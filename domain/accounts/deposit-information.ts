@@ -28,7 +28,7 @@ export type DepositInformation = Readonly<Record<string, DepositDetails>>;
 
 /**
  * One entry per scheme that the provider offers for the currency, plus `internal`. Payments to a sub-account use its main
- * account's details with the sub-account's ledger number as the reference.
+ * account's details, those of a pooled offer its pooled account's, with the account's ledger number as the reference.
  */
 export function depositInformation(
   account: Account,
@@ -37,14 +37,14 @@ export function depositInformation(
   schemes: Schemes,
 ): DepositInformation {
   const codes = offer === null ? [INTERNAL_SCHEME] : depositSchemes(offer, account.currency, schemes);
+  const bank = offer?.bank ?? null;
   const funded = mainAccount ?? account;
-  const reference = mainAccount === null ? null : account.ledgerNumber;
+  const isShared = mainAccount !== null || bank?.pooledAccount != null;
+  const reference = isShared ? account.ledgerNumber : null;
   return Object.fromEntries(
     codes.map((scheme) => [
       scheme,
-      scheme === INTERNAL_SCHEME
-        ? internalDetails(account)
-        : { ...externalDetails(funded, scheme, offer?.bank ?? null), reference },
+      scheme === INTERNAL_SCHEME ? internalDetails(account) : { ...externalDetails(funded, scheme, bank), reference },
     ]),
   );
 }
@@ -55,15 +55,17 @@ function internalDetails(account: Account): DepositDetails {
 
 /** SWIFT uses the BIC; local schemes use a local routing code, or any code if the account has no local one. */
 function externalDetails(account: Account, scheme: string, bank: ProviderBank | null): DepositDetails {
-  const all = { ...bank?.routingCodes, ...account.routingCodes };
+  const pooled = bank?.pooledAccount ?? null;
+  const all = { ...bank?.routingCodes, ...(pooled === null ? account.routingCodes : {}) };
   const { bic, ...local } = all;
   const swift: Record<string, string> = bic === undefined ? {} : { bic };
   const fitting = scheme === SWIFT || Object.keys(local).length === 0 ? swift : local;
   return {
     ...blank(account),
+    ...(bank === null || pooled === null
+      ? { accountNumber: account.accountNumber, iban: account.iban }
+      : { ...pooled, country: bank.country }),
     routingCodes: presentRoutingCodes(fitting),
-    accountNumber: account.accountNumber,
-    iban: account.iban,
     bankName: bank?.name ?? null,
     bankAddress: bank?.address ?? null,
     intermediaryAccount: scheme === SWIFT && bank !== null ? intermediaryAccount(bank, account.currency) : null,

@@ -14,6 +14,14 @@ interface Bank {
 export interface ProviderBank extends Bank {
   /** The correspondent through which `swift` reaches it; null: directly. */
   readonly intermediary: Intermediary | null;
+  /** The account that all accounts of the offer share: payers name the receiver's ledger number. Null: each has its own. */
+  readonly pooledAccount: PooledAccount | null;
+}
+
+export interface PooledAccount {
+  readonly accountHolderName: string;
+  readonly accountNumber: string | null;
+  readonly iban: string | null;
 }
 
 /** A correspondent bank, with the account that the provider's bank holds there. */

@@ -2,9 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Configuration } from '../../config/configuration.ts';
 import { identifiersOf } from '../../sandbox/bank/identifiers.ts';
 import { type Json, startApi, type TestApi } from '../harness/api.ts';
-import { builtInAccounts } from '../harness/built-in-accounts.ts';
+import { builtInAccounts, PAYMENT_IN } from '../harness/built-in-accounts.ts';
 import { type MoneyWorld, moneyWorld } from '../harness/money.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';
+import { reviews } from '../harness/transfers/reviews.ts';
 
 // Every scheme by which money can come into every kind of account.
 let database: TestDatabase;
@@ -184,6 +185,34 @@ test('of a plug-in account nothing is known but what its caller reported', async
   });
 });
 
+test('accounts of a pooled offer are paid into by its pooled account, each with its ledger number as the reference', async () => {
+  const account = await opened({ ...sterling, number: '31926835' });
+  const sub = await subAccountOf(account);
+  const pooledAccount = { accountHolderName: 'Safeguarded Clients Ltd', accountNumber: '00000017', iban: POOLED_IBAN };
+  const other = await startApi(database, { users: api.users, configuration: withBank({ pooledAccount }) });
+  try {
+    for (const { id, ledgerNumber, ...own } of [account, sub]) {
+      const answer = await other.call('GET', `/accounts/${id}/deposit-information`);
+      const { internal, ...external } = answer.body.data.depositInformation;
+      expect(Object.keys(external)).toEqual(['faster-payments', 'chaps', 'swift']);
+      for (const [scheme, details] of Object.entries<Json>(external)) {
+        const routingCodes = scheme === 'swift' ? { bic: 'SBNKGB2L' } : SORT_CODE;
+        expect(details).toMatchObject({ ...pooledAccount, routingCodes, reference: ledgerNumber, ledgerNumber: null });
+      }
+      expect(internal).toMatchObject({ accountHolderName: own.accountHolderName, ledgerNumber, reference: null });
+    }
+    // What a payer is told leads the money to the account.
+    for (const { id, ledgerNumber } of [account, sub]) {
+      const receiver = { ...PAYMENT_IN.receiver, iban: POOLED_IBAN };
+      await reviews(other).payIn({ receiver, remittanceText: `Rent ${ledgerNumber}` });
+      expect(await world.balance(id)).toMatchObject({ available: 10 });
+    }
+  } finally {
+    await other.stop();
+  }
+});
+
+const POOLED_IBAN = 'GB82WEST12345698765432';
 test('an intermediary belongs to swift alone, and an empty map of its codes is null', async () => {
   const account = await opened({ ...sterling, number: '31926827' });
   const intermediary = {
@@ -194,7 +223,7 @@ test('an intermediary belongs to swift alone, and an empty map of its codes is n
     accountNumber: null,
     iban: 'GB82WEST12345698765432',
   };
-  const other = await startApi(database, { users: api.users, configuration: withIntermediary(intermediary) });
+  const other = await startApi(database, { users: api.users, configuration: withBank({ intermediary }) });
   try {
     const answer = await other.call('GET', `/accounts/${account.id}/deposit-information`);
     const { swift, ...others } = answer.body.data.depositInformation;
@@ -216,17 +245,16 @@ test('an intermediary belongs to swift alone, and an empty map of its codes is n
   }
 });
 
-type Intermediary = NonNullable<
-  NonNullable<Configuration['providers'][number]['offers'][number]['bank']>['intermediary']
->;
+type Bank = NonNullable<Configuration['providers'][number]['offers'][number]['bank']>;
 
-function withIntermediary(intermediary: Intermediary): (configuration: Configuration) => Configuration {
+/** Every offer's bank with these changes. */
+function withBank(change: Partial<Bank>): (configuration: Configuration) => Configuration {
   return (configuration) => ({
     ...configuration,
     providers: configuration.providers.map((provider) => ({
       ...provider,
       offers: provider.offers.map((offer) =>
-        offer.bank === null ? offer : { ...offer, bank: { ...offer.bank, intermediary } },
+        offer.bank === null ? offer : { ...offer, bank: { ...offer.bank, ...change } },
       ),
     })),
   });

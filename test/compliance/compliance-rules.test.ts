@@ -118,18 +118,19 @@ const judged = (type: CheckedType, id: string): Promise<Json> =>
 interface Outgoing {
   readonly amount?: number;
   readonly country?: string;
+  readonly bic?: string;
   readonly name?: string;
   readonly currency?: string;
 }
 
 async function beneficiaryOf({
   country = 'GB',
+  bic = country === 'GB' ? undefined : `ABCD${country}2L`,
   name = 'Brook Lane Bakery',
   currency = 'GBP',
 }: Outgoing): Promise<string> {
-  const account = {
-    GB: { country, currency, accountNumber: '31926819', routingCodes: { 'sort-code': '601613' } },
-  }[country] ?? { country, currency, accountNumber: '31926819', routingCodes: { bic: `ABCD${country}2L` } };
+  const routingCodes = bic === undefined ? { 'sort-code': '601613' } : { bic };
+  const account = { country, currency, accountNumber: '31926819', routingCodes };
   const { body, text } = await plain.call('POST', '/beneficiaries', {
     workflow: { code: 'direct' },
     data: {
@@ -211,6 +212,11 @@ describe('each rule stops what it is for, and passes the rest', () => {
     ['a payment out below every limit', () => payOut({ amount: 399.99 }), PASSED],
     ['a payment out of a large amount', () => payOut({ amount: 500 }), stopped('large', 'amount', 'soft-stop')],
     ['a payment out to a country', () => payOut({ country: 'KP' }), stopped('embargo', 'country', 'hard-stop')],
+    [
+      'a payment out to a bank whose BIC names a country',
+      () => payOut({ country: 'DE', bic: 'ABCDKP2L' }),
+      stopped('embargo', 'country', 'hard-stop'),
+    ],
     ['a payment out to a name', () => payOut({ name: 'Victor Sorokin' }), stopped('sanctions', 'name', 'hard-stop')],
     ['a payment out to another name', () => payOut({ name: 'Viktor Morozov' }), PASSED],
     [
@@ -280,6 +286,16 @@ describe('velocity', () => {
     expect((await payIn({ amount: 0.01 }, to)).check).toEqual(stopped('busy', 'velocity', 'soft-stop'));
     // Another account has a window of its own.
     expect((await payIn({ amount: 0.01 })).check).toMatchObject(PASSED);
+  });
+
+  test('money that matches no account counts alone', async () => {
+    const arrives = async (amountMinor: bigint) => {
+      const { id, accountId } = await reviews(api).payIn({ amountMinor });
+      expect(accountId).toBeNull();
+      return judged('incoming-transfer', id);
+    };
+    expect(await arrives(399_99n)).toMatchObject(PASSED);
+    expect(await arrives(400_00n)).toEqual(stopped('busy', 'velocity', 'soft-stop'));
   });
 
   test('of several at one instant each has its place', async () => {

@@ -42,3 +42,44 @@ test('docs/states.md shows the tables as they are', () => {
   if (process.env.UPDATE_DOCUMENTS === '1') writeFileSync(PATH, document());
   expect(readFileSync(PATH, 'utf8')).toBe(document());
 });
+
+const OF_ACCOUNTS = [
+  'pending > active declined closed',
+  'active > inactive suspended closed',
+  'inactive > active suspended closed',
+  'suspended > active inactive closed',
+];
+
+/** Written by hand from the specification, apart from the code: each status with those that may follow it. */
+const LEGAL: Readonly<Record<keyof typeof STATE_TABLES, readonly string[]>> = {
+  accounts: OF_ACCOUNTS,
+  connections: [
+    'creation-in-progress > completed-up-to-date creation-failed dependency-failed',
+    'completed-up-to-date > update-in-progress completed-outdated',
+    'update-in-progress > completed-up-to-date completed-outdated',
+    'completed-outdated > update-in-progress completed-up-to-date',
+  ],
+  clients: OF_ACCOUNTS,
+  'outgoing-transfers': [
+    'pending > processing cancelled failed',
+    'processing > released failed',
+    'released > completed failed',
+  ],
+  'incoming-transfers': ['pending > completed on-hold failed', 'on-hold > pending completed failed'],
+  users: ['active > inactive', 'inactive > active'],
+  'user-invitations': ['pending > accepted rejected cancelled'],
+  'user-client-relations': ['allowed > revoked', 'revoked > allowed'],
+  'open-banking-consents': [
+    'awaiting-authorisation > awaiting-exchange rejected expired',
+    'awaiting-exchange > authorised revoked expired',
+    'authorised > consumed revoked expired',
+  ],
+};
+
+test.each(Object.entries(STATE_TABLES))('no status of %s moves but as the interface says', (name, { moves }) => {
+  const words = (lines: readonly string[]) => lines.map((line) => line.split(' ').sort().join(' ')).sort();
+  const present = Object.entries(moves).filter(([, targets]) => targets.length > 0);
+  expect(words(present.map(([from, targets]) => `${from}> ${targets.join(' ')}`))).toEqual(
+    words((LEGAL[name as keyof typeof LEGAL] ?? []).map((line) => line.replace(' >', '>'))),
+  );
+});

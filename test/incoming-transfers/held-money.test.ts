@@ -364,6 +364,9 @@ describe('POST /incoming-transfers/{id}/assign', () => {
     const client = `/clients/${idle.clientId}`;
     const body = { workflow: { code: 'direct' }, data: { client: { status: 'suspended' } } };
     expect((await api.call('PATCH', client, body, { as: 'compliance' })).status).toBe(200);
+    const closing = await opened(account.clientId);
+    const { reader } = api.database;
+    await reader.statement("UPDATE accounts SET requested_change = 'close' WHERE id = $1", [closing.id]);
     const unknown = randomUUID();
     for (const [id, accountId, status, code, field] of [
       [unknown, account.id, 404, 'common.coding.internal.record_not_found', 'id'],
@@ -373,6 +376,7 @@ describe('POST /incoming-transfers/{id}/assign', () => {
       [held.id, plugIn, 422, 'account.method.mismatch', 'accountId'],
       [held.id, euros, 422, 'account.currency.mismatch', 'accountId'],
       [held.id, idle.id, 422, 'account.status.not_active', 'accountId'],
+      [held.id, closing.id, 422, 'account.status.not_active', 'accountId'],
     ] as const) {
       const answer = await assign(id, accountId);
       expect([answer.status, answer.body.code], answer.text).toEqual([status, code]);

@@ -92,12 +92,14 @@ async function builtIn(options: { open?: boolean; owner?: string } = {}): Promis
 
 let accountNumbers = 10_000_000;
 
-async function opened(id: string): Promise<void> {
+/** With these numbers, or with ones of its own. */
+async function opened(id: string, numbers: { iban: null; accountNumber: string } | null = null): Promise<void> {
   accountNumbers += 1;
   const details = {
     country: 'GB',
     iban: ibanOf(accountNumbers),
     accountNumber: String(accountNumbers),
+    ...numbers,
     routingCodes: { 'sort-code': '040075', bic: 'SBNKGB2L' },
   };
   const outcome = { outcome: 'opened', reference: `bank-${id}`, details } as const;
@@ -411,6 +413,21 @@ describe('a payment that a provider reports', () => {
       remittanceText: other.ledgerNumber,
     });
     expect((await transferOf(id)).accountId).toBe(account.id);
+  });
+
+  test('by bank details that two open accounts share goes where its reference says, and without one is held', async () => {
+    const [one, other] = [
+      await builtIn({ open: false, owner: await world.client() }),
+      await builtIn({ open: false, owner: await world.client() }),
+    ];
+    const numbers = { iban: null, accountNumber: '70872490' };
+    for (const { id } of [one, other]) await opened(id, numbers);
+    const receiver = { ...numbers, routingCodes: { 'sort-code': '040075' } };
+    for (const account of [one, other]) {
+      const { id } = await receive({ receiver, remittanceText: `Rent ${account.ledgerNumber}` });
+      expect((await transferOf(id)).accountId).toBe(account.id);
+    }
+    await isAmbiguous(await unmatched({ receiver }));
   });
 
   test('is matched by the ledger number in the reference, among other words and numbers', async () => {
