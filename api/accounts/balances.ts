@@ -1,4 +1,3 @@
-import { findAccountWithTime } from '../../db/accounts/reads.ts';
 import { findBookedUpTo } from '../../db/accounts/statements.ts';
 import { requirePast } from '../../domain/accounts/statements.ts';
 import { recordNotFound } from '../../domain/frame/errors.ts';
@@ -45,14 +44,10 @@ const getBalance = route(
     },
   },
   async ({ params, query, services }) => {
-    const { reader } = services.database;
     const at = query['data.balance.at'];
-    const [account, { balanceMinor }] = await Promise.all([
-      findAccountWithTime(reader, params.accountId),
-      findBookedUpTo(reader, params.accountId, at),
-    ]);
+    const { account, now, balanceMinor } = await findBookedUpTo(services.database, params.accountId, at);
     if (account === null) throw recordNotFound('account', 'id', params.accountId);
-    requirePast(at, account.now);
+    requirePast(at, now);
     const { id: accountId, currency } = account;
     const balance = amountNumber(balanceMinor, currency);
     return { data: { balance: { accountId, currency, at: formatDateTimeMs(at), balance } } };

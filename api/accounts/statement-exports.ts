@@ -48,8 +48,8 @@ const exportAccountStatements = fileRoute(
     );
     const beforeFrom = new Date(range.from.getTime() - 1);
     const [opening, closing] = await Promise.all([
-      findBookedUpTo(database.reader, id, beforeFrom),
-      findBookedUpTo(database.reader, id, range.to),
+      findBookedUpTo(database, id, beforeFrom),
+      findBookedUpTo(database, id, range.to),
     ]);
     const pages = readEntries(database.reader, id, { after: opening.version, last: closing.version });
     const name = `${account.ledgerNumber}_${dateInUtc(range.from)}_${dateInUtc(range.to)}`;

@@ -73,7 +73,7 @@ const getConsents = route(
     requireOpenBankingCountry(params.countryCode);
     const { reader } = services.database;
     const { rows, totalElements } = await listConsents(reader, { userId: query['data.consent.userId'] }, page);
-    return { data: { consents: await Promise.all(rows.map((row) => showConsent(reader, row))) }, totalElements };
+    return { data: { consents: rows }, totalElements };
   },
 );
 

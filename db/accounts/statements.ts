@@ -2,9 +2,10 @@ import { and, desc, eq, isNotNull, type SQL, type SQLWrapper, sql } from 'drizzl
 import { unionAll } from 'drizzle-orm/pg-core';
 import type { StatementEntry, StatementRange, StatementTransactionType } from '../../domain/accounts/statements.ts';
 import type { AccountId } from '../../domain/frame/ids.ts';
+import { batchedPerDatabase } from '../driver/batcher.ts';
 import type { Database, Reader } from '../driver/client.ts';
 import { type PageOf, type PageRequest, readPage } from '../driver/queries/lists.ts';
-import { type Given, prepared, type QueryBuilder } from '../driver/queries/queries.ts';
+import { type Given, prepared, type QueryBuilder, type RowOf } from '../driver/queries/queries.ts';
 import { lockIn } from '../driver/queries/rows.ts';
 import { readClock } from '../frame/clock.ts';
 import { accounts, postings } from '../frame/schema.ts';
@@ -90,7 +91,11 @@ const OF_TRANSACTION = prepared((db, given: Given<Values & { transactionNumber: 
     .orderBy(row.version);
 });
 
-const LAST_ENTRY = prepared((db, given: Given<{ accountId: AccountId; at: Date }>) => {
+// One generic plan serves all batches, as for the creation of transfers.
+const BOOKED_UP_TO = prepared((db, given: Given<{ accountIds: readonly AccountId[]; instants: readonly Date[] }>) => {
+  const asked = sql`unnest((SELECT ${given.accountIds}::uuid[]), (SELECT ${given.instants}::timestamptz[]))
+    WITH ORDINALITY AS asked (account_id, instant, place)`;
+  const accountId = sql`asked.account_id`;
   const side = (own: Side) =>
     db
       .select({
@@ -98,11 +103,23 @@ const LAST_ENTRY = prepared((db, given: Given<{ accountId: AccountId; at: Date }
         balanceMinor: sql<bigint>`${own.balanceMinor}`.as('balance_minor'),
       })
       .from(postings)
-      .where(upTo(own, given.accountId, throughMillisecond(given.at)))
+      .where(upTo(own, accountId, throughMillisecond(sql`asked.instant`)))
       .orderBy(desc(postings.postedAt), desc(own.version))
       .limit(1);
-  const latest = unionAll(side(DEBIT), side(CREDIT)).as('latest');
-  return db.select().from(latest).orderBy(desc(latest.version)).limit(1);
+  const entries = unionAll(side(DEBIT), side(CREDIT)).as('entries');
+  const latest = db.select().from(entries).orderBy(desc(entries.version)).limit(1).as('latest');
+  const { id, currency } = accounts;
+  const account = db.select({ id, currency }).from(accounts).where(eq(id, accountId)).limit(1).as('account');
+  return db
+    .select({
+      account: { id: account.id, currency: account.currency },
+      latest: { version: latest.version, balanceMinor: latest.balanceMinor },
+      now: sql<Date>`service_now()`,
+    })
+    .from(asked)
+    .leftJoinLateral(account, sql`true`)
+    .leftJoinLateral(latest, sql`true`)
+    .orderBy(sql`asked.place`);
 });
 
 const BETWEEN = prepared((db, given: Given<{ accountId: AccountId; after: bigint; last: bigint }>) => {
@@ -125,13 +142,25 @@ export async function listStatementEntries(
 }
 
 /** What the account's last entry up to an instant, with its whole millisecond, left behind. */
-export interface BookedUpTo {
+interface BookedUpTo {
   readonly version: bigint;
   readonly balanceMinor: bigint;
 }
 
-export async function findBookedUpTo(reader: Reader, accountId: AccountId, at: Date): Promise<BookedUpTo> {
-  return (await reader.first(LAST_ENTRY, { accountId, at })) ?? { version: 0n, balanceMinor: 0n };
+const NOTHING_BOOKED: BookedUpTo = { version: 0n, balanceMinor: 0n };
+
+const readTogether = batchedPerDatabase<{ accountId: AccountId; at: Date }, RowOf<typeof BOOKED_UP_TO>>(
+  ({ reader }, asked) =>
+    reader.run(BOOKED_UP_TO, {
+      accountIds: asked.map(({ accountId }) => accountId),
+      instants: asked.map(({ at }) => at),
+    }),
+);
+
+/** With it little of the account, null if there is none, and the service's time: requests of the same moment share a statement. */
+export async function findBookedUpTo(database: Database, accountId: AccountId, at: Date) {
+  const { account, latest, now } = await readTogether(database, { accountId, at });
+  return { account, now, ...(latest ?? NOTHING_BOOKED) };
 }
 
 /**

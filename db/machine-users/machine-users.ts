@@ -1,13 +1,12 @@
-import { and, asc, eq, getTableColumns, sql } from 'drizzle-orm';
+import { and, eq, sql } from 'drizzle-orm';
 import { refusal } from '../../domain/frame/errors.ts';
 import type { MachineUserId, MachineUserKeyId } from '../../domain/frame/ids.ts';
 import type { MachineUserStatus, TokenAlgorithm } from '../../domain/machine-users/machine-users.ts';
 import type { Role } from '../../domain/machine-users/roles.ts';
 import { type Reader, type Transaction, uniqueViolation } from '../driver/client.ts';
-import { listOf, type PageOf, type PageRequest, readPage } from '../driver/queries/lists.ts';
-import { type Given, prepared, type RowOf } from '../driver/queries/queries.ts';
-import { lockIn, lookUpIn, sendUpdate } from '../driver/queries/rows.ts';
-import { isListed } from '../driver/values.ts';
+import { listWith, type PageOf, type PageRequest, readPageWith } from '../driver/queries/lists.ts';
+import { type Beside, type Gathered, type Given, gather, prepared, type RowOf } from '../driver/queries/queries.ts';
+import { lockIn, lookUpWith, sendUpdate } from '../driver/queries/rows.ts';
 import { auditorOf, type Initiator } from '../frame/audit-entries.ts';
 import { readClock } from '../frame/clock.ts';
 import { equalTo } from '../frame/filters.ts';
@@ -77,19 +76,38 @@ export async function findMachineUserKeys(
 
 type MachineUserRow = typeof machineUsers.$inferSelect;
 
-const MACHINE_USER = lookUpIn(machineUsers);
+const KEYS: Beside<MachineUserKey> = {
+  table: machineUserKeys,
+  columns: {
+    id: machineUserKeys.id,
+    kid: machineUserKeys.kid,
+    algorithm: machineUserKeys.algorithm,
+    status: machineUserKeys.status,
+    createdAt: machineUserKeys.createdAt,
+    revokedAt: machineUserKeys.revokedAt,
+  },
+  on: eq(machineUserKeys.machineUserId, machineUsers.id),
+  order: [machineUserKeys.createdAt, machineUserKeys.id],
+};
+
+function machineUserOf({ row, beside }: Gathered<MachineUserRow, MachineUserKey>): MachineUser {
+  return { ...row, keys: beside };
+}
+
+const MACHINE_USER = lookUpWith(machineUsers, KEYS);
 
 export async function findMachineUser(reader: Reader, id: MachineUserId): Promise<MachineUser | null> {
-  const [row, keys] = await Promise.all([reader.find(MACHINE_USER, id), reader.findChildren(KEYS_OF_USER, id)]);
-  return row === null ? null : withKeys(row, keys);
+  const [found] = gather(await reader.findChildren(MACHINE_USER, id));
+  return found === undefined ? null : machineUserOf(found);
 }
 
 interface Filter {
   readonly status?: string | undefined;
 }
 
-const LIST = listOf<Filter, typeof machineUsers>(
+const LIST = listWith<Filter, typeof machineUsers, MachineUserKey>(
   machineUsers,
+  KEYS,
   (given) => and(...equalTo([[machineUsers.status, given.status]])),
   ['createdAt', 'id'],
 );
@@ -99,27 +117,8 @@ export async function listMachineUsers(
   filter: Filter,
   page: PageRequest,
 ): Promise<PageOf<MachineUser>> {
-  const { rows, totalElements } = await readPage(reader, LIST(filter), filter, page);
-  const keys = await reader.run(KEYS, { ids: rows.map(({ id }) => id) });
-  return { rows: rows.map((row) => withKeys(row, keys)), totalElements };
-}
-
-const KEYS = prepared((db, given: Given<{ ids: readonly string[] }>) => {
-  const { publicKey, keyMaterial, ...shown } = getTableColumns(machineUserKeys);
-  return db
-    .select(shown)
-    .from(machineUserKeys)
-    .where(isListed(machineUserKeys.machineUserId, given.ids))
-    .orderBy(asc(machineUserKeys.createdAt), asc(machineUserKeys.id));
-});
-
-type KeyRow = RowOf<typeof KEYS>;
-
-const KEYS_OF_USER = { query: KEYS, parentOf: ({ machineUserId }: KeyRow) => machineUserId };
-
-function withKeys(row: MachineUserRow, keys: readonly KeyRow[]): MachineUser {
-  const own = keys.filter(({ machineUserId }) => machineUserId === row.id);
-  return { ...row, keys: own.map(({ machineUserId: _, ...key }) => key) };
+  const { rows, totalElements } = await readPageWith(reader, LIST(filter), filter, page);
+  return { rows: rows.map(machineUserOf), totalElements };
 }
 
 export async function createMachineUser(
@@ -216,12 +215,8 @@ export async function changeMachineUser(
   change: MachineUserChange,
   initiator: Initiator,
 ): Promise<MachineUser | null> {
-  const [user, keys, now] = await Promise.all([
-    lockMachineUser(tx, id),
-    tx.findChildren(KEYS_OF_USER, id),
-    readClock(tx),
-  ]);
-  if (user === null) return null;
+  const [user, found, now] = await Promise.all([lockMachineUser(tx, id), findMachineUser(tx, id), readClock(tx)]);
+  if (user === null || found === null) return null;
   const status = change.status ?? user.status;
   if (user.status === 'revoked' && status === 'active') throw revoked(id);
   const changed = sendUpdate(tx, machineUsers, user, {
@@ -231,7 +226,7 @@ export async function changeMachineUser(
     revokedAt: status === 'revoked' ? (user.revokedAt ?? now) : null,
   });
   audit(tx, id, { initiator, action: 'changed', before: openFields(user), after: openFields(changed) });
-  return withKeys(changed, keys);
+  return { ...changed, keys: found.keys };
 }
 
 function openFields({ name, roles, status }: MachineUserRow) {

@@ -1,4 +1,4 @@
-import { and, eq, getTableColumns } from 'drizzle-orm';
+import { and, eq } from 'drizzle-orm';
 import { recordNotFound } from '../../domain/frame/errors.ts';
 import type { ConsentId, ThirdPartyProviderId, UserId } from '../../domain/frame/ids.ts';
 import { requireMove } from '../../domain/frame/moves.ts';
@@ -16,12 +16,12 @@ import {
   presentConsent,
   REQUEST_LIFETIME_MS,
   requireConsentMove,
+  type ThirdPartyProviderShown,
 } from '../../domain/open-banking/consents.ts';
 import type { Reader, Transaction } from '../driver/client.ts';
-import { listOf, type PageOf, type PageRequest, readPage } from '../driver/queries/lists.ts';
-import { type Given, prepared } from '../driver/queries/queries.ts';
-import { insertRow, lockIn, lookUpIn, updateRow } from '../driver/queries/rows.ts';
-import { isListed } from '../driver/values.ts';
+import { listWith, type PageOf, type PageRequest, readPageWith } from '../driver/queries/lists.ts';
+import { type Beside, type Gathered, gather } from '../driver/queries/queries.ts';
+import { insertRow, lockIn, lookUpIn, lookUpWith, updateRow } from '../driver/queries/rows.ts';
 import { auditorOf, type Initiator } from '../frame/audit-entries.ts';
 import { readClock } from '../frame/clock.ts';
 import { appendEvents } from '../frame/events.ts';
@@ -202,31 +202,41 @@ const THIRD_PARTY = lookUpIn(thirdPartyProviders);
 
 export async function readThirdParty(
   reader: Reader,
-  { thirdPartyProviderId: id }: Pick<ConsentRow, 'thirdPartyProviderId'>,
+  consent: Pick<ConsentRow, 'thirdPartyProviderId'>,
 ): Promise<ThirdPartyProviderRow> {
-  const row = await reader.find(THIRD_PARTY, id);
-  if (row === null) throw new Error(`the third-party provider ${id} is gone`);
+  const row = await reader.find(THIRD_PARTY, consent.thirdPartyProviderId);
+  if (row === null) throw gone(consent);
   return row;
 }
 
-const THIRD_PARTY_OF_CONSENT = {
-  query: prepared((db, given: Given<{ ids: readonly string[] }>) =>
-    db
-      .select({ ...getTableColumns(thirdPartyProviders), consentId: openBankingConsents.id })
-      .from(openBankingConsents)
-      .innerJoin(thirdPartyProviders, eq(thirdPartyProviders.id, openBankingConsents.thirdPartyProviderId))
-      .where(isListed(openBankingConsents.id, given.ids)),
-  ),
-  parentOf: ({ consentId }: { readonly consentId: string }) => consentId,
+function gone({ thirdPartyProviderId: id }: Pick<ConsentRow, 'thirdPartyProviderId'>): Error {
+  return new Error(`the third-party provider ${id} is gone`);
+}
+
+const THIRD_PARTY_SHOWN: Beside<ThirdPartyProviderShown> = {
+  table: thirdPartyProviders,
+  columns: {
+    name: thirdPartyProviders.name,
+    website: thirdPartyProviders.website,
+    applicationName: thirdPartyProviders.applicationName,
+    applicationDescription: thirdPartyProviders.applicationDescription,
+    applicationWebsite: thirdPartyProviders.applicationWebsite,
+  },
+  on: eq(thirdPartyProviders.id, openBankingConsents.thirdPartyProviderId),
+  order: [],
 };
+
+const SHOWN_CONSENT = lookUpWith(openBankingConsents, THIRD_PARTY_SHOWN);
 
 /** The consent as answers show it; null if there is none. */
 export async function findShownConsent(reader: Reader, id: ConsentId) {
-  const [row, [thirdParty]] = await Promise.all([
-    reader.find(CONSENT, id),
-    reader.findChildren(THIRD_PARTY_OF_CONSENT, id),
-  ]);
-  return row === null || thirdParty === undefined ? null : presentConsent(consentOf(row), thirdParty);
+  const [found] = gather(await reader.findChildren(SHOWN_CONSENT, id));
+  return found === undefined ? null : shown(found);
+}
+
+function shown({ row, beside: [thirdParty] }: Gathered<ConsentRow, ThirdPartyProviderShown>) {
+  if (thirdParty === undefined) throw gone(row);
+  return presentConsent(consentOf(row), thirdParty);
 }
 
 /** The consent as answers and events show it. */
@@ -244,11 +254,18 @@ interface Filter {
   readonly userId: UserId | undefined;
 }
 
-const LIST = listOf<Filter, typeof openBankingConsents>(openBankingConsents, (given) =>
-  and(...equalTo([[openBankingConsents.userId, given.userId]])),
+const LIST = listWith<Filter, typeof openBankingConsents, ThirdPartyProviderShown>(
+  openBankingConsents,
+  THIRD_PARTY_SHOWN,
+  (given) => and(...equalTo([[openBankingConsents.userId, given.userId]])),
 );
 
-/** One page of consents, and the total. */
-export function listConsents(reader: Reader, filter: Filter, page: PageRequest): Promise<PageOf<ConsentRow>> {
-  return readPage(reader, LIST(filter), filter, page);
+/** One page of consents as answers show them, and the total. */
+export async function listConsents(
+  reader: Reader,
+  filter: Filter,
+  page: PageRequest,
+): Promise<PageOf<ReturnType<typeof presentConsent>>> {
+  const { rows, totalElements } = await readPageWith(reader, LIST(filter), filter, page);
+  return { rows: rows.map(shown), totalElements };
 }

@@ -1,19 +1,19 @@
-import { and, asc, sql } from 'drizzle-orm';
+import { and, eq, getTableColumns, sql } from 'drizzle-orm';
 import { recordNotFound } from '../../domain/frame/errors.ts';
 import type { WebhookDeliveryId, WebhookSubscriptionId } from '../../domain/frame/ids.ts';
 import type { Reader, Transaction } from '../driver/client.ts';
-import { listOf, type PageOf, type PageRequest, readPage } from '../driver/queries/lists.ts';
-import { type Given, prepared } from '../driver/queries/queries.ts';
-import { lookUpIn } from '../driver/queries/rows.ts';
-import { isListed } from '../driver/values.ts';
+import { listWith, type PageOf, type PageRequest, readPageWith } from '../driver/queries/lists.ts';
+import { type Beside, type Gathered, gather } from '../driver/queries/queries.ts';
+import { lookUpWith } from '../driver/queries/rows.ts';
 import { appendAuditEntry, type Initiator } from '../frame/audit-entries.ts';
 import { equalTo } from '../frame/filters.ts';
 import { webhookAttempts, webhookDeliveries } from './schema.ts';
 import { wakeShard } from './subscriptions.ts';
 
+type DeliveryRow = typeof webhookDeliveries.$inferSelect;
 export type WebhookAttempt = typeof webhookAttempts.$inferSelect;
 /** A delivery with its attempts in order. */
-export type WebhookDelivery = typeof webhookDeliveries.$inferSelect & { readonly attempts: readonly WebhookAttempt[] };
+export type WebhookDelivery = DeliveryRow & { readonly attempts: readonly WebhookAttempt[] };
 
 export interface WebhookDeliveryFilter {
   readonly subscriptionId?: WebhookSubscriptionId | undefined;
@@ -23,46 +23,49 @@ export interface WebhookDeliveryFilter {
   readonly type?: string | undefined;
 }
 
-const DELIVERY = lookUpIn(webhookDeliveries);
+const ATTEMPTS: Beside<WebhookAttempt> = {
+  table: webhookAttempts,
+  columns: getTableColumns(webhookAttempts),
+  on: eq(webhookAttempts.deliveryId, webhookDeliveries.id),
+  order: [webhookAttempts.number],
+};
 
-export async function findWebhookDelivery(reader: Reader, id: WebhookDeliveryId): Promise<WebhookDelivery | null> {
-  const [row, attempts] = await Promise.all([reader.find(DELIVERY, id), reader.findChildren(ATTEMPTS_OF_DELIVERY, id)]);
-  return row === null ? null : { ...row, attempts };
+function deliveryOf({ row, beside }: Gathered<DeliveryRow, WebhookAttempt>): WebhookDelivery {
+  return { ...row, attempts: beside };
 }
 
-const LIST = listOf<WebhookDeliveryFilter, typeof webhookDeliveries>(webhookDeliveries, (given) => {
-  const { subscriptionId, status, eventId, resourceId, type } = webhookDeliveries;
-  return and(
-    ...equalTo([
-      [subscriptionId, given.subscriptionId],
-      [status, given.status],
-      [eventId, given.eventId],
-      [resourceId, given.resourceId],
-      [type, given.type],
-    ]),
-  );
-});
+const DELIVERY = lookUpWith(webhookDeliveries, ATTEMPTS);
+
+export async function findWebhookDelivery(reader: Reader, id: WebhookDeliveryId): Promise<WebhookDelivery | null> {
+  const [found] = gather(await reader.findChildren(DELIVERY, id));
+  return found === undefined ? null : deliveryOf(found);
+}
+
+const LIST = listWith<WebhookDeliveryFilter, typeof webhookDeliveries, WebhookAttempt>(
+  webhookDeliveries,
+  ATTEMPTS,
+  (given) => {
+    const { subscriptionId, status, eventId, resourceId, type } = webhookDeliveries;
+    return and(
+      ...equalTo([
+        [subscriptionId, given.subscriptionId],
+        [status, given.status],
+        [eventId, given.eventId],
+        [resourceId, given.resourceId],
+        [type, given.type],
+      ]),
+    );
+  },
+);
 
 export async function listWebhookDeliveries(
   reader: Reader,
   filter: WebhookDeliveryFilter,
   page: PageRequest,
 ): Promise<PageOf<WebhookDelivery>> {
-  const { rows, totalElements } = await readPage(reader, LIST(filter), filter, page);
-  const attempts = rows.length === 0 ? [] : await reader.run(ATTEMPTS, { ids: rows.map(({ id }) => id) });
-  const attemptsOf = (id: string) => attempts.filter(({ deliveryId }) => deliveryId === id);
-  return { rows: rows.map((row) => ({ ...row, attempts: attemptsOf(row.id) })), totalElements };
+  const { rows, totalElements } = await readPageWith(reader, LIST(filter), filter, page);
+  return { rows: rows.map(deliveryOf), totalElements };
 }
-
-const ATTEMPTS = prepared((db, given: Given<{ ids: readonly string[] }>) =>
-  db
-    .select()
-    .from(webhookAttempts)
-    .where(isListed(webhookAttempts.deliveryId, given.ids))
-    .orderBy(asc(webhookAttempts.deliveryId), asc(webhookAttempts.number)),
-);
-
-const ATTEMPTS_OF_DELIVERY = { query: ATTEMPTS, parentOf: ({ deliveryId }: WebhookAttempt) => deliveryId };
 
 /** Makes the delivery due now. A finished one starts the schedule again; a pending one continues it. */
 export async function retryWebhookDelivery(

@@ -64,6 +64,35 @@ test('the balance at an instant is that after all entries up to it, with those o
   expect((await balanceAt('1999-12-31T23:59:59')).balance).toBe(0);
 });
 
+test('of forty who ask at once, for several accounts and instants, each gets its own answer', async () => {
+  const client = await world.client();
+  const asked: { accountId: string; at: string; answer: Json }[] = [];
+  for (const amounts of [[1], [2, 3], [5, 7, 11]]) {
+    const accountId = await world.account(client);
+    for (const amount of amounts) await world.credit(accountId, amount);
+    const entries = await world.statement(accountId);
+    const balanceAt = (at: string) => entries.findLast(({ entryDateTime }) => entryDateTime <= at)?.balance ?? 0;
+    const instants = entries.flatMap(({ entryDateTime }) => [moved(entryDateTime, -1), entryDateTime]);
+    for (const at of instants) asked.push({ accountId, at, answer: [200, balanceAt(at)] });
+  }
+  const at = '2026-01-01T00:00:00.000';
+  const emptyId = await world.account(client);
+  asked.push({ accountId: emptyId, at, answer: [200, 0] });
+  asked.push({ accountId: emptyId, at: '2999-01-01T00:00:00.000', answer: [400, 'common.validation.field_invalid'] });
+  asked.push({ accountId: randomUUID(), at, answer: [404, 'common.coding.internal.record_not_found'] });
+  const forty = [...asked, ...asked, ...asked].slice(0, 40);
+  expect(forty.length).toBe(40);
+  const answers = await Promise.all(
+    forty.map(async ({ accountId, at }) => {
+      const { status, body } = await ask(accountId, at);
+      if (status !== 200) return [status, body.code];
+      expect(body.data.balance).toMatchObject({ accountId, currency: 'GBP', at });
+      return [status, body.data.balance.balance];
+    }),
+  );
+  expect(answers).toEqual(forty.map(({ answer }) => answer));
+});
+
 test('refuses an instant in the future, none, one that does not exist, and an unknown account', async () => {
   const accountId = await world.account(await world.client());
   const refused = async (path: string) => {

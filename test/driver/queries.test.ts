@@ -2,9 +2,9 @@ import { eq, sql } from 'drizzle-orm';
 import { bigint, numeric, pgTable, uuid } from 'drizzle-orm/pg-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createDatabase, type Database } from '../../db/driver/client.ts';
-import { listOf, readPage } from '../../db/driver/queries/lists.ts';
-import { type Given, prepared } from '../../db/driver/queries/queries.ts';
-import { insertRow } from '../../db/driver/queries/rows.ts';
+import { listOf, listWith, readPage, readPageWith } from '../../db/driver/queries/lists.ts';
+import { type Beside, type Given, gather, prepared } from '../../db/driver/queries/queries.ts';
+import { insertRow, lookUpWith } from '../../db/driver/queries/rows.ts';
 import { isListed } from '../../db/driver/values.ts';
 import { equalTo } from '../../db/frame/filters.ts';
 import { newId } from '../../db/frame/ids.ts';
@@ -128,4 +128,56 @@ test('a page has its rows in order and the total of the list, also behind the la
 test('a combination of filters has one query, whatever the values', () => {
   expect(LIST({ currency: 'GBP' })).toBe(LIST({ currency: 'EUR', provider: undefined }));
   expect(LIST({ currency: 'GBP' })).not.toBe(LIST({ provider: 'GBP' }));
+});
+
+const CHECKPOINT: Beside<{ postingId: bigint }> = {
+  table: systemAccountCheckpoints,
+  columns: { postingId: systemAccountCheckpoints.postingId },
+  on: eq(systemAccountCheckpoints.systemAccountId, systemAccounts.id),
+  order: [systemAccountCheckpoints.postingId],
+};
+const LOOK_UP_WITH = lookUpWith(systemAccounts, CHECKPOINT);
+const LIST_WITH = listWith<Filter, typeof systemAccounts, { postingId: bigint }>(systemAccounts, CHECKPOINT, (given) =>
+  equalTo([[systemAccounts.currency, given.currency]]).reduce(
+    (all, one) => sql`${all} AND ${one}`,
+    sql`${systemAccounts.provider} LIKE 'bank-%'`,
+  ),
+);
+
+async function pageWith(filter: Filter, size: number, offset: number) {
+  const { rows, totalElements } = await readPageWith(database.reader, LIST_WITH(filter), filter, { size, offset });
+  return { rows: rows.map(({ row, beside }) => [row.id, beside.map(({ postingId }) => postingId)]), totalElements };
+}
+
+test('rows of another table come beside their own row in their order, and count neither in a page nor in its total', async () => {
+  const [first = '', second = '', third = ''] = ids;
+  await database.transaction(async (tx) => {
+    for (const postingId of [9n, 8n, 7n]) {
+      await insertRow(tx, systemAccountCheckpoints, { systemAccountId: third, postingId, balanceMinor: 0n });
+    }
+  });
+  const ofFirst = (await database.reader.findChildren(CHECKPOINTS, first)).map(({ postingId }) => postingId);
+  expect(await pageWith({}, 2, 0)).toEqual({
+    rows: [
+      [first, ofFirst],
+      [second, []],
+    ],
+    totalElements: 3,
+  });
+  expect(await pageWith({ currency: 'GBP' }, 2, 0)).toEqual({
+    rows: [
+      [second, []],
+      [third, [7n, 8n, 9n]],
+    ],
+    totalElements: 2,
+  });
+  expect(await pageWith({}, 2, 4)).toEqual({ rows: [], totalElements: 3 });
+  const found = await Promise.all(
+    [third, second, newId()].map(async (id) => gather(await database.reader.findChildren(LOOK_UP_WITH, id))),
+  );
+  expect(found.map((rows) => rows.map(({ row, beside }) => [row.id, beside.length]))).toEqual([
+    [[third, 3]],
+    [[second, 0]],
+    [],
+  ]);
 });

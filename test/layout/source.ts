@@ -92,7 +92,16 @@ function walk(value: unknown, visit: Visit, parent: Node | null = null, isInFunc
 }
 
 /** What builds a query from the schema (db/driver/queries/). */
-const QUERY_BUILDERS = new Set(['embedded', 'prepared', 'lookUpIn', 'lockIn', 'listOf', 'walkOf']);
+const QUERY_BUILDERS = new Set([
+  'embedded',
+  'prepared',
+  'lookUpIn',
+  'lookUpWith',
+  'lockIn',
+  'listOf',
+  'listWith',
+  'walkOf',
+]);
 
 function isQueryBuilding({ type, callee }: Node): boolean {
   return type === 'CallExpression' && isNode(callee) && QUERY_BUILDERS.has(String(callee.name));

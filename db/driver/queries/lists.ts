@@ -1,7 +1,16 @@
 import { and, getTableColumns, type SQL, sql } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import type { Reader } from '../client.ts';
-import { type Given, namesIn, prepared, type Query } from './queries.ts';
+import {
+  type Beside,
+  type Gathered,
+  type Given,
+  gather,
+  namesIn,
+  prepared,
+  type Query,
+  type QueryBuilder,
+} from './queries.ts';
 import type { TableWithId } from './rows.ts';
 
 /** One page of a list: `offset` rows are skipped. */
@@ -37,6 +46,26 @@ export function listOf<Filter extends object, Table extends TableWithId>(
   return perCombination(
     (given: Partial<Given<Filter>>) =>
       listQueryOf(table, conditions(given), order) as ListQuery<Filter, Table['$inferSelect']>,
+  );
+}
+
+/** The same with the rows of another table beside each row, so that several follow each other for one. */
+export type ListQueryWith<Values extends object, Row, Other> = Query<
+  Values & PageRequest,
+  { readonly row: Row | null; readonly beside: Other | null; readonly totalElements: number }
+>;
+
+/** A list of a table's rows as `listOf` makes it, with what stands beside each in the same statement. */
+export function listWith<Filter extends object, Table extends TableWithId, Other>(
+  table: Table,
+  beside: Beside<Other>,
+  conditions: (given: Partial<Given<Filter>>) => SQL | undefined,
+  order: readonly (keyof Table['$inferSelect'] & string)[] = ['id'],
+): (filter: Filter) => ListQueryWith<Filter, Table['$inferSelect'], Other> {
+  // As above, and beside it the columns of the other table.
+  return perCombination(
+    (given: Partial<Given<Filter>>) =>
+      listQueryWith(table, beside, conditions(given), order) as ListQueryWith<Filter, Table['$inferSelect'], Other>,
   );
 }
 
@@ -103,18 +132,44 @@ function placesOf<Filter>(names: readonly string[]): Partial<Given<Filter>> {
 
 export function listQueryOf(table: TableWithId, where: SQL | undefined, order: readonly string[]) {
   return prepared((db, given: Given<PageRequest>) => {
-    const total = sql<number>`count(*)::integer`.as('total_elements');
-    const counted = db.select({ totalElements: total }).from(table).where(where).as('counted');
+    const counted = countOf(db, table, where);
     const by = columnsOf(getTableColumns(table), order);
-    // The sub-selects let one plan serve every page: planning takes longer than executing.
-    const ids = sql`SELECT ${table.id} FROM ${table} WHERE ${where ?? sql`true`} ORDER BY ${sql.join(by, sql`, `)}
-      LIMIT (SELECT ${given.size}::bigint) OFFSET (SELECT ${given.offset}::bigint)`;
     return db
       .select({ row: getTableColumns(table), totalElements: counted.totalElements })
       .from(counted)
-      .leftJoin(table, sql`${table.id} = ANY (ARRAY(${ids}))`)
+      .leftJoin(table, isOnPage(table, where, by, given))
       .orderBy(...by);
   });
+}
+
+function listQueryWith<Other>(
+  table: TableWithId,
+  { table: other, columns, on, order: besideOrder }: Beside<Other>,
+  where: SQL | undefined,
+  order: readonly string[],
+) {
+  return prepared((db, given: Given<PageRequest>) => {
+    const counted = countOf(db, table, where);
+    const by = columnsOf(getTableColumns(table), order);
+    return db
+      .select({ row: getTableColumns(table), beside: columns, totalElements: counted.totalElements })
+      .from(counted)
+      .leftJoin(table, isOnPage(table, where, by, given))
+      .leftJoin(other, on)
+      .orderBy(...by, ...besideOrder);
+  });
+}
+
+function countOf(db: QueryBuilder, table: TableWithId, where: SQL | undefined) {
+  const total = sql<number>`count(*)::integer`.as('total_elements');
+  return db.select({ totalElements: total }).from(table).where(where).as('counted');
+}
+
+function isOnPage(table: TableWithId, where: SQL | undefined, by: readonly PgColumn[], page: Given<PageRequest>): SQL {
+  // The sub-selects let one plan serve every page: planning takes longer than executing.
+  return sql`${table.id} = ANY (ARRAY(
+    SELECT ${table.id} FROM ${table} WHERE ${where ?? sql`true`} ORDER BY ${sql.join([...by], sql`, `)}
+    LIMIT (SELECT ${page.size}::bigint) OFFSET (SELECT ${page.offset}::bigint)))`;
 }
 
 function columnsOf(columns: Readonly<Record<string, PgColumn>>, names: readonly string[]): PgColumn[] {
@@ -131,6 +186,20 @@ export async function readPage<Values extends object, Row>(
   const found = await reader.run(query, { ...values, ...page });
   return {
     rows: found.flatMap(({ row }) => (row === null ? [] : [row])),
+    totalElements: found[0]?.totalElements ?? 0,
+  };
+}
+
+/** The same of a list with rows beside its own. */
+export async function readPageWith<Values extends object, Row extends { readonly id: string }, Other>(
+  reader: Reader,
+  query: ListQueryWith<Values, Row, Other>,
+  values: Values,
+  page: PageRequest,
+): Promise<PageOf<Gathered<Row, Other>>> {
+  const found = await reader.run(query, { ...values, ...page });
+  return {
+    rows: gather(found.flatMap(({ row, beside }) => (row === null ? [] : [{ row, beside }]))),
     totalElements: found[0]?.totalElements ?? 0,
   };
 }

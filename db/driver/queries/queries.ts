@@ -1,5 +1,6 @@
 import { type Query as BuiltQuery, Column, getTableColumns, is, Param, Placeholder, type SQL, sql } from 'drizzle-orm';
 import {
+  type PgColumn,
   PgDatabase,
   PgDialect,
   PgPreparedQuery,
@@ -74,6 +75,46 @@ export type LookUp<Row extends { readonly id: string }> = Query<{ readonly ids: 
 export interface Children<Row> {
   readonly query: Query<{ readonly ids: readonly string[] }, Row>;
   readonly parentOf: (row: Row) => string;
+}
+
+/** Rows of another table that a statement reads beside each row of a first one: those for which `on` holds, in their order. */
+export interface Beside<Row> {
+  readonly table: PgTable;
+  readonly columns: { readonly [Name in keyof Row]: PgColumn & Holding<Row[Name]> };
+  readonly on: SQL;
+  readonly order: readonly PgColumn[];
+}
+
+interface Holding<Value> {
+  readonly _: { readonly data: NonNullable<Value> };
+}
+
+/** One row of an outer join: what stands beside the row is null if there is nothing. */
+export interface Joined<Row, Other> {
+  readonly row: Row;
+  readonly beside: Other | null;
+}
+
+/** A row with all that stands beside it. */
+export interface Gathered<Row, Other> {
+  readonly row: Row;
+  readonly beside: readonly Other[];
+}
+
+/** Each row once; those of one row follow each other. */
+export function gather<Row extends { readonly id: string }, Other>(
+  joined: readonly Joined<Row, Other>[],
+): Gathered<Row, Other>[] {
+  const gathered: { row: Row; beside: Other[] }[] = [];
+  for (const { row, beside } of joined) {
+    let last = gathered.at(-1);
+    if (last?.row.id !== row.id) {
+      last = { row, beside: [] };
+      gathered.push(last);
+    }
+    if (beside !== null) last.beside.push(beside);
+  }
+  return gathered;
 }
 
 /** The rows of a query. */

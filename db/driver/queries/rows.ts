@@ -2,7 +2,16 @@ import { eq, getTableColumns, is, SQL, sql } from 'drizzle-orm';
 import type { LockStrength, PgColumn, PgTable } from 'drizzle-orm/pg-core';
 import { sendWithCommit, type Transaction } from '../client.ts';
 import { isListed } from '../values.ts';
-import { type Given, type LookUp, namesIn, prepared, type Query } from './queries.ts';
+import {
+  type Beside,
+  type Children,
+  type Given,
+  type Joined,
+  type LookUp,
+  namesIn,
+  prepared,
+  type Query,
+} from './queries.ts';
 
 /** A table whose rows are found by their id. */
 export type TableWithId = PgTable & { readonly id: PgColumn; readonly $inferSelect: { readonly id: string } };
@@ -15,6 +24,27 @@ export function lookUpIn<Table extends TableWithId>(table: Table): LookUp<Table[
   });
   // A selection without fields is the whole row of this table.
   return query as LookUp<Table['$inferSelect']>;
+}
+
+/** The look-up of a table's whole rows by id with what stands beside each, for `findChildren` and `gather`. */
+export function lookUpWith<Table extends TableWithId, Other>(
+  table: Table,
+  { table: other, columns, on, order }: Beside<Other>,
+): Children<Joined<Table['$inferSelect'], Other>> {
+  const query = prepared((db, given: Given<{ ids: readonly string[] }>) => {
+    const every: TableWithId = table;
+    return db
+      .select({ row: getTableColumns(every), beside: columns })
+      .from(every)
+      .leftJoin(other, on)
+      .where(isListed(every.id, given.ids))
+      .orderBy(...order);
+  });
+  return {
+    // The selection is the whole row of this table, and the columns of the other.
+    query: query as Query<{ readonly ids: readonly string[] }, Joined<Table['$inferSelect'], Other>>,
+    parentOf: ({ row }) => row.id,
+  };
 }
 
 /** Locks a row by its id and reads it whole. */
