@@ -13,7 +13,7 @@ import type { WithWait } from '../../domain/frame/waits.ts';
 import { type ActivityDependencies, providerOf } from '../frame/dependencies.ts';
 import { whileHeartbeating } from '../frame/heartbeats.ts';
 import { endWhenGone, TRANSITION_LIMITS, withWait } from '../frame/open-work.ts';
-import { closingOutcome, closingReference, openingOutcome } from '../providers/account-reports.ts';
+import { type Answering, closingOutcome, closingReference, openingOutcome } from '../providers/account-reports.ts';
 import type { CallOptions, Provider } from '../providers/port.ts';
 
 export type AccountConnectionNext = WithWait<AccountConnectionStep>;
@@ -47,7 +47,9 @@ export function accountProviderCalls(dependencies: ActivityDependencies) {
       whileHeartbeating(async (signal) => {
         const found = await findAccountForProvider(database.reader, asId<AccountId>(id));
         if (found === null) throw recordNotFound('account', 'id', id);
-        const record = await call(found, providerOf(dependencies, found.account.provider), { signal });
+        const { provider } = found.account;
+        const from = { provider, providers: dependencies.configuration.providers };
+        const record = await call(found, providerOf(dependencies, provider), { signal }, from);
         return database.transaction(async (tx) => {
           await record(tx);
           return nextStep(tx, id);
@@ -83,12 +85,12 @@ export function accountProviderCalls(dependencies: ActivityDependencies) {
     },
     /** Looks up the request currently under way; the count only distinguishes one look-up from the next. */
     async lookUpAccount(id: string, _count: number): Promise<AccountConnectionNext> {
-      return ask(id, async (found, provider, options) => {
+      return ask(id, async (found, provider, options, from) => {
         const { id: accountId, requestedChange, changeAttempt } = found.account;
         if (requestedChange === null) return async () => {};
         const outcome =
           requestedChange === 'open'
-            ? openingOutcome(await provider.lookUpAccount(accountId, options))
+            ? openingOutcome(await provider.lookUpAccount(accountId, options), from)
             : closingOutcome(await provider.lookUpAccountChange(closingOf(found, changeAttempt), options));
         return recordingOf(found, requestedChange, changeAttempt, outcome);
       });
@@ -99,7 +101,7 @@ export function accountProviderCalls(dependencies: ActivityDependencies) {
 type FoundAccount = NonNullable<Awaited<ReturnType<typeof findAccountForProvider>>>;
 
 type Answered = (tx: Transaction) => Promise<void>;
-type Call = (found: FoundAccount, provider: Provider, options: CallOptions) => Promise<Answered>;
+type Call = (found: FoundAccount, provider: Provider, options: CallOptions, from: Answering) => Promise<Answered>;
 
 const connecting: Call = async ({ client, account }, provider, options) => {
   const { id: clientId, identityType, fullName, country } = client;
@@ -109,8 +111,13 @@ const connecting: Call = async ({ client, account }, provider, options) => {
 
 const opening =
   (attempt: number): Call =>
-  async (found, provider, options) =>
-    recordingOf(found, 'open', attempt, openingOutcome(await provider.openAccount(accountRequest(found), options)));
+  async (found, provider, options, from) =>
+    recordingOf(
+      found,
+      'open',
+      attempt,
+      openingOutcome(await provider.openAccount(accountRequest(found), options), from),
+    );
 
 function recordingOf(
   { account }: FoundAccount,

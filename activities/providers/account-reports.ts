@@ -1,6 +1,7 @@
 import type { AccountReport } from '../../db/accounts/connections.ts';
 import type { AccountOutcome, ProviderAccountMove } from '../../domain/accounts/connections.ts';
 import { type AccountId, asId, isUuid } from '../../domain/frame/ids.ts';
+import { ownNumbersOf, type Provider } from '../../domain/providers/providers.ts';
 import {
   type AccountAnswer,
   type AccountChangeAnswer,
@@ -19,9 +20,15 @@ export function closingReference(accountId: AccountId, attempt: number): string 
   return stepReference(accountId, CLOSING, attempt);
 }
 
+/** Whose answer it is, and what is configured of it. */
+export interface Answering {
+  readonly provider: string;
+  readonly providers: readonly Provider[];
+}
+
 /** An account that is closed by now was opened before; the provider reports its closing by itself. */
-export function openingOutcome(answer: AccountAnswer | NotFound): AccountOutcome {
-  return answer.outcome === 'opened' || answer.outcome === 'closed' ? opened(answer) : answer;
+export function openingOutcome(answer: AccountAnswer | NotFound, from: Answering): AccountOutcome {
+  return answer.outcome === 'opened' || answer.outcome === 'closed' ? opened(answer, from) : answer;
 }
 
 export function closingOutcome(answer: AccountChangeAnswer | NotFound): AccountOutcome {
@@ -37,8 +44,10 @@ export function closingOutcome(answer: AccountChangeAnswer | NotFound): AccountO
 
 function opened(
   account: AccountIdentifiers & { readonly country: string; readonly reference: string },
+  { provider, providers }: Answering,
 ): AccountOutcome {
-  const { country, iban, accountNumber, routingCodes, reference } = account;
+  const { country, routingCodes, reference } = account;
+  const { iban, accountNumber } = ownNumbersOf(account, provider, providers);
   const codes = Object.keys(routingCodes).length === 0 ? null : routingCodes;
   return { outcome: 'opened', reference, details: { country, iban, accountNumber, routingCodes: codes } };
 }
@@ -47,13 +56,13 @@ export type AccountEvent = Extract<ProviderEvent, { readonly accountId: string }
 type AccountMoved = Extract<AccountEvent, { readonly type: 'account-status-changed' }>;
 
 /** The answer to a request of ours, given by callback, as a report; null if the reference is not ours. */
-export function accountReportOf(event: Exclude<AccountEvent, AccountMoved>): AccountReport | null {
+export function accountReportOf(event: Exclude<AccountEvent, AccountMoved>, from: Answering): AccountReport | null {
   if (!isUuid(event.accountId)) return null;
   const accountId = asId<AccountId>(event.accountId);
   const opening = { accountId, change: 'open', attempt: OPENING_ATTEMPT } as const;
   switch (event.type) {
     case 'account-opened':
-      return { ...opening, outcome: opened(event) };
+      return { ...opening, outcome: opened(event, from) };
     case 'account-opening-refused':
       return { ...opening, outcome: { outcome: 'refused', error: event.error } };
     case 'account-changed':

@@ -17,7 +17,7 @@ import { type Problem, refusal } from '../../domain/frame/errors.ts';
 import { type AccountId, asId, type ClientId } from '../../domain/frame/ids.ts';
 import { isCountry } from '../../domain/frame/parties/countries.ts';
 import { ALIAS_LENGTH_MAX } from '../../domain/frame/parties/names.ts';
-import { type ConnectMethod, offerOf } from '../../domain/providers/providers.ts';
+import { type ConnectMethod, offerOf, ownNumbersOf } from '../../domain/providers/providers.ts';
 import type { RenderedAnswer } from '../frame/route.ts';
 import { named } from '../frame/schemas/named.ts';
 import { currency, fields, optional, picklist, text, uuid } from '../frame/schemas/schemas.ts';
@@ -132,7 +132,11 @@ function checkExisting(of: LookUp, wanted: AccountWanted, owner: string, found: 
     const message = `${provider} offers no ${code} in ${country}.`;
     throw refusal('connect.offer.unavailable', ['account', 'currency', code], message);
   }
-  const { iban, accountNumber, routingCodes } = formats.details;
+  const { iban, accountNumber, routingCodes } = ownNumbersOf(
+    formats.details,
+    provider,
+    services.configuration.providers,
+  );
   return { country, iban, accountNumber, routingCodes: presentRoutingCodes(routingCodes) };
 }
 

@@ -86,7 +86,7 @@ async function applyEvent(services: Services, provider: string, event: ProviderE
     // Locked before the callback is stored: a shared statement that records this payment holds its account, and must not wait for the row.
     if (event.type === 'payment-received') await lockPaymentIn(tx, { ...event, provider });
     return applyCallbackOnce(tx, callback, async () => {
-      if ('accountId' in event) return applyToAccount(tx, provider, event);
+      if ('accountId' in event) return applyToAccount(tx, services, provider, event);
       const applied = await applyToPayment(tx, services, provider, event);
       if (applied === 'break') await recordCallbackBreak(tx, callback);
       return applied;
@@ -115,12 +115,17 @@ function referenceOf(event: ProviderEvent): string | null {
 }
 
 /** Account breaks are recorded where they are found. */
-async function applyToAccount(tx: Transaction, provider: string, event: AccountEvent): Promise<CallbackOutcome> {
+async function applyToAccount(
+  tx: Transaction,
+  { configuration: { providers } }: Services,
+  provider: string,
+  event: AccountEvent,
+): Promise<CallbackOutcome> {
   if (event.type === 'account-status-changed') {
     const move = providerMoveOf(event);
     return move === null ? 'waiting' : applyProviderMove(tx, move, provider);
   }
-  const report = accountReportOf(event);
+  const report = accountReportOf(event, { provider, providers });
   return report === null ? 'waiting' : applyAccountCallback(tx, report, provider);
 }
 

@@ -73,35 +73,39 @@ function chosenFrom(row: Candidates | undefined): PaymentMatch {
 }
 
 // LIMIT keeps the plan to one look-up per payment, however few accounts there are when it is made.
-function mainAccounts(condition: string, limit: number): string {
-  return `
-    SELECT id, ${IS_OPEN} AS is_open FROM accounts
-    WHERE provider = payment.provider AND currency = payment.currency AND main_account_id IS NULL AND ${condition}
-    ORDER BY ${IS_OPEN} DESC, id DESC LIMIT ${limit}`;
-}
+const BY_IBAN = `
+  SELECT id FROM accounts
+  WHERE provider = payment.provider AND currency = payment.currency AND main_account_id IS NULL AND iban = payment.iban
+  ORDER BY ${IS_OPEN} DESC, id DESC LIMIT 1`;
+
+/** The account with a routing code of the payment, and no other national one; none if two open ones have. A BIC has two spellings. */
+const BY_NUMBER = `
+  SELECT count(*) > 1 AND bool_and(is_open) AS is_shared, (array_agg(id ORDER BY is_open DESC, id DESC))[1] AS id
+  FROM (
+    SELECT id, ${IS_OPEN} AS is_open FROM accounts CROSS JOIN LATERAL (
+      SELECT count(*) FILTER (WHERE routing_codes ->> code.key = code.value) AS agreeing,
+        count(*) FILTER (WHERE routing_codes ->> code.key <> code.value AND code.key <> 'bic') AS contradicting
+      FROM json_each_text(payment.routing_codes) AS code
+    ) AS codes
+    WHERE provider = payment.provider AND currency = payment.currency AND main_account_id IS NULL
+      AND account_number = payment.account_number AND codes.agreeing > 0 AND codes.contradicting = 0
+    ORDER BY is_open DESC, id DESC LIMIT 2
+  ) AS two`;
 
 const MATCH = `
   SELECT service_now() AS now, receiver.*, coalesce(by_ledger_number.named, '[]') AS named,
-    by_iban.id IS NULL AND by_number.is_shared AS "isShared"
+    by_iban.id IS NULL AND coalesce(by_number.is_shared, false) AS "isShared"
   FROM json_array_elements((SELECT $1::json)) WITH ORDINALITY AS sent (value, place)
     CROSS JOIN LATERAL json_to_record(sent.value) AS payment (
       provider text, currency text, iban text, account_number text, routing_codes json, ledger_numbers text[])
-    LEFT JOIN LATERAL (${mainAccounts('iban = payment.iban', 1)}) AS by_iban ON true
-    CROSS JOIN LATERAL (
-      SELECT count(*) FILTER (WHERE is_open) > 1 AS is_shared,
-        CASE WHEN count(*) FILTER (WHERE is_open) < 2 THEN (array_agg(id ORDER BY is_open DESC, id DESC))[1] END AS id
-      FROM (${mainAccounts(
-        `account_number = payment.account_number AND EXISTS (
-        SELECT FROM json_each_text(payment.routing_codes) AS code WHERE routing_codes ->> code.key = code.value)`,
-        2,
-      )}) AS two
-    ) AS by_number
+    LEFT JOIN LATERAL (${BY_IBAN}) AS by_iban ON true
+    CROSS JOIN LATERAL (${BY_NUMBER}) AS by_number
     LEFT JOIN LATERAL (
       SELECT json_agg(json_build_object('id', id, 'mainAccountId', main_account_id, 'status', status)) AS named
       FROM accounts
       WHERE provider = payment.provider AND currency = payment.currency AND ledger_number = ANY (payment.ledger_numbers)
     ) AS by_ledger_number ON true
-    ${receiverOf('coalesce(by_iban.id, by_number.id)')}
+    ${receiverOf('coalesce(by_iban.id, CASE WHEN NOT by_number.is_shared THEN by_number.id END)')}
   ORDER BY sent.place`;
 
 // Normalized as accounts store them: a bank may write a sort code with dashes, or a number of seven digits.

@@ -69,6 +69,28 @@ export function findOffer(
   return offer === undefined ? null : { provider, offer, country: wanted.country ?? offer.defaultCountry };
 }
 
+/** An account's numbers; none if they are those of a pooled account of its provider, which identify no one. */
+export function ownNumbersOf<Numbers extends { readonly iban: string | null; readonly accountNumber: string | null }>(
+  numbers: Numbers,
+  code: string,
+  providers: readonly Provider[],
+): Numbers {
+  const offers = providers.find((provider) => provider.code === code)?.offers ?? [];
+  const isPooled = offers.some(({ bank }) => {
+    const pooled = bank?.pooledAccount ?? null;
+    return (
+      pooled !== null && (isSame(pooled.iban, numbers.iban) || isSame(pooled.accountNumber, numbers.accountNumber))
+    );
+  });
+  return isPooled ? { ...numbers, iban: null, accountNumber: null } : numbers;
+}
+
+/** However they are grouped and padded. */
+function isSame(one: string | null, other: string | null): boolean {
+  const plain = (number: string) => number.replaceAll(/[ -]/g, '').replace(/^0+/, '').toUpperCase();
+  return one !== null && other !== null && plain(one) === plain(other);
+}
+
 /** Its provider's current offer for an account; null if the offer is gone. */
 export function offerOf(
   account: { readonly provider: string; readonly currency: string; readonly country: string | null },

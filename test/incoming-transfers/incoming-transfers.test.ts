@@ -428,6 +428,16 @@ describe('a payment that a provider reports', () => {
       expect((await transferOf(id)).accountId).toBe(account.id);
     }
     await isAmbiguous(await unmatched({ receiver }));
+    // A national code tells accounts of one number and bank apart.
+    await api.database.reader.statement(
+      `UPDATE accounts SET routing_codes = '{"sort-code": "200000", "bic": "SBNKGB2L"}' WHERE id = $1`,
+      [other.id],
+    );
+    const codes = { 'sort-code': '040075', bic: 'SBNKGB2L' };
+    expect((await unmatched({ receiver: { ...receiver, routingCodes: codes } })).accountId).toBe(one.id);
+    await isAmbiguous(await unmatched({ receiver: { ...receiver, routingCodes: { bic: 'SBNKGB2L' } } }));
+    const elsewhere = { 'sort-code': '309634', bic: 'SBNKGB2L' };
+    expect((await unmatched({ receiver: { ...receiver, routingCodes: elsewhere } })).accountId).toBeNull();
   });
 
   test('is matched by the ledger number in the reference, among other words and numbers', async () => {
