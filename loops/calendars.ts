@@ -3,9 +3,9 @@ import type { CalendarFiles } from '../config/calendars/calendar-files.ts';
 import { type Database, DatabaseUnavailable } from '../db/driver/client.ts';
 import type { Initiator } from '../db/frame/audit-entries.ts';
 import {
-  listPendingOfSchedule,
-  listPendingSchedules,
-  type PendingSchedule,
+  type AwaitedSchedule,
+  listAwaitedSchedules,
+  listWaitingForSchedule,
   rescheduleOutgoingTransfer,
 } from '../db/outgoing-transfers/schedules.ts';
 import { putCalendarInForce, readCalendarDigests } from '../db/providers/calendars.ts';
@@ -33,7 +33,7 @@ interface CalendarChanges {
 }
 
 /**
- * Moves pending transfers whose date or cut-off no longer is what the calendars and the configuration say, and wakes exactly
+ * Moves waiting transfers whose date or cut-off no longer is what the calendars and the configuration say, and wakes exactly
  * those. It compares what the transfers wait for with what is in force, so it does not matter which process saw the change, or
  * whether one saw it at all.
  */
@@ -56,11 +56,11 @@ export function calendarChanges(options: CalendarChanges & { readonly intervalMs
       const { schemes } = rules;
       const startedAt = performance.now();
       const comparesCutOffs = startedAt - cutOffsComparedAt >= CUT_OFFS_INTERVAL_MS;
-      const isInForce = (schedule: PendingSchedule) =>
+      const isInForce = (schedule: AwaitedSchedule) =>
         comparesCutOffs
           ? schemes.isInForce(schedule, { transferDate: schedule.transferDate, cutOff: schedule.cutOffAt })
           : schemes.isOpen(schedule, schedule.transferDate);
-      for (const schedule of await listPendingSchedules(database.reader)) {
+      for (const schedule of await listAwaitedSchedules(database.reader)) {
         // A scheme that is no longer configured has no dates.
         if (schemes.knows(schedule.scheme) && !isInForce(schedule)) await moveAll(schedule);
       }
@@ -97,11 +97,11 @@ function announcer({ database, rules }: CalendarChanges): () => Promise<readonly
   };
 }
 
-/** Moves every pending transfer of a schedule. A failure on one is logged once, retried at a later look, and stops no other. */
+/** Moves every transfer that waits for a schedule. A failure on one is logged once, retried at a later look, and stops no other. */
 function mover(
   { database, rules, logger }: CalendarChanges,
   isStopping: () => boolean,
-): (schedule: PendingSchedule) => Promise<void> {
+): (schedule: AwaitedSchedule) => Promise<void> {
   const failing = new Set<OutgoingTransferId>();
 
   async function move(id: OutgoingTransferId): Promise<boolean> {
@@ -123,7 +123,7 @@ function mover(
     if (isStopping()) return;
     do {
       const from: OutgoingTransferId | null = after;
-      const ids = await listPendingOfSchedule(database.reader, schedule, TRANSFERS_AT_ONCE, from);
+      const ids = await listWaitingForSchedule(database.reader, schedule, TRANSFERS_AT_ONCE, from);
       after = ids.length === TRANSFERS_AT_ONCE ? (ids.at(-1) ?? null) : null;
       const waiting = ids.values();
       const lane = async () => {

@@ -8,8 +8,8 @@ import { type AuditedFields, appendAuditEntry, type Initiator } from '../frame/a
 import { applyUnderLocks } from '../ledger/transfer-changes.ts';
 import { lockSituation } from './outgoing-transfers.ts';
 
-/** A date and a cut-off for which pending external transfers wait. */
-export interface PendingSchedule {
+/** A date and a cut-off for which external transfers wait. */
+export interface AwaitedSchedule {
   readonly scheme: string;
   readonly currency: string;
   readonly transferDate: LocalDate;
@@ -17,15 +17,18 @@ export interface PendingSchedule {
   readonly cutOffAt: Date | null;
 }
 
+// Those that are pending, and refused payments that wait for another attempt. Spelled as in the index, which thus holds them all.
+const WAITING = `scheme IS NOT NULL AND (status = 'pending' OR (status = 'processing' AND submission_status = 'refused'))`;
+
 // Steps from one schedule to the next by index, so that a million transfers that wait for one date cost one step.
-const PENDING_SCHEDULES = `
+const AWAITED_SCHEDULES = `
   WITH RECURSIVE schedule AS (
     (SELECT scheme, currency, transfer_date, coalesce(cut_off_at, '-infinity') AS cut_off
-     FROM outgoing_transfers WHERE status = 'pending' AND scheme IS NOT NULL ORDER BY 1, 2, 3, 4 LIMIT 1)
+     FROM outgoing_transfers WHERE ${WAITING} ORDER BY 1, 2, 3, 4 LIMIT 1)
     UNION ALL
     SELECT following.* FROM schedule CROSS JOIN LATERAL (
       SELECT scheme, currency, transfer_date, coalesce(cut_off_at, '-infinity') AS cut_off
-      FROM outgoing_transfers WHERE status = 'pending' AND scheme IS NOT NULL
+      FROM outgoing_transfers WHERE ${WAITING}
         AND (scheme, currency, transfer_date, coalesce(cut_off_at, '-infinity'))
           > (schedule.scheme, schedule.currency, schedule.transfer_date, schedule.cut_off)
       ORDER BY 1, 2, 3, 4 LIMIT 1) AS following
@@ -33,32 +36,32 @@ const PENDING_SCHEDULES = `
   SELECT scheme, currency, transfer_date::text AS "transferDate", nullif(cut_off, '-infinity') AS "cutOffAt" FROM schedule`;
 
 /** Every date and cut-off for which external transfers wait, each once. */
-export function listPendingSchedules(reader: Reader): Promise<PendingSchedule[]> {
-  return reader.statement<PendingSchedule>(PENDING_SCHEDULES, []);
+export function listAwaitedSchedules(reader: Reader): Promise<AwaitedSchedule[]> {
+  return reader.statement<AwaitedSchedule>(AWAITED_SCHEDULES, []);
 }
 
 // A plan for any parameters must find its page by index too: with "$5 IS NULL OR id > $5" it passes over all ids before it.
-const PENDING_OF_SCHEDULE = `
+const WAITING_FOR_SCHEDULE = `
   SELECT id FROM outgoing_transfers
-  WHERE status = 'pending' AND scheme = $1 AND currency = $2 AND transfer_date = $3::date
+  WHERE ${WAITING} AND scheme = $1 AND currency = $2 AND transfer_date = $3::date
     AND coalesce(cut_off_at, '-infinity') = coalesce($4::timestamptz, '-infinity')
     AND id > coalesce($5::uuid, '00000000-0000-0000-0000-000000000000')
   ORDER BY id LIMIT $6`;
 
-/** The pending transfers of a schedule by id, from after `after`. */
-export async function listPendingOfSchedule(
+/** The transfers that wait for a schedule by id, from after `after`. */
+export async function listWaitingForSchedule(
   reader: Reader,
-  { scheme, currency, transferDate, cutOffAt }: PendingSchedule,
+  { scheme, currency, transferDate, cutOffAt }: AwaitedSchedule,
   limit: number,
   after: OutgoingTransferId | null = null,
 ): Promise<OutgoingTransferId[]> {
   const values = [scheme, currency, transferDate, cutOffAt, after, limit];
-  const rows = await reader.statement<{ id: OutgoingTransferId }>(PENDING_OF_SCHEDULE, values);
+  const rows = await reader.statement<{ id: OutgoingTransferId }>(WAITING_FOR_SCHEDULE, values);
   return rows.map(({ id }) => id);
 }
 
 /**
- * Moves a pending transfer whose date or cut-off no longer is what the calendars say, wakes its workflow, and records it in the
+ * Moves a waiting transfer whose date or cut-off no longer is what the calendars say, wakes its workflow, and records it in the
  * audit log. Does nothing to any other transfer, so it can be repeated. Returns whether the transfer moved.
  */
 export async function rescheduleOutgoingTransfer(

@@ -6,6 +6,7 @@ import { availableMinor } from '../ledger/ledger.ts';
 import { TransferDraft } from './drafts.ts';
 import { bookEach, eachReturn } from './look-ups.ts';
 import type { RecallReport } from './outcomes/recalls.ts';
+import { rescheduleAttempt } from './outcomes/refusals.ts';
 import { situationAfter } from './outcomes/returns.ts';
 import type {
   OutgoingTransferStatus,
@@ -13,8 +14,7 @@ import type {
   RequirementStatus,
   Requirements,
 } from './outgoing-transfers.ts';
-import type { PaymentReport } from './reports.ts';
-import { isOfOtherMoney, type PaymentClaim } from './reports.ts';
+import { isOfOtherMoney, type PaymentClaim, type PaymentReport } from './reports.ts';
 import { type OutgoingTransfer, totalMinor } from './rows.ts';
 import type { TransferChange, TransferSituation } from './transfer-changes.ts';
 
@@ -75,14 +75,14 @@ export function decideAdmission(situation: TransferSituation): {
   return { change: draft.change(), status };
 }
 
-/** Moves a pending transfer whose date or cut-off no longer is what the calendars say, and wakes it. Null for any other. */
+/** Moves a transfer that waits for a date or cut-off which the calendars no longer give, and wakes it. Null for any other. */
 export function decideReschedule(situation: TransferSituation): TransferChange | null {
   const { transfer, rules } = situation;
   const { transferDate, cutOffAt } = transfer;
-  if (transfer.status !== 'pending' || rules.schemes.isInForce(transfer, { transferDate, cutOff: cutOffAt }))
-    return null;
+  if (rules.schemes.isInForce(transfer, { transferDate, cutOff: cutOffAt })) return null;
   const draft = new TransferDraft(situation);
-  draft.advance();
+  if (transfer.status === 'pending') draft.advance();
+  else if (!rescheduleAttempt(draft)) return null;
   draft.wake();
   return draft.change();
 }

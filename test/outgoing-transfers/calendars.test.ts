@@ -2,14 +2,16 @@ import { pino } from 'pino';
 import postgres from 'postgres';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Configuration, loadConfiguration, localConfigurationFiles } from '../../config/configuration.ts';
-import { advanceOutgoingTransfer } from '../../db/outgoing-transfers/outgoing-transfers.ts';
-import { listPendingOfSchedule } from '../../db/outgoing-transfers/schedules.ts';
+import { requestLookUp } from '../../db/outgoing-transfers/operator-commands.ts';
+import { advanceOutgoingTransfer, recordSubmission } from '../../db/outgoing-transfers/outgoing-transfers.ts';
+import { listWaitingForSchedule } from '../../db/outgoing-transfers/schedules.ts';
 import { asId, type OutgoingTransferId } from '../../domain/frame/ids.ts';
 import { decidePendingTransfer, type PendingTransfer } from '../../domain/outgoing-transfers/outgoing-transfers.ts';
 import { calendarChanges } from '../../loops/calendars.ts';
 import type { PollingLoop } from '../../loops/polling.ts';
 import { type Called, type Json, startApi, type TestApi } from '../harness/api.ts';
-import { auditOf } from '../harness/audit.ts';
+import { auditOf, TESTER } from '../harness/audit.ts';
+import { builtInAccounts } from '../harness/built-in-accounts.ts';
 import { type MoneyWorld, moneyWorld } from '../harness/money.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';
 import { until } from '../harness/stage.ts';
@@ -25,6 +27,8 @@ let payer: string;
 let sterling: string;
 let euro: string;
 let source: { readonly GBP: string; readonly EUR: string };
+/** At the built-in provider. */
+let atBank: string;
 const loops: PollingLoop[] = [];
 
 /** Noon of a Wednesday; the clock runs on from there, or from what a test sets. */
@@ -49,6 +53,9 @@ beforeAll(async () => {
     GBP: await world.account(payer, { amount: 1_000 }),
     EUR: await world.account(payer, { amount: 1_000, currency: 'EUR' }),
   };
+  const account = await builtInAccounts(api).opened(payer);
+  await builtInAccounts(api).payIn(account, 'funds', 100_000n);
+  atBank = account.id;
 });
 
 beforeEach(() => {
@@ -69,7 +76,7 @@ afterAll(async () => {
   own?.remove();
 });
 
-function post(scheme: string, transferDate: string | undefined, amount = 1): Promise<Called> {
+function post(scheme: string, transferDate: string | undefined, amount = 1, from?: string): Promise<Called> {
   const currency = scheme === 'sepa' ? 'EUR' : 'GBP';
   const outgoingTransfer = {
     clientId: payer,
@@ -78,14 +85,14 @@ function post(scheme: string, transferDate: string | undefined, amount = 1): Pro
     scope: 'external',
     scheme,
     ...(transferDate === undefined ? {} : { transferDate }),
-    source: { type: 'client-account', accountId: source[currency] },
+    source: { type: 'client-account', accountId: from ?? source[currency] },
     destination: { type: 'beneficiary-bank-account', beneficiaryBankAccountId: currency === 'EUR' ? euro : sterling },
   };
   return api.call('POST', '/outgoing-transfers', { workflow: { code: 'client.direct' }, data: { outgoingTransfer } });
 }
 
-async function make(scheme: string, transferDate: string, amount = 1): Promise<string> {
-  const answer = await post(scheme, transferDate, amount);
+async function make(scheme: string, transferDate: string, amount = 1, from?: string): Promise<string> {
+  const answer = await post(scheme, transferDate, amount, from);
   expect(answer.status, answer.text).toBe(201);
   return answer.body.data.outgoingTransfer.id;
 }
@@ -302,7 +309,7 @@ test('each page of transfers to move begins at its place in the index, whatever 
     },
   };
   const schedule = { scheme: 'chaps', currency: 'GBP', transferDate: MONDAY, cutOffAt: null };
-  await listPendingOfSchedule(reader, schedule, 100);
+  await listWaitingForSchedule(reader, schedule, 100);
   const hand = postgres(database.url, { max: 1 });
   try {
     await hand`SET plan_cache_mode = force_generic_plan`;
@@ -310,7 +317,7 @@ test('each page of transfers to move begins at its place in the index, whatever 
     await hand.unsafe(`PREPARE page AS ${page}`);
     const rows = await hand.unsafe(`EXPLAIN EXECUTE page('chaps', 'GBP', '${MONDAY}', NULL, NULL, 100)`);
     const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
-    expect(plan).toContain('using outgoing_transfers_pending_schedules');
+    expect(plan).toContain('using outgoing_transfers_awaited_schedules');
     expect(plan).toMatch(/Index Cond: .*\(id > /);
     expect(plan).not.toContain('Filter');
   } finally {
@@ -416,6 +423,122 @@ describe('a cut-off that the configuration changes', () => {
       await onceLooked(present);
       expect(await rescheduled(id)).toHaveLength(1);
       expect(await read(id)).toMatchObject({ cutOffDateTime: '2027-06-21T14:00:00' });
+    } finally {
+      earlier.remove();
+    }
+  });
+});
+
+describe('a refused payment that waits for another attempt', () => {
+  const [TODAY, THURSDAY, FRIDAY] = ['2027-06-16', '2027-06-17', '2027-06-18'] as const;
+  const idOf = (id: string) => asId<OutgoingTransferId>(id);
+  const advance = (id: string) =>
+    api.database.transaction((tx) => advanceOutgoingTransfer(tx, idOf(id), api.services.configuration));
+  /** Midnight in London. */
+  const opening = (date: string) => new Date(Date.parse(`${date}T00:00:00Z`) - 3_600_000).toISOString();
+  const itIs = (instant: string) => {
+    aheadMs = Date.parse(instant) - NOON;
+  };
+
+  /** Refused today for a passing reason, so that it waits for Thursday's window. */
+  async function refused(scheme = 'chaps'): Promise<string> {
+    const id = await make(scheme, TODAY, 1, atBank);
+    expect(await advance(id)).toEqual({ do: 'submit', attempt: 1 });
+    const named = { serviceProviderId: null, serviceProviderReference: null };
+    const report = { word: 'failed', refusedAttempt: 1, code: 'BE08', ...named } as const;
+    const { configuration } = api.services;
+    const step = await api.database.transaction((tx) => recordSubmission(tx, idOf(id), 1, report, configuration));
+    expect(step).toMatchObject({ do: 'wait', for: 'retry' });
+    return id;
+  }
+
+  function close(date: string): PollingLoop {
+    own.close(date);
+    api.services.configuration.calendars.reload();
+    return startLoop();
+  }
+
+  test('moves to the next open day with an entry in the audit log, and is not sent before it opens', async () => {
+    const [id, other] = [await refused(), await refused('faster-payments')];
+    const before = await read(other);
+    expect(await read(id)).toMatchObject({ status: 'processing', transferDate: THURSDAY });
+    const wokenBefore = await wakes([id, other]);
+    const loop = close(THURSDAY);
+    expect(await onceMoved(id, FRIDAY)).toMatchObject({
+      status: 'processing',
+      originalTransferDate: TODAY,
+      cutOffDateTime: `${FRIDAY}T16:00:00`,
+      rollCount: 0,
+    });
+    await onceLooked(loop);
+    expect(await rescheduled(id)).toMatchObject([
+      {
+        actor: 'calendars',
+        before: { transferDate: THURSDAY, cutOffDateTime: `${THURSDAY}T16:00:00` },
+        after: { transferDate: FRIDAY, cutOffDateTime: `${FRIDAY}T16:00:00` },
+      },
+    ]);
+    expect(await read(other)).toEqual(before);
+    const woken = await wakes([id, other]);
+    expect(woken.map((generation, index) => generation - (wokenBefore[index] ?? 0))).toEqual([1, 0]);
+
+    const waits = { do: 'wait', for: 'retry', until: opening(FRIDAY) };
+    expect(await advance(id)).toEqual(waits);
+    itIs(`${THURSDAY}T10:00:00Z`);
+    expect(await advance(id)).toEqual(waits);
+    itIs(`${FRIDAY}T10:00:00Z`);
+    expect(await advance(id)).toEqual({ do: 'submit', attempt: 2 });
+    expect(await rescheduled(id)).toHaveLength(1);
+  });
+
+  test('does not move once its next attempt has begun, which the bank may pay', async () => {
+    const id = await refused();
+    itIs(`${THURSDAY}T10:00:00Z`);
+    expect(await advance(id)).toEqual({ do: 'submit', attempt: 2 });
+    await onceLooked(close(THURSDAY));
+    expect(await read(id)).toMatchObject({ transferDate: THURSDAY });
+    expect(await rescheduled(id)).toEqual([]);
+    expect(await advance(id)).toEqual({ do: 'submit', attempt: 2 });
+  });
+
+  test('whose window is open, but whose account is not active, moves with its window', async () => {
+    const id = await refused();
+    const status = (value: string) =>
+      api.database.statement('UPDATE accounts SET status = $2 WHERE id = $1', [atBank, value]);
+    await status('suspended');
+    try {
+      itIs(`${THURSDAY}T10:00:00Z`);
+      expect(await advance(id)).toMatchObject({ do: 'wait', for: 'account' });
+      close(THURSDAY);
+      await onceMoved(id, FRIDAY);
+      expect(await rescheduled(id)).toHaveLength(1);
+      expect(await advance(id)).toEqual({ do: 'wait', for: 'retry', until: opening(FRIDAY) });
+    } finally {
+      await status('active');
+    }
+  });
+
+  test('that an operator has looked up at that moment moves, and is looked up', async () => {
+    const id = await refused();
+    await api.database.transaction((tx) => requestLookUp(tx, idOf(id), api.services.configuration, TESTER));
+    close(THURSDAY);
+    await onceMoved(id, FRIDAY);
+    expect(await advance(id)).toMatchObject({ do: 'look-up' });
+    expect(await advance(id)).toEqual({ do: 'wait', for: 'retry', until: opening(FRIDAY) });
+  });
+
+  test('has the cut-off that the configuration now says, on the same date', async () => {
+    const id = await refused();
+    const earlier = ownCalendar({ schemes: { chaps: { cutOff: '15:00' } } });
+    try {
+      startLoop(anotherConfiguration(earlier));
+      const shown = await until(
+        () => read(id),
+        ({ cutOffDateTime }) => cutOffDateTime === `${THURSDAY}T14:00:00`,
+      );
+      expect(shown).toMatchObject({ transferDate: THURSDAY, status: 'processing' });
+      expect(await rescheduled(id)).toHaveLength(1);
+      expect(await advance(id)).toEqual({ do: 'wait', for: 'retry', until: opening(THURSDAY) });
     } finally {
       earlier.remove();
     }

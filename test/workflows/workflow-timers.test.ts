@@ -219,6 +219,44 @@ describe('a calendar that changes under a transfer that is dated ahead', () => {
   });
 });
 
+/** A refusal that is worth another attempt. */
+const PASSING = {
+  category: 'technical',
+  origin: 'provider',
+  code: 'BE08',
+  message: 'A bank on the way made an error.',
+  attributes: {},
+} as const;
+
+describe('a calendar that changes under a refused payment that waits for another attempt', () => {
+  test('wakes its workflow, which submits the payment again when the new date opens and not on the closed one', async () => {
+    aheadMs = Date.parse('2027-06-16T12:00:00Z') - (await environment.currentTimeMs());
+    await followServer();
+    const submittedAt: number[] = [];
+    stage.provider.answer.submit = async ({ ourReference }) => {
+      submittedAt.push((await environment.currentTimeMs()) + aheadMs);
+      if (submittedAt.length > 1) return completedPayment(ourReference);
+      return { outcome: 'refused', error: PASSING };
+    };
+    const id = await stage.transfer(await stage.account(10_000n), { scheme: 'chaps' });
+    await until(
+      () => stage.find(id),
+      ({ waitingFor }) => waitingFor === 'retry',
+    );
+    await wokenUp(id);
+    await calendarCloses(['2027-06-17', '2027-06-18'], id, '2027-06-21');
+    await wokenUp(id);
+    await end(id);
+    const moved = { transferDate: '2027-06-21', originalTransferDate: '2027-06-16', rollCount: 0 };
+    expect(await stage.find(id)).toMatchObject({ status: 'completed', submissionAttempt: 2, ...moved });
+    const { schemes } = stage.configuration;
+    const of = { scheme: 'chaps', currency: 'GBP' };
+    expect(submittedAt).toHaveLength(2);
+    expect(submittedAt[1]).toBeGreaterThanOrEqual(schemes.opensAt(of, '2027-06-21').getTime() - 1_000);
+    expect(submittedAt[1]).toBeLessThan(schemes.cutOff(of, '2027-06-21')?.getTime() ?? 0);
+  });
+});
+
 describe('a transfer whose authorization never comes', () => {
   test('rolls at every cut-off, and fails after the last roll', async () => {
     const id = await stage.transfer(await stage.account(10_000n), {

@@ -71,14 +71,30 @@ function laterOf(one: LocalDate, other: LocalDate): LocalDate {
   return one > other ? one : other;
 }
 
+/**
+ * Moves the next attempt of a refused payment to the first date that the present calendars leave it, never to an earlier time; false if
+ * the transfer waits for no attempt. Its workflow takes the next step, so that a look-up it is about to make is not lost.
+ */
+export function rescheduleAttempt(draft: TransferDraft): boolean {
+  const { transfer, situation } = draft;
+  if (transfer.status !== 'processing' || transfer.submissionStatus !== 'refused') return false;
+  const { schemes } = situation.rules;
+  const { transferDate, cutOff } = schemes.roll(transfer, transfer.transferDate, situation.now);
+  const opensAt = schemes.opensAt(transfer, transferDate);
+  const retryAt = transfer.retryAt !== null && transfer.retryAt > opensAt ? transfer.retryAt : opensAt;
+  draft.set({ transferDate, cutOffAt: cutOff, retryAt });
+  if (transfer.waitingFor === 'retry') draft.wait('retry', retryAt);
+  return true;
+}
+
 /** The next step of a refused payment: it waits for its window, moves on from one that was missed, or is submitted again. */
 export function stepAfterRefusal(draft: TransferDraft): OutgoingTransferStep {
   const { now, rules } = draft.situation;
   const { schemes } = rules;
   const { retryAt } = draft.transfer;
   if (retryAt !== null && retryAt > now) return draft.wait('retry', retryAt);
-  const { transferDate, cutOff, rolls } = schemes.roll(draft.transfer, draft.transfer.transferDate, now);
-  if (rolls > 0) draft.set({ transferDate, cutOffAt: cutOff });
+  const { transferDate, cutOff } = schemes.roll(draft.transfer, draft.transfer.transferDate, now);
+  draft.set({ transferDate, cutOffAt: cutOff });
   const opensAt = schemes.opensAt(draft.transfer, transferDate);
   if (opensAt > now) {
     draft.set({ retryAt: opensAt });
