@@ -156,7 +156,7 @@ async function createTogether(
   refuse: Refuse,
 ): Promise<Results> {
   const opening = openBatch(tx, caller.id, items, { ...idsOfAll(items), now: services.now() });
-  const opened = await opening.catch(refuseWhileOthersCreate);
+  const opened = await opening.catch((error) => refuseWhileOthersCreate(error, items));
   const inTurn = new AccountsInTurn<TransferChange>(opened.accounts);
   const results: Results = new Map();
   const created: { reference: string; body: string }[] = [];
@@ -222,7 +222,7 @@ function createItem(
 /** What the first request with this reference got; throws if that was another one. */
 function firstAnswer({ reference, requestHash }: Item, { answered }: OpenedBatch) {
   const first = answered.get(reference);
-  if (first === undefined) throw inProgress();
+  if (first === undefined) throw inProgress([reference]);
   if (!first.requestHash.equals(requestHash)) {
     const message = 'This reference was used with another content.';
     throw refusal('common.idempotency.key_reused', ['item', 'reference', reference], message);
@@ -253,9 +253,9 @@ function refuseRest(error: unknown, isBegun: boolean): never {
   throw isBegun ? asUnknown(error) : error;
 }
 
-/** Whoever holds these references is creating the same items; any other long wait means that the database is unavailable. */
-function refuseWhileOthersCreate(error: unknown): never {
-  throw waitedForRowOf(error, 'idempotency_keys') ? inProgress() : error;
+/** Whoever holds one of these references is creating the same item; any other long wait means that the database is unavailable. */
+function refuseWhileOthersCreate(error: unknown, items: readonly Item[]): never {
+  throw waitedForRowOf(error, 'idempotency_keys') ? inProgress(items.map(({ reference }) => reference)) : error;
 }
 
 function asUnknown(error: unknown): unknown {
@@ -263,7 +263,9 @@ function asUnknown(error: unknown): unknown {
   return isAway ? new DatabaseUnavailable(error.message, { outcome: 'unknown' }) : error;
 }
 
-function inProgress(): DomainError {
-  const message = 'Another batch with some of these references is still under way. Send this one again.';
-  return refusal('common.idempotency.in_progress', ['item', 'reference', ''], message);
+/** Postgres does not say which of several references it waited for, so all of them are the offending value, as far as one has room. */
+function inProgress(references: readonly string[]): DomainError {
+  const which = references.length === 1 ? 'this reference' : 'one of these references';
+  const message = `Another batch with ${which} is still under way. Send this one again.`;
+  return refusal('common.idempotency.in_progress', ['item', 'reference', references.join(', ').slice(0, 100)], message);
 }

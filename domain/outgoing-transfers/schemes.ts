@@ -1,4 +1,5 @@
 import { DomainError, type Problem, refusal } from '../frame/errors.ts';
+import { formatAmount } from '../frame/money.ts';
 import type { PlanBankAccount, PlanFacts, TransferRequest } from './plans.ts';
 import { checkSchemeAttributes } from './requests/scheme-attributes.ts';
 
@@ -14,8 +15,9 @@ export function checkScheme(request: TransferRequest, bankAccount: PlanBankAccou
   checkBankData(request, bankAccount, facts);
   const limitMinor = schemes.amountLimitMinor(request);
   if (limitMinor !== null && request.amountMinor > limitMinor) {
-    const message = 'The amount is above the limit of the scheme.';
-    throw refusal('transfer.amount.limit_exceeded', [ENTITY, 'amount', scheme], message);
+    const { currency, amountMinor } = request;
+    const message = `${scheme} carries at most ${formatAmount(limitMinor, currency)} ${currency}.`;
+    throw refusal('transfer.amount.limit_exceeded', [ENTITY, 'amount', formatAmount(amountMinor, currency)], message);
   }
   const [first, ...rest] = reasonProblems(request, facts);
   if (first !== undefined) throw new DomainError([first, ...rest]);

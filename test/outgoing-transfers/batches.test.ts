@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import type { Reader } from '../../db/driver/client.ts';
 import { drawFreeNumbers } from '../../db/ledger/transaction-numbers.ts';
 import { type Called, type Json, startApi, type TestApi } from '../harness/api.ts';
 import { type MoneyWorld, moneyWorld } from '../harness/money.ts';
@@ -406,6 +407,31 @@ describe('references', () => {
     expect(outcomes(first)).toEqual([...Array(32).fill('replayed'), ...Array(8).fill('created')]);
     expect(outcomes(second)).toEqual(['created']);
     expect((await world.balance(to)).available).toBe(140);
+  });
+
+  test('what another batch is creating is refused with its reference: by itself, or among all that may be it', async () => {
+    const [from = '', to = ''] = await accounts(2, 100);
+    const [unanswered, waited, free] = items([1, 2, 3].map(() => internal(from, to))) as [Json, Json, Json];
+    const claim = (tx: Reader, { reference }: Json) =>
+      tx.statement(
+        `INSERT INTO idempotency_keys (machine_user_id, method, path, key, request_hash, created_at)
+         VALUES ($1, 'POST', '/outgoing-transfers/batch/items', $2, ''::bytea, service_now())`,
+        [api.users.operator.id, reference],
+      );
+    const refused = (references: readonly Json[]) => ({
+      code: 'common.idempotency.in_progress',
+      messageParameters: ['item', 'reference', references.map(({ reference }) => reference).join(', ')],
+    });
+    await api.database.transaction((tx) => claim(tx, unanswered));
+    const [result] = (await send([unanswered])).body.data.results;
+    expect(result.error).toMatchObject(refused([unanswered]));
+    const answers = await api.database.transaction(async (tx) => {
+      await claim(tx, waited);
+      return Promise.all([send([waited]), send([waited, free])]);
+    });
+    expect(answers.map(({ status }) => status)).toEqual([409, 409]);
+    expect(answers.map(({ body }) => body)).toMatchObject([refused([waited]), refused([waited, free])]);
+    expect(outcomes(await send([free]))).toEqual(['created']);
   });
 
   test('the same batch many times at once creates each transfer once', async () => {

@@ -316,7 +316,7 @@ export const REFUSALS: Readonly<Record<string, Rule>> = {
   'more than the scheme carries': (s) => {
     const { scheme, amountMinor } = s.case;
     const above = !isInternal(s) && amountMinor > (LIMIT_MINOR[scheme] ?? Number.POSITIVE_INFINITY);
-    return when(above, 422, 'transfer.amount.limit_exceeded', 'amount', scheme);
+    return when(above, 422, 'transfer.amount.limit_exceeded', 'amount', String(amountMinor / 100));
   },
   'no reason where one is needed': (s) => {
     const { reason, bankAccount } = s.case;

@@ -391,6 +391,9 @@ describe('the limit of a scheme in a currency', () => {
         expected,
         expected === 200 ? undefined : ABOVE[0],
       ]);
+      if (expected === 200) continue;
+      expect(body.messageParameters).toEqual(['outgoingTransfer', 'amount', String(amount)]);
+      expect(body.message).toBe(`swift carries at most ${currency === 'GBP' ? 50 : 1_000} ${currency}.`);
     }
     await limited.stop();
   });
