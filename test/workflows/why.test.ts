@@ -162,8 +162,8 @@ const CASES: Readonly<Record<string, Case>> = {
   },
   'the next window': {
     make: async () => {
-      const id = await external({ transferDate: '2027-06-17' });
-      await api.database.statement('UPDATE outgoing_transfers SET roll_count = 1 WHERE id = $1', [id]);
+      const id = await external({ scheme: 'chaps' }, api, poor);
+      expect(await service.operate('next-window', [id])).toMatchObject({ status: 0 });
       return id;
     },
     waits: 'date',
@@ -515,9 +515,12 @@ async function lists(
   expect(found, name).toEqual([...wanted].sort());
 }
 
-test("the documented queries of transfers find in Temporal's lists exactly those that they are for", async () => {
+test("the documented queries of transfers find in Temporal's lists exactly those that they are for; `past cut-off` also those dated ahead", async () => {
   const inReview = await external({ scheme: 'chaps' }, reviewing);
   const unauthorized = await external({ scheme: 'chaps' }, authorizing);
+  const unauthorizedAhead = await external({ scheme: 'chaps', transferDate: '2027-07-01' }, authorizing);
+  const rolledUnauthorized = await external({ scheme: 'chaps' }, authorizing);
+  expect(await service.operate('next-window', [rolledUnauthorized])).toMatchObject({ status: 0 });
   const dated = await external({ transferDate: '2027-07-01' });
   const released = await external({ description: 'slow' });
   const rolled = await CASES['the next window']?.make();
@@ -528,7 +531,8 @@ test("the documented queries of transfers find in Temporal's lists exactly those
   service.relay.start();
   if (rolled === undefined) throw new Error('no rolled transfer');
   await shows('outgoing-transfer', inReview, 'compliance');
-  await shows('outgoing-transfer', unauthorized, 'authorization');
+  const pastCutOff = [inReview, unauthorized, unauthorizedAhead, rolledUnauthorized];
+  for (const id of pastCutOff.slice(1)) await shows('outgoing-transfer', id, 'authorization');
   await shows('outgoing-transfer', dated, 'date');
   await shows('outgoing-transfer', released, 'provider');
   await shows('outgoing-transfer', rolled, 'next-window');
@@ -544,9 +548,9 @@ test("the documented queries of transfers find in Temporal's lists exactly those
   await shows('outgoing-transfer', ended, 'authorization');
   await service.operate('fail-transfer', [ended, '--reason', 'over']);
   await handleOf('outgoing-transfer', ended).result();
-  const others = [inReview, unauthorized, dated, released, rolled, unknown, laterReview, ended];
+  const others = [...pastCutOff, dated, released, rolled, unknown, laterReview, ended];
   await lists('in review over a day', instant, [inReview], others);
-  await lists('past cut-off', instant, [inReview, unauthorized], others);
+  await lists('past cut-off', instant, pastCutOff, others);
   await lists('provider silent', instant, [released, unknown], others);
   await lists('rolling', instant, [rolled], others);
 });
