@@ -16,7 +16,7 @@ import { startTemporalDevServer, type TestTemporal } from '../harness/servers/te
 import { setStage, until } from '../harness/stage.ts';
 import { startReceiver } from '../harness/webhooks/webhooks.ts';
 import type { History } from '../harness/workflows/histories.ts';
-import { activitiesCalledBy, bundleOf, codeOf, releaseBefore, typesOf } from '../harness/workflows/releases.ts';
+import { activitiesCalledIn, bundleOf, codeOf, releaseBefore, typesOf } from '../harness/workflows/releases.ts';
 import { keepSilent, WAITING_WORK, type Waiting, type WaitingStage } from '../harness/workflows/waiting-work.ts';
 
 // Workflows outlive releases: what the workflows of the release before began, today's finish, and after a rollback the other
@@ -173,18 +173,25 @@ describe(`a release after ${RELEASE}`, () => {
       new NameLists(configuration.complianceRules, logger),
     );
     const names = Object.values(activities).flatMap((queue) => Object.keys(queue));
-    const called = activitiesCalledBy(RELEASE);
+    const called = activitiesCalledIn(codeOf(RELEASE));
     expect(called).toContain('advanceOutgoingTransfer');
     expect(called).toContain('checkLedger');
     expect(called.filter((name) => !names.includes(name))).toEqual([]);
   });
 
-  test('names in docs/operations.md the types and steps of workflows that the release before lacks', () => {
+  test('names in docs/operations.md the types, steps, activities and signals that the workflows of the release before lack', () => {
+    const [code, sources] = [codeOf(RELEASE), sourcesOfToday()];
     const types = WORKFLOW_TYPES.filter((type) => !typesOf(RELEASE).includes(type));
-    const steps = patchesIn(sourcesOfToday()).filter((step) => !patchesIn(codeOf(RELEASE)).includes(step));
+    const lacked = [patchesIn, activitiesCalledIn, signalsIn].flatMap((namesIn) => {
+      const known = new Set(namesIn(code));
+      const names = namesIn(sources);
+      // Otherwise nothing was read.
+      expect(names.filter((name) => known.has(name)).length, namesIn.name).toBeGreaterThan(0);
+      return names.filter((name) => !known.has(name));
+    });
     const operations = readFileSync(join(ROOT, 'docs/operations.md'), 'utf8');
     const section = operations.split('\n## ').find((text) => text.startsWith('A new release beside the one before'));
-    expect([...types, ...steps].filter((name) => !section?.includes(`\`${name}\``))).toEqual([]);
+    expect([...types, ...lacked].filter((name) => !section?.includes(`\`${name}\``))).toEqual([]);
   });
 });
 
@@ -207,6 +214,10 @@ async function expectStandsStillUntilEnded(kind: string, { workflow, runId }: Be
 
 function patchesIn(code: string): string[] {
   return [...code.matchAll(/\bpatched\(['"]([^'"]+)['"]\)/g)].map(([, name = '']) => name);
+}
+
+function signalsIn(code: string): string[] {
+  return [...code.matchAll(/\b\w+_SIGNAL = ['"]([^'"]+)['"]/g)].map(([, name = '']) => name);
 }
 
 function sourcesOfToday(): string {

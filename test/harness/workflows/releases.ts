@@ -27,13 +27,13 @@ export async function bundleOf(release: string): Promise<WorkflowBundleOption> {
   return { code };
 }
 
-/** The names of the activities that its code calls. */
-export function activitiesCalledBy(release: string): string[] {
-  const code = readFileSync(codePath(release), 'utf8');
-  const proxies = [...code.matchAll(/^var (\{[^}]*\}|\w+) = proxy(?:Local)?Activities\(/gm)].map(
+/** The names of the activities that code calls, a release's or sources of today's. */
+export function activitiesCalledIn(code: string): string[] {
+  const proxies = [...code.matchAll(/^(?:var|const) (\{[^}]*\}|\w+) =\s+proxy(?:Local)?Activities(?:<\w+>)?\(/gm)].map(
     ([, names = '']) => names,
   );
-  if (proxies.length !== code.match(/= proxy(Local)?Activities\(/g)?.length) throw new Error('a proxy was overlooked');
+  if (proxies.length !== code.match(/=\s+proxy(Local)?Activities\b/g)?.length)
+    throw new Error('a proxy was overlooked');
   return proxies.flatMap((names) => {
     if (names.startsWith('{')) return [...names.matchAll(/(\w+)(?:: \w+)?/g)].map(([, name = '']) => name);
     return [...code.matchAll(new RegExp(`\\b${names}\\.(\\w+)`, 'g'))].map(([, name = '']) => name);
