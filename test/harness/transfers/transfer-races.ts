@@ -13,9 +13,15 @@ import {
   recordLookUp,
   recordSubmission,
 } from '../../../db/outgoing-transfers/outgoing-transfers.ts';
+import {
+  applyRecallRefusal,
+  recallOutgoingTransfer,
+  recordRecallAnswer,
+} from '../../../db/outgoing-transfers/recalls.ts';
 import { DomainError } from '../../../domain/frame/errors.ts';
 import { asId, type OutgoingTransferId } from '../../../domain/frame/ids.ts';
 import type { LookedUpPayment } from '../../../domain/outgoing-transfers/changes.ts';
+import type { RecallReport } from '../../../domain/outgoing-transfers/outcomes/recalls.ts';
 import type { PaymentOutcome } from '../../../domain/outgoing-transfers/reports.ts';
 import type { Called, Json, TestApi } from '../api.ts';
 import { TESTER } from '../audit.ts';
@@ -23,6 +29,7 @@ import { builtInAccounts } from '../built-in-accounts.ts';
 import { moneyWorld } from '../money.ts';
 import type { Random } from '../random.ts';
 import { reviews } from './reviews.ts';
+import { checkMoney, checkStory, type Racing, type RacingAccount } from './transfer-race-checks.ts';
 
 /**
  * Transfers of every kind to which everything that can happen to a transfer happens at random instants: by callers, approvers, reviewers,
@@ -30,26 +37,13 @@ import { reviews } from './reviews.ts';
  */
 
 const CONCURRENT = 16;
-const EVENTS_OF_EACH = 6;
+const EVENTS_OF_EACH = 8;
 const TOMORROW = '2027-06-17';
 const WORDS: readonly PaymentOutcome[] = ['released', 'completed', 'failed', 'returned'];
+/** Of a refusal: most are worth another attempt. */
+const CODES = ['BE08', 'MS03', 'BE08', 'AC04'];
+const ANSWERS: readonly RecallReport['outcome'][] = ['asked', 'accepted', 'refused'];
 const RESULTS = ['all-passed', 'soft-stop', 'hard-stop', 'hard-stop-accepted', 'hard-stop-rejected'];
-
-interface RacingAccount {
-  readonly id: string;
-  readonly clientId: string;
-  readonly ledgerNumber: string;
-  readonly kind: 'built-in' | 'plug-in' | 'receiver';
-  /** In minor units, as far as it came from outside. */
-  credited: number;
-}
-
-interface Racing {
-  readonly id: OutgoingTransferId;
-  readonly account: RacingAccount;
-  readonly incomingTransferId: string | null;
-  readonly amountMinor: number;
-}
 
 /** The rules differ by API: `plain` has none, the others authorize, review, or both. */
 export interface RaceApis {
@@ -67,15 +61,15 @@ export async function raceTransfers(apis: RaceApis, random: Random, count: numbe
   expect(transfers.length).toBeGreaterThan(count / 2);
   await race.run(transfers.flatMap((transfer) => race.happeningsOf(transfer)));
   await race.run(transfers.map((transfer) => () => race.settle(transfer)));
-  for (const transfer of transfers) await race.checkEvents(transfer);
-  await race.checkMoney();
+  for (const { id } of transfers) await checkStory(apis.plain, id);
+  await checkMoney(apis.plain, race.accounts);
 }
 
 class Race {
   readonly #api: TestApi;
   readonly #apis: RaceApis;
   readonly #random: Random;
-  readonly #accounts: RacingAccount[] = [];
+  readonly accounts: RacingAccount[] = [];
   #bankAccount = '';
   #payments = 0;
 
@@ -92,14 +86,14 @@ class Race {
     this.#bankAccount = await world.beneficiary(payer);
     const read = async (id: string, clientId: string, kind: RacingAccount['kind']) => {
       const { ledgerNumber } = (await this.#api.call('GET', `/accounts/${id}`)).body.data.account;
-      this.#accounts.push({ id, clientId, ledgerNumber, kind, credited: 0 });
+      this.accounts.push({ id, clientId, ledgerNumber, kind, credited: 0 });
     };
     for (let number = 0; number < 3; number += 1) {
       await read((await builtInAccounts(this.#api).opened(payer)).id, payer, 'built-in');
       await read(await world.account(payer), payer, 'plug-in');
       await read(await world.account(payee), payee, 'receiver');
     }
-    for (const account of this.#accounts) await this.#credit(account, 15_000);
+    for (const account of this.accounts) await this.#credit(account, 15_000);
   }
 
   async create(count: number): Promise<Racing[]> {
@@ -120,9 +114,9 @@ class Race {
 
   #order() {
     const random = this.#random;
-    const account = random.pick(this.#accounts.filter(({ kind }) => kind !== 'receiver'));
+    const account = random.pick(this.accounts.filter(({ kind }) => kind !== 'receiver'));
     const isInternal = random.chance(0.3);
-    const receiver = random.pick(this.#accounts.filter(({ kind }) => kind === 'receiver'));
+    const receiver = random.pick(this.accounts.filter(({ kind }) => kind === 'receiver'));
     const outgoingTransfer = {
       clientId: account.clientId,
       currency: 'GBP',
@@ -145,19 +139,21 @@ class Race {
   /** A few of all that may happen to it, in the order in which they are drawn. */
   happeningsOf(transfer: Racing): (() => Promise<void>)[] {
     return Array.from({ length: EVENTS_OF_EACH }, () => {
-      const [happening, word, result, number] = [
-        this.#random.weighted(HAPPENINGS),
-        this.#random.pick(WORDS),
-        this.#random.pick(RESULTS),
-        this.#random.whole(0, 3),
-      ];
-      return () => this.#happen(transfer, happening, { word, result, number });
+      const happening = this.#random.weighted(HAPPENINGS);
+      const drawn = {
+        word: this.#random.pick(WORDS),
+        result: this.#random.pick(RESULTS),
+        number: this.#random.whole(0, 3),
+        code: this.#random.pick(CODES),
+        answer: this.#random.pick(ANSWERS),
+      };
+      return () => this.#happen(transfer, happening, drawn);
     });
   }
 
   async #happen(transfer: Racing, happening: Happening, drawn: Drawn): Promise<void> {
     const { id, account, incomingTransferId } = transfer;
-    const { word, result, number } = drawn;
+    const { word, result, number, code, answer } = drawn;
     const decide = reviews(this.#apis.reviewing).decide;
     switch (happening) {
       case 'cancel':
@@ -189,7 +185,26 @@ class Race {
       case 'command':
         return this.#command(id, number);
       case 'release':
-        return this.#release(transfer, word);
+        return this.#release(transfer, drawn);
+      case 'refusal':
+        await this.#release(transfer, { ...drawn, word: 'failed' });
+        await this.#transaction((tx) =>
+          applyPaymentReport(tx, notice(id), refusalOf(transfer, 1, code), this.#rules()),
+        );
+        if (number > 0) return;
+        await this.#transaction((tx) => retrySubmission(tx, id, this.#rules(), TESTER));
+        return this.#release(transfer, drawn);
+      case 'part comes back':
+        await this.#release(transfer, { ...drawn, word: 'completed' });
+        await this.#transaction((tx) => applyPaymentReport(tx, notice(id), partOf(transfer, number), this.#rules()));
+        return;
+      case 'recall':
+        await this.#release(transfer, { ...drawn, word: 'completed' });
+        await this.#recall(id);
+        return this.#release(transfer, drawn);
+      case 'answer to a recall':
+        await this.#transaction((tx) => recordRecallAnswer(tx, id, { number, outcome: answer }, this.#rules()));
+        return;
     }
   }
 
@@ -205,15 +220,28 @@ class Race {
     await this.#transaction(command);
   }
 
+  async #recall(id: OutgoingTransferId): Promise<void> {
+    const isOffered = () => true;
+    await this.#transaction((tx) => recallOutgoingTransfer(tx, id, this.#rules(), { initiator: TESTER, isOffered }));
+  }
+
   /** As its workflow does: what is due, and what the provider answers to that. */
-  async #release(transfer: Racing, word: PaymentOutcome): Promise<void> {
+  async #release(transfer: Racing, { word, number, code, answer }: Drawn): Promise<void> {
     const { id } = transfer;
     const step = await this.#transaction((tx) => advanceOutgoingTransfer(tx, id, this.#rules()));
     if (step?.do === 'submit') {
-      const report = paymentOf(transfer, word === 'returned' ? 'completed' : word);
+      const report =
+        word === 'failed'
+          ? refusalOf(transfer, step.attempt, code)
+          : paymentOf(transfer, word === 'returned' ? 'completed' : word);
       await this.#transaction((tx) => recordSubmission(tx, id, step.attempt, report, this.#rules()));
     } else if (step?.do === 'look-up') {
-      await this.#transaction((tx) => recordLookUp(tx, id, step.count, 'not-found', this.#rules()));
+      const found = { ...paymentOf(transfer, word), recall: { number, outcome: answer } };
+      const said = word === 'released' ? 'not-found' : found;
+      await this.#transaction((tx) => recordLookUp(tx, id, step.count, said, this.#rules()));
+    } else if (step?.do === 'recall') {
+      const report = { number: step.number, outcome: answer };
+      await this.#transaction((tx) => recordRecallAnswer(tx, id, report, this.#rules()));
     }
   }
 
@@ -237,57 +265,19 @@ class Race {
         );
     }
     expect(['completed', 'cancelled', 'failed']).toContain((await this.#read(id)).status);
+    await this.#settleRecall(id);
   }
 
-  /** Its events tell one legal story, without a gap, which ends as the transfer has. */
-  async checkEvents({ id }: Racing): Promise<void> {
-    const rows = await this.#api.database.reader.statement<{ first: number; entries: { type: string; data: Json }[] }>(
-      'SELECT first_sequence::integer AS first, entries FROM events WHERE resource_id = $1 ORDER BY first_sequence',
+  /** Its workflow ends a recall that has nothing left to bring back; the provider refuses any other. */
+  async #settleRecall(id: OutgoingTransferId): Promise<void> {
+    await this.#transaction((tx) => advanceOutgoingTransfer(tx, id, this.#rules()));
+    const [open] = await this.#api.database.reader.statement<{ number: number }>(
+      `SELECT recall_number AS number FROM outgoing_transfers WHERE id = $1 AND recall_status IN ('due', 'asked')`,
       [id],
     );
-    let next = 1;
-    for (const { first, entries } of rows) {
-      expect(first).toBe(next);
-      next += entries.length;
-    }
-    const story = rows.flatMap(({ entries }) => entries.map(({ type }) => type.replace('outgoing-transfer-', '')));
-    expect(story.join(' '), id).toMatch(LEGAL_STORY);
-    const { status, returned } = await this.#read(id);
-    expect(story.at(-1)).toBe(returned ? 'returned' : status);
-  }
-
-  /** What each account has is what came, less what was paid with its fee, and more what came back or from within. */
-  async checkMoney(): Promise<void> {
-    const expected = new Map(this.#accounts.map(({ id, credited }) => [id, credited]));
-    const add = (id: string, amount: number) => {
-      const before = expected.get(id);
-      if (before !== undefined) expected.set(id, before + Math.round(amount * 100));
-    };
-    for (const { id } of this.#accounts) {
-      for (const transfer of await this.#listOf(id)) {
-        if (transfer.status !== 'completed') continue;
-        add(id, -transfer.totalAmount);
-        if (transfer.returned) add(id, transfer.amount);
-        if (transfer.scope === 'internal') add(transfer.destination.accountId, transfer.amount);
-      }
-    }
-    for (const { id } of this.#accounts) {
-      const [row] = await this.#api.database.reader.statement<{ posted: number; reserved: number }>(
-        'SELECT posted_minor::integer AS posted, reserved_minor::integer AS reserved FROM accounts WHERE id = $1',
-        [id],
-      );
-      expect(row).toEqual({ posted: expected.get(id), reserved: 0 });
-    }
-  }
-
-  async #listOf(accountId: string): Promise<Json[]> {
-    const found: Json[] = [];
-    for (let page = 0; ; page += 1) {
-      const query = `metadata.page.size=100&metadata.page.number=${page}&data.outgoingTransfer.accountId=${accountId}`;
-      const { body } = await this.#api.call('GET', `/outgoing-transfers?${query}`);
-      found.push(...body.data.outgoingTransfers);
-      if (body.data.outgoingTransfers.length < 100) return found;
-    }
+    if (open === undefined) return;
+    const refused = this.#transaction((tx) => applyRecallRefusal(tx, notice(id), open.number, this.#rules()));
+    expect(await refused).toBe('applied');
   }
 
   async #credit(account: RacingAccount, amountMinor: number): Promise<void> {
@@ -345,7 +335,11 @@ const HAPPENINGS = {
   'caller’s report': 2,
   'look-up': 1,
   command: 2,
-  release: 5,
+  release: 4,
+  refusal: 6,
+  'part comes back': 3,
+  recall: 3,
+  'answer to a recall': 1,
 };
 type Happening = keyof typeof HAPPENINGS;
 
@@ -353,10 +347,9 @@ interface Drawn {
   readonly word: PaymentOutcome;
   readonly result: string;
   readonly number: number;
+  readonly code: string;
+  readonly answer: RecallReport['outcome'];
 }
-
-const LEGAL_STORY =
-  /^created( compliance-in-review)?( cancelled| failed| processing( failed| released( failed| completed( returned)?)))$/;
 
 const notice = (id: OutgoingTransferId) => ({ id, provider: 'sandbox-bank' });
 
@@ -364,6 +357,18 @@ function paymentOf({ id, amountMinor }: Racing, word: PaymentOutcome): LookedUpP
   const code = word === 'failed' || word === 'returned' ? 'AC04' : null;
   const claim = { amountMinor: amountMinor.toString(), currency: 'GBP', returned: null };
   return { word, serviceProviderId: `p-${id}`, serviceProviderReference: null, code, claim };
+}
+
+/** What the provider says of an attempt that it has not carried out. */
+function refusalOf(transfer: Racing, attempt: number, code: string): LookedUpPayment {
+  return { ...paymentOf(transfer, 'failed'), serviceProviderId: null, code, refusedAttempt: attempt };
+}
+
+/** The provider's return of this number: the whole of it, a half, a third or a quarter. */
+function partOf(transfer: Racing, number: number): LookedUpPayment {
+  const { claim, ...payment } = paymentOf(transfer, 'returned');
+  const amountMinor = Math.ceil(transfer.amountMinor / (number + 1)).toString();
+  return { ...payment, claim: { ...claim, returned: { reference: `r-${transfer.id}-${number}`, amountMinor } } };
 }
 
 /** Either it was done, or the transfer had moved on. */
