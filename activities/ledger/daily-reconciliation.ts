@@ -1,13 +1,13 @@
 import { newId } from '../../db/frame/ids.ts';
+import { isCompared, readStartOf, saveReconciliation } from '../../db/ledger/reconciliation/days.ts';
+import { listBookedBefore, listUnchangedSince } from '../../db/ledger/reconciliation/earlier-bookings.ts';
 import {
   type FoundBreak,
   type RecordedBreak,
   recordBreaks,
   resolveGoneBreaks,
   resolveMissing,
-} from '../../db/ledger/reconciliation/breaks.ts';
-import { isCompared, readStartOf, saveReconciliation } from '../../db/ledger/reconciliation/days.ts';
-import { listBookedBefore, listUnchangedSince } from '../../db/ledger/reconciliation/earlier-bookings.ts';
+} from '../../db/ledger/reconciliation/found-breaks.ts';
 import {
   carryOver,
   forgetCarriedOver,
@@ -33,6 +33,7 @@ import {
   type Movement,
   windowOf,
 } from '../../domain/ledger/daily-reconciliation.ts';
+import { movementElsewhere } from '../../domain/ledger/payment-parts.ts';
 import type { PaymentKey, Standing } from '../../domain/ledger/reconciliation.ts';
 import type { ActivityDependencies } from '../frame/dependencies.ts';
 import type { CallOptions, Provider } from '../providers/port.ts';
@@ -78,15 +79,16 @@ export interface ComparedDay {
  * same row and the same breaks.
  */
 export async function compareDay(
-  { database: { reader }, logger }: Dependencies,
+  { database, logger }: Dependencies,
   compared: DayToCompare,
   call: CallOptions,
 ): Promise<ComparedDay> {
+  const { reader } = database;
   const { position, day } = compared;
   const runId = newId();
   // What belongs to such a day may be on the statement of the day before.
   const isFirst = !(await isCompared(reader, position, addDays(day, -1)));
-  const comparison = new Comparison(reader, { ...compared, isFirst }, runId, call);
+  const comparison = new Comparison(database, { ...compared, isFirst }, runId, call);
   try {
     const unreadable = await stageStatement(reader, { ...compared, isFirst }, runId, call);
     const postingId = await stageLedger(reader, compared, runId);
@@ -157,23 +159,26 @@ async function stageLedger(
 class Comparison {
   readonly found: RecordedBreak[] = [];
   readonly gone: RecordedBreak[] = [];
+  readonly #database: Dependencies['database'];
   readonly #reader: Dependencies['database']['reader'];
   readonly #compared: KnownDay;
   readonly #runId: string;
   readonly #call: CallOptions;
+  readonly #recorded = new Set<string>();
   #breaks: FoundBreak[] = [];
   #oneSided: Movement[] = [];
   #lookUpsLeft = LOOK_UPS_MAX;
 
-  constructor(reader: Dependencies['database']['reader'], compared: KnownDay, runId: string, call: CallOptions) {
-    this.#reader = reader;
+  constructor(database: Dependencies['database'], compared: KnownDay, runId: string, call: CallOptions) {
+    this.#database = database;
+    this.#reader = database.reader;
     this.#compared = compared;
     this.#runId = runId;
     this.#call = call;
   }
 
   async recordUnreadable(references: readonly string[]): Promise<void> {
-    const nothing = { direction: null, expected: null, actual: null, resourceId: null };
+    const nothing = { direction: null, movement: null, expected: null, actual: null, resourceId: null };
     for (const reference of new Set(references)) {
       this.#breaks.push({ ...nothing, kind: 'statement-entry-unreadable', reference });
       if (this.#breaks.length >= BATCH) await this.#record();
@@ -196,12 +201,17 @@ class Comparison {
   async #record(): Promise<void> {
     const { position, day } = this.#compared;
     const breaks = this.#breaks;
+    if (breaks.length === 0) return;
     this.#breaks = [];
-    const late = breaks.filter(({ kind }) => kind === 'statement-booked-late').map(({ reference }) => reference);
-    // One statement may not touch a row twice: principal and return of a payment may differ in the same way.
-    const once = new Map(breaks.map((found) => [`${found.kind} ${found.reference}`, found]));
-    this.found.push(...(await recordBreaks(this.#reader, position, day, this.#runId, [...once.values()])));
-    if (late.length > 0) this.gone.push(...(await resolveMissing(this.#reader, position, late)));
+    const late = breaks.filter(({ kind }) => kind === 'statement-booked-late');
+    const run = { runId: this.#runId, day, recorded: this.#recorded };
+    const [found, gone] = await this.#database.transaction(async (tx) => [
+      await recordBreaks(tx, position, run, breaks),
+      await resolveMissing(tx, position, late),
+    ]);
+    for (const { id } of found) this.#recorded.add(id);
+    this.found.push(...found);
+    this.gone.push(...gone);
   }
 
   async #lookInto(): Promise<void> {
@@ -210,28 +220,21 @@ class Comparison {
     this.#oneSided = [];
     const { position, day, isFirst } = this.#compared;
     const carried = await listCarriedOver(this.#reader, position, day, movements);
+    const alone = [...carried, ...movements];
     const standings = await this.#standingsOf(movements);
     const bookedBefore = await this.#bookedBeforeDay(movements);
     for (const movement of movements) {
       const ourStanding = standings.get(textOf(movement)) ?? null;
-      const elsewhere = carried.filter(
-        (other) =>
-          textOf(other) === textOf(movement) &&
-          other.movement === movement.movement &&
-          other.side !== movement.side &&
-          // Another part of a payment that came back in parts explains nothing.
-          (other.movement !== 'payment-out-undone' || other.amountMinor === movement.amountMinor),
-      );
+      const elsewhere = movementElsewhere(movement, alone);
       const answer = async (isWanted: boolean) =>
-        isWanted && elsewhere.length === 0 ? await this.#ask(movement) : undefined;
+        isWanted && elsewhere === null ? await this.#ask(movement) : undefined;
       if (movement.side === 'provider') {
-        const ours = elsewhere[0] ?? null;
         const isWanted = isUndoing(movement) || ourStanding !== null;
         const isBookedBefore = !isFirst && bookedBefore.has(movement);
-        const circumstances = { ours, ourStanding, bookedBefore: isBookedBefore, answer: await answer(isWanted) };
-        this.#breaks.push(...judgeOnlyTheirs(movement, circumstances));
+        const known = { ours: elsewhere, ourStanding, bookedBefore: isBookedBefore, answer: await answer(isWanted) };
+        this.#breaks.push(...judgeOnlyTheirs(movement, known));
       } else {
-        const isOnOtherStatement = elsewhere.length > 0;
+        const isOnOtherStatement = elsewhere !== null;
         this.#breaks.push(...judgeOnlyOurs(movement, { isOnOtherStatement, ourStanding, answer: await answer(true) }));
       }
     }

@@ -12,6 +12,7 @@ import {
   saveComparison,
 } from '../../db/ledger/reconciliation/statements.ts';
 import {
+  type Difference,
   differenceOf,
   type PaymentDifference,
   type PaymentKey,
@@ -82,12 +83,15 @@ function countFailure({ logger }: Dependencies, position: Position, error: unkno
 }
 
 async function comparePosition(
-  { database: { reader }, logger }: Dependencies,
+  { database, logger }: Dependencies,
   provider: Provider,
   position: Position,
   until: Date,
   call: CallOptions,
 ): Promise<Compared> {
+  const { reader } = database;
+  const record = (key: Parameters<typeof recordDifference>[2], difference: Difference) =>
+    database.transaction((tx) => recordDifference(tx, position, key, difference));
   const last = await readComparison(reader, position);
   const from = last?.comparedUntil ?? new Date(until.getTime() - FIRST_WINDOW_MS);
   if (from >= until) return NOTHING;
@@ -103,20 +107,14 @@ async function comparePosition(
   let differences = 0;
   for (const reference of unreadable) {
     const entry = { direction: null, reference };
-    if (!(await recordDifference(reader, position, entry, 'statement-entry-unreadable'))) continue;
+    if (!(await record(entry, 'statement-entry-unreadable'))) continue;
     differences += 1;
     logger.error({ ...position, reference }, 'an entry of the provider’s statement cannot be read');
   }
   for (const key of [...suspects, ...booked.suspects]) {
-    const difference = await lookAgain(
-      reader,
-      provider,
-      position,
-      key,
-      reported.get(textOf(key))?.standing ?? null,
-      call,
-    );
-    if (difference === null || !(await recordDifference(reader, position, key, difference))) continue;
+    const standing = reported.get(textOf(key))?.standing ?? null;
+    const difference = await lookAgain(reader, provider, position, key, standing, call);
+    if (difference === null || !(await record(key, difference))) continue;
     differences += 1;
     logger.error({ ...position, ...key, difference }, 'the provider’s statement and our books differ');
   }

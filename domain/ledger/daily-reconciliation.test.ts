@@ -12,6 +12,8 @@ import {
   type Movement,
   windowOf,
 } from './daily-reconciliation.ts';
+import { type BreakTraits, type KnownBreak, placeBreaks } from './known-breaks.ts';
+import { movementElsewhere } from './payment-parts.ts';
 import type { DailyDifference } from './reconciliation.ts';
 
 const FIRST = '2026-11-20';
@@ -172,14 +174,14 @@ describe('a payment', () => {
       [],
     ],
     [
-      'whose principal and return differ alike is one break',
+      'whose principal and return differ alike are two breaks',
       [
         PAID,
         { ...THEIRS, amountMinor: 1n },
         { ...PAID, movement: 'payment-out-undone' },
         { ...THEIRS, movement: 'payment-out-undone', amountMinor: 2n },
       ],
-      ['statement-amount-differs'],
+      ['statement-amount-differs', 'statement-amount-differs'],
     ],
     [
       'can differ in several ways',
@@ -338,7 +340,113 @@ describe('a payment that came back in parts', () => {
     ['differs where a part has another amount', [1n, 4n], [3n, 1n], ['statement-amount-differs']],
     ['is doubled where the statement has a part once too often', [3n, 1n, 3n], [1n, 3n], ['statement-payment-doubled']],
     ['is doubled where its only part is', [3n, 3n], [3n], ['statement-payment-doubled']],
+    ['shows every part that the statement lacks', [], [1n, 3n, 1n], ['ours 1', 'ours 3', 'ours 1']],
+    ['shows every part that our books lack', [3n, 1n, 4n], [3n], ['provider 1', 'provider 4']],
+    [
+      'shows every part that has another amount',
+      [1n, 4n],
+      [2n, 5n],
+      ['statement-amount-differs', 'statement-amount-differs'],
+    ],
+    [
+      'is doubled in each part that is',
+      [3n, 1n, 3n, 1n],
+      [1n, 3n],
+      ['statement-payment-doubled', 'statement-payment-doubled'],
+    ],
+    ['is doubled in a part, and lacks another', [3n, 3n, 5n], [3n], ['statement-payment-doubled', 'provider 5']],
   ])('%s', (_, theirs, ours, expected) => {
     expect(judged(theirs, ours)).toEqual(expected);
+  });
+
+  const alike = [part('ours', 3n, 0), part('ours', 3n, 1), part('provider', 3n, 30), part('ours', 4n, 2)];
+
+  test('is explained by the other days, a part by a part of the same amount', () => {
+    expect(alike.map((one) => movementElsewhere(one, alike))).toEqual([alike[2], null, alike[0], null]);
+    const further = part('provider', 3n, 54);
+    expect(movementElsewhere(further, [...alike, further])).toBe(alike[1]);
+    expect(movementElsewhere(further, [further])).toBeNull();
+  });
+});
+
+describe('a break that is found', () => {
+  const facts = (amountMinor: bigint, date: string) => ({ amountMinor, account: null, date });
+  const missing = (amountMinor: bigint, date = FIRST): BreakTraits => ({
+    kind: 'statement-payment-missing',
+    reference: 'payment',
+    movement: 'payment-out-undone',
+    expected: facts(amountMinor, date),
+    actual: null,
+  });
+  const known = (id: string, change: Partial<KnownBreak>): KnownBreak => ({
+    ...missing(1n),
+    id,
+    status: 'open',
+    day: FIRST,
+    part: 1,
+    foundAt: new Date(`${FIRST}T08:00:00Z`),
+    isTaken: false,
+    ...change,
+  });
+  const NEXT = addDays(FIRST, 1);
+  const frequent = { day: null, movement: null, expected: null };
+
+  test.each<readonly [string, readonly BreakTraits[], readonly KnownBreak[], readonly string[]]>([
+    ['first is new', [missing(1n)], [], ['new 1']],
+    ['twice is two', [missing(1n), missing(1n)], [], ['new 1', 'new 2']],
+    ['again is the known one', [missing(1n)], [known('a', {})], ['a 1']],
+    ['beside a known one is new', [missing(1n), missing(2n)], [known('a', { part: 2 })], ['a 2', 'new 1']],
+    [
+      'again is the one of its own facts',
+      [missing(2n), missing(1n)],
+      [known('a', {}), known('b', { ...missing(2n), part: 2 })],
+      ['b 2', 'a 1'],
+    ],
+    ['with other facts is the known one', [missing(2n)], [known('a', {})], ['a 1']],
+    [
+      'with other dates is the one of its amount',
+      [missing(2n, NEXT)],
+      [known('a', {}), known('b', { ...missing(2n), part: 2, status: 'resolved' })],
+      ['b 2'],
+    ],
+    ['of another movement is new', [{ ...missing(1n), movement: 'payment-out' }], [known('a', {})], ['new 2']],
+    ['on another day is new', [missing(2n, NEXT)], [known('a', { day: NEXT, ...missing(1n, NEXT) })], ['new 1']],
+    ['with the facts of another day’s is that one', [missing(1n)], [known('a', { day: NEXT })], ['a 1']],
+    ['of the release before is the known one', [missing(1n)], [known('a', { movement: null })], ['a 1']],
+    ['by this comparison before is not that one', [missing(1n)], [known('a', { isTaken: true })], ['new 2']],
+    ['by the frequent comparison since is that one', [missing(1n)], [known('a', frequent)], ['a 1']],
+    [
+      'by the frequent comparison before the day is not that one',
+      [missing(1n)],
+      [known('a', { ...frequent, foundAt: new Date(`${addDays(FIRST, -1)}T08:00:00Z`) })],
+      ['new 1'],
+    ],
+    [
+      'alike is the one that is open rather than the resolved one',
+      [missing(1n)],
+      [known('a', { status: 'resolved' }), known('b', { part: 2 })],
+      ['b 2'],
+    ],
+  ])('%s', (_, found, others, expected) => {
+    expect(placeBreaks(found, others, FIRST).map(({ id, part }) => `${id ?? 'new'} ${part}`)).toEqual(expected);
+  });
+
+  test('takes no row of another, however many there are', () => {
+    const traits = fc.record({ amountMinor: fc.bigInt({ min: 1n, max: 3n }), isLater: fc.boolean() });
+    fc.assert(
+      fc.property(fc.array(traits, { maxLength: 8 }), fc.array(traits, { maxLength: 8 }), (found, before) => {
+        const of = ({ amountMinor, isLater }: { amountMinor: bigint; isLater: boolean }) =>
+          missing(amountMinor, isLater ? NEXT : FIRST);
+        const rows = before.map((one, index) =>
+          known(`${index}`, { ...of(one), day: one.isLater ? NEXT : FIRST, part: index + 1 }),
+        );
+        const places = placeBreaks(found.map(of), rows, FIRST);
+        const ids = places.flatMap(({ id }) => id ?? []);
+        expect(new Set(ids).size).toBe(ids.length);
+        const kept = rows.filter(({ id, day }) => day === FIRST && !ids.includes(id)).map(({ part }) => part);
+        const taken = [...kept, ...places.map(({ part }) => part)];
+        expect(new Set(taken).size).toBe(taken.length);
+      }),
+    );
   });
 });

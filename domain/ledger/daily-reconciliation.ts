@@ -1,4 +1,5 @@
 import { addDays, dateInUtc, type LocalDate } from '../frame/time/dates.ts';
+import { byTime, isOfDay, matchParts, matchWhole } from './payment-parts.ts';
 import { type DailyDifference, differenceOf, type PaymentKey, type Standing } from './reconciliation.ts';
 
 /**
@@ -40,6 +41,7 @@ export interface Facts {
 
 export interface DailyBreak extends PaymentKey {
   readonly kind: DailyDifference;
+  readonly movement: MovementKind;
   readonly expected: Facts | null;
   readonly actual: Facts | null;
   readonly resourceId: string | null;
@@ -103,64 +105,20 @@ export function judgePayment(movements: readonly Movement[]): Judged {
   const oneSided: Movement[] = [];
   for (const kind of MOVEMENT_KINDS) {
     const of = (side: Side) => movements.filter((one) => one.movement === kind && one.side === side).sort(byTime);
-    const stated = of('provider');
-    const all = { theirs: stated, ours: of('ours').filter((our) => our.ofDay || isNearOne(our, stated)) };
-    const { theirs, ours, pairs } = kind === 'payment-out-undone' ? withoutParts(all) : { ...all, pairs: [] };
-    for (const [their, our] of pairs) breaks.push(...compare(their, our));
-    if (![...theirs, ...ours].some(({ ofDay }) => ofDay)) continue;
-    const [their, our] = [theirs[0], ours[0]];
-    if (their !== undefined && our !== undefined) breaks.push(...compare(their, our));
-    else oneSided.push(...[...theirs, ...ours].filter(({ ofDay }) => ofDay).slice(0, 1));
-    if (theirs.length > Math.max(1, ours.length)) breaks.push(doubled(theirs, our));
+    const theirs = of('provider');
+    const ours = of('ours').filter((our) => our.ofDay || isNearOne(our, theirs));
+    const match = kind === 'payment-out-undone' ? matchParts : matchWhole;
+    const { pairs, repeated, alone } = match(theirs, ours);
+    for (const [their, our] of pairs) if (their.ofDay || our.ofDay) breaks.push(...compare(their, our));
+    for (const again of repeated) if (again.theirs.some(isOfDay)) breaks.push(doubled(again.theirs, again.our));
+    oneSided.push(...alone);
   }
-  return { breaks: onePerKind(breaks), oneSided };
+  return { breaks, oneSided };
 }
 
 /** Ours of a neighbouring day stand for a movement of this one only if two clocks explain the date; else it was booked late. */
 function isNearOne(our: Movement, theirs: readonly Movement[]): boolean {
   return theirs.some((their) => Math.abs(their.bookedAt.getTime() - our.bookedAt.getTime()) <= BOUNDARY_MS);
-}
-
-interface BothSides {
-  readonly theirs: readonly Movement[];
-  readonly ours: readonly Movement[];
-}
-
-/**
- * A payment may come back in parts. Takes out those that both sides have, by amount, in whatever order each has booked them. What a
- * side has once too often stays with one of the same amount, as a single movement would.
- */
-function withoutParts({ theirs, ours }: BothSides): BothSides & { readonly pairs: [Movement, Movement][] } {
-  if (Math.min(theirs.length, ours.length) === 0 || Math.max(theirs.length, ours.length) === 1) {
-    return { theirs, ours, pairs: [] };
-  }
-  const left = [...ours];
-  const pairs: [Movement, Movement][] = [];
-  const alone: Movement[] = [];
-  for (const their of theirs) {
-    const at = left.findIndex(({ amountMinor }) => amountMinor === their.amountMinor);
-    const [our] = at < 0 ? [] : left.splice(at, 1);
-    if (our === undefined) alone.push(their);
-    else pairs.push([their, our]);
-  }
-  const again = pairs.findIndex(([their]) => alone.some(({ amountMinor }) => amountMinor === their.amountMinor));
-  const [repeated] = again < 0 || left.length > 0 ? [] : pairs.splice(again, 1);
-  if (repeated === undefined) return { theirs: alone, ours: left, pairs };
-  const [their, our] = repeated;
-  return {
-    theirs: [their, ...alone.filter(({ amountMinor }) => amountMinor === their.amountMinor)],
-    ours: [our],
-    pairs,
-  };
-}
-
-function byTime(one: Movement, other: Movement): number {
-  return one.bookedAt.getTime() - other.bookedAt.getTime();
-}
-
-/** A payment's principal and its return may differ in the same way; that is one break. */
-function onePerKind(breaks: readonly DailyBreak[]): DailyBreak[] {
-  return breaks.filter(({ kind }, index) => breaks.findIndex((other) => other.kind === kind) === index);
 }
 
 function compare(their: Movement, our: Movement): DailyBreak[] {
@@ -187,6 +145,7 @@ function breakOf(kind: DailyDifference, their: Movement | null, our: Movement | 
   if (one === null) throw new RangeError('a break is about a movement');
   return {
     kind,
+    movement: one.movement,
     direction: one.direction,
     reference: one.reference,
     expected: our && factsOf(our),

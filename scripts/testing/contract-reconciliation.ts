@@ -1,19 +1,24 @@
-import type { Reader } from '../../db/driver/client.ts';
+import type { Database } from '../../db/driver/client.ts';
 import { newId } from '../../db/frame/ids.ts';
-import { listBreaks, recordBreaks } from '../../db/ledger/reconciliation/breaks.ts';
+import { listBreaks } from '../../db/ledger/reconciliation/breaks.ts';
 import { saveReconciliation } from '../../db/ledger/reconciliation/days.ts';
+import { recordBreaks } from '../../db/ledger/reconciliation/found-breaks.ts';
 
 const POSITION = { provider: 'sandbox-bank', currency: 'GBP' };
 const DAY = '2026-11-20';
 
 /** A compared day and its open break, which no request can make: a provider's statement has to lie. */
 export async function seedReconciliation(
-  reader: Reader,
+  database: Database,
   reference = 'unknown to us',
 ): Promise<{ readonly reconciliations: string; readonly 'reconciliation-breaks': string }> {
   const actual = { amountMinor: 4_000n, account: null, date: DAY };
-  const found = { kind: 'statement-unknown-payment', direction: 'in', reference } as const;
-  await recordBreaks(reader, POSITION, DAY, newId(), [{ ...found, expected: null, actual, resourceId: null }]);
+  const found = { kind: 'statement-unknown-payment', direction: 'in', movement: 'payment-in', reference } as const;
+  const { reader } = database;
+  const run = { runId: newId(), day: DAY, recorded: new Set<string>() };
+  await database.transaction((tx) =>
+    recordBreaks(tx, POSITION, run, [{ ...found, expected: null, actual, resourceId: null }]),
+  );
   const sums = [{ side: 'provider', isCredit: true, count: 1n, amountMinor: 4_000n }] as const;
   const reconciliations = await saveReconciliation(reader, POSITION, DAY, { sums, postingId: 0n, source: 'statement' });
   const { rows } = await listBreaks(reader, { reference }, { size: 1, offset: 0 });

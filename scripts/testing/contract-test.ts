@@ -60,7 +60,7 @@ async function main(): Promise<void> {
     try {
       const user = await createTestMachineUser(api.database, TEST_AUDIENCE, ROLES);
       const examples = await seedExamples(api.url, user.token);
-      const seeded = { ...examples, ...(await seedReconciliation(api.database.reader)), ...(await seedConsent(api)) };
+      const seeded = { ...examples, ...(await seedReconciliation(api.database)), ...(await seedConsent(api)) };
       const { userId, ...access } = await seedThirdParty(api, seeded);
       const ids = { ...seeded, '/users/{userId}/password-reset': userId };
       const tokens = { token: user.token, ...access };

@@ -333,7 +333,7 @@ const WRITES: Readonly<Record<string, () => Promise<Write>>> = {
     return { path: `/outgoing-transfers/${id}/compliance-check`, data: DECISION };
   },
   'PATCH /reconciliation-breaks/{id} direct': async () => {
-    const found = await seedReconciliation(api.database.reader, randomUUID());
+    const found = await seedReconciliation(api.database, randomUUID());
     const resolution = { status: 'resolved', note: PERSONAL.description };
     return {
       path: `/reconciliation-breaks/${found['reconciliation-breaks']}`,

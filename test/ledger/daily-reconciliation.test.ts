@@ -15,8 +15,8 @@ import { createDatabase, type Database } from '../../db/driver/client.ts';
 import { newId } from '../../db/frame/ids.ts';
 import { receivePayment } from '../../db/incoming-transfers/provisioned-account-credits.ts';
 import { checkLedger } from '../../db/ledger/check.ts';
-import { recordBreaks, resolveGoneBreaks } from '../../db/ledger/reconciliation/breaks.ts';
 import { listDaysWithBreaks } from '../../db/ledger/reconciliation/days.ts';
+import { recordBreaks, resolveGoneBreaks } from '../../db/ledger/reconciliation/found-breaks.ts';
 import { carryOver, forgetCarriedOver, listCarriedOver } from '../../db/ledger/reconciliation/movements.ts';
 import { findNamedPayments } from '../../db/ledger/reconciliation/references.ts';
 import { addDays, dateInUtc } from '../../domain/frame/time/dates.ts';
@@ -222,12 +222,14 @@ test('payments out agree, also those that failed or came back in part, and lies 
   await bank('POST', '/faults', { statement: lies });
   expect(await operate('sandbox-bank', today)).toMatchObject({ status: 1 });
   const kinds = [
-    `statement-amount-differs ${back}`,
+    // The payment and both returns.
+    ...Array.from({ length: 3 }, () => `statement-amount-differs ${back}`),
     `statement-not-at-provider ${paid}`,
-    `statement-payment-missing ${failed}`,
+    // The payment and its failure.
+    ...Array.from({ length: 2 }, () => `statement-payment-missing ${failed}`),
   ];
   expect(await found()).toEqual(kinds);
-  expect(await found(`&data.reconciliationBreak.resourceId=${paid}`)).toEqual([kinds[1]]);
+  expect(await found(`&data.reconciliationBreak.resourceId=${paid}`)).toEqual([`statement-not-at-provider ${paid}`]);
   await bank('DELETE', '/faults');
   expect(await operate('sandbox-bank', today)).toMatchObject({ status: 0 });
   expect(await found('&data.reconciliationBreak.status=open')).toEqual([]);
@@ -580,7 +582,8 @@ test('two comparisons of a day at once do not take for gone what the other has f
   const facts = { amountMinor: 100n, account: null, date: day };
   const unknown = { ...movement, kind: 'statement-unknown-payment' as const, expected: null, actual: facts };
   const record = async (runId: string) => {
-    await recordBreaks(reader, position, day, runId, [unknown]);
+    const run = { runId, day, recorded: new Set<string>() };
+    await api.database.transaction((tx) => recordBreaks(tx, position, run, [unknown]));
     await carryOver(reader, position, day, runId, [movement]);
   };
   const finish = async (runId: string) => {

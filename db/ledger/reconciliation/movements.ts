@@ -177,17 +177,18 @@ export async function forgetMovements(reader: Reader, runId: string): Promise<vo
 export type CarryOver = Movement & { readonly day: LocalDate };
 
 const CARRY = `
-  INSERT INTO reconciliation_carry_overs (provider, currency, direction, reference, movement, side, day, booked_at, amount_minor,
+  INSERT INTO reconciliation_carry_overs (provider, currency, direction, reference, movement, side, day, part, booked_at, amount_minor,
     accounts, resource_id, run_id)
-  SELECT $1, $2, direction, reference, movement, side, $3::date, booked_at, amount_minor,
+  SELECT $1, $2, direction, reference, movement, side, $3::date,
+    row_number() OVER (PARTITION BY direction, reference, movement, side ORDER BY booked_at, amount_minor), booked_at, amount_minor,
     ARRAY(SELECT jsonb_array_elements_text(accounts)), resource_id, $4::uuid
   FROM jsonb_to_recordset($5::jsonb) AS sent (direction text, reference text, movement text, side text, booked_at timestamptz,
     amount_minor bigint, accounts jsonb, resource_id uuid)
-  ON CONFLICT (provider, currency, direction, reference, movement, side, day) DO UPDATE SET booked_at = excluded.booked_at,
+  ON CONFLICT (provider, currency, direction, reference, movement, side, day, part) DO UPDATE SET booked_at = excluded.booked_at,
     amount_minor = excluded.amount_minor, accounts = excluded.accounts,
     run_id = greatest(reconciliation_carry_overs.run_id, excluded.run_id)`;
 
-/** Keeps what the day had on one side alone, for the day whose other side has it. */
+/** Keeps what the day had on one side alone, for the day whose other side has it. All parts of a payment are sent together. */
 export async function carryOver(
   reader: Reader,
   { provider, currency }: Position,

@@ -1,4 +1,16 @@
-import { bigint, boolean, date, jsonb, pgTable, primaryKey, text, timestamp, unique, uuid } from 'drizzle-orm/pg-core';
+import {
+  bigint,
+  boolean,
+  date,
+  integer,
+  jsonb,
+  pgTable,
+  primaryKey,
+  text,
+  timestamp,
+  unique,
+  uuid,
+} from 'drizzle-orm/pg-core';
 import type { BreakKind } from '../../../domain/ledger/reconciliation.ts';
 
 const instant = (name: string) => timestamp(name, { withTimezone: true, mode: 'date' });
@@ -12,7 +24,7 @@ export interface StoredFacts {
   readonly date: string | null;
 }
 
-/** Reconciliation for drizzle; db/migrations/0002_foundation.sql, 0007_reconciliation.sql and 0041_reconciliations.sql are authoritative. */
+/** Reconciliation for drizzle; migrations 0002, 0007, 0041 and 0055 are authoritative. */
 export const reconciliationBreaks = pgTable('reconciliation_breaks', {
   id: uuid('id').primaryKey(),
   provider: text('provider').notNull(),
@@ -27,6 +39,7 @@ export const reconciliationBreaks = pgTable('reconciliation_breaks', {
   resourceId: uuid('resource_id'),
   currency: text('currency'),
   day: date('day', { mode: 'string' }),
+  part: integer('part').notNull().default(1),
   expected: jsonb('expected').$type<StoredFacts>(),
   actual: jsonb('actual').$type<StoredFacts>(),
   runId: uuid('run_id'),
@@ -102,8 +115,9 @@ export const reconciliationCarryOvers = pgTable(
     provider: text('provider').notNull(),
     currency: text('currency').notNull(),
     day: date('day', { mode: 'string' }).notNull(),
+    part: integer('part').notNull().default(1),
   },
-  ({ provider, currency, direction, reference, movement, side, day }) => [
-    primaryKey({ columns: [provider, currency, direction, reference, movement, side, day] }),
+  ({ provider, currency, direction, reference, movement, side, day, part }) => [
+    primaryKey({ columns: [provider, currency, direction, reference, movement, side, day, part] }),
   ],
 );

@@ -1,9 +1,10 @@
 import { and, asc, eq, sql } from 'drizzle-orm';
 import { isUuid } from '../../../domain/frame/ids.ts';
 import type { Difference, PaymentDifference, PaymentKey, Standing } from '../../../domain/ledger/reconciliation.ts';
-import type { Reader } from '../../driver/client.ts';
+import type { Reader, Transaction } from '../../driver/client.ts';
 import { type Given, prepared, type RowOf } from '../../driver/queries/queries.ts';
 import { newId } from '../../frame/ids.ts';
+import { lockBreaks } from './found-breaks.ts';
 import { RETURNED_OF_ARRIVED } from './returned-payments.ts';
 import { reconciliationBreaks, statementComparisons } from './schema.ts';
 
@@ -127,24 +128,37 @@ export async function listBooked(
     ORDER BY page.id`);
 }
 
+const RECORD = `
+  WITH known AS (
+    SELECT id, status, coalesce(details ->> 'goneByItself', '') = 'true' AS is_gone FROM reconciliation_breaks
+    WHERE provider = $1 AND currency = $2 AND kind = $3 AND kind LIKE 'statement-%' AND our_reference = $4
+  ), reopened AS (
+    UPDATE reconciliation_breaks SET status = 'open', details = (details - 'goneByItself') || $5::jsonb, found_at = service_now(),
+      resolved_at = NULL, note = NULL
+    WHERE id = (SELECT id FROM known WHERE status = 'resolved' AND is_gone ORDER BY id DESC LIMIT 1)
+      AND NOT EXISTS (SELECT FROM known WHERE status = 'open')
+    RETURNING id
+  ), added AS (
+    INSERT INTO reconciliation_breaks (id, provider, kind, our_reference, details, found_at, currency)
+    SELECT $6::uuid, $1, $3, $4, $5::jsonb, service_now(), $2 WHERE NOT EXISTS (SELECT FROM known)
+    RETURNING id
+  )
+  SELECT id FROM reopened UNION ALL SELECT id FROM added`;
+
 /**
- * Records a difference for a person to resolve. Returns false if it is already open or a person has resolved it; reopens one
- * that had disappeared by itself.
+ * Records a difference for a person to resolve. It is about the payment as a whole, so one of the payment's breaks of that kind
+ * stands for it: returns false if one is open already or a person has resolved all; reopens the last that had disappeared by itself.
  */
 export async function recordDifference(
-  reader: Reader,
-  { provider, currency }: Position,
+  tx: Transaction,
+  position: Position,
   { direction, reference }: PaymentKey | { readonly direction: null; readonly reference: string },
   difference: Difference,
 ): Promise<boolean> {
+  await lockBreaks(tx, position);
+  const { provider, currency } = position;
   const details = JSON.stringify({ currency, direction });
-  const rows = await reader.execute(sql`
-    INSERT INTO reconciliation_breaks AS known (id, provider, kind, our_reference, details, found_at)
-    VALUES (${newId()}, ${provider}, ${difference}, ${reference}, ${details}::jsonb, service_now())
-    ON CONFLICT (provider, kind, our_reference) WHERE kind LIKE 'statement-%'
-      DO UPDATE SET status = 'open', details = excluded.details, found_at = excluded.found_at, resolved_at = NULL, note = NULL
-      WHERE known.status = 'resolved' AND known.details ->> 'goneByItself' = 'true'
-    RETURNING id`);
+  const rows = await tx.statement(RECORD, [provider, currency, difference, reference, details, newId()]);
   return rows.length > 0;
 }
 

@@ -1,0 +1,123 @@
+import type { LocalDate } from '../frame/time/dates.ts';
+import { BOUNDARY_MS, type Facts, type MovementKind, windowOf } from './daily-reconciliation.ts';
+import type { BreakStatus } from './reconciliation.ts';
+
+/** What tells a break from the others of its payment. */
+export interface BreakTraits {
+  readonly kind: string;
+  readonly reference: string;
+  /** Null for an entry that cannot be read, and for breaks of the release before. */
+  readonly movement: MovementKind | null;
+  readonly expected: Facts | null;
+  readonly actual: Facts | null;
+}
+
+export interface KnownBreak extends BreakTraits {
+  readonly id: string;
+  readonly status: BreakStatus;
+  /** Null if no daily comparison has found it yet. */
+  readonly day: LocalDate | null;
+  /** Tells breaks of one payment, kind and day apart, from 1. */
+  readonly part: number;
+  readonly foundAt: Date;
+  /** This comparison has found it already. */
+  readonly isTaken: boolean;
+}
+
+/** Where a found break is to be recorded: in the row of a known one, or in a new row. */
+export interface Place {
+  readonly id: string | null;
+  readonly part: number;
+}
+
+type IsSame = (found: BreakTraits, known: KnownBreak, day: LocalDate) => boolean;
+
+const ALL_FACTS = ['amountMinor', 'account', 'date'] as const satisfies readonly (keyof Facts)[];
+
+/** From certain to likely: what one rule has matched, the next ones leave alone. */
+const RULES: readonly IsSame[] = [
+  (found, known, day) => known.day === day && known.movement === found.movement && agree(found, known, ALL_FACTS),
+  (found, known, day) => known.day === day && known.movement === null && agree(found, known, ALL_FACTS),
+  // The statements of two days may show one break: an entry that cannot be read, or a payment on both sides of midnight. Facts have
+  // dates, so those of another day's break differ.
+  (found, known) => known.day !== null && isOfMovement(found, known) && agree(found, known, ALL_FACTS),
+  // Its facts have changed, some or all of them.
+  (found, known, day) => isOfDay(found, known, day) && agree(found, known, ['amountMinor', 'account']),
+  (found, known, day) => isOfDay(found, known, day) && agree(found, known, ['amountMinor']),
+  isOfDay,
+  // The frequent comparison has found it, since the day began.
+  (_, known, day) => known.day === null && known.foundAt.getTime() >= windowOf(day).from.getTime() - BOUNDARY_MS,
+];
+
+function isOfDay(found: BreakTraits, known: KnownBreak, day: LocalDate): boolean {
+  return known.day === day && isOfMovement(found, known);
+}
+
+function isOfMovement(found: BreakTraits, known: KnownBreak): boolean {
+  return known.movement === null || known.movement === found.movement;
+}
+
+function agree(one: BreakTraits, other: BreakTraits, facts: readonly (keyof Facts)[]): boolean {
+  return (['expected', 'actual'] as const).every((side) => {
+    const [first, second] = [one[side], other[side]];
+    if (first === null || second === null) return first === second;
+    return facts.every((fact) => first[fact] === second[fact]);
+  });
+}
+
+/**
+ * Which of the known breaks of their payments are found again on a day; in the order of `found`. Each is found at most once, and
+ * everything else is new, so that no break takes another's place.
+ */
+export function placeBreaks(found: readonly BreakTraits[], known: readonly KnownBreak[], day: LocalDate): Place[] {
+  const groups = new Map<string, { readonly found: BreakTraits[]; readonly known: KnownBreak[] }>();
+  for (const one of found) {
+    const group = groups.get(paymentOf(one)) ?? { found: [], known: [] };
+    group.found.push(one);
+    groups.set(paymentOf(one), group);
+  }
+  for (const one of known) groups.get(paymentOf(one))?.known.push(one);
+  const places = new Map([...groups.values()].flatMap((group) => [...placesIn(group.found, group.known, day)]));
+  return found.map((one) => places.get(one) ?? { id: null, part: 1 });
+}
+
+function placesIn(
+  found: readonly BreakTraits[],
+  known: readonly KnownBreak[],
+  day: LocalDate,
+): ReadonlyMap<BreakTraits, Place> {
+  const matched = new Map<BreakTraits, KnownBreak>();
+  // An open one rather than its resolved twin: which of the two is left, nobody can tell.
+  const left = known.filter(({ isTaken }) => !isTaken).sort(openFirst);
+  for (const isSame of RULES) {
+    for (const one of found) {
+      if (matched.has(one)) continue;
+      const at = left.findIndex((candidate) => isSame(one, candidate, day));
+      const [match] = at < 0 ? [] : left.splice(at, 1);
+      if (match !== undefined) matched.set(one, match);
+    }
+  }
+  const taken = new Set(known.filter((one) => one.day === day).map(({ part }) => part));
+  const places = new Map<BreakTraits, Place>();
+  for (const one of found) {
+    const match = matched.get(one);
+    const part = match?.day === day ? match.part : firstFree(taken);
+    taken.add(part);
+    places.set(one, { id: match?.id ?? null, part });
+  }
+  return places;
+}
+
+function openFirst(one: KnownBreak, other: KnownBreak): number {
+  return Number(one.status === 'resolved') - Number(other.status === 'resolved') || one.part - other.part;
+}
+
+function paymentOf({ kind, reference }: BreakTraits): string {
+  return `${kind} ${reference}`;
+}
+
+function firstFree(taken: ReadonlySet<number>): number {
+  let part = 1;
+  while (taken.has(part)) part += 1;
+  return part;
+}
