@@ -87,7 +87,7 @@ function placesIn(
   day: LocalDate,
 ): ReadonlyMap<BreakTraits, Place> {
   const matched = new Map<BreakTraits, KnownBreak>();
-  // An open one rather than its resolved twin: which of the two is left, nobody can tell.
+  // Of two breaks with the same facts, the open one comes first: the facts do not say which of the two payments is meant.
   const left = known.filter(({ isTaken }) => !isTaken).sort(openFirst);
   for (const isSame of RULES) {
     for (const one of found) {

@@ -201,7 +201,7 @@ test('accounts of a pooled offer are paid into by its pooled account, each with 
       }
       expect(internal).toMatchObject({ accountHolderName: own.accountHolderName, ledgerNumber, reference: null });
     }
-    // What a payer is told leads the money to the account.
+    // A payment made by the deposit information is credited to the account.
     for (const { id, ledgerNumber } of [account, sub]) {
       const receiver = { ...PAYMENT_IN.receiver, iban: POOLED_IBAN };
       await reviews(other).payIn({ receiver, remittanceText: `Rent ${ledgerNumber}` });

@@ -1,17 +1,7 @@
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { MockActivityEnvironment } from '@temporalio/testing';
-import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { reconciliationActivities } from '../../activities/ledger/activities.ts';
-import {
-  outgoingTransferProviderCalls,
-  outgoingTransferTransitions,
-} from '../../activities/outgoing-transfers/activities.ts';
-import type { Provider } from '../../activities/providers/port.ts';
 import type { StatementEntry } from '../../activities/providers/ports/statement-port.ts';
-import { createSandboxBank } from '../../activities/providers/sandbox-bank.ts';
-import { createDatabase, type Database } from '../../db/driver/client.ts';
 import { newId } from '../../db/frame/ids.ts';
 import { receivePayment } from '../../db/incoming-transfers/provisioned-account-credits.ts';
 import { checkLedger } from '../../db/ledger/check.ts';
@@ -21,31 +11,17 @@ import { carryOver, forgetCarriedOver, listCarriedOver } from '../../db/ledger/r
 import { findNamedPayments } from '../../db/ledger/reconciliation/references.ts';
 import { addDays, dateInUtc } from '../../domain/frame/time/dates.ts';
 import type { Movement } from '../../domain/ledger/daily-reconciliation.ts';
-import type { PaymentReport } from '../../domain/outgoing-transfers/reports.ts';
-import { OPERATIONS } from '../../scripts/operations/operations.ts';
-import { type Json, startApi, type TestApi } from '../harness/api.ts';
-import { auditOf, TESTER } from '../harness/audit.ts';
+import type { Json, TestApi } from '../harness/api.ts';
+import { auditOf } from '../harness/audit.ts';
 import { builtInAccounts, PAYMENT_IN } from '../harness/built-in-accounts.ts';
-import { type MoneyWorld, moneyWorld } from '../harness/money.ts';
-import { createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';
-import {
-  eventually,
-  type RunningSandbox,
-  SANDBOX_SECRET,
-  startSandbox,
-  temporaryDirectory,
-} from '../harness/servers/sandbox.ts';
+import type { MoneyWorld } from '../harness/money.ts';
+import { eventually } from '../harness/servers/sandbox.ts';
+import { type ReconciliationWorld, startReconciliationWorld } from '../harness/transfers/reconciliation-world.ts';
 
-const directory = temporaryDirectory();
-let testDatabase: TestDatabase;
+let service: ReconciliationWorld;
 let api: TestApi;
-let sandbox: RunningSandbox;
 let world: MoneyWorld;
 let account: Json;
-/** The service as it is at another time. */
-let moved: Database;
-let offset = '0 seconds';
-const providers = new Map<string, Provider>();
 /** What the bank's statement has in currencies in which nothing goes through the sandbox. */
 const scripted = new Map<string, StatementEntry[]>();
 /** What its statement in sterling has beyond that of the sandbox. */
@@ -54,85 +30,22 @@ const further: StatementEntry[] = [];
 let today: string;
 
 beforeAll(async () => {
-  testDatabase = await createTestDatabase('daily-reconciliation');
-  api = await startApi(testDatabase, { providers });
-  const callbackUrl = `${api.url}/provider-callbacks/sandbox-bank`;
-  sandbox = await startSandbox({ directory: directory.path, callbackUrl });
-  const bank = createSandboxBank({ url: sandbox.url, secret: SANDBOX_SECRET });
-  providers.set('sandbox-bank', {
-    ...bank,
-    fetchStatement: async (request, call) => {
-      const isAsked = ({ bookedAt }: StatementEntry) => bookedAt >= request.from && bookedAt < request.to;
-      const entries = scripted.get(request.currency);
-      if (entries !== undefined) return { entries: entries.filter(isAsked), unreadable: [], next: null };
-      const page = await bank.fetchStatement(request, call);
-      return { ...page, entries: [...page.entries, ...further.filter(isAsked)] };
-    },
+  service = await startReconciliationWorld('daily-reconciliation', (fetchStatement) => async (request, call) => {
+    const isAsked = ({ bookedAt }: StatementEntry) => bookedAt >= request.from && bookedAt < request.to;
+    const entries = scripted.get(request.currency);
+    if (entries !== undefined) return { entries: entries.filter(isAsked), unreadable: [], next: null };
+    const page = await fetchStatement(request, call);
+    return { ...page, entries: [...page.entries, ...further.filter(isAsked)] };
   });
-  moved = createDatabase({
-    url: testDatabase.url,
-    maxConnections: 3,
-    applicationName: 'moved',
-    clockOffset: () => offset,
-  });
-  world = moneyWorld(api);
+  ({ api, world } = service);
   account = await builtInAccounts(api).opened(await world.client());
 });
 
 afterAll(async () => {
-  await sandbox?.stop();
-  await moved?.close();
-  await api?.stop();
-  await testDatabase?.drop();
-  directory.remove();
+  await service?.stop();
 });
 
-function moveTo(instant: string): void {
-  offset = `${Math.round(Date.parse(instant) - Date.now())} milliseconds`;
-}
-
-/** The run of the schedule in the morning of a day. */
-function reconcileOn(day: string): Promise<string> {
-  moveTo(`${day}T06:00:00Z`);
-  const logger = pino({ level: 'silent' });
-  const activities = reconciliationActivities({ database: moved, providers, logger });
-  return new MockActivityEnvironment().run(activities.reconcileProvider, 'sandbox-bank');
-}
-
-async function bank(method: string, path: string, body?: Json): Promise<Json> {
-  const response = await fetch(`${sandbox.url}/bank${path}`, {
-    method,
-    headers: { 'content-type': 'application/json' },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-  const answer = await response.json();
-  expect(response.ok, JSON.stringify(answer)).toBe(true);
-  return answer;
-}
-
-async function paidIn(amount: number): Promise<string> {
-  const payment = { amount, currency: 'GBP', scheme: 'faster-payments', reference: account.ledgerNumber };
-  const { paymentId } = await bank('POST', '/payments-in', payment);
-  await eventually('the payment in', async () => {
-    const query = `data.incomingTransfer.serviceProviderId=${paymentId}`;
-    return (await api.call('GET', `/incoming-transfers?${query}`)).body.data.incomingTransfers[0];
-  });
-  return paymentId;
-}
-
-async function listed(path: string, query = ''): Promise<Json[]> {
-  const { status, body, text } = await api.call('GET', `/${path}?metadata.page.size=100${query}`);
-  expect(status, text).toBe(200);
-  return Object.values<Json[]>(body.data)[0] ?? [];
-}
-
-const breaks = (query = '') => listed('reconciliation-breaks', query);
-
-async function dayOf(date: string, currency = 'GBP'): Promise<Json> {
-  return (
-    await listed('reconciliations', `&data.reconciliation.date=${date}&data.reconciliation.currency=${currency}`)
-  )[0];
-}
+const breaks = (query = '') => service.listed('reconciliation-breaks', query);
 
 /** `kind reference` of each break, with its status where it is not open. */
 async function found(query = ''): Promise<string[]> {
@@ -150,58 +63,23 @@ const payments: Record<string, string> = {};
 
 test('a day whose books agree is balanced, with the counts and sums of both sides', async () => {
   today = dateInUtc(new Date());
-  payments.true = await paidIn(10.5);
+  payments.true = await service.paidIn(account, 10.5);
   for (const [index, lie] of ['missing', 'denied', 'amount', 'account', 'doubled', 'late'].entries()) {
-    payments[lie] = await paidIn(20 + index);
+    payments[lie] = await service.paidIn(account, 20 + index);
   }
-  expect(await reconcileOn(addDays(today, 1))).toBe('ok');
+  expect(await service.reconcileOn(addDays(today, 1))).toBe('ok');
   const side = { creditCount: 7, creditAmount: 145.5, debitCount: 0, debitAmount: 0 };
-  const day = await dayOf(today);
+  const day = await service.dayOf(today);
   expect(day).toMatchObject({ serviceProvider: 'sandbox-bank', status: 'balanced', statement: side, ledger: side });
   expect((await api.call('GET', `/reconciliations/${day.id}`)).body.data.reconciliation).toEqual(day);
   expect(await breaks()).toEqual([]);
 });
 
-/** A payment out of the account, carried out as its transfer's workflow does. */
-async function paidOut(amount: number): Promise<string> {
-  const { clientId } = account;
-  const outgoingTransfer = {
-    clientId,
-    currency: 'GBP',
-    amount,
-    scope: 'external',
-    scheme: 'faster-payments',
-    source: { type: 'client-account', accountId: account.id },
-    destination: { type: 'beneficiary-bank-account', beneficiaryBankAccountId: await world.beneficiary(clientId) },
-  };
-  const body = { workflow: { code: 'client.direct' }, data: { outgoingTransfer } };
-  const { id } = (await api.call('POST', '/outgoing-transfers', body)).body.data.outgoingTransfer;
-  const { configuration, keyring, environment } = api.services;
-  const logger = pino({ level: 'silent' });
-  const { mail } = environment;
-  const parts = { database: api.database, providers, configuration, keyring, logger, publicUrl: api.url, mail };
-  const { submitOutgoingTransfer } = outgoingTransferProviderCalls(parts);
-  const report = await new MockActivityEnvironment().run<
-    [string, number],
-    PaymentReport | null,
-    typeof submitOutgoingTransfer
-  >(submitOutgoingTransfer, id, 1);
-  await outgoingTransferTransitions(parts).recordOutgoingTransferSubmission(id, 1, report);
-  return id;
-}
-
-async function becomes(id: string, isDone: (transfer: Json) => boolean): Promise<void> {
-  await eventually('the transfer', async () => {
-    const { body } = await api.call('GET', `/outgoing-transfers/${id}`);
-    return isDone(body.data.outgoingTransfer) || undefined;
-  });
-}
-
 test('payments out agree, also those that failed or came back in part, and lies about them are seen', async () => {
-  const paid = await paidOut(5);
-  const back = await paidOut(6);
+  const paid = await service.paidOut(account, 5);
+  const back = await service.paidOut(account, 6);
   for (const amount of [1.5, 0.25]) {
-    await bank('POST', `/payments/${back}/return`, { amount, code: 'AC06' });
+    await service.bank('POST', `/payments/${back}/return`, { amount, code: 'AC06' });
     const sum = BigInt(amount === 1.5 ? 150 : 175);
     await eventually('the return', async () => {
       const query = 'SELECT returned_minor AS sum FROM outgoing_transfers WHERE id = $1';
@@ -209,17 +87,17 @@ test('payments out agree, also those that failed or came back in part, and lies 
       return row?.sum === sum ? true : undefined;
     });
   }
-  const failed = await paidOut(7.1);
-  await bank('POST', `/payments/${failed}/reject`, { code: 'AC07' });
-  await becomes(failed, ({ status }) => status === 'failed');
-  moveTo(`${addDays(today, 1)}T06:00:00Z`);
+  const failed = await service.paidOut(account, 7.1);
+  await service.bank('POST', `/payments/${failed}/reject`, { code: 'AC07' });
+  await service.becomes(failed, ({ status }) => status === 'failed');
+  service.moveTo(`${addDays(today, 1)}T06:00:00Z`);
   expect(await operate('sandbox-bank', today)).toMatchObject({ status: 0 });
   const side = { creditCount: 10, creditAmount: 154.35, debitCount: 3, debitAmount: 18.1 };
-  expect(await dayOf(today)).toMatchObject({ status: 'balanced', statement: side, ledger: side });
+  expect(await service.dayOf(today)).toMatchObject({ status: 'balanced', statement: side, ledger: side });
 
   const about = (lie: string, payment: string) => ({ lie, payment });
   const lies = [about('denied-payment', paid), about('other-amount', back), about('missing-payment', failed)];
-  await bank('POST', '/faults', { statement: lies });
+  await service.bank('POST', '/faults', { statement: lies });
   expect(await operate('sandbox-bank', today)).toMatchObject({ status: 1 });
   const kinds = [
     // The payment and both returns.
@@ -230,7 +108,7 @@ test('payments out agree, also those that failed or came back in part, and lies 
   ];
   expect(await found()).toEqual(kinds);
   expect(await found(`&data.reconciliationBreak.resourceId=${paid}`)).toEqual([`statement-not-at-provider ${paid}`]);
-  await bank('DELETE', '/faults');
+  await service.bank('DELETE', '/faults');
   expect(await operate('sandbox-bank', today)).toMatchObject({ status: 0 });
   expect(await found('&data.reconciliationBreak.status=open')).toEqual([]);
   await api.database.reader.statement('DELETE FROM reconciliation_breaks', []);
@@ -238,7 +116,7 @@ test('payments out agree, also those that failed or came back in part, and lies 
 
 test('each lie of the bank gives its break, whose sides show amount, account and date', async () => {
   const about = (lie: string, name: string) => ({ lie, payment: payments[name] });
-  const { statement } = await bank('POST', '/faults', {
+  const { statement } = await service.bank('POST', '/faults', {
     statement: [
       'unknown-payment',
       about('missing-payment', 'missing'),
@@ -250,7 +128,7 @@ test('each lie of the bank gives its break, whose sides show amount, account and
     ],
   });
   expect(statement).toHaveLength(7);
-  const before = await dayOf(today);
+  const before = await service.dayOf(today);
   // Compared again by hand, as the day has no open break.
   expect(await operate('sandbox-bank', today)).toMatchObject({ status: 1 });
   const [unknown] = await breaks('&data.reconciliationBreak.kind=statement-unknown-payment');
@@ -265,7 +143,7 @@ test('each lie of the bank gives its break, whose sides show amount, account and
     `statement-unknown-payment ${payments.unknown}`,
   ].sort();
   expect(await found()).toEqual(expected);
-  expect(await dayOf(today)).toMatchObject({
+  expect(await service.dayOf(today)).toMatchObject({
     id: before.id,
     status: 'breaks',
     openBreakCount: 7,
@@ -296,7 +174,7 @@ test('each lie of the bank gives its break, whose sides show amount, account and
 });
 
 test('a payment that is booked late is no longer missing, and said to be late', async () => {
-  expect(await reconcileOn(addDays(today, 2))).toBe('breaks-found');
+  expect(await service.reconcileOn(addDays(today, 2))).toBe('breaks-found');
   const late = await breaks(`&data.reconciliationBreak.reference=${payments.late}`);
   expect(late).toMatchObject([
     { kind: 'statement-payment-missing', status: 'resolved', note: null, resolvedBy: null },
@@ -324,7 +202,7 @@ test('a person resolves each break, once, with a note that the audit log does no
   }
   const wrong = { ...resolution('x'), data: { reconciliationBreak: { status: 'open', note: 'x' } } };
   expect((await api.call('PATCH', `/reconciliation-breaks/${open[0].id}`, wrong)).status).toBe(400);
-  expect(await dayOf(today)).toMatchObject({ status: 'balanced', breakCount: 7, openBreakCount: 0 });
+  expect(await service.dayOf(today)).toMatchObject({ status: 'balanced', breakCount: 7, openBreakCount: 0 });
 });
 
 test('what a person has resolved stays so, however often the day is compared, until its facts change', async () => {
@@ -332,7 +210,7 @@ test('what a person has resolved stays so, however often the day is compared, un
   expect(await breaks('&data.reconciliationBreak.status=open')).toEqual([]);
   const { doubled } = payments;
   const lies = ['doubled-payment', 'other-amount'].map((lie) => ({ lie, payment: doubled }));
-  await bank('POST', '/faults', { statement: lies });
+  await service.bank('POST', '/faults', { statement: lies });
   expect(await operate('sandbox-bank', today)).toMatchObject({ status: 1 });
   expect(await found('&data.reconciliationBreak.status=open')).toEqual([
     `statement-amount-differs ${doubled}`,
@@ -343,18 +221,18 @@ test('what a person has resolved stays so, however often the day is compared, un
 });
 
 test('a break is gone by itself once the bank corrects its statement, and missed days are caught up with, once', async () => {
-  await bank('DELETE', '/faults');
-  const before = await listed('reconciliations');
-  expect(await reconcileOn(addDays(today, 6))).toBe('ok');
+  await service.bank('DELETE', '/faults');
+  const before = await service.listed('reconciliations');
+  expect(await service.reconcileOn(addDays(today, 6))).toBe('ok');
   expect(await breaks('&data.reconciliationBreak.status=open')).toEqual([]);
-  const days = await listed('reconciliations', '&data.reconciliation.currency=GBP');
+  const days = await service.listed('reconciliations', '&data.reconciliation.currency=GBP');
   const dates = days.map(({ date }) => date).filter((date) => date >= today);
   expect(dates).toEqual([0, 1, 2, 3, 4, 5].map((later) => addDays(today, later)));
   expect(days.slice(0, before.length).map(({ id }) => id)).toEqual(before.map(({ id }) => id));
   expect(new Set(days.map(({ status }) => status))).toEqual(new Set(['balanced']));
   const compared = days.map(({ comparedDateTime }) => comparedDateTime);
-  expect(await reconcileOn(addDays(today, 6))).toBe('ok');
-  const after = await listed('reconciliations', '&data.reconciliation.currency=GBP');
+  expect(await service.reconcileOn(addDays(today, 6))).toBe('ok');
+  const after = await service.listed('reconciliations', '&data.reconciliation.currency=GBP');
   expect(after.map(({ comparedDateTime }) => comparedDateTime)).toEqual(compared);
   const seconds = Date.parse(addDays(today, 5)) / 1_000;
   expect(await (await fetch(api.metricsUrl)).text()).toContain(
@@ -363,8 +241,8 @@ test('a break is gone by itself once the bank corrects its statement, and missed
 });
 
 test('a payment that the bank books again on a later day is doubled, whatever has become of the transfer since', async () => {
-  const id = await paidOut(8);
-  await becomes(id, ({ status }) => status === 'completed');
+  const id = await service.paidOut(account, 8);
+  await service.becomes(id, ({ status }) => status === 'completed');
   const tomorrow = addDays(today, 1);
   // As if it had been released on one day and completed on the next.
   await api.database.reader.statement(`UPDATE outgoing_transfers SET updated_at = $2 WHERE id = $1`, [
@@ -382,7 +260,7 @@ test('a payment that the bank books again on a later day is doubled, whatever ha
     amountMinor: 800n,
     currency: 'GBP',
   });
-  moveTo(`${addDays(today, 7)}T06:00:00Z`);
+  service.moveTo(`${addDays(today, 7)}T06:00:00Z`);
   expect(await operate('sandbox-bank', tomorrow)).toMatchObject({ status: 1 });
   expect(await found(`&data.reconciliationBreak.reference=${id}`)).toEqual([`statement-payment-doubled ${id}`]);
   further.length = 0;
@@ -391,7 +269,7 @@ test('a payment that the bank books again on a later day is doubled, whatever ha
 
 /** Books a payment in as of an instant, as its callback would; false if the statement does not have it. */
 async function bookedAt(instant: string, currency: string, serviceProviderId: string, amountMinor: bigint) {
-  moveTo(instant);
+  service.moveTo(instant);
   const payment = {
     ...PAYMENT_IN,
     currency,
@@ -400,7 +278,7 @@ async function bookedAt(instant: string, currency: string, serviceProviderId: st
     serviceProviderId,
     remittanceText: 'nobody',
   };
-  await moved.transaction((tx) => receivePayment(tx, payment, { ...api.services.configuration, prices: [] }));
+  await service.moved.transaction((tx) => receivePayment(tx, payment, { ...api.services.configuration, prices: [] }));
 }
 
 function stated(instant: string, currency: string, serviceProviderId: string, amountMinor: bigint): StatementEntry {
@@ -419,9 +297,9 @@ test('a payment on both sides of midnight belongs to either day', async () => {
     stated(`${yesterday}T23:59:50Z`, 'DKK', 'bank-before', 200n),
     stated(`${yesterday}T18:00:00Z`, 'DKK', 'bank-day-before', 300n),
   ]);
-  expect(await reconcileOn(addDays(today, -1))).toBe('ok');
+  expect(await service.reconcileOn(addDays(today, -1))).toBe('ok');
   expect(await breaks('&data.reconciliationBreak.currency=DKK')).toEqual([]);
-  expect(await dayOf(yesterday, 'DKK')).toMatchObject({
+  expect(await service.dayOf(yesterday, 'DKK')).toMatchObject({
     statement: { creditCount: 2, creditAmount: 5 },
     ledger: { creditCount: 1, creditAmount: 1 },
   });
@@ -430,17 +308,7 @@ test('a payment on both sides of midnight belongs to either day', async () => {
 /** `operate reconcile … --json`, in the morning a week from now. */
 async function operate(...given: string[]): Promise<Json> {
   const lines: string[] = [];
-  const operation = OPERATIONS.reconcile;
-  if (operation === undefined) throw new Error('no command');
-  const temporal = { client: null, connection: null } as never;
-  const context = {
-    database: moved,
-    temporal,
-    initiator: TESTER,
-    providers,
-    print: (line: string) => lines.push(line),
-  };
-  const status = await operation.run({ ...context, arguments: [...given, '--json'] });
+  const status = await service.operate([...given, '--json'], (line) => lines.push(line));
   return { status, answer: JSON.parse(lines.at(-1) ?? 'null') };
 }
 
@@ -451,7 +319,7 @@ test('a bank’s camt.053 file is compared with the ledger', async () => {
   await bookedAt('2026-11-10T11:00:00Z', 'CHF', 'ZV20261110/000012-1', 12_550n);
   await bookedAt('2026-11-10T11:00:00Z', 'CHF', 'ZV20261110/000012-2', 20_001n);
   await bookedAt('2026-11-10T11:00:00Z', 'CHF', 'ours-alone', 700n);
-  moveTo(`${addDays(today, 7)}T06:00:00Z`);
+  service.moveTo(`${addDays(today, 7)}T06:00:00Z`);
   const { status, answer } = await operate('sandbox-bank', '2026-11-10', '--camt-053', file);
   expect(status).toBe(1);
   expect(answer.reconciliations).toMatchObject([
@@ -471,7 +339,7 @@ test('a bank’s camt.053 file is compared with the ledger', async () => {
     { resource: 'reconciliation', action: 'compared', after: { source: 'camt.053', openBreakCount: 3 } },
   ]);
   // The bank has corrected it.
-  const corrected = join(mkdtempSync(join(directory.path, 'camt-')), 'corrected.xml');
+  const corrected = join(mkdtempSync(join(service.directory, 'camt-')), 'corrected.xml');
   const text = readFileSync(file, 'utf8').replace('>200<', '>200.01<');
   writeFileSync(corrected, text);
   await operate('sandbox-bank', '2026-11-10', '--camt-053', corrected);
@@ -489,7 +357,7 @@ test('our own camt.053 export is a statement that agrees', async () => {
   const { id } = await builtInAccounts(api).opened(await world.client());
   await api.database.reader.statement(`UPDATE accounts SET currency = 'NOK' WHERE id = $1`, [id]);
   const { ledgerNumber } = (await api.call('GET', `/accounts/${id}`)).body.data.account;
-  moveTo(instant);
+  service.moveTo(instant);
   for (const amountMinor of [1_000n, 2_550n]) {
     const names = {
       currency: 'NOK',
@@ -498,15 +366,15 @@ test('our own camt.053 export is a statement that agrees', async () => {
       remittanceText: ledgerNumber,
     };
     const rules = { ...api.services.configuration, prices: [] };
-    await moved.transaction((tx) => receivePayment(tx, { ...PAYMENT_IN, ...names, amountMinor }, rules));
+    await service.moved.transaction((tx) => receivePayment(tx, { ...PAYMENT_IN, ...names, amountMinor }, rules));
   }
   const range = ['From=2026-11-12T00:00:00.000', 'To=2026-11-12T23:59:59.999'];
   const query = range.map((bound) => `data.accountStatement.entryDateTime${bound}`).join('&');
   const exported = await api.call('GET', `/accounts/${id}/account-statements/export?format=camt.053&${query}`);
   expect(exported.text).toContain('camt.053.001.08');
-  const file = join(mkdtempSync(join(directory.path, 'camt-')), 'own.xml');
+  const file = join(mkdtempSync(join(service.directory, 'camt-')), 'own.xml');
   writeFileSync(file, exported.text);
-  moveTo(`${addDays(today, 7)}T06:00:00Z`);
+  service.moveTo(`${addDays(today, 7)}T06:00:00Z`);
   const { status, answer } = await operate('sandbox-bank', '2026-11-12', '--camt-053', file);
   expect(answer.reconciliations).toMatchObject([
     { currency: 'NOK', status: 'balanced', statement: { creditCount: 2, creditAmount: '35.5' }, openBreaks: [] },
@@ -527,23 +395,23 @@ test('a file of some clients’ accounts, who share the position with others, is
     <BookgDt><DtTm>${instant}</DtTm></BookgDt><AcctSvcrRef>sek-of-another</AcctSvcrRef></Ntry>`;
   const statementOf = (account: string) => `<Stmt><Acct><Id>${account}</Id></Acct>${entry}</Stmt>`;
   const compare = (...statements: string[]) => {
-    const file = join(mkdtempSync(join(directory.path, 'camt-')), 'accounts.xml');
+    const file = join(mkdtempSync(join(service.directory, 'camt-')), 'accounts.xml');
     const namespace = 'urn:iso:std:iso:20022:tech:xsd:camt.053.001.08';
     writeFileSync(
       file,
       `<Document xmlns="${namespace}"><BkToCstmrStmt>${statements.join('')}</BkToCstmrStmt></Document>`,
     );
-    moveTo(`${addDays(today, 7)}T06:00:00Z`);
+    service.moveTo(`${addDays(today, 7)}T06:00:00Z`);
     return operate('sandbox-bank', '2026-11-13', '--camt-053', file);
   };
   for (const account of [`<IBAN>${iban}</IBAN>`, `<Othr><Id>${ledgerNumber}</Id></Othr>`]) {
     const { status, answer } = await compare(statementOf(account));
     expect([status, answer.refused]).toEqual([1, expect.stringMatching(/some clients' accounts alone/)]);
   }
-  expect(await dayOf('2026-11-13', 'SEK')).toBeUndefined();
+  expect(await service.dayOf('2026-11-13', 'SEK')).toBeUndefined();
   // The bank's account of the position, which is none of ours.
   expect(await compare(statementOf('<IBAN>CH9300762011623852957</IBAN>'))).toMatchObject({ status: 0 });
-  expect(await dayOf('2026-11-13', 'SEK')).toMatchObject({ status: 'balanced', statement: { creditCount: 1 } });
+  expect(await service.dayOf('2026-11-13', 'SEK')).toMatchObject({ status: 'balanced', statement: { creditCount: 1 } });
 });
 
 test('each part of a payment that came back is named by its transaction number', async () => {
@@ -621,15 +489,15 @@ test.each<readonly [string, string, RegExp]>([
     /one page of several/,
   ]),
 ])('a file that is %s is refused, and nothing is recorded', async (_, text, reason) => {
-  const file = join(mkdtempSync(join(directory.path, 'camt-')), 'wrong.xml');
+  const file = join(mkdtempSync(join(service.directory, 'camt-')), 'wrong.xml');
   writeFileSync(file, text);
   const { status, answer } = await operate('sandbox-bank', '2026-11-11', '--camt-053', file);
   expect([status, answer.refused]).toEqual([1, expect.stringMatching(reason)]);
-  expect(await dayOf('2026-11-11', 'CHF')).toBeUndefined();
+  expect(await service.dayOf('2026-11-11', 'CHF')).toBeUndefined();
 });
 
 test('the command refuses another provider, a day that has not ended, and one before which another is due', async () => {
-  moveTo(`${addDays(today, 7)}T06:00:00Z`);
+  service.moveTo(`${addDays(today, 7)}T06:00:00Z`);
   const refused = async (...given: string[]) => (await operate(...given)).answer.refused;
   expect(await refused('custom-bank', today)).toMatch(/no provider/);
   expect(await refused('sandbox-bank', addDays(today, 7))).toMatch(/cannot be compared yet/);

@@ -1,82 +1,47 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
-import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { housekeepingActivities } from '../../activities/housekeeping.ts';
-import { reconciliationActivities } from '../../activities/ledger/activities.ts';
-import {
-  outgoingTransferProviderCalls,
-  outgoingTransferTransitions,
-} from '../../activities/outgoing-transfers/activities.ts';
-import type { Provider } from '../../activities/providers/port.ts';
 import type { StatementEntry } from '../../activities/providers/ports/statement-port.ts';
-import { createSandboxBank } from '../../activities/providers/sandbox-bank.ts';
-import { createDatabase, type Database } from '../../db/driver/client.ts';
 import { newId } from '../../db/frame/ids.ts';
 import { checkLedger } from '../../db/ledger/check.ts';
 import { recordBreaks } from '../../db/ledger/reconciliation/found-breaks.ts';
 import { recordDifference } from '../../db/ledger/reconciliation/statements.ts';
 import { applyPaymentReport } from '../../db/outgoing-transfers/outgoing-transfers.ts';
-import { asId, type OutgoingTransferId } from '../../domain/frame/ids.ts';
+import type { OutgoingTransferId } from '../../domain/frame/ids.ts';
 import { addDays, dateInUtc } from '../../domain/frame/time/dates.ts';
-import type { PaymentReport } from '../../domain/outgoing-transfers/reports.ts';
-import { OPERATIONS } from '../../scripts/operations/operations.ts';
-import { type Json, startApi, type TestApi } from '../harness/api.ts';
-import { TESTER } from '../harness/audit.ts';
+import type { Json, TestApi } from '../harness/api.ts';
 import { builtInAccounts } from '../harness/built-in-accounts.ts';
-import { type MoneyWorld, moneyWorld } from '../harness/money.ts';
-import { createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';
-import {
-  eventually,
-  type RunningSandbox,
-  SANDBOX_SECRET,
-  startSandbox,
-  temporaryDirectory,
-} from '../harness/servers/sandbox.ts';
+import type { MoneyWorld } from '../harness/money.ts';
+import { type ReconciliationWorld, startReconciliationWorld } from '../harness/transfers/reconciliation-world.ts';
 
-const directory = temporaryDirectory();
-const providers = new Map<string, Provider>();
-let testDatabase: TestDatabase;
+let service: ReconciliationWorld;
 let api: TestApi;
-let sandbox: RunningSandbox;
 let world: MoneyWorld;
 let account: Json;
-/** The service as it is at another time. */
-let moved: Database;
-let offset = '0 seconds';
-/** What the bank's statement makes of an entry of its books. */
-let told: (entry: StatementEntry) => readonly StatementEntry[];
+/** The entries of the bank's statement for an entry of its books. */
+let asStated: (entry: StatementEntry) => readonly StatementEntry[];
 /** When payments through the sandbox are booked. */
 let today: string;
 let tomorrow: string;
 
 beforeAll(async () => {
-  testDatabase = await createTestDatabase('reconciliation-breaks');
-  api = await startApi(testDatabase, { providers });
-  const callbackUrl = `${api.url}/provider-callbacks/sandbox-bank`;
-  sandbox = await startSandbox({ directory: directory.path, callbackUrl });
-  const bank = createSandboxBank({ url: sandbox.url, secret: SANDBOX_SECRET });
-  providers.set('sandbox-bank', {
-    ...bank,
-    fetchStatement: async (request, call) => {
-      // What the bank has booked today may be on the statement of a later day.
-      const from = new Date(Math.min(request.from.getTime(), Date.parse(today)));
-      const page = await bank.fetchStatement({ ...request, from }, call);
-      const isAsked = ({ bookedAt }: StatementEntry) => bookedAt >= request.from && bookedAt < request.to;
-      return { ...page, entries: page.entries.flatMap((entry) => told(entry)).filter(isAsked) };
-    },
+  service = await startReconciliationWorld('reconciliation-breaks', (fetchStatement) => async (request, call) => {
+    // What the bank has booked today may be on the statement of a later day.
+    const from = new Date(Math.min(request.from.getTime(), Date.parse(today)));
+    const page = await fetchStatement({ ...request, from }, call);
+    const isAsked = ({ bookedAt }: StatementEntry) => bookedAt >= request.from && bookedAt < request.to;
+    return { ...page, entries: page.entries.flatMap((entry) => asStated(entry)).filter(isAsked) };
   });
-  const clockOffset = () => offset;
-  moved = createDatabase({ url: testDatabase.url, maxConnections: 3, applicationName: 'moved', clockOffset });
-  world = moneyWorld(api);
+  ({ api, world } = service);
   today = dateInUtc(new Date());
   tomorrow = addDays(today, 1);
 });
 
 // The payments of all tests are on the statements of the same days: a test whose payments do not agree in the end comes last.
 beforeEach(async () => {
-  told = (entry) => [entry];
-  offset = '0 seconds';
-  await bank('DELETE', '/faults');
+  asStated = (entry) => [entry];
+  service.moveTo(new Date().toISOString());
+  await service.bank('DELETE', '/faults');
   const { reader } = api.database;
   for (const table of [
     'reconciliation_breaks',
@@ -87,94 +52,25 @@ beforeEach(async () => {
     await reader.statement(`DELETE FROM ${table}`, []);
   }
   account = await builtInAccounts(api).opened(await world.client());
-  const money = { amount: 100, currency: 'GBP', scheme: 'faster-payments', reference: account.ledgerNumber };
-  const { paymentId } = await bank('POST', '/payments-in', money);
-  await eventually('the payment in', async () => {
-    const query = `data.incomingTransfer.serviceProviderId=${paymentId}`;
-    return (await api.call('GET', `/incoming-transfers?${query}`)).body.data.incomingTransfers[0];
-  });
+  await service.paidIn(account, 100);
 });
 
 afterAll(async () => {
-  await sandbox?.stop();
-  await moved?.close();
-  await api?.stop();
-  await testDatabase?.drop();
-  directory.remove();
+  await service?.stop();
 });
 
-function moveTo(instant: string): void {
-  offset = `${Math.round(Date.parse(instant) - Date.now())} milliseconds`;
-}
-
-/** The run of the schedule in the morning of a day. */
-function reconcileOn(day: string): Promise<string> {
-  moveTo(`${day}T06:00:00Z`);
-  const activities = reconciliationActivities({ database: moved, providers, logger: pino({ level: 'silent' }) });
-  return new MockActivityEnvironment().run(activities.reconcileProvider, 'sandbox-bank');
-}
-
-/** `operate reconcile` of a day; its exit status. */
-async function reconcileNow(day: string): Promise<number> {
-  const operation = OPERATIONS.reconcile;
-  if (operation === undefined) throw new Error('no command');
-  const temporal = { client: null, connection: null } as never;
-  const print = () => {};
-  const context = { database: moved, temporal, initiator: TESTER, providers, print };
-  return operation.run({ ...context, arguments: ['sandbox-bank', day] });
-}
-
-async function bank(method: string, path: string, body?: Json): Promise<Json> {
-  const response = await fetch(`${sandbox.url}/bank${path}`, {
-    method,
-    headers: { 'content-type': 'application/json' },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-  const answer = await response.json();
-  expect(response.ok, JSON.stringify(answer)).toBe(true);
-  return answer;
-}
-
-function parts() {
-  const { configuration, keyring, environment } = api.services;
-  const { mail } = environment;
-  const logger = pino({ level: 'silent' });
-  return { database: api.database, providers, configuration, keyring, logger, publicUrl: api.url, mail };
-}
-
-/** A payment out of the account, carried out as its transfer's workflow does. */
+/** A payment out of the account, carried out. */
 async function paidOut(amount: number): Promise<OutgoingTransferId> {
-  const { clientId } = account;
-  const outgoingTransfer = {
-    clientId,
-    currency: 'GBP',
-    amount,
-    scope: 'external',
-    scheme: 'faster-payments',
-    source: { type: 'client-account', accountId: account.id },
-    destination: { type: 'beneficiary-bank-account', beneficiaryBankAccountId: await world.beneficiary(clientId) },
-  };
-  const body = { workflow: { code: 'client.direct' }, data: { outgoingTransfer } };
-  const { id } = (await api.call('POST', '/outgoing-transfers', body)).body.data.outgoingTransfer;
-  const { submitOutgoingTransfer } = outgoingTransferProviderCalls(parts());
-  const report = await new MockActivityEnvironment().run<
-    [string, number],
-    PaymentReport | null,
-    typeof submitOutgoingTransfer
-  >(submitOutgoingTransfer, id, 1);
-  await outgoingTransferTransitions(parts()).recordOutgoingTransferSubmission(id, 1, report);
-  await eventually('the payment', async () => {
-    const found = await api.call('GET', `/outgoing-transfers/${id}`);
-    return found.body.data.outgoingTransfer.status === 'completed' || undefined;
-  });
-  return asId<OutgoingTransferId>(id);
+  const id = await service.paidOut(account, amount);
+  await service.becomes(id, ({ status }) => status === 'completed');
+  return id;
 }
 
 /** A part of the payment comes back, which we book at an instant. */
 async function givenBack(id: OutgoingTransferId, amount: number, instant: string, paid: number): Promise<void> {
   const returnReference = `${id} ${amount} ${Math.random()}`;
-  await bank('POST', '/faults', { callbacks: 'held' });
-  await bank('POST', `/payments/${id}/return`, { amount, code: 'AC06', returnReference });
+  await service.bank('POST', '/faults', { callbacks: 'held' });
+  await service.bank('POST', `/payments/${id}/return`, { amount, code: 'AC06', returnReference });
   const minor = (units: number) => String(Math.round(units * 100));
   const returned = { reference: returnReference, amountMinor: minor(amount) };
   const report = {
@@ -184,24 +80,18 @@ async function givenBack(id: OutgoingTransferId, amount: number, instant: string
     code: 'AC06',
     claim: { amountMinor: minor(paid), currency: 'GBP', returned },
   } as const;
-  moveTo(instant);
+  service.moveTo(instant);
   const { configuration } = api.services;
-  const applied = moved.transaction((tx) =>
+  const applied = service.moved.transaction((tx) =>
     applyPaymentReport(tx, { id, provider: 'sandbox-bank' }, report, configuration),
   );
   expect(await applied).toBe('applied');
-  await bank('DELETE', '/faults');
-}
-
-async function listed(path: string, query = ''): Promise<Json[]> {
-  const { status, body, text } = await api.call('GET', `/${path}?metadata.page.size=100${query}`);
-  expect(status, text).toBe(200);
-  return Object.values<Json[]>(body.data)[0] ?? [];
+  await service.bank('DELETE', '/faults');
 }
 
 /** `kind date expected/actual status` of the payment's breaks. */
 async function breaksOf(reference: string): Promise<string[]> {
-  const found = await listed('reconciliation-breaks', `&data.reconciliationBreak.reference=${reference}`);
+  const found = await service.listed('reconciliation-breaks', `&data.reconciliationBreak.reference=${reference}`);
   return found
     .map(({ kind, date, expected, actual, status }) =>
       [kind, date === today ? 'today' : date === tomorrow ? 'tomorrow' : date, expected?.amount ?? 'nothing']
@@ -213,16 +103,13 @@ async function breaksOf(reference: string): Promise<string[]> {
 }
 
 const idsOf = async (reference: string): Promise<string[]> =>
-  (await listed('reconciliation-breaks', `&data.reconciliationBreak.reference=${reference}`)).map(({ id }) => id);
-
-async function dayOf(date: string): Promise<Json> {
-  const query = `&data.reconciliation.date=${date}&data.reconciliation.currency=GBP`;
-  return (await listed('reconciliations', query))[0];
-}
+  (await service.listed('reconciliation-breaks', `&data.reconciliationBreak.reference=${reference}`)).map(
+    ({ id }) => id,
+  );
 
 async function resolve(reference: string, amount: number, kind: string): Promise<void> {
   const query = `&data.reconciliationBreak.reference=${reference}&data.reconciliationBreak.status=open`;
-  const found = (await listed('reconciliation-breaks', query)).find(
+  const found = (await service.listed('reconciliation-breaks', query)).find(
     (one) => one.kind === kind && (one.expected ?? one.actual).amount === amount,
   );
   const body = {
@@ -236,29 +123,29 @@ async function resolve(reference: string, amount: number, kind: string): Promise
 const isOf = (id: string, kind: string, amountMinor?: bigint) => (entry: StatementEntry) =>
   entry.ourReference === id && entry.kind === kind && (amountMinor ?? entry.amountMinor) === entry.amountMinor;
 const without = (...hidden: ((entry: StatementEntry) => boolean)[]) => {
-  told = (entry) => (hidden.some((isHidden) => isHidden(entry)) ? [] : [entry]);
+  asStated = (entry) => (hidden.some((isHidden) => isHidden(entry)) ? [] : [entry]);
 };
 
 test('a payment and its return that two statements lack are two breaks: each day shows its own until that is resolved', async () => {
   const id = await paidOut(7);
   without(({ ourReference }) => ourReference === id);
-  expect(await reconcileOn(tomorrow)).toBe('breaks-found');
+  expect(await service.reconcileOn(tomorrow)).toBe('breaks-found');
   const [first] = await idsOf(id);
   await givenBack(id, 0.25, `${tomorrow}T12:00:00Z`, 7);
-  expect(await reconcileOn(addDays(today, 2))).toBe('breaks-found');
+  expect(await service.reconcileOn(addDays(today, 2))).toBe('breaks-found');
   const both = ['payment-missing today 7 nothing open', 'payment-missing tomorrow 0.25 nothing open'];
   expect(await breaksOf(id)).toEqual(both);
   expect((await idsOf(id))[0]).toBe(first);
-  expect(await dayOf(today)).toMatchObject({ status: 'breaks', openBreakCount: 1 });
-  expect(await dayOf(tomorrow)).toMatchObject({ status: 'breaks', openBreakCount: 1 });
+  expect(await service.dayOf(today)).toMatchObject({ status: 'breaks', openBreakCount: 1 });
+  expect(await service.dayOf(tomorrow)).toMatchObject({ status: 'breaks', openBreakCount: 1 });
 
   // Whichever day is compared again.
-  for (const day of [today, tomorrow, today]) expect(await reconcileNow(day)).toBe(1);
+  for (const day of [today, tomorrow, today]) expect(await service.operate(['sandbox-bank', day])).toBe(1);
   expect(await breaksOf(id)).toEqual(both);
   await resolve(id, 0.25, 'statement-payment-missing');
-  expect(await dayOf(tomorrow)).toMatchObject({ status: 'balanced' });
-  expect(await dayOf(today)).toMatchObject({ status: 'breaks', openBreakCount: 1 });
-  expect(await reconcileOn(addDays(today, 3))).toBe('breaks-found');
+  expect(await service.dayOf(tomorrow)).toMatchObject({ status: 'balanced' });
+  expect(await service.dayOf(today)).toMatchObject({ status: 'breaks', openBreakCount: 1 });
+  expect(await service.reconcileOn(addDays(today, 3))).toBe('breaks-found');
   expect(await breaksOf(id)).toEqual([
     'payment-missing today 7 nothing open',
     'payment-missing tomorrow 0.25 nothing resolved',
@@ -271,42 +158,42 @@ test('what differs alike in a payment and in its returns on one day is a break e
   for (const amount of [1.5, 0.25]) await givenBack(id, amount, `${today}T23:00:00Z`, 6);
   const missing = (amount: number, status = 'open') => `payment-missing today ${amount} nothing ${status}`;
   without(({ ourReference }) => ourReference === id);
-  expect(await reconcileOn(tomorrow)).toBe('breaks-found');
+  expect(await service.reconcileOn(tomorrow)).toBe('breaks-found');
   expect(await breaksOf(id)).toEqual([missing(0.25), missing(1.5), missing(6)]);
-  expect(await dayOf(today)).toMatchObject({ openBreakCount: 3 });
+  expect(await service.dayOf(today)).toMatchObject({ openBreakCount: 3 });
   const ids = await idsOf(id);
 
   await resolve(id, 1.5, 'statement-payment-missing');
-  expect(await reconcileNow(today)).toBe(1);
+  expect(await service.operate(['sandbox-bank', today])).toBe(1);
   expect(await breaksOf(id)).toEqual([missing(0.25), missing(1.5, 'resolved'), missing(6)]);
   // The bank corrects its statement, in part.
   without(isOf(id, 'payment-out-returned'));
-  expect(await reconcileNow(today)).toBe(1);
+  expect(await service.operate(['sandbox-bank', today])).toBe(1);
   expect(await breaksOf(id)).toEqual([missing(0.25), missing(1.5, 'resolved'), missing(6, 'resolved')]);
   // And takes it back: what had gone by itself is open again, what a person has resolved is not.
   without(({ ourReference }) => ourReference === id);
-  expect(await reconcileNow(today)).toBe(1);
+  expect(await service.operate(['sandbox-bank', today])).toBe(1);
   expect(await breaksOf(id)).toEqual([missing(0.25), missing(1.5, 'resolved'), missing(6)]);
   without();
-  expect(await reconcileNow(today)).toBe(0);
+  expect(await service.operate(['sandbox-bank', today])).toBe(0);
   expect(await idsOf(id)).toEqual(ids);
 });
 
 test('amounts that differ in a payment and in its returns are a break each, and found again where the release before had one', async () => {
   const id = await paidOut(6);
   await givenBack(id, 1.5, `${today}T23:00:00Z`, 6);
-  told = (entry) => [entry.ourReference === id ? { ...entry, amountMinor: entry.amountMinor + 1n } : entry];
-  await reconcileOn(tomorrow);
+  asStated = (entry) => [entry.ourReference === id ? { ...entry, amountMinor: entry.amountMinor + 1n } : entry];
+  await service.reconcileOn(tomorrow);
   const both = ['amount-differs today 1.5 1.51 open', 'amount-differs today 6 6.01 open'];
   expect(await breaksOf(id)).toEqual(both);
   const ids = await idsOf(id);
   const { reader } = api.database;
   await reader.statement(`UPDATE reconciliation_breaks SET details = details - 'movement'`, []);
-  expect(await reconcileNow(today)).toBe(1);
+  expect(await service.operate(['sandbox-bank', today])).toBe(1);
   expect(await breaksOf(id)).toEqual(both);
   expect(await idsOf(id)).toEqual(ids);
   await resolve(id, 6, 'statement-amount-differs');
-  expect(await reconcileNow(today)).toBe(1);
+  expect(await service.operate(['sandbox-bank', today])).toBe(1);
   expect(await breaksOf(id)).toEqual([both[0], 'amount-differs today 6 6.01 resolved']);
 });
 
@@ -314,19 +201,19 @@ test('of two missing parts, the one that is booked late is no longer missing, an
   const id = await paidOut(6);
   for (const amount of [1.5, 0.25]) await givenBack(id, amount, `${today}T23:00:00Z`, 6);
   without(isOf(id, 'payment-out-returned'));
-  await reconcileOn(tomorrow);
+  await service.reconcileOn(tomorrow);
   const late = new Date(`${tomorrow}T09:00:00Z`);
   const isLate = isOf(id, 'payment-out-returned', 25n);
   const isMissing = isOf(id, 'payment-out-returned', 150n);
-  told = (entry) => (isMissing(entry) ? [] : [isLate(entry) ? { ...entry, bookedAt: late } : entry]);
+  asStated = (entry) => (isMissing(entry) ? [] : [isLate(entry) ? { ...entry, bookedAt: late } : entry]);
   const after = [
     'booked-late tomorrow 0.25 0.25 open',
     'payment-missing today 0.25 nothing resolved',
     'payment-missing today 1.5 nothing open',
   ];
-  await reconcileOn(addDays(today, 2));
+  await service.reconcileOn(addDays(today, 2));
   expect(await breaksOf(id)).toEqual(after);
-  await reconcileOn(addDays(today, 3));
+  await service.reconcileOn(addDays(today, 3));
   expect(await breaksOf(id)).toEqual(after);
 });
 
@@ -335,25 +222,25 @@ test('of two missing parts of one amount, one is missing still after the other i
   await givenBack(id, 0.25, `${today}T23:00:00Z`, 6);
   await givenBack(id, 0.25, `${today}T23:01:00Z`, 6);
   without(isOf(id, 'payment-out-returned'));
-  await reconcileOn(tomorrow);
+  await service.reconcileOn(tomorrow);
   const missing = (status: string) => `payment-missing today 0.25 nothing ${status}`;
   expect(await breaksOf(id)).toEqual([missing('open'), missing('open')]);
   const late = new Date(`${tomorrow}T09:00:00Z`);
   const seen: string[] = [];
   const isLate = isOf(id, 'payment-out-returned');
-  told = (entry) => {
+  asStated = (entry) => {
     if (!isLate(entry)) return [entry];
     if (!seen.includes(entry.entryId)) seen.push(entry.entryId);
     return entry.entryId === seen[0] ? [{ ...entry, bookedAt: late }] : [];
   };
   const after = ['booked-late tomorrow 0.25 0.25 open', missing('open'), missing('resolved')];
   for (const later of [2, 3]) {
-    await reconcileOn(addDays(today, later));
+    await service.reconcileOn(addDays(today, later));
     expect(await breaksOf(id)).toEqual(after);
   }
-  expect(await reconcileNow(tomorrow)).toBe(1);
+  expect(await service.operate(['sandbox-bank', tomorrow])).toBe(1);
   expect(await breaksOf(id)).toEqual(after);
-  expect(await dayOf(today)).toMatchObject({ status: 'breaks', openBreakCount: 1 });
+  expect(await service.dayOf(today)).toMatchObject({ status: 'breaks', openBreakCount: 1 });
 });
 
 test('a break on both sides of midnight is one, and the last comparison’s', async () => {
@@ -361,14 +248,14 @@ test('a break on both sides of midnight is one, and the last comparison’s', as
   await givenBack(id, 0.25, `${today}T23:58:00Z`, 6);
   const isPart = isOf(id, 'payment-out-returned');
   const bookedAt = new Date(`${tomorrow}T00:01:00Z`);
-  told = (entry) => [isPart(entry) ? { ...entry, bookedAt, amountMinor: 26n } : entry];
-  await reconcileOn(tomorrow);
+  asStated = (entry) => [isPart(entry) ? { ...entry, bookedAt, amountMinor: 26n } : entry];
+  await service.reconcileOn(tomorrow);
   expect(await breaksOf(id)).toEqual(['amount-differs today 0.25 0.26 open']);
   const ids = await idsOf(id);
-  await reconcileOn(addDays(today, 2));
+  await service.reconcileOn(addDays(today, 2));
   expect(await breaksOf(id)).toEqual(['amount-differs tomorrow 0.25 0.26 open']);
   await resolve(id, 0.25, 'statement-amount-differs');
-  for (const day of [today, tomorrow]) expect(await reconcileNow(day)).toBe(0);
+  for (const day of [today, tomorrow]) expect(await service.operate(['sandbox-bank', day])).toBe(0);
   expect(await breaksOf(id)).toEqual(['amount-differs tomorrow 0.25 0.26 resolved']);
   expect(await idsOf(id)).toEqual(ids);
 });
@@ -382,14 +269,14 @@ test('a part that the statement repeats hides no other that we lack', async () =
     entryId: `${entry.entryId}-${name}`,
     amountMinor,
   });
-  told = (entry) => (isPart(entry) ? [entry, again(entry, 'again')] : [entry]);
-  await reconcileOn(tomorrow);
+  asStated = (entry) => (isPart(entry) ? [entry, again(entry, 'again')] : [entry]);
+  await service.reconcileOn(tomorrow);
   const doubled = 'payment-doubled today 0.25 0.5 open';
   expect(await breaksOf(id)).toEqual([doubled]);
-  await bank('POST', '/faults', { callbacks: 'held' });
-  await bank('POST', `/payments/${id}/return`, { amount: 2, code: 'AC06' });
-  told = (entry) => (isOf(id, 'payment-out-returned', 25n)(entry) ? [entry, again(entry, 'again')] : [entry]);
-  expect(await reconcileNow(today)).toBe(1);
+  await service.bank('POST', '/faults', { callbacks: 'held' });
+  await service.bank('POST', `/payments/${id}/return`, { amount: 2, code: 'AC06' });
+  asStated = (entry) => (isOf(id, 'payment-out-returned', 25n)(entry) ? [entry, again(entry, 'again')] : [entry]);
+  expect(await service.operate(['sandbox-bank', today])).toBe(1);
   expect(await breaksOf(id)).toEqual([expect.stringMatching(/^amount-differs today .* 2 open$/), doubled]);
 });
 
@@ -405,16 +292,16 @@ test('what both comparisons find of a payment is one break, whichever was first'
     debtor,
     creditor: party,
   };
-  await bank('POST', '/payments', unknown);
+  await service.bank('POST', '/payments', unknown);
   const frequent = async () => {
-    const tasks = housekeepingActivities({ ...parts(), database: moved });
+    const tasks = housekeepingActivities({ ...service.dependencies, database: service.moved });
     await new MockActivityEnvironment().run(tasks.compareStatements);
   };
-  moveTo(new Date(Date.now() + 6 * 60_000).toISOString());
+  service.moveTo(new Date(Date.now() + 6 * 60_000).toISOString());
   await frequent();
   expect(await breaksOf(foreign)).toEqual(['unknown-payment  nothing nothing open']);
   const ids = await idsOf(foreign);
-  await reconcileOn(tomorrow);
+  await service.reconcileOn(tomorrow);
   const found = 'unknown-payment today nothing 3 open';
   expect(await breaksOf(foreign)).toEqual([found]);
   await api.database.reader.statement('DELETE FROM statement_comparisons', []);
@@ -423,9 +310,9 @@ test('what both comparisons find of a payment is one break, whichever was first'
   // The bank books it a second time, on the next day.
   const isForeign = isOf(foreign, 'payment-out');
   const later = new Date(`${tomorrow}T09:00:00Z`);
-  told = (entry) => (isForeign(entry) ? [entry, { ...entry, entryId: 'again', bookedAt: later }] : [entry]);
+  asStated = (entry) => (isForeign(entry) ? [entry, { ...entry, entryId: 'again', bookedAt: later }] : [entry]);
   await resolve(foreign, 3, 'statement-unknown-payment');
-  await reconcileOn(addDays(today, 2));
+  await service.reconcileOn(addDays(today, 2));
   expect(await breaksOf(foreign)).toEqual([
     'unknown-payment today nothing 3 resolved',
     'unknown-payment tomorrow nothing 3 open',
@@ -449,7 +336,7 @@ test('comparisons at the same moment record a break once, in each currency', asy
   await Promise.all(
     [0, 1, 2].flatMap(() => positions.flatMap((position) => [daily(position), frequent(position), daily(position)])),
   );
-  const found = await listed('reconciliation-breaks', `&data.reconciliationBreak.reference=${reference}`);
+  const found = await service.listed('reconciliation-breaks', `&data.reconciliationBreak.reference=${reference}`);
   expect(found.map(({ currency, date, actual: shown }) => [currency, date, shown.amount]).sort()).toEqual([
     ['EUR', today, 3],
     ['GBP', today, 3],
