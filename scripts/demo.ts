@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type Json, list, object, text } from './demo/demo-answers.ts';
 import { type Receiver, startReceiver } from './demo/demo-receiver.ts';
 import { Service } from './demo/demo-service.ts';
+import { aligned } from './frame/aligned.ts';
 import { type Endpoints, readEndpoints } from './frame/endpoints.ts';
 import { describeFailure, RemedyError } from './frame/remedy.ts';
 import { developmentToken } from './start/development-users.ts';
@@ -170,8 +171,7 @@ function printStatement(entries: readonly Json[]): void {
     'balance',
   ];
   const rows = [columns, ...entries.map((entry) => columns.map((column) => String(entry[column])))];
-  const widths = columns.map((_, column) => Math.max(...rows.map((row) => (row[column] ?? '').length)));
-  for (const row of rows) console.log(`  ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ')}`);
+  console.log(aligned(rows).replaceAll(/^/gm, '  '));
 }
 
 function step(title: string): void {

@@ -1,5 +1,6 @@
 import { createDatabase } from '../db/driver/client.ts';
 import { checkWholeLedger, type Violation } from '../db/ledger/check.ts';
+import { aligned } from './frame/aligned.ts';
 import { readEndpoints } from './frame/endpoints.ts';
 import { describeFailure } from './frame/remedy.ts';
 import { dataDirectory } from './start/start-environment.ts';
@@ -29,8 +30,7 @@ const HEADER: Violation = { rule: 'rule', subject: 'of', expected: 'should be', 
 
 function table(violations: readonly Violation[]): string {
   const rows = [HEADER, ...violations].map(({ rule, subject, expected, actual }) => [rule, subject, expected, actual]);
-  const widths = [0, 1, 2, 3].map((column) => Math.max(...rows.map((row) => (row[column] ?? '').length)));
-  return rows.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ')).join('\n');
+  return aligned(rows);
 }
 
 main().catch((error: unknown) => {

@@ -9,6 +9,7 @@ import type { TemporalClient } from '../../loops/temporal.ts';
 import { RemedyError } from '../frame/remedy.ts';
 import { decideCheck } from './decide.ts';
 import { operateMachineUsers } from './machine-user-operation.ts';
+import { showPositions } from './positions.ts';
 import { reconcileDayNow } from './reconcile.ts';
 import { restartWorkflow } from './restart-workflow.ts';
 import { sweepFeesNow } from './sweep-fees.ts';
@@ -73,6 +74,11 @@ const sweepFees: Operation = {
   run: sweepFeesNow,
 };
 
+const positions: Operation = {
+  summary: 'what each provider owes to clients, what came into it, and what internal transfers make others owe it.',
+  run: showPositions,
+};
+
 const reconcile: Operation = {
   summary: 'PROVIDER DATE [--camt-053 FILE]: compares a day of the statement, or of a bank’s file, with the ledger.',
   run: reconcileDayNow,
@@ -122,6 +128,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
   decide,
   'machine-user': machineUser,
   'sweep-fees': sweepFees,
+  positions,
   reconcile,
   'check-calendar': checkCalendar,
 };

@@ -1,0 +1,49 @@
+import type { Currency } from '../../domain/frame/money.ts';
+import type { Reader } from '../driver/client.ts';
+
+/** The books of one provider in one currency, in minor units. */
+export interface Position {
+  readonly provider: string;
+  readonly currency: Currency;
+  /** What is owed to clients, including what is reserved. */
+  readonly clientsMinor: bigint;
+  /** Of the service itself: money in suspense, fees that are not swept yet, corrections. */
+  readonly ownMinor: bigint;
+  /** What has come in from outside, less what has gone out. */
+  readonly settledMinor: bigint;
+  /** What internal transfers brought from accounts at other providers: the provider owes so much more than it was sent. */
+  readonly owedByOthersMinor: bigint;
+}
+
+// A system account's balance is its last checkpoint and the postings since.
+const POSITIONS = `
+  WITH books AS (
+    SELECT provider, currency, 'client' AS kind, sum(posted_minor) AS balance_minor FROM accounts GROUP BY provider, currency
+    UNION ALL
+    SELECT account.provider, account.currency, account.kind, coalesce(last.balance_minor, 0) + moved.sum_minor
+    FROM system_accounts AS account
+      LEFT JOIN LATERAL (
+        SELECT posting_id, balance_minor FROM system_account_checkpoints
+        WHERE system_account_id = account.id ORDER BY posting_id DESC LIMIT 1
+      ) AS last ON true
+      CROSS JOIN LATERAL (
+        SELECT coalesce(sum(amount), 0) AS sum_minor FROM (
+          SELECT amount_minor AS amount FROM postings
+            WHERE credit_account_id = account.id AND credit_version IS NULL AND id > coalesce(last.posting_id, 0)
+          UNION ALL
+          SELECT -amount_minor FROM postings
+            WHERE debit_account_id = account.id AND debit_version IS NULL AND id > coalesce(last.posting_id, 0)
+        ) AS movements
+      ) AS moved
+  )
+  SELECT provider, currency,
+    coalesce(sum(balance_minor) FILTER (WHERE kind = 'client'), 0)::bigint AS "clientsMinor",
+    coalesce(sum(balance_minor) FILTER (WHERE kind NOT IN ('client', 'settlement')), 0)::bigint AS "ownMinor",
+    coalesce(-sum(balance_minor) FILTER (WHERE kind = 'settlement'), 0)::bigint AS "settledMinor",
+    sum(balance_minor)::bigint AS "owedByOthersMinor"
+  FROM books GROUP BY provider, currency ORDER BY currency, provider`;
+
+/** The position of each provider and currency, all of one moment. Those of a currency owe each other nothing in sum. */
+export function listPositions(reader: Reader): Promise<Position[]> {
+  return reader.statement<Position>(POSITIONS, []);
+}
