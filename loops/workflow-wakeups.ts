@@ -155,7 +155,7 @@ class Relay {
 
   async #signal(wakeup: ClaimedWakeup): Promise<Failure | null> {
     const { client, logger } = this.#options;
-    const { workflowType, workflowId } = wakeup;
+    const { workflowType, workflowId, priority } = wakeup;
     const details = staticDetails(workflowType, workflowId);
     try {
       await client.workflow.signalWithStart(workflowType, {
@@ -163,6 +163,7 @@ class Relay {
         taskQueue: TASK_QUEUES.workflows,
         workflowIdReusePolicy: 'ALLOW_DUPLICATE',
         signal: CHANGED_SIGNAL,
+        priority: { priorityKey: priority },
         staticSummary: staticSummary(workflowType, workflowId),
         ...(details === undefined ? {} : { staticDetails: details }),
       });

@@ -6,6 +6,7 @@ import { applyUnderLocks } from '../../db/ledger/transfer-changes.ts';
 import { closeBatch, type OpenedBatch, openBatch } from '../../db/outgoing-transfers/batches.ts';
 import { decideNewTransfer } from '../../db/outgoing-transfers/creation.ts';
 import { DomainError, type Problem, refusal } from '../../domain/frame/errors.ts';
+import { PRIORITIES } from '../../domain/frame/waits.ts';
 import { AccountsInTurn, CHANGES_AT_ONCE } from '../../domain/ledger/accounts-in-turn.ts';
 import { feeMinor } from '../../domain/ledger/fees.ts';
 import { isReviewedOnArrival } from '../../domain/outgoing-transfers/requirement-rules.ts';
@@ -215,7 +216,7 @@ function createItem(
   const row = requestedTransfer(order, decided, opened.draw);
   const { created, change } = decideNewTransfer(row, receiver, accounts, configuration, opened.draw);
   // Postgres writes these while the next items are decided.
-  applyUnderLocks(tx, inTurn.add(change));
+  applyUnderLocks(tx, inTurn.add({ ...change, priority: PRIORITIES.later }));
   return presentOutgoingTransfer(created);
 }
 

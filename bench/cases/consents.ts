@@ -4,7 +4,7 @@ import { Client, Connection } from '@temporalio/client';
 import { Callers, type LoadResult } from '../load/callers.ts';
 import type { Measurement } from '../load/measure.ts';
 import type { Bench } from '../main.ts';
-import { payableRequests, serviceExternal } from './external-transfers.ts';
+import { paidSince, payableRequests, serviceExternal } from './external-transfers.ts';
 import { serviceTransfers } from './transfers.ts';
 
 /** How long payments are measured, before the minute and from it on: consents are to expire within this. */
@@ -101,21 +101,7 @@ async function period(bench: Bench, others: Callers, lengthMs: number): Promise<
     callers.run({ ...serviceTransfers(bench, false).load, ...STRAIGHT, seconds }),
     others.run({ ...load, ...EXTERNAL, seconds }),
   ]);
-  const since = clock?.now ?? new Date();
-  const startedMs = performance.now();
-  for (;;) {
-    const [row] = await stage.sql<{ open: number; count: number; p50Ms: number; p99Ms: number }[]>`
-      WITH paid AS (
-        SELECT status, 1000 * extract(epoch FROM updated_at - created_at) AS waited_ms FROM outgoing_transfers
-        WHERE created_at >= ${since} AND scope = 'external'
-      )
-      SELECT count(*) FILTER (WHERE status <> 'completed')::integer AS open, count(*)::integer AS count,
-        percentile_cont(0.5) WITHIN GROUP (ORDER BY waited_ms)::float8 AS "p50Ms",
-        percentile_cont(0.99) WITHIN GROUP (ORDER BY waited_ms)::float8 AS "p99Ms" FROM paid`;
-    if (row !== undefined && row.open === 0) return { straight, external: row };
-    if (performance.now() - startedMs > LIMIT_MS) throw new Error('not all payments were completed in time');
-    await sleep(POLL_MS);
-  }
+  return { straight, external: await paidSince(bench, clock?.now ?? new Date(), LIMIT_MS) };
 }
 
 const EXPIRED = `SELECT count(*)::integer AS count FROM open_banking_consents WHERE status = 'expired'`;

@@ -142,6 +142,28 @@ export async function compareCompleted(
   }));
 }
 
+/** How many external transfers were ordered since, and how long they waited to be completed; returns when all are. */
+export async function paidSince(
+  { stage }: Bench,
+  since: Date,
+  limitMs: number,
+): Promise<{ count: number; p50Ms: number; p99Ms: number }> {
+  const startedMs = performance.now();
+  for (;;) {
+    const [row] = await stage.sql<{ open: number; count: number; p50Ms: number; p99Ms: number }[]>`
+      WITH paid AS (
+        SELECT status, 1000 * extract(epoch FROM updated_at - created_at) AS waited_ms FROM outgoing_transfers
+        WHERE created_at >= ${since} AND scope = 'external'
+      )
+      SELECT count(*) FILTER (WHERE status <> 'completed')::integer AS open, count(*)::integer AS count,
+        percentile_cont(0.5) WITHIN GROUP (ORDER BY waited_ms)::float8 AS "p50Ms",
+        percentile_cont(0.99) WITHIN GROUP (ORDER BY waited_ms)::float8 AS "p99Ms" FROM paid`;
+    if (row !== undefined && row.open === 0) return row;
+    if (performance.now() - startedMs > limitMs) throw new Error('not all payments were completed in time');
+    await sleep(PAUSE_MS);
+  }
+}
+
 /** Has as many completed as wanted, asked for by so many callers at once, and waits for the last. */
 export async function complete(
   bench: Bench,

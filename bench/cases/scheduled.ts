@@ -7,6 +7,7 @@ import { processorTimeMs, residentBytes } from '../load/processor-time.ts';
 import type { Bench } from '../main.ts';
 import {
   complete,
+  paidSince,
   payableRequests,
   ROUND_COUNT,
   type Runner,
@@ -24,6 +25,11 @@ const WAITING_PER_PAID = 1;
 const LEAD_MS_MIN = 120_000;
 const MEBIBYTE = 1024 ** 2;
 const CASE = 'scheduled transfers, released at their minute';
+/** Payments of one caller that are for today. */
+const URGENT = { callers: 1, seconds: 60, count: 10, pauseMs: 1_000 };
+const URGENT_LIMIT_MS = 3_600_000;
+/** Into the release, when more transfers are due than the worker pays in the time of the measurement. */
+const RELEASING_MS = 40_000;
 
 interface Sample {
   readonly perSecond: number;
@@ -47,6 +53,7 @@ export async function benchScheduled(bench: Bench): Promise<Measurement[]> {
     for (const runner of [floor, service]) await complete(bench, runner, WARM_UP_COUNT);
     const floorSamples = await rounds(bench, floor);
     const paid = await complete(bench, service, ROUND_COUNT);
+    const alone = await urgent(bench, 'alone');
 
     const leadMs = LEAD_MS_MIN + (count / (WAITING_PER_PAID * paid.perSecond)) * 1_000;
     const { transferDate, opensAtMs } = await shiftClock(bench, leadMs);
@@ -54,7 +61,10 @@ export async function benchScheduled(bench: Bench): Promise<Measurement[]> {
     const startedMs = performance.now();
     const { load } = serviceExternal(bench, await payableRequests(bench, transferDate));
     const created = await bench.callers.run({ ...load, callers: CALLERS, seconds: leadMs / 1_000, count });
-    const waiting = await untilWaiting(client, created.count, opensAtMs);
+    const [waiting, ordered] = await Promise.all([
+      untilWaiting(client, created.count, opensAtMs),
+      urgent(bench, `when ${created.count} have been ordered for later`),
+    ]);
     const grownMiB = Math.round((residentBytes(stage.worker.pid) - beforeBytes) / MEBIBYTE);
     const seconds = Math.round((performance.now() - startedMs) / 1_000);
     say(
@@ -62,17 +72,37 @@ export async function benchScheduled(bench: Bench): Promise<Measurement[]> {
     );
 
     await sleep(Math.max(0, opensAtMs - Date.now()));
-    const released = await release(service, Math.min(created.count, MEASURED_MAX));
+    const [released, releasing] = await Promise.all([
+      release(service, Math.min(created.count, MEASURED_MAX)),
+      sleep(RELEASING_MS).then(() => urgent(bench, `while ${created.count} are released`)),
+    ]);
     say(
       `scheduled. the worker has ${Math.round(residentBytes(stage.worker.pid) / MEBIBYTE)} MiB while it releases them`,
     );
     // What still waits to be released must not slow the floor.
     await stopProcess(stage.worker, { graceMs: 20_000 });
     floorSamples.push(...(await rounds(bench, floor)));
-    return [measurement('floor', floorSamples), measurement(`service, ${created.count} waiting`, [released])];
+    return [
+      measurement('floor', floorSamples),
+      measurement(`service, ${created.count} waiting`, [released]),
+      ...[alone, ordered, releasing],
+    ];
   } finally {
     await connection.close();
   }
+}
+
+/** How long payments for today wait to be completed. */
+async function urgent(bench: Bench, contender: string): Promise<Measurement> {
+  const [clock] = await bench.stage.sql<{ now: Date }[]>`SELECT service_now() AS now`;
+  const { load } = serviceExternal(bench, await payableRequests(bench));
+  const startedMs = performance.now();
+  await bench.callers.run({ ...load, ...URGENT });
+  const { count, p50Ms, p99Ms } = await paidSince(bench, clock?.now ?? new Date(), URGENT_LIMIT_MS);
+  const perSecond = (count / (performance.now() - startedMs)) * 1_000;
+  bench.say(`scheduled. a payment for today ${contender}: ${Math.round(p50Ms)} ms, 99 of 100 ${Math.round(p99Ms)} ms`);
+  const name = 'external payment for today, until completed';
+  return { case: name, contender, callers: URGENT.callers, perSecond, p50Ms, p99Ms, processorMs: null };
 }
 
 async function rounds(bench: Bench, runner: Runner): Promise<Sample[]> {

@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { recordNotFound } from '../../domain/frame/errors.ts';
-import type { OpenWork } from '../../domain/frame/waits.ts';
+import { type OpenWork, PRIORITIES, type Priority } from '../../domain/frame/waits.ts';
 import { CODE_LIFETIME_MS } from '../../domain/open-banking/consents.ts';
 import type { Database, Reader, Transaction } from '../driver/client.ts';
 import { appendAuditEntry, type Initiator } from './audit-entries.ts';
@@ -105,6 +105,7 @@ export async function wakeOverdue(tx: Transaction, type: OpenWorkType, limit: nu
     tx,
     type,
     rows.map((row) => row.id),
+    PRIORITIES.later,
   );
   return rows.length;
 }
@@ -118,7 +119,7 @@ export async function wakeAllOpen(database: Database, type: OpenWorkType): Promi
     const from: string | null = after;
     const ids: string[] = await database.transaction(async (tx) => {
       const page = await listOpen(tx, type, from, WOKEN_AT_ONCE);
-      await wakeAll(tx, type, page);
+      await wakeAll(tx, type, page, PRIORITIES.later);
       return page;
     });
     woken += ids.length;
@@ -155,9 +156,14 @@ export async function whichAreOpen(reader: Reader, type: OpenWorkType, ids: read
 }
 
 /** Wakes the workflows of these rows. */
-export async function wakeAll(tx: Transaction, type: OpenWorkType, ids: readonly string[]): Promise<void> {
+export async function wakeAll(
+  tx: Transaction,
+  type: OpenWorkType,
+  ids: readonly string[],
+  priority: Priority = PRIORITIES.usual,
+): Promise<void> {
   if (ids.length === 0) return;
-  await wakeEach(tx, sql`SELECT ${type}::text AS type, id FROM unnest(${arrayOf(ids)}::text[]) AS id`);
+  await wakeEach(tx, sql`SELECT ${type}::text AS type, id FROM unnest(${arrayOf(ids)}::text[]) AS id`, priority);
 }
 
 /** Ids as one array parameter; they contain no character that an array literal must quote. */

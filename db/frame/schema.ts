@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { bigint, boolean, date, integer, jsonb, pgTable, text, timestamp, uuid } from 'drizzle-orm/pg-core';
+import { bigint, boolean, date, integer, jsonb, pgTable, smallint, text, timestamp, uuid } from 'drizzle-orm/pg-core';
 import { ACCOUNT_STATUSES, CONNECTION_STATES, type ConnectionError } from '../../domain/accounts/accounts.ts';
 import { PROVIDER_ACCOUNT_STATUSES } from '../../domain/accounts/connections.ts';
 import type { BeneficiaryContact, BeneficiaryIdentity } from '../../domain/beneficiaries/beneficiaries.ts';
@@ -272,6 +272,7 @@ export const incomingTransfers = pgTable('incoming_transfers', {
 export const workflowWakeups = pgTable('workflow_wakeups', {
   workflowId: text('workflow_id').primaryKey(),
   workflowType: text('workflow_type').notNull(),
+  priority: smallint('priority').notNull().default(3),
   generation: bigint('generation', { mode: 'bigint' }).notNull().default(1n),
   attemptCount: integer('attempt_count').notNull().default(0),
   nextAttemptAt: timestamp('next_attempt_at', { withTimezone: true, mode: 'date' }).notNull(),

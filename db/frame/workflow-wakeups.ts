@@ -1,9 +1,11 @@
 import { eq, isNotNull, type SQL, sql } from 'drizzle-orm';
+import { PRIORITIES, type Priority } from '../../domain/frame/waits.ts';
 import type { Reader, Transaction } from '../driver/client.ts';
 import { type Given, prepared, type RowOf } from '../driver/queries/queries.ts';
 import { workflowWakeups } from './schema.ts';
 
 const ASKED_AGAIN = `generation = workflow_wakeups.generation + 1,
+  priority = least(workflow_wakeups.priority, excluded.priority),
   next_attempt_at = least(workflow_wakeups.next_attempt_at, excluded.next_attempt_at), parked_at = NULL`;
 const WAKE = `INSERT INTO workflow_wakeups (workflow_id, workflow_type, next_attempt_at, created_at)
   VALUES ($1, $2, service_now(), service_now()) ON CONFLICT (workflow_id) DO UPDATE SET ${ASKED_AGAIN}`;
@@ -18,24 +20,25 @@ export async function wake(tx: Transaction, workflowType: string, workflowId: st
 }
 
 /** Wakes the workflow of each row (`type`, `id`) of a query, in one statement and in one lock order. */
-export async function wakeEach(tx: Transaction, rows: SQL): Promise<void> {
+export async function wakeEach(tx: Transaction, rows: SQL, priority: Priority = PRIORITIES.usual): Promise<void> {
   tx.noteWakeup();
   await tx.execute(sql`
-    INSERT INTO workflow_wakeups (workflow_id, workflow_type, next_attempt_at, created_at)
-    SELECT type || '/' || id, type, service_now(), service_now() FROM (${rows}) AS row ORDER BY 1
+    INSERT INTO workflow_wakeups (workflow_id, workflow_type, priority, next_attempt_at, created_at)
+    SELECT type || '/' || id, type, ${priority}::smallint, service_now(), service_now() FROM (${rows}) AS row ORDER BY 1
     ON CONFLICT (workflow_id) DO UPDATE SET ${sql.raw(ASKED_AGAIN)}`);
 }
 
 export interface ClaimedWakeup {
   readonly workflowId: string;
   readonly workflowType: string;
+  readonly priority: number;
   readonly generation: bigint;
   readonly attemptCount: number;
   readonly claimToken: string;
 }
 
-const CLAIMED = `wakeup.workflow_id AS "workflowId", wakeup.workflow_type AS "workflowType", wakeup.generation,
-  wakeup.attempt_count AS "attemptCount", wakeup.claim_token AS "claimToken"`;
+const CLAIMED = `wakeup.workflow_id AS "workflowId", wakeup.workflow_type AS "workflowType", wakeup.priority,
+  wakeup.generation, wakeup.attempt_count AS "attemptCount", wakeup.claim_token AS "claimToken"`;
 // Rows are found by ctid, so that the work grows with the rows and not with their square: the table is empty most of the time,
 // and while the statistics say so, Postgres joins it by nested loops. SKIP LOCKED leaves a delivered wake-up alone if a
 // transaction is requesting it again right now. A row that changed since the statement began is left for the next poll.
@@ -53,7 +56,7 @@ const SETTLE_AND_CLAIM = `
       SELECT ctid FROM workflow_wakeups
       WHERE parked_at IS NULL AND next_attempt_at <= (SELECT service_now())
         AND (claimed_until IS NULL OR claimed_until < (SELECT service_now()))
-      ORDER BY next_attempt_at LIMIT $6 FOR UPDATE SKIP LOCKED))
+      ORDER BY priority, next_attempt_at LIMIT $6 FOR UPDATE SKIP LOCKED))
     RETURNING ${CLAIMED}
   )
   SELECT true AS "isSettled", settled.* FROM settled UNION ALL SELECT false, claimed.* FROM claimed`;
@@ -65,7 +68,7 @@ interface Claim {
 }
 
 /**
- * Deletes delivered wake-ups and claims due ones for `leaseMs`, oldest first, in one round trip. The claimer signals Temporal
+ * Deletes delivered wake-ups and claims due ones for `leaseMs`, by priority and age, in one round trip. The claimer signals Temporal
  * outside of any transaction; if it dies, the lease ends and another relay takes over. A delivered wake-up that is absent
  * from `settled` was requested again, is locked, or is no longer this relay's: `settleWakeup` finds out which.
  */

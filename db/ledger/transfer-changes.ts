@@ -129,6 +129,7 @@ function wireOf(requested: readonly RequestedChange[]): string {
     ...rowOnWire('incoming', INCOMING, change.incoming),
     postings: change.postings.map(postingOnWire),
     wakes: change.wakes,
+    wake_priority: change.priority,
     ...(change.credit === undefined ? {} : { credit: valuesOnWire(CREDIT_COLUMNS, change.credit) }),
     ...(auditEntry === undefined ? {} : { audit_entry: createdEntry(auditEntry) }),
     ...(callback === undefined ? {} : { callback: callbackOnWire(callback) }),

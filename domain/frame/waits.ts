@@ -1,6 +1,13 @@
 /** A workflow's wait: its length, and how operators see it. Each resource's decisions supply its reason. */
 const JITTER_MS_MAX = 30_000;
 
+/**
+ * In what order workflows get their turn when they queue, by the keys of Temporal's task queues (1 comes first, 5 last). `later` is for
+ * what comes by the thousand and for what nobody waits: transfers that wait for a date, items of a batch, sweeps.
+ */
+export const PRIORITIES = { usual: 3, later: 4 } as const;
+export type Priority = (typeof PRIORITIES)[keyof typeof PRIORITIES];
+
 /** Releases this close before their cut-off are never delayed. */
 const CUT_OFF_NEAR_MS = 10 * 60_000;
 

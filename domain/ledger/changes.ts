@@ -1,5 +1,6 @@
 import type { EventEntry } from '../frame/events.ts';
 import type { AccountId } from '../frame/ids.ts';
+import type { Priority } from '../frame/waits.ts';
 import type { Posting } from './ledger.ts';
 
 /** A created row (`before` is null) or a changed one, with its events. */
@@ -47,4 +48,6 @@ export interface LedgerChange {
   readonly guards: readonly AccountGuard[];
   /** The workflows to wake. */
   readonly wakes: readonly `${'outgoing-transfer' | 'incoming-transfer'}/${string}`[];
+  /** Of the workflows that it wakes; the usual one if absent. A workflow keeps the priority with which it was started. */
+  readonly priority?: Priority;
 }

@@ -3,6 +3,7 @@ import { recordNotFound } from '../frame/errors.ts';
 import type { EventEntry } from '../frame/events.ts';
 import { requireMove } from '../frame/moves.ts';
 import { dateInUtc } from '../frame/time/dates.ts';
+import { PRIORITIES } from '../frame/waits.ts';
 import { type IncomingTransferName, moveIncoming, NO_WAIT } from '../incoming-transfers/changes.ts';
 import { decideArrival, type IncomingTransfer } from '../incoming-transfers/incoming-transfers.ts';
 import type { AccountGuard, AccountMove, RowChange } from '../ledger/changes.ts';
@@ -217,6 +218,7 @@ export class TransferDraft {
       postings: this.postings,
       guards,
       wakes: this.wakes,
+      priority: transfer.waitingFor === 'date' ? PRIORITIES.later : PRIORITIES.usual,
     };
   }
 

@@ -118,6 +118,8 @@ async function serverArguments(
     // A single server needs no partitions, and tasks in an unpolled partition wait two seconds. All are still read,
     // as an older start may have left tasks there.
     ...['--dynamic-config-value', 'matching.numTaskqueueWritePartitions=1'],
+    // Tasks by priority; the default from 1.31 on.
+    ...['--dynamic-config-value', 'matching.useNewMatcher=true'],
     ...['--log-level', 'warn'],
     ...['--log-format', 'json'],
   ];

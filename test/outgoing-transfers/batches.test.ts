@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Reader } from '../../db/driver/client.ts';
 import { drawFreeNumbers } from '../../db/ledger/transaction-numbers.ts';
+import { PRIORITIES } from '../../domain/frame/waits.ts';
 import { type Called, type Json, startApi, type TestApi } from '../harness/api.ts';
 import { type MoneyWorld, moneyWorld } from '../harness/money.ts';
 import { randomFrom, seedOr } from '../harness/random.ts';
@@ -113,6 +114,20 @@ describe('each', () => {
     }
     expect(states).toEqual(['completed', 'processing', 'completed']);
     expect((await world.balance(from)).available).toBe(31);
+  });
+
+  test('their workflows have time, like those of transfers for a later day; one sent alone for today goes before them', async () => {
+    const [from = ''] = await accounts(1, 100);
+    const later = new Date(Date.now() + 30 * 86_400_000).toISOString().slice(0, 10);
+    const [inBatch] = (await send(items([external(from)]))).body.data.results;
+    const ofOne = async (change: Json) => (await alone(external(from, change))).body.data.outgoingTransfer.id;
+    const ids = [inBatch.outgoingTransfer.id, await ofOne({ transferDate: later }), await ofOne({})];
+    const rows = await api.database.reader.statement<{ priority: number }>(
+      `SELECT priority FROM unnest($1::text[]) WITH ORDINALITY AS asked (id, place)
+        JOIN workflow_wakeups ON workflow_id = 'outgoing-transfer/' || asked.id ORDER BY place`,
+      [ids],
+    );
+    expect(rows.map(({ priority }) => priority)).toEqual([PRIORITIES.later, PRIORITIES.later, PRIORITIES.usual]);
   });
 
   test('items that spend from one account are decided in order, with what those before them bring and take', async () => {

@@ -1,7 +1,10 @@
+import { tsToMs } from '@temporalio/common/lib/time.js';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { ProviderUnavailable } from '../../activities/providers/port.ts';
+import { readRelayBacklog } from '../../db/frame/workflow-wakeups.ts';
 import { cancelOutgoingTransfer } from '../../db/outgoing-transfers/outgoing-transfers.ts';
 import type { OutgoingTransferId } from '../../domain/frame/ids.ts';
+import { dateInUtc } from '../../domain/frame/time/dates.ts';
 import { TASK_QUEUES, workflowId } from '../../workflows/frame/messages.ts';
 import { TESTER } from '../harness/audit.ts';
 import { startTcpProxy, type TcpProxy } from '../harness/faults/tcp-proxy.ts';
@@ -89,6 +92,34 @@ describe('the shutdown of a worker', () => {
     await stopped;
     const history = await handleOf(id).fetchHistory();
     expect(countEvents(history, 'activityTaskCompletedEventAttributes')).toBe(1);
+  });
+});
+
+describe('the priority of a transfer', () => {
+  const waiting = async () => (await readRelayBacklog(stage.database.reader)).lagSeconds;
+  const relayed = () => until(waiting, (lagSeconds) => lagSeconds === 0);
+  const firstTaskAt = async (id: OutgoingTransferId) => {
+    const { events } = await handleOf(id).fetchHistory();
+    const started = events?.find(
+      ({ workflowTaskStartedEventAttributes }) => workflowTaskStartedEventAttributes != null,
+    );
+    return started?.eventTime == null ? Number.POSITIVE_INFINITY : tsToMs(started.eventTime);
+  };
+
+  test('lets one for today overtake those that were ordered before it for a later day', async () => {
+    const account = await stage.account(1_000_000n);
+    const transferDate = dateInUtc(new Date(Date.now() + 30 * 86_400_000));
+    const later: OutgoingTransferId[] = [];
+    for (let number = 0; number < 40; number += 1) later.push(await stage.transfer(account, { transferDate }));
+    await relayed();
+    const today = await stage.transfer(account);
+    await relayed();
+    await stage.startWorkers().ready;
+    await reaches(today, 'completed');
+    const todayAt = await firstTaskAt(today);
+    const before = (await Promise.all(later.map(firstTaskAt))).filter((at) => at < todayAt);
+    // What the worker had already taken when the queue began to be read.
+    expect(before.length).toBeLessThanOrEqual(2 * WORKFLOW_SLOTS);
   });
 });
 

@@ -6,6 +6,7 @@ import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createDatabase, type Database } from '../../db/driver/client.ts';
 import { WAKEUPS_CHANNEL } from '../../db/driver/wakeup-nudges.ts';
+import { wakeAll } from '../../db/frame/open-work.ts';
 import {
   type ClaimedWakeup,
   giveBackWakeup,
@@ -14,6 +15,7 @@ import {
   settleWakeup,
   wake,
 } from '../../db/frame/workflow-wakeups.ts';
+import { PRIORITIES } from '../../domain/frame/waits.ts';
 import { loopMetrics } from '../../loops/metrics.ts';
 import type { PollingLoop } from '../../loops/polling.ts';
 import { lazyTemporalClient, type TemporalClient } from '../../loops/temporal.ts';
@@ -214,6 +216,29 @@ async function claim(signalled: readonly ClaimedWakeup[] = []): Promise<readonly
   const asked = { token: crypto.randomUUID(), limit: 8, leaseMs: 30_000 };
   return (await settleAndClaimWakeups(database.reader, signalled, asked)).claimed;
 }
+
+test('what somebody waits for is claimed before older wake-ups that have time, and starts its workflow with its priority', async () => {
+  const later = Array.from({ length: 9 }, () => crypto.randomUUID());
+  await database.transaction((tx) => wakeAll(tx, TYPE, later, PRIORITIES.later));
+  const urgent = newId();
+  await wakeOnce(urgent);
+  // Asked for again as urgent, it no longer has time.
+  await wakeOnce(`${TYPE}/${later.at(-1)}`);
+  const first = await claim();
+  expect(first).toHaveLength(8);
+  expect(
+    first
+      .filter(({ priority }) => priority === PRIORITIES.usual)
+      .map(({ workflowId }) => workflowId)
+      .sort(),
+  ).toEqual([urgent, `${TYPE}/${later.at(-1)}`].sort());
+  for (const wakeup of first) await giveBackWakeup(database.reader, wakeup, 0);
+  startRelay();
+  await settled();
+  const priorityOf = async (id: string) => (await connection.client.workflow.getHandle(id).describe()).priority;
+  expect(await priorityOf(urgent)).toMatchObject({ priorityKey: PRIORITIES.usual });
+  expect(await priorityOf(`${TYPE}/${later[0]}`)).toMatchObject({ priorityKey: PRIORITIES.later });
+});
 
 test('no more are claimed than asked for, whichever way Postgres joins', async () => {
   // Postgres knows the table as it was when it was last analyzed: empty.
