@@ -45,6 +45,8 @@ export interface Configuration {
   readonly retryLimit: number;
   /** The pause before that by a scheme that never closes; by any other it is the next window. */
   readonly retryPauseSeconds: number;
+  /** How many of the transfers that wait for one instant all workers together release each second. */
+  readonly releasesPerSecond: number;
   /** How many years ahead a transfer may be dated. */
   readonly transferDateYearsMax: number;
   readonly compliance: {

@@ -170,6 +170,7 @@ export const configurationFile = v.strictObject({
   rollLimit: whole(0, 365),
   retryLimit: whole(0, 100),
   retryPauseSeconds: whole(1, 7 * 24 * 3600),
+  releasesPerSecond: whole(1, 10_000),
   transferDateYearsMax: whole(1, 10),
   compliance: v.strictObject({ incoming: reviews, outgoing: reviews, rules: v.array(complianceRule) }),
   authorization: v.strictObject({ rule: authorizationRule, byCurrency: v.record(currency, authorizationRule) }),

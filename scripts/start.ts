@@ -10,6 +10,7 @@ import { describeFailure, RemedyError } from './frame/remedy.ts';
 import { freePort, isPortFree } from './servers/ports.ts';
 import { startPostgres } from './servers/postgres.ts';
 import { startTemporal } from './servers/temporal-server.ts';
+import { askTemporal, killWhenStuck } from './servers/temporal-watch.ts';
 import { environmentOfChildren } from './start/child-environment.ts';
 import { registerDevelopmentParties } from './start/development-parties.ts';
 import { consentWalk } from './start/development-person.ts';
@@ -192,6 +193,7 @@ async function provideTemporal(
       namespace: environment.temporalNamespace,
       onProgress: say,
     });
+    void killWhenStuck(running, () => askTemporal(running), say);
     return running.process;
   });
   return { address: `127.0.0.1:${port}`, uiUrl: `http://127.0.0.1:${uiPort}` };

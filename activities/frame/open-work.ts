@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { Database, Reader } from '../../db/driver/client.ts';
 import { describeOpenWork, type OpenWorkType } from '../../db/frame/open-work.ts';
 import { DomainError } from '../../domain/frame/errors.ts';
-import { jitterMsMax, type OpenWork, type Wait, type WithWait } from '../../domain/frame/waits.ts';
+import { type OpenWork, releaseDelayMs, type Wait, type WithWait } from '../../domain/frame/waits.ts';
 import { EXPIRY_JITTER_MS_MAX } from '../../domain/open-banking/consents.ts';
 
 /** Below the two seconds that a workflow allows a transition, so that a slow one is rolled back here. */
@@ -13,7 +13,7 @@ export type OpenWorkReads = ReturnType<typeof openWorkReads>;
 export function openWorkReads({ database }: { readonly database: Database }) {
   return {
     async describeWait(type: OpenWorkType, id: string): Promise<Wait> {
-      return describeWait(database.reader, type, id, null);
+      return describeWait(database.reader, type, id, null, Number.POSITIVE_INFINITY);
     },
   };
 }
@@ -44,33 +44,40 @@ export async function withWait<Decided extends Step>(
   type: OpenWorkType,
   id: string,
   step: Decided,
+  releasesPerSecond = Number.POSITIVE_INFINITY,
 ): Promise<WithWait<Decided>> {
   if (!isWait(step)) return step as Exclude<Decided, { readonly do: 'wait' }>;
-  return describeWait(reader, type, id, step.until);
+  return describeWait(reader, type, id, step.until, releasesPerSecond);
 }
 
 function isWait(step: Step): step is { readonly do: 'wait'; readonly for: string; readonly until: string | null } {
   return step.do === 'wait';
 }
 
-async function describeWait(reader: Reader, type: OpenWorkType, id: string, until: string | null): Promise<Wait> {
-  const { work, rule, since, cutOffAt, now } = await describeOpenWork(reader, type, id);
+async function describeWait(
+  reader: Reader,
+  type: OpenWorkType,
+  id: string,
+  until: string | null,
+  perSecond: number,
+): Promise<Wait> {
+  const { work, rule, since, cutOffAt, ahead, now } = await describeOpenWork(reader, type, id);
   const sinceText = since?.toISOString() ?? null;
   const review = work.waitingFor === 'compliance' ? { review: { rule, since: sinceText } } : {};
   const shared = { do: 'wait', for: work.waitingFor, since: sinceText, until, work, ...review } as const;
   if (until === null) return { ...shared, waitMs: null };
   const due = new Date(until);
-  const jitterMs =
-    Math.random() * (type === 'consent' ? EXPIRY_JITTER_MS_MAX : releaseJitterMsMax(work, due, cutOffAt));
-  return { ...shared, waitMs: Math.ceil(due.getTime() - now.getTime() + jitterMs) };
+  const random = Math.random();
+  const released = isRelease(work, due, cutOffAt) ? releaseDelayMs(due, cutOffAt, { ahead, perSecond, random }) : 0;
+  const delayMs = type === 'consent' ? random * EXPIRY_JITTER_MS_MAX : released;
+  return { ...shared, waitMs: Math.ceil(due.getTime() - now.getTime() + delayMs) };
 }
 
-function releaseJitterMsMax({ waitingFor }: OpenWork, due: Date, cutOffAt: Date | null): number {
+function isRelease({ waitingFor }: OpenWork, due: Date, cutOffAt: Date | null): boolean {
   const opens =
     waitingFor === 'date' ||
     waitingFor === 'next-window' ||
     // Without a window each has its own pause.
     (waitingFor === 'retry' && cutOffAt !== null);
-  const releases = opens || due.getTime() === cutOffAt?.getTime();
-  return releases ? jitterMsMax(due, cutOffAt) : 0;
+  return opens || due.getTime() === cutOffAt?.getTime();
 }

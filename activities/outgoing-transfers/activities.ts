@@ -46,7 +46,10 @@ export function outgoingTransferTransitions({
     limits: TransactionOptions = TRANSITION_LIMITS,
   ): Promise<OutgoingTransferNext> {
     return endWhenGone(logger, id, () =>
-      database.transaction(async (tx) => withWait(tx, 'outgoing-transfer', id, await step(tx)), limits),
+      database.transaction(
+        async (tx) => withWait(tx, 'outgoing-transfer', id, await step(tx), rules.releasesPerSecond),
+        limits,
+      ),
     );
   }
   return {
@@ -65,7 +68,7 @@ export function outgoingTransferTransitions({
       if (report === null) return next(id, (tx) => advanceOutgoingTransfer(tx, idOf(id), rules));
       const endsAt = performance.now() + TRANSITION_LIMITS.deadlineMs;
       const step = await recordTakenSubmission(database, idOf(id), attempt, report, rules);
-      if (step !== null) return withWait(database.reader, 'outgoing-transfer', id, step);
+      if (step !== null) return withWait(database.reader, 'outgoing-transfer', id, step, rules.releasesPerSecond);
       return next(id, (tx) => recordSubmission(tx, idOf(id), attempt, report, rules), limitsUntil(endsAt));
     },
     async recordOutgoingTransferRecall(id: string, report: RecallReport | null): Promise<OutgoingTransferNext> {

@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { recordNotFound } from '../../domain/frame/errors.ts';
-import { type OpenWork, PRIORITIES, type Priority } from '../../domain/frame/waits.ts';
+import { type OpenWork, PRIORITIES } from '../../domain/frame/waits.ts';
 import { CODE_LIFETIME_MS } from '../../domain/open-banking/consents.ts';
 import type { Database, Reader, Transaction } from '../driver/client.ts';
 import { appendAuditEntry, type Initiator } from './audit-entries.ts';
@@ -24,6 +24,22 @@ const TABLES: Readonly<Record<OpenWorkType, SQL>> = {
   consent: sql`open_banking_consents`,
 };
 
+/** Further ones go together with the last of these. */
+const AHEAD_MAX = 100_000;
+
+/** How many transfers that wait for the same schedule, and so are released at the same instant, were ordered before this one. */
+const AHEAD = sql`
+  SELECT count(*)::integer FROM (
+    SELECT FROM outgoing_transfers AS other
+    WHERE other.scheme = outgoing_transfers.scheme AND other.currency = outgoing_transfers.currency
+      AND other.transfer_date = outgoing_transfers.transfer_date
+      AND coalesce(other.cut_off_at, '-infinity') = coalesce(outgoing_transfers.cut_off_at, '-infinity')
+      AND other.id < outgoing_transfers.id
+      AND other.scheme IS NOT NULL
+      AND (other.status = 'pending' OR (other.status = 'processing' AND other.submission_status = 'refused'))
+    LIMIT ${AHEAD_MAX}
+  ) AS ahead`;
+
 /**
  * What an operator sees of each type; accounts only ever wait for their provider. `next-window` is the wait of a transfer whose date
  * has rolled for the one that it now has.
@@ -31,39 +47,49 @@ const TABLES: Readonly<Record<OpenWorkType, SQL>> = {
 const DESCRIPTIONS: Readonly<Record<OpenWorkType, SQL>> = {
   'account-connection': sql`
     SELECT client_id AS "clientId", id AS "accountId", status, NULL AS scheme, currency, provider,
-      'provider' AS "waitingFor", NULL::timestamptz AS "cutOffAt", NULL::timestamptz AS since, NULL AS rule FROM accounts`,
+      'provider' AS "waitingFor", NULL::timestamptz AS "cutOffAt", 0 AS ahead, NULL::timestamptz AS since, NULL AS rule FROM accounts`,
   'incoming-transfer': sql`
     SELECT client_id AS "clientId", account_id AS "accountId", status, scheme, currency, provider,
-      coalesce(waiting_for, 'provider') AS "waitingFor", NULL::timestamptz AS "cutOffAt", waiting_since AS since,
+      coalesce(waiting_for, 'provider') AS "waitingFor", NULL::timestamptz AS "cutOffAt", 0 AS ahead, waiting_since AS since,
       compliance_rule->>'name' AS rule FROM incoming_transfers`,
   'outgoing-transfer': sql`
     SELECT client_id AS "clientId", account_id AS "accountId", status, scheme, currency, provider,
       CASE WHEN waiting_for = 'date' AND roll_count > 0 THEN 'next-window' ELSE coalesce(waiting_for, 'provider') END
-        AS "waitingFor", cut_off_at AS "cutOffAt", waiting_since AS since,
+        AS "waitingFor", cut_off_at AS "cutOffAt",
+      CASE WHEN waiting_for IN ('date', 'retry') THEN (${AHEAD}) ELSE 0 END AS ahead, waiting_since AS since,
       compliance_rule->>'name' AS rule FROM outgoing_transfers`,
   'user-invitation': sql`
     SELECT NULL AS "clientId", NULL AS "accountId", status, NULL AS scheme, NULL AS currency, NULL AS provider,
-      CASE WHEN mailed_at IS NULL THEN 'mail' ELSE 'answer' END AS "waitingFor", NULL::timestamptz AS "cutOffAt",
+      CASE WHEN mailed_at IS NULL THEN 'mail' ELSE 'answer' END AS "waitingFor", NULL::timestamptz AS "cutOffAt", 0 AS ahead,
       NULL::timestamptz AS since, NULL AS rule FROM user_sign_ups`,
   consent: sql`
     SELECT NULL AS "clientId", NULL AS "accountId", status, NULL AS scheme, NULL AS currency, NULL AS provider,
       CASE status WHEN 'awaiting-authorisation' THEN 'account-holder' WHEN 'awaiting-exchange' THEN 'exchange'
-        ELSE 'grant-expiry' END AS "waitingFor", NULL::timestamptz AS "cutOffAt",
+        ELSE 'grant-expiry' END AS "waitingFor", NULL::timestamptz AS "cutOffAt", 0 AS ahead,
       coalesce(granted_at, code_expires_at - ${`${CODE_LIFETIME_MS} milliseconds`}::interval, created_at) AS since, NULL AS rule FROM open_banking_consents`,
 };
+
+interface WaitRow {
+  readonly rule: string | null;
+  readonly since: Date | null;
+  readonly cutOffAt: Date | null;
+  /** How many rows are released before it at the same instant. */
+  readonly ahead: number;
+  readonly now: Date;
+}
 
 /** What a row's workflow waits for, in the terms of an operator's filter, and the clock that its deadlines refer to. */
 export async function describeOpenWork(
   reader: Reader,
   type: OpenWorkType,
   id: string,
-): Promise<{ work: OpenWork; rule: string | null; since: Date | null; cutOffAt: Date | null; now: Date }> {
-  const [row] = await reader.execute<
-    OpenWork & { rule: string | null; since: Date | null; cutOffAt: Date | null; now: Date }
-  >(sql`SELECT described.*, service_now() AS now FROM (${DESCRIPTIONS[type]} WHERE id = ${id}::uuid) AS described`);
+): Promise<{ readonly work: OpenWork } & WaitRow> {
+  const [row] = await reader.execute<OpenWork & WaitRow>(
+    sql`SELECT described.*, service_now() AS now FROM (${DESCRIPTIONS[type]} WHERE id = ${id}::uuid) AS described`,
+  );
   if (row === undefined) throw recordNotFound(type, 'id', id);
-  const { rule, since, cutOffAt, now, ...work } = row;
-  return { work, rule, since, cutOffAt, now };
+  const { rule, since, cutOffAt, ahead, now, ...work } = row;
+  return { work, rule, since, cutOffAt, ahead, now };
 }
 
 const RESTARTS = `SELECT id FROM audit_entries
@@ -105,7 +131,6 @@ export async function wakeOverdue(tx: Transaction, type: OpenWorkType, limit: nu
     tx,
     type,
     rows.map((row) => row.id),
-    PRIORITIES.later,
   );
   return rows.length;
 }
@@ -119,7 +144,7 @@ export async function wakeAllOpen(database: Database, type: OpenWorkType): Promi
     const from: string | null = after;
     const ids: string[] = await database.transaction(async (tx) => {
       const page = await listOpen(tx, type, from, WOKEN_AT_ONCE);
-      await wakeAll(tx, type, page, PRIORITIES.later);
+      await wakeAll(tx, type, page);
       return page;
     });
     woken += ids.length;
@@ -155,15 +180,15 @@ export async function whichAreOpen(reader: Reader, type: OpenWorkType, ids: read
   return new Set(rows.map((row) => row.id));
 }
 
-/** Wakes the workflows of these rows. */
-export async function wakeAll(
-  tx: Transaction,
-  type: OpenWorkType,
-  ids: readonly string[],
-  priority: Priority = PRIORITIES.usual,
-): Promise<void> {
+const LATER_BY_DATE = sql`CASE WHEN waiting_for = 'date' THEN ${PRIORITIES.later}::integer ELSE ${PRIORITIES.usual} END`;
+
+/** Wakes the workflows of these rows; those of transfers that wait for their date have time. */
+export async function wakeAll(tx: Transaction, type: OpenWorkType, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
-  await wakeEach(tx, sql`SELECT ${type}::text AS type, id FROM unnest(${arrayOf(ids)}::text[]) AS id`, priority);
+  const list = sql`${arrayOf(ids)}::uuid[]`;
+  if (type !== 'outgoing-transfer') return wakeEach(tx, sql`SELECT ${type}::text AS type, unnest(${list}) AS id`);
+  const rows = sql`SELECT ${type}::text AS type, id, waiting_for FROM outgoing_transfers WHERE id = ANY (${list})`;
+  await wakeEach(tx, rows, LATER_BY_DATE);
 }
 
 /** Ids as one array parameter; they contain no character that an array literal must quote. */

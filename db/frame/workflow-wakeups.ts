@@ -1,5 +1,5 @@
 import { eq, isNotNull, type SQL, sql } from 'drizzle-orm';
-import { PRIORITIES, type Priority } from '../../domain/frame/waits.ts';
+import { PRIORITIES } from '../../domain/frame/waits.ts';
 import type { Reader, Transaction } from '../driver/client.ts';
 import { type Given, prepared, type RowOf } from '../driver/queries/queries.ts';
 import { workflowWakeups } from './schema.ts';
@@ -19,12 +19,15 @@ export async function wake(tx: Transaction, workflowType: string, workflowId: st
   await tx.statement(WAKE, [workflowId, workflowType]);
 }
 
-/** Wakes the workflow of each row (`type`, `id`) of a query, in one statement and in one lock order. */
-export async function wakeEach(tx: Transaction, rows: SQL, priority: Priority = PRIORITIES.usual): Promise<void> {
+/**
+ * Wakes the workflow of each row (`type`, `id`) of a query, in one statement and in one lock order. `priority` may refer to the
+ * row's columns.
+ */
+export async function wakeEach(tx: Transaction, rows: SQL, priority: SQL = sql`${PRIORITIES.usual}`): Promise<void> {
   tx.noteWakeup();
   await tx.execute(sql`
     INSERT INTO workflow_wakeups (workflow_id, workflow_type, priority, next_attempt_at, created_at)
-    SELECT type || '/' || id, type, ${priority}::smallint, service_now(), service_now() FROM (${rows}) AS row ORDER BY 1
+    SELECT type || '/' || id, type, (${priority})::smallint, service_now(), service_now() FROM (${rows}) AS row ORDER BY 1
     ON CONFLICT (workflow_id) DO UPDATE SET ${sql.raw(ASKED_AGAIN)}`);
 }
 

@@ -9,7 +9,7 @@ export interface Position {
   readonly clientsMinor: bigint;
   /** Of the service itself: money in suspense, fees that are not swept yet, corrections. */
   readonly ownMinor: bigint;
-  /** What has come in from outside, less what has gone out. */
+  /** What has come in from outside, less what has gone out and the fees that were swept. */
   readonly settledMinor: bigint;
   /** What internal transfers brought from accounts at other providers: the provider owes so much more than it was sent. */
   readonly owedByOthersMinor: bigint;

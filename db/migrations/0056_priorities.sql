@@ -1,6 +1,6 @@
 -- A workflow's priority, as Temporal counts it: 1 comes first, 3 is usual, 5 comes last. Thousands of transfers for a later date, or of a
 -- batch, must not delay what somebody waits for. The release before says nothing of it, and its wake-ups get the usual one.
-ALTER TABLE workflow_wakeups ADD COLUMN priority smallint NOT NULL DEFAULT 3 CHECK (priority BETWEEN 1 AND 5);
+ALTER TABLE workflow_wakeups ADD COLUMN priority smallint NOT NULL DEFAULT 3;
 DROP INDEX workflow_wakeups_due;
 CREATE INDEX workflow_wakeups_due ON workflow_wakeups (priority, next_attempt_at) WHERE parked_at IS NULL;
 COMMENT ON INDEX workflow_wakeups_due IS 'The relay: wake-ups that are due, by priority.';

@@ -3,7 +3,7 @@ const JITTER_MS_MAX = 30_000;
 
 /**
  * In what order workflows get their turn when they queue, by the keys of Temporal's task queues (1 comes first, 5 last). `later` is for
- * what comes by the thousand and for what nobody waits: transfers that wait for a date, items of a batch, sweeps.
+ * what comes by the thousand: transfers for a later date, and items of a batch.
  */
 export const PRIORITIES = { usual: 3, later: 4 } as const;
 export type Priority = (typeof PRIORITIES)[keyof typeof PRIORITIES];
@@ -11,13 +11,31 @@ export type Priority = (typeof PRIORITIES)[keyof typeof PRIORITIES];
 /** Releases this close before their cut-off are never delayed. */
 const CUT_OFF_NEAR_MS = 10 * 60_000;
 
+/** A transfer among those that are released at the same instant. */
+export interface PlaceInRelease {
+  /** How many are released before it. */
+  readonly ahead: number;
+  readonly perSecond: number;
+  /** From 0 to 1. */
+  readonly random: number;
+}
+
 /**
- * The maximum jitter, in milliseconds, of a wait until `until`: a calendar releases thousands of transfers at one instant,
- * and they must not all arrive together. 0 if a cut-off follows closely.
+ * How long after `until`, in milliseconds, a release happens: a calendar releases thousands of transfers at one instant, and
+ * they must not all arrive together. Up to 30 s; the more are ahead, the later, but with the last ten minutes before the
+ * cut-off to spare. 0 if the cut-off is nearer.
  */
-export function jitterMsMax(until: Date, cutOffAt: Date | null): number {
-  if (cutOffAt === null || cutOffAt.getTime() <= until.getTime()) return JITTER_MS_MAX;
-  return cutOffAt.getTime() - until.getTime() < CUT_OFF_NEAR_MS ? 0 : JITTER_MS_MAX;
+export function releaseDelayMs(
+  until: Date,
+  cutOffAt: Date | null,
+  { ahead, perSecond, random }: PlaceInRelease,
+): number {
+  const delayMs = (ahead / perSecond) * 1_000 + random * JITTER_MS_MAX;
+  const openMs = cutOffAt === null ? 0 : cutOffAt.getTime() - until.getTime();
+  if (openMs <= 0) return delayMs;
+  if (openMs < CUT_OFF_NEAR_MS) return 0;
+  const roomMs = Math.max(JITTER_MS_MAX, openMs - CUT_OFF_NEAR_MS);
+  return delayMs <= roomMs ? delayMs : random * roomMs;
 }
 
 /** How operators filter open workflows; absent values do not apply. Ids and codes only, no personal data. */

@@ -218,7 +218,7 @@ export class TransferDraft {
       postings: this.postings,
       guards,
       wakes: this.wakes,
-      priority: transfer.waitingFor === 'date' ? PRIORITIES.later : PRIORITIES.usual,
+      priority: hasTime(transfer, now) ? PRIORITIES.later : PRIORITIES.usual,
     };
   }
 
@@ -296,4 +296,9 @@ export class TransferDraft {
     }
     return this.incoming;
   }
+}
+
+/** Whether a transfer waits for its date, or will, once it has been reviewed or authorized. */
+function hasTime({ waitingFor, transferDate }: OutgoingTransfer, now: Date): boolean {
+  return waitingFor === 'date' || transferDate > dateInUtc(now);
 }

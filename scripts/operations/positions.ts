@@ -4,11 +4,8 @@ import { formatAmount } from '../../domain/frame/money.ts';
 import { aligned } from '../frame/aligned.ts';
 import type { OperationContext } from './operations.ts';
 
-/**
- * `positions`: what the books say of each provider, and what banks owe each other after internal transfers. 1 if they owe
- * each other something.
- */
-export async function showPositions({ database, arguments: given, print }: OperationContext): Promise<0 | 1> {
+/** `positions`: what the books say of each provider, and what banks owe each other after internal transfers. */
+export async function showPositions({ database, arguments: given, print }: OperationContext): Promise<0> {
   const { values } = parseArgs({ args: [...given], options: { json: { type: 'boolean', default: false } } });
   const positions = (await listPositions(database.reader)).map(({ provider, currency, ...minor }) => ({
     serviceProvider: provider,
@@ -17,9 +14,8 @@ export async function showPositions({ database, arguments: given, print }: Opera
     own: formatAmount(minor.ownMinor, currency),
     settled: formatAmount(minor.settledMinor, currency),
     owedByOthers: formatAmount(minor.owedByOthersMinor, currency),
-    isEven: minor.owedByOthersMinor === 0n,
   }));
-  if (values.json) print(JSON.stringify({ positions: positions.map(({ isEven: _, ...shown }) => shown) }));
+  if (values.json) print(JSON.stringify({ positions }));
   else {
     const rows = positions.map(({ serviceProvider, currency, clients, own, settled, owedByOthers }) => [
       serviceProvider,
@@ -31,5 +27,5 @@ export async function showPositions({ database, arguments: given, print }: Opera
     ]);
     print(aligned([['provider', 'currency', 'clients', 'own', 'settled', 'owed by others'], ...rows]));
   }
-  return positions.every(({ isEven }) => isEven) ? 0 : 1;
+  return 0;
 }

@@ -72,7 +72,7 @@ test('show what banks owe each other once a client has moved money between accou
   });
   await transfer(ledger, atBank.id, 40.5);
   expect(await positions()).toEqual({
-    status: 1,
+    status: 0,
     rows: [
       { ...custom, clients: '59.5', settled: '100', owedByOthers: '-40.5' },
       { ...sandbox, clients: '60.5', settled: '20', owedByOthers: '40.5' },

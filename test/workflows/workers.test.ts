@@ -1,6 +1,7 @@
 import { tsToMs } from '@temporalio/common/lib/time.js';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { ProviderUnavailable } from '../../activities/providers/port.ts';
+import { describeOpenWork } from '../../db/frame/open-work.ts';
 import { readRelayBacklog } from '../../db/frame/workflow-wakeups.ts';
 import { cancelOutgoingTransfer } from '../../db/outgoing-transfers/outgoing-transfers.ts';
 import type { OutgoingTransferId } from '../../domain/frame/ids.ts';
@@ -121,6 +122,21 @@ describe('the priority of a transfer', () => {
     // What the worker had already taken when the queue began to be read.
     expect(before.length).toBeLessThanOrEqual(2 * WORKFLOW_SLOTS);
   });
+});
+
+test('transfers that wait for one schedule are released in the order of their creation, and not by those of other schedules', async () => {
+  const account = await stage.account(1_000_000n);
+  const inDays = (days: number) => dateInUtc(new Date(Date.now() + days * 86_400_000));
+  const ordered = async (change: Parameters<Stage['transfer']>[1]) => stage.transfer(account, change);
+  const first = await ordered({ transferDate: inDays(30) });
+  const cancelled = await ordered({ transferDate: inDays(30) });
+  await ordered({ transferDate: inDays(31) });
+  await ordered({});
+  const [second, third] = [await ordered({ transferDate: inDays(30) }), await ordered({ transferDate: inDays(30) })];
+  await stage.database.transaction((tx) => cancelOutgoingTransfer(tx, cancelled, TESTER, stage.configuration));
+  const ahead = async (id: OutgoingTransferId) =>
+    (await describeOpenWork(stage.database.reader, 'outgoing-transfer', id)).ahead;
+  expect([await ahead(first), await ahead(second), await ahead(third)]).toEqual([0, 1, 2]);
 });
 
 describe('the task queues', () => {

@@ -6,7 +6,6 @@ import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createDatabase, type Database } from '../../db/driver/client.ts';
 import { WAKEUPS_CHANNEL } from '../../db/driver/wakeup-nudges.ts';
-import { wakeAll } from '../../db/frame/open-work.ts';
 import {
   type ClaimedWakeup,
   giveBackWakeup,
@@ -14,6 +13,7 @@ import {
   settleAndClaimWakeups,
   settleWakeup,
   wake,
+  wakeEach,
 } from '../../db/frame/workflow-wakeups.ts';
 import { PRIORITIES } from '../../domain/frame/waits.ts';
 import { loopMetrics } from '../../loops/metrics.ts';
@@ -219,7 +219,8 @@ async function claim(signalled: readonly ClaimedWakeup[] = []): Promise<readonly
 
 test('what somebody waits for is claimed before older wake-ups that have time, and starts its workflow with its priority', async () => {
   const later = Array.from({ length: 9 }, () => crypto.randomUUID());
-  await database.transaction((tx) => wakeAll(tx, TYPE, later, PRIORITIES.later));
+  const rows = sql`SELECT ${TYPE}::text AS type, unnest(${`{${later.join(',')}}`}::text[]) AS id`;
+  await database.transaction((tx) => wakeEach(tx, rows, sql`${PRIORITIES.later}`));
   const urgent = newId();
   await wakeOnce(urgent);
   // Asked for again as urgent, it no longer has time.
