@@ -42,6 +42,19 @@ export const CONNECTION_MOVES: Readonly<Record<ConnectionState, readonly Connect
   'completed-outdated': ['update-in-progress', 'completed-up-to-date'],
 };
 
+/**
+ * The result of the creation that fits each state of the connection: an account is active once it is opened at its provider,
+ * declined where it never was, and neither before the provider has answered.
+ */
+export const CREATION_RESULTS: Readonly<Record<ConnectionState, 'active' | 'declined' | null>> = {
+  'creation-in-progress': null,
+  'creation-failed': 'declined',
+  'dependency-failed': 'declined',
+  'completed-up-to-date': 'active',
+  'update-in-progress': 'active',
+  'completed-outdated': 'active',
+};
+
 export const CONNECTION_STATUSES = ['active', 'inactive', 'closed'] as const;
 export type ConnectionStatus = (typeof CONNECTION_STATUSES)[number];
 
@@ -181,12 +194,8 @@ export type AccountEventType =
  */
 export function presentAccountInEvent(type: AccountEventType, account: Account): AccountView {
   const view = presentAccount(account);
-  const made = account.connection !== null && isMadeAtProvider(account.connection.state);
+  const made = account.connection !== null && CREATION_RESULTS[account.connection.state] === 'active';
   return type.startsWith('connection-') || made ? view : { ...view, connection: null };
-}
-
-function isMadeAtProvider(state: ConnectionState): boolean {
-  return state === 'completed-up-to-date' || state === 'update-in-progress' || state === 'completed-outdated';
 }
 
 /** A changed account and the events of its change, in order. */

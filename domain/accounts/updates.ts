@@ -6,6 +6,7 @@ import {
   type AccountStatus,
   type ChangedAccount,
   type ConnectionError,
+  CREATION_RESULTS,
   defaultAlias,
   emit,
   isFinalAccountStatus,
@@ -103,22 +104,35 @@ function checkPlugIn(account: Account, asked: AccountPatch): CheckedPatch {
   const { country, currency } = account;
   const formats = checkAccountFormats({ country, currency, ...given(asked) }, { entity: 'account', prefix: '' });
   const patch: AccountPatch = { ...asked, ...onlyGiven(asked, formats.details) };
-  const problems = [...formats.problems];
-  const { id, state, error } = patch.connection ?? {};
-  if (id !== undefined && id !== account.connection?.id) {
-    problems.push(
-      problem('common.validation.field_invalid', 'connection.id', id, 'This is not the connection of the account.'),
-    );
-  }
-  if (state !== undefined && isFailed(state) && state !== account.connection?.state && !error) {
-    const message = `A connection that is ${state} has an error.`;
-    problems.push(problem('common.validation.field_required', 'connection.error', '', message));
-  }
+  const problems = [...formats.problems, ...connectionProblems(account, patch)];
   if (identifiersChange(account, patch) && patch.status === undefined && account.status !== 'active') {
     const message = 'Bank details of an account that is not active need its status.';
     problems.push(problem('common.validation.field_required', 'status', '', message));
   }
   return { patch, problems };
+}
+
+/** A report names the account's own connection; a failed one has an error, and no other has. */
+function connectionProblems(account: Account, patch: AccountPatch): Problem[] {
+  if (patch.connection === undefined) return [];
+  const before = account.connection?.state;
+  const { id, state = before, error } = impliedReport(account, patch);
+  const problems: Problem[] = [];
+  if (id !== undefined && id !== account.connection?.id) {
+    problems.push(
+      problem('common.validation.field_invalid', 'connection.id', id, 'This is not the connection of the account.'),
+    );
+  }
+  const failed = state !== undefined && isFailed(state);
+  if (failed && (error === null || (error === undefined && state !== before))) {
+    const message = `A connection that is ${state} has an error.`;
+    problems.push(problem('common.validation.field_required', 'connection.error', '', message));
+  }
+  if (!failed && error) {
+    const message = `A connection that is ${state} has no error.`;
+    problems.push(problem('common.validation.field_unexpected', 'connection.error', '', message));
+  }
+  return problems;
 }
 
 function problem(code: ErrorCode, field: string, value: string, message: string): Problem {
@@ -173,7 +187,7 @@ function updatePlugIn(account: Account, patch: AccountPatch): UpdatedAccount {
   const connected = reportConnection({ account, events: [] }, impliedReport(account, patch));
   const status = patch.status ?? account.status;
   if (status === account.status) return { ...informed(connected, patch), request: null };
-  if (status === 'active') refuseFailedConnection(connected.account);
+  if (status === 'active' || status === 'declined') refuseOtherResult(connected.account, status);
   // Only activation and information events change bank details (specification 6).
   const apart = status !== 'active' && identifiersChange(account, patch);
   const before = apart ? informed(connected, patch) : connected;
@@ -193,13 +207,13 @@ function impliedReport(account: Account, patch: AccountPatch): ConnectionReport 
   return report;
 }
 
-function refuseFailedConnection(account: Account): void {
-  const state = account.connection?.state;
-  if (state !== 'creation-failed' && state !== 'dependency-failed') return;
+/** The account and its connection tell the same of its creation; what was opened at a provider is closed, not declined. */
+function refuseOtherResult({ connection }: Account, status: 'active' | 'declined'): void {
+  if (connection === null || CREATION_RESULTS[connection.state] === status) return;
   throw refusal(
     'common.state.illegal_transition',
-    ['account', 'status', 'active'],
-    `An account whose connection is ${state} cannot become active.`,
+    ['account', 'status', status],
+    `An account whose connection is ${connection.state} cannot become ${status}.`,
   );
 }
 

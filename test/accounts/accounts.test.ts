@@ -4,7 +4,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newId } from '../../db/frame/ids.ts';
 import { checkLedger } from '../../db/ledger/check.ts';
 import { post } from '../../db/ledger/ledger.ts';
-import { ACCOUNT_MOVES, ACCOUNT_STATUSES, type AccountStatus } from '../../domain/accounts/accounts.ts';
+import {
+  ACCOUNT_MOVES,
+  ACCOUNT_STATUSES,
+  type AccountStatus,
+  CONNECTION_STATES,
+  type ConnectionState,
+} from '../../domain/accounts/accounts.ts';
 import { type AccountId, asId } from '../../domain/frame/ids.ts';
 import { isLedgerNumber } from '../../domain/frame/numbers.ts';
 import { type Json, startApi, type TestApi } from '../harness/api.ts';
@@ -300,6 +306,100 @@ describe('PATCH /accounts/{accountId} of plug-in accounts', () => {
     expect(recorded.slice(1).map(({ type }) => type)).toEqual(['connection-creation-failed', 'account-declined']);
     expect(recorded[1]?.data.connection.error).toEqual(error);
     expect(recorded[2]?.data.connection).toBeNull();
+  });
+
+  const ERROR = { category: 'technical', origin: 'provider', code: 'no', message: 'No.', attributes: {} };
+  const FAILED: readonly ConnectionState[] = ['creation-failed', 'dependency-failed', 'completed-outdated'];
+  const reported = (state: ConnectionState) => ({ state, ...(FAILED.includes(state) ? { error: ERROR } : {}) });
+
+  // By the state that is reported with the status, then by the one that was reported before it.
+  const RESULTS: Record<ConnectionState, { active: [number, number]; declined: [number, number] }> = {
+    'creation-in-progress': { active: [409, 200], declined: [409, 200] },
+    'creation-failed': { active: [409, 409], declined: [200, 200] },
+    'dependency-failed': { active: [409, 409], declined: [200, 200] },
+    'completed-up-to-date': { active: [200, 200], declined: [409, 409] },
+    // A connection in creation cannot become these at once.
+    'update-in-progress': { active: [409, 200], declined: [409, 409] },
+    'completed-outdated': { active: [409, 200], declined: [409, 409] },
+  };
+  for (const state of CONNECTION_STATES) {
+    test.each(['active', 'declined'] as const)(
+      `with a connection that is ${state}, a pending account becomes %s only where its events tell the same of its creation`,
+      async (status) => {
+        const [together, afterwards] = RESULTS[state][status];
+        const one = await plugInAccount();
+        await expectResult(one.id, { status, connection: reported(state) }, together);
+        const other = await plugInAccount();
+        if (['update-in-progress', 'completed-outdated'].includes(state)) {
+          expect((await patch(other.id, { connection: { state: 'completed-up-to-date' } })).status).toBe(200);
+        }
+        expect((await patch(other.id, { connection: reported(state) })).status).toBe(200);
+        await expectResult(other.id, { status }, afterwards);
+      },
+    );
+  }
+
+  /** A refused result changes nothing; an accepted one has the event of its connection first. */
+  async function expectResult(id: string, change: Json, expected: number): Promise<void> {
+    const before = await eventTypes(id);
+    const answer = await patch(id, change);
+    expect(answer.status, answer.text).toBe(expected);
+    const types = await eventTypes(id);
+    if (expected === 409) {
+      expect(answer.body.code).toBe('common.state.illegal_transition');
+      expect(types).toEqual(before);
+      return;
+    }
+    const created = change.status === 'active' ? 'connection-created' : 'connection-creation-failed';
+    const result = change.status === 'active' ? 'account-activated' : 'account-declined';
+    expect(types.filter((type) => type === created)).toEqual([created]);
+    expect(types.at(-1)).toBe(result);
+    const { connection } = (await events(id)).at(-1)?.data ?? {};
+    if (change.status === 'active') expect(connection).toMatchObject({ status: 'active' });
+    else expect(connection).toBeNull();
+  }
+
+  test('an account that was opened and never used is closed instead of declined', async () => {
+    const account = await plugInAccount();
+    expect((await patch(account.id, { connection: { state: 'completed-up-to-date' } })).status).toBe(200);
+    expect((await patch(account.id, { status: 'declined' })).status).toBe(409);
+    expect((await patch(account.id, { status: 'closed', connection: { status: 'closed' } })).status).toBe(200);
+  });
+
+  test('the error of a connection is kept or refused, never dropped', async () => {
+    const unexpected = async (id: string, change: Json) =>
+      expectRefused(await patch(id, change), 400, 'common.validation.field_unexpected', [
+        'account',
+        'connection.error',
+        '',
+      ]);
+    const pending = await plugInAccount();
+    await unexpected(pending.id, { status: 'active', connection: { error: ERROR } });
+    await unexpected(pending.id, { connection: { state: 'completed-up-to-date', error: ERROR } });
+    await unexpected(pending.id, { connection: { error: ERROR } });
+    expect((await patch(pending.id, { connection: { error: null } })).status).toBe(200);
+
+    const { id } = await activeAccount();
+    await unexpected(id, { connection: { status: 'inactive', error: ERROR } });
+    await unexpected(id, { connection: { state: 'update-in-progress', error: ERROR } });
+    const kept = await patch(id, { connection: { status: 'inactive', error: null } });
+    expect(kept.body.data.account.connection).toMatchObject({ status: 'inactive', error: null });
+
+    await patch(id, { connection: { state: 'completed-outdated', error: ERROR } });
+    const later = { ...ERROR, code: 'later' };
+    const replaced = await patch(id, { connection: { error: later } });
+    expect(replaced.body.data.account.connection).toMatchObject({ state: 'completed-outdated', error: later });
+    expectRefused(await patch(id, { connection: { error: null } }), 400, 'common.validation.field_required', [
+      'account',
+      'connection.error',
+      '',
+    ]);
+    const sound = await patch(id, { connection: { state: 'completed-up-to-date', error: null } });
+    expect(sound.body.data.account.connection).toMatchObject({ state: 'completed-up-to-date', error: null });
+
+    const declined = await plugInAccount();
+    const refused = await patch(declined.id, { status: 'declined', connection: { error: ERROR } });
+    expect(refused.body.data.account.connection).toMatchObject({ state: 'creation-failed', error: ERROR });
   });
 
   // The way to each status, from pending.

@@ -28,7 +28,8 @@ export const STATE_TABLES = {
     title: 'Connections of accounts',
     begins: 'creation-in-progress',
     moves: CONNECTION_MOVES,
-    notes: "`dependency-failed`: the client's own connection failed, so the account was never requested.",
+    notes:
+      "`dependency-failed`: the client's own connection failed, so the account was never requested. An account becomes `active` only with a connection that was created, and `declined` only with one whose creation failed.",
   },
   clients: {
     title: 'Clients',
