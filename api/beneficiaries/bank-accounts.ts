@@ -180,7 +180,7 @@ const getBankAccounts = route(
       'data.beneficiaryBankAccount.country': optional(country()),
       'data.beneficiaryBankAccount.currency': optional(currency()),
       'data.beneficiaryBankAccount.iban': optional(text(42)),
-      'data.beneficiaryBankAccount.accountNumber': optional(text(34)),
+      'data.beneficiaryBankAccount.accountNumber': optional(text(42)),
       'data.beneficiaryBankAccount.routingCodeKey': optional(pattern(ROUTING_CODE_KIND, 'a kind of routing code')),
       'data.beneficiaryBankAccount.routingCodeValue': optional(text(34)),
     },

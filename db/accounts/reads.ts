@@ -1,4 +1,5 @@
 import { and, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
+import { type AccountNumberForms, accountNumberForms } from '../../domain/accounts/account-numbers.ts';
 import type { Account, AccountStatus } from '../../domain/accounts/accounts.ts';
 import type { AccountId } from '../../domain/frame/ids.ts';
 import type { Reader } from '../driver/client.ts';
@@ -6,7 +7,7 @@ import { countedListOf, keyed } from '../driver/queries/counted-lists.ts';
 import { type PageOf, type PageRequest, readPage } from '../driver/queries/lists.ts';
 import { type Given, prepared } from '../driver/queries/queries.ts';
 import { isListed } from '../driver/values.ts';
-import { amountBetween, anyPart, equalTo, matchesPart } from '../frame/filters.ts';
+import { accountNumberIs, amountBetween, anyPart, equalTo, matchesPart } from '../frame/filters.ts';
 import { accounts } from '../frame/schema.ts';
 import { ACCOUNT, accountOf } from './accounts.ts';
 
@@ -48,7 +49,7 @@ export interface AccountFilter {
   readonly userId?: string | undefined;
 }
 
-const LIST = countedListOf<AccountFilter, typeof accounts>(
+const LIST = countedListOf<AccountFilter & AccountNumberForms, typeof accounts>(
   accounts,
   (given) => {
     const available = sql`(${accounts.postedMinor} - ${accounts.reservedMinor})`;
@@ -58,7 +59,6 @@ const LIST = countedListOf<AccountFilter, typeof accounts>(
         [accounts.status, given.status],
         [accounts.currency, given.currency],
         [accounts.iban, given.iban],
-        [accounts.accountNumber, given.accountNumber],
         [accounts.ledgerNumber, given.ledgerNumber],
         [accounts.provider, given.serviceProvider],
         [accounts.mainAccountId, given.mainAccountId],
@@ -67,6 +67,7 @@ const LIST = countedListOf<AccountFilter, typeof accounts>(
         [accounts.alias, given.alias],
         [accounts.accountHolderName, given.accountHolderName],
       ]),
+      ...accountNumberIs(accounts, given),
       ...ofUser(given.userId),
       ...routingCode(given.routingCodeKey, given.routingCodeValue),
       ...amountBetween(available, accounts.currency, given.availableBalanceFrom, given.availableBalanceTo),
@@ -98,8 +99,13 @@ function routingCode(key: SQLWrapper | undefined, value: SQLWrapper | undefined)
 
 /** One page of accounts, and the total. */
 export async function listAccounts(reader: Reader, filter: AccountFilter, page: PageRequest): Promise<PageOf<Account>> {
-  const { alias, accountHolderName } = filter;
-  const values = { ...filter, alias: anyPart(alias), accountHolderName: anyPart(accountHolderName) };
+  const { alias, accountHolderName, accountNumber } = filter;
+  const values = {
+    ...filter,
+    ...accountNumberForms(accountNumber),
+    alias: anyPart(alias),
+    accountHolderName: anyPart(accountHolderName),
+  };
   const { rows, totalElements } = await readPage(reader, LIST(values), values, page);
   return { rows: rows.map(accountOf), totalElements };
 }

@@ -1,4 +1,5 @@
 import { and, eq, sql } from 'drizzle-orm';
+import { type AccountNumberForms, accountNumberForms } from '../../domain/accounts/account-numbers.ts';
 import { type BankAccountDetails, BENEFICIARY_BANK_ACCOUNTS_MAX } from '../../domain/accounts/bank-accounts.ts';
 import {
   type BeneficiaryBankAccount,
@@ -12,7 +13,7 @@ import { type Given, prepared } from '../driver/queries/queries.ts';
 import { lockIn, lookUpIn, sendInsertion, sendUpdate } from '../driver/queries/rows.ts';
 import { auditorOf, type Initiator } from '../frame/audit-entries.ts';
 import { readClock } from '../frame/clock.ts';
-import { equalTo } from '../frame/filters.ts';
+import { accountNumberIs, equalTo } from '../frame/filters.ts';
 import { newId } from '../frame/ids.ts';
 import { beneficiaries, beneficiaryBankAccounts } from '../frame/schema.ts';
 import { appendBeneficiaryEvent } from './events.ts';
@@ -162,27 +163,26 @@ export interface BankAccountFilter {
   readonly routingCodeValue?: string | undefined;
 }
 
-const LIST = listOf<BankAccountFilter & { beneficiaryId: BeneficiaryId }, typeof beneficiaryBankAccounts>(
-  beneficiaryBankAccounts,
-  (given) => {
-    const t = beneficiaryBankAccounts;
-    const { routingCodeKey: key, routingCodeValue: value } = given;
-    const ofKey = key === undefined ? sql`true` : sql`code.key = ${key}`;
-    return and(
-      ...equalTo([
-        [t.beneficiaryId, given.beneficiaryId],
-        [t.country, given.country],
-        [t.currency, given.currency],
-        [t.iban, given.iban],
-        [t.accountNumber, given.accountNumber],
-      ]),
-      key === undefined ? undefined : sql`${t.routingCodes} ? ${key}`,
-      value === undefined
-        ? undefined
-        : sql`EXISTS (SELECT FROM jsonb_each_text(${t.routingCodes}) AS code WHERE code.value = ${value} AND ${ofKey})`,
-    );
-  },
-);
+type Conditions = BankAccountFilter & AccountNumberForms & { readonly beneficiaryId: BeneficiaryId };
+
+const LIST = listOf<Conditions, typeof beneficiaryBankAccounts>(beneficiaryBankAccounts, (given) => {
+  const t = beneficiaryBankAccounts;
+  const { routingCodeKey: key, routingCodeValue: value } = given;
+  const ofKey = key === undefined ? sql`true` : sql`code.key = ${key}`;
+  return and(
+    ...equalTo([
+      [t.beneficiaryId, given.beneficiaryId],
+      [t.country, given.country],
+      [t.currency, given.currency],
+      [t.iban, given.iban],
+    ]),
+    ...accountNumberIs(t, given),
+    key === undefined ? undefined : sql`${t.routingCodes} ? ${key}`,
+    value === undefined
+      ? undefined
+      : sql`EXISTS (SELECT FROM jsonb_each_text(${t.routingCodes}) AS code WHERE code.value = ${value} AND ${ofKey})`,
+  );
+});
 
 /** One page of a beneficiary's bank accounts, and the total. */
 export function listBankAccounts(
@@ -191,6 +191,6 @@ export function listBankAccounts(
   filter: BankAccountFilter,
   page: PageRequest,
 ): Promise<PageOf<Row>> {
-  const values = { ...filter, beneficiaryId };
+  const values = { ...filter, ...accountNumberForms(filter.accountNumber), beneficiaryId };
   return readPage(reader, LIST(values), values, page);
 }

@@ -59,6 +59,19 @@ export function equalTo(
   return pairs.flatMap(([column, wanted]) => (wanted === undefined ? [] : [sql`${column} = ${wanted}`]));
 }
 
+/** An account number in the form in which its account stores it (domain/accounts/account-numbers.ts). Each side of OR can use an index. */
+export function accountNumberIs(
+  columns: { readonly accountNumber: SQLWrapper; readonly country: SQLWrapper; readonly currency: SQLWrapper },
+  given: { readonly accountNumber?: SQLWrapper | undefined; readonly sterlingAccountNumber?: SQLWrapper | undefined },
+): SQL[] {
+  const { accountNumber: plain, sterlingAccountNumber: sterling } = given;
+  if (plain === undefined || sterling === undefined) return [];
+  const { accountNumber, country, currency } = columns;
+  return [
+    sql`(${accountNumber} = ${plain} OR (${accountNumber} = ${sterling} AND ${currency} = 'GBP' AND ${country} = 'GB'))`,
+  ];
+}
+
 /** The GET filters that both kinds of transfers share (specification 4.7, 4.9). Dates are inclusive. */
 export interface TransferFilter<Status extends string> {
   readonly status?: Status | undefined;

@@ -573,6 +573,22 @@ describe('GET /accounts', () => {
       [`data.account.mainAccountId=${wanted.id}`, []],
     ];
     for (const [query, expected] of only) expect([query, await ids(query)]).toEqual([query, expected]);
+    await patch(other.id, { status: 'active' });
+    await patch(other.id, { accountNumber: '1 926819' });
+    await patch(wanted.id, { accountNumber: '09268 19' });
+    const numbers: [string, string[]][] = [
+      ['1926819', [other.id]],
+      ['192+6819', [other.id]],
+      ['01926819', [other.id]],
+      ['0192 6819', [other.id]],
+      ['0926819', [wanted.id]],
+      ['09268 19', [wanted.id]],
+      // Only a sterling account in Britain fills its number up.
+      ['926819', []],
+      ['00926819', []],
+    ];
+    for (const [number, expected] of numbers)
+      expect([number, await ids(`data.account.accountNumber=${number}`)]).toEqual([number, expected]);
     const page = await api.call(
       'GET',
       `/accounts?data.account.clientId=${owner}&metadata.page.size=1&metadata.page.number=1`,

@@ -357,7 +357,8 @@ describe('GET /beneficiaries/{beneficiaryId}/bank-accounts', () => {
   let all: Json[];
 
   beforeAll(async () => {
-    all = (await beneficiaries.created(beneficiaries.body({ bankAccounts: [STERLING, EURO, DOLLAR] }))).bankAccounts;
+    const sterling = { ...STERLING, accountNumber: '1926819' };
+    all = (await beneficiaries.created(beneficiaries.body({ bankAccounts: [sterling, EURO, DOLLAR] }))).bankAccounts;
     await beneficiaries.created();
   });
 
@@ -368,7 +369,11 @@ describe('GET /beneficiaries/{beneficiaryId}/bank-accounts', () => {
     ['by country and currency', `${field}.country=DE&${field}.currency=USD`, []],
     ['by IBAN', `${field}.iban=${EURO.iban}`, [1]],
     ['by IBAN as people write it', `${field}.iban=de89%203704%200044%200532%200130%2000`, [1]],
-    ['by account number', `${field}.accountNumber=31926819`, [0]],
+    ['by account number as people write it', `${field}.accountNumber=0192%206819`, [0]],
+    ['by account number without its leading zero', `${field}.accountNumber=1926819`, [0]],
+    ['by account number with its leading zero', `${field}.accountNumber=01926819`, [0]],
+    ['by account number elsewhere', `${field}.accountNumber=12%2034567`, [2]],
+    ['by account number with a zero that it does not have elsewhere', `${field}.accountNumber=01234567`, []],
     ['by kind of routing code', `${field}.routingCodeKey=bic`, [2]],
     ['by routing code of any kind', `${field}.routingCodeValue=601613`, [0]],
     ['by a code of another kind', `${field}.routingCodeKey=bic&${field}.routingCodeValue=601613`, []],
