@@ -9,7 +9,7 @@ import { chooseProvider } from '../../domain/accounts/issuing.ts';
 import { presentClient } from '../../domain/clients/clients.ts';
 import { recordNotFound } from '../../domain/frame/errors.ts';
 import type { AccountId, ClientId, UserId } from '../../domain/frame/ids.ts';
-import { ALIAS_LENGTH_MAX, NAME_LENGTH_MAX } from '../../domain/frame/parties/names.ts';
+import { ALIAS_LENGTH_MAX, FULL_NAME_LENGTH_MAX } from '../../domain/frame/parties/names.ts';
 import { CLIENT_SUMMARY_EXAMPLE, clientSummaryShown } from '../clients/schemas.ts';
 import { route } from '../frame/route.ts';
 import { named } from '../frame/schemas/named.ts';
@@ -252,7 +252,7 @@ const getAccounts = route(
       'data.account.availableBalanceFrom': optional(amountText()),
       'data.account.availableBalanceTo': optional(amountText()),
       'data.account.serviceProvider': optional(text(PROVIDER_CODE_LENGTH_MAX)),
-      'data.account.accountHolderName': optional(text(NAME_LENGTH_MAX)),
+      'data.account.accountHolderName': optional(text(FULL_NAME_LENGTH_MAX)),
       'data.account.mainAccountId': optional(uuid<AccountId>()),
       'data.account.userId': optional(uuid<UserId>()),
     },

@@ -7,7 +7,7 @@ import {
   CONNECTION_STATUSES,
 } from '../../domain/accounts/accounts.ts';
 import type { AccountId, ClientId, ConnectionId } from '../../domain/frame/ids.ts';
-import { ALIAS_LENGTH_MAX, NAME_LENGTH_MAX } from '../../domain/frame/parties/names.ts';
+import { ALIAS_LENGTH_MAX, FULL_NAME_LENGTH_MAX } from '../../domain/frame/parties/names.ts';
 import { named } from '../frame/schemas/named.ts';
 import {
   amount,
@@ -95,7 +95,7 @@ export const accountShown = named(
     availableBalance: amount(),
     receivableBalance: amount(),
     serviceProvider: nullable(text(PROVIDER_CODE_LENGTH_MAX)),
-    accountHolderName: text(2 * NAME_LENGTH_MAX + 1),
+    accountHolderName: text(FULL_NAME_LENGTH_MAX),
     accountHolderIdentityType: picklist(['individual', 'corporate']),
     connection: nullable(connectionShown),
   }),

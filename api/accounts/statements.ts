@@ -9,7 +9,7 @@ import {
 import { recordNotFound } from '../../domain/frame/errors.ts';
 import type { AccountId } from '../../domain/frame/ids.ts';
 import { amountNumber } from '../../domain/frame/money.ts';
-import { DESCRIPTION_LENGTH_MAX } from '../../domain/frame/parties/names.ts';
+import { SENDER_INFORMATION_LENGTH_MAX } from '../../domain/frame/parties/names.ts';
 import { formatDateTimeMs } from '../../domain/frame/time/dates.ts';
 import { route } from '../frame/route.ts';
 import { named } from '../frame/schemas/named.ts';
@@ -28,8 +28,6 @@ import {
 } from '../frame/schemas/schemas.ts';
 import { dateTimeMsShown } from './schemas.ts';
 
-/** A return's narrative starts with its transfer's number and code, before the caller's text. */
-const NARRATIVE_LENGTH_MAX = 2 * DESCRIPTION_LENGTH_MAX;
 const TRANSACTION_NUMBER = /^\d{8}-[0-9A-Z]{6}$/;
 
 export const statementEntryShown = named(
@@ -44,7 +42,7 @@ export const statementEntryShown = named(
     entryType: named('StatementEntryType', picklist(STATEMENT_ENTRY_TYPES)),
     balance: amount(),
     currency: currency(),
-    narrative: nullable(text(NARRATIVE_LENGTH_MAX)),
+    narrative: nullable(text(SENDER_INFORMATION_LENGTH_MAX)),
   }),
 );
 

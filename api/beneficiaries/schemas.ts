@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { checkBankAccount } from '../../domain/accounts/bank-accounts.ts';
 import { BANK_ACCOUNT_STATUSES } from '../../domain/beneficiaries/beneficiaries.ts';
 import type { ClientId } from '../../domain/frame/ids.ts';
+import { SHOWN_NAME_LENGTH_MAX } from '../../domain/frame/parties/names.ts';
 import { routingCodesShown } from '../accounts/schemas.ts';
 import { oneOf } from '../frame/schemas/alternatives.ts';
 import { crossCheck, disagreement, isSent, type Sent } from '../frame/schemas/cross-checks.ts';
@@ -173,7 +174,7 @@ export const bankAccountShown = named(
   fields({
     id: uuid(),
     beneficiaryId: uuid(),
-    accountHolderName: text(300),
+    accountHolderName: text(SHOWN_NAME_LENGTH_MAX),
     accountHolderType: nullable(holderType),
     bankName: nullable(text(140)),
     alias: nullable(text(30)),
@@ -192,7 +193,7 @@ export const beneficiaryShown = named(
     id: uuid(),
     clientId: uuid(),
     identity: nullable(identityShown),
-    fullName: text(300),
+    fullName: text(SHOWN_NAME_LENGTH_MAX),
     title: nullable(text(35)),
     contact: nullable(
       named(

@@ -7,6 +7,7 @@ import {
 import { reportCredit } from '../../db/incoming-transfers/provisioned-account-credits.ts';
 import { recordNotFound } from '../../domain/frame/errors.ts';
 import type { AccountId, ClientId, ProvisionedAccountCreditId } from '../../domain/frame/ids.ts';
+import { SENDER_INFORMATION_LENGTH_MAX, SHOWN_NAME_LENGTH_MAX } from '../../domain/frame/parties/names.ts';
 import type { ReportedCredit } from '../../domain/incoming-transfers/arrivals.ts';
 import {
   type ProvisionedAccountCredit,
@@ -103,9 +104,9 @@ const creditShown = named(
     scope: picklist(['internal', 'external']),
     scheme: nullable(text(40)),
     senderBankAccount: nullable(partyAccountShown),
-    senderName: nullable(text(300)),
+    senderName: nullable(text(SHOWN_NAME_LENGTH_MAX)),
     senderAddress: nullable(addressShown),
-    senderToReceiverInformation: nullable(text(500)),
+    senderToReceiverInformation: nullable(text(SENDER_INFORMATION_LENGTH_MAX)),
     serviceProviderId: nullable(text(140)),
     serviceProvider: text(64),
     receiverAccount: nullable(partyAccountShown),

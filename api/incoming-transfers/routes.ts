@@ -3,6 +3,7 @@ import { assignIncomingTransfer, returnIncomingTransfer } from '../../db/incomin
 import { findIncomingTransfer, listIncomingTransfers } from '../../db/incoming-transfers/reads.ts';
 import { recordNotFound } from '../../domain/frame/errors.ts';
 import type { AccountId, ClientId, IncomingTransferId } from '../../domain/frame/ids.ts';
+import { SENDER_INFORMATION_LENGTH_MAX, SHOWN_NAME_LENGTH_MAX } from '../../domain/frame/parties/names.ts';
 import { INCOMING_TRANSFER_STATUSES } from '../../domain/incoming-transfers/incoming-transfers.ts';
 import { route } from '../frame/route.ts';
 import { named } from '../frame/schemas/named.ts';
@@ -45,8 +46,8 @@ export const incomingTransferShown = named(
     serviceProvider: text(64),
     serviceProviderId: nullable(text(140)),
     serviceProviderReference: nullable(text(140)),
-    senderInformation: nullable(text(500)),
-    senderName: nullable(text(300)),
+    senderInformation: nullable(text(SENDER_INFORMATION_LENGTH_MAX)),
+    senderName: nullable(text(SHOWN_NAME_LENGTH_MAX)),
     transferDate: nullable(date()),
     senderAccount: nullable(partyAccountShown),
     receiverAccount: nullable(partyAccountShown),
@@ -128,8 +129,8 @@ const getIncomingTransfers = route(
       'data.incomingTransfer.serviceProvider': optional(text(64)),
       'data.incomingTransfer.clientId': optional(uuid<ClientId>()),
       'data.incomingTransfer.accountId': optional(uuid<AccountId>()),
-      'data.incomingTransfer.senderInformation': optional(text(140)),
-      'data.incomingTransfer.senderName': optional(text(140)),
+      'data.incomingTransfer.senderInformation': optional(text(SENDER_INFORMATION_LENGTH_MAX)),
+      'data.incomingTransfer.senderName': optional(text(SHOWN_NAME_LENGTH_MAX)),
       'data.incomingTransfer.serviceProviderId': optional(text(140)),
       'data.incomingTransfer.serviceProviderReference': optional(text(140)),
       'data.incomingTransfer.transferDateFrom': optional(date()),

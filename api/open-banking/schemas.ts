@@ -18,7 +18,7 @@ export const CONSENT_ACCOUNTS_MAX = 100;
 
 export const creditorAccountShown = named(
   'CreditorAccount',
-  fields({ schemeName: text(40), identification: text(34), name: text(140) }),
+  fields({ schemeName: text(40), identification: text(42), name: text(140) }),
 );
 
 /** A consent to accounts has a scope alone; the fields of a payment are null. */

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import type { AccountId, BeneficiaryBankAccountId, ClientId, TransferReasonId } from '../../domain/frame/ids.ts';
+import { SHOWN_NAME_LENGTH_MAX } from '../../domain/frame/parties/names.ts';
 import { OUTGOING_TRANSFER_STATUSES } from '../../domain/outgoing-transfers/outgoing-transfers.ts';
 import { routingCodesShown } from '../accounts/schemas.ts';
 import { oneOf } from '../frame/schemas/alternatives.ts';
@@ -202,7 +203,7 @@ export const outgoingTransferShown = named(
 export const partyAccountShown = named(
   'PartyAccount',
   fields({
-    accountHolderName: nullable(text(140)),
+    accountHolderName: nullable(text(SHOWN_NAME_LENGTH_MAX)),
     alias: nullable(text(140)),
     ledgerNumber: nullable(text(34)),
     accountNumber: nullable(text(34)),
@@ -230,7 +231,7 @@ export const shownTransferWithBeneficiary = named(
       named(
         'OutgoingTransferBeneficiary',
         fields({
-          fullName: text(140),
+          fullName: text(SHOWN_NAME_LENGTH_MAX),
           identity: nullable(kept),
           address: nullable(kept),
           account: nullable(partyAccountShown),

@@ -225,6 +225,13 @@ test.each<[name: string, change: (schemas: Json, paths: Json, webhooks: Json) =>
     (_, __, webhooks) =>
       (webhooks['clients.renamed'] = { post: { ...webhooks['clients.created'].post, operationId: 'x' } }),
   ],
+  [
+    'a longer text in an answer and its filter',
+    ({ Account }, { '/accounts': { get } }) => {
+      Account.properties.accountHolderName.maxLength += 1;
+      for (const { schema } of get.parameters) if (schema?.maxLength !== undefined) schema.maxLength += 1;
+    },
+  ],
   ['a new value in requests and answers', ({ AccountStatus }) => AccountStatus.enum.push('frozen')],
   ['a new error code', ({ ErrorCode }) => ErrorCode.enum.push('account.branch.closed')],
 ])('%s is none', (_, change) => {

@@ -15,6 +15,10 @@ export type TextProblem =
 export const NAME_LENGTH_MAX = 140;
 /** Given and family name with a space between them. */
 export const FULL_NAME_LENGTH_MAX = 2 * NAME_LENGTH_MAX + 1;
+/** A payer's or payee's name in answers: a full name, or what a bank reports as one. */
+export const SHOWN_NAME_LENGTH_MAX = 300;
+/** What a payer wrote, as its bank reports it. */
+export const SENDER_INFORMATION_LENGTH_MAX = 500;
 /** Remittance information and the like; ISO 20022 allows 140 characters. */
 export const DESCRIPTION_LENGTH_MAX = 140;
 /** Address lines; ISO 20022 allows 70 characters each. */
