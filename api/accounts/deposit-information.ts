@@ -1,36 +1,43 @@
+import * as v from 'valibot';
 import { findAccount } from '../../db/accounts/reads.ts';
 import { depositInformation } from '../../domain/accounts/deposit-information.ts';
 import { recordNotFound } from '../../domain/frame/errors.ts';
 import type { AccountId } from '../../domain/frame/ids.ts';
-import { NAME_LENGTH_MAX } from '../../domain/frame/parties/names.ts';
+import { FULL_NAME_LENGTH_MAX } from '../../domain/frame/parties/names.ts';
 import { offerOf } from '../../domain/providers/providers.ts';
 import { route } from '../frame/route.ts';
 import { named } from '../frame/schemas/named.ts';
 import { country, currency, fields, map, nullable, text, uuid } from '../frame/schemas/schemas.ts';
 import { ACCOUNT_NUMBER_LENGTH_MAX, IBAN_TEXT_LENGTH_MAX, ROUTING_CODE_KEY, routingCodesShown } from './schemas.ts';
 
+/** Configured text has at most 200 characters. */
+const BANK_NAME_LENGTH_MAX = 200;
 const BANK_ADDRESS_LENGTH_MAX = 350;
+const REFERENCE_LENGTH_MAX = 140;
 const SCHEMES_MAX = 20;
 
 const details = {
-  accountHolderName: text(2 * NAME_LENGTH_MAX + 1),
+  accountHolderName: text(FULL_NAME_LENGTH_MAX),
   country: country(),
   currency: currency(),
   routingCodes: routingCodesShown,
   accountNumber: nullable(text(ACCOUNT_NUMBER_LENGTH_MAX)),
   iban: nullable(text(IBAN_TEXT_LENGTH_MAX)),
   ledgerNumber: nullable(text(20)),
-  reference: nullable(text(NAME_LENGTH_MAX)),
-  bankName: nullable(text(NAME_LENGTH_MAX)),
+  reference: nullable(text(REFERENCE_LENGTH_MAX)),
+  bankName: nullable(text(BANK_NAME_LENGTH_MAX)),
   bankAddress: nullable(text(BANK_ADDRESS_LENGTH_MAX)),
 };
 
 const depositDetailsShown = named(
   'DepositInformation',
-  fields({ ...details, intermediaryAccount: nullable(named('IntermediaryAccount', fields(details))) }),
+  fields({
+    ...details,
+    intermediaryAccount: nullable(named('IntermediaryAccount', fields({ ...details, intermediaryAccount: v.null() }))),
+  }),
 );
 
-const ACCOUNT_FIELDS_EXAMPLE = {
+const DETAILS_EXAMPLE = {
   accountHolderName: 'Ada Lovelace',
   country: 'GB',
   currency: 'GBP',
@@ -41,9 +48,8 @@ const ACCOUNT_FIELDS_EXAMPLE = {
   reference: null,
   bankName: null,
   bankAddress: null,
+  intermediaryAccount: null,
 };
-
-const DETAILS_EXAMPLE = { ...ACCOUNT_FIELDS_EXAMPLE, intermediaryAccount: null };
 
 const getDepositInformation = route(
   {
@@ -52,7 +58,7 @@ const getDepositInformation = route(
     operationId: 'getDepositInformation',
     summary: 'How to pay into an account',
     description:
-      'One entry per scheme that can pay into the account, and always one for `internal`. `intermediaryAccount`, in `swift` alone: the correspondent through which the provider’s bank is reached, and its account there. `reference`: what the payer must write, where accounts share these details: the ledger number of a sub-account, or of any account of a pooled offer.',
+      'One entry per scheme that can pay into the account, and always one for `internal`. `intermediaryAccount`, in `swift` alone: the correspondent through which the provider’s bank is reached, and its account there, which has no further intermediary. `reference`: what the payer must write, where accounts share these details: the ledger number of a sub-account, or of any account of a pooled offer.',
     tag: 'Accounts',
     params: { id: uuid<AccountId>() },
     response: fields({ depositInformation: map(ROUTING_CODE_KEY, depositDetailsShown, SCHEMES_MAX) }),
@@ -74,7 +80,7 @@ const getDepositInformation = route(
             bankName: 'Sandbox Bank plc',
             bankAddress: '1 Sandbox Street, London EC2V 7AA, United Kingdom',
             intermediaryAccount: {
-              ...ACCOUNT_FIELDS_EXAMPLE,
+              ...DETAILS_EXAMPLE,
               accountHolderName: 'Sandbox Bank plc',
               routingCodes: { bic: 'SBXCGB2L' },
               accountNumber: '8900627301',

@@ -7,8 +7,12 @@ const SWIFT = 'swift';
 
 /** How to pay into an account by one scheme (specification 2.5). */
 export interface DepositDetails extends DepositAccount {
-  /** The account of the provider's bank at its correspondent. */
-  readonly intermediaryAccount: DepositAccount | null;
+  /** The account of the provider's bank at its correspondent: of the same shape, with no further intermediary. */
+  readonly intermediaryAccount: IntermediaryAccount | null;
+}
+
+interface IntermediaryAccount extends DepositAccount {
+  readonly intermediaryAccount: null;
 }
 
 interface DepositAccount {
@@ -72,7 +76,7 @@ function externalDetails(account: Account, scheme: string, bank: ProviderBank | 
   };
 }
 
-function intermediaryAccount({ name, intermediary }: ProviderBank, currency: string): DepositAccount | null {
+function intermediaryAccount({ name, intermediary }: ProviderBank, currency: string): IntermediaryAccount | null {
   if (intermediary === null) return null;
   const { accountNumber, iban, country, routingCodes } = intermediary;
   return {
@@ -86,6 +90,7 @@ function intermediaryAccount({ name, intermediary }: ProviderBank, currency: str
     reference: null,
     bankName: intermediary.name,
     bankAddress: intermediary.address,
+    intermediaryAccount: null,
   };
 }
 

@@ -42,6 +42,7 @@ const CORRESPONDENT = {
   reference: null,
   bankName: 'Sandbox Correspondent Bank NA',
   bankAddress: '6 Sandbox Plaza, New York, NY 10004, United States',
+  intermediaryAccount: null,
 };
 
 interface Kind {
@@ -238,6 +239,7 @@ test('an intermediary belongs to swift alone, and an empty map of its codes is n
       reference: null,
       bankName: 'Correspondent plc',
       bankAddress: '7 Sandbox Street, London',
+      intermediaryAccount: null,
     });
     for (const details of Object.values<Json>(others)) expect(details.intermediaryAccount).toBeNull();
   } finally {
