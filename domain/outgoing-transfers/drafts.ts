@@ -3,7 +3,6 @@ import { recordNotFound } from '../frame/errors.ts';
 import type { EventEntry } from '../frame/events.ts';
 import { requireMove } from '../frame/moves.ts';
 import { dateInUtc } from '../frame/time/dates.ts';
-import { PRIORITIES } from '../frame/waits.ts';
 import { type IncomingTransferName, moveIncoming, NO_WAIT } from '../incoming-transfers/changes.ts';
 import { decideArrival, type IncomingTransfer } from '../incoming-transfers/incoming-transfers.ts';
 import type { AccountGuard, AccountMove, RowChange } from '../ledger/changes.ts';
@@ -21,6 +20,7 @@ import {
   type OutgoingTransferStep,
   type OutgoingTransferWait,
   outgoingTransferEventType,
+  priorityOf,
   type Requirements,
 } from './outgoing-transfers.ts';
 import { releasePostings, reversalPostings } from './postings.ts';
@@ -218,7 +218,7 @@ export class TransferDraft {
       postings: this.postings,
       guards,
       wakes: this.wakes,
-      priority: hasTime(transfer, now) ? PRIORITIES.later : PRIORITIES.usual,
+      priority: priorityOf(transfer, now),
     };
   }
 
@@ -296,9 +296,4 @@ export class TransferDraft {
     }
     return this.incoming;
   }
-}
-
-/** Whether a transfer waits for its date, or will, once it has been reviewed or authorized. */
-function hasTime({ waitingFor, transferDate }: OutgoingTransfer, now: Date): boolean {
-  return waitingFor === 'date' || transferDate > dateInUtc(now);
 }

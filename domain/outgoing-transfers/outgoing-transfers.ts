@@ -1,4 +1,6 @@
 import { nextReviewCheck } from '../compliance/checks.ts';
+import { dateInUtc } from '../frame/time/dates.ts';
+import { PRIORITIES, type Priority } from '../frame/waits.ts';
 import { type PartyAccount, presentPartyAccount } from '../incoming-transfers/incoming-transfers.ts';
 import type { SchemeOf, Schemes } from '../providers/schemes.ts';
 import { isRecallOpen, type RecallStatus } from './outcomes/recalls.ts';
@@ -158,6 +160,14 @@ function rescheduled(transfer: PendingTransfer, { schemes, now }: Surroundings) 
 // How long after a wait should have ended, or began if it is open-ended, the sweep checks the transfer.
 const CHECK_MARGIN_MS = 60_000;
 const CHECK_WITHOUT_DEADLINE_MS = 3_600_000;
+
+/** Of its workflow: a transfer has time that waits for its date, or will, once it has been reviewed or authorized. */
+export function priorityOf(
+  { waitingFor, transferDate }: { readonly waitingFor: OutgoingTransferWait | null; readonly transferDate: string },
+  now: Date,
+): Priority {
+  return waitingFor === 'date' || transferDate > dateInUtc(now) ? PRIORITIES.later : PRIORITIES.usual;
+}
 
 /** When the sweep checks a transfer; null once it is final and no recall of it is open. */
 export function nextCheckOf(
