@@ -27,6 +27,19 @@ export const transitionsTotal = new Counter({
 
 export const sharedStatementFailures = sharedFailureCounter(registry);
 
+/** A timestamp and no age, so that it shows a check that no longer runs also while Postgres cannot be read. */
+export const ledgerCheckEnded = new Gauge({
+  name: 'ledger_check_timestamp_seconds',
+  help: 'When housekeeping last checked the ledger, whatever it found; 0 if never.',
+  registers: [registry],
+});
+
+export const ledgerCheckViolations = new Gauge({
+  name: 'ledger_check_violations',
+  help: 'Breaches that the last check of the ledger by housekeeping found, 1,000 at most.',
+  registers: [registry],
+});
+
 export const reconciliationBreaksOpen = new Gauge({
   name: 'reconciliation_breaks_open',
   help: 'Unresolved differences between the books of providers and ours.',

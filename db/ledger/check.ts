@@ -85,7 +85,7 @@ export async function findViolationsSince(reader: Reader): Promise<readonly Viol
 
 /**
  * Checks everything recorded since the last clean check and, if that is clean too, moves the checkpoint. Breaches therefore
- * show up again until a person resolves them. Null: another process is checking.
+ * show up again until a person resolves them; their number is noted for metrics. Null: another process is checking.
  */
 export async function checkLedgerSince(
   database: Database,
@@ -98,7 +98,10 @@ export async function checkLedgerSince(
     ]);
     if (lock?.granted !== true) return null;
     const violations = await findViolationsSince(tx);
-    if (violations.length > 0) return violations;
+    if (violations.length > 0) {
+      await tx.statement(NOTE_VIOLATIONS, [violations.length]);
+      return violations;
+    }
     await tx.statement(NOTE_ACCOUNTS, []);
     await tx.statement(NOTE_CHECK, []);
     return violations;
@@ -119,6 +122,25 @@ const NOTE_ACCOUNTS = `
 
 const NOTE_CHECK = `
   UPDATE ledger_checks SET checked_at = service_now(), event_position = (SELECT last_position FROM event_sequencer)`;
+
+const NOTE_VIOLATIONS = 'UPDATE ledger_checks SET violated_at = service_now(), violation_count = $1';
+
+export interface LedgerCheckResult {
+  /** When the last check of what is new ended; 1970 if there was none. */
+  readonly endedAt: Date;
+  readonly violationCount: number;
+}
+
+/** What the last check of what is new found, by whichever process. */
+export async function readLastLedgerCheck(reader: Reader): Promise<LedgerCheckResult> {
+  const [row] = await reader.statement<LedgerCheckResult>(LAST_CHECK, []);
+  if (row === undefined) throw new Error('ledger_checks has no row');
+  return row;
+}
+
+const LAST_CHECK = `
+  SELECT greatest(checked_at, violated_at, 'epoch') AS "endedAt",
+    CASE WHEN violated_at > checked_at THEN violation_count ELSE 0 END AS "violationCount" FROM ledger_checks`;
 
 /**
  * Runs `work` on one snapshot: the named one, which another transaction exported, or its own. A missed deadline ends

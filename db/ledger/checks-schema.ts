@@ -1,4 +1,4 @@
-import { bigint, boolean, pgTable, primaryKey, timestamp, uuid } from 'drizzle-orm/pg-core';
+import { bigint, boolean, integer, pgTable, primaryKey, timestamp, uuid } from 'drizzle-orm/pg-core';
 import type { AccountId } from '../../domain/frame/ids.ts';
 
 /** The ledger check's checkpoints, for drizzle; the migrations are authoritative. */
@@ -13,6 +13,8 @@ export const ledgerChecks = pgTable('ledger_checks', {
   single: boolean('single').primaryKey().default(true),
   checkedAt: timestamp('checked_at', { withTimezone: true, mode: 'date' }).notNull(),
   eventPosition: bigint('event_position', { mode: 'bigint' }).notNull(),
+  violatedAt: timestamp('violated_at', { withTimezone: true, mode: 'date' }),
+  violationCount: integer('violation_count'),
 });
 
 export const systemAccountCheckpoints = pgTable(

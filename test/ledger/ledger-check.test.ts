@@ -8,6 +8,7 @@ import {
   checkLedgerSince,
   checkWholeLedger,
   findViolationsSince,
+  readLastLedgerCheck,
   type Violation,
 } from '../../db/ledger/check.ts';
 import { type Json, startApi, type TestApi } from '../harness/api.ts';
@@ -276,6 +277,40 @@ test('housekeeping checks what came since its last check, and not all books each
   await move(old, 1);
   expect(await housekeepingCheck()).toBe('ok');
   await move(old, -1);
+});
+
+test('the metrics show when housekeeping last checked, and how many breaches it found until they are mended', async () => {
+  const shown = async () => {
+    const text = await (await fetch(api.metricsUrl)).text();
+    const value = (name: string) => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1]);
+    return { at: value('ledger_check_timestamp_seconds'), violations: value('ledger_check_violations') };
+  };
+  expect(await housekeepingCheck()).toBe('ok');
+  const clean = await shown();
+  expect(clean.violations).toBe(0);
+  expect(Math.abs(Date.now() / 1_000 - clean.at)).toBeLessThan(60);
+  const fresh = await sent();
+  await move(fresh, 1);
+  expect(await housekeepingCheck()).toBe('ledger-violated');
+  const violated = await shown();
+  expect(violated.violations).toBeGreaterThan(0);
+  expect(violated.at).toBeGreaterThan(clean.at);
+  await move(fresh, -1);
+  expect(await housekeepingCheck()).toBe('ok');
+  const mended = await shown();
+  expect(mended.violations).toBe(0);
+  expect(mended.at).toBeGreaterThan(violated.at);
+});
+
+test('a ledger that no check has seen shows the year 1970, so that an alert on the age fires', async () => {
+  const own = await createTestDatabase('ledger-unchecked');
+  const unchecked = createDatabase({ url: own.url, maxConnections: 1, applicationName: 'unchecked' });
+  try {
+    expect(await readLastLedgerCheck(unchecked.reader)).toEqual({ endedAt: new Date(0), violationCount: 0 });
+  } finally {
+    await unchecked.close();
+    await own.drop();
+  }
 });
 
 test.each([
