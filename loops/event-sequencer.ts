@@ -1,8 +1,13 @@
 import type { Logger } from 'pino';
 import type { Database } from '../db/driver/client.ts';
-import { type NumberedEvents, numberEvents, wakeOverdueShards } from '../db/webhooks/event-sequencer.ts';
+import {
+  type NumberedEvents,
+  numberEvents,
+  readNumberingLagSeconds,
+  wakeOverdueShards,
+} from '../db/webhooks/event-sequencer.ts';
 import { readWebhookBacklog } from '../db/webhooks/subscriptions.ts';
-import { webhookBacklog, webhookSubscriptionsDisabled } from './metrics.ts';
+import { eventNumberingLagSeconds, webhookBacklog, webhookSubscriptionsDisabled } from './metrics.ts';
 import { type PollingLoop, pollingLoop } from './polling.ts';
 
 /** The longest a new event waits before it can be sent; each poll costs one statement. */
@@ -29,6 +34,7 @@ export function eventSequencer(options: {
   async function lookAtBacklog(): Promise<void> {
     if (performance.now() - backlogReadAt < BACKLOG_INTERVAL_MS) return;
     backlogReadAt = performance.now();
+    eventNumberingLagSeconds.set(await readNumberingLagSeconds(database.reader));
     const { due, disabled } = await readWebhookBacklog(database.reader);
     webhookBacklog.set(due);
     webhookSubscriptionsDisabled.set(disabled);
@@ -58,10 +64,14 @@ export function eventSequencer(options: {
     poll: async () => {
       const lookAtAll = performance.now() - fullLookAt > FULL_LOOK_INTERVAL_MS;
       const since = lookAtAll ? null : new Date(now().getTime() - RECENT_MS);
-      const { full } = await number(since);
-      if (lookAtAll && !full) fullLookAt = performance.now();
-      await lookAtBacklog();
-      return full;
+      try {
+        const { full } = await number(since);
+        if (lookAtAll && !full) fullLookAt = performance.now();
+        return full;
+      } finally {
+        // Also after a failure, which the metrics would not show otherwise.
+        await lookAtBacklog();
+      }
     },
   });
 }

@@ -15,6 +15,20 @@ export const relayParkedWakeups = new Gauge({
   registers: [loopMetrics],
 });
 
+export const eventNumberingLagSeconds = new Gauge({
+  name: 'event_numbering_lag_seconds',
+  help: 'Age of the oldest event without a position, which no subscriber has got.',
+  registers: [loopMetrics],
+});
+
+/** A timestamp and no age, so that it shows a loop that hangs as well. */
+export const loopLastSuccess = new Gauge({
+  name: 'loop_last_success_timestamp_seconds',
+  help: 'When a loop of this process last looked for work without a failure, by loop. Its start counts as the first time.',
+  labelNames: ['loop'] as const,
+  registers: [loopMetrics],
+});
+
 export const webhookBacklog = new Gauge({
   name: 'webhook_backlog',
   help: 'Deliveries that are due and not yet made.',

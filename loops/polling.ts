@@ -2,8 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { sqlState } from '../db/driver/client.ts';
 import { DomainError } from '../domain/frame/errors.ts';
+import { loopLastSuccess } from './metrics.ts';
 
 const PAUSE_MS_MAX = 5_000;
+/** Whoever reads the log of an hour sees that a loop still fails. */
+const WARNING_INTERVAL_MS = 60_000;
 
 /** Work that runs beside the API: the relay, the sequencer, admissions, the sweep. */
 export interface BackgroundLoop {
@@ -20,7 +23,7 @@ export interface PollingLoop extends BackgroundLoop {
 
 /**
  * Polls for work every `intervalMs`, and at once after `nudge()` or while `poll` reports more. A failing poll is
- * retried after a growing pause; the first failure in a row is logged, and so is the recovery.
+ * retried after a growing pause. The first failure in a row is logged, then one a minute, and the recovery.
  */
 export function pollingLoop(options: {
   readonly name: string;
@@ -28,11 +31,14 @@ export function pollingLoop(options: {
   readonly logger: Logger;
   /** One step; true if there is more to do at once. */
   readonly poll: () => Promise<boolean>;
+  /** Default a minute. */
+  readonly warningIntervalMs?: number;
 }): PollingLoop {
-  const { name, intervalMs, logger, poll } = options;
+  const { name, intervalMs, logger, poll, warningIntervalMs = WARNING_INTERVAL_MS } = options;
   let stopping = false;
   let nudged = false;
   let failures = 0;
+  let warnedAt = 0;
   let resting = new AbortController();
   let running: Promise<void> = Promise.resolve();
 
@@ -50,12 +56,15 @@ export function pollingLoop(options: {
       let more = false;
       try {
         more = await poll();
+        loopLastSuccess.set({ loop: name }, Date.now() / 1_000);
         if (failures > 0) logger.info({ loop: name, failures }, 'background loop has recovered');
         failures = 0;
       } catch (error) {
         failures += 1;
-        if (failures === 1)
-          logger.warn({ loop: name, reason: reasonOf(error) }, 'background loop failed and is retried');
+        if (failures === 1 || performance.now() - warnedAt >= warningIntervalMs) {
+          warnedAt = performance.now();
+          logger.warn({ loop: name, failures, reason: reasonOf(error) }, 'background loop failed and is retried');
+        }
       }
       if (!more) await rest();
     }
@@ -64,6 +73,7 @@ export function pollingLoop(options: {
   return {
     name,
     start: () => {
+      loopLastSuccess.set({ loop: name }, Date.now() / 1_000);
       running = run();
     },
     stop: async () => {

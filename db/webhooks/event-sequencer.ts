@@ -1,5 +1,5 @@
 import { WEBHOOK_DELIVERY_WORKFLOW } from '../../domain/webhooks/deliveries.ts';
-import type { Database } from '../driver/client.ts';
+import type { Database, Reader } from '../driver/client.ts';
 import { wake } from '../frame/workflow-wakeups.ts';
 import { wakeShard } from './subscriptions.ts';
 
@@ -20,6 +20,9 @@ const UNNUMBERED = 'SELECT EXISTS (SELECT FROM events WHERE first_position IS NU
 
 const NUMBER = `SELECT row_count AS "rowCount", delivery_count AS "deliveryCount", wake_shards AS "wakeShards"
   FROM number_events($1::integer, $2::uuid, $3::interval)`;
+
+const LAG = `SELECT extract(epoch FROM greatest(service_now() - occurred_at, interval '0'))::float8 AS "seconds"
+  FROM events WHERE first_position IS NULL ORDER BY id LIMIT 1`;
 
 const OVERDUE = `WITH moment AS MATERIALIZED (SELECT service_now() - interval '30 seconds' AS past)
   SELECT DISTINCT s.shard FROM webhook_subscriptions s CROSS JOIN LATERAL (
@@ -60,6 +63,12 @@ const LEAST_ID = '00000000-0000-0000-0000-000000000000';
 function leastIdOf(instant: Date): string {
   const digits = instant.getTime().toString(16).padStart(12, '0');
   return `${digits.slice(0, 8)}-${digits.slice(8)}-7000-8000-000000000000`;
+}
+
+/** The age of the oldest event without a position, 0 without one. Reads a single row, by the index of those events. */
+export async function readNumberingLagSeconds(reader: Pick<Reader, 'statement'>): Promise<number> {
+  const [oldest] = await reader.statement<{ seconds: number }>(LAG, []);
+  return oldest?.seconds ?? 0;
 }
 
 /**

@@ -2,8 +2,9 @@ import { sql } from 'drizzle-orm';
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createDatabase, type Database, type Transaction } from '../../db/driver/client.ts';
-import { numberEvents } from '../../db/webhooks/event-sequencer.ts';
+import { numberEvents, readNumberingLagSeconds } from '../../db/webhooks/event-sequencer.ts';
 import { eventSequencer } from '../../loops/event-sequencer.ts';
+import { loopMetrics } from '../../loops/metrics.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';
 import { until } from '../harness/stage.ts';
 import { appendClientEvents, insertClient, recordEvents, sequence, subscribe } from '../harness/webhooks/webhooks.ts';
@@ -218,6 +219,49 @@ describe('deliveries', () => {
     await database.reader.execute(sql`UPDATE webhook_shards SET busy_until = '-infinity'`);
     await recordEvents(database, id);
     expect((await numberEvents(database, 100, null)).woken).toBe(true);
+  });
+});
+
+describe('the lag of the numbering', () => {
+  const shown = async () =>
+    Number(/ (\S+)$/.exec((await loopMetrics.getSingleMetricAsString('event_numbering_lag_seconds')).trim())?.[1]);
+
+  test('shows the age of the oldest event without a position while numbering fails, and is 0 once it is done', async () => {
+    await recordEvents(database, await insertClient(database));
+    await database.reader.execute(sql`UPDATE events SET occurred_at = service_now() - interval '2 hours'`);
+    await database.reader.execute(sql`
+      CREATE FUNCTION refuse_numbers() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'no'; END $$`);
+    await database.reader.execute(sql`
+      CREATE TRIGGER refuse_numbers BEFORE UPDATE ON events FOR EACH ROW EXECUTE FUNCTION refuse_numbers()`);
+    const loop = eventSequencer({ database, logger: pino({ level: 'silent' }), now: () => new Date() });
+    loop.start();
+    try {
+      expect(await until(shown, (seconds) => seconds > 0, 60_000)).toBeGreaterThanOrEqual(7_200);
+      await database.reader.execute(sql`DROP TRIGGER refuse_numbers ON events`);
+      await until(shown, (seconds) => seconds === 0, 60_000);
+    } finally {
+      await loop.stop();
+      await database.reader.execute(sql`DROP TRIGGER IF EXISTS refuse_numbers ON events`);
+    }
+  });
+
+  test('is read from one row by the index of the events without a position, however long the log', async () => {
+    await database.reader.execute(sql`
+      INSERT INTO events (id, first_position, entry_count, module, resource_id, first_sequence, occurred_at, entries)
+      SELECT overlay(uuidv7()::text placing '0' from 36)::uuid, n, 1, 'clients', uuidv7(), 1, service_now(), '[]'
+      FROM generate_series(1, 20000) AS n`);
+    await recordEvents(database, await insertClient(database));
+    await database.reader.execute(sql`ANALYZE events`);
+    const plan: string[] = [];
+    await readNumberingLagSeconds({
+      statement: async <Row>(text: string, params: readonly unknown[]): Promise<Row[]> => {
+        const rows = await database.reader.statement<{ 'QUERY PLAN': string }>(`EXPLAIN ${text}`, params);
+        plan.push(...rows.map((row) => row['QUERY PLAN']));
+        return [];
+      },
+    });
+    expect(plan.join('\n')).toContain('Index Scan using events_not_numbered');
+    expect(plan.join('\n')).not.toMatch(/Seq Scan|Sort/);
   });
 });
 
