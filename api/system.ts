@@ -1,5 +1,5 @@
 import { calendarStates } from '../config/calendars/calendar-watch.ts';
-import { readClock } from '../db/frame/clock.ts';
+import { acceptsWrites } from '../db/frame/clock.ts';
 import { dateInUtc } from '../domain/frame/time/dates.ts';
 import {
   DOCS_PAGE,
@@ -36,22 +36,20 @@ const ready = openRoute(
     operationId: 'getReadiness',
     summary: 'The service can answer',
     description:
-      'Postgres decides. Temporal is shown for information, because no request waits for it, and so are the calendars: until when each is published.',
+      'Postgres decides: it must answer, and not be read-only. Temporal is shown for information, because no request waits for it, and so are the calendars: until when each is published.',
     tag: 'System',
-    responses: { 200: 'Postgres answers.', 503: 'Postgres does not.' },
+    responses: { 200: 'Postgres answers, and takes writes.', 503: 'Postgres does not.' },
   },
   async ({ services }) => {
-    const [postgres, temporal] = await Promise.all([
-      isPostgresReachable(services),
-      within(services.isTemporalReachable()),
-    ]);
+    const [postgres, temporal] = await Promise.all([postgresState(services), within(services.isTemporalReachable())]);
+    const isReady = postgres === 'reachable';
     const body = JSON.stringify({
-      status: postgres ? 'ready' : 'unavailable',
-      postgres: postgres ? 'reachable' : 'unreachable',
+      status: isReady ? 'ready' : 'unavailable',
+      postgres,
       temporal: temporal ? 'reachable' : 'unreachable',
       calendars: calendarStates(services.configuration.calendars, dateInUtc(services.serviceNow())),
     });
-    return postgres ? { status: 200, body } : { status: 503, body, headers: { 'retry-after': '2' } };
+    return isReady ? { status: 200, body } : { status: 503, body, headers: { 'retry-after': '2' } };
   },
 );
 
@@ -138,6 +136,8 @@ function once<Value>(make: () => Value): () => Value {
   };
 }
 
-async function isPostgresReachable(services: Services): Promise<boolean> {
-  return within(readClock(services.database.reader).then(() => true));
+async function postgresState(services: Services): Promise<'reachable' | 'read-only' | 'unreachable'> {
+  const accepts = acceptsWrites(services.database.reader);
+  if (!(await within(accepts.then(() => true)))) return 'unreachable';
+  return (await accepts) ? 'reachable' : 'read-only';
 }

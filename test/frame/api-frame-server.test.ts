@@ -240,6 +240,31 @@ test('without Postgres: 503 with Retry-After in the error shape, not ready, stil
   }
 });
 
+test('on a read-only Postgres, such as a demoted primary: not ready, still alive, and ready again once it takes writes', async () => {
+  const own = await createTestDatabase('read-only');
+  const name = new URL(own.url).pathname.slice(1);
+  const readiness = async () => {
+    // A new process: only new connections see the setting.
+    const started = await startApi(own, { users: api.users });
+    try {
+      const { status, body, headers } = await started.call('GET', '/health/ready', undefined, { as: null });
+      expect((await started.call('GET', '/health/live', undefined, { as: null })).status).toBe(200);
+      return { status, state: body.status, postgres: body.postgres, retryAfter: headers.get('retry-after') };
+    } finally {
+      await started.stop();
+    }
+  };
+  try {
+    await api.database.reader.statement(`ALTER DATABASE ${name} SET default_transaction_read_only = on`, []);
+    const unavailable = { status: 503, state: 'unavailable', postgres: 'read-only', retryAfter: '2' };
+    expect(await readiness()).toEqual(unavailable);
+    await api.database.reader.statement(`ALTER DATABASE ${name} RESET default_transaction_read_only`, []);
+    expect(await readiness()).toEqual({ status: 200, state: 'ready', postgres: 'reachable', retryAfter: null });
+  } finally {
+    await own.drop();
+  }
+});
+
 test('metrics count requests by route and status, never by id', async () => {
   const id = api.users.viewer.id;
   await api.call('GET', `/machine-users/${id}`, undefined, { as: 'admin' });
