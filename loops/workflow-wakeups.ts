@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type Client, isGrpcServiceError } from '@temporalio/client';
+import { type Client, isGrpcServiceError, NamespaceNotFoundError } from '@temporalio/client';
 import type { Logger } from 'pino';
 import type { Database } from '../db/driver/client.ts';
 import { WAKEUPS_CHANNEL } from '../db/driver/wakeup-nudges.ts';
@@ -30,6 +30,9 @@ const BACKOFF_MS_MAX = 60_000;
 /** For all wake-ups while Temporal does not answer. */
 const ABSENCE_MS_MAX = 5_000;
 const BACKLOG_INTERVAL_MS = 2_000;
+/** A run that is just closing refuses once; expired credentials are refused at every call, and one line tells as much as thousands. */
+const REFUSALS_BEFORE_WARNING = 2;
+const REFUSAL_WARNING_INTERVAL_MS = 60_000;
 
 export interface RelayOptions {
   readonly database: Database;
@@ -87,6 +90,7 @@ class Relay {
   #absences = 0;
   #absentUntil = 0;
   #backlogReadAt = 0;
+  #refusalWarnedAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: RelayOptions, nudge: () => void) {
     this.#options = options;
@@ -149,8 +153,15 @@ class Relay {
       logger.error({ workflowId, reason: failure.reason }, 'wake-up parked: Temporal finds it invalid');
       await parkWakeup(reader, wakeup, failure.reason);
     } else {
+      if (wakeup.attemptCount >= REFUSALS_BEFORE_WARNING) this.#warnOfRefusal(failure.reason);
       await giveBackWakeup(reader, wakeup, backoffMs(wakeup.attemptCount, BACKOFF_MS_MAX), failure.reason);
     }
+  }
+
+  #warnOfRefusal(reason: string): void {
+    if (performance.now() - this.#refusalWarnedAt < REFUSAL_WARNING_INTERVAL_MS) return;
+    this.#refusalWarnedAt = performance.now();
+    this.#options.logger.warn({ reason }, 'Temporal refuses wake-ups; they wait and are tried again');
   }
 
   async #signal(wakeup: ClaimedWakeup): Promise<Failure | null> {
@@ -200,6 +211,8 @@ const INVALID_CODES: ReadonlySet<number> = new Set([3]); // invalid argument
 
 function classify(error: unknown): Failure {
   const cause = error instanceof Error && isGrpcServiceError(error.cause) ? error.cause : error;
+  // The SDK's own error for one kind of NOT_FOUND. Messages of others may quote metadata, and thus an API key.
+  if (cause instanceof NamespaceNotFoundError) return { kind: 'refused', reason: `5 ${cause.message}` };
   if (!isGrpcServiceError(cause)) return { kind: 'refused', reason: error instanceof Error ? error.name : 'unknown' };
   const reason = `${cause.code} ${cause.details}`.slice(0, 300);
   if (ABSENT_CODES.has(cause.code)) return { kind: 'absent', reason };

@@ -435,6 +435,31 @@ describe('calls to Temporal', () => {
     );
   });
 
+  test('that Temporal refuses, as in a namespace that does not exist, are warned of once a minute, and wait', async () => {
+    const lines: { level: number; reason: string; msg: string }[] = [];
+    const nowhere = lazyTemporalClient({ address: temporal.address, namespace: 'nowhere' });
+    onTestFinished(() => nowhere.close());
+    for (let number = 0; number < 5; number += 1) await wakeOnce(newId());
+    startRelay({
+      client: nowhere.client,
+      logger: pino({ level: 'warn' }, { write: (line: string) => void lines.push(JSON.parse(line)) }),
+    });
+    await until(
+      () =>
+        database.reader.execute<{ attempts: number }>(sql`
+          SELECT min(attempt_count)::integer AS attempts FROM workflow_wakeups`),
+      ([row]) => (row?.attempts ?? 0) >= 4,
+    );
+    expect(await waiting()).toBe(5);
+    expect(lines).toMatchObject([
+      {
+        level: 40,
+        msg: 'Temporal refuses wake-ups; they wait and are tried again',
+        reason: expect.stringMatching(/^5 .*nowhere/),
+      },
+    ]);
+  });
+
   test('go on when Temporal comes back: nothing is lost, nothing parked, nothing signalled twice', async () => {
     startRelay();
     await temporal.kill();
