@@ -1,38 +1,68 @@
 import { Client, type Connection, ScheduleAlreadyRunning } from '@temporalio/client';
 import proto from '@temporalio/proto';
 import type { NativeConnection } from '@temporalio/worker';
+import type { Logger } from 'pino';
 import { SEARCH_ATTRIBUTES, TASK_QUEUES } from '../workflows/frame/messages.ts';
 
 /** A running one is not joined by another, and after an outage one run is enough: each does all that is due. */
-const SCHEDULES = {
-  housekeeping: { every: '10 minutes', summary: 'Upkeep of the service' },
+const SCHEDULES = [
+  { name: 'housekeeping', every: '10 minutes', summary: 'Upkeep of the service' },
   // The first run after midnight (UTC) compares the day that has ended. The others find nothing due, unless a provider was away.
-  reconciliation: {
+  {
+    name: 'reconciliation',
     every: '1 hour',
     offset: '15 minutes',
     summary: 'Each day of each provider compared with our ledger',
   },
-} as const;
+] as const;
 
 /** Temporal's database may be lost under a running worker, which reconnects without noticing. */
 export const PREPARE_INTERVAL_MS = 20_000;
 
-/** Creates what the first workflow needs. Safe to repeat, also by several workers at once. */
-export async function prepareNamespace(connection: NativeConnection | Connection, namespace: string): Promise<void> {
-  await unlessReserved(() => registerSearchAttributes(connection, namespace));
-  await unlessReserved(() => schedule(new Client({ connection, namespace })));
+/**
+ * Creates what the first workflow needs. Safe to repeat, also by several workers at once. On hosted Temporal, operators may
+ * have to do it (docs/operations.md): returns what this connection is not permitted to create, whether or not it exists.
+ */
+export async function prepareNamespace(
+  connection: NativeConnection | Connection,
+  namespace: string,
+): Promise<readonly string[]> {
+  const client = new Client({ connection, namespace });
+  const reserved: string[] = [];
+  if (!(await isPermitted(registerSearchAttributes(connection, namespace)))) reserved.push('search attributes');
+  for (const each of SCHEDULES) {
+    if (!(await isPermitted(schedule(client, each)))) reserved.push(`schedule ${each.name}`);
+  }
+  return reserved;
+}
+
+/** Prepares the namespace at each call. Warns of what it is not permitted to create, once for the same. */
+export function namespacePreparation(
+  connection: NativeConnection | Connection,
+  namespace: string,
+  logger: Logger,
+): () => Promise<void> {
+  let warnedOf = '';
+  return async () => {
+    const reserved = (await prepareNamespace(connection, namespace)).join(', ');
+    if (reserved !== '' && reserved !== warnedOf) {
+      logger.warn({ namespace, reserved }, 'the worker is not permitted to create these in Temporal: they must exist');
+    }
+    warnedOf = reserved;
+  };
 }
 
 const PERMISSION_DENIED = 7;
 const UNIMPLEMENTED = 12;
 
-/** On hosted Temporal, operators prepare the namespace (docs/operations.md). */
-async function unlessReserved(prepare: () => Promise<void>): Promise<void> {
+async function isPermitted(creation: Promise<void>): Promise<boolean> {
   try {
-    await prepare();
+    await creation;
+    return true;
   } catch (error) {
     const code = statusOf(error);
     if (code !== PERMISSION_DENIED && code !== UNIMPLEMENTED) throw error;
+    return false;
   }
 }
 
@@ -60,24 +90,22 @@ function statusOf(error: unknown): unknown {
   return 'code' in error ? error.code : statusOf(error.cause);
 }
 
-async function schedule(client: Client): Promise<void> {
-  for (const [name, { summary: staticSummary, ...interval }] of Object.entries(SCHEDULES)) {
-    try {
-      await client.schedule.create({
-        scheduleId: name,
-        spec: { intervals: [interval] },
-        policies: { overlap: 'SKIP', catchupWindow: '1 minute' },
-        action: {
-          type: 'startWorkflow',
-          workflowType: name,
-          workflowId: name,
-          taskQueue: TASK_QUEUES.workflows,
-          args: [],
-          staticSummary,
-        },
-      });
-    } catch (error) {
-      if (!(error instanceof ScheduleAlreadyRunning)) throw error;
-    }
+async function schedule(client: Client, { name, summary, ...interval }: (typeof SCHEDULES)[number]): Promise<void> {
+  try {
+    await client.schedule.create({
+      scheduleId: name,
+      spec: { intervals: [interval] },
+      policies: { overlap: 'SKIP', catchupWindow: '1 minute' },
+      action: {
+        type: 'startWorkflow',
+        workflowType: name,
+        workflowId: name,
+        taskQueue: TASK_QUEUES.workflows,
+        args: [],
+        staticSummary: summary,
+      },
+    });
+  } catch (error) {
+    if (!(error instanceof ScheduleAlreadyRunning)) throw error;
   }
 }

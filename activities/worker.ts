@@ -6,7 +6,7 @@ import { TASK_QUEUES } from '../workflows/frame/messages.ts';
 import { NameLists } from './compliance/name-lists.ts';
 import type { ActivityDependencies } from './frame/dependencies.ts';
 import { activitiesByTaskQueue } from './index.ts';
-import { PREPARE_INTERVAL_MS, prepareNamespace } from './temporal-namespace.ts';
+import { namespacePreparation, PREPARE_INTERVAL_MS } from './temporal-namespace.ts';
 import { workflowBundle } from './workflow-bundle.ts';
 
 const CONNECT_PAUSE_MS_MIN = 500;
@@ -92,15 +92,19 @@ async function runOnce(options: RunOptions, signal: AbortSignal, onPolling: () =
     ...(temporal.tls === undefined ? {} : { tls: temporal.tls }),
     ...(temporal.apiKey === undefined ? {} : { apiKey: temporal.apiKey }),
   });
+  const prepare = namespacePreparation(connection, temporal.namespace, dependencies.logger);
   try {
-    await prepareNamespace(connection, temporal.namespace);
+    await prepare();
     const workers = await createWorkers(options, connection);
     const shutDown = () => {
       for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
     };
     signal.addEventListener('abort', shutDown, { once: true });
     const preparing = setInterval(() => {
-      prepareNamespace(connection, temporal.namespace).catch(() => {});
+      prepare().catch((error: unknown) => {
+        if (signal.aborted) return;
+        dependencies.logger.warn({ reason: reasonOf(error) }, 'Temporal’s namespace could not be prepared again');
+      });
     }, PREPARE_INTERVAL_MS);
     const runs = workers.map((worker) => worker.run());
     if (signal.aborted) shutDown();

@@ -19,7 +19,8 @@ export const restartWorkflows: Operation = {
 };
 
 async function restart({ database, temporal, initiator, print }: OperationContext): Promise<0 | 1> {
-  await prepareNamespace(temporal.connection, temporal.client.options.namespace);
+  const reserved = await prepareNamespace(temporal.connection, temporal.client.options.namespace);
+  for (const what of reserved) print(`not permitted, so make sure that it exists: ${what}`);
   // The entry is in the first transaction: whatever becomes of the others, somebody has begun this.
   await database.transaction(async (tx) => {
     audit(tx, 'all', { action: 'restarted', initiator, after: { types: [...OPEN_WORK_TYPES, 'webhook-delivery'] } });

@@ -1,11 +1,14 @@
 import { tsToMs } from '@temporalio/common/lib/time.js';
+import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { ProviderUnavailable } from '../../activities/providers/port.ts';
+import { namespacePreparation } from '../../activities/temporal-namespace.ts';
 import { describeOpenWork } from '../../db/frame/open-work.ts';
 import { readRelayBacklog } from '../../db/frame/workflow-wakeups.ts';
 import { cancelOutgoingTransfer } from '../../db/outgoing-transfers/outgoing-transfers.ts';
 import type { OutgoingTransferId } from '../../domain/frame/ids.ts';
 import { dateInUtc } from '../../domain/frame/time/dates.ts';
+import { lazyTemporalClient } from '../../loops/temporal.ts';
 import { TASK_QUEUES, workflowId } from '../../workflows/frame/messages.ts';
 import { TESTER } from '../harness/audit.ts';
 import { startTcpProxy, type TcpProxy } from '../harness/faults/tcp-proxy.ts';
@@ -137,6 +140,30 @@ test('transfers that wait for one schedule are released in the order of their cr
   const ahead = async (id: OutgoingTransferId) =>
     (await describeOpenWork(stage.database.reader, 'outgoing-transfer', id)).ahead;
   expect([await ahead(first), await ahead(second), await ahead(third)]).toEqual([0, 1, 2]);
+});
+
+describe('the schedules', () => {
+  test('that a worker is not permitted to create are named in one warning, and the others are created', async () => {
+    const name = 'housekeeping';
+    const { client, connection, close } = lazyTemporalClient({ address: temporal.address, namespace: 'default' });
+    try {
+      const create = connection.workflowService.createSchedule.bind(connection.workflowService);
+      const denied = Object.assign(new Error('denied'), { code: 7, details: 'denied', metadata: new Map() });
+      Object.assign(connection.workflowService, {
+        createSchedule: (request: Parameters<typeof create>[0]) =>
+          request.scheduleId === name ? Promise.reject(denied) : create(request),
+      });
+      const lines: { namespace: string; reserved: string }[] = [];
+      const logger = pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line)) });
+      const prepare = namespacePreparation(connection, 'default', logger);
+      for (const _ of ['at the start', 'and later']) await prepare();
+      expect(lines).toMatchObject([{ namespace: 'default', reserved: `schedule ${name}` }]);
+      const { action } = await client.schedule.getHandle('reconciliation').describe();
+      expect(action).toMatchObject({ workflowType: 'reconciliation' });
+    } finally {
+      await close();
+    }
+  });
 });
 
 describe('the task queues', () => {
