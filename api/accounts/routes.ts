@@ -126,7 +126,7 @@ const postAccount = route(
       }));
     }
     const { clientId, currency: code, country = null, alias } = body.data.account;
-    const chosen = chooseProvider(services.configuration.providers, body.connect, { currency: code, country });
+      const chosen = chooseProvider(services.configuration.providers, body.connect, { currency: code, country });
     return write(async (tx) => {
       const wanted = {
         clientId,

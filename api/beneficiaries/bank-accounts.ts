@@ -68,8 +68,8 @@ const postBankAccount = route(
   },
   async ({ params, body, initiator, services, write }) => {
     const sent = body.data.beneficiaryBankAccount;
-    const metadata = modulusMetadata(services, [{ account: sent, entity: ENTITY, prefix: '' }]);
     return write(async (tx) => {
+      const metadata = modulusMetadata(services, [{ account: sent, entity: ENTITY, prefix: '' }]);
       const account = await addBankAccount(tx, params.beneficiaryId, sent, initiator);
       return { data: { beneficiaryBankAccount: presentBeneficiaryBankAccount(account) }, metadata };
     });

@@ -95,8 +95,8 @@ const postBeneficiary = route(
       });
     }
     const sent = body.data.beneficiary;
-    const metadata = modulusMetadata(services, placedAccounts(sent));
     return write(async (tx) => {
+      const metadata = modulusMetadata(services, placedAccounts(sent));
       const created = await createBeneficiary(tx, newBeneficiary(sent), initiator);
       return { data: { beneficiary: showCreated(created) }, metadata };
     });

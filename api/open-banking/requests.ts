@@ -140,12 +140,13 @@ const postConsent = thirdPartyRoute(
     requireOpenBankingCountry(params.countryCode);
     const { content: sent, redirectUri, state, nonce } = body.data.consent;
     const { transferDateYearsMax } = services.configuration;
-    const content = readContent(sent, { now: await readClock(services.database.reader), transferDateYearsMax });
-    if (!thirdParty.redirectUris.includes(redirectUri)) throw notRegistered();
-    const metadata = content.scope === 'accounts' ? {} : modulusMetadata(services, [placedCreditor(content)]);
     return write(async (tx) => {
+      const now = await readClock(tx);
+      const content = readContent(sent, { now, transferDateYearsMax });
+      if (!thirdParty.redirectUris.includes(redirectUri)) throw notRegistered();
+      const metadata = content.scope === 'accounts' ? {} : modulusMetadata(services, [placedCreditor(content)]);
       const request = { thirdPartyProviderId: thirdParty.id, content, redirectUri, state, nonce };
-      const consent = await requestConsent(tx, request, initiator);
+      const consent = await requestConsent(tx, request, initiator, now);
       return { data: { consent: await showConsent(tx, consent) }, metadata };
     });
   },

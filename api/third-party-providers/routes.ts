@@ -42,8 +42,8 @@ const postThirdPartyProvider = route(
   },
   async ({ body, initiator, services, write }) => {
     const policy = { allowLoopback: services.configuration.openBanking.allowLoopbackRedirects };
-    const registration = readRegistration(body.data.thirdPartyProvider, policy);
     return write(async (tx) => {
+      const registration = readRegistration(body.data.thirdPartyProvider, policy);
       const row = await createThirdPartyProvider(tx, registration, initiator);
       return { data: { thirdPartyProvider: presentThirdPartyProvider(row) } };
     });

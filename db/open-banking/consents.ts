@@ -52,13 +52,13 @@ export interface ConsentRequest {
   readonly nonce: string;
 }
 
-/** Records a request, which waits ten minutes for the account holder's answer. */
+/** Records a request, which waits ten minutes from `now` for the account holder's answer. */
 export async function requestConsent(
   tx: Transaction,
   { thirdPartyProviderId, content, redirectUri, state, nonce }: ConsentRequest,
   initiator: Initiator,
+  now: Date,
 ): Promise<ConsentRow> {
-  const now = await readClock(tx);
   const requestExpiresAt = new Date(now.getTime() + REQUEST_LIFETIME_MS);
   const row = await insertRow(tx, openBankingConsents, {
     id: newId<ConsentId>(),

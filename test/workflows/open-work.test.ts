@@ -2,6 +2,7 @@ import type { Client } from '@temporalio/client';
 import { sql } from 'drizzle-orm';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { readClock } from '../../db/frame/clock.ts';
 import { wakeOverdue } from '../../db/frame/open-work.ts';
 import { wakeAllWaiting } from '../../db/frame/sandbox-clock.ts';
 import { requestConsent } from '../../db/open-banking/consents.ts';
@@ -240,7 +241,8 @@ describe('consents that expire at one instant', () => {
     const request = { thirdPartyProviderId, content: { scope: 'accounts' }, ...texts } as const;
     const made = await stage.database.transaction(async (tx) => {
       const ids: ConsentId[] = [];
-      for (let count = 0; count < wanted; count += 1) ids.push((await requestConsent(tx, request, TESTER)).id);
+      const now = await readClock(tx);
+      for (let count = 0; count < wanted; count += 1) ids.push((await requestConsent(tx, request, TESTER, now)).id);
       const [row] = await tx.statement<{ deadline: Date }>(
         `WITH latest AS (SELECT max(request_expires_at) AS at FROM open_banking_consents WHERE id = ANY ($1::uuid[]))
          UPDATE open_banking_consents SET request_expires_at = at, next_check_at = at + interval '1 minute' FROM latest

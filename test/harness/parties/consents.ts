@@ -1,5 +1,6 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
+import { readClock } from '../../../db/frame/clock.ts';
 import { type ConsentRow, requestConsent } from '../../../db/open-banking/consents.ts';
 import { consumeConsent, type Exchanged, exchangeCode } from '../../../db/open-banking/grants.ts';
 import { asId, type ThirdPartyProviderId } from '../../../domain/frame/ids.ts';
@@ -59,7 +60,7 @@ export function consentWorld(api: TestApi) {
     ): Promise<ConsentRow> => {
       const { redirectUri = REDIRECT_URI, state = 'state & more', nonce = 'n-0S6_WzA2Mj' } = more;
       const request = { thirdPartyProviderId, content, redirectUri, state, nonce };
-      return database.transaction((tx) => requestConsent(tx, request, TESTER));
+      return database.transaction(async (tx) => requestConsent(tx, request, TESTER, await readClock(tx)));
     },
     /** A user who may act for these clients. */
     user: async (clientIds: readonly string[]): Promise<string> => {

@@ -1,5 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { sql } from 'drizzle-orm';
+import { readClock } from '../../../db/frame/clock.ts';
 import { approveConsent } from '../../../db/open-banking/approvals.ts';
 import { findConsent, requestConsent, revokeConsent } from '../../../db/open-banking/consents.ts';
 import { exchangeCode } from '../../../db/open-banking/grants.ts';
@@ -28,7 +29,7 @@ export async function stagedConsent({ database, account }: Stage) {
   const { user } = await database.transaction((tx) => createUser(tx, person, [clientId], TESTER));
   const content = { scope: 'accounts' } as const;
   const request = { thirdPartyProviderId, content, redirectUri: REDIRECT_URI, state: 'state', nonce: 'nonce' };
-  const { id } = await database.transaction((tx) => requestConsent(tx, request, TESTER));
+  const { id } = await database.transaction(async (tx) => requestConsent(tx, request, TESTER, await readClock(tx)));
   const codeHash = randomBytes(32);
   const approval = { userId: user.id, accountIds: [accountId], codeHash };
   const exchange = { thirdPartyProviderId, redirectUri: REDIRECT_URI, codeHash, tokenHash: randomBytes(32) };
