@@ -145,7 +145,9 @@ function changedContact(
 ): BeneficiaryContact | null {
   if (change === undefined || change === null) return change === null ? null : before;
   const { phone = before?.phone ?? null, email = before?.email ?? null, address = before?.address ?? null } = change;
-  return { phone, email, address };
+  const isEmpty = phone === null && email === null && address === null;
+  // Nothing was added to a beneficiary without a contact.
+  return before === null && isEmpty ? null : { phone, email, address };
 }
 
 function problem(

@@ -67,6 +67,17 @@ test('a change to the present values succeeds, without an event', async () => {
   expect(await world.events(id)).toEqual(['beneficiary-created']);
 });
 
+test.each([{}, { phone: null }, { phone: null, email: null, address: null }])(
+  'the contact %j adds nothing to a beneficiary without one: it has none, and no event says so',
+  async (contact) => {
+    const { id, bankAccounts: _, ...shown } = await beneficiaries.created();
+    expect(shown.contact).toBeNull();
+    const answer = await beneficiaries.patch(id, { beneficiary: { contact } });
+    expect([answer.status, answer.body.data.beneficiary]).toEqual([200, { id, ...shown }]);
+    expect(await world.events(id)).toEqual(['beneficiary-created']);
+  },
+);
+
 test('an unknown beneficiary is 404, whatever is asked', async () => {
   const id = randomUUID();
   const { status, body } = await beneficiaries.patch(id, { identity: { legalName: 'Other Ltd' } });

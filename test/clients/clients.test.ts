@@ -381,6 +381,21 @@ describe('PATCH /clients/{clientId}', () => {
       { identifications: [newer], identificationNumbers: { passport: 'P1', 'driving-licence': 'D1' } },
       [newer],
     ],
+    [
+      'null for the map with the list as it was read empties',
+      { identifications: [passport, licence], identificationNumbers: null },
+      [],
+    ],
+    [
+      'null for the list with the map as it was read empties',
+      { identifications: null, identificationNumbers: { passport: 'P1', 'driving-licence': 'D1' } },
+      [],
+    ],
+    [
+      'null for the map with a new list is the list',
+      { identifications: [newer], identificationNumbers: null },
+      [newer],
+    ],
   ])('takes identifications in both views: %s', async (_, sent, wanted) => {
     const { id } = await created(person({ identifications: [passport, licence] }));
     const answer = await patch(id, { identity: { type: 'individual', ...sent } });

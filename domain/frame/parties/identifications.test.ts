@@ -71,6 +71,26 @@ test.each<[string, Parameters<typeof changedIdentifications>[1], Identification[
   ['null empties, in either view', { identificationNumbers: null }, []],
   ['both null empty', { identifications: null, identificationNumbers: null }, []],
   [
+    'null empties where the other view comes back as it was read',
+    { identifications: [passport, licence], identificationNumbers: null },
+    [],
+  ],
+  [
+    'null empties where the other view comes back as it was read',
+    { identifications: null, identificationNumbers: { passport: 'P1', 'driving-licence': 'D1' } },
+    [],
+  ],
+  [
+    'null for one view yields to what is new in the other',
+    { identifications: [second], identificationNumbers: null },
+    [second],
+  ],
+  [
+    'null for one view yields to what is new in the other',
+    { identifications: null, identificationNumbers: { passport: 'P1', 'driving-licence': 'D1', lei: 'L1' } },
+    [bare('lei', 'L1')],
+  ],
+  [
     'a list with the map sent back as it was read replaces',
     { identifications: [second], identificationNumbers: { passport: 'P1', 'driving-licence': 'D1' } },
     [second],

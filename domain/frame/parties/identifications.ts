@@ -66,8 +66,8 @@ export interface IdentificationsChange {
 }
 
 /**
- * The list after a change: a list replaces, a map is merged. A view that comes back unchanged has no effect, so a caller may
- * change one view and return the whole identity.
+ * The list after a change: a list replaces, a map is merged, null for either clears. A view that comes back unchanged has no
+ * effect, so a caller may change one view and return the whole identity. Where both differ, what is new in either is kept.
  */
 export function changedIdentifications(
   before: readonly Identification[],
@@ -75,7 +75,7 @@ export function changedIdentifications(
 ): readonly Identification[] {
   const numbers = numbersThatDiffer(before, identificationNumbers);
   if (identifications === undefined || isSameList(identifications ?? [], before)) {
-    if (identifications === undefined && identificationNumbers === null) return [];
+    if (identificationNumbers === null) return [];
     return identificationsChangedByNumbers(before, numbers);
   }
   const added = Object.entries(numbers).filter(([, number]) => number !== null);
