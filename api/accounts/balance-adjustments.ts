@@ -3,14 +3,15 @@ import {
   BALANCE_ADJUSTMENT_DIRECTIONS,
   CORRECTION_TRANSACTION_TYPES,
   CORRECTION_TYPES,
-  checkUnconnectedServiceProvider,
   presentBalanceAdjustment,
   UNCONNECTED_SERVICE_PROVIDER,
+  unconnectedServiceProviderProblem,
 } from '../../domain/accounts/balance-adjustments.ts';
 import type { AccountId, BalanceAdjustmentId } from '../../domain/frame/ids.ts';
 import { DESCRIPTION_LENGTH_MAX, NAME_LENGTH_MAX } from '../../domain/frame/parties/names.ts';
 import { route } from '../frame/route.ts';
 import { only } from '../frame/schemas/alternatives.ts';
+import { isSent, type Sent } from '../frame/schemas/cross-checks.ts';
 import { named } from '../frame/schemas/named.ts';
 import {
   amount,
@@ -46,6 +47,11 @@ const correction = {
       moneyFields({ ...sentFields, unconnectedServiceProvider: optional(text(NAME_LENGTH_MAX)) }),
     ),
   }),
+  across: ({ transactionType }: Sent, { balanceAdjustment }: Sent) => {
+    const { unconnectedServiceProvider } = isSent(balanceAdjustment) ? balanceAdjustment : {};
+    const problem = unconnectedServiceProviderProblem(transactionType, unconnectedServiceProvider);
+    return problem === null ? [] : [problem];
+  },
 };
 
 const synchronization = {
@@ -130,7 +136,6 @@ const postBalanceAdjustment = route(
   async ({ params, body, initiator, write }) => {
     const { description = null, unconnectedServiceProvider = null, ...sent } = body.data.balanceAdjustment;
     const request = { ...sent, description, unconnectedServiceProvider, workflow: body.workflow };
-    checkUnconnectedServiceProvider(request);
     return write(async (tx) => {
       const adjustment = await adjustBalance(tx, params.id, request, initiator);
       return { data: { balanceAdjustment: presentBalanceAdjustment(adjustment) } };

@@ -1,3 +1,4 @@
+import * as v from 'valibot';
 import type { ExistingAccount } from '../../activities/providers/migration-port.ts';
 import { ibanTaken } from '../../db/accounts/accounts.ts';
 import { isIbanTaken } from '../../db/accounts/connections.ts';
@@ -17,8 +18,9 @@ import { type Problem, refusal } from '../../domain/frame/errors.ts';
 import { type AccountId, asId, type ClientId } from '../../domain/frame/ids.ts';
 import { isCountry } from '../../domain/frame/parties/countries.ts';
 import { ALIAS_LENGTH_MAX } from '../../domain/frame/parties/names.ts';
-import { type ConnectMethod, offerOf, ownNumbersOf } from '../../domain/providers/providers.ts';
+import { offerOf, ownNumbersOf } from '../../domain/providers/providers.ts';
 import type { RenderedAnswer } from '../frame/route.ts';
+import { crossCheck } from '../frame/schemas/cross-checks.ts';
 import { named } from '../frame/schemas/named.ts';
 import { currency, fields, optional, picklist, text, uuid } from '../frame/schemas/schemas.ts';
 import {
@@ -39,14 +41,20 @@ export const migrationWorkflow = {
       fields({ clientId: uuid<ClientId>(), currency: currency(), alias: optional(text(ALIAS_LENGTH_MAX)) }),
     ),
   }),
-  connect: fields({ ...namedProvider.entries, method: optional(named('ConnectMethod', picklist(CONNECT_METHODS))) }),
+  connect: v.pipe(
+    fields({ ...namedProvider.entries, method: optional(named('ConnectMethod', picklist(CONNECT_METHODS))) }),
+    crossCheck(({ method }) => {
+      if (method !== 'plug-in') return [];
+      const message = 'connect.method.type_mismatch: must be built-in: the service migrates an account, not the caller';
+      return [{ path: ['method'], value: method, message }];
+    }),
+  ),
 };
 
 export interface AccountWanted {
   readonly clientId: ClientId;
   readonly currency: string;
   readonly alias?: string | undefined;
-  readonly method?: ConnectMethod | undefined;
 }
 
 /**
@@ -65,10 +73,6 @@ export async function findAccountToMigrate(
   // Read after the idempotency key: of two requests with one key, the second gets the first's answer, not a conflict.
   const earlier = await storedAnswer();
   if (earlier !== null) return earlier;
-  if (wanted.method === 'plug-in') {
-    const message = 'An account is migrated by the service, not by the caller: its method is built-in.';
-    throw refusal('connect.method.type_mismatch', ['connect', 'method', wanted.method], message);
-  }
   const source = migrationSource(services, provider);
   const client = await requireClientAtProvider(reader, 'account', { clientId: wanted.clientId, provider });
   if (here !== null) throw isHereAlready('account', asked, here);

@@ -108,8 +108,7 @@ const postAccount = route(
   async ({ body, requestId, initiator, services, storedAnswer, write }) => {
     if (body.code === 'client.migration') {
       const asked = { services, requestId, provider: body.connect.serviceProvider, sourceId: body.data.sourceId };
-      const wanted = { ...body.data.account, method: body.connect.method };
-      const found = await findAccountToMigrate(asked, wanted, storedAnswer);
+      const found = await findAccountToMigrate(asked, body.data.account, storedAnswer);
       if ('rendered' in found) return found;
       return write(async (tx) => {
         const { account, connection } = await storeMigratedAccount(tx, found, initiator);
@@ -126,8 +125,8 @@ const postAccount = route(
       }));
     }
     const { clientId, currency: code, country = null, alias } = body.data.account;
-      const chosen = chooseProvider(services.configuration.providers, body.connect, { currency: code, country });
     return write(async (tx) => {
+      const chosen = chooseProvider(services.configuration.providers, body.connect, { currency: code, country });
       const wanted = {
         clientId,
         method: chosen.provider.method,

@@ -1,3 +1,4 @@
+import * as v from 'valibot';
 import {
   ACCOUNT_STATUSES,
   CONNECT_METHODS,
@@ -8,6 +9,7 @@ import {
 } from '../../domain/accounts/accounts.ts';
 import type { AccountId, ClientId, ConnectionId } from '../../domain/frame/ids.ts';
 import { ALIAS_LENGTH_MAX, FULL_NAME_LENGTH_MAX } from '../../domain/frame/parties/names.ts';
+import { crossCheck } from '../frame/schemas/cross-checks.ts';
 import { named } from '../frame/schemas/named.ts';
 import {
   amount,
@@ -23,7 +25,7 @@ import {
   text,
   uuid,
 } from '../frame/schemas/schemas.ts';
-import { PROVIDER_CODE_LENGTH_MAX } from '../providers/schemas.ts';
+import { connectDisagreements, PROVIDER_CODE_LENGTH_MAX } from '../providers/schemas.ts';
 
 export const ROUTING_CODE_KEY = /^[a-z0-9-]{1,40}$/;
 export const ROUTING_CODE_VALUE_LENGTH_MAX = 34;
@@ -113,11 +115,14 @@ export const issuingWorkflow = {
       }),
     ),
   }),
-  connect: fields({
-    method: optional(named('ConnectMethod', picklist(CONNECT_METHODS))),
-    type: optional(picklist(['explicit', 'implicit'])),
-    serviceProvider: optional(text(PROVIDER_CODE_LENGTH_MAX)),
-  }),
+  connect: v.pipe(
+    fields({
+      method: optional(named('ConnectMethod', picklist(CONNECT_METHODS))),
+      type: optional(picklist(['explicit', 'implicit'])),
+      serviceProvider: optional(text(PROVIDER_CODE_LENGTH_MAX)),
+    }),
+    crossCheck(connectDisagreements),
+  ),
 };
 
 export const subAccountWorkflow = {

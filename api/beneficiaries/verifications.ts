@@ -22,7 +22,7 @@ import { named } from '../frame/schemas/named.ts';
 import { partyName } from '../frame/schemas/parties.ts';
 import { boolean, fields, map, nullable, optional, picklist, text, uuid } from '../frame/schemas/schemas.ts';
 import type { Services } from '../frame/services.ts';
-import { PROVIDER_CODE_LENGTH_MAX } from '../providers/schemas.ts';
+import { connectDisagreements, PROVIDER_CODE_LENGTH_MAX } from '../providers/schemas.ts';
 import { ROUTING_CODE_KIND, routingCodesSent } from './schemas.ts';
 
 const DIRECTORY = 'pay-uk' as const;
@@ -157,10 +157,13 @@ const postVerification = route(
             }),
           ),
         }),
-        connect: fields({
-          type: optional(picklist(['explicit', 'implicit'])),
-          serviceProvider: optional(text(PROVIDER_CODE_LENGTH_MAX)),
-        }),
+        connect: v.pipe(
+          fields({
+            type: optional(picklist(['explicit', 'implicit'])),
+            serviceProvider: optional(text(PROVIDER_CODE_LENGTH_MAX)),
+          }),
+          crossCheck(connectDisagreements),
+        ),
       },
     },
     confidential: true,
@@ -193,7 +196,7 @@ const postVerification = route(
     const { clientId, identity: sentIdentity, bankAccount, attributes } = body.data.beneficiary;
     const earlier = await storedAnswer();
     if (earlier !== null) return earlier;
-    const directory = chooseDirectory(services, body.connect);
+    const directory = chooseDirectory(services, body.connect.serviceProvider);
     await requireVerifyingClient(services.database.reader, clientId);
     const secondaryIdentification = attributes?.secondaryIdentification ?? null;
     const { result, reference } = await ask(services, requestId, directory, {
@@ -221,30 +224,9 @@ const postVerification = route(
   },
 );
 
-interface Connect {
-  readonly type?: 'explicit' | 'implicit' | undefined;
-  readonly serviceProvider?: string | undefined;
-}
-
 /** The directory's adapter: that of the named provider, or of the configured default. */
-function chooseDirectory({ configuration, directories }: Services, connect: Connect): NameDirectory {
-  const { serviceProvider } = connect;
-  const type = connect.type ?? (serviceProvider === undefined ? 'implicit' : 'explicit');
-  if (type === 'implicit' && serviceProvider !== undefined) {
-    throw refusal(
-      'common.validation.mutually_exclusive',
-      ['connect', 'serviceProvider', serviceProvider],
-      'With type implicit the service chooses the provider; with explicit the request names it.',
-    );
-  }
-  if (type === 'explicit' && serviceProvider === undefined) {
-    throw refusal(
-      'common.validation.field_required',
-      ['connect', 'serviceProvider', ''],
-      'Type explicit names a service provider.',
-    );
-  }
-  const code = serviceProvider ?? configuration.directories[DIRECTORY].defaultProvider;
+function chooseDirectory({ configuration, directories }: Services, named: string | undefined): NameDirectory {
+  const code = named ?? configuration.directories[DIRECTORY].defaultProvider;
   const directory = directories[DIRECTORY].get(code);
   if (directory !== undefined) return directory;
   const known = configuration.providers.some((provider) => provider.code === code);

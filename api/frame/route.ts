@@ -1,12 +1,13 @@
 import type * as v from 'valibot';
 import type { Transaction } from '../../db/driver/client.ts';
 import type { Initiator } from '../../db/frame/audit-entries.ts';
-import type { ErrorCode } from '../../domain/frame/errors.ts';
+import type { ErrorCode, Problem } from '../../domain/frame/errors.ts';
 import type { ConsentId, MachineUserId, ThirdPartyProviderId } from '../../domain/frame/ids.ts';
 import type { Role } from '../../domain/machine-users/roles.ts';
 import type { StreamedFile } from './files/files.ts';
 import type { Tag } from './openapi/tags.ts';
 import type { JsonNumber } from './requests/json.ts';
+import type { Sent } from './schemas/cross-checks.ts';
 import type { Schema } from './schemas/schemas.ts';
 import type { Services } from './services.ts';
 
@@ -73,6 +74,8 @@ export interface WorkflowContract {
   readonly data: Schema<unknown, unknown>;
   /** The schema of `connect`; without one any object is accepted and echoed. */
   readonly connect?: Schema<unknown, unknown>;
+  /** Contradictions between `workflow` and `data`, of which a schema sees only one. Both are as sent, valid or not. */
+  readonly across?: (workflow: Sent, data: Sent) => readonly Problem[];
 }
 
 export type WorkflowContracts = Readonly<Record<string, WorkflowContract>>;
@@ -149,7 +152,6 @@ type InferQuery<E extends Entries> = InferEntries<E>;
 type InferOptionalEntries<E> = E extends Entries ? InferEntries<E> : NoEntries;
 type InferOptional<S> = S extends Schema<unknown, unknown> ? v.InferOutput<S> : Readonly<Record<string, unknown>>;
 
-/** A write's body, discriminated by `code`. */
 export type Body<Workflows extends WorkflowContracts> = {
   readonly [Code in keyof Workflows & string]: {
     readonly code: Code;

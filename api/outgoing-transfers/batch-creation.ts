@@ -19,6 +19,7 @@ import { check } from '../frame/requests/problems.ts';
 import type { Outcome, RouteContext, Shown } from '../frame/route.ts';
 import { type batchResponse, batchResult, type batchWorkflow, type SentItem } from './batch-schemas.ts';
 import { decideTransfer, idsOf, requestedTransfer, type TransferOrder } from './decisions.ts';
+import { pricingContradictions } from './pricing.ts';
 import { outgoingTransferShown, postTransferWorkflow } from './schemas.ts';
 
 /** Items of one transaction in the mode `each`: long enough to share its cost, short enough for others to get their locks. */
@@ -96,10 +97,11 @@ async function validItems(
 /** Validates an item as the body of a transfer that is sent alone; throws the refusal. */
 function orderOf({ body, caller, services: { configuration } }: BatchContext, data: object): TransferOrder {
   const { value, problems } = check(postTransferWorkflow.data, data, ['data']);
-  const [first, ...rest] = problems;
+  const terms = 'pricing' in data ? data.pricing : undefined;
+  const [first, ...rest] = [...problems, ...pricingContradictions(body.workflow.pricing, terms)];
   if (first !== undefined) throw new DomainError([first, ...rest]);
-  const { outgoingTransfer: request, pricing: terms } = value;
-  const fee = feeMinor(request, { pricing: body.workflow.pricing, terms }, configuration.prices);
+  const { outgoingTransfer: request } = value;
+  const fee = feeMinor(request, { pricing: body.workflow.pricing, terms: value.pricing }, configuration.prices);
   return { request, feeMinor: fee, createdBy: caller.id, configuration };
 }
 

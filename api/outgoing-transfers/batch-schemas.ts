@@ -2,7 +2,8 @@ import * as v from 'valibot';
 import { isJsonObject, type JsonObject } from '../frame/requests/json.ts';
 import { named } from '../frame/schemas/named.ts';
 import { fields, hint, list, optional, picklist, text } from '../frame/schemas/schemas.ts';
-import { outgoingTransferShown, postTransferWorkflow, workflowPricing } from './schemas.ts';
+import { workflowPricing } from './pricing.ts';
+import { outgoingTransferShown, postTransferWorkflow } from './schemas.ts';
 
 const ITEMS_MAX = 1_000;
 const reference = text(100);

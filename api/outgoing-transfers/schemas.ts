@@ -25,12 +25,15 @@ import {
   text,
   uuid,
 } from '../frame/schemas/schemas.ts';
+import { dataPricing, pricingContradictions, termsDisagreements, workflowPricing } from './pricing.ts';
 
 /** Free text sent with a payment: the length that most schemes carry. */
 const DESCRIPTION_LENGTH_MAX = 140;
 const SCHEME_CODE = /^[a-z0-9-]{1,40}$/;
-/** Longest scheme attribute, with room for extensions. */
+/** The longest of all scheme attributes. */
 const ATTRIBUTE_LENGTH_MAX = 128;
+/** Refused by the same code as text that is wrong for its own attribute. */
+const attributeSent = text(ATTRIBUTE_LENGTH_MAX, 'transfer.attribute.invalid: ');
 const ATTRIBUTES_MAX = 20;
 
 const source = named('TransferSource', fields({ type: picklist(['client-account']), accountId: uuid<AccountId>() }));
@@ -68,7 +71,7 @@ const requestedTransfer = v.pipe(
       transferCustomReason: optional(text(DESCRIPTION_LENGTH_MAX)),
       source,
       destination,
-      schemeAttributes: optional(map(SCHEME_CODE, text(ATTRIBUTE_LENGTH_MAX), ATTRIBUTES_MAX)),
+      schemeAttributes: optional(map(SCHEME_CODE, attributeSent, ATTRIBUTES_MAX)),
     }),
   ),
   crossCheck(disagreementsOf),
@@ -88,7 +91,7 @@ function disagreementsOf({ scope, scheme, schemeAttributes, source: from, destin
   }
   const isSame = isSent(to) && isSent(from) && typeof to.accountId === 'string' && to.accountId === from.accountId;
   if (isSame) found.push(blame('destination', to, 'must be another account than the source'));
-  if (internal && schemeAttributes !== undefined) {
+  if (internal && isSent(schemeAttributes) && Object.keys(schemeAttributes).length > 0) {
     found.push(blame('schemeAttributes', schemeAttributes, 'belongs to external transfers'));
   }
   return found;
@@ -98,39 +101,13 @@ function blame(key: string, value: unknown, message: string): Disagreement {
   return { path: [key], value, message };
 }
 
-/** `workflow.pricing` and `data.pricing` of specification 2.9. */
-export const workflowPricing = v.pipe(
-  named(
-    'WorkflowPricing',
-    fields({
-      sourcingMethod: picklist(['explicit', 'implicit']),
-      enabled: optional(boolean()),
-      chargingType: optional(picklist(['fee'])),
-      chargingMethod: optional(picklist(['on-source'])),
-    }),
-  ),
-  crossCheck(({ sourcingMethod, ...terms }) => {
-    if (sourcingMethod !== 'implicit') return [];
-    const sent = Object.entries(terms).filter(([, value]) => value !== undefined);
-    return sent.map(([key, value]) =>
-      blame(key, value, 'common.validation.field_unexpected: belongs to explicit pricing'),
-    );
-  }),
-);
-const dataPricing = named(
-  'Pricing',
-  fields({
-    type: picklist(['ratio']),
-    ratio: text(20),
-    boundaryCurrency: optional(currency()),
-    minimumAmount: optional(amount()),
-    maximumAmount: optional(amount()),
-  }),
-);
-
 export const postTransferWorkflow = {
   workflow: { dryRun: optional(boolean()), pricing: optional(workflowPricing) },
-  data: fields({ outgoingTransfer: requestedTransfer, pricing: optional(dataPricing) }),
+  data: v.pipe(
+    fields({ outgoingTransfer: requestedTransfer, pricing: optional(dataPricing) }),
+    crossCheck(termsDisagreements),
+  ),
+  across: ({ pricing }: Sent, data: Sent) => pricingContradictions(pricing, data.pricing),
 };
 
 export type PostedTransfer = v.InferOutput<typeof requestedTransfer>;

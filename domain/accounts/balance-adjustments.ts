@@ -1,4 +1,4 @@
-import { refusal } from '../frame/errors.ts';
+import { type Problem, refusal } from '../frame/errors.ts';
 import type { AccountId, BalanceAdjustmentId } from '../frame/ids.ts';
 import { amountNumber } from '../frame/money.ts';
 import { availableMinor, type LockedAccount, type Posting, type SystemAccountKind } from '../ledger/ledger.ts';
@@ -41,19 +41,19 @@ export interface BalanceAdjustment extends BalanceAdjustmentRequest {
 
 const ENTITY = 'balanceAdjustment';
 
-/** The provider outside the service is named exactly if the adjustment concerns one. Rejects the request otherwise (400). */
-export function checkUnconnectedServiceProvider(request: BalanceAdjustmentRequest): void {
-  const { workflow, unconnectedServiceProvider: named } = request;
-  const concerned = workflow.code === 'synchronization' ? workflow.type : workflow.transactionType;
-  const isNeeded = concerned === UNCONNECTED_SERVICE_PROVIDER;
-  if (isNeeded && named === null) {
-    const message = `data.balanceAdjustment.unconnectedServiceProvider is required for ${UNCONNECTED_SERVICE_PROVIDER}.`;
-    throw refusal('common.validation.field_required', [ENTITY, 'unconnectedServiceProvider', ''], message);
+/** A correction names the provider outside the service exactly if it concerns one; null, or the problem. Both are as sent. */
+export function unconnectedServiceProviderProblem(transactionType: unknown, name: unknown): Problem | null {
+  const field = [ENTITY, 'unconnectedServiceProvider'] as const;
+  const path = `data.${field.join('.')}`;
+  if (transactionType === UNCONNECTED_SERVICE_PROVIDER && name === undefined) {
+    const message = `${path} is required for ${UNCONNECTED_SERVICE_PROVIDER}.`;
+    return { code: 'common.validation.field_required', message, messageParameters: [...field, ''] };
   }
-  if (!isNeeded && named !== null) {
-    const message = `data.balanceAdjustment.unconnectedServiceProvider belongs to ${UNCONNECTED_SERVICE_PROVIDER} only.`;
-    throw refusal('common.validation.field_unexpected', [ENTITY, 'unconnectedServiceProvider', named], message);
+  if (transactionType === 'incoming-transfer' && typeof name === 'string') {
+    const message = `${path} belongs to ${UNCONNECTED_SERVICE_PROVIDER} only.`;
+    return { code: 'common.validation.field_unexpected', message, messageParameters: [...field, name] };
   }
+  return null;
 }
 
 /** An account that is inactive or suspended may still need its books put right. */

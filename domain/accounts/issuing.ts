@@ -1,4 +1,4 @@
-import { type ErrorCode, refusal } from '../frame/errors.ts';
+import { DomainError, type ErrorCode, type Problem, refusal } from '../frame/errors.ts';
 import { type ConnectMethod, chooseOffer, findOffer, type OfferFound, type Provider } from '../providers/providers.ts';
 
 /** `connect` of `POST /accounts` (specification 4.5). */
@@ -7,6 +7,9 @@ export interface AccountConnect {
   readonly type?: 'explicit' | 'implicit' | undefined;
   readonly serviceProvider?: string | undefined;
 }
+
+/** `connect` as sent, valid or not. */
+type ConnectSent = { readonly [Field in keyof AccountConnect]?: unknown };
 
 /** The new account's currency and country; without a country, the provider's default for the currency applies. */
 export interface AccountPlace {
@@ -23,27 +26,10 @@ export function chooseProvider(
   connect: AccountConnect,
   place: AccountPlace,
 ): OfferFound {
-  const method = connect.method ?? 'built-in';
-  const type = connect.type ?? (connect.serviceProvider === undefined ? 'implicit' : 'explicit');
-  if (type === 'implicit') {
-    if (method === 'plug-in') {
-      throw refuse(
-        'connect.method.type_mismatch',
-        'type',
-        type,
-        'A plug-in account names its provider: type explicit.',
-      );
-    }
-    if (connect.serviceProvider !== undefined) {
-      const message = 'With type implicit the service chooses the provider; with explicit the request names it.';
-      throw refuse('common.validation.mutually_exclusive', 'serviceProvider', connect.serviceProvider, message);
-    }
-    return chooseOffer(providers, place) ?? notOffered(place);
-  }
-  const code = connect.serviceProvider;
-  if (code === undefined) {
-    throw refuse('common.validation.field_required', 'serviceProvider', '', 'Type explicit names a service provider.');
-  }
+  const [first, ...rest] = connectContradictions(connect);
+  if (first !== undefined) throw new DomainError([first, ...rest]);
+  const { method = 'built-in', serviceProvider: code } = connect;
+  if (code === undefined) return chooseOffer(providers, place) ?? notOffered(place);
   const provider = providers.find((candidate) => candidate.code === code);
   if (provider === undefined) {
     throw refuse('common.validation.field_invalid', 'serviceProvider', code, 'No such service provider is configured.');
@@ -53,6 +39,29 @@ export function chooseProvider(
     throw refuse('connect.method.type_mismatch', 'method', method, message);
   }
   return findOffer(provider, place) ?? notOffered(place);
+}
+
+/** Contradictions between the fields: a provider that is named is explicit, and a plug-in account names its own. */
+export function connectContradictions({ method, type, serviceProvider: code }: ConnectSent): Problem[] {
+  const problems: Problem[] = [];
+  if (method === 'plug-in' && (type === 'implicit' || (type === undefined && code === undefined))) {
+    const message = 'A plug-in account names its provider: type explicit.';
+    problems.push(contradiction('connect.method.type_mismatch', 'type', 'implicit', message));
+  }
+  if (type === 'implicit' && code !== undefined) {
+    const message = 'With type implicit the service chooses the provider; with explicit the request names it.';
+    const value = typeof code === 'string' ? code : '';
+    problems.push(contradiction('common.validation.mutually_exclusive', 'serviceProvider', value, message));
+  }
+  if (type === 'explicit' && code === undefined) {
+    const message = 'Type explicit names a service provider.';
+    problems.push(contradiction('common.validation.field_required', 'serviceProvider', '', message));
+  }
+  return problems;
+}
+
+function contradiction(code: ErrorCode, field: keyof AccountConnect, value: string, message: string): Problem {
+  return { code, message, messageParameters: ['connect', field, value] };
 }
 
 function refuse(code: ErrorCode, field: string, value: string, message: string): Error {

@@ -100,7 +100,7 @@ export function parseRatioPricing(
       message: 'Bounds of a fee need their currency.',
       messageParameters: ['pricing', 'boundaryCurrency', ''],
     });
-  } else if (boundaryCurrency !== null && boundaryCurrency !== currency) {
+  } else if (boundaryCurrency !== null && isCurrency(currency) && boundaryCurrency !== currency) {
     problems.push(
       invalid('boundaryCurrency', boundaryCurrency, `The bounds must be in the transfer's currency, ${currency}.`),
     );
@@ -121,7 +121,7 @@ export interface PricingRequest {
   readonly terms?: RatioPricingRequest | undefined;
 }
 
-/** The fee in minor units, by the caller's pricing or the configured table. Throws on contradictory pricing. */
+/** The fee in minor units, by the caller's pricing or the configured table. The request's pricing has been checked. */
 export function feeMinor(
   transfer: { readonly scheme?: string | undefined; readonly currency: string; readonly amountMinor: bigint },
   { pricing, terms }: PricingRequest,
@@ -129,24 +129,14 @@ export function feeMinor(
 ): bigint {
   const { currency, amountMinor } = transfer;
   if (pricing?.sourcingMethod !== 'explicit') {
-    if (terms !== undefined) throw invalidPricing('data.pricing', 'belongs to explicit pricing');
     const scheme = transfer.scheme ?? INTERNAL_SCHEME;
     return implicitFee({ direction: 'outgoing', scheme, currency, amountMinor }, prices);
   }
   if (pricing.enabled === false) return 0n;
-  if (terms === undefined) throw invalidPricing('data.pricing', 'is required with explicit pricing that is enabled');
+  if (terms === undefined) throw new Error('explicit pricing without terms has not been refused');
   const parsed = parseRatioPricing(terms, currency);
   if ('ratio' in parsed) return ratioFee(amountMinor, parsed);
   throw new DomainError(parsed);
-}
-
-function invalidPricing(path: string, rule: string): DomainError {
-  const problem: Problem = {
-    code: rule.startsWith('is required') ? 'common.validation.field_required' : 'common.validation.field_invalid',
-    message: `${path} ${rule}.`,
-    messageParameters: ['data', 'pricing', ''],
-  };
-  return new DomainError([problem]);
 }
 
 const BOUND_MESSAGES: Readonly<Record<AmountProblem, string>> = {

@@ -183,6 +183,26 @@ describe('POST /accounts', () => {
     expectRefused(await issue({ clientId, currency: 'GBP', country: 'FR' }, {}), 422, 'connect.offer.unavailable');
   });
 
+  test('what contradicts itself in connect is named with everything else that is wrong', async () => {
+    const account = { clientId: 'x', currency: 'GBP' };
+    const named = async (connect: Json) => {
+      const { status, body } = await issue(account, connect);
+      const all = [body, ...(body.errors ?? [])];
+      return [status, ...all.map(({ code, messageParameters: [entity, field] }: Json) => `${code} ${entity}.${field}`)];
+    };
+    const [type, provider] = ['connect.method.type_mismatch connect.type', 'connect.serviceProvider'];
+    const client = 'common.validation.field_invalid account.clientId';
+    const [exclusive, missing] = ['mutually_exclusive', 'field_required'].map((code) => `common.validation.${code}`);
+    expect(await named({ method: 'plug-in' })).toEqual([400, client, type]);
+    expect(await named({ method: 'plug-in', type: 'implicit', serviceProvider: 'custom-bank' })).toEqual([
+      400,
+      client,
+      type,
+      `${exclusive} ${provider}`,
+    ]);
+    expect(await named({ type: 'explicit' })).toEqual([400, client, `${missing} ${provider}`]);
+  });
+
   test('the client must exist and be active', async () => {
     const unknown = randomUUID();
     expectRefused(await issue({ clientId: unknown, currency: 'GBP' }), 404, 'common.coding.internal.record_not_found', [

@@ -180,6 +180,18 @@ test.each(REFUSED_WORKFLOWS)('%s is refused by its field', async (_name, workflo
   expect(await moneyOf(account)).toEqual(before);
 });
 
+test.each([
+  [FEE, NAMED, 'unexpected'],
+  [OUTSIDE_FEE, {}, 'required'],
+])('%j with the provider %j is refused together with what else is wrong', async (workflow, named, code) => {
+  const answer = await post(account, workflow, { ...least(), ...named, amount: -1 });
+  expect([answer.status, ...problemsOf(answer)]).toEqual([
+    400,
+    `${AT}invalid balanceAdjustment.amount`,
+    `${AT}${code} balanceAdjustment.unconnectedServiceProvider`,
+  ]);
+});
+
 /** Each request has all problems of those below it, so the answer shows which of them counts first. */
 test('refusals come in one order: the path’s account, the body’s, currency, status, and the balance last', async () => {
   const euro = await world.account(clientId, { currency: 'EUR' });

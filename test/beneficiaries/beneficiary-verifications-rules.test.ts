@@ -310,6 +310,13 @@ describe('the provider that asks', () => {
     expect(body.messageParameters.slice(0, 2)).toEqual(['connect', field]);
   });
 
+  test('a connect that contradicts itself is named with everything else that is wrong', async () => {
+    const connect = { type: 'implicit', serviceProvider: 'sandbox-bank' };
+    const { status, body } = await verifications.verify({ connect, beneficiary: { clientId: 'x' } });
+    const fields = [body, ...body.errors].map(({ messageParameters: [entity, field] }: Json) => `${entity}.${field}`);
+    expect([status, ...fields]).toEqual([400, 'beneficiary.clientId', 'connect.serviceProvider']);
+  });
+
   test('a service whose default provider cannot ask says so, and asks through another that is named', async () => {
     const other = await startApi(database, {
       env: { SANDBOX_URL: sandbox.url },

@@ -172,10 +172,14 @@ export function parseBody(contract: Contract, text: string): ParsedBody {
   const meaning = contract.method === 'POST' ? withoutNulls : (value: JsonObject): JsonObject => value;
   const { code: _, ...workflowFields } = meaning(workflow);
   const checkedWorkflow = check(entriesSchema(chosen.workflow ?? NO_ENTRIES), workflowFields, ['workflow']);
-  const checkedData = checkData(chosen, meaning(data), parsed.data !== undefined);
+  const sentData = meaning(data);
+  const checkedData = checkData(chosen, sentData, parsed.data !== undefined);
   const checkedConnect: Checked<unknown> =
     chosen.connect === undefined ? checkFreeConnect(connect) : check(chosen.connect, meaning(connect), ['connect']);
   problems.push(...checkedWorkflow.problems, ...checkedData.problems, ...checkedConnect.problems);
+  if (chosen.across !== undefined && isJsonObject(parsed.data)) {
+    problems.push(...chosen.across(workflowFields, sentData));
+  }
   refuse(problems);
   return {
     body: {

@@ -151,15 +151,15 @@ export const TEXT_PATTERN =
   '^[^\\u0000-\\u001F\\u007F-\\u009F\\u061C\\u200B\\u200E\\u200F\\u2028-\\u202E\\u2060-\\u206F\\uFEFF]+$';
 const YEAR = '(19|[2-9]\\d)\\d{2}';
 
-/** Free text of 1 to `lengthMax` characters, normalized to Unicode's composed form. */
-export function text(lengthMax: number) {
+/** Free text of 1 to `lengthMax` characters in Unicode's composed form. `code`, with `: ` after it, is for text that is refused. */
+export function text(lengthMax: number, code = '') {
   return v.pipe(
     v.string('must be text'),
     hint<string>({ $ref: '#/components/schemas/Text', maxLength: lengthMax }),
     v.rawTransform<string, string>(({ dataset, addIssue, NEVER }) => {
       const checked = checkText(dataset.value, lengthMax);
       if (typeof checked !== 'string') return checked.value;
-      addIssue({ message: textMessage(checked, lengthMax) });
+      addIssue({ message: code + textMessage(checked, lengthMax) });
       return NEVER;
     }),
   );

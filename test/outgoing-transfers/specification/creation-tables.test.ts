@@ -123,7 +123,7 @@ function dryRun(outgoingTransfer: Json, workflow: Json = {}, pricing?: Json): Pr
 }
 
 /** The code and the field of every problem that an answer names. */
-function problems({ status, body }: Called): Json {
+function problems({ status, body }: Pick<Called, 'status' | 'body'>): Json {
   const all = [body, ...(body.errors ?? [])];
   return [status, ...all.map(({ code, messageParameters }: Json) => [code, messageParameters[1]])];
 }
@@ -394,7 +394,7 @@ describe('specification 4.9: values that no transfer has', () => {
     ],
     [
       'attributes of an internal one',
-      () => internal({ schemeAttributes: {} }),
+      () => internal({ schemeAttributes: { 'trade-order-id': '1' } }),
       ['common.validation.field_invalid', 'schemeAttributes'],
     ],
     [
@@ -437,11 +437,13 @@ describe('specification 2.9: pricing', () => {
   const explicit = { sourcingMethod: 'explicit', enabled: true, chargingType: 'fee', chargingMethod: 'on-source' };
   const ratio = (value: Json, more: Json = {}) => ({ type: 'ratio', ratio: value, ...more });
   const bounds = { boundaryCurrency: 'GBP', minimumAmount: 0.5, maximumAmount: 5 };
+  const wrong = (field: string) => ['common.validation.field_invalid', field];
 
   const fees: readonly (readonly [string, Json, Json, Json, number])[] = [
     ['explicit, with every field', { amount: 100 }, explicit, ratio('0.01', bounds), 1],
     ['sourcingMethod explicit alone', { amount: 100 }, { sourcingMethod: 'explicit' }, ratio('0.01'), 1],
     ['enabled false', { amount: 100 }, { ...explicit, enabled: false }, undefined, 0],
+    ['enabled false, with terms', { amount: 100 }, { ...explicit, enabled: false }, ratio('0.01', bounds), 0],
     ['a ratio of 0', { amount: 100 }, explicit, ratio('0'), 0],
     ['a ratio of 1', { amount: 100 }, explicit, ratio('1'), 100],
     ['ten decimals', { amount: 100 }, explicit, ratio('0.0123456789'), 1.23],
@@ -577,6 +579,40 @@ describe('specification 2.9: pricing', () => {
   test.each(refused)('%s is refused', async (_, pricing, terms, problem) => {
     expect(problems(await send(internal(), { pricing }, terms))).toEqual([400, problem]);
   });
+
+  const disabled = { sourcingMethod: 'explicit', enabled: false };
+  const belongs = ['common.validation.field_invalid', 'pricing'];
+  const amount = ['common.validation.field_invalid', 'amount'];
+  test.each<[string, Json, Json, Json[]]>([
+    ['terms alone', undefined, ratio('0.1'), [amount, belongs]],
+    [
+      'implicit with terms that are wrong',
+      { sourcingMethod: 'implicit' },
+      ratio('x'),
+      [amount, wrong('ratio'), belongs],
+    ],
+    ['explicit without terms', explicit, undefined, [amount, ['common.validation.field_required', 'pricing']]],
+    [
+      'terms that are wrong in several places',
+      explicit,
+      ratio('2', { boundaryCurrency: 'EUR', minimumAmount: -1, maximumAmount: 0.001 }),
+      [amount, wrong('ratio'), wrong('minimumAmount'), wrong('maximumAmount'), wrong('boundaryCurrency')],
+    ],
+    ['terms that are wrong though they do not apply', disabled, ratio('abc'), [amount, wrong('ratio')]],
+    [
+      'bounds that are wrong though they do not apply',
+      disabled,
+      ratio('0.1', { ...bounds, minimumAmount: 6 }),
+      [amount, wrong('minimumAmount')],
+    ],
+  ])('%s: refused together with what else is wrong, alone and in a batch', async (_, pricing, terms, named) => {
+    const transfer = internal({ amount: -1 });
+    expect(problems(await send(transfer, { pricing }, terms))).toEqual([400, ...named]);
+    const items = [{ reference: 'one', outgoingTransfer: transfer, pricing: terms }];
+    const body = { workflow: { code: 'client.direct', pricing }, data: { items } };
+    const [result] = (await api.call('POST', '/outgoing-transfers/batch', body)).body.data.results;
+    expect(problems({ status: 400, body: result.error })).toEqual([400, ...named]);
+  });
 });
 
 describe('specification 4.9: scheme attributes', () => {
@@ -633,6 +669,26 @@ describe('specification 4.9: scheme attributes', () => {
     expect((await dryRun(chinese(SERVICES, { ...SERVICE_TRADE, [key]: good }))).status).toBe(200);
     const answer = await dryRun(chinese(SERVICES, { ...SERVICE_TRADE, [key]: bad }));
     expect([answer.status, answer.body.messageParameters[1]]).toEqual([400, `schemeAttributes.${key}`]);
+  });
+
+  test.each([
+    ['too long for it', 'x'.repeat(33)],
+    ['too long for any', 'x'.repeat(129)],
+    ['far too long', 'x'.repeat(10_000)],
+    ['empty', ''],
+    ['blank', ' '],
+  ])('an attribute that is %s is refused by one code', async (_, text) => {
+    expect(problems(await dryRun(chinese(GOODS, { ...GOODS_TRADE, 'trade-order-id': text })))).toEqual(
+      refused('trade-order-id'),
+    );
+  });
+
+  test('an internal transfer may carry a map without any', async () => {
+    const empty = { amount: 0.01, schemeAttributes: {} };
+    for (const transfer of [internal(empty), internal({ ...empty, transferDate: TODAY })]) {
+      const answer = await send(transfer);
+      expect(answer.status, answer.text).toBe(201);
+    }
   });
 
   const foreign: readonly (readonly [string, string, () => Json])[] = [
