@@ -7,6 +7,7 @@ import {
 } from '../../db/outgoing-transfers/outgoing-transfers.ts';
 import { refusal } from '../../domain/frame/errors.ts';
 import type { OutgoingTransferId } from '../../domain/frame/ids.ts';
+import type { OutgoingTransfer } from '../../domain/outgoing-transfers/rows.ts';
 import type { RouteContext } from '../frame/route.ts';
 import { crossCheck, type Disagreement, type Sent } from '../frame/schemas/cross-checks.ts';
 import { named } from '../frame/schemas/named.ts';
@@ -78,8 +79,11 @@ type PatchContext = Pick<
   'body' | 'caller' | 'initiator' | 'params' | 'services'
 >;
 
-/** Applies the requested change if the caller's roles allow it; throws the refusal otherwise. */
-export async function changeTransfer(tx: Transaction, context: PatchContext): Promise<void> {
+/**
+ * Applies the requested change if the caller's roles allow it; throws the refusal otherwise. Returns the transfer as the answer
+ * shows it if that is not the present one.
+ */
+export async function changeTransfer(tx: Transaction, context: PatchContext): Promise<OutgoingTransfer | null> {
   const { body, caller, initiator, params, services } = context;
   const { status, requirementConfiguration } = body.data.outgoingTransfer;
   const { configuration } = services;
@@ -88,7 +92,10 @@ export async function changeTransfer(tx: Transaction, context: PatchContext): Pr
     return authorizeOutgoingTransfer(tx, params.id, initiator, configuration);
   }
   if (!caller.roles.includes('operator')) throw denied('operator', status === undefined ? 'returned' : 'status');
-  if (status === 'cancelled') return cancelOutgoingTransfer(tx, params.id, initiator, configuration);
+  if (status === 'cancelled') {
+    await cancelOutgoingTransfer(tx, params.id, initiator, configuration);
+    return null;
+  }
   const { statusReason, serviceProviderId, serviceProviderReference } = body.data.outgoingTransfer;
   const report = {
     word: status ?? ('returned' as const),
@@ -97,7 +104,8 @@ export async function changeTransfer(tx: Transaction, context: PatchContext): Pr
     code: statusReason?.code ?? null,
     message: statusReason?.message ?? null,
   };
-  return reportPluginPayment(tx, params.id, report, initiator, configuration);
+  await reportPluginPayment(tx, params.id, report, initiator, configuration);
+  return null;
 }
 
 function denied(role: string, field: string): Error {

@@ -4,6 +4,7 @@ import type { AccountId, ClientId, OutgoingTransferId } from '../../domain/frame
 import { feeMinor } from '../../domain/ledger/fees.ts';
 import { OUTGOING_TRANSFER_STATUSES } from '../../domain/outgoing-transfers/outgoing-transfers.ts';
 import { isStraightThrough } from '../../domain/outgoing-transfers/requirement-rules.ts';
+import { presentOutgoingTransfer } from '../../domain/outgoing-transfers/rows.ts';
 import { route } from '../frame/route.ts';
 import { named } from '../frame/schemas/named.ts';
 import {
@@ -117,7 +118,7 @@ const patchOutgoingTransfer = route(
     operationId: 'updateOutgoingTransfer',
     summary: 'Cancel or authorize a transfer, or report the outcome of a plug-in payment',
     description:
-      'Exactly one of `status`, `requirementConfiguration` and `returned`. `released` and `completed` accept `serviceProviderId` and `serviceProviderReference`, `failed` and `returned` accept `statusReason`. A repeated report gets the present transfer; a contradictory one is 409.',
+      'Exactly one of `status`, `requirementConfiguration` and `returned`. `released` and `completed` accept `serviceProviderId` and `serviceProviderReference`, `failed` and `returned` accept `statusReason`. The answer to an authorization shows the transfer as authorized, `pending`, even where it has gone on by then. A repeated report gets the present transfer; a contradictory one is 409.',
     tag: TAG,
     roles: ['operator', 'approver'],
     params: { id: uuid<OutgoingTransferId>() },
@@ -135,10 +136,11 @@ const patchOutgoingTransfer = route(
   },
   async (context) =>
     context.write(async (tx) => {
-      await changeTransfer(tx, context);
-      const outgoingTransfer = await findOutgoingTransfer(tx, context.params.id);
-      if (outgoingTransfer === null) throw recordNotFound('outgoingTransfer', 'id', context.params.id);
-      return { data: { outgoingTransfer } };
+      const authorized = await changeTransfer(tx, context);
+      const present = await findOutgoingTransfer(tx, context.params.id);
+      if (present === null) throw recordNotFound('outgoingTransfer', 'id', context.params.id);
+      const shown = authorized === null ? present : { ...present, ...presentOutgoingTransfer(authorized) };
+      return { data: { outgoingTransfer: shown } };
     }),
 );
 

@@ -251,15 +251,19 @@ export async function cancelOutgoingTransfer(
   applyAudited(tx, decideCancellation(await lockSituation(tx, id, rules)), 'cancelled', initiator);
 }
 
-/** Authorizes a pending transfer. The machine user that created it may not. */
+/**
+ * Authorizes a pending transfer. The machine user that created it may not. Returns the transfer as authorized, which is still
+ * pending (specification 3): where it goes from there, in the same transaction, are moves of their own.
+ */
 export async function authorizeOutgoingTransfer(
   tx: Transaction,
   id: OutgoingTransferId,
   initiator: Initiator,
   rules: TransferRules,
-): Promise<void> {
-  const change = decideAuthorization(await lockSituation(tx, id, rules), initiator.actor);
-  applyAudited(tx, change, 'authorized', initiator);
+): Promise<OutgoingTransfer> {
+  const situation = await lockSituation(tx, id, rules);
+  applyAudited(tx, decideAuthorization(situation, initiator.actor), 'authorized', initiator);
+  return { ...situation.transfer, authorizationStatus: 'fulfilled' };
 }
 
 /** Applies a requested change and its audit entry. */

@@ -106,7 +106,8 @@ describe('an outgoing transfer in review', () => {
       status: 'pending',
       requirementConfiguration: { complianceCheckStatus: 'fulfilled', authorizationStatus: 'not-checked' },
     });
-    expect((await authorize(second.id)).body.data.outgoingTransfer.status).toBe('processing');
+    expect((await authorize(second.id)).body.data.outgoingTransfer.status).toBe('pending');
+    expect((await reviews(plain).find('outgoing-transfer', second.id)).status).toBe('processing');
     expect(await wakes(second.id)).toBe(1);
   });
 

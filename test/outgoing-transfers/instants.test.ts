@@ -125,6 +125,23 @@ describe('an authorization and a cancel at one instant', () => {
     },
   );
 
+  test.each([
+    ['internal', 'completed'],
+    ['external', 'processing'],
+  ] as const)(
+    'the answer to the authorization of an %s transfer shows it as authorized, pending, though it is %s by then',
+    async (scope, status) => {
+      const account = await world.account(payer, { amount: 100 });
+      const id = await make(scope, account);
+      const { requirementConfiguration, ...before } = await shown(id);
+      expect(before.status).toBe('pending');
+      const answer = await wish(0, id, AUTHORIZE);
+      const fulfilled = { ...requirementConfiguration, authorizationStatus: 'fulfilled' };
+      expect(answer.body.data.outgoingTransfer).toEqual({ ...before, requirementConfiguration: fulfilled });
+      expect((await shown(id)).status).toBe(status);
+    },
+  );
+
   test('two authorizations of one transfer: it is authorized once', async () => {
     const account = await world.account(payer, { amount: 100 });
     const id = await make('internal', account);
