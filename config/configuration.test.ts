@@ -41,6 +41,25 @@ describe('a service on one machine', () => {
     expect(strict).toMatchObject({ rollLimit: 2, webhooks: { allowLoopback: false, allowPlainHttp: true } });
   });
 
+  test('has a digest of each setting that decides about transfers, whatever the order of keys, and of no other', () => {
+    const digests = (patch: unknown) => [...load(patch).transferRuleDigests];
+    const same = { feeSweepTime: '03:00', calendarByCurrency: { GBP: 'gb' }, authorization: { rule: 'always' } };
+    expect(digests(same)).toEqual([...defaults.transferRuleDigests]);
+    const scheme = { zone: 'Europe/London', cutOff: '15:00', calendars: ['gb'] };
+    const turned = { calendars: ['gb'], cutOff: '15:00', zone: 'Europe/London' };
+    expect(digests({ schemes: { new: scheme } })).toEqual(digests({ schemes: { new: turned } }));
+    for (const [name, patch] of [
+      ['schemes', { schemes: { chaps: { cutOff: '12:34' } } }],
+      ['rollLimit', { rollLimit: 1 }],
+      ['retryLimit', { retryLimit: 1 }],
+      ['retryPauseSeconds', { retryPauseSeconds: 1 }],
+    ] as const) {
+      const other = load(patch).transferRuleDigests;
+      const differing = [...other].filter(([setting, digest]) => defaults.transferRuleDigests.get(setting) !== digest);
+      expect(differing.map(([setting]) => setting)).toEqual([name]);
+    }
+  });
+
   test('lays the files of CONFIG_FILE over one another, the last on top, and names the last in a refusal', () => {
     const [below, above] = [join(folder, 'below.json'), join(folder, 'above.json')];
     writeFileSync(below, JSON.stringify({ rollLimit: 1, tradeNames: ['Below'] }));

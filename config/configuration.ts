@@ -23,6 +23,7 @@ import { CalendarFiles } from './calendars/calendar-files.ts';
 import { ConfigurationError, mergePatch, readFile, readJson, resolvePaths } from './files.ts';
 import { checkReferences } from './references.ts';
 import { type ConfigurationFile, configurationFile, describeIssues } from './schema.ts';
+import { transferRuleDigests } from './transfer-rule-settings.ts';
 
 /** The operator's settings, validated and ready for use. Read once at the start of a process, except for the calendars. */
 export interface Configuration {
@@ -38,6 +39,8 @@ export interface Configuration {
   readonly schemes: Schemes;
   /** The calendars that the schemes follow; `watchCalendars` reads changed files anew. */
   readonly calendars: CalendarFiles;
+  /** By which processes and commands tell whether they decide about transfers by the same settings. */
+  readonly transferRuleDigests: ReadonlyMap<string, string>;
   readonly prices: PriceTable;
   /** How often a transfer may roll before it fails. */
   readonly rollLimit: number;
@@ -140,6 +143,7 @@ function build(file: ConfigurationFile): Configuration {
     ...file,
     schemes,
     calendars,
+    transferRuleDigests: transferRuleDigests(file),
     modulusCheck: file.modulusCheck === null ? null : readModulusCheck(file.modulusCheck),
     providers: Object.entries(file.providers).map(([code, { method, offers }]) => ({
       code,

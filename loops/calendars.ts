@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { CalendarFiles } from '../config/calendars/calendar-files.ts';
+import type { Configuration } from '../config/configuration.ts';
 import { type Database, DatabaseUnavailable } from '../db/driver/client.ts';
 import type { Initiator } from '../db/frame/audit-entries.ts';
 import {
@@ -9,6 +9,7 @@ import {
   rescheduleOutgoingTransfer,
 } from '../db/outgoing-transfers/schedules.ts';
 import { putCalendarInForce, readCalendarDigests } from '../db/providers/calendars.ts';
+import { putTransferRulesInForce } from '../db/providers/transfer-rules.ts';
 import type { OutgoingTransferId } from '../domain/frame/ids.ts';
 import type { TransferRules } from '../domain/outgoing-transfers/transfer-changes.ts';
 import { type PollingLoop, pollingLoop, reasonOf } from './polling.ts';
@@ -26,9 +27,12 @@ const LANES = 4;
 /** No machine user asks for these changes: an operator replaced a file. */
 const INITIATOR: Initiator = { actor: 'calendars', requestId: null };
 
+/** The rules with what tells their editions apart. */
+export type WatchedRules = TransferRules & Pick<Configuration, 'calendars' | 'transferRuleDigests'>;
+
 interface CalendarChanges {
   readonly database: Database;
-  readonly rules: TransferRules & { readonly calendars: CalendarFiles };
+  readonly rules: WatchedRules;
   readonly logger: Logger;
 }
 
@@ -81,12 +85,16 @@ export function calendarChanges(options: CalendarChanges & { readonly intervalMs
 const BEHIND = 'another process has read other calendar files: this one moves no transfers';
 
 /**
- * Puts the editions in force that this process has read and not announced yet. Returns the calendars of which another process
+ * Puts the editions in force that this process has read and not announced yet, at its start with the settings that operators'
+ * commands must share. Returns the calendars of which another process
  * has announced a later one.
  */
 function announcer({ database, rules }: CalendarChanges): () => Promise<readonly string[]> {
   const announced = new Map<string, string>();
+  let areRulesAnnounced = false;
   return async () => {
+    if (!areRulesAnnounced) await putTransferRulesInForce(database, rules.transferRuleDigests);
+    areRulesAnnounced = true;
     for (const [name, edition] of rules.calendars.editions) {
       if (announced.get(name) === edition.digest) continue;
       await database.transaction((tx) => putCalendarInForce(tx, { name, ...edition }, INITIATOR));

@@ -1,11 +1,9 @@
 import type { Client } from '@temporalio/client';
 import type { Logger } from 'pino';
-import type { CalendarFiles } from '../config/calendars/calendar-files.ts';
 import type { Database } from '../db/driver/client.ts';
 import type { Keyring } from '../db/frame/keyring.ts';
-import type { TransferRules } from '../domain/outgoing-transfers/transfer-changes.ts';
 import { admissions } from './admissions.ts';
-import { calendarChanges } from './calendars.ts';
+import { calendarChanges, type WatchedRules } from './calendars.ts';
 import { consentExpiry } from './consents.ts';
 import { eventSequencer } from './event-sequencer.ts';
 import { listCounting } from './list-counts.ts';
@@ -29,7 +27,7 @@ export function backgroundLoops({
 }: {
   readonly database: Database;
   readonly client: Client;
-  readonly configuration: TransferRules & { readonly calendars: CalendarFiles };
+  readonly configuration: WatchedRules;
   readonly keyring: Keyring;
   readonly logger: Logger;
 }): readonly BackgroundLoop[] {

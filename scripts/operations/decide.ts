@@ -1,11 +1,11 @@
 import { parseArgs } from 'node:util';
-import { loadConfiguration } from '../../config/configuration.ts';
 import { CHECKED_TYPES, decideComplianceCheck, readComplianceCheck } from '../../db/compliance/checks.ts';
 import { PROCEDURE_RESULTS } from '../../domain/compliance/procedures.ts';
 import { isUuid } from '../../domain/frame/ids.ts';
 import { RemedyError } from '../frame/remedy.ts';
 import type { OperationContext } from './operations.ts';
 import { showRefusal } from './refusals.ts';
+import { readServiceRules } from './service-rules.ts';
 
 /** `decide KIND ID RESULT`: records a result of a transfer's compliance check, in every mode of review. */
 export async function decideCheck({ database, initiator, arguments: given, print }: OperationContext): Promise<0 | 1> {
@@ -23,7 +23,7 @@ export async function decideCheck({ database, initiator, arguments: given, print
   if (result === undefined || more.length > 0) {
     throw new RemedyError(`Give RESULT as one of ${PROCEDURE_RESULTS.join(', ')}.`);
   }
-  const rules = loadConfiguration(process.env);
+  const rules = await readServiceRules(database.reader);
   try {
     const { status, complianceCheck } = await database.transaction(async (tx) => {
       await decideComplianceCheck(tx, { type, id }, result, initiator, rules);

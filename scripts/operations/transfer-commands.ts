@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { type Configuration, loadConfiguration } from '../../config/configuration.ts';
+import type { Configuration } from '../../config/configuration.ts';
 import type { Database, Transaction } from '../../db/driver/client.ts';
 import { lookUpIn } from '../../db/driver/queries/rows.ts';
 import { outgoingTransfers } from '../../db/frame/schema.ts';
@@ -17,6 +17,7 @@ import type { OutgoingTransfer } from '../../domain/outgoing-transfers/rows.ts';
 import { RemedyError } from '../frame/remedy.ts';
 import type { Operation, OperationContext } from './operations.ts';
 import { showRefusal } from './refusals.ts';
+import { readServiceRules } from './service-rules.ts';
 
 /** Commands that move one outgoing transfer. Each decides under the transfer's lock and leaves an audit entry. */
 
@@ -148,7 +149,7 @@ async function command(
     return await run({
       id: asId<OutgoingTransferId>(id),
       reason: values.reason,
-      rules: loadConfiguration(process.env),
+      rules: await readServiceRules(database.reader),
       write: (change) => database.transaction(change),
       show: (outcome, text) => print(values.json ? JSON.stringify(outcome) : `outgoing-transfer ${id}: ${text}`),
     });

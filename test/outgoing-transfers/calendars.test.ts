@@ -5,6 +5,7 @@ import { type Configuration, loadConfiguration, localConfigurationFiles } from '
 import { requestLookUp } from '../../db/outgoing-transfers/operator-commands.ts';
 import { advanceOutgoingTransfer, recordSubmission } from '../../db/outgoing-transfers/outgoing-transfers.ts';
 import { listWaitingForSchedule } from '../../db/outgoing-transfers/schedules.ts';
+import { findOtherRules } from '../../db/providers/transfer-rules.ts';
 import { asId, type OutgoingTransferId } from '../../domain/frame/ids.ts';
 import { decidePendingTransfer, type PendingTransfer } from '../../domain/outgoing-transfers/outgoing-transfers.ts';
 import { calendarChanges } from '../../loops/calendars.ts';
@@ -423,6 +424,11 @@ describe('a cut-off that the configuration changes', () => {
       await onceLooked(present);
       expect(await rescheduled(id)).toHaveLength(1);
       expect(await read(id)).toMatchObject({ cutOffDateTime: '2027-06-21T14:00:00' });
+      // Operators' commands must share the settings of the process that started last.
+      const differing = ({ transferRuleDigests }: Configuration) =>
+        findOtherRules(api.database.reader, transferRuleDigests, new Map());
+      expect(await differing(api.services.configuration)).toEqual(['schemes']);
+      expect(await differing(anotherConfiguration(earlier))).toEqual([]);
     } finally {
       earlier.remove();
     }

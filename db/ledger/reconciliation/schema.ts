@@ -61,6 +61,9 @@ export const statementComparisons = pgTable(
 export const providerSubmissions = pgTable('provider_submissions', {
   single: boolean('single').primaryKey().default(true),
   closedAt: instant('closed_at'),
+  restoreBeganAt: instant('restore_began_at'),
+  operatorClosedAt: instant('operator_closed_at'),
+  operatorReason: text('operator_reason'),
 });
 
 const DAY_COLUMNS = {
