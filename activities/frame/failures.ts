@@ -3,6 +3,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import type { Logger } from 'pino';
 import { DatabaseUnavailable, LockTimeout } from '../../db/driver/client.ts';
 import { DomainError } from '../../domain/frame/errors.ts';
+import { SubmissionsClosed } from './submissions.ts';
 
 type Activity = (...args: never[]) => Promise<unknown>;
 
@@ -31,10 +32,14 @@ function guarded(name: string, activity: Activity, logger: Logger): Activity {
           attempt,
           reason: failureName(error),
           ...(isFault(error) ? { stack: error.stack } : {}),
+          ...(error instanceof SubmissionsClosed ? { closed: error.message } : {}),
         },
         'activity failed',
       );
-      const failure = ApplicationFailure.create({ type: failureName(error), message: failureName(error) });
+      const reason = failureName(error);
+      // Closed for hours, it would be asked for every few seconds for each waiting payment: the workflow's own pause is enough.
+      const nonRetryable = error instanceof SubmissionsClosed;
+      const failure = ApplicationFailure.create({ type: reason, message: reason, nonRetryable });
       // The stack would be the same few SDK lines in every history.
       failure.stack = '';
       throw failure;

@@ -1,17 +1,15 @@
 import type { Reader } from '../../db/driver/client.ts';
-import { areSubmissionsClosed } from '../../db/providers/restores.ts';
+import { type Closure, closureInWords, readClosure } from '../../db/providers/submissions.ts';
 
-/**
- * Temporal retries this: after a restore, nothing is submitted until the statements of the lost window have been
- * read.
- */
+/** A restore or an operator has closed submissions. Nothing was sent; the workflow asks again about every minute. */
 export class SubmissionsClosed extends Error {
-  constructor() {
-    super('nothing is submitted to providers until the operator’s after-restore command has ended');
+  constructor(closure: Closure) {
+    super(closureInWords(closure));
     this.name = 'SubmissionsClosed';
   }
 }
 
 export async function requireOpenSubmissions(reader: Reader): Promise<void> {
-  if (await areSubmissionsClosed(reader)) throw new SubmissionsClosed();
+  const closure = await readClosure(reader);
+  if (closure !== null) throw new SubmissionsClosed(closure);
 }

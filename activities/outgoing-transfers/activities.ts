@@ -18,7 +18,7 @@ import type { PaymentReport } from '../../domain/outgoing-transfers/reports.ts';
 import { type ActivityDependencies, providerOf } from '../frame/dependencies.ts';
 import { whileHeartbeating } from '../frame/heartbeats.ts';
 import { endWhenGone, TRANSITION_LIMITS, withWait } from '../frame/open-work.ts';
-import { SubmissionsClosed } from '../frame/submissions.ts';
+import { requireOpenSubmissions } from '../frame/submissions.ts';
 import type { Refused } from '../providers/port.ts';
 import {
   type PaymentAnswer,
@@ -96,7 +96,7 @@ export function outgoingTransferProviderCalls(dependencies: ActivityDependencies
       const due = await readDueSubmission(database.reader, idOf(id), attempt);
       if (due === null) return null;
       const { provider, payment, areSubmissionsClosed } = due;
-      if (areSubmissionsClosed) throw new SubmissionsClosed();
+      if (areSubmissionsClosed) await requireOpenSubmissions(database.reader);
       return whileHeartbeating(async (signal) => {
         const answer = await providerOf(dependencies, provider).submitPayment({ ...payment, attempt }, { signal });
         return answer.outcome === 'refused' ? refusalOf(answer, attempt) : wordOf(answer);

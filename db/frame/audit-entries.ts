@@ -14,7 +14,10 @@ export interface Initiator {
   readonly requestId: string | null;
 }
 
-/** The audited resources, in the singular. A `restore` has the instant of the restored state as its id, a `workflow` that of Temporal, or `all`. */
+/**
+ * The audited resources, in the singular. A `restore` has the instant of the restored state as its id, a `workflow`
+ * that of Temporal, or `all`, a `submission` always `all`.
+ */
 export const AUDITED_RESOURCES = [
   'account',
   'balance-adjustment',
@@ -33,6 +36,7 @@ export const AUDITED_RESOURCES = [
   'reconciliation',
   'reconciliation-break',
   'restore',
+  'submission',
   'third-party-provider',
   'user',
   'user-client-relation',

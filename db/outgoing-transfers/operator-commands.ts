@@ -12,7 +12,7 @@ import type {
 import type { Transaction } from '../driver/client.ts';
 import { type AuditedFields, appendAuditEntry, type Initiator } from '../frame/audit-entries.ts';
 import { applyUnderLocks } from '../ledger/transfer-changes.ts';
-import { areSubmissionsClosed } from '../providers/restores.ts';
+import { readClosure } from '../providers/submissions.ts';
 import { lockSituation } from './outgoing-transfers.ts';
 
 /** The transfer after an operator's command, and whether the command changed it: a repeated one does not. */
@@ -53,11 +53,15 @@ export async function failOutgoingTransfer(
   const situation = await lockSituation(tx, id, rules);
   const change = decideFailure(situation, reason);
   // A restored row may say less than its provider knows.
-  if (change !== null && situation.transfer.scope === 'external' && (await areSubmissionsClosed(tx))) {
+  if (change !== null && situation.transfer.scope === 'external' && (await isRestoreUnderWay(tx))) {
     const message = `Outgoing transfer ${id} cannot be failed: after-restore has not ended, and the provider may have paid it.`;
     throw refusal('common.state.illegal_transition', ['outgoingTransfer', 'status', 'failed'], message);
   }
   return applyCommand(tx, situation, change, { action: 'failed', initiator });
+}
+
+async function isRestoreUnderWay(tx: Transaction): Promise<boolean> {
+  return ((await readClosure(tx))?.restoreBeganAt ?? null) !== null;
 }
 
 /** Moves a pending transfer to the window after the present one. */

@@ -7,7 +7,7 @@ import { type Given, prepared } from '../driver/queries/queries.ts';
 import { lookUpIn } from '../driver/queries/rows.ts';
 import { isListed } from '../driver/values.ts';
 import { accounts, incomingTransfers, outgoingTransfers } from '../frame/schema.ts';
-import { SUBMISSIONS_CLOSED } from '../providers/restores.ts';
+import { SUBMISSIONS_CLOSED } from '../providers/submissions.ts';
 
 const SUBMISSION = prepared((db, given: Given<{ ids: readonly string[] }>) => {
   const debited = alias(accounts, 'debited');

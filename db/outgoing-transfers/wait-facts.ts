@@ -3,7 +3,6 @@ import type { OutgoingTransfer } from '../../domain/outgoing-transfers/rows.ts';
 import type { Reader } from '../driver/client.ts';
 import { lookUpIn } from '../driver/queries/rows.ts';
 import { outgoingTransfers } from '../frame/schema.ts';
-import { SUBMISSIONS_CLOSED } from '../providers/restores.ts';
 
 const TRANSFER = lookUpIn(outgoingTransfers);
 
@@ -12,8 +11,7 @@ const FACTS = `
     ARRAY(SELECT account.id || ' is ' || account.status FROM accounts account
         WHERE account.status <> 'active' AND account.id IN (source.id, source.main_account_id, destination.id, destination.main_account_id)
       UNION ALL SELECT client.id || ' is ' || client.status FROM clients client
-        WHERE client.status <> 'active' AND client.id IN (source.client_id, destination.client_id)) AS "notActive",
-    ${SUBMISSIONS_CLOSED} AS "areSubmissionsClosed", service_now() AS now
+        WHERE client.status <> 'active' AND client.id IN (source.client_id, destination.client_id)) AS "notActive", service_now() AS now
   FROM outgoing_transfers transfer
     JOIN accounts source ON source.id = transfer.account_id
     LEFT JOIN accounts destination ON destination.id = transfer.destination_account_id
@@ -24,7 +22,6 @@ export interface WaitFacts {
   readonly availableMinor: bigint;
   /** Of its accounts, their main accounts and clients, those that are not active, with their status. */
   readonly notActive: readonly string[];
-  readonly areSubmissionsClosed: boolean;
   readonly now: Date;
 }
 

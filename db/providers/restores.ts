@@ -4,6 +4,7 @@ import type { Reader, Transaction } from '../driver/client.ts';
 import { type Given, prepared } from '../driver/queries/queries.ts';
 import { incomingTransfers, outgoingTransfers } from '../frame/schema.ts';
 import type { PaymentInKey } from './callbacks.ts';
+import { closeForRestore } from './submissions.ts';
 
 /** What a database needs before it serves again after a restore from a backup (docs/operations.md). */
 
@@ -15,7 +16,7 @@ const NUMBER_GAP = 100_000;
  * after the backup. Each call skips further, which does no harm.
  */
 export async function beginAfterRestore(tx: Transaction, positionGap: number): Promise<void> {
-  await tx.execute(sql`UPDATE provider_submissions SET closed_at = coalesce(closed_at, service_now())`);
+  await closeForRestore(tx);
   await tx.execute(sql`UPDATE event_sequencer SET last_position = last_position + ${positionGap}::bigint`);
   for (const numbers of ['client_numbers', 'ledger_numbers']) {
     await tx.execute(sql`SELECT setval(${numbers}::regclass, nextval(${numbers}::regclass) + ${NUMBER_GAP}::bigint)`);
@@ -28,17 +29,6 @@ export async function listServiceProcesses(reader: Reader): Promise<string[]> {
     SELECT DISTINCT application_name AS name FROM pg_stat_activity
     WHERE datname = current_database() AND application_name IN ('api', 'loops', 'worker') ORDER BY name`);
   return rows.map(({ name }) => name);
-}
-
-export async function openSubmissions(tx: Transaction): Promise<void> {
-  await tx.execute(sql`UPDATE provider_submissions SET closed_at = NULL`);
-}
-
-export const SUBMISSIONS_CLOSED = '(SELECT closed_at IS NOT NULL FROM provider_submissions)';
-
-export async function areSubmissionsClosed(reader: Reader): Promise<boolean> {
-  const [row] = await reader.statement<{ closed: boolean }>(`SELECT ${SUBMISSIONS_CLOSED} AS closed`, []);
-  return row?.closed ?? false;
 }
 
 interface UnsettledValues {

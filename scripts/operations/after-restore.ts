@@ -9,11 +9,13 @@ import { readEnvironment } from '../../config/environment.ts';
 import { appendAuditEntry } from '../../db/frame/audit-entries.ts';
 import { readClock } from '../../db/frame/clock.ts';
 import { listOpenBreaks } from '../../db/ledger/reconciliation/statements.ts';
-import { beginAfterRestore, listServiceProcesses, openSubmissions } from '../../db/providers/restores.ts';
+import { beginAfterRestore, listServiceProcesses } from '../../db/providers/restores.ts';
+import { type Closure, closureInWords, openAfterRestore } from '../../db/providers/submissions.ts';
 import { CHANGED_SIGNAL } from '../../workflows/frame/messages.ts';
 import { RemedyError } from '../frame/remedy.ts';
 import type { OperationContext } from './operations.ts';
 import { findStuckWork } from './stuck-work.ts';
+import { operate } from './why/explanation.ts';
 
 /** Allows for clock skew between providers and us. */
 const CLOCK_MARGIN_MS = 5 * 60_000;
@@ -24,7 +26,8 @@ const BREAKS_SHOWN_MAX = 1_000;
 /**
  * Completes the restore of an older Postgres (docs/operations.md): closes submissions, jumps ahead in numbering,
  * rereads the lost window from the providers, and only then opens submissions and restarts every workflow. If it
- * fails in between, submissions stay closed until it runs again. Exit status 1: differences need a person.
+ * fails in between, submissions stay closed until it runs again. Exit status 1: differences need a person, or an operator keeps
+ * submissions closed.
  */
 export async function catchUpAfterRestore(context: OperationContext, restart: () => Promise<0 | 1>): Promise<0 | 1> {
   const { database, initiator, print } = context;
@@ -49,18 +52,24 @@ export async function catchUpAfterRestore(context: OperationContext, restart: ()
   // With the service stopped, no payment is between the two books.
   const { failed } = await compareStatements({ database, providers, logger: pino({ level: 'silent' }) }, {}, 0);
   if (failed > 0) throw new RemedyError('A provider’s statement could not be compared. Run it again when it answers.');
-  await database.transaction(async (tx) => {
-    appendAuditEntry(tx, { ...entry, action: 'caught-up', after: { submissions: 'open', received, adopted } });
-    await openSubmissions(tx);
+  const closure = await database.transaction(async (tx) => {
+    const left = await openAfterRestore(tx);
+    const submissions = left === null ? 'open' : 'closed';
+    appendAuditEntry(tx, { ...entry, action: 'caught-up', after: { submissions, received, adopted } });
+    return left;
   });
-  print('Submissions are open.');
+  print(closure === null ? 'Submissions are open.' : stillClosed(closure));
   const restarted = await restart();
   await wakeOrphans(context);
 
   const breaks = await listOpenBreaks(database.reader, BREAKS_SHOWN_MAX);
   for (const { kind, provider, reference } of breaks) print(`to look at: ${kind}  ${provider}  ${reference ?? ''}`);
   print(breaks.length === 0 ? 'The books of the providers and ours agree.' : `${breaks.length} differences are open.`);
-  return restarted === 0 && breaks.length === 0 ? 0 : 1;
+  return restarted === 0 && breaks.length === 0 && closure === null ? 0 : 1;
+}
+
+function stillClosed(closure: Closure): string {
+  return `Caught up, but ${closureInWords(closure)}. To end that: ${operate('submissions open --reason TEXT')}.`;
 }
 
 /** Workflows whose rows are gone or final in the restored database check once more, and end. */

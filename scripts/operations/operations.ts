@@ -12,6 +12,7 @@ import { operateMachineUsers } from './machine-user-operation.ts';
 import { showPositions } from './positions.ts';
 import { reconcileDayNow } from './reconcile.ts';
 import { restartWorkflow } from './restart-workflow.ts';
+import { submissions } from './submissions.ts';
 import { sweepFeesNow } from './sweep-fees.ts';
 import {
   failTransferOperation,
@@ -121,6 +122,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
   'restart-workflow': restartWorkflow,
   'restart-workflows': restartWorkflows,
   'after-restore': afterRestore,
+  submissions,
   parked,
   stuck,
   'assign-incoming': assignIncoming,

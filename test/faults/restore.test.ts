@@ -336,7 +336,7 @@ test('an older Postgres comes back, catches up with the bank, and pays nothing t
 
 test('while submissions are closed nothing reaches the bank, and afterwards it goes out once', async () => {
   const [rich] = (await request('GET', '/accounts?data.account.status=active')).body.data.accounts;
-  await service.database.reader.statement('UPDATE provider_submissions SET closed_at = service_now()', []);
+  expect((await operate('submissions', 'close', '--reason', 'the bank pays twice')).status).toBe(0);
   const id = await send(rich, 3.5);
   const log = service.process('worker').logFile;
   await until(
@@ -344,7 +344,8 @@ test('while submissions are closed nothing reaches the bank, and afterwards it g
     (text) => text.includes('SubmissionsClosed'),
   );
   expect((await statement()).some(({ ourReference }) => ourReference === id)).toBe(false);
-  await service.database.reader.statement('UPDATE provider_submissions SET closed_at = NULL', []);
+  expect(readFileSync(log, 'utf8')).toContain('(the bank pays twice)');
+  expect((await operate('submissions', 'open', '--reason', 'the bank is sound')).status).toBe(0);
   await reaches(id, 'completed');
   expect((await statement()).filter(({ ourReference }) => ourReference === id)).toHaveLength(1);
 });

@@ -124,12 +124,12 @@ const CASES: Readonly<Record<string, Case>> = {
     make: () => external({ scheme: 'chaps' }, reviewing),
     waits: 'compliance',
     until: /its cut-off/,
-    released: /operate -- decide outgoing-transfer ID all-passed/,
+    released: /operate -- decide outgoing-transfer ID RESULT; RESULT is a decision of compliance, not of operations/,
   },
   "its receiver's review": {
     make: async () => (await reviews(reviewingReceivers).internal(plugIn, receiver)).id,
     waits: 'compliance',
-    released: /operate -- decide incoming-transfer [0-9a-f-]{36} all-passed/,
+    released: /operate -- decide incoming-transfer [0-9a-f-]{36} RESULT; RESULT is a decision of compliance/,
   },
   'its date': {
     make: () => external({ transferDate: '2027-07-01' }),

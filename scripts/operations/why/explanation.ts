@@ -1,3 +1,5 @@
+import type { CheckedType } from '../../../db/compliance/checks.ts';
+import { type Closure, closureInWords } from '../../../db/providers/submissions.ts';
 import { waitInWords } from '../../../domain/frame/waits.ts';
 
 /** Why a resource is where it is. Times are ISO instants, so that `--json` prints it as it stands. */
@@ -33,6 +35,16 @@ export interface WorkflowState {
 
 export function operate(command: string): string {
   return `npm run -s operate -- ${command}`;
+}
+
+/** The command has RESULT to fill in: pasted as it stands, it decides nothing. */
+export function decision(type: CheckedType, id: string): string {
+  return `${operate(`decide ${type} ${id} RESULT`)}; RESULT is a decision of compliance, not of operations`;
+}
+
+export function closedSubmissions(closure: Closure): string {
+  const command = closure.restoreBeganAt === null ? 'submissions open --reason TEXT' : 'after-restore --since INSTANT';
+  return `${closureInWords(closure)}. What ends it: ${operate(command)}.`;
 }
 
 /** The explanation as lines of text. */

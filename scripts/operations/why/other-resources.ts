@@ -1,11 +1,12 @@
 import type { Reader } from '../../../db/driver/client.ts';
 import { lookUpIn } from '../../../db/driver/queries/rows.ts';
 import { accounts, incomingTransfers } from '../../../db/frame/schema.ts';
+import { readClosure } from '../../../db/providers/submissions.ts';
 import { findWebhookDelivery } from '../../../db/webhooks/deliveries.ts';
 import { findWebhookSubscription } from '../../../db/webhooks/subscriptions.ts';
 import type { AccountId, IncomingTransferId, WebhookDeliveryId } from '../../../domain/frame/ids.ts';
 import type { IncomingTransfer } from '../../../domain/incoming-transfers/incoming-transfers.ts';
-import { type Explanation, operate } from './explanation.ts';
+import { closedSubmissions, decision, type Explanation, operate } from './explanation.ts';
 
 const INCOMING = lookUpIn(incomingTransfers);
 const ACCOUNT = lookUpIn(accounts);
@@ -24,12 +25,13 @@ export async function explainIncomingTransfer(reader: Reader, id: IncomingTransf
     rule: reason === 'compliance' ? (transfer.complianceRule?.name ?? null) : null,
     untilMeans: null,
   };
+  const closure = transfer.sendBackStatus === 'due' ? await readClosure(reader) : null;
   return {
     resource: 'incoming-transfer',
     id,
     status,
     wait: reason === null ? null : wait,
-    obstacles: [],
+    obstacles: closure === null ? [] : [closedSubmissions(closure)],
     releasedBy: reason === null ? [] : RELEASES[reason](transfer),
     attempts: [
       ...(failureCode === null ? [] : [`reason ${failureCode}`]),
@@ -42,7 +44,7 @@ export async function explainIncomingTransfer(reader: Reader, id: IncomingTransf
 const RELEASES: Readonly<
   Record<NonNullable<IncomingTransfer['waitingFor']>, (transfer: IncomingTransfer) => string[]>
 > = {
-  compliance: ({ id }) => [operate(`decide incoming-transfer ${id} all-passed`)],
+  compliance: ({ id }) => [decision('incoming-transfer', id)],
   account: ({ id, accountId }) => [
     `the status active for account ${accountId} and its client`,
     operate(`return-incoming ${id}`),

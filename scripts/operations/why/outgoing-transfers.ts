@@ -1,6 +1,7 @@
 import type { Configuration } from '../../../config/configuration.ts';
 import type { Reader } from '../../../db/driver/client.ts';
 import { readWaitFacts, type WaitFacts } from '../../../db/outgoing-transfers/wait-facts.ts';
+import { type Closure, readClosure } from '../../../db/providers/submissions.ts';
 import type { OutgoingTransferId } from '../../../domain/frame/ids.ts';
 import { formatAmount } from '../../../domain/frame/money.ts';
 import { minuteInZone } from '../../../domain/frame/time/zones.ts';
@@ -11,7 +12,7 @@ import {
   type OutgoingTransferWait,
 } from '../../../domain/outgoing-transfers/outgoing-transfers.ts';
 import { type OutgoingTransfer, totalMinor } from '../../../domain/outgoing-transfers/rows.ts';
-import { type Explanation, operate } from './explanation.ts';
+import { closedSubmissions, decision, type Explanation, operate } from './explanation.ts';
 
 type Rules = Pick<Configuration, 'rollLimit' | 'schemes'>;
 
@@ -43,7 +44,7 @@ export async function explainOutgoingTransfer(
       rule: reason === 'compliance' ? (complianceRule?.name ?? null) : null,
       untilMeans: meaningOfUntil(transfer, rules),
     },
-    obstacles: obstaclesOf(transfer, facts),
+    obstacles: obstaclesOf(transfer, await readClosure(reader)),
     releasedBy: [...RELEASES[reason](transfer, facts), ...ALTERNATIVES[status](transfer)],
     attempts,
     workflowId: `outgoing-transfer/${id}`,
@@ -69,12 +70,9 @@ function meaningOfUntil(transfer: OutgoingTransfer, { schemes, rollLimit }: Rule
   return `${instant}, ${end}: ${follows}`;
 }
 
-function obstaclesOf({ status, scope, method }: OutgoingTransfer, { areSubmissionsClosed }: WaitFacts): string[] {
+function obstaclesOf({ status, scope, method }: OutgoingTransfer, closure: Closure | null): string[] {
   const submits = status === 'processing' && scope === 'external' && method === 'built-in';
-  if (!submits || !areSubmissionsClosed) return [];
-  return [
-    `submissions to providers are closed since a restore; they open when ${operate('after-restore --since INSTANT')} ends.`,
-  ];
+  return submits && closure !== null ? [closedSubmissions(closure)] : [];
 }
 
 type Release = (transfer: OutgoingTransfer, facts: WaitFacts) => string[];
@@ -83,10 +81,9 @@ const RELEASES: Readonly<Record<OutgoingTransferWait, Release>> = {
   authorization: ({ id }) => [
     `PATCH /outgoing-transfers/${id} with data.outgoingTransfer.requirementConfiguration.authorizationStatus "fulfilled", by an approver that did not create it`,
   ],
-  compliance: ({ id, status, incomingTransferId }) =>
-    status === 'pending'
-      ? [operate(`decide outgoing-transfer ${id} all-passed`)]
-      : [operate(`decide incoming-transfer ${incomingTransferId} all-passed`)],
+  compliance: ({ id, status, incomingTransferId }) => [
+    status === 'pending' ? decision('outgoing-transfer', id) : decision('incoming-transfer', `${incomingTransferId}`),
+  ],
   date: () => ['nothing: it goes on by itself on its date'],
   balance: (transfer, { availableMinor }) => {
     const { accountId, currency } = transfer;
