@@ -14,8 +14,8 @@ import { signUpMail, signUpTransitions } from './users/activities.ts';
 import { webhookDeliveryActivities } from './webhooks/activities.ts';
 
 /**
- * Every activity, by task queue. Separate queues keep slow providers, subscribers and mail servers from delaying
- * payments.
+ * Every activity, by task queue. Separate queues keep slow providers from delaying what workflows record, and slow subscribers and
+ * mail servers from delaying payments. Providers share a queue: a slow one delays the others' payments, and more workers help.
  */
 export function activitiesByTaskQueue(dependencies: ActivityDependencies, nameLists: NameLists) {
   const { logger } = dependencies;

@@ -3,7 +3,7 @@ import { type Logger, pino } from 'pino';
 import { watchCalendars } from '../config/calendars/calendar-watch.ts';
 import { loadConfiguration } from '../config/configuration.ts';
 import { readEncryptionKeys } from '../config/encryption-keys.ts';
-import { readEnvironment } from '../config/environment.ts';
+import { readEnvironment, warnOfPlainDatabase } from '../config/environment.ts';
 import { readMetricsAddress, startMetricsServer } from '../config/metrics/metrics-server.ts';
 import { reportSharedFailures } from '../config/metrics/shared-failures.ts';
 import { temporalSettings } from '../config/temporal.ts';
@@ -29,6 +29,7 @@ async function main(): Promise<void> {
   // Otherwise the SDK installs its own signal handlers and shuts down its workers unasked.
   Runtime.install({ shutdownSignals: [], logger: sdkLogger(logger) });
 
+  warnOfPlainDatabase(process.env, logger);
   const database = createDatabase({
     url: environment.databaseUrl,
     maxConnections: configuration.pools.workerDatabaseConnections,

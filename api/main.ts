@@ -4,7 +4,7 @@ import { createProviders } from '../activities/providers/providers.ts';
 import { watchCalendars } from '../config/calendars/calendar-watch.ts';
 import { loadConfiguration } from '../config/configuration.ts';
 import { readEncryptionKeys } from '../config/encryption-keys.ts';
-import { readEnvironment } from '../config/environment.ts';
+import { readEnvironment, warnOfPlainDatabase } from '../config/environment.ts';
 import { readMetricsAddress, startMetricsServer } from '../config/metrics/metrics-server.ts';
 import { reportSharedFailures } from '../config/metrics/shared-failures.ts';
 import { temporalSettings } from '../config/temporal.ts';
@@ -33,6 +33,7 @@ async function main(): Promise<void> {
   const configuration = loadConfiguration(process.env);
   const destination = bufferedOutput();
   const logger = pino({ level: environment.logLevel, base: { process: 'api', pid: process.pid } }, destination);
+  warnOfPlainDatabase(process.env, logger);
   const database = createDatabase({
     url: environment.databaseUrl,
     maxConnections: configuration.pools.apiDatabaseConnections,

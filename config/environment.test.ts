@@ -1,5 +1,12 @@
 import { expect, test } from 'vitest';
-import { readChoice, readEnvironment, readHttpUrl, readPort, readRequired } from './environment.ts';
+import {
+  readChoice,
+  readEnvironment,
+  readHttpUrl,
+  readPort,
+  readRequired,
+  warnOfPlainDatabase,
+} from './environment.ts';
 
 const DATABASE_URL = 'postgres://service:secret-password@127.0.0.1:5432/service';
 
@@ -56,6 +63,21 @@ test('an error never repeats the database password', () => {
     expect(() => readEnvironment({ DATABASE_URL: url })).toThrow(/^DATABASE_URL (?!.*secret-password)/);
   }
   expect(() => readEnvironment({})).toThrow('DATABASE_URL is not set. Set it to postgres://');
+});
+
+test('a database across a network in clear text is warned of once, without its password, unless the address says that it is meant', () => {
+  const warnings = (url: string, env: NodeJS.ProcessEnv = {}) => {
+    const lines: unknown[] = [];
+    warnOfPlainDatabase({ DATABASE_URL: url, ...env }, { warn: (line: unknown) => void lines.push(line) });
+    return lines;
+  };
+  const remote = 'postgres://service:secret-password@postgres.internal:5432/service';
+  expect(warnings(remote)).toEqual([expect.stringMatching(/not encrypted: add sslmode=verify-full(?!.*secret)/)]);
+  for (const url of [`${remote}?sslmode=verify-full`, `${remote}?sslmode=disable`, `${remote}?ssl=require`])
+    expect(warnings(url), url).toEqual([]);
+  expect(warnings(remote, { PGSSL: 'require' })).toEqual([]);
+  for (const host of ['localhost', '127.0.0.1', '[::1]', '%2Fvar%2Frun%2Fpostgresql'])
+    expect(warnings(`postgres://service:secret@${host}/service`), host).toEqual([]);
 });
 
 test('a choice is one of its list', () => {

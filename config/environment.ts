@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import type { Logger } from 'pino';
 
 /**
  * Reads typed environment variables. Unset, empty and blank are equal; a bad value throws one line with the variable
@@ -70,6 +71,21 @@ export function readDatabaseUrl(env: NodeJS.ProcessEnv): string {
   if (URL.canParse(value) && /^postgres(ql)?:$/.test(new URL(value).protocol)) return value;
   throw new EnvironmentError('DATABASE_URL must be postgres://user:password@host:port/database.');
 }
+
+const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
+/** The driver reads these from the address, and `PGSSL` where it has neither. */
+const ENCRYPTION_SETTINGS = ['sslmode', 'ssl'] as const;
+
+/** Warns if all that the service stores would cross a network in clear text and nobody has said so: `sslmode=disable` says so. */
+export function warnOfPlainDatabase(env: NodeJS.ProcessEnv, logger: Pick<Logger, 'warn'>): void {
+  const { hostname, searchParams } = new URL(readDatabaseUrl(env));
+  if (hostname === '' || hostname.startsWith('%2F') || LOOPBACK.test(hostname)) return;
+  if (ENCRYPTION_SETTINGS.some((name) => searchParams.has(name)) || given(env, 'PGSSL') !== undefined) return;
+  logger.warn(PLAIN_DATABASE);
+}
+
+const PLAIN_DATABASE =
+  'the connection to Postgres is not encrypted: add sslmode=verify-full to DATABASE_URL, or sslmode=disable if that is meant';
 
 /** The address of the mail server, which may contain a password: errors never echo it. */
 function readSmtpUrl(env: NodeJS.ProcessEnv): string | null {

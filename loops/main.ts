@@ -3,7 +3,7 @@ import { collectDefaultMetrics, Registry } from 'prom-client';
 import { watchCalendars } from '../config/calendars/calendar-watch.ts';
 import { loadConfiguration } from '../config/configuration.ts';
 import { readEncryptionKeys } from '../config/encryption-keys.ts';
-import { readEnvironment } from '../config/environment.ts';
+import { readEnvironment, warnOfPlainDatabase } from '../config/environment.ts';
 import { readMetricsAddress, startMetricsServer } from '../config/metrics/metrics-server.ts';
 import { reportSharedFailures, sharedFailureCounter } from '../config/metrics/shared-failures.ts';
 import { temporalSettings } from '../config/temporal.ts';
@@ -28,6 +28,7 @@ async function main(): Promise<void> {
   const logger = pino({ level: environment.logLevel, base: { process: 'loops', pid: process.pid } });
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
+  warnOfPlainDatabase(process.env, logger);
   const database = createDatabase({
     url: environment.databaseUrl,
     maxConnections: DATABASE_CONNECTIONS,

@@ -18,6 +18,7 @@ export function reEncryption(options: {
   const places = encryptedPlaces(CONFIDENTIAL_PATHS);
   let index = 0;
   let after: readonly string[] | null = null;
+  let unreadableInPass = 0;
   return pollingLoop({
     name: 're-encryption',
     intervalMs: INTERVAL_MS,
@@ -25,12 +26,17 @@ export function reEncryption(options: {
     poll: async () => {
       const place = places[index];
       if (place === undefined) {
+        // What an operator waits for before an old key may go.
+        if (unreadableInPass === 0)
+          logger.info({ key: keyring.prefix }, 're-encryption complete: every value is under the newest key');
         index = 0;
+        unreadableInPass = 0;
         return false;
       }
       const { next, unreadable } = await reEncryptBatch(database.reader, keyring, place, after, VALUES_AT_ONCE);
       if (unreadable > 0)
         logger.error({ place: place.name, unreadable }, 'values cannot be decrypted: ENCRYPTION_KEY lacks a key');
+      unreadableInPass += unreadable;
       after = next;
       if (next === null) index += 1;
       return true;

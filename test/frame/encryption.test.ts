@@ -133,14 +133,21 @@ async function drain(keyring: Keyring): Promise<void> {
   await drains.close();
 }
 
-/** Runs the loop of a process that has just started until it rests. */
+const COMPLETE = 're-encryption complete';
+
+/** Runs the loop of a process that has just started until it rests, and says that it is done. */
 async function reEncrypt(keyring: Keyring): Promise<void> {
+  lines.length = 0;
   const loop = reEncryption({ database: api.database, keyring, logger: logger() });
   loop.start();
   await until(
     async () =>
       (await dumpDatabase(api.database)).split('\n').filter((row) => readable(row) || row.includes(old.prefix)),
     (rows) => rows.length === 0,
+  );
+  await until(
+    async () => lines.join(''),
+    (text) => text.includes(COMPLETE) && text.includes(keyring.prefix),
   );
   await loop.stop();
 }
@@ -216,6 +223,7 @@ test('while a key is missing nothing is lost: deliveries wait, the log says whic
     async () => lines.join(''),
     (text) => text.includes('ENCRYPTION_KEY lacks a key'),
   );
+  expect(lines.join('')).not.toContain(COMPLETE);
   await loop.stop();
   await api.database.reader.execute(sql`UPDATE webhook_deliveries SET claimed_until = NULL, claim_token = NULL`);
   await drain(old);
