@@ -32,6 +32,8 @@ const REQUIRED = [
   'TEMPORAL_POSTGRES_PASSWORD',
 ];
 const REQUIRED_FOR_SANDBOX = ['SANDBOX_BANK_SECRET'];
+/** The tag of the image: the one variable with a default. */
+const RELEASE = /(?<!\$)\$\{RELEASE:-latest\}/g;
 
 function textOf(file: string): string {
   return readFileSync(join(PROJECT_DIRECTORY, file), 'utf8');
@@ -40,11 +42,13 @@ function textOf(file: string): string {
 const text = textOf('docker-compose.yml');
 const sandboxText = textOf('docker-compose.sandbox.yml');
 
-/** `$${X:?…}` and `$$$$` as compose reads them. */
+/** `$${X:?…}`, the tag and `$$$$` as compose reads them. */
 function interpolated(given: string, values: Readonly<Record<string, string>>): string {
-  return given.replace(/\$\$|\$\{(\w+):\?[^}]*\}/g, (found, name: string | undefined) =>
-    name === undefined ? '$' : (values[name] ?? found),
-  );
+  return given
+    .replace(RELEASE, 'latest')
+    .replace(/\$\$|\$\{(\w+):\?[^}]*\}/g, (found, name: string | undefined) =>
+      name === undefined ? '$' : (values[name] ?? found),
+    );
 }
 
 function parsed(given: string, values: Readonly<Record<string, string>> = {}): Json {
@@ -81,12 +85,13 @@ describe('the files', () => {
     expect(validate(wrong)).toBe(false);
   });
 
-  test('there are no development defaults: every variable is required, and none has a value of ours', () => {
+  test('there are no development defaults: every variable but the tag is required, and none has a value of ours', () => {
     const variables = (given: string) =>
-      [...new Set([...given.matchAll(/(?<!\$)\$\{(\w+)/g)].map(([, name]) => name))].sort();
+      [...new Set([...given.replace(RELEASE, '').matchAll(/(?<!\$)\$\{(\w+)/g)].map(([, name]) => name))].sort();
     expect(variables(text)).toEqual(REQUIRED);
     expect(variables(sandboxText)).toEqual(REQUIRED_FOR_SANDBOX);
-    for (const [found] of `${text}${sandboxText}`.matchAll(/(?<!\$)\$\{\w+[^}]*\}/g)) expect(found).toMatch(/:\?.+\}$/);
+    for (const [found] of `${text}${sandboxText}`.replace(RELEASE, '').matchAll(/(?<!\$)\$\{\w+[^}]*\}/g))
+      expect(found).toMatch(/:\?.+\}$/);
     for (const name of REQUIRED) expect(text.slice(0, text.indexOf('name: ')), 'the heading').toContain(name);
   });
 
@@ -103,6 +108,19 @@ describe('the files', () => {
       Object.keys(sandbox.environment).filter((name) => !/^(SANDBOX_|CALLBACK_URL$|DATA_DIR$)/.test(name)),
     ).toEqual([]);
     expect(sandbox.networks.filter((name: string) => services.postgres.networks.includes(name))).toEqual([]);
+  });
+
+  test('every service has a log of limited size, and one tag names the release of every image of ours', () => {
+    for (const given of [text, sandboxText]) {
+      for (const [name, { image, logging }] of Object.entries<Json>(parse(given, { merge: true }).services)) {
+        if (image === undefined) continue;
+        expect(logging?.options, name).toMatchObject({
+          'max-size': expect.any(String),
+          'max-file': expect.any(String),
+        });
+        if (image.startsWith('financial-accounts-service')) expect(image).toMatch(/:\$\{RELEASE:-latest\}$/);
+      }
+    }
   });
 
   test("Temporal's images are of the release that the tests run, and none is the deprecated auto-setup", () => {
