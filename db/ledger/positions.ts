@@ -2,7 +2,7 @@ import type { Currency } from '../../domain/frame/money.ts';
 import type { Reader } from '../driver/client.ts';
 
 /** The books of one provider in one currency, in minor units. */
-export interface Position {
+export interface ProviderPosition {
   readonly provider: string;
   readonly currency: Currency;
   /** What is owed to clients, including what is reserved. */
@@ -44,6 +44,6 @@ const POSITIONS = `
   FROM books GROUP BY provider, currency ORDER BY currency, provider`;
 
 /** The position of each provider and currency, all of one moment. Those of a currency owe each other nothing in sum. */
-export function listPositions(reader: Reader): Promise<Position[]> {
-  return reader.statement<Position>(POSITIONS, []);
+export function listPositions(reader: Reader): Promise<ProviderPosition[]> {
+  return reader.statement<ProviderPosition>(POSITIONS, []);
 }

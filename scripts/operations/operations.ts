@@ -7,13 +7,13 @@ import { assignIncomingTransfer, returnIncomingTransfer } from '../../db/incomin
 import { type AccountId, asId, type Id, type IncomingTransferId, isUuid } from '../../domain/frame/ids.ts';
 import type { TemporalClient } from '../../loops/temporal.ts';
 import { RemedyError } from '../frame/remedy.ts';
+import { showPositions } from './books/positions.ts';
+import { reconcileDayNow } from './books/reconcile.ts';
+import { sweepFeesNow } from './books/sweep-fees.ts';
 import { decideCheck } from './decide.ts';
 import { operateMachineUsers } from './machine-user-operation.ts';
-import { showPositions } from './positions.ts';
-import { reconcileDayNow } from './reconcile.ts';
 import { restartWorkflow } from './restart-workflow.ts';
 import { submissions } from './submissions.ts';
-import { sweepFeesNow } from './sweep-fees.ts';
 import {
   failTransferOperation,
   lookUpOperation,

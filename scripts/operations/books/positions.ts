@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util';
-import { listPositions } from '../../db/ledger/positions.ts';
-import { formatAmount } from '../../domain/frame/money.ts';
-import { aligned } from '../frame/aligned.ts';
-import type { OperationContext } from './operations.ts';
+import { listPositions } from '../../../db/ledger/positions.ts';
+import { formatAmount } from '../../../domain/frame/money.ts';
+import { aligned } from '../../frame/aligned.ts';
+import type { OperationContext } from '../operations.ts';
 
 /** `positions`: what the books say of each provider, and what banks owe each other after internal transfers. */
 export async function showPositions({ database, arguments: given, print }: OperationContext): Promise<0> {

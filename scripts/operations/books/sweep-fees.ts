@@ -1,10 +1,10 @@
 import { parseArgs } from 'node:util';
-import { readClock } from '../../db/frame/clock.ts';
-import { sweepFeesByHand } from '../../db/ledger/sweeps/fee-sweeps.ts';
-import { formatAmount } from '../../domain/frame/money.ts';
-import { dateInUtc, isDate } from '../../domain/frame/time/dates.ts';
-import { RemedyError } from '../frame/remedy.ts';
-import type { OperationContext } from './operations.ts';
+import { readClock } from '../../../db/frame/clock.ts';
+import { sweepFeesByHand } from '../../../db/ledger/sweeps/fee-sweeps.ts';
+import { formatAmount } from '../../../domain/frame/money.ts';
+import { dateInUtc, isDate } from '../../../domain/frame/time/dates.ts';
+import { RemedyError } from '../../frame/remedy.ts';
+import type { OperationContext } from '../operations.ts';
 
 /**
  * `sweep-fees [DATE]`: moves the fee revenue to settlement now, independent of the schedule, dated DATE (default:
