@@ -86,7 +86,7 @@ const postPayment = grantRoute(
         name: content.creditorAccount.name,
         bankAccount: creditorBankAccount(content.creditorAccount, content.instructedCurrency),
       };
-      const bankAccount = await findOrCreateCreditor(tx, creditor, initiator);
+      const bankAccount = await findOrCreateCreditor(tx, creditor, account.id, initiator);
       const facts = await openOutgoingTransfer(tx, null, { source: account.id, destination: null, bankAccount });
       if (facts === null) throw new Error('a transfer without a key found its key taken');
       // Under the account's lock: of two payments at once the second waits there, and finds the consent consumed.

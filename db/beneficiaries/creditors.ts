@@ -1,10 +1,11 @@
 import { and, asc, eq, sql } from 'drizzle-orm';
 import type { BankAccountDetails } from '../../domain/accounts/bank-accounts.ts';
-import type { BeneficiaryBankAccountId, ClientId } from '../../domain/frame/ids.ts';
+import type { AccountId, BeneficiaryBankAccountId, ClientId } from '../../domain/frame/ids.ts';
 import type { Transaction } from '../driver/client.ts';
 import { type Given, prepared } from '../driver/queries/queries.ts';
 import type { Initiator } from '../frame/audit-entries.ts';
 import { beneficiaries, beneficiaryBankAccounts } from '../frame/schema.ts';
+import { lockAccounts } from '../ledger/ledger.ts';
 import { createBeneficiary } from './beneficiaries.ts';
 
 /** Whom a third party pays for a client, by name and bank account alone. */
@@ -45,15 +46,16 @@ const LOCK_CREATION = 'SELECT pg_advisory_xact_lock(hashtextextended($1, $2))';
 
 /**
  * The client's bank account of this creditor: one that it has, or else a new beneficiary's. Of two payments at once to a new
- * creditor the second waits, and finds it. Takes that lock and shares the client's, so it comes before accounts.
+ * creditor the second waits, and finds it. A new one takes the paying account's lock, then that one, then shares the client's.
  */
 export async function findOrCreateCreditor(
   tx: Transaction,
   { clientId, name, bankAccount }: Creditor,
+  payer: AccountId,
   initiator: Initiator,
 ): Promise<BeneficiaryBankAccountId> {
   const wanted = { clientId, name, ...bankAccount };
-  const found = (await tx.first(FIND, wanted)) ?? (await findAlone(tx, wanted));
+  const found = (await tx.first(FIND, wanted)) ?? (await findAlone(tx, payer, wanted));
   if (found !== null) return found.id;
   const created = await createBeneficiary(
     tx,
@@ -73,8 +75,14 @@ export async function findOrCreateCreditor(
 }
 
 /** Takes the creditor's lock and looks again: another payment may have created the beneficiary. */
-async function findAlone(tx: Transaction, wanted: Values): Promise<{ id: BeneficiaryBankAccountId } | null> {
+async function findAlone(
+  tx: Transaction,
+  payer: AccountId,
+  wanted: Values,
+): Promise<{ id: BeneficiaryBankAccountId } | null> {
   const { clientId, name, iban, accountNumber, routingCodes } = wanted;
+  // Accounts come before their client: whoever changes its status has locked them, and waits for it.
+  await lockAccounts(tx, [payer]);
   await tx.statement(LOCK_CREATION, [
     JSON.stringify([clientId, name, iban, accountNumber, routingCodes]),
     CREATION_LOCK,

@@ -11,6 +11,7 @@ import { appendAuditEntry, type Initiator } from '../frame/audit-entries.ts';
 import { readClock } from '../frame/clock.ts';
 import { appendEvents } from '../frame/events.ts';
 import { accounts, clients } from '../frame/schema.ts';
+import { lockAccountsOfClient } from '../ledger/ledger.ts';
 import { wakeTransfersOf } from '../ledger/waiting-transfers.ts';
 import { LOCK_CLIENT } from './locks.ts';
 
@@ -24,7 +25,7 @@ export async function changeClient(
   change: ClientChange,
   initiator: Initiator,
 ): Promise<Client> {
-  const before = await tx.first(LOCK_CLIENT, { id });
+  const before = await (change.status === undefined ? tx.first(LOCK_CLIENT, { id }) : lockWithAccounts(tx, id));
   if (before === null) throw recordNotFound('client', 'id', id);
   const { identity, profile, fullName } = applyClientChange(before, change);
   const openAccounts = change.status === 'closed' ? await countOpenAccounts(tx, id) : 0;
@@ -51,6 +52,19 @@ export async function changeClient(
   });
   if (after.status !== before.status) await recordStatus(tx, before, after, initiator);
   return after;
+}
+
+/**
+ * Payments lock their accounts and then read the client's status, without a lock of it. So a status changes under the locks of
+ * all accounts: a payment is whole before the change, or sees it, and what it leaves waiting is found and woken. Accounts come
+ * before their client, as where a sub-account opens; and once more after it, because another may have opened until then. Whoever
+ * holds that one may be waiting for the client: Postgres ends such a deadlock, and one of the two transactions runs again.
+ */
+async function lockWithAccounts(tx: Transaction, id: ClientId) {
+  await lockAccountsOfClient(tx, id);
+  const client = await tx.first(LOCK_CLIENT, { id });
+  await lockAccountsOfClient(tx, id);
+  return client;
 }
 
 function namedFields({ identity, profile }: Client) {

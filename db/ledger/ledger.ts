@@ -1,4 +1,4 @@
-import type { AccountId, OutgoingTransferId } from '../../domain/frame/ids.ts';
+import type { AccountId, ClientId, OutgoingTransferId } from '../../domain/frame/ids.ts';
 import type { LedgerSide, LockedAccount, Posting } from '../../domain/ledger/ledger.ts';
 import type { Transaction } from '../driver/client.ts';
 import { LISTED_IDS } from '../driver/values.ts';
@@ -63,6 +63,15 @@ export async function lockAccountsOf(
   outgoingTransfer: OutgoingTransferId,
 ): Promise<ReadonlyMap<AccountId, LockedAccount>> {
   return lock(tx, OF_TRANSFER, outgoingTransfer);
+}
+
+// One row for the answer: a client may have 50,000 accounts.
+const LOCK_OF_CLIENT = `
+  SELECT count(*) FROM (SELECT id FROM accounts WHERE client_id = $1 ORDER BY id FOR UPDATE) AS locked`;
+
+/** Locks all accounts of a client, sub-accounts too, in the same order. Waits for every payment that has read the client's status. */
+export async function lockAccountsOfClient(tx: Transaction, client: ClientId): Promise<void> {
+  await tx.statement(LOCK_OF_CLIENT, [client]);
 }
 
 async function lock(

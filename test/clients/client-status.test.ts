@@ -1,12 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { advanceOutgoingTransfer } from '../../db/outgoing-transfers/outgoing-transfers.ts';
 import { ACCOUNT_MOVES } from '../../domain/accounts/accounts.ts';
 import { CLIENT_STATUSES, type ClientStatus } from '../../domain/clients/clients.ts';
+import { asId, type OutgoingTransferId } from '../../domain/frame/ids.ts';
 import { ROLES, type Role } from '../../domain/machine-users/roles.ts';
 import { type Called, type Json, startApi, type TestApi } from '../harness/api.ts';
 import { auditOf } from '../harness/audit.ts';
 import { type MoneyWorld, moneyWorld } from '../harness/money.ts';
+import { gate, lockWaiters } from '../harness/servers/locks.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';
+import { until } from '../harness/stage.ts';
 
 let database: TestDatabase;
 let api: TestApi;
@@ -214,6 +218,124 @@ describe('a client that is not active', () => {
       `DELETE FROM outgoing_transfers WHERE transaction_number = '20260101-AWAITS'`,
       [],
     );
+  });
+});
+
+describe('a change of status', () => {
+  interface Held {
+    readonly release: () => void;
+    readonly done: Promise<unknown>;
+  }
+
+  /** Another transaction that has taken a lock, until it is released. */
+  async function hold(lock: string, values: readonly unknown[] = []): Promise<Held> {
+    const [taken, released] = [gate(), gate()];
+    const done = api.database.transaction(async (tx) => {
+      await tx.statement(lock, values);
+      taken.open();
+      await released.opened;
+    });
+    await taken.opened;
+    return { release: released.open, done };
+  }
+
+  const holdAccount = (id: string) => hold('SELECT FROM accounts WHERE id = $1 FOR UPDATE', [id]);
+
+  const waiting = (number: number) =>
+    until(
+      () => lockWaiters(api.database.reader),
+      (waiters) => waiters === number,
+    );
+
+  /** Whether the change waits too, as the `number`th session; otherwise it has been answered. */
+  function waits(changing: Promise<Called>, number: number): Promise<boolean> {
+    return Promise.race([changing.then(() => false), waiting(number).then(() => true)]);
+  }
+
+  function external(clientId: string, accountId: string, bankAccount: string, amount: number): Json {
+    return {
+      ...{ clientId, currency: 'GBP', amount, scope: 'external', scheme: 'faster-payments' },
+      source: { type: 'client-account', accountId },
+      destination: { type: 'beneficiary-bank-account', beneficiaryBankAccountId: bankAccount },
+    };
+  }
+
+  test('waits for a batch that has read the status: the batch is whole before it', async () => {
+    const clientId = await world.client();
+    const account = await world.account(clientId, { amount: 100 });
+    const bankAccount = await world.beneficiary(clientId);
+    // Keeps the batch between its reads and its first row.
+    const table = await hold('LOCK TABLE outgoing_transfers IN SHARE MODE');
+    const items = [1, 2, 3].map((amount) => ({
+      reference: randomUUID(),
+      outgoingTransfer: external(clientId, account, bankAccount, amount),
+    }));
+    const body = { workflow: { code: 'client.direct', mode: 'all' }, data: { items } };
+    const paying = api.call('POST', '/outgoing-transfers/batch', body);
+    await waiting(1);
+    const changing = patch(clientId, { status: 'suspended' });
+    const isHeld = await waits(changing, 2);
+    table.release();
+    const [paid, changed] = await Promise.all([paying, changing, table.done]);
+    expect([isHeld, paid.status, changed.status]).toEqual([true, 201, 200]);
+    const rows = await api.database.reader.statement<{ status: string; isBefore: boolean }>(
+      `SELECT status, created_at <= (SELECT max(occurred_at) FROM events WHERE resource_id = $2) AS "isBefore"
+       FROM outgoing_transfers WHERE account_id = $1`,
+      [account, clientId],
+    );
+    expect(rows).toEqual(items.map(() => ({ status: 'processing', isBefore: true })));
+  });
+
+  test('wakes a payment that was about to wait for the client', async () => {
+    const clientId = await world.client();
+    const account = await world.account(clientId);
+    const outgoingTransfer = external(clientId, account, await world.beneficiary(clientId), 10);
+    const made = await api.call('POST', '/outgoing-transfers', {
+      workflow: { code: 'client.direct' },
+      data: { outgoingTransfer },
+    });
+    expect(made.status, made.text).toBe(201);
+    const id = asId<OutgoingTransferId>(made.body.data.outgoingTransfer.id);
+    expect((await patch(clientId, { status: 'suspended' })).status).toBe(200);
+    await api.database.reader.statement('DELETE FROM workflow_wakeups', []);
+    // Keeps the advance between its read of the client and its decision.
+    const transfer = await hold('SELECT FROM outgoing_transfers WHERE id = $1 FOR UPDATE', [id]);
+    const advancing = api.database.transaction((tx) => advanceOutgoingTransfer(tx, id, api.services.configuration));
+    await waiting(1);
+    const changing = patch(clientId, { status: 'active' });
+    const isHeld = await waits(changing, 2);
+    transfer.release();
+    const [, changed] = await Promise.all([advancing, changing, transfer.done]);
+    expect([isHeld, changed.status]).toEqual([true, 200]);
+    const woken = await api.database.reader.statement(
+      `SELECT waiting_for AS "waitsFor", EXISTS (SELECT FROM workflow_wakeups WHERE workflow_id LIKE '%' || id::text) AS "isWoken"
+       FROM outgoing_transfers WHERE id = $1`,
+      [id],
+    );
+    expect(woken).toEqual([{ waitsFor: 'account', isWoken: true }]);
+  });
+
+  test('waits for an account that opened while it waited for another one', async () => {
+    const clientId = await world.client();
+    const first = await holdAccount(await world.account(clientId));
+    const changing = patch(clientId, { status: 'suspended' });
+    await waiting(1);
+    const second = await holdAccount(await world.account(clientId));
+    first.release();
+    await first.done;
+    const isHeld = await waits(changing, 1);
+    second.release();
+    await second.done;
+    expect([isHeld, (await changing).status]).toEqual([true, 200]);
+  });
+
+  test('is the only change of a client that waits for its accounts', async () => {
+    const clientId = await world.client();
+    const account = await holdAccount(await world.account(clientId));
+    const change = { profile: { identityType: 'individual', phone: '+44 20 7946 0000' } };
+    expect((await patch(clientId, change, 'operator')).status).toBe(200);
+    account.release();
+    await account.done;
   });
 });
 

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { lockAccounts } from '../../db/ledger/ledger.ts';
+import { type AccountId, asId } from '../../domain/frame/ids.ts';
 import { type Called, type Json, startApi, type TestApi } from '../harness/api.ts';
 import { type MoneyWorld, moneyWorld } from '../harness/money.ts';
 import {
@@ -11,7 +13,9 @@ import {
   type ThirdPartyWorld,
   thirdPartyWorld,
 } from '../harness/parties/third-parties.ts';
+import { gate, lockWaiters } from '../harness/servers/locks.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';
+import { until } from '../harness/stage.ts';
 
 let database: TestDatabase;
 let api: TestApi;
@@ -132,6 +136,29 @@ test('payments at once to a creditor whom the client does not have yet make one 
   expect(answers.map(({ status }) => status)).toEqual(accounts.map(() => 201));
   expect((await beneficiaries()).filter(({ fullName }) => fullName === name)).toHaveLength(1);
   for (const from of accounts) expect(await transfersFrom(from)).toHaveLength(1);
+});
+
+test('a payment to a new creditor that waits for its account does not hold the client meanwhile', async () => {
+  const content = { ...PAYMENT, creditorAccount: { ...CREDITOR, name: 'Patience Ltd' } };
+  const from = await account();
+  const { accessToken } = await grantedFor(from, content);
+  const [locked, release] = [gate(), gate()];
+  const holding = api.database.transaction(async (tx) => {
+    await lockAccounts(tx, [asId<AccountId>(from)]);
+    locked.open();
+    await release.opened;
+  });
+  await locked.opened;
+  const paying = parties.pay(accessToken, { creditorAccount: content.creditorAccount });
+  await until(
+    () => lockWaiters(api.database.reader),
+    (waiters) => waiters === 1,
+  );
+  const client = { profile: { identityType: 'individual', phone: '+44 20 7946 0000' } };
+  const changed = await api.call('PATCH', `/clients/${clientId}`, { workflow: { code: 'direct' }, data: { client } });
+  release.open();
+  expect([changed.status, (await paying).status]).toEqual([200, 201]);
+  await holding;
 });
 
 const OTHER_PAYMENTS: readonly (readonly [string, object, string])[] = [
