@@ -1,6 +1,7 @@
 import { DatabaseUnavailable, type Reader } from '../../db/driver/client.ts';
 import { readClock } from '../../db/frame/clock.ts';
 import {
+  cursorAfter,
   listBooked,
   listCurrencies,
   listOpenDifferences,
@@ -213,8 +214,9 @@ async function suspectsOfBooks(
       if (reference !== '' && !reported.has(textOf(key))) suspects.set(textOf(key), key);
     }
     postingId = page.at(-1)?.postingId ?? postingId;
-    if (page.length < PAGE) return { suspects: [...suspects.values()], postingId };
+    if (page.length < PAGE) break;
   }
+  return { suspects: [...suspects.values()], postingId: await cursorAfter(reader, position, range, postingId) };
 }
 
 /**

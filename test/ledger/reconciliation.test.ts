@@ -4,6 +4,7 @@ import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { ActivityDependencies } from '../../activities/frame/dependencies.ts';
 import { housekeepingActivities } from '../../activities/housekeeping.ts';
+import { compareStatements } from '../../activities/ledger/reconciliation.ts';
 import {
   outgoingTransferProviderCalls,
   outgoingTransferTransitions,
@@ -113,6 +114,24 @@ function arrived(paymentId: string): Promise<unknown> {
   });
 }
 
+/** Books a payment in that the bank does not know. */
+function receiveInvented(database: Database, serviceProviderId: string, currency = 'GBP'): Promise<unknown> {
+  const payment = {
+    provider: 'sandbox-bank',
+    amountMinor: 4_000n,
+    currency,
+    scheme: 'faster-payments',
+    senderName: null,
+    senderAccount: null,
+    receiver: { iban: null, accountNumber: null, routingCodes: {} },
+    remittanceText: 'invented',
+    serviceProviderId,
+    serviceProviderReference: null,
+    held: false,
+  };
+  return database.transaction((tx) => receivePayment(tx, payment, api.services.configuration));
+}
+
 interface Break {
   readonly kind: string;
   readonly reference: string;
@@ -185,26 +204,7 @@ test('each difference is recorded once, logged, counted, and resolved when it is
   });
   // Booked here, and unknown to the bank.
   const invented = `invented-${newId()}`;
-  const receiver = { iban: null, accountNumber: null, routingCodes: {} };
-  await api.database.transaction((tx) =>
-    receivePayment(
-      tx,
-      {
-        provider: 'sandbox-bank',
-        amountMinor: 4_000n,
-        currency: 'GBP',
-        scheme: 'faster-payments',
-        senderName: null,
-        senderAccount: null,
-        receiver,
-        remittanceText: 'invented',
-        serviceProviderId: invented,
-        serviceProviderReference: null,
-        held: false,
-      },
-      api.services.configuration,
-    ),
-  );
+  await receiveInvented(api.database, invented);
   expect(await compare()).toBe('reconciliation-breaks-open');
   const found = [
     { kind: 'statement-not-at-provider', reference: invented, status: 'open' },
@@ -401,4 +401,20 @@ test('a provider that is away is said so, and stops none of those after it', asy
   );
   await bank('DELETE', '/faults');
   await arrived(late.paymentId);
+});
+
+test('a payment that was posted after the end of a comparison, before one that it has compared, is compared by the next one', async () => {
+  const [ahead, behind] = [`ahead-${newId()}`, `behind-${newId()}`];
+  // Of two concurrent postings, the one with the lower number may be the later one.
+  await receiveInvented(later, ahead, 'EUR');
+  await receiveInvented(api.database, behind, 'EUR');
+  const found = async () => {
+    const references = (await breaks()).map(({ reference }) => reference);
+    return [ahead, behind].map((reference) => references.includes(reference));
+  };
+  const compareUntil = (minutesAhead: number) => compareStatements(activityDependencies, {}, -minutesAhead * 60_000);
+  await compareUntil(2);
+  expect(await found()).toEqual([false, true]);
+  await compareUntil(10);
+  expect(await found()).toEqual([true, true]);
 });

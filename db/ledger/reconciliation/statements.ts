@@ -128,6 +128,33 @@ export async function listBooked(
     ORDER BY page.id`);
 }
 
+const LEFT_OUT = `
+  WITH settlement AS MATERIALIZED (
+    SELECT id FROM system_accounts WHERE provider = $1 AND currency = $2 AND kind = 'settlement'
+  )
+  SELECT min(id) AS id FROM (
+    (SELECT id FROM postings WHERE credit_account_id = (SELECT id FROM settlement) AND credit_version IS NULL
+      AND id > $3::bigint AND posted_at >= $4::timestamptz ORDER BY id LIMIT 1)
+    UNION ALL
+    (SELECT id FROM postings WHERE debit_account_id = (SELECT id FROM settlement) AND debit_version IS NULL
+      AND id > $3::bigint AND posted_at >= $4::timestamptz ORDER BY id LIMIT 1)
+  ) AS first`;
+
+/**
+ * Where the comparison after this one begins: after the last posting that this one has passed, but before the first one that it has
+ * left out as later. Ids do not follow the time exactly.
+ */
+export async function cursorAfter(
+  reader: Reader,
+  { provider, currency }: Position,
+  { after, until }: { readonly after: bigint; readonly until: Date },
+  passed: bigint,
+): Promise<bigint> {
+  const [row] = await reader.statement<{ id: bigint | null }>(LEFT_OUT, [provider, currency, after, until]);
+  const leftOut = row?.id ?? null;
+  return leftOut === null || leftOut > passed ? passed : leftOut - 1n;
+}
+
 const RECORD = `
   WITH known AS (
     SELECT id, status, coalesce(details ->> 'goneByItself', '') = 'true' AS is_gone FROM reconciliation_breaks
