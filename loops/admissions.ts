@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { type Database, DatabaseUnavailable, LockTimeout } from '../db/driver/client.ts';
-import { admitWaitingTransfers, listAdmissionsDue } from '../db/outgoing-transfers/admissions.ts';
-import type { AccountId } from '../domain/frame/ids.ts';
+import { admitWaitingTransfers, listAdmissionsDue, type SkippedTransfer } from '../db/outgoing-transfers/admissions.ts';
+import type { AccountId, OutgoingTransferId } from '../domain/frame/ids.ts';
 import type { TransferRules } from '../domain/outgoing-transfers/transfer-changes.ts';
 import { type PollingLoop, pollingLoop, reasonOf } from './polling.ts';
 
@@ -14,7 +14,8 @@ const LOCK_TIMEOUT_MS = 1_000;
 
 /**
  * Retries transfers that wait for funds when their account has been credited. Accounts take turns, one batch each, so
- * that a long queue or a failure on one account delays no other. A failure is logged once and retried at each poll.
+ * that a long queue or a failure on one account delays no other. A failure is logged once and retried at each poll; so is a
+ * transfer of a scheme that is no longer configured, which delays no other of its account.
  */
 export function admissions(options: {
   readonly database: Database;
@@ -24,15 +25,17 @@ export function admissions(options: {
   const { database, rules, logger } = options;
   const lanes = new Map<AccountId, Promise<void>>();
   const failing = new Set<AccountId>();
+  const noteSkipped = skippedLog(logger);
   let failure: { readonly error: unknown } | null = null;
   let after: AccountId | null = null;
 
   async function admit(accountId: AccountId): Promise<void> {
     try {
-      const { more } = await database.transaction((tx) => admitWaitingTransfers(tx, accountId, rules), {
+      const { more, skipped } = await database.transaction((tx) => admitWaitingTransfers(tx, accountId, rules), {
         lockTimeoutMs: LOCK_TIMEOUT_MS,
       });
       if (more) loop.nudge();
+      skipped.forEach(noteSkipped);
       failing.delete(accountId);
     } catch (error) {
       if (error instanceof DatabaseUnavailable) failure = { error };
@@ -78,5 +81,15 @@ export function admissions(options: {
       await loop.stop();
       await Promise.all(lanes.values());
     },
+  };
+}
+
+/** Logs each transfer once. */
+function skippedLog(logger: Logger): (transfer: SkippedTransfer) => void {
+  const logged = new Set<OutgoingTransferId>();
+  return ({ id, scheme }) => {
+    if (logged.has(id)) return;
+    logged.add(id);
+    logger.error({ id, scheme }, 'a transfer that waits for money cannot be admitted: its scheme is not configured');
   };
 }

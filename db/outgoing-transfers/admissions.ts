@@ -29,14 +29,15 @@ export async function listAdmissionsDue(
 }
 
 // MATERIALIZED keeps Postgres from walking all waiting transfers by age for the LIMIT. BETWEEN makes it estimate a small range
-// and use the index of totals.
+// and use the index of totals. Those of a scheme that is not configured come last: they take no place from the others.
 const OLDEST_THAT_FIT = `
   WITH fitting AS MATERIALIZED (
-    SELECT id, destination_account_id FROM outgoing_transfers
+    SELECT id, destination_account_id, scheme FROM outgoing_transfers
     WHERE account_id = $1 AND waiting_for = 'balance'
       AND amount_minor + fee_minor BETWEEN 1 AND (SELECT posted_minor - reserved_minor FROM accounts WHERE id = $1)
   )
-  SELECT id, destination_account_id AS destination FROM fitting ORDER BY id LIMIT $2`;
+  SELECT id, destination_account_id AS destination, scheme FROM fitting
+  ORDER BY scheme IS NOT NULL AND scheme <> ALL ($3::text[]), id LIMIT $2`;
 
 const LOCK_WAITING = prepared((db, given: Given<{ ids: readonly OutgoingTransferId[] }>) =>
   db
@@ -67,8 +68,21 @@ const SETTLE_FLAGS = `
 export interface Admission {
   /** The number of transfers that no longer wait for money. */
   readonly admitted: number;
-  /** The account is still due: another waiting transfer fits its available balance. */
+  /** The account is still due: another waiting transfer fits its available balance, and this batch has moved some. */
   readonly more: boolean;
+  /** Transfers that fit and cannot be decided, because their scheme is no longer configured. They keep the account due. */
+  readonly skipped: readonly SkippedTransfer[];
+}
+
+export interface SkippedTransfer {
+  readonly id: OutgoingTransferId;
+  readonly scheme: string;
+}
+
+interface Fitting {
+  readonly id: OutgoingTransferId;
+  readonly destination: AccountId | null;
+  readonly scheme: string | null;
 }
 
 /**
@@ -81,10 +95,10 @@ export async function admitWaitingTransfers(
   rules: TransferRules,
   batchSize = ADMISSION_BATCH,
 ): Promise<Admission> {
-  const fitting = await tx.statement<{ id: OutgoingTransferId; destination: AccountId | null }>(OLDEST_THAT_FIT, [
-    accountId,
-    batchSize,
-  ]);
+  const { schemes } = rules;
+  const found = await tx.statement<Fitting>(OLDEST_THAT_FIT, [accountId, batchSize, schemes.codes]);
+  const skipped = found.flatMap(({ id, scheme }) => (scheme === null || schemes.knows(scheme) ? [] : { id, scheme }));
+  const fitting = found.filter(({ scheme }) => scheme === null || schemes.knows(scheme));
   // Lock all accounts at once, in order. Balances may change until then, so each transfer is compared again.
   const destinations = fitting.flatMap(({ destination }) => destination ?? []);
   const accounts = new Map(await lockAccounts(tx, [accountId, ...destinations]));
@@ -109,7 +123,9 @@ export async function admitWaitingTransfers(
   }
   applyUnderLocks(tx, changes);
   const [account] = await tx.statement<{ more: boolean }>(SETTLE_FLAGS, [accountId]);
-  return { admitted, more: account?.more ?? false };
+  // Without a change the next poll is soon enough: what is left may be what this batch has skipped.
+  const hasMoved = changes.some((change) => change !== null);
+  return { admitted, more: hasMoved && account?.more === true, skipped };
 }
 
 /** The account for the next transfer of the batch. A settled transfer reduces the available balance as much as a reserved one. */

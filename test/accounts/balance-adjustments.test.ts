@@ -242,7 +242,7 @@ test('a credit admits the transfers that wait for money, and a debit none', asyn
   expect((await adjust(account, { amount: 3 })).status).toBe(201);
   expect(await statusNow()).toBe('pending');
   expect(await listAdmissionsDue(api.database.reader, 100)).toContain(account);
-  expect(await admit()).toEqual({ admitted: 1, more: false });
+  expect(await admit()).toEqual({ admitted: 1, more: false, skipped: [] });
   expect(await statusNow()).toBe('processing');
   expect(await world.balance(account)).toMatchObject({ available: 0 });
 });

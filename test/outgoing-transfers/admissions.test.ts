@@ -66,7 +66,7 @@ test('the oldest that fit go first, whatever the size of a batch; a small one ma
     }
     expect(admitted).toBe(3);
     expect(await processingOf(account)).toEqual([0, 2, 4]);
-    expect(await admit(account)).toEqual({ admitted: 0, more: false });
+    expect(await admit(account)).toEqual({ admitted: 0, more: false, skipped: [] });
   }
 });
 
@@ -98,12 +98,53 @@ test('transfers that do not fit are not read, however many there are', async () 
       return row?.rows ?? 0;
     };
     const before = await rows();
-    expect(await admitWaitingTransfers(tx, account.id, stage.configuration)).toEqual({ admitted: 2, more: false });
+    expect(await admitWaitingTransfers(tx, account.id, stage.configuration)).toEqual({
+      admitted: 2,
+      more: false,
+      skipped: [],
+    });
     return (await rows()) - before;
   });
   expect(await processingOf(account)).toEqual([1, 3]);
   expect(read).toBeGreaterThan(0);
   expect(read).toBeLessThan(50);
+});
+
+test('a transfer whose scheme is no longer configured holds up no other of its account, is logged once by id and scheme, and goes when it is configured again', async () => {
+  const account = await waiting([10n, 20n, 30n]);
+  const [removed = '', ...others] = account.transfers;
+  const rename = (from: string, to: string) =>
+    stage.database.reader.execute(
+      sql`UPDATE outgoing_transfers SET scheme = ${to} WHERE id = ${removed} AND scheme = ${from}`,
+    );
+  await rename('faster-payments', 'removed-scheme');
+  await credit(stage.database, account.id, 1_000n);
+  // The oldest, and the whole batch if it took a place.
+  expect(await admit(account, 1)).toEqual({ admitted: 1, more: true, skipped: [] });
+  const loop = stage.createAdmissions();
+  loop.start();
+  try {
+    await until(
+      () => pendingOf(account),
+      (pending) => pending === 1,
+    );
+    const skipped = await admit(account);
+    expect(skipped).toEqual({ admitted: 0, more: false, skipped: [{ id: removed, scheme: 'removed-scheme' }] });
+    expect(await processingOf(account)).toEqual(others.map((_, index) => index + 1));
+    const logged = () => lines.filter((line) => line.includes(removed)).map((line) => JSON.parse(line));
+    await until(
+      async () => logged().length,
+      (count) => count > 0,
+    );
+    await rename('removed-scheme', 'faster-payments');
+    await until(
+      () => pendingOf(account),
+      (pending) => pending === 0,
+    );
+    expect(logged()).toMatchObject([{ id: removed, scheme: 'removed-scheme' }]);
+  } finally {
+    await loop.stop();
+  }
 });
 
 test('an account that takes long holds up no other: those are admitted while it has not begun', async () => {

@@ -123,13 +123,13 @@ test('money that arrives between two batches of admissions is offered to all who
   await world.credit(poor, 3);
   const admit = () =>
     api.database.transaction((tx) => admitWaitingTransfers(tx, asId(poor), api.services.configuration, 1));
-  expect(await admit()).toEqual({ admitted: 1, more: true });
+  expect(await admit()).toEqual({ admitted: 1, more: true, skipped: [] });
   await world.credit(poor, 50);
   const due = () => api.database.reader.execute(sql`SELECT id FROM accounts WHERE id = ${poor} AND admission_due`);
   expect(await due()).toHaveLength(1);
-  expect(await admit()).toEqual({ admitted: 1, more: true });
+  expect(await admit()).toEqual({ admitted: 1, more: true, skipped: [] });
   expect(await statusOf(first.id)).toBe('processing');
-  expect(await admit()).toEqual({ admitted: 1, more: false });
+  expect(await admit()).toEqual({ admitted: 1, more: false, skipped: [] });
   expect(await due()).toHaveLength(0);
 });
 
