@@ -124,7 +124,7 @@ async function* unsettledPages({ database }: Dependencies, code: string): AsyncG
   } while (after !== null);
 }
 
-/** Looks up a payment out by our reference and books the provider's state. True if that changed anything. */
+/** Looks up a payment out by our reference and books the provider’s state. True if that changed our books and left no break. */
 async function adopt(
   { database, configuration }: Dependencies,
   provider: Provider,

@@ -1,8 +1,14 @@
 import { refusal } from '../../domain/frame/errors.ts';
 import type { OutgoingTransferId } from '../../domain/frame/ids.ts';
 import { formatDateTime, formatDateTimeMs } from '../../domain/frame/time/dates.ts';
-import { decideLookUpRequest } from '../../domain/outgoing-transfers/look-ups.ts';
+import {
+  decideCancellation,
+  type LookedUpPayment,
+  type ReportOutcome,
+} from '../../domain/outgoing-transfers/changes.ts';
+import { decideLookedUpReturns, decideLookUpRequest } from '../../domain/outgoing-transfers/look-ups.ts';
 import { decideFailure, decideNextWindow, decideRetry } from '../../domain/outgoing-transfers/operator-commands.ts';
+import { isFinalOutgoingTransferStatus } from '../../domain/outgoing-transfers/outgoing-transfers.ts';
 import type { OutgoingTransfer } from '../../domain/outgoing-transfers/rows.ts';
 import type {
   TransferChange,
@@ -13,7 +19,7 @@ import type { Transaction } from '../driver/client.ts';
 import { type AuditedFields, appendAuditEntry, type Initiator } from '../frame/audit-entries.ts';
 import { applyUnderLocks } from '../ledger/transfer-changes.ts';
 import { readClosure } from '../providers/submissions.ts';
-import { lockSituation } from './outgoing-transfers.ts';
+import { drawName, lockSituation, recordContradiction } from './outgoing-transfers.ts';
 
 /** The transfer after an operator's command, and whether the command changed it: a repeated one does not. */
 export interface Commanded {
@@ -43,6 +49,34 @@ export async function requestLookUp(
   return applyCommand(tx, situation, decideLookUpRequest(situation), { action: 'look-up-requested', initiator });
 }
 
+/** Books what the provider of a completed payment, asked by an operator, says has come back. Nothing else of it changes. */
+export async function bookLookedUpReturns(
+  tx: Transaction,
+  { id, found }: { readonly id: OutgoingTransferId; readonly found: LookedUpPayment },
+  rules: TransferRules,
+  initiator: Initiator,
+): Promise<Commanded & { readonly outcome: ReportOutcome }> {
+  const situation = await lockSituation(tx, id, rules);
+  const { transfer, now } = situation;
+  const { changes, outcome } = decideLookedUpReturns(situation, found, () => drawName(now));
+  if (outcome === 'break') await recordContradiction(tx, transfer);
+  const after = changes.at(-1)?.outgoing?.after;
+  if (after === undefined) return { transfer, changed: false, outcome };
+  const entry = { resource: 'outgoing-transfer', resourceId: id, action: 'returns-booked', initiator } as const;
+  appendAuditEntry(tx, { ...entry, before: returnFields(transfer), after: returnFields(after) });
+  // One after the other: a list of changes touches each transfer once.
+  for (const change of changes) applyUnderLocks(tx, [change]);
+  return { transfer: after, changed: true, outcome };
+}
+
+function returnFields({
+  failureCode: statusReasonCode,
+  returned,
+  incomingTransferId,
+}: OutgoingTransfer): AuditedFields {
+  return { statusReasonCode, returned, incomingTransferId };
+}
+
 /** Fails a transfer that no provider can have paid. */
 export async function failOutgoingTransfer(
   tx: Transaction,
@@ -62,6 +96,25 @@ export async function failOutgoingTransfer(
 
 async function isRestoreUnderWay(tx: Transaction): Promise<boolean> {
   return ((await readClosure(tx))?.restoreBeganAt ?? null) !== null;
+}
+
+const ENDED_BEFORE = 'It had ended before the database was restored.';
+
+/**
+ * Ends a transfer again whose end a restore has lost: cancels a pending one, and fails one that its provider has refused. Only for
+ * `after-restore`, which has just seen that the provider has paid neither.
+ */
+export async function endAfterRestore(
+  tx: Transaction,
+  id: OutgoingTransferId,
+  rules: TransferRules,
+  initiator: Initiator,
+): Promise<Commanded> {
+  const situation = await lockSituation(tx, id, rules);
+  const { transfer } = situation;
+  if (isFinalOutgoingTransferStatus(transfer.status)) return { transfer, changed: false };
+  const change = transfer.status === 'pending' ? decideCancellation(situation) : decideFailure(situation, ENDED_BEFORE);
+  return applyCommand(tx, situation, change, { action: 'ended-after-restore', initiator });
 }
 
 /** Moves a pending transfer to the window after the present one. */

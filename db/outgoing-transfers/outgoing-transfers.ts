@@ -114,7 +114,7 @@ function nameOfReturn({ word }: PaymentReport, now: Date): IncomingTransferName 
   return word === 'returned' ? drawName(now) : null;
 }
 
-function drawName(now: Date): IncomingTransferName {
+export function drawName(now: Date): IncomingTransferName {
   return { id: newId(), transactionNumber: drawTransactionNumber('incoming-transfer', now) };
 }
 
@@ -184,13 +184,16 @@ export async function recordLookUp(
 ): Promise<OutgoingTransferStep> {
   const situation = await lockSituation(tx, id, rules);
   const { changes, step, outcome } = decideLookUp(situation, count, answer, () => drawName(situation.now));
-  if (outcome === 'break') {
-    const { provider, currency } = situation.transfer;
-    await recordDifference(tx, { provider, currency }, { direction: 'out', reference: id }, 'statement-amount-differs');
-  }
+  if (outcome === 'break') await recordContradiction(tx, situation.transfer);
   // One after the other: a list of changes touches each transfer once.
   for (const change of changes) applyUnderLocks(tx, [change]);
   return step;
+}
+
+/** A look-up says something else of the payment than is booked: a reconciliation break, which the frequent comparison knows too. */
+export async function recordContradiction(tx: Transaction, transfer: OutgoingTransfer): Promise<void> {
+  const { id, provider, currency } = transfer;
+  await recordDifference(tx, { provider, currency }, { direction: 'out', reference: id }, 'statement-amount-differs');
 }
 
 /** A callback's payment and the provider that sent it. */

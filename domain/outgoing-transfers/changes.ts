@@ -4,7 +4,7 @@ import { type IncomingTransferName, moveIncoming } from '../incoming-transfers/c
 import { isFinalIncomingTransferStatus } from '../incoming-transfers/incoming-transfers.ts';
 import { availableMinor } from '../ledger/ledger.ts';
 import { TransferDraft } from './drafts.ts';
-import { bookEach, eachReturn } from './look-ups.ts';
+import { bookEach, eachReturn, outcomeOfBoth } from './look-ups.ts';
 import type { RecallReport } from './outcomes/recalls.ts';
 import { rescheduleAttempt } from './outcomes/refusals.ts';
 import { situationAfter } from './outcomes/returns.ts';
@@ -142,7 +142,7 @@ export function decideAdoption(
   const rest = bookEach(change === null ? situation : situationAfter(situation, change), others, draw);
   return {
     changes: [...(change === null ? [] : [change]), ...rest.changes],
-    outcome: rest.outcome === 'no-effect' ? outcome : rest.outcome,
+    outcome: outcomeOfBoth(outcome, rest.outcome),
   };
 }
 

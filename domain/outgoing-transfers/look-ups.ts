@@ -40,7 +40,7 @@ export function decideLookUp(
   return {
     changes: last.change === null ? changes : [...changes, last.change],
     step: last.step,
-    outcome: outcome === 'break' ? outcome : last.outcome,
+    outcome: outcomeOfBoth(outcome, last.outcome),
   };
 }
 
@@ -50,6 +50,12 @@ export function eachReturn(answer: LookedUpPayment): [LookedUpPayment, ...Looked
   if (first === undefined) return [last];
   const reportOf = ({ code, ...returned }: typeof first) => ({ ...last, code, claim: { ...last.claim, returned } });
   return [reportOf(first), ...others.map(reportOf), last];
+}
+
+/** The outcome of several reports: a break among them stays one, whatever else is booked. */
+export function outcomeOfBoth(one: ReportOutcome, other: ReportOutcome): ReportOutcome {
+  if (one === 'break' || other === 'break') return 'break';
+  return one === 'applied' ? one : other;
 }
 
 /** Applies reports one after the other, each to what the one before it left behind. */
@@ -64,13 +70,23 @@ export function bookEach(
   for (const report of reports) {
     const draft = new TransferDraft(after);
     const applied = draft.apply(report, draw());
-    if (applied !== 'no-effect') outcome = applied;
+    outcome = outcomeOfBoth(outcome, applied);
     const change = applied === 'applied' ? draft.change() : null;
     if (change === null) continue;
     changes.push(change);
     after = situationAfter(after, change);
   }
   return { changes, after, outcome };
+}
+
+/** Books what a look-up of a completed payment says has come back, each return once, and changes nothing else of it. */
+export function decideLookedUpReturns(
+  situation: TransferSituation,
+  found: LookedUpPayment,
+  draw: () => IncomingTransferName,
+): Pick<LookedUp, 'changes' | 'outcome'> {
+  const { changes, outcome } = bookEach(situation, eachReturn(found), draw);
+  return { changes, outcome };
 }
 
 function lookedUpOnce(
@@ -124,6 +140,12 @@ export function decideLookUpRequest(situation: TransferSituation): TransferChang
   draft.set({ nextLookUpAt: now });
   draft.wake();
   return draft.change();
+}
+
+/** Whether its provider can say nothing new of it but that money has come back. Its workflow has ended. */
+export function isSettledAtProvider(transfer: OutgoingTransfer): boolean {
+  const { scope, method, status } = transfer;
+  return scope === 'external' && method === 'built-in' && status === 'completed' && !isRecallOpen(transfer);
 }
 
 /** Whether its provider is asked about it: it is on its way, or a recall of it is open. */

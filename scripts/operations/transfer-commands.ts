@@ -1,10 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { reportOf } from '../../activities/outgoing-transfers/activities.ts';
+import { ProviderUnavailable } from '../../activities/providers/port.ts';
 import type { Configuration } from '../../config/configuration.ts';
 import type { Database, Transaction } from '../../db/driver/client.ts';
 import { lookUpIn } from '../../db/driver/queries/rows.ts';
 import { outgoingTransfers } from '../../db/frame/schema.ts';
 import {
+  bookLookedUpReturns,
   type Commanded,
   failOutgoingTransfer,
   moveToNextWindow,
@@ -13,7 +16,9 @@ import {
 } from '../../db/outgoing-transfers/operator-commands.ts';
 import { asId, isUuid, type OutgoingTransferId } from '../../domain/frame/ids.ts';
 import { checkText } from '../../domain/frame/parties/names.ts';
+import { isSettledAtProvider } from '../../domain/outgoing-transfers/look-ups.ts';
 import type { OutgoingTransfer } from '../../domain/outgoing-transfers/rows.ts';
+import { configuredProviders } from '../frame/configured-providers.ts';
 import { RemedyError } from '../frame/remedy.ts';
 import type { Operation, OperationContext } from './operations.ts';
 import { showRefusal } from './refusals.ts';
@@ -72,7 +77,10 @@ export const nextWindowOperation: Operation = {
 export const lookUpOperation: Operation = {
   summary: 'ID: asks the provider how a payment went, and waits for the answer.',
   run: (context) =>
-    command(context, [], async ({ id, rules, write, show }) => {
+    command(context, [], async (asked) => {
+      const { id, rules, write, show } = asked;
+      const present = await context.database.reader.find(TRANSFER, id);
+      if (present !== null && isSettledAtProvider(present)) return lookUpReturns(context, asked, present);
       const { transfer } = await write((tx) => requestLookUp(tx, id, rules, context.initiator));
       const answered = await answerTo(context.database, transfer, context.patienceMs ?? ANSWER_MS_MAX);
       if (answered === null) {
@@ -84,6 +92,39 @@ export const lookUpOperation: Operation = {
       return 0;
     }),
 };
+
+/** A completed payment has no workflow left to ask: the command asks by itself, and books what has come back. */
+async function lookUpReturns(
+  { database, initiator, providers = configuredProviders() }: OperationContext,
+  { id, rules, show }: Command,
+  present: OutgoingTransfer,
+): Promise<0 | 1 | 2> {
+  const provider = providers.get(present.provider);
+  if (provider === undefined) throw new RemedyError(`${present.provider} is no provider of the configuration.`);
+  const state = await provider.lookUpPayment(id, {}).catch((error: unknown) => {
+    if (error instanceof ProviderUnavailable) return null;
+    throw error;
+  });
+  if (state === null) {
+    show({ ...shown(present), result: 'no-answer' }, 'The provider gives no answer. Ask again.');
+    return 2;
+  }
+  if (state.outcome === 'not-found') {
+    show({ ...shown(present), result: 'not-found' }, 'The provider does not know the payment. Nothing is changed.');
+    return 0;
+  }
+  const given = { id, found: reportOf(id, state) };
+  const booked = await database.transaction((tx) => bookLookedUpReturns(tx, given, rules, initiator));
+  const { transfer, changed, outcome } = booked;
+  if (outcome === 'break') {
+    const text = `The provider says something else than is booked, which is a break now.${changed ? ' What is new is booked.' : ''}`;
+    show({ ...shown(transfer), result: 'break' }, text);
+    return 1;
+  }
+  const text = changed ? 'What has come back is booked.' : 'Nothing has come back that is not booked.';
+  show({ ...shown(transfer), result: changed ? 'returned' : 'no-news' }, text);
+  return 0;
+}
 
 /** The transfer once its look-up is recorded, or something faster has moved it; null after the limit. */
 async function answerTo(

@@ -147,7 +147,7 @@ const MATRIX: readonly (readonly [string, ...(RegExp | 'does' | 'no effect')[]])
   ['is unknown to its provider', 'does', 'does', /attempt 1 is unresolved/, ON_ITS_WAY],
   ['is released', /has accepted it/, 'does', /has accepted it/, ON_ITS_WAY],
   ['is with its caller', CALLERS, CALLERS, /caller may have paid/, ON_ITS_WAY],
-  ['is completed', FINAL, FINAL, FINAL, FINAL],
+  ['is completed', FINAL, 'no effect', FINAL, FINAL],
   ['is cancelled', FINAL, FINAL, FINAL, FINAL],
   ['is failed', FINAL, FINAL, FINAL, FINAL],
 ];
@@ -189,7 +189,9 @@ describe.each(CASES)('$command of a transfer that $state', ({ state, command, ex
     if (expected !== 'does') {
       expect(first.status, JSON.stringify(first.answer)).toBe(expected === 'no effect' ? 0 : 1);
       expect(first.answer).toMatchObject(
-        expected === 'no effect' ? { id, result: 'unchanged' } : { id, refused: expect.stringMatching(expected) },
+        expected === 'no effect'
+          ? { id, result: command === 'look-up' ? 'no-news' : 'unchanged' }
+          : { id, refused: expect.stringMatching(expected) },
       );
       expect(await tracesOf(id)).toEqual(before);
       return;

@@ -15,6 +15,8 @@ import { applyPaymentReport, recordSubmission } from '../../db/outgoing-transfer
 import { applyRecallRefusal } from '../../db/outgoing-transfers/recalls.ts';
 import { asId, type OutgoingTransferId } from '../../domain/frame/ids.ts';
 import type { PaymentReport } from '../../domain/outgoing-transfers/reports.ts';
+import { lazyTemporalClient } from '../../loops/temporal.ts';
+import { OPERATIONS } from '../../scripts/operations/operations.ts';
 import { type Json, startApi, type TestApi } from '../harness/api.ts';
 import { auditOf, TESTER } from '../harness/audit.ts';
 import { type BuiltInAccounts, builtInAccounts } from '../harness/built-in-accounts.ts';
@@ -487,6 +489,17 @@ async function returnsOf(id: string): Promise<Json[]> {
   );
 }
 
+/** The operator's command. Of a completed payment it asks the bank itself; Temporal is not there. */
+async function lookUp(id: string): Promise<Json> {
+  const { database, providers } = dependencies;
+  const temporal = lazyTemporalClient({ address: '127.0.0.1:1', namespace: 'default' });
+  const lines: string[] = [];
+  const context = { database, providers, temporal, initiator: TESTER, patienceMs: 0, arguments: [id, '--json'] };
+  const status = await OPERATIONS['look-up']?.run({ ...context, print: (line) => lines.push(line) });
+  await temporal.close();
+  return { exit: status, ...JSON.parse(lines.at(-1) ?? 'null') };
+}
+
 describe('returns', () => {
   test('in parts, days apart: each is credited once, up to the principal, and shown as the latest', async () => {
     const id = await completed(100.2);
@@ -548,6 +561,42 @@ describe('returns', () => {
     await eventually('no callback', async () => ((await bank('GET', '/callbacks')).pending === 0 ? true : undefined));
     expect(await available()).toBeCloseTo(FUNDS - 2 * (100.1 - 60.5), 10);
     for (const id of [lookedUp, adopted]) expect(await breaks(id)).toEqual([]);
+    await agrees();
+  });
+
+  test('of a completed payment whose callback is lost are booked by an operator’s look-up, once, and nothing else changes', async () => {
+    const id = await completed(100.2);
+    const settled = await rowOf(id);
+    expect(await lookUp(id)).toMatchObject({ exit: 0, result: 'no-news' });
+    expect(await rowOf(id)).toEqual(settled);
+    await bank('POST', '/faults', { callbacks: 'held' });
+    await giveBack(id, { amount: 30, code: 'AC06' });
+    expect(await lookUp(id)).toMatchObject({ id, exit: 0, status: 'completed', result: 'returned' });
+    expect((await returnsOf(id)).map(({ minor }) => minor)).toEqual([3_000]);
+    for (const amount of [20, 10.2]) await giveBack(id, { amount, code: 'AC04' });
+    const answers = await Promise.all(Array.from({ length: 8 }, () => lookUp(id)));
+    expect(answers.filter(({ result }) => result === 'returned')).toHaveLength(1);
+    expect(answers.filter(({ result }) => result === 'no-news')).toHaveLength(7);
+    await bank('POST', '/faults', { callbacks: 'normal' });
+    await eventually('no callback', async () => ((await bank('GET', '/callbacks')).pending === 0 ? true : undefined));
+    expect((await returnsOf(id)).map(({ minor }) => minor)).toEqual([3_000, 2_000, 1_020]);
+    expect(await available()).toBeCloseTo(FUNDS - 40, 10);
+    expect((await world.events(id)).filter((event) => event === 'outgoing-transfer-returned')).toHaveLength(3);
+    expect((await auditOf(api.database.reader, id)).filter(({ action }) => action === 'returns-booked')).toHaveLength(
+      2,
+    );
+    const changes = [
+      'returned',
+      'returned_minor',
+      'incoming_transfer_id',
+      'failure_code',
+      'revision',
+      'event_sequence',
+    ];
+    const kept = Object.keys(settled).filter((column) => ![...changes, 'updated_at'].includes(column));
+    const after = await rowOf(id);
+    for (const column of kept) expect([column, after[column]]).toEqual([column, settled[column]]);
+    expect(await breaks(id)).toEqual([]);
     await agrees();
   });
 
@@ -788,6 +837,30 @@ describe('a recall', () => {
     expect(await go(id)).toMatchObject({ do: 'wait', for: 'recall' });
     await returnedUntil(id, 10_013);
     expect(await available()).toBe(FUNDS);
+  });
+
+  test('that is accepted before the money is back is over, and an operator’s look-up still books the return, once', async () => {
+    const id = await completed(100.2);
+    await bank('POST', '/faults', { callbacks: 'held' });
+    await recall(id);
+    await go(id);
+    aheadMs += 11_000;
+    const acceptance = { recallReference: `${id}:recall:1`, status: 'accepted' };
+    const accepted = changed((body) =>
+      JSON.stringify({ ...JSON.parse(body), status: 'completed', recall: acceptance }),
+    );
+    const step = await run(transitions().advanceOutgoingTransfer, id);
+    expect(await server.during(accepted, () => act(id, step))).toEqual({ do: 'end' });
+    expect(await rowOf(id)).toMatchObject({ recall_status: 'ended', returned: false });
+    await eventually('the return at the bank', async () =>
+      (await atBank(id)).status === 'returned' ? true : undefined,
+    );
+    expect(await lookUp(id)).toMatchObject({ result: 'returned' });
+    await bank('POST', '/faults', { callbacks: 'normal' });
+    await eventually('no callback', async () => ((await bank('GET', '/callbacks')).pending === 0 ? true : undefined));
+    expect((await returnsOf(id)).map(({ minor }) => minor)).toEqual([10_020]);
+    expect(await available()).toBe(FUNDS);
+    await agrees();
   });
 
   test('that comes after the bank has returned everything in silence is not refused, and books it', async () => {

@@ -6,9 +6,6 @@ import { statementOfFile } from '../../../activities/ledger/camt-sources.ts';
 import { compareDay } from '../../../activities/ledger/daily-reconciliation.ts';
 import { type StatementSource, statementOf } from '../../../activities/ledger/statement-sources.ts';
 import type { Provider } from '../../../activities/providers/port.ts';
-import { createProviders } from '../../../activities/providers/providers.ts';
-import { loadConfiguration } from '../../../config/configuration.ts';
-import { readEnvironment } from '../../../config/environment.ts';
 import { auditorOf } from '../../../db/frame/audit-entries.ts';
 import { readClock } from '../../../db/frame/clock.ts';
 import { listBreaks, type ReconciliationBreak } from '../../../db/ledger/reconciliation/breaks.ts';
@@ -18,10 +15,8 @@ import { listCurrencies, type Position } from '../../../db/ledger/reconciliation
 import { formatAmount } from '../../../domain/frame/money.ts';
 import { addDays, dateInUtc, isDate, type LocalDate } from '../../../domain/frame/time/dates.ts';
 import { lastComparableDay } from '../../../domain/ledger/daily-reconciliation.ts';
-import { readEndpoints } from '../../frame/endpoints.ts';
+import { configuredProviders } from '../../frame/configured-providers.ts';
 import { RemedyError } from '../../frame/remedy.ts';
-import { dataDirectory } from '../../start/start-environment.ts';
-import { sandboxBankSecret } from '../../start/start-secrets.ts';
 import type { OperationContext } from '../operations.ts';
 
 const BREAKS_SHOWN_MAX = 1_000;
@@ -63,15 +58,6 @@ export async function reconcileDayNow(context: OperationContext): Promise<0 | 1>
     context.print(values.json ? JSON.stringify(refused) : error.message);
     return 1;
   }
-}
-
-/** Those of the service that was started here, or of the environment if it names a database. */
-function configuredProviders(): ReadonlyMap<string, Provider> {
-  const configuration = loadConfiguration(process.env);
-  if (process.env.DATABASE_URL) return createProviders(configuration, readEnvironment(process.env));
-  const directory = dataDirectory(process.env);
-  const { sandboxUrl } = readEndpoints(directory);
-  return createProviders(configuration, { sandboxUrl, sandboxBankSecret: sandboxBankSecret(directory) });
 }
 
 async function compareCurrencies(context: OperationContext, request: Request) {

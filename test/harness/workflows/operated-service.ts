@@ -93,7 +93,7 @@ export async function operatedService(name: string, now: string): Promise<Operat
     const lines: string[] = [];
     const operation = OPERATIONS[command];
     if (operation === undefined) throw new Error(`no command ${command}`);
-    const context = { database: api.database, temporal, initiator: OPERATOR, ...options };
+    const context = { database: api.database, providers, temporal, initiator: OPERATOR, ...options };
     const status = await operation.run({ ...context, arguments: given, print: (line) => lines.push(line) });
     return { status, lines };
   };
