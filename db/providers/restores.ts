@@ -66,6 +66,21 @@ export async function listUnsettledPayments(
   return rows.map(({ id }) => id);
 }
 
+export interface UndecidedTransfer {
+  readonly id: OutgoingTransferId;
+  readonly status: string;
+  readonly transferDate: string;
+}
+
+const UNDECIDED = `
+  SELECT id, status, transfer_date::text AS "transferDate" FROM outgoing_transfers
+  WHERE id = ANY ($1::uuid[]) AND status IN ('pending', 'processing') ORDER BY id`;
+
+/** Which of these transfers, of any scope, have not been paid. */
+export async function listUndecided(reader: Reader, ids: readonly string[]): Promise<UndecidedTransfer[]> {
+  return reader.statement<UndecidedTransfer>(UNDECIDED, [ids]);
+}
+
 const HELD = prepared((db, given: Given<{ provider: string }>) => {
   const { id, status, holdReason, provider, serviceProviderId } = incomingTransfers;
   return db

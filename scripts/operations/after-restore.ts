@@ -9,11 +9,14 @@ import { readEnvironment } from '../../config/environment.ts';
 import { appendAuditEntry } from '../../db/frame/audit-entries.ts';
 import { readClock } from '../../db/frame/clock.ts';
 import { listOpenBreaks } from '../../db/ledger/reconciliation/statements.ts';
+import { endAfterRestore } from '../../db/outgoing-transfers/operator-commands.ts';
 import { beginAfterRestore, listServiceProcesses } from '../../db/providers/restores.ts';
 import { type Closure, closureInWords, openAfterRestore } from '../../db/providers/submissions.ts';
+import { asId, isUuid, type OutgoingTransferId } from '../../domain/frame/ids.ts';
 import { CHANGED_SIGNAL } from '../../workflows/frame/messages.ts';
 import { RemedyError } from '../frame/remedy.ts';
 import type { OperationContext } from './operations.ts';
+import { listRevived } from './revived-transfers.ts';
 import { findStuckWork } from './stuck-work.ts';
 import { operate } from './why/explanation.ts';
 
@@ -25,13 +28,13 @@ const BREAKS_SHOWN_MAX = 1_000;
 
 /**
  * Completes the restore of an older Postgres (docs/operations.md): closes submissions, jumps ahead in numbering,
- * rereads the lost window from the providers, and only then opens submissions and restarts every workflow. If it
- * fails in between, submissions stay closed until it runs again. Exit status 1: differences need a person, or an operator keeps
- * submissions closed.
+ * rereads the lost window from the providers, has the operator decide what had ended without them, and only then opens
+ * submissions and restarts every workflow. If it fails in between, submissions stay closed until it runs again. Exit status 1:
+ * transfers or differences need a person, or an operator keeps submissions closed.
  */
 export async function catchUpAfterRestore(context: OperationContext, restart: () => Promise<0 | 1>): Promise<0 | 1> {
   const { database, initiator, print } = context;
-  const { since, positionGap } = readOptions(context.arguments);
+  const { since, positionGap, ended, othersGoOn } = readOptions(context.arguments);
   const configuration = loadConfiguration(process.env);
   const providers = createProviders(configuration, readEnvironment(process.env));
   const connected = await listServiceProcesses(database.reader);
@@ -52,10 +55,23 @@ export async function catchUpAfterRestore(context: OperationContext, restart: ()
   // With the service stopped, no payment is between the two books.
   const { failed } = await compareStatements({ database, providers, logger: pino({ level: 'silent' }) }, {}, 0);
   if (failed > 0) throw new RemedyError('A provider’s statement could not be compared. Run it again when it answers.');
+  for (const id of ended) {
+    const { transfer } = await database.transaction((tx) => endAfterRestore(tx, id, configuration, initiator));
+    print(`ended again: outgoing-transfer/${id}  ${transfer.status}`);
+  }
+  const revived = await listRevived(database, context.temporal.client, window.from);
+  for (const { id, status, transferDate } of revived) {
+    print(`ended after the backup, and open again: outgoing-transfer/${id}  ${status}  ${transferDate}`);
+  }
+  if (revived.length > 0 && !othersGoOn) {
+    print(`${revived.length} to decide: ${DECIDE}`);
+    return 1;
+  }
   const closure = await database.transaction(async (tx) => {
     const left = await openAfterRestore(tx);
     const submissions = left === null ? 'open' : 'closed';
-    appendAuditEntry(tx, { ...entry, action: 'caught-up', after: { submissions, received, adopted } });
+    const after = { submissions, received, adopted, ended: ended.length, goOn: revived.length };
+    appendAuditEntry(tx, { ...entry, action: 'caught-up', after });
     return left;
   });
   print(closure === null ? 'Submissions are open.' : stillClosed(closure));
@@ -72,6 +88,9 @@ function stillClosed(closure: Closure): string {
   return `Caught up, but ${closureInWords(closure)}. To end that: ${operate('submissions open --reason TEXT')}.`;
 }
 
+const DECIDE =
+  'submissions stay closed. Find out how each ended, and run it again with --end ID for each that was cancelled or failed, and --others-go-on if any are left.';
+
 /** Workflows whose rows are gone or final in the restored database check once more, and end. */
 async function wakeOrphans({ database, temporal: { client } }: OperationContext): Promise<void> {
   const { workflowsWithoutRow } = await findStuckWork(database, client);
@@ -84,10 +103,24 @@ async function wakeOrphans({ database, temporal: { client } }: OperationContext)
   }
 }
 
-function readOptions(given: readonly string[]): { since: Date; positionGap: number } {
+interface Options {
+  readonly since: Date;
+  readonly positionGap: number;
+  /** Transfers to be ended again. */
+  readonly ended: readonly OutgoingTransferId[];
+  /** The operator has decided that the others which ended in the lost window go on. */
+  readonly othersGoOn: boolean;
+}
+
+function readOptions(given: readonly string[]): Options {
   const { values } = parseArgs({
     args: [...given],
-    options: { since: { type: 'string' }, 'position-gap': { type: 'string', default: String(POSITION_GAP) } },
+    options: {
+      since: { type: 'string' },
+      'position-gap': { type: 'string', default: String(POSITION_GAP) },
+      end: { type: 'string', multiple: true, default: [] },
+      'others-go-on': { type: 'boolean', default: false },
+    },
   });
   const since = new Date(values.since ?? '');
   if (Number.isNaN(since.getTime())) {
@@ -97,5 +130,8 @@ function readOptions(given: readonly string[]): { since: Date; positionGap: numb
   if (!Number.isSafeInteger(positionGap) || positionGap < 1) {
     throw new RemedyError('--position-gap must be a whole number above 0.');
   }
-  return { since, positionGap };
+  const ended = values.end.map((id) => id.toLowerCase());
+  if (!ended.every(isUuid)) throw new RemedyError('Give --end the id of an outgoing transfer, once for each.');
+  const othersGoOn = values['others-go-on'];
+  return { since, positionGap, ended: ended.map((id) => asId<OutgoingTransferId>(id)), othersGoOn };
 }

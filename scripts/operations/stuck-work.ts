@@ -45,7 +45,7 @@ async function* openPages(database: Database, type: OpenWorkType): AsyncGenerato
   } while (after !== null);
 }
 
-function* pagesOf(ids: readonly string[]): Generator<readonly string[]> {
+export function* pagesOf(ids: readonly string[]): Generator<readonly string[]> {
   for (let start = 0; start < ids.length; start += PAGE) yield ids.slice(start, start + PAGE);
 }
 
@@ -73,7 +73,7 @@ async function confirmedMissing(
   return missing;
 }
 
-async function isRunning(client: Client, id: string): Promise<boolean> {
+export async function isRunning(client: Client, id: string): Promise<boolean> {
   try {
     const { status } = await client.workflow.getHandle(id).describe();
     return status.name === 'RUNNING';

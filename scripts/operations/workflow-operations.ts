@@ -37,7 +37,8 @@ async function restart({ database, temporal, initiator, print }: OperationContex
 }
 
 export const afterRestore: Operation = {
-  summary: '--since INSTANT: catches up with the providers after an older Postgres was restored.',
+  summary:
+    '--since INSTANT [--end ID]… [--others-go-on]: catches up with the providers after an older Postgres was restored.',
   run: (context) => catchUpAfterRestore(context, () => restart(context)),
 };
 

@@ -2,7 +2,9 @@ import { execFile, execFileSync } from 'node:child_process';
 import { readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { temporalSettings } from '../../config/temporal.ts';
 import { checkLedger } from '../../db/ledger/check.ts';
+import { lazyTemporalClient, type TemporalClient } from '../../loops/temporal.ts';
 import type { Json } from '../harness/api.ts';
 import { auditOf } from '../harness/audit.ts';
 import { stuckWorkOf } from '../harness/faults/settled.ts';
@@ -12,14 +14,17 @@ import { until } from '../harness/stage.ts';
 
 // The service and the bank continue after a backup; after its restore the bank knows more than we do.
 let service: WholeService;
+let temporal: TemporalClient;
 let clientId: string;
 let bankAccountId: string;
 
 beforeAll(async () => {
   service = await startWholeService({ processesEach: 1 });
+  temporal = lazyTemporalClient(temporalSettings({ TEMPORAL_ADDRESS: service.temporalAddress }));
 });
 
 afterAll(async () => {
+  await temporal?.close();
   await service?.close();
 });
 
@@ -82,7 +87,7 @@ async function fund(into: Json, amount: number): Promise<void> {
   );
 }
 
-async function send(from: Json, amount: number): Promise<string> {
+async function send(from: Json, amount: number, change: Json = {}): Promise<string> {
   const outgoingTransfer = {
     clientId,
     currency: 'GBP',
@@ -91,8 +96,30 @@ async function send(from: Json, amount: number): Promise<string> {
     scheme: 'faster-payments',
     source: { type: 'client-account', accountId: from.id },
     destination: { type: 'beneficiary-bank-account', beneficiaryBankAccountId: bankAccountId },
+    ...change,
   };
   return (await create('/outgoing-transfers', 'client.direct', { outgoingTransfer })).outgoingTransfer.id;
+}
+
+async function cancel(id: string): Promise<void> {
+  const body = { workflow: { code: 'client.direct' }, data: { outgoingTransfer: { status: 'cancelled' } } };
+  const answer = await request('PATCH', `/outgoing-transfers/${id}`, body);
+  expect(answer.status, JSON.stringify(answer.body)).toBe(200);
+  // Temporal lists it as ended a little later.
+  await until(
+    async () =>
+      (await temporal.client.workflow.count(`WorkflowId = 'outgoing-transfer/${id}' AND ExecutionStatus = 'Completed'`))
+        .count,
+    (ended) => ended === 1,
+  );
+}
+
+async function areSubmissionsClosed(): Promise<boolean | undefined> {
+  const [gate] = await service.database.reader.statement<{ closed: boolean }>(
+    'SELECT closed_at IS NOT NULL AS closed FROM provider_submissions',
+    [],
+  );
+  return gate?.closed;
 }
 
 async function transfer(id: string): Promise<Json> {
@@ -239,6 +266,9 @@ test('an older Postgres comes back, catches up with the bank, and pays nothing t
   const processing = await send(rich, 40.5);
   await reaches(processing, 'processing');
   await reaches(waiting, 'pending');
+  const dated = { transferDate: new Date(Date.now() + 30 * 24 * 3_600_000).toISOString().slice(0, 10) };
+  const cancelled = await send(rich, 70.5, dated);
+  const revived = await send(rich, 80.5, dated);
   await untilAllNumbered();
   const since = new Date();
   await copyPostgres();
@@ -261,6 +291,7 @@ test('an older Postgres comes back, catches up with the bank, and pays nothing t
     () => transfer(completed),
     (shown) => shown.returned,
   );
+  for (const id of [cancelled, revived]) await cancel(id);
   const lost = await send(rich, 60.5);
   await reaches(lost, 'completed');
   await untilAllNumbered();
@@ -276,19 +307,24 @@ test('an older Postgres comes back, catches up with the bank, and pays nothing t
   await service.process('sandbox').kill();
   const early = await operate('after-restore', '--since', since.toISOString());
   expect(early.status, early.output).toBe(2);
-  const [gate] = await service.database.reader.statement<{ closed: boolean }>(
-    'SELECT closed_at IS NOT NULL AS closed FROM provider_submissions',
-    [],
-  );
-  expect(gate?.closed).toBe(true);
+  expect(await areSubmissionsClosed()).toBe(true);
   await service.process('sandbox').start();
-  const caughtUp = await operate('after-restore', '--since', since.toISOString());
-  expect(caughtUp.output).toMatch(/3 payments in, 4 payments out/);
+  const undecided = await operate('after-restore', '--since', since.toISOString());
+  expect(undecided.output).toMatch(/3 payments in, 4 payments out/);
+  for (const id of [cancelled, revived])
+    expect(undecided.output).toContain(`open again: outgoing-transfer/${id}  pending`);
+  expect(undecided.output).toContain('2 to decide: submissions stay closed.');
+  expect(undecided.status, undecided.output).toBe(1);
+  expect(await areSubmissionsClosed()).toBe(true);
+  const caughtUp = await operate('after-restore', '--since', since.toISOString(), '--end', cancelled, '--others-go-on');
+  expect(caughtUp.output).toContain(`ended again: outgoing-transfer/${cancelled}  cancelled`);
+  expect(caughtUp.output).toContain(`open again: outgoing-transfer/${revived}  pending`);
   expect(caughtUp.output).toContain(`to look at: statement-unknown-payment  sandbox-bank  ${lost}`);
   expect(caughtUp.output).toContain('1 differences are open.');
   expect(caughtUp.status, caughtUp.output).toBe(1);
   const audited = await auditOf(service.database.reader, since.toISOString());
   expect(audited.map(({ resource, action }) => `${resource} ${action}`)).toEqual([
+    'restore begun',
     'restore begun',
     'restore begun',
     'restore caught-up',
@@ -298,6 +334,8 @@ test('an older Postgres comes back, catches up with the bank, and pays nothing t
   for (const id of [waiting, processing, released, completed]) await reaches(id, 'completed');
   expect((await transfer(completed)).returned).toBe(true);
   expect(await transfer(lost)).toBeUndefined();
+  expect(await transfer(cancelled)).toMatchObject({ status: 'cancelled' });
+  expect(await transfer(revived)).toMatchObject({ status: 'pending' });
   expect(await arrival(unmatched.paymentId)).toMatchObject({ status: 'on-hold', account: null });
   expect(await arrival(tooLate.paymentId)).toMatchObject({ status: 'failed', sendBack: 'done' });
   // 75 less the fee of its arrival, less 50.50 and the fee of a payment out.
