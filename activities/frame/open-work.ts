@@ -4,6 +4,7 @@ import { describeOpenWork, type OpenWorkType } from '../../db/frame/open-work.ts
 import { DomainError } from '../../domain/frame/errors.ts';
 import { type OpenWork, releaseDelayMs, type Wait, type WithWait } from '../../domain/frame/waits.ts';
 import { EXPIRY_JITTER_MS_MAX } from '../../domain/open-banking/consents.ts';
+import type { ReleaseOrder } from './releases.ts';
 
 /** Below the two seconds that a workflow allows a transition, so that a slow one is rolled back here. */
 export const TRANSITION_LIMITS = { deadlineMs: 1_900, lockTimeoutMs: 1_200 } as const;
@@ -13,7 +14,7 @@ export type OpenWorkReads = ReturnType<typeof openWorkReads>;
 export function openWorkReads({ database }: { readonly database: Database }) {
   return {
     async describeWait(type: OpenWorkType, id: string): Promise<Wait> {
-      return describeWait(database.reader, type, id, null, Number.POSITIVE_INFINITY);
+      return describeWait(database.reader, type, id, null, null);
     },
   };
 }
@@ -44,10 +45,10 @@ export async function withWait<Decided extends Step>(
   type: OpenWorkType,
   id: string,
   step: Decided,
-  releasesPerSecond = Number.POSITIVE_INFINITY,
+  order: ReleaseOrder | null = null,
 ): Promise<WithWait<Decided>> {
   if (!isWait(step)) return step as Exclude<Decided, { readonly do: 'wait' }>;
-  return describeWait(reader, type, id, step.until, releasesPerSecond);
+  return describeWait(reader, type, id, step.until, order);
 }
 
 function isWait(step: Step): step is { readonly do: 'wait'; readonly for: string; readonly until: string | null } {
@@ -59,18 +60,24 @@ async function describeWait(
   type: OpenWorkType,
   id: string,
   until: string | null,
-  perSecond: number,
+  order: ReleaseOrder | null,
 ): Promise<Wait> {
-  const { work, rule, since, cutOffAt, ahead, now } = await describeOpenWork(reader, type, id);
+  const { work, rule, since, cutOffAt, now } = await describeOpenWork(reader, type, id);
   const sinceText = since?.toISOString() ?? null;
   const review = work.waitingFor === 'compliance' ? { review: { rule, since: sinceText } } : {};
   const shared = { do: 'wait', for: work.waitingFor, since: sinceText, until, work, ...review } as const;
   if (until === null) return { ...shared, waitMs: null };
   const due = new Date(until);
+  const after = (delayMs: number): Wait => ({
+    ...shared,
+    waitMs: Math.ceil(due.getTime() - now.getTime() + delayMs),
+  });
   const random = Math.random();
-  const released = isRelease(work, due, cutOffAt) ? releaseDelayMs(due, cutOffAt, { ahead, perSecond, random }) : 0;
-  const delayMs = type === 'consent' ? random * EXPIRY_JITTER_MS_MAX : released;
-  return { ...shared, waitMs: Math.ceil(due.getTime() - now.getTime() + delayMs) };
+  if (type === 'consent') return after(random * EXPIRY_JITTER_MS_MAX);
+  if (!isRelease(work, due, cutOffAt)) return after(0);
+  if (order === null) return after(releaseDelayMs(due, cutOffAt, { ahead: 0, perSecond: 1, random }));
+  const ahead = await order.ahead(reader, until, id);
+  return after(releaseDelayMs(due, cutOffAt, { ahead, perSecond: order.perSecond, random }));
 }
 
 function isRelease({ waitingFor }: OpenWork, due: Date, cutOffAt: Date | null): boolean {

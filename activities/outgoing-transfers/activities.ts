@@ -18,6 +18,7 @@ import type { PaymentReport } from '../../domain/outgoing-transfers/reports.ts';
 import { type ActivityDependencies, providerOf } from '../frame/dependencies.ts';
 import { whileHeartbeating } from '../frame/heartbeats.ts';
 import { endWhenGone, TRANSITION_LIMITS, withWait } from '../frame/open-work.ts';
+import { releaseOrder } from '../frame/releases.ts';
 import { requireOpenSubmissions } from '../frame/submissions.ts';
 import type { Refused } from '../providers/port.ts';
 import {
@@ -40,16 +41,14 @@ export function outgoingTransferTransitions({
   configuration: rules,
   logger,
 }: Pick<ActivityDependencies, 'database' | 'configuration' | 'logger'>) {
+  const order = releaseOrder(rules.releasesPerSecond);
   function next(
     id: string,
     step: (tx: Transaction) => Promise<OutgoingTransferStep>,
     limits: TransactionOptions = TRANSITION_LIMITS,
   ): Promise<OutgoingTransferNext> {
     return endWhenGone(logger, id, () =>
-      database.transaction(
-        async (tx) => withWait(tx, 'outgoing-transfer', id, await step(tx), rules.releasesPerSecond),
-        limits,
-      ),
+      database.transaction(async (tx) => withWait(tx, 'outgoing-transfer', id, await step(tx), order), limits),
     );
   }
   return {
@@ -68,7 +67,7 @@ export function outgoingTransferTransitions({
       if (report === null) return next(id, (tx) => advanceOutgoingTransfer(tx, idOf(id), rules));
       const endsAt = performance.now() + TRANSITION_LIMITS.deadlineMs;
       const step = await recordTakenSubmission(database, idOf(id), attempt, report, rules);
-      if (step !== null) return withWait(database.reader, 'outgoing-transfer', id, step, rules.releasesPerSecond);
+      if (step !== null) return withWait(database.reader, 'outgoing-transfer', id, step, order);
       return next(id, (tx) => recordSubmission(tx, idOf(id), attempt, report, rules), limitsUntil(endsAt));
     },
     async recordOutgoingTransferRecall(id: string, report: RecallReport | null): Promise<OutgoingTransferNext> {

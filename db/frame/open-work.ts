@@ -24,22 +24,6 @@ const TABLES: Readonly<Record<OpenWorkType, SQL>> = {
   consent: sql`open_banking_consents`,
 };
 
-/** Further ones go together with the last of these. */
-const AHEAD_MAX = 100_000;
-
-/** How many transfers that wait for the same schedule, and so are released at the same instant, were ordered before this one. */
-const AHEAD = sql`
-  SELECT count(*)::integer FROM (
-    SELECT FROM outgoing_transfers AS other
-    WHERE other.scheme = outgoing_transfers.scheme AND other.currency = outgoing_transfers.currency
-      AND other.transfer_date = outgoing_transfers.transfer_date
-      AND coalesce(other.cut_off_at, '-infinity') = coalesce(outgoing_transfers.cut_off_at, '-infinity')
-      AND other.id < outgoing_transfers.id
-      AND other.scheme IS NOT NULL
-      AND (other.status = 'pending' OR (other.status = 'processing' AND other.submission_status = 'refused'))
-    LIMIT ${AHEAD_MAX}
-  ) AS ahead`;
-
 /**
  * What an operator sees of each type; accounts only ever wait for their provider. `next-window` is the wait of a transfer whose date
  * has rolled for the one that it now has.
@@ -47,25 +31,24 @@ const AHEAD = sql`
 const DESCRIPTIONS: Readonly<Record<OpenWorkType, SQL>> = {
   'account-connection': sql`
     SELECT client_id AS "clientId", id AS "accountId", status, NULL AS scheme, currency, provider,
-      'provider' AS "waitingFor", NULL::timestamptz AS "cutOffAt", 0 AS ahead, NULL::timestamptz AS since, NULL AS rule FROM accounts`,
+      'provider' AS "waitingFor", NULL::timestamptz AS "cutOffAt", NULL::timestamptz AS since, NULL AS rule FROM accounts`,
   'incoming-transfer': sql`
     SELECT client_id AS "clientId", account_id AS "accountId", status, scheme, currency, provider,
-      coalesce(waiting_for, 'provider') AS "waitingFor", NULL::timestamptz AS "cutOffAt", 0 AS ahead, waiting_since AS since,
+      coalesce(waiting_for, 'provider') AS "waitingFor", NULL::timestamptz AS "cutOffAt", waiting_since AS since,
       compliance_rule->>'name' AS rule FROM incoming_transfers`,
   'outgoing-transfer': sql`
     SELECT client_id AS "clientId", account_id AS "accountId", status, scheme, currency, provider,
       CASE WHEN waiting_for = 'date' AND roll_count > 0 THEN 'next-window' ELSE coalesce(waiting_for, 'provider') END
-        AS "waitingFor", cut_off_at AS "cutOffAt",
-      CASE WHEN waiting_for IN ('date', 'retry') THEN (${AHEAD}) ELSE 0 END AS ahead, waiting_since AS since,
+        AS "waitingFor", cut_off_at AS "cutOffAt", waiting_since AS since,
       compliance_rule->>'name' AS rule FROM outgoing_transfers`,
   'user-invitation': sql`
     SELECT NULL AS "clientId", NULL AS "accountId", status, NULL AS scheme, NULL AS currency, NULL AS provider,
-      CASE WHEN mailed_at IS NULL THEN 'mail' ELSE 'answer' END AS "waitingFor", NULL::timestamptz AS "cutOffAt", 0 AS ahead,
+      CASE WHEN mailed_at IS NULL THEN 'mail' ELSE 'answer' END AS "waitingFor", NULL::timestamptz AS "cutOffAt",
       NULL::timestamptz AS since, NULL AS rule FROM user_sign_ups`,
   consent: sql`
     SELECT NULL AS "clientId", NULL AS "accountId", status, NULL AS scheme, NULL AS currency, NULL AS provider,
       CASE status WHEN 'awaiting-authorisation' THEN 'account-holder' WHEN 'awaiting-exchange' THEN 'exchange'
-        ELSE 'grant-expiry' END AS "waitingFor", NULL::timestamptz AS "cutOffAt", 0 AS ahead,
+        ELSE 'grant-expiry' END AS "waitingFor", NULL::timestamptz AS "cutOffAt",
       coalesce(granted_at, code_expires_at - ${`${CODE_LIFETIME_MS} milliseconds`}::interval, created_at) AS since, NULL AS rule FROM open_banking_consents`,
 };
 
@@ -73,8 +56,6 @@ interface WaitRow {
   readonly rule: string | null;
   readonly since: Date | null;
   readonly cutOffAt: Date | null;
-  /** How many rows are released before it at the same instant. */
-  readonly ahead: number;
   readonly now: Date;
 }
 
@@ -88,8 +69,8 @@ export async function describeOpenWork(
     sql`SELECT described.*, service_now() AS now FROM (${DESCRIPTIONS[type]} WHERE id = ${id}::uuid) AS described`,
   );
   if (row === undefined) throw recordNotFound(type, 'id', id);
-  const { rule, since, cutOffAt, ahead, now, ...work } = row;
-  return { work, rule, since, cutOffAt, ahead, now };
+  const { rule, since, cutOffAt, now, ...work } = row;
+  return { work, rule, since, cutOffAt, now };
 }
 
 const RESTARTS = `SELECT id FROM audit_entries
@@ -180,14 +161,16 @@ export async function whichAreOpen(reader: Reader, type: OpenWorkType, ids: read
   return new Set(rows.map((row) => row.id));
 }
 
-const LATER_BY_DATE = sql`CASE WHEN waiting_for = 'date' THEN ${PRIORITIES.later}::integer ELSE ${PRIORITIES.usual} END`;
+// As for a new transfer (priorityOf).
+const LATER_BY_DATE = sql`
+  CASE WHEN waiting_for = 'date' OR transfer_date > (service_now() AT TIME ZONE 'UTC')::date THEN ${PRIORITIES.later}::integer ELSE ${PRIORITIES.usual} END`;
 
-/** Wakes the workflows of these rows; those of transfers that wait for their date have time. */
+/** Wakes the workflows of these rows; those of transfers for a later date have time. */
 export async function wakeAll(tx: Transaction, type: OpenWorkType, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   const list = sql`${arrayOf(ids)}::uuid[]`;
   if (type !== 'outgoing-transfer') return wakeEach(tx, sql`SELECT ${type}::text AS type, unnest(${list}) AS id`);
-  const rows = sql`SELECT ${type}::text AS type, id, waiting_for FROM outgoing_transfers WHERE id = ANY (${list})`;
+  const rows = sql`SELECT ${type}::text AS type, id, waiting_for, transfer_date FROM outgoing_transfers WHERE id = ANY (${list})`;
   await wakeEach(tx, rows, LATER_BY_DATE);
 }
 

@@ -33,3 +33,17 @@ export async function readWaitFacts(
   const [transfer, [facts]] = await Promise.all([reader.find(TRANSFER, id), reader.statement<WaitFacts>(FACTS, [id])]);
   return transfer === null || facts === undefined ? null : { transfer, facts };
 }
+
+const WAITING_BETWEEN = `
+  SELECT count(*)::integer AS count FROM outgoing_transfers
+  WHERE waiting_for IN ('date', 'retry') AND waiting_until = $1::timestamptz AND id >= $2 AND id < $3`;
+
+/** How many transfers with an id from the first to before the second are released at this instant. */
+export async function countWaitingBetween(
+  reader: Reader,
+  until: string,
+  [from, to]: readonly [string, string],
+): Promise<number> {
+  const [row] = await reader.statement<{ count: number }>(WAITING_BETWEEN, [until, from, to]);
+  return row?.count ?? 0;
+}

@@ -25,6 +25,11 @@ describe('the delay of a mass release', () => {
     expect(releaseDelayMs(until, cutOffAt, { ahead: 50_000, perSecond, random: 0.5 })).toBe(15 * 60_000);
   });
 
+  it('is six hours at most', () => {
+    expect(releaseDelayMs(until, null, { ahead: 10_000_000, perSecond, random: 1 })).toBe(6 * 3_600_000);
+    expect(releaseDelayMs(until, null, { ahead: 10_000_000, perSecond, random: 0.5 })).toBe(3 * 3_600_000);
+  });
+
   it('is none within ten minutes of the cut-off', () => {
     for (const cutOffAt of ['2026-11-02T06:09:59Z', '2026-11-02T06:00:01Z'])
       expect(releaseDelayMs(until, new Date(cutOffAt), { ahead: 50_000, perSecond, random: 1 })).toBe(0);

@@ -8,6 +8,9 @@ const JITTER_MS_MAX = 30_000;
 export const PRIORITIES = { usual: 3, later: 4 } as const;
 export type Priority = (typeof PRIORITIES)[keyof typeof PRIORITIES];
 
+/** However many there are, and where a scheme has no cut-off: the day does not end meanwhile. */
+const RELEASE_MS_MAX = 6 * 3_600_000;
+
 /** Releases this close before their cut-off are never delayed. */
 const CUT_OFF_NEAR_MS = 10 * 60_000;
 
@@ -22,8 +25,8 @@ export interface PlaceInRelease {
 
 /**
  * How long after `until`, in milliseconds, a release happens: a calendar releases thousands of transfers at one instant, and
- * they must not all arrive together. Up to 30 s; the more are ahead, the later, but with the last ten minutes before the
- * cut-off to spare. 0 if the cut-off is nearer.
+ * they must not all arrive together. Up to 30 s; the more are ahead, the later, but within six hours, and with the last ten
+ * minutes before the cut-off to spare. 0 if the cut-off is nearer.
  */
 export function releaseDelayMs(
   until: Date,
@@ -32,9 +35,9 @@ export function releaseDelayMs(
 ): number {
   const delayMs = (ahead / perSecond) * 1_000 + random * JITTER_MS_MAX;
   const openMs = cutOffAt === null ? 0 : cutOffAt.getTime() - until.getTime();
-  if (openMs <= 0) return delayMs;
-  if (openMs < CUT_OFF_NEAR_MS) return 0;
-  const roomMs = Math.max(JITTER_MS_MAX, openMs - CUT_OFF_NEAR_MS);
+  if (openMs > 0 && openMs < CUT_OFF_NEAR_MS) return 0;
+  const closesMs = openMs > 0 ? Math.max(JITTER_MS_MAX, openMs - CUT_OFF_NEAR_MS) : RELEASE_MS_MAX;
+  const roomMs = Math.min(closesMs, RELEASE_MS_MAX);
   return delayMs <= roomMs ? delayMs : random * roomMs;
 }
 

@@ -160,6 +160,8 @@ function rescheduled(transfer: PendingTransfer, { schemes, now }: Surroundings) 
 // How long after a wait should have ended, or began if it is open-ended, the sweep checks the transfer.
 const CHECK_MARGIN_MS = 60_000;
 const CHECK_WITHOUT_DEADLINE_MS = 3_600_000;
+/** A release may take its turn that late, among tens of thousands; closer to its cut-off the sweep checks it anyway. */
+const RELEASE_CHECK_MS = 3_600_000;
 
 /** Of its workflow: a transfer has time that waits for its date, or will, once it has been reviewed or authorized. */
 export function priorityOf(
@@ -175,6 +177,7 @@ export function nextCheckOf(
     readonly status: OutgoingTransferStatus;
     readonly waitingFor: OutgoingTransferWait | null;
     readonly waitingUntil: Date | null;
+    readonly cutOffAt: Date | null;
     readonly recallStatus: RecallStatus | null;
   },
   now: Date,
@@ -182,8 +185,14 @@ export function nextCheckOf(
   const { status, waitingFor, waitingUntil } = transfer;
   if (isFinalOutgoingTransferStatus(status) && !isRecallOpen(transfer)) return null;
   if (waitingUntil === null && waitingFor === 'compliance') return nextReviewCheck(now);
-  const checkAfter = waitingUntil?.getTime() ?? now.getTime() + CHECK_WITHOUT_DEADLINE_MS;
-  return new Date(checkAfter + CHECK_MARGIN_MS);
+  if (waitingUntil === null) return new Date(now.getTime() + CHECK_WITHOUT_DEADLINE_MS + CHECK_MARGIN_MS);
+  const marginMs = waitingFor === 'date' ? releaseCheckMs(waitingUntil, transfer.cutOffAt) : CHECK_MARGIN_MS;
+  return new Date(waitingUntil.getTime() + marginMs);
+}
+
+function releaseCheckMs(opensAt: Date, cutOffAt: Date | null): number {
+  if (cutOffAt === null) return RELEASE_CHECK_MS;
+  return Math.max(CHECK_MARGIN_MS, Math.min(RELEASE_CHECK_MS, (cutOffAt.getTime() - opensAt.getTime()) / 2));
 }
 
 const LOOK_UP_DELAYS_MS = [10_000, 30_000, 60_000, 300_000, 900_000, 3_600_000] as const;

@@ -1,9 +1,9 @@
 import { tsToMs } from '@temporalio/common/lib/time.js';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { releaseOrder } from '../../activities/frame/releases.ts';
 import { ProviderUnavailable } from '../../activities/providers/port.ts';
 import { namespacePreparation } from '../../activities/temporal-namespace.ts';
-import { describeOpenWork } from '../../db/frame/open-work.ts';
 import { readRelayBacklog } from '../../db/frame/workflow-wakeups.ts';
 import { cancelOutgoingTransfer } from '../../db/outgoing-transfers/outgoing-transfers.ts';
 import type { OutgoingTransferId } from '../../domain/frame/ids.ts';
@@ -127,19 +127,30 @@ describe('the priority of a transfer', () => {
   });
 });
 
-test('transfers that wait for one schedule are released in the order of their creation, and not by those of other schedules', async () => {
+test('transfers that wait for one instant are released in the order of their creation, whoever is asked for first', async () => {
   const account = await stage.account(1_000_000n);
   const inDays = (days: number) => dateInUtc(new Date(Date.now() + days * 86_400_000));
   const ordered = async (change: Parameters<Stage['transfer']>[1]) => stage.transfer(account, change);
-  const first = await ordered({ transferDate: inDays(30) });
-  const cancelled = await ordered({ transferDate: inDays(30) });
-  await ordered({ transferDate: inDays(31) });
-  await ordered({});
-  const [second, third] = [await ordered({ transferDate: inDays(30) }), await ordered({ transferDate: inDays(30) })];
+  const first = await ordered({ transferDate: inDays(33) });
+  const cancelled = await ordered({ transferDate: inDays(33) });
+  const others = [await ordered({ transferDate: inDays(34) }), await ordered({})];
+  const [second, third] = [await ordered({ transferDate: inDays(33) }), await ordered({ transferDate: inDays(33) })];
   await stage.database.transaction((tx) => cancelOutgoingTransfer(tx, cancelled, TESTER, stage.configuration));
-  const ahead = async (id: OutgoingTransferId) =>
-    (await describeOpenWork(stage.database.reader, 'outgoing-transfer', id)).ahead;
-  expect([await ahead(first), await ahead(second), await ahead(third)]).toEqual([0, 1, 2]);
+  const rows = await stage.database.reader.statement<{ until: Date }>(
+    'SELECT waiting_until AS until FROM outgoing_transfers WHERE id = $1',
+    [first],
+  );
+  const instant = rows[0]?.until.toISOString() ?? '';
+  const places = async (ids: readonly OutgoingTransferId[]) => {
+    const order = releaseOrder(20);
+    const ahead: number[] = [];
+    for (const id of ids) ahead.push(await order.ahead(stage.database.reader, instant, id));
+    return ahead;
+  };
+  expect(await places([first, second, third])).toEqual([0, 1, 2]);
+  expect(await places([third, first, second, third])).toEqual([2, 0, 1, 2]);
+  // Neither another day's nor one that goes at once is among them.
+  expect(await places(others)).toEqual([1, 1]);
 });
 
 describe('the schedules', () => {
