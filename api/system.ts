@@ -1,5 +1,6 @@
 import { calendarStates } from '../config/calendars/calendar-watch.ts';
-import { acceptsWrites } from '../db/frame/clock.ts';
+import { isReadOnlyServer } from '../db/driver/failures.ts';
+import { requireWrites } from '../db/frame/clock.ts';
 import { dateInUtc } from '../domain/frame/time/dates.ts';
 import {
   DOCS_PAGE,
@@ -137,7 +138,14 @@ function once<Value>(make: () => Value): () => Value {
 }
 
 async function postgresState(services: Services): Promise<'reachable' | 'read-only' | 'unreachable'> {
-  const accepts = acceptsWrites(services.database.reader);
-  if (!(await within(accepts.then(() => true)))) return 'unreachable';
-  return (await accepts) ? 'reachable' : 'read-only';
+  let isReadOnly = false;
+  const writes = requireWrites(services.database.reader).then(
+    () => true,
+    (error) => {
+      isReadOnly = isReadOnlyServer(error);
+      return false;
+    },
+  );
+  if (await within(writes)) return 'reachable';
+  return isReadOnly ? 'read-only' : 'unreachable';
 }

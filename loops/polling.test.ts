@@ -45,7 +45,7 @@ test('a loop that goes on failing warns again and again, but not at each failure
   const failures = lines.slice(0, -1).map((line) => line.failures);
   expect(failures[0]).toBe(1);
   // One interval has room for several attempts.
-  expect(failures[1]).toBeGreaterThan(2);
+  expect(failures[1]).toBeGreaterThan(1);
   expect(failures).toEqual([...new Set(failures)].sort((one, other) => one - other));
 });
 

@@ -193,7 +193,7 @@ async function provideTemporal(
       namespace: environment.temporalNamespace,
       onProgress: say,
     });
-    void killWhenStuck(running, () => askTemporal(running), say);
+    void killWhenStuck(running, async () => supervisor.restarts && askTemporal(running), say);
     return running.process;
   });
   return { address: `127.0.0.1:${port}`, uiUrl: `http://127.0.0.1:${uiPort}` };

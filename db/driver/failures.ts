@@ -58,6 +58,11 @@ export function sqlState(error: unknown): string | null {
   return error instanceof postgres.PostgresError ? error.code : null;
 }
 
+/** Whether Postgres answers, and takes no writes. */
+export function isReadOnlyServer(error: unknown): boolean {
+  return error instanceof DatabaseUnavailable && sqlState(error.cause) === READ_ONLY_SERVER;
+}
+
 /** Whether Postgres refused a write because its deadline had passed by the database's clock. */
 export function isPastDeadline(error: unknown): boolean {
   return sqlState(error) === PAST_DEADLINE;

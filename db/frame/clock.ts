@@ -7,11 +7,10 @@ export async function readClock(tx: Reader): Promise<Date> {
   return row.now;
 }
 
-/** Whether a transaction could record something now: Postgres tells the time and is not read-only, as a hot standby or a demoted primary is. */
-export async function acceptsWrites(reader: Reader): Promise<boolean> {
-  const [row] = await reader.statement<{ accepts: boolean }>(
-    `SELECT service_now() IS NOT NULL AND current_setting('transaction_read_only') = 'off' AS accepts`,
-    [],
-  );
-  return row?.accepts === true;
+/**
+ * Resolves if a transaction could record something now. Postgres itself refuses the lock where it takes no writes, as a hot
+ * standby or a demoted primary does: that ends the connection too, so that the next probe sees what has changed.
+ */
+export async function requireWrites(reader: Reader): Promise<void> {
+  await reader.statement('SELECT service_now() FROM ledger_checks WHERE false FOR UPDATE', []);
 }

@@ -52,6 +52,11 @@ export class Supervisor {
     return this.#stopping;
   }
 
+  /** Whether a child that ends is restarted. */
+  get restarts(): boolean {
+    return this.#up && !this.#stopping;
+  }
+
   /** From now on children that end are restarted. */
   serviceIsUp(): void {
     this.#up = true;
@@ -72,7 +77,7 @@ export class Supervisor {
     for (;;) {
       const since = performance.now();
       const how = running === undefined ? undefined : await running.ended;
-      if (this.#stopping || !this.#up) return;
+      if (!this.restarts) return;
       if (performance.now() - since > STABLE_AFTER_MS) delayMs = RESTART_DELAY_FIRST_MS;
       if (how !== undefined) this.#say(`${name} ended unexpectedly (${how}); starting it again.`);
       await sleep(delayMs);

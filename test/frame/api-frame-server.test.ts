@@ -9,6 +9,7 @@ import { numberEvents } from '../../db/webhooks/event-sequencer.ts';
 import { startApi, type TestApi } from '../harness/api.ts';
 import { frameRoutes, gateOf } from '../harness/frame/frame-routes.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';
+import { until } from '../harness/stage.ts';
 
 let database: TestDatabase;
 let api: TestApi;
@@ -243,24 +244,32 @@ test('without Postgres: 503 with Retry-After in the error shape, not ready, stil
 test('on a read-only Postgres, such as a demoted primary: not ready, still alive, and ready again once it takes writes', async () => {
   const own = await createTestDatabase('read-only');
   const name = new URL(own.url).pathname.slice(1);
+  const started = await startApi(own, { users: api.users });
   const readiness = async () => {
-    // A new process: only new connections see the setting.
-    const started = await startApi(own, { users: api.users });
-    try {
-      const { status, body, headers } = await started.call('GET', '/health/ready', undefined, { as: null });
-      expect((await started.call('GET', '/health/live', undefined, { as: null })).status).toBe(200);
-      return { status, state: body.status, postgres: body.postgres, retryAfter: headers.get('retry-after') };
-    } finally {
-      await started.stop();
-    }
+    const { status, body, headers } = await started.call('GET', '/health/ready', undefined, { as: null });
+    expect((await started.call('GET', '/health/live', undefined, { as: null })).status).toBe(200);
+    return { status, state: body.status, postgres: body.postgres, retryAfter: headers.get('retry-after') };
+  };
+  /** Sets what new sessions may do, and ends those that there are, as a failover does. */
+  const turn = async (to: 'on' | 'off') => {
+    await api.database.reader.statement(`ALTER DATABASE ${name} SET default_transaction_read_only = ${to}`, []);
+    await api.database.reader.statement('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1', [
+      name,
+    ]);
   };
   try {
-    await api.database.reader.statement(`ALTER DATABASE ${name} SET default_transaction_read_only = on`, []);
+    const ready = { status: 200, state: 'ready', postgres: 'reachable', retryAfter: null };
     const unavailable = { status: 503, state: 'unavailable', postgres: 'read-only', retryAfter: '2' };
-    expect(await readiness()).toEqual(unavailable);
-    await api.database.reader.statement(`ALTER DATABASE ${name} RESET default_transaction_read_only`, []);
-    expect(await readiness()).toEqual({ status: 200, state: 'ready', postgres: 'reachable', retryAfter: null });
+    expect(await readiness()).toEqual(ready);
+    await turn('on');
+    await until(readiness, ({ postgres }) => postgres === 'read-only');
+    for (let probe = 0; probe < 40; probe += 1) expect(await readiness()).toEqual(unavailable);
+    // The sessions of the read-only time stay, and nobody ends them.
+    await api.database.reader.statement(`ALTER DATABASE ${name} SET default_transaction_read_only = off`, []);
+    await until(readiness, ({ status }) => status === 200);
+    for (let probe = 0; probe < 40; probe += 1) expect(await readiness()).toEqual(ready);
   } finally {
+    await started.stop();
     await own.drop();
   }
 });
