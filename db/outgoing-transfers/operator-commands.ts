@@ -102,7 +102,7 @@ const ENDED_BEFORE = 'It had ended before the database was restored.';
 
 /**
  * Ends a transfer again whose end a restore has lost: cancels a pending one, and fails one that its provider has refused. Only for
- * `after-restore`, which has just seen that the provider has paid neither.
+ * `after-restore`, which has just seen that the provider does not know it or has refused it.
  */
 export async function endAfterRestore(
   tx: Transaction,

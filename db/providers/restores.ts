@@ -2,6 +2,7 @@ import { and, eq, inArray, sql } from 'drizzle-orm';
 import type { OutgoingTransferId } from '../../domain/frame/ids.ts';
 import type { Reader, Transaction } from '../driver/client.ts';
 import { type Given, prepared } from '../driver/queries/queries.ts';
+import { appendAuditEntry, type Initiator } from '../frame/audit-entries.ts';
 import { incomingTransfers, outgoingTransfers } from '../frame/schema.ts';
 import type { PaymentInKey } from './callbacks.ts';
 import { closeForRestore } from './submissions.ts';
@@ -66,19 +67,34 @@ export async function listUnsettledPayments(
   return rows.map(({ id }) => id);
 }
 
-export interface UndecidedTransfer {
+export interface UnpaidTransfer {
   readonly id: OutgoingTransferId;
   readonly status: string;
   readonly transferDate: string;
+  /** The provider that pays it; null if it is internal or its caller's to pay. */
+  readonly paidBy: string | null;
+  /** An operator has decided after this restore that it goes on. */
+  readonly goesOn: boolean;
 }
 
-const UNDECIDED = `
-  SELECT id, status, transfer_date::text AS "transferDate" FROM outgoing_transfers
-  WHERE id = ANY ($1::uuid[]) AND status IN ('pending', 'processing') ORDER BY id`;
+const GOES_ON = 'goes-on-after-restore';
 
-/** Which of these transfers, of any scope, have not been paid. */
-export async function listUndecided(reader: Reader, ids: readonly string[]): Promise<UndecidedTransfer[]> {
-  return reader.statement<UndecidedTransfer>(UNDECIDED, [ids]);
+const UNPAID = `
+  SELECT id, status, transfer_date::text AS "transferDate",
+    CASE WHEN scope = 'external' AND method = 'built-in' THEN provider END AS "paidBy",
+    EXISTS (SELECT FROM audit_entries WHERE subject = outgoing_transfers.id::text AND action = '${GOES_ON}'
+      AND (after ->> 'since')::timestamptz = $2) AS "goesOn"
+  FROM outgoing_transfers WHERE id = ANY ($1::uuid[]) AND status IN ('pending', 'processing') ORDER BY id`;
+
+/** Which of these transfers have not been paid, after the restore of that instant. */
+export async function listUnpaid(reader: Reader, ids: readonly string[], since: Date): Promise<UnpaidTransfer[]> {
+  return reader.statement<UnpaidTransfer>(UNPAID, [ids, since.toISOString()]);
+}
+
+/** Records the decision that this transfer goes on after the restore of that instant. */
+export function letGoOn(tx: Transaction, id: OutgoingTransferId, since: Date, initiator: Initiator): void {
+  const after = { since: since.toISOString() };
+  appendAuditEntry(tx, { resource: 'outgoing-transfer', resourceId: id, action: GOES_ON, after, initiator });
 }
 
 const HELD = prepared((db, given: Given<{ provider: string }>) => {

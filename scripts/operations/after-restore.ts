@@ -9,14 +9,13 @@ import { readEnvironment } from '../../config/environment.ts';
 import { appendAuditEntry } from '../../db/frame/audit-entries.ts';
 import { readClock } from '../../db/frame/clock.ts';
 import { listOpenBreaks } from '../../db/ledger/reconciliation/statements.ts';
-import { endAfterRestore } from '../../db/outgoing-transfers/operator-commands.ts';
 import { beginAfterRestore, listServiceProcesses } from '../../db/providers/restores.ts';
 import { type Closure, closureInWords, openAfterRestore } from '../../db/providers/submissions.ts';
 import { asId, isUuid, type OutgoingTransferId } from '../../domain/frame/ids.ts';
 import { CHANGED_SIGNAL } from '../../workflows/frame/messages.ts';
 import { RemedyError } from '../frame/remedy.ts';
 import type { OperationContext } from './operations.ts';
-import { listRevived } from './revived-transfers.ts';
+import { type Decisions, decideRevived } from './revived-transfers.ts';
 import { findStuckWork } from './stuck-work.ts';
 import { operate } from './why/explanation.ts';
 
@@ -34,7 +33,7 @@ const BREAKS_SHOWN_MAX = 1_000;
  */
 export async function catchUpAfterRestore(context: OperationContext, restart: () => Promise<0 | 1>): Promise<0 | 1> {
   const { database, initiator, print } = context;
-  const { since, positionGap, ended, othersGoOn } = readOptions(context.arguments);
+  const { since, positionGap, decisions } = readOptions(context.arguments);
   const configuration = loadConfiguration(process.env);
   const providers = createProviders(configuration, readEnvironment(process.env));
   const connected = await listServiceProcesses(database.reader);
@@ -55,41 +54,34 @@ export async function catchUpAfterRestore(context: OperationContext, restart: ()
   // With the service stopped, no payment is between the two books.
   const { failed } = await compareStatements({ database, providers, logger: pino({ level: 'silent' }) }, {}, 0);
   if (failed > 0) throw new RemedyError('A provider’s statement could not be compared. Run it again when it answers.');
-  for (const id of ended) {
-    const { transfer } = await database.transaction((tx) => endAfterRestore(tx, id, configuration, initiator));
-    print(`ended again: outgoing-transfer/${id}  ${transfer.status}`);
-  }
-  const revived = await listRevived(database, context.temporal.client, window.from);
-  for (const { id, status, transferDate } of revived) {
-    print(`ended after the backup, and open again: outgoing-transfer/${id}  ${status}  ${transferDate}`);
-  }
-  if (revived.length > 0 && !othersGoOn) {
-    print(`${revived.length} to decide: ${DECIDE}`);
+  if (!(await decideRevived({ ...context, providers, configuration }, { since, from: window.from }, decisions))) {
+    await printBreaks(context);
     return 1;
   }
   const closure = await database.transaction(async (tx) => {
     const left = await openAfterRestore(tx);
     const submissions = left === null ? 'open' : 'closed';
-    const after = { submissions, received, adopted, ended: ended.length, goOn: revived.length };
-    appendAuditEntry(tx, { ...entry, action: 'caught-up', after });
+    appendAuditEntry(tx, { ...entry, action: 'caught-up', after: { submissions, received, adopted } });
     return left;
   });
   print(closure === null ? 'Submissions are open.' : stillClosed(closure));
   const restarted = await restart();
   await wakeOrphans(context);
+  const breaks = await printBreaks(context);
+  return restarted === 0 && breaks === 0 && closure === null ? 0 : 1;
+}
 
+/** Prints the open breaks, and returns their number. */
+async function printBreaks({ database, print }: OperationContext): Promise<number> {
   const breaks = await listOpenBreaks(database.reader, BREAKS_SHOWN_MAX);
   for (const { kind, provider, reference } of breaks) print(`to look at: ${kind}  ${provider}  ${reference ?? ''}`);
   print(breaks.length === 0 ? 'The books of the providers and ours agree.' : `${breaks.length} differences are open.`);
-  return restarted === 0 && breaks.length === 0 && closure === null ? 0 : 1;
+  return breaks.length;
 }
 
 function stillClosed(closure: Closure): string {
   return `Caught up, but ${closureInWords(closure)}. To end that: ${operate('submissions open --reason TEXT')}.`;
 }
-
-const DECIDE =
-  'submissions stay closed. Find out how each ended, and run it again with --end ID for each that was cancelled or failed, and --others-go-on if any are left.';
 
 /** Workflows whose rows are gone or final in the restored database check once more, and end. */
 async function wakeOrphans({ database, temporal: { client } }: OperationContext): Promise<void> {
@@ -106,10 +98,7 @@ async function wakeOrphans({ database, temporal: { client } }: OperationContext)
 interface Options {
   readonly since: Date;
   readonly positionGap: number;
-  /** Transfers to be ended again. */
-  readonly ended: readonly OutgoingTransferId[];
-  /** The operator has decided that the others which ended in the lost window go on. */
-  readonly othersGoOn: boolean;
+  readonly decisions: Decisions;
 }
 
 function readOptions(given: readonly string[]): Options {
@@ -119,7 +108,7 @@ function readOptions(given: readonly string[]): Options {
       since: { type: 'string' },
       'position-gap': { type: 'string', default: String(POSITION_GAP) },
       end: { type: 'string', multiple: true, default: [] },
-      'others-go-on': { type: 'boolean', default: false },
+      'go-on': { type: 'string', multiple: true, default: [] },
     },
   });
   const since = new Date(values.since ?? '');
@@ -130,8 +119,14 @@ function readOptions(given: readonly string[]): Options {
   if (!Number.isSafeInteger(positionGap) || positionGap < 1) {
     throw new RemedyError('--position-gap must be a whole number above 0.');
   }
-  const ended = values.end.map((id) => id.toLowerCase());
-  if (!ended.every(isUuid)) throw new RemedyError('Give --end the id of an outgoing transfer, once for each.');
-  const othersGoOn = values['others-go-on'];
-  return { since, positionGap, ended: ended.map((id) => asId<OutgoingTransferId>(id)), othersGoOn };
+  const decisions = { end: idsOf(values.end), goOn: idsOf(values['go-on']) };
+  return { since, positionGap, decisions };
+}
+
+function idsOf(given: readonly string[]): OutgoingTransferId[] {
+  return given.map((text) => {
+    const id = text.toLowerCase();
+    if (!isUuid(id)) throw new RemedyError('Give --end and --go-on the id of an outgoing transfer, once for each.');
+    return asId<OutgoingTransferId>(id);
+  });
 }

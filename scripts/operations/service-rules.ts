@@ -13,7 +13,8 @@ export async function readServiceRules(reader: Reader): Promise<Configuration> {
   const different = await findOtherRules(reader, transferRuleDigests, calendars.editions);
   if (different.length === 0) return configuration;
   const given = process.env.CONFIG_FILE?.trim();
+  const listed = different.map(({ name, since }) => `${name}, in force since ${since.toISOString()}`).join('; ');
   throw new RemedyError(
-    `This command would decide by other settings than the service (${different.join(', ')}). Set CONFIG_FILE to the worker’s; here it is ${given ? given : 'not set'}. If a file has just changed, the service has it after a restart, a calendar after twenty seconds.`,
+    `This command would decide by other settings than the service (${listed}). Set CONFIG_FILE to the worker’s; here it is ${given ? given : 'not set'}. If it is the worker’s already, the process that started last had another one: restart it, or any that runs loops. A calendar is in force twenty seconds after its file has changed.`,
   );
 }

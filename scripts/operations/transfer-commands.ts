@@ -110,8 +110,10 @@ async function lookUpReturns(
     return 2;
   }
   if (state.outcome === 'not-found') {
-    show({ ...shown(present), result: 'not-found' }, 'The provider does not know the payment. Nothing is changed.');
-    return 0;
+    const text =
+      'The provider does not know this payment, which is booked as paid. Nothing is changed: ask the provider.';
+    show({ ...shown(present), result: 'not-found' }, text);
+    return 1;
   }
   const given = { id, found: reportOf(id, state) };
   const booked = await database.transaction((tx) => bookLookedUpReturns(tx, given, rules, initiator));

@@ -38,7 +38,7 @@ async function restart({ database, temporal, initiator, print }: OperationContex
 
 export const afterRestore: Operation = {
   summary:
-    '--since INSTANT [--end ID]… [--others-go-on]: catches up with the providers after an older Postgres was restored.',
+    '--since INSTANT [--end ID]… [--go-on ID]…: catches up with the providers after an older Postgres was restored.',
   run: (context) => catchUpAfterRestore(context, () => restart(context)),
 };
 

@@ -312,13 +312,15 @@ test('an older Postgres comes back, catches up with the bank, and pays nothing t
   const undecided = await operate('after-restore', '--since', since.toISOString());
   expect(undecided.output).toMatch(/3 payments in, 4 payments out/);
   for (const id of [cancelled, revived])
-    expect(undecided.output).toContain(`open again: outgoing-transfer/${id}  pending`);
+    expect(undecided.output).toMatch(new RegExp(`open again: outgoing-transfer/${id}  pending  \\S+  not-found`));
+  expect(undecided.output).toContain(`to look at: statement-unknown-payment  sandbox-bank  ${lost}`);
   expect(undecided.output).toContain('2 to decide: submissions stay closed.');
   expect(undecided.status, undecided.output).toBe(1);
   expect(await areSubmissionsClosed()).toBe(true);
-  const caughtUp = await operate('after-restore', '--since', since.toISOString(), '--end', cancelled, '--others-go-on');
+  const decisions = ['--end', cancelled, '--go-on', revived];
+  const caughtUp = await operate('after-restore', '--since', since.toISOString(), ...decisions);
   expect(caughtUp.output).toContain(`ended again: outgoing-transfer/${cancelled}  cancelled`);
-  expect(caughtUp.output).toContain(`open again: outgoing-transfer/${revived}  pending`);
+  expect(caughtUp.output).toContain(`goes on: outgoing-transfer/${revived}  pending`);
   expect(caughtUp.output).toContain(`to look at: statement-unknown-payment  sandbox-bank  ${lost}`);
   expect(caughtUp.output).toContain('1 differences are open.');
   expect(caughtUp.status, caughtUp.output).toBe(1);

@@ -304,6 +304,23 @@ describe('fail-transfer', () => {
   });
 });
 
+test('a look-up of a completed payment that its provider does not know is no success, and changes nothing', async () => {
+  const { answer } = service.provider;
+  const lookUp = answer.lookUp;
+  const id = await submitted('completed');
+  const before = await tracesOf(id);
+  answer.lookUp = async () => ({ outcome: 'not-found' });
+  try {
+    expect(await give('look-up', id)).toMatchObject({
+      status: 1,
+      answer: { id, status: 'completed', result: 'not-found' },
+    });
+  } finally {
+    answer.lookUp = lookUp;
+  }
+  expect(await tracesOf(id)).toEqual(before);
+});
+
 describe('with the workflow running', () => {
   beforeAll(() => service.relay.start());
 

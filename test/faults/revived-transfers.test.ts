@@ -1,0 +1,134 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ProviderUnavailable } from '../../activities/providers/port.ts';
+import { newId } from '../../db/frame/ids.ts';
+import { asId, type OutgoingTransferId } from '../../domain/frame/ids.ts';
+import { dateInUtc } from '../../domain/frame/time/dates.ts';
+import { type Decisions, decideRevived } from '../../scripts/operations/revived-transfers.ts';
+import { workflowId } from '../../workflows/frame/messages.ts';
+import { auditOf, TESTER } from '../harness/audit.ts';
+import { startTemporalDevServer, type TestTemporal } from '../harness/servers/temporal.ts';
+import { type Stage, setStage, until } from '../harness/stage.ts';
+import { completedPayment } from '../harness/workflows/scripted-provider.ts';
+
+// What `after-restore` does with transfers that had ended before the restore. The whole command: restore.test.ts.
+let temporal: TestTemporal;
+let stage: Stage;
+
+const SINCE = new Date(Date.now() - 60_000);
+const NONE: Decisions = { end: [], goOn: [] };
+const QUEUE = 'ended-before-the-restore';
+/** COMMAND_TYPE_COMPLETE_WORKFLOW_EXECUTION of Temporal's interface. */
+const COMPLETE_WORKFLOW = 4;
+
+beforeAll(async () => {
+  temporal = await startTemporalDevServer();
+  stage = await setStage({ name: 'revived-transfers', address: temporal.address });
+});
+
+afterAll(async () => {
+  await stage?.close();
+  await temporal?.close();
+});
+
+function startWorkflow(id: string): Promise<unknown> {
+  const options = { workflowId: workflowId('outgoing-transfer', id), taskQueue: QUEUE };
+  return stage.client.workflow.start('outgoing-transfer', options);
+}
+
+/** A pending transfer whose workflow has ended, as an older Postgres and Temporal's present database show it. */
+async function revivedTransfer(): Promise<OutgoingTransferId> {
+  const transferDate = dateInUtc(new Date(Date.now() + 30 * 86_400_000));
+  const id = await stage.transfer(await stage.account(100_000n), { transferDate });
+  await startWorkflow(id);
+  const { workflowService } = stage.temporal.connection;
+  const namespace = 'default';
+  const task = await stage.temporal.connection.withDeadline(Date.now() + 30_000, () =>
+    workflowService.pollWorkflowTaskQueue({ namespace, taskQueue: { name: QUEUE }, identity: 'test' }),
+  );
+  await workflowService.respondWorkflowTaskCompleted({
+    namespace,
+    taskToken: task.taskToken,
+    commands: [{ commandType: COMPLETE_WORKFLOW, completeWorkflowExecutionCommandAttributes: {} }],
+  });
+  // Temporal lists it as ended a little later.
+  await until(
+    async () =>
+      (await stage.client.workflow.count(`WorkflowId = 'outgoing-transfer/${id}' AND ExecutionStatus = 'Completed'`))
+        .count,
+    (ended) => ended === 1,
+  );
+  return id;
+}
+
+async function decide(decisions: Decisions, since = SINCE): Promise<{ done: boolean; lines: string[] }> {
+  const lines: string[] = [];
+  const { database, configuration, provider } = stage;
+  const providers = new Map([['sandbox-bank', provider]]);
+  const context = { database, temporal: stage.temporal, configuration, providers, initiator: TESTER };
+  const given = { ...context, print: (line: string) => void lines.push(line) };
+  const done = await decideRevived(given, { since, from: SINCE }, decisions);
+  return { done, lines };
+}
+
+const statusOf = async (id: OutgoingTransferId) => (await stage.find(id)).status;
+
+test('what the bank has, or does not speak of, is never ended; each other decision is carried out by itself and kept', async () => {
+  const [unknown, paid, silent, wanted] = [
+    await revivedTransfer(),
+    await revivedTransfer(),
+    await revivedTransfer(),
+    await revivedTransfer(),
+  ];
+  const nobody = asId<OutgoingTransferId>(newId());
+  stage.provider.answer.lookUp = async (reference) => {
+    if (reference === paid) return completedPayment(reference);
+    if (reference === silent) throw new ProviderUnavailable('sandbox-bank', 'no answer');
+    return { outcome: 'not-found' };
+  };
+  const listed = async (decisions: Decisions, since?: Date) => {
+    const { done, lines } = await decide(decisions, since);
+    const open = lines.filter((line) => line.startsWith('ended after the backup, and open again: '));
+    return {
+      done,
+      lines,
+      open: open.map((line) => line.replace(/^.*outgoing-transfer\/(\S+) {2}\S+ {2}\S+ {2}(.*)$/, '$1 $2')),
+    };
+  };
+
+  const first = await listed(NONE);
+  expect(first.done).toBe(false);
+  expect(new Set(first.open)).toEqual(
+    new Set([`${unknown} not-found`, `${paid} completed`, `${silent} no-answer`, `${wanted} not-found`]),
+  );
+
+  // Somebody has started a worker: it runs again, and is no less undecided.
+  await startWorkflow(silent);
+  const second = await listed({ end: [paid, nobody, silent, unknown], goOn: [wanted] });
+  expect(second.done).toBe(false);
+  expect(second.open).toEqual([`${paid} completed`, `${silent} no-answer`]);
+  expect(second.lines).toContain(`ended again: outgoing-transfer/${unknown}  cancelled`);
+  expect(second.lines).toContain(`goes on: outgoing-transfer/${wanted}  pending`);
+  for (const id of [paid, nobody, silent])
+    expect(second.lines).toContainEqual(expect.stringContaining(`not ended: outgoing-transfer/${id}`));
+  expect(await Promise.all([unknown, paid, silent, wanted].map(statusOf))).toEqual([
+    'cancelled',
+    'pending',
+    'pending',
+    'pending',
+  ]);
+  const actions = async (id: string) => (await auditOf(stage.database.reader, id)).map(({ action }) => action);
+  expect(await actions(unknown)).toContain('ended-after-restore');
+  expect(await actions(wanted)).toContain('goes-on-after-restore');
+
+  // The same decisions again change nothing, and a decision of this restore is none for another one.
+  const third = await listed({ end: [unknown], goOn: [wanted] });
+  expect(third.lines).toContain(`had ended: outgoing-transfer/${unknown}  cancelled`);
+  expect(third.lines).toContain(`nothing to decide: outgoing-transfer/${wanted}`);
+  expect((await actions(wanted)).filter((action) => action === 'goes-on-after-restore')).toHaveLength(1);
+  const another = await listed(NONE, new Date(SINCE.getTime() - 1_000));
+  expect(another.open).toContain(`${wanted} not-found`);
+
+  stage.provider.answer.lookUp = async () => ({ outcome: 'not-found' });
+  expect((await decide({ end: [silent], goOn: [paid] })).done).toBe(true);
+  expect((await decide({ end: [nobody], goOn: [] })).done).toBe(false);
+});
