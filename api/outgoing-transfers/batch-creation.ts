@@ -13,7 +13,7 @@ import { isReviewedOnArrival } from '../../domain/outgoing-transfers/requirement
 import { presentOutgoingTransfer } from '../../domain/outgoing-transfers/rows.ts';
 import type { TransferChange } from '../../domain/outgoing-transfers/transfer-changes.ts';
 import { HttpRefusal, showError } from '../frame/errors.ts';
-import { IN_PROGRESS_WAIT_MS, writeIdempotently } from '../frame/requests/idempotency.ts';
+import { LOCK_WAIT_MS, writeIdempotently } from '../frame/requests/idempotency.ts';
 import { parseJson, stringify } from '../frame/requests/json.ts';
 import { check } from '../frame/requests/problems.ts';
 import type { Outcome, RouteContext, Shown } from '../frame/route.ts';
@@ -128,7 +128,7 @@ async function createPart(
     inOrder(valid.length === 0 ? malformed : [...malformed, ...(await createTogether(tx, context, valid, refuse))]);
   if (idempotency === null) {
     if (valid.length === 0) return inOrder(malformed);
-    return services.database.transaction(create, { lockTimeoutMs: IN_PROGRESS_WAIT_MS });
+    return services.database.transaction(create, { lockTimeoutMs: LOCK_WAIT_MS });
   }
   let results: Result[] = [];
   const claim = { ...idempotency, path: `${idempotency.path}/parts/${from}` };

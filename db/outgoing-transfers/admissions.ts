@@ -57,13 +57,21 @@ const LOCK_INCOMING = prepared((db, given: Given<{ ids: readonly OutgoingTransfe
     .for('update'),
 );
 
-// The account's lock keeps out credits, payments and new waiting transfers, so both flags are exact.
+// The account's lock keeps out credits, payments and new waiting transfers, so both flags are exact. An account that stays due is
+// not written again at each poll.
 const SETTLE_FLAGS = `
-  UPDATE accounts SET
-    has_waiters = EXISTS (SELECT FROM outgoing_transfers WHERE account_id = accounts.id AND waiting_for = 'balance'),
-    admission_due = EXISTS (SELECT FROM outgoing_transfers WHERE account_id = accounts.id AND waiting_for = 'balance'
-      AND amount_minor + fee_minor BETWEEN 1 AND accounts.posted_minor - accounts.reserved_minor)
-  WHERE id = $1 RETURNING admission_due AS more`;
+  WITH settled AS (
+    SELECT id,
+      EXISTS (SELECT FROM outgoing_transfers WHERE account_id = accounts.id AND waiting_for = 'balance') AS has_waiters,
+      EXISTS (SELECT FROM outgoing_transfers WHERE account_id = accounts.id AND waiting_for = 'balance'
+        AND amount_minor + fee_minor BETWEEN 1 AND accounts.posted_minor - accounts.reserved_minor) AS admission_due
+    FROM accounts WHERE id = $1
+  ), written AS (
+    UPDATE accounts SET has_waiters = settled.has_waiters, admission_due = settled.admission_due
+    FROM settled WHERE accounts.id = settled.id
+      AND (accounts.has_waiters, accounts.admission_due) <> (settled.has_waiters, settled.admission_due)
+  )
+  SELECT admission_due AS more FROM settled`;
 
 export interface Admission {
   /** The number of transfers that no longer wait for money. */

@@ -18,17 +18,24 @@ export async function putTransferRulesInForce(
 }
 
 const IN_FORCE = `
-  SELECT setting AS name, digest FROM transfer_rule_settings
-  UNION ALL SELECT 'calendar ' || calendar, digest FROM calendar_editions`;
+  SELECT setting AS name, digest, in_force_since AS since FROM transfer_rule_settings
+  UNION ALL SELECT 'calendar ' || calendar, digest, in_force_since FROM calendar_editions`;
+
+/** A setting that the service has other than given, and since when. */
+export interface OtherRule {
+  readonly name: string;
+  readonly since: Date;
+}
 
 /** Which of these settings and calendars the service has other than given; what it has never recorded is equal. */
 export async function findOtherRules(
   reader: Reader,
   settings: RuleDigests,
   calendars: ReadonlyMap<string, { readonly digest: string }>,
-): Promise<readonly string[]> {
-  const rows = await reader.statement<{ name: string; digest: string }>(IN_FORCE, []);
-  const inForce = new Map(rows.map(({ name, digest }) => [name, digest]));
-  const given = [...settings, ...[...calendars].map(([name, { digest }]) => [`calendar ${name}`, digest] as const)];
-  return given.flatMap(([name, digest]) => ((inForce.get(name) ?? digest) === digest ? [] : [name]));
+): Promise<readonly OtherRule[]> {
+  const inForce = await reader.statement<OtherRule & { readonly digest: string }>(IN_FORCE, []);
+  const editions = [...calendars].map(([name, { digest }]) => [`calendar ${name}`, digest] as const);
+  const given = new Map([...settings, ...editions]);
+  const isOther = (name: string, digest: string) => (given.get(name) ?? digest) !== digest;
+  return inForce.flatMap(({ name, digest, since }) => (isOther(name, digest) ? { name, since } : []));
 }

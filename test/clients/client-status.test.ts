@@ -329,6 +329,17 @@ describe('a change of status', () => {
     expect([isHeld, (await changing).status]).toEqual([true, 200]);
   });
 
+  test('that does not get an account in time gives the others back, and says that nothing was done', async () => {
+    const clientId = await world.client();
+    await world.account(clientId);
+    const account = await holdAccount(await world.account(clientId));
+    const { status, body } = await patch(clientId, { status: 'suspended' });
+    expect([status, body.message]).toEqual([503, 'The database is not available. Nothing was done.']);
+    account.release();
+    await account.done;
+    expect((await patch(clientId, { status: 'suspended' })).status).toBe(200);
+  });
+
   test('is the only change of a client that waits for its accounts', async () => {
     const clientId = await world.client();
     const account = await holdAccount(await world.account(clientId));

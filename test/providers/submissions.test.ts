@@ -179,7 +179,9 @@ describe('commands with other settings than the service’s', () => {
       api.database,
       new Map([...serviceRules().transferRuleDigests, ['rollLimit', 'other']]),
     );
-    await expect(service.lines(command, given)).rejects.toThrow(/\(rollLimit\)\. Set CONFIG_FILE to the worker’s/);
+    await expect(service.lines(command, given)).rejects.toThrow(
+      /\(rollLimit, in force since \S+Z\)\. Set CONFIG_FILE to the worker’s/,
+    );
     expect(await statusOf(id)).toBe('pending');
     expect(await auditOf(api.database.reader, id)).toEqual([]);
     await putTransferRulesInForce(api.database, serviceRules().transferRuleDigests);
@@ -194,6 +196,6 @@ describe('commands with other settings than the service’s', () => {
       `INSERT INTO calendar_editions VALUES ('gb', 'other', 'a test', '2027-12-31', '2027-12-31', '{}', service_now())`,
       [],
     );
-    expect(await differing()).toEqual(['calendar gb']);
+    expect(await differing()).toMatchObject([{ name: 'calendar gb' }]);
   });
 });

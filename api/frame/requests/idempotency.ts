@@ -13,8 +13,8 @@ import { refusal } from '../../../domain/frame/errors.ts';
 import type { ClaimedKey } from '../../../domain/ledger/changes.ts';
 import type { IdempotencyClaim, RenderedAnswer } from '../route.ts';
 
-/** How long a second request waits for the first's answer (decisions, Idempotency). */
-export const IN_PROGRESS_WAIT_MS = 5_000;
+/** How long a write waits for a lock, and so a second request for the first's answer (decisions, Idempotency). */
+export const LOCK_WAIT_MS = 5_000;
 
 const KEY_LENGTH_MAX = 255;
 
@@ -64,7 +64,7 @@ export async function writeIdempotently(
   work: (tx: Transaction) => Promise<RenderedAnswer>,
   keyring: Keyring | null,
 ): Promise<RenderedAnswer> {
-  if (claim === null) return database.transaction(work);
+  if (claim === null) return database.transaction(work, { lockTimeoutMs: LOCK_WAIT_MS });
   const claimAndWork = async (tx: Transaction) => {
     const claimed = claimIdempotencyKey(tx, claim, claim.requestHash);
     const working = work(tx);
@@ -76,7 +76,7 @@ export async function writeIdempotently(
     return answer;
   };
   try {
-    return await database.transaction(claimAndWork, { lockTimeoutMs: IN_PROGRESS_WAIT_MS });
+    return await database.transaction(claimAndWork, { lockTimeoutMs: LOCK_WAIT_MS });
   } catch (error) {
     if (isTakenKey(error)) return replay(await findIdempotencyKey(database.reader, claim), claim, keyring);
     throw refusalOf(error, claim);
@@ -92,17 +92,19 @@ export async function openIdempotently<Opened>(
   open: (tx: Transaction) => Promise<Opened | null>,
   work: (tx: Transaction, opened: Opened) => Promise<RenderedAnswer>,
 ): Promise<RenderedAnswer> {
-  const options = claim === null ? {} : { lockTimeoutMs: IN_PROGRESS_WAIT_MS };
-  return database.transaction(async (tx) => {
-    const opened = await openOrRefuse(tx, claim, open);
-    if (opened !== null) {
-      const answer = await work(tx, opened);
-      if (claim !== null) sendWithCommit(storeIdempotentAnswer(tx, claim, answer));
-      return answer;
-    }
-    if (claim === null) throw new Error('a write without a key found its key taken');
-    return replay(await findIdempotencyKey(tx, claim), claim, null);
-  }, options);
+  return database.transaction(
+    async (tx) => {
+      const opened = await openOrRefuse(tx, claim, open);
+      if (opened !== null) {
+        const answer = await work(tx, opened);
+        if (claim !== null) sendWithCommit(storeIdempotentAnswer(tx, claim, answer));
+        return answer;
+      }
+      if (claim === null) throw new Error('a write without a key found its key taken');
+      return replay(await findIdempotencyKey(tx, claim), claim, null);
+    },
+    { lockTimeoutMs: LOCK_WAIT_MS },
+  );
 }
 
 async function openOrRefuse<Opened>(
