@@ -1,14 +1,15 @@
 import { adjustBalance } from '../../db/accounts/balance-adjustments.ts';
 import {
   BALANCE_ADJUSTMENT_DIRECTIONS,
+  brokenNamingRule,
   CORRECTION_TRANSACTION_TYPES,
   CORRECTION_TYPES,
   presentBalanceAdjustment,
   UNCONNECTED_SERVICE_PROVIDER,
-  unconnectedServiceProviderProblem,
 } from '../../domain/accounts/balance-adjustments.ts';
 import type { AccountId, BalanceAdjustmentId } from '../../domain/frame/ids.ts';
 import { DESCRIPTION_LENGTH_MAX, NAME_LENGTH_MAX } from '../../domain/frame/parties/names.ts';
+import { problem } from '../frame/requests/problems.ts';
 import { route } from '../frame/route.ts';
 import { only } from '../frame/schemas/alternatives.ts';
 import { isSent, type Sent } from '../frame/schemas/cross-checks.ts';
@@ -48,9 +49,11 @@ const correction = {
     ),
   }),
   across: ({ transactionType }: Sent, { balanceAdjustment }: Sent) => {
-    const { unconnectedServiceProvider } = isSent(balanceAdjustment) ? balanceAdjustment : {};
-    const problem = unconnectedServiceProviderProblem(transactionType, unconnectedServiceProvider);
-    return problem === null ? [] : [problem];
+    if (!isSent(balanceAdjustment)) return [];
+    const { unconnectedServiceProvider: name } = balanceAdjustment;
+    const broken = brokenNamingRule(transactionType, name);
+    if (broken === null) return [];
+    return [problem(broken.code, ['data', 'balanceAdjustment', 'unconnectedServiceProvider'], name, broken.rule)];
   },
 };
 

@@ -136,7 +136,7 @@ function newIdentity({ identity }: BeneficiarySent): BeneficiaryIdentity | null 
 }
 
 function newContact({ contact }: BeneficiarySent): BeneficiaryContact | null {
-  if (contact === undefined) return null;
+  if (contact === undefined || Object.values(contact).every((part) => part === undefined)) return null;
   return { phone: contact.phone ?? null, email: contact.email ?? null, address: contact.address ?? null };
 }
 

@@ -15,7 +15,7 @@ import type { TransferChange } from '../../domain/outgoing-transfers/transfer-ch
 import { HttpRefusal, showError } from '../frame/errors.ts';
 import { LOCK_WAIT_MS, writeIdempotently } from '../frame/requests/idempotency.ts';
 import { parseJson, stringify } from '../frame/requests/json.ts';
-import { check } from '../frame/requests/problems.ts';
+import { check, furtherProblems } from '../frame/requests/problems.ts';
 import type { Outcome, RouteContext, Shown } from '../frame/route.ts';
 import { type batchResponse, batchResult, type batchWorkflow, type SentItem } from './batch-schemas.ts';
 import { decideTransfer, idsOf, requestedTransfer, type TransferOrder } from './decisions.ts';
@@ -98,7 +98,8 @@ async function validItems(
 function orderOf({ body, caller, services: { configuration } }: BatchContext, data: object): TransferOrder {
   const { value, problems } = check(postTransferWorkflow.data, data, ['data']);
   const terms = 'pricing' in data ? data.pricing : undefined;
-  const [first, ...rest] = [...problems, ...pricingContradictions(body.workflow.pricing, terms)];
+  const contradictions = pricingContradictions(body.workflow.pricing, terms);
+  const [first, ...rest] = [...problems, ...furtherProblems(problems, contradictions)];
   if (first !== undefined) throw new DomainError([first, ...rest]);
   const { outgoingTransfer: request } = value;
   const fee = feeMinor(request, { pricing: body.workflow.pricing, terms: value.pricing }, configuration.prices);

@@ -1,4 +1,4 @@
-import { type Problem, refusal } from '../frame/errors.ts';
+import { type ErrorCode, refusal } from '../frame/errors.ts';
 import type { AccountId, BalanceAdjustmentId } from '../frame/ids.ts';
 import { amountNumber } from '../frame/money.ts';
 import { availableMinor, type LockedAccount, type Posting, type SystemAccountKind } from '../ledger/ledger.ts';
@@ -41,17 +41,16 @@ export interface BalanceAdjustment extends BalanceAdjustmentRequest {
 
 const ENTITY = 'balanceAdjustment';
 
-/** A correction names the provider outside the service exactly if it concerns one; null, or the problem. Both are as sent. */
-export function unconnectedServiceProviderProblem(transactionType: unknown, name: unknown): Problem | null {
-  const field = [ENTITY, 'unconnectedServiceProvider'] as const;
-  const path = `data.${field.join('.')}`;
+/** A correction names the provider outside the service exactly if it concerns one; null, or the rule that the name breaks. Both are as sent. */
+export function brokenNamingRule(
+  transactionType: unknown,
+  name: unknown,
+): { readonly code: ErrorCode; readonly rule: string } | null {
   if (transactionType === UNCONNECTED_SERVICE_PROVIDER && name === undefined) {
-    const message = `${path} is required for ${UNCONNECTED_SERVICE_PROVIDER}.`;
-    return { code: 'common.validation.field_required', message, messageParameters: [...field, ''] };
+    return { code: 'common.validation.field_required', rule: `is required for ${UNCONNECTED_SERVICE_PROVIDER}` };
   }
   if (transactionType === 'incoming-transfer' && typeof name === 'string') {
-    const message = `${path} belongs to ${UNCONNECTED_SERVICE_PROVIDER} only.`;
-    return { code: 'common.validation.field_unexpected', message, messageParameters: [...field, name] };
+    return { code: 'common.validation.field_unexpected', rule: `belongs to ${UNCONNECTED_SERVICE_PROVIDER} only` };
   }
   return null;
 }

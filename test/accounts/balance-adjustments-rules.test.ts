@@ -192,6 +192,18 @@ test.each([
   ]);
 });
 
+test('a field is named once, whatever is wrong with it, and a long value is not repeated', async () => {
+  const long = await post(account, FEE, { ...least(), unconnectedServiceProvider: 'x'.repeat(100_000) });
+  expect([long.status, ...problemsOf(long)]).toEqual([
+    400,
+    expect.stringContaining('balanceAdjustment.unconnectedServiceProvider'),
+  ]);
+  expect(long.text.length).toBeLessThan(1_000);
+  const none = await post(account, OUTSIDE_FEE, 5);
+  expect(none.body.messageParameters.slice(0, 2)).toEqual(['data', 'balanceAdjustment']);
+  expect([none.status, none.body.errors]).toEqual([400, undefined]);
+});
+
 /** Each request has all problems of those below it, so the answer shows which of them counts first. */
 test('refusals come in one order: the path’s account, the body’s, currency, status, and the balance last', async () => {
   const euro = await world.account(clientId, { currency: 'EUR' });

@@ -92,6 +92,8 @@ describe('POST /beneficiaries takes', () => {
     ['a title', { title: 'Messrs' }, { title: 'Messrs' }],
     ['no title', {}, { title: null }],
     ['no contact: no address', {}, { contact: null, address: null }],
+    ['a contact of nothing is none', { contact: {} }, { contact: null, address: null }],
+    ['nor is one whose parts are null', { contact: { phone: null, email: null } }, { contact: null, address: null }],
     [
       'a telephone number alone',
       { contact: { phone: '+44 20 7946 0000' } },

@@ -79,6 +79,9 @@ async function expectReplay(send: Send, [status, code]: [number, string]): Promi
   expect(again.headers.get('x-idempotency-status')).toBe('replayed');
   const refused = await send(after, 'another key');
   expect([refused.status, refused.body.code]).toEqual([status, code]);
+  // What was refused has left no answer under its key.
+  const other = await send(before, 'another key');
+  expect([other.status, other.headers.get('x-idempotency-status')], other.text).toEqual([201, 'processed']);
 }
 
 test('an account is repeated under its key after its provider has left the configuration', async () => {

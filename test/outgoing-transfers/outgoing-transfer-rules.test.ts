@@ -83,6 +83,16 @@ describe('implicit pricing', () => {
     const all = { sourcingMethod: 'implicit', enabled: true, chargingType: 'fee', chargingMethod: 'on-source' };
     expect((await send(internal(), { pricing: all })).body.errors).toHaveLength(2);
   });
+
+  test('has no terms: they are refused once, also where they are malformed', async () => {
+    for (const terms of [{ type: 'ratio', ratio: '0.1' }, 5]) {
+      const answer = await send(internal(), {}, terms);
+      expect([...refusal(answer), answer.body.errors]).toEqual([
+        ...[400, 'common.validation.field_invalid', 'data', 'pricing'],
+        undefined,
+      ]);
+    }
+  });
 });
 
 describe('reviews', () => {

@@ -39,6 +39,13 @@ export function problem(code: ErrorCode, path: readonly string[], value: unknown
   };
 }
 
+/** Those of the further problems whose fields have none of their own: each field is named once. */
+export function furtherProblems(problems: readonly Problem[], further: readonly Problem[]): readonly Problem[] {
+  const fieldOf = ({ messageParameters: [entity, field] }: Problem) => `${entity}.${field}`;
+  const named = new Set(problems.map(fieldOf));
+  return further.filter((one) => !named.has(fieldOf(one)));
+}
+
 function codeAndMessage(issue: v.BaseIssue<unknown>): [ErrorCode, string] {
   if (issue.type === 'strict_object' && issue.expected === 'never') {
     return ['common.validation.field_unexpected', 'is not a field that can be sent here'];

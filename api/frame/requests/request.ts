@@ -2,7 +2,7 @@ import { DomainError, type Problem, refusal } from '../../../domain/frame/errors
 import type { Contract, Entries, Page, WorkflowContract } from '../route.ts';
 import { fields, type Schema } from '../schemas/schemas.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson, stringify } from './json.ts';
-import { type Checked, check, problem } from './problems.ts';
+import { type Checked, check, furtherProblems, problem } from './problems.ts';
 
 export const PAGE_SIZE_DEFAULT = 10;
 export const PAGE_SIZE_MAX = 100;
@@ -178,7 +178,7 @@ export function parseBody(contract: Contract, text: string): ParsedBody {
     chosen.connect === undefined ? checkFreeConnect(connect) : check(chosen.connect, meaning(connect), ['connect']);
   problems.push(...checkedWorkflow.problems, ...checkedData.problems, ...checkedConnect.problems);
   if (chosen.across !== undefined && isJsonObject(parsed.data)) {
-    problems.push(...chosen.across(workflowFields, sentData));
+    problems.push(...furtherProblems(problems, chosen.across(workflowFields, sentData)));
   }
   refuse(problems);
   return {

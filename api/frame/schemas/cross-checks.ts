@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import type { Problem } from '../../../domain/frame/errors.ts';
+import { isJsonObject } from '../requests/json.ts';
 
 /** A contradiction between fields of one object. The message may begin with its code, as in other schemas. */
 export interface Disagreement {
@@ -41,5 +42,5 @@ function item(input: Sent, key: string): v.IssuePathItem {
 }
 
 export function isSent(value: unknown): value is Sent {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return isJsonObject(value);
 }
