@@ -57,7 +57,7 @@ const LOCK_INCOMING = prepared((db, given: Given<{ ids: readonly OutgoingTransfe
     .for('update'),
 );
 
-// The account's lock keeps out credits, payments and new waiting transfers, so both flags are exact. An account that stays due is
+// The account's lock keeps out credits, payments and new waiting transfers, so both flags are exact; without that lock they are not. An account that stays due is
 // not written again at each poll.
 const SETTLE_FLAGS = `
   WITH settled AS (

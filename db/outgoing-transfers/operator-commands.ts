@@ -1,13 +1,14 @@
 import { refusal } from '../../domain/frame/errors.ts';
 import type { OutgoingTransferId } from '../../domain/frame/ids.ts';
 import { formatDateTime, formatDateTimeMs } from '../../domain/frame/time/dates.ts';
-import {
-  decideCancellation,
-  type LookedUpPayment,
-  type ReportOutcome,
-} from '../../domain/outgoing-transfers/changes.ts';
+import type { LookedUpPayment, ReportOutcome } from '../../domain/outgoing-transfers/changes.ts';
 import { decideLookedUpReturns, decideLookUpRequest } from '../../domain/outgoing-transfers/look-ups.ts';
-import { decideFailure, decideNextWindow, decideRetry } from '../../domain/outgoing-transfers/operator-commands.ts';
+import {
+  decideEndAgain,
+  decideFailure,
+  decideNextWindow,
+  decideRetry,
+} from '../../domain/outgoing-transfers/operator-commands.ts';
 import { isFinalOutgoingTransferStatus } from '../../domain/outgoing-transfers/outgoing-transfers.ts';
 import type { OutgoingTransfer } from '../../domain/outgoing-transfers/rows.ts';
 import type {
@@ -101,20 +102,21 @@ async function isRestoreUnderWay(tx: Transaction): Promise<boolean> {
 const ENDED_BEFORE = 'It had ended before the database was restored.';
 
 /**
- * Ends a transfer again whose end a restore has lost: cancels a pending one, and fails one that its provider has refused. Only for
- * `after-restore`, which has just seen that the provider does not know it or has refused it.
+ * Ends a transfer again whose end the restore of the instant `since` has lost. Only for `after-restore`, which has just seen that its
+ * provider does not know it or has refused it; `neverPaid` as in `decideEndAgain`.
  */
 export async function endAfterRestore(
   tx: Transaction,
-  id: OutgoingTransferId,
+  { id, since, neverPaid }: { readonly id: OutgoingTransferId; readonly since: Date; readonly neverPaid: boolean },
   rules: TransferRules,
   initiator: Initiator,
 ): Promise<Commanded> {
   const situation = await lockSituation(tx, id, rules);
   const { transfer } = situation;
   if (isFinalOutgoingTransferStatus(transfer.status)) return { transfer, changed: false };
-  const change = transfer.status === 'pending' ? decideCancellation(situation) : decideFailure(situation, ENDED_BEFORE);
-  return applyCommand(tx, situation, change, { action: 'ended-after-restore', initiator });
+  const change = decideEndAgain(situation, ENDED_BEFORE, neverPaid);
+  const noted = { since: since.toISOString() };
+  return applyCommand(tx, situation, change, { action: 'ended-after-restore', initiator, noted });
 }
 
 /** Moves a pending transfer to the window after the present one. */
@@ -132,12 +134,13 @@ function applyCommand(
   tx: Transaction,
   { transfer }: TransferSituation,
   change: TransferChange | null,
-  { action, initiator }: { readonly action: string; readonly initiator: Initiator },
+  given: { readonly action: string; readonly initiator: Initiator; readonly noted?: AuditedFields },
 ): Commanded {
   const after = change?.outgoing?.after;
   if (after === undefined) return { transfer, changed: false };
+  const { action, initiator, noted } = given;
   const entry = { resource: 'outgoing-transfer', resourceId: after.id, action, initiator } as const;
-  appendAuditEntry(tx, { ...entry, before: auditedFields(transfer), after: auditedFields(after) });
+  appendAuditEntry(tx, { ...entry, before: auditedFields(transfer), after: { ...auditedFields(after), ...noted } });
   applyUnderLocks(tx, [change]);
   return { transfer: after, changed: true };
 }

@@ -1,5 +1,6 @@
 import { addDays } from '../frame/time/dates.ts';
 import { isUsable } from '../ledger/ledger.ts';
+import { decideCancellation } from './changes.ts';
 import { TransferDraft } from './drafts.ts';
 import { refusedCommand, requireAtProvider } from './look-ups.ts';
 import { beginAttempt } from './outcomes/refusals.ts';
@@ -65,6 +66,25 @@ export function decideFailure(situation: TransferSituation, reason: string): Tra
   if (transfer.status === 'failed' && transfer.failureCode === FAILED_BY_OPERATOR) return null;
   const obstacle = whyNotFailed(transfer);
   if (obstacle !== null) throw refusedCommand(transfer, 'failed', obstacle);
+  return failed(situation, reason);
+}
+
+/**
+ * Ends again what had ended before a restore: cancels a pending transfer, fails one on its way. `neverPaid`: its last run had ended, so
+ * nothing of it is under way, and the provider has just said that it does not know the payment.
+ */
+export function decideEndAgain(
+  situation: TransferSituation,
+  reason: string,
+  neverPaid: boolean,
+): TransferChange | null {
+  const { status, scope, method } = situation.transfer;
+  if (status === 'pending') return decideCancellation(situation);
+  const isAtProvider = status === 'processing' && scope === 'external' && method === 'built-in';
+  return isAtProvider && neverPaid ? failed(situation, reason) : decideFailure(situation, reason);
+}
+
+function failed(situation: TransferSituation, reason: string): TransferChange {
   const draft = new TransferDraft(situation);
   draft.fail(FAILED_BY_OPERATOR, reason);
   draft.wake();

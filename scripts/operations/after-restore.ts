@@ -28,7 +28,7 @@ const BREAKS_SHOWN_MAX = 1_000;
 /**
  * Completes the restore of an older Postgres (docs/operations.md): closes submissions, jumps ahead in numbering,
  * rereads the lost window from the providers, has the operator decide what had ended without them, and only then opens
- * submissions and restarts every workflow. If it fails in between, submissions stay closed until it runs again. Exit status 1:
+ * submissions and restarts every workflow. If it fails before it has said that they are open, submissions stay closed until it runs again. Exit status 1:
  * transfers or differences need a person, or an operator keeps submissions closed.
  */
 export async function catchUpAfterRestore(context: OperationContext, restart: () => Promise<0 | 1>): Promise<0 | 1> {
@@ -75,7 +75,8 @@ export async function catchUpAfterRestore(context: OperationContext, restart: ()
 async function printBreaks({ database, print }: OperationContext): Promise<number> {
   const breaks = await listOpenBreaks(database.reader, BREAKS_SHOWN_MAX);
   for (const { kind, provider, reference } of breaks) print(`to look at: ${kind}  ${provider}  ${reference ?? ''}`);
-  print(breaks.length === 0 ? 'The books of the providers and ours agree.' : `${breaks.length} differences are open.`);
+  const count = breaks.length < BREAKS_SHOWN_MAX ? `${breaks.length}` : `At least ${breaks.length}`;
+  print(breaks.length === 0 ? 'The books of the providers and ours agree.' : `${count} differences are open.`);
   return breaks.length;
 }
 
@@ -120,6 +121,8 @@ function readOptions(given: readonly string[]): Options {
     throw new RemedyError('--position-gap must be a whole number above 0.');
   }
   const decisions = { end: idsOf(values.end), goOn: idsOf(values['go-on']) };
+  const both = decisions.end.find((id) => decisions.goOn.includes(id));
+  if (both !== undefined) throw new RemedyError(`${both} cannot both end and go on: give it once.`);
   return { since, positionGap, decisions };
 }
 

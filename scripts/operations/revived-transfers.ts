@@ -4,10 +4,9 @@ import { endAfterRestore } from '../../db/outgoing-transfers/operator-commands.t
 import { letGoOn, listUnpaid, type UnpaidTransfer } from '../../db/providers/restores.ts';
 import { DomainError } from '../../domain/frame/errors.ts';
 import type { OutgoingTransferId } from '../../domain/frame/ids.ts';
-import { resourceIdOf } from '../../workflows/frame/messages.ts';
-import { RemedyError } from '../frame/remedy.ts';
+import { resourceIdOf, workflowId } from '../../workflows/frame/messages.ts';
 import type { OperationContext } from './operations.ts';
-import { pagesOf } from './stuck-work.ts';
+import { isRunning, pagesOf } from './stuck-work.ts';
 
 type Context = Pick<OperationContext, 'database' | 'temporal' | 'initiator' | 'print'> & {
   readonly providers: NonNullable<OperationContext['providers']>;
@@ -23,18 +22,24 @@ export interface Decisions {
 const DECIDE =
   'submissions stay closed. Find out how each ended, and run it again with --end ID for each that was cancelled or failed, and --go-on ID for each other one.';
 
+const NOT_ENDED =
+  'submissions stay closed. Run it again with the same --end once its provider answers. Without --end, one that is still open goes on and is paid.';
+
+/** The restored instant, and the beginning of the window that it has lost. */
+interface Restore {
+  readonly since: Date;
+  readonly from: Date;
+}
+
 /**
  * Carries out the decisions, each by itself, and prints the transfers that are still to be decided. True if none is, and no
- * decision was refused. `restore` is the restored instant and the beginning of the lost window.
+ * decision was refused.
  */
-export async function decideRevived(
-  context: Context,
-  restore: { readonly since: Date; readonly from: Date },
-  decisions: Decisions,
-): Promise<boolean> {
+export async function decideRevived(context: Context, restore: Restore, decisions: Decisions): Promise<boolean> {
   const { database, initiator, print } = context;
+  const ended = await endedRuns(context, restore.from);
   let refused = 0;
-  for (const id of decisions.end) if (!(await endAgain(context, id, restore.since))) refused += 1;
+  for (const id of decisions.end) if (!(await endAgain(context, { id, since: restore.since, ended }))) refused += 1;
   for (const id of decisions.goOn) {
     const [transfer] = await listUnpaid(database.reader, [id], restore.since);
     if (transfer === undefined || transfer.goesOn) {
@@ -45,48 +50,57 @@ export async function decideRevived(
     print(`goes on: outgoing-transfer/${id}  ${transfer.status}`);
   }
   let undecided = 0;
-  for await (const transfer of revived(context, restore)) {
-    const { id, status, transferDate } = transfer;
-    const state = (await askProvider(context, transfer)) ?? 'no provider pays it';
-    print(`ended after the backup, and open again: outgoing-transfer/${id}  ${status}  ${transferDate}  ${state}`);
-    undecided += 1;
+  for (const ids of pagesOf([...ended].sort())) {
+    for (const transfer of await listUnpaid(database.reader, ids, restore.since)) {
+      if (transfer.goesOn) continue;
+      const { id, status, transferDate } = transfer;
+      const state = (await askProvider(context, transfer)) ?? 'no provider pays it';
+      print(`ended after the backup, and open again: outgoing-transfer/${id}  ${status}  ${transferDate}  ${state}`);
+      undecided += 1;
+    }
   }
   if (undecided > 0) print(`${undecided} to decide: ${DECIDE}`);
-  else if (refused > 0)
-    print(`${refused} not ended: submissions stay closed. Look at each, and run it again without its --end.`);
+  else if (refused > 0) print(`${refused} not ended: ${NOT_ENDED}`);
   return undecided === 0 && refused === 0;
 }
 
 /**
- * The transfers that wait or go out again although their workflows ended in the lost window: they were cancelled or failed,
- * settled within the service, or reported by their callers. Temporal alone remembers that; it says nothing if its database is
- * new, or of a workflow that had no time to end.
+ * The transfers whose workflows ended in the lost window: they were cancelled or failed, settled within the service, or reported by
+ * their callers or banks. Temporal alone remembers that; it says nothing if its database is new, or of a workflow that had no time
+ * to end.
  */
-async function* revived(
-  { database, temporal }: Context,
-  { since, from }: { readonly since: Date; readonly from: Date },
-): AsyncGenerator<UnpaidTransfer> {
+async function endedRuns({ temporal: { client } }: Context, from: Date): Promise<ReadonlySet<string>> {
   const query = `WorkflowType = 'outgoing-transfer' AND ExecutionStatus = 'Completed' AND CloseTime >= '${from.toISOString()}'`;
   const ended = new Set<string>();
-  for await (const execution of temporal.client.workflow.list({ query })) ended.add(resourceIdOf(execution.workflowId));
-  for (const ids of pagesOf([...ended].sort())) {
-    for (const transfer of await listUnpaid(database.reader, ids, since)) if (!transfer.goesOn) yield transfer;
-  }
+  for await (const execution of client.workflow.list({ query })) ended.add(resourceIdOf(execution.workflowId));
+  return ended;
 }
 
-/** Ends it unless it has ended, its provider may pay or have paid it, or the rules refuse. False if it stays open. */
-async function endAgain(context: Context, id: OutgoingTransferId, since: Date): Promise<boolean> {
-  const { database, configuration, initiator, print } = context;
+interface End {
+  readonly id: OutgoingTransferId;
+  readonly since: Date;
+  readonly ended: ReadonlySet<string>;
+}
+
+/** Ends it unless it has ended, its provider may pay or have paid it, or the rules refuse. False if it is open or paid. */
+async function endAgain(context: Context, { id, since, ended }: End): Promise<boolean> {
+  const { database, temporal, configuration, initiator, print } = context;
   const [transfer] = await listUnpaid(database.reader, [id], since);
   const state = transfer === undefined ? null : await askProvider(context, transfer);
   if (state !== null && !NEVER_PAID.has(state)) {
     print(`not ended: outgoing-transfer/${id}  ${state}: its provider has it, or does not say.`);
     return false;
   }
+  const hasEnded = ended.has(id) && !(await isRunning(temporal.client, workflowId('outgoing-transfer', id)));
+  const given = { id, since, neverPaid: hasEnded && state === 'not-found' };
   try {
-    const ended = await database.transaction((tx) => endAfterRestore(tx, id, configuration, initiator));
-    print(`${ended.changed ? 'ended again' : 'had ended'}: outgoing-transfer/${id}  ${ended.transfer.status}`);
-    return true;
+    const { transfer: after, changed } = await database.transaction((tx) =>
+      endAfterRestore(tx, given, configuration, initiator),
+    );
+    const isPaid = after.status === 'completed';
+    const result = isPaid ? 'not ended' : changed ? 'ended again' : 'had ended';
+    print(`${result}: outgoing-transfer/${id}  ${after.status}`);
+    return !isPaid;
   } catch (error) {
     if (!(error instanceof DomainError)) throw error;
     print(`not ended: outgoing-transfer/${id}  ${error.problems[0].message}`);
@@ -101,7 +115,7 @@ const NEVER_PAID: ReadonlySet<string> = new Set(['not-found', 'refused']);
 async function askProvider({ providers }: Context, { id, paidBy }: UnpaidTransfer): Promise<string | null> {
   if (paidBy === null) return null;
   const provider = providers.get(paidBy);
-  if (provider === undefined) throw new RemedyError(`${paidBy} is no provider of the configuration.`);
+  if (provider === undefined) return 'not-configured';
   try {
     return (await provider.lookUpPayment(id, {})).outcome;
   } catch (error) {

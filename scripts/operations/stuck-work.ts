@@ -73,7 +73,7 @@ async function confirmedMissing(
   return missing;
 }
 
-async function isRunning(client: Client, id: string): Promise<boolean> {
+export async function isRunning(client: Client, id: string): Promise<boolean> {
   try {
     const { status } = await client.workflow.getHandle(id).describe();
     return status.name === 'RUNNING';

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ProviderUnavailable } from '../../activities/providers/port.ts';
 import { newId } from '../../db/frame/ids.ts';
+import { checkLedger } from '../../db/ledger/check.ts';
+import { advanceOutgoingTransfer, recordSubmission } from '../../db/outgoing-transfers/outgoing-transfers.ts';
 import { asId, type OutgoingTransferId } from '../../domain/frame/ids.ts';
 import { dateInUtc } from '../../domain/frame/time/dates.ts';
 import { type Decisions, decideRevived } from '../../scripts/operations/revived-transfers.ts';
@@ -16,7 +18,8 @@ let stage: Stage;
 
 const SINCE = new Date(Date.now() - 60_000);
 const NONE: Decisions = { end: [], goOn: [] };
-const QUEUE = 'ended-before-the-restore';
+/** No worker reads it. */
+const queueOf = (id: string) => `nobody-${id}`;
 /** COMMAND_TYPE_COMPLETE_WORKFLOW_EXECUTION of Temporal's interface. */
 const COMPLETE_WORKFLOW = 4;
 
@@ -31,19 +34,31 @@ afterAll(async () => {
 });
 
 function startWorkflow(id: string): Promise<unknown> {
-  const options = { workflowId: workflowId('outgoing-transfer', id), taskQueue: QUEUE };
+  const options = { workflowId: workflowId('outgoing-transfer', id), taskQueue: queueOf(id) };
   return stage.client.workflow.start('outgoing-transfer', options);
 }
 
-/** A pending transfer whose workflow has ended, as an older Postgres and Temporal's present database show it. */
-async function revivedTransfer(): Promise<OutgoingTransferId> {
+/** On its way, with an attempt of which nothing is known. */
+async function onItsWay(): Promise<OutgoingTransferId> {
+  const id = await stage.transfer(await stage.account(100_000n));
+  await stage.database.transaction((tx) => advanceOutgoingTransfer(tx, id, stage.configuration));
+  expect(await stage.find(id)).toMatchObject({ status: 'processing', submissionStatus: 'unresolved' });
+  return id;
+}
+
+async function pending(): Promise<OutgoingTransferId> {
   const transferDate = dateInUtc(new Date(Date.now() + 30 * 86_400_000));
-  const id = await stage.transfer(await stage.account(100_000n), { transferDate });
+  return stage.transfer(await stage.account(100_000n), { transferDate });
+}
+
+/** A transfer whose workflow has ended, as an older Postgres and Temporal's present database show it. */
+async function revivedTransfer(transfer: Promise<OutgoingTransferId> = pending()): Promise<OutgoingTransferId> {
+  const id = await transfer;
   await startWorkflow(id);
   const { workflowService } = stage.temporal.connection;
   const namespace = 'default';
   const task = await stage.temporal.connection.withDeadline(Date.now() + 30_000, () =>
-    workflowService.pollWorkflowTaskQueue({ namespace, taskQueue: { name: QUEUE }, identity: 'test' }),
+    workflowService.pollWorkflowTaskQueue({ namespace, taskQueue: { name: queueOf(id) }, identity: 'test' }),
   );
   await workflowService.respondWorkflowTaskCompleted({
     namespace,
@@ -131,4 +146,42 @@ test('what the bank has, or does not speak of, is never ended; each other decisi
   stage.provider.answer.lookUp = async () => ({ outcome: 'not-found' });
   expect((await decide({ end: [silent], goOn: [paid] })).done).toBe(true);
   expect((await decide({ end: [nobody], goOn: [] })).done).toBe(false);
+});
+
+test('a payment on its way is ended only if the bank does not know it and its workflow has ended', async () => {
+  const [ended, again, never] = [
+    await revivedTransfer(onItsWay()),
+    await revivedTransfer(onItsWay()),
+    await onItsWay(),
+  ];
+  stage.provider.answer.lookUp = async () => ({ outcome: 'not-found' });
+  await startWorkflow(again);
+  const { done, lines } = await decide({ end: [ended, again, never], goOn: [] });
+  expect(done).toBe(false);
+  expect(lines).toContain(`ended again: outgoing-transfer/${ended}  failed`);
+  for (const id of [again, never]) {
+    const refused = `not ended: outgoing-transfer/${id}  .*attempt 1 is unresolved: the provider may have paid it`;
+    expect(lines).toContainEqual(expect.stringMatching(refused));
+    expect(await statusOf(id)).toBe('processing');
+  }
+  expect(await stage.find(ended)).toMatchObject({ status: 'failed', failureCode: 'operator.failed' });
+  const [entry] = (await auditOf(stage.database.reader, ended)).filter(
+    ({ action }) => action === 'ended-after-restore',
+  );
+  expect(entry?.after).toMatchObject({ status: 'failed', since: SINCE.toISOString() });
+  expect(await checkLedger(stage.database.reader)).toEqual([]);
+});
+
+test('what the bank has paid and the books have as paid is no end', async () => {
+  const id = await onItsWay();
+  const paid = {
+    word: 'completed',
+    serviceProviderId: `p-${id}`,
+    serviceProviderReference: null,
+    code: null,
+  } as const;
+  await stage.database.transaction((tx) => recordSubmission(tx, id, 1, paid, stage.configuration));
+  const { done, lines } = await decide({ end: [id], goOn: [] });
+  expect(lines[0]).toBe(`not ended: outgoing-transfer/${id}  completed`);
+  expect(done).toBe(false);
 });
