@@ -1,10 +1,17 @@
 import type { Logger } from 'pino';
 import type { Database, Reader } from '../../db/driver/client.ts';
 import { describeOpenWork, type OpenWorkType } from '../../db/frame/open-work.ts';
+import { countReleasedBefore } from '../../db/outgoing-transfers/wait-facts.ts';
 import { DomainError } from '../../domain/frame/errors.ts';
-import { type OpenWork, releaseDelayMs, type Wait, type WithWait } from '../../domain/frame/waits.ts';
+import {
+  JITTER_MS_MAX,
+  type OpenWork,
+  RELEASE_MS_MAX,
+  releaseDelayMs,
+  type Wait,
+  type WithWait,
+} from '../../domain/frame/waits.ts';
 import { EXPIRY_JITTER_MS_MAX } from '../../domain/open-banking/consents.ts';
-import type { ReleaseOrder } from './releases.ts';
 
 /** Below the two seconds that a workflow allows a transition, so that a slow one is rolled back here. */
 export const TRANSITION_LIMITS = { deadlineMs: 1_900, lockTimeoutMs: 1_200 } as const;
@@ -45,10 +52,10 @@ export async function withWait<Decided extends Step>(
   type: OpenWorkType,
   id: string,
   step: Decided,
-  order: ReleaseOrder | null = null,
+  releasesPerSecond: number | null = null,
 ): Promise<WithWait<Decided>> {
   if (!isWait(step)) return step as Exclude<Decided, { readonly do: 'wait' }>;
-  return describeWait(reader, type, id, step.until, order);
+  return describeWait(reader, type, id, step.until, releasesPerSecond);
 }
 
 function isWait(step: Step): step is { readonly do: 'wait'; readonly for: string; readonly until: string | null } {
@@ -60,7 +67,7 @@ async function describeWait(
   type: OpenWorkType,
   id: string,
   until: string | null,
-  order: ReleaseOrder | null,
+  releasesPerSecond: number | null,
 ): Promise<Wait> {
   const { work, rule, since, cutOffAt, now } = await describeOpenWork(reader, type, id);
   const sinceText = since?.toISOString() ?? null;
@@ -74,17 +81,16 @@ async function describeWait(
   });
   const random = Math.random();
   if (type === 'consent') return after(random * EXPIRY_JITTER_MS_MAX);
-  if (!isRelease(work, due, cutOffAt)) return after(0);
-  if (order === null) return after(releaseDelayMs(due, cutOffAt, { ahead: 0, perSecond: 1, random }));
-  const ahead = await order.ahead(reader, until, id);
-  return after(releaseDelayMs(due, cutOffAt, { ahead, perSecond: order.perSecond, random }));
+  if (releasesPerSecond !== null && isRelease(work, cutOffAt)) {
+    const ahead = await countReleasedBefore(reader, until, id, Math.ceil(releasesPerSecond * (RELEASE_MS_MAX / 1_000)));
+    return after(releaseDelayMs(due, cutOffAt, { ahead, perSecond: releasesPerSecond, random }));
+  }
+  return after(due.getTime() === cutOffAt?.getTime() ? random * JITTER_MS_MAX : 0);
 }
 
-function isRelease({ waitingFor }: OpenWork, due: Date, cutOffAt: Date | null): boolean {
-  const opens =
-    waitingFor === 'date' ||
-    waitingFor === 'next-window' ||
-    // Without a window each has its own pause.
-    (waitingFor === 'retry' && cutOffAt !== null);
-  return opens || due.getTime() === cutOffAt?.getTime();
+/** Whether many may go out at the instant for which it waits. */
+function isRelease({ waitingFor }: OpenWork, cutOffAt: Date | null): boolean {
+  if (waitingFor === 'date' || waitingFor === 'next-window') return true;
+  // Without a window each has its own pause.
+  return waitingFor === 'retry' && cutOffAt !== null;
 }

@@ -18,7 +18,6 @@ import type { PaymentReport } from '../../domain/outgoing-transfers/reports.ts';
 import { type ActivityDependencies, providerOf } from '../frame/dependencies.ts';
 import { whileHeartbeating } from '../frame/heartbeats.ts';
 import { endWhenGone, TRANSITION_LIMITS, withWait } from '../frame/open-work.ts';
-import { releaseOrder } from '../frame/releases.ts';
 import { requireOpenSubmissions } from '../frame/submissions.ts';
 import type { Refused } from '../providers/port.ts';
 import {
@@ -41,14 +40,17 @@ export function outgoingTransferTransitions({
   configuration: rules,
   logger,
 }: Pick<ActivityDependencies, 'database' | 'configuration' | 'logger'>) {
-  const order = releaseOrder(rules.releasesPerSecond);
+  const { releasesPerSecond } = rules;
   function next(
     id: string,
     step: (tx: Transaction) => Promise<OutgoingTransferStep>,
     limits: TransactionOptions = TRANSITION_LIMITS,
   ): Promise<OutgoingTransferNext> {
     return endWhenGone(logger, id, () =>
-      database.transaction(async (tx) => withWait(tx, 'outgoing-transfer', id, await step(tx), order), limits),
+      database.transaction(
+        async (tx) => withWait(tx, 'outgoing-transfer', id, await step(tx), releasesPerSecond),
+        limits,
+      ),
     );
   }
   return {
@@ -67,7 +69,7 @@ export function outgoingTransferTransitions({
       if (report === null) return next(id, (tx) => advanceOutgoingTransfer(tx, idOf(id), rules));
       const endsAt = performance.now() + TRANSITION_LIMITS.deadlineMs;
       const step = await recordTakenSubmission(database, idOf(id), attempt, report, rules);
-      if (step !== null) return withWait(database.reader, 'outgoing-transfer', id, step, order);
+      if (step !== null) return withWait(database.reader, 'outgoing-transfer', id, step, releasesPerSecond);
       return next(id, (tx) => recordSubmission(tx, idOf(id), attempt, report, rules), limitsUntil(endsAt));
     },
     async recordOutgoingTransferRecall(id: string, report: RecallReport | null): Promise<OutgoingTransferNext> {

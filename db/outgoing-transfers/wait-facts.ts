@@ -34,16 +34,17 @@ export async function readWaitFacts(
   return transfer === null || facts === undefined ? null : { transfer, facts };
 }
 
-const WAITING_BETWEEN = `
-  SELECT count(*)::integer AS count FROM outgoing_transfers
-  WHERE waiting_for IN ('date', 'retry') AND waiting_until = $1::timestamptz AND id >= $2 AND id < $3`;
+const RELEASED_BEFORE = `
+  SELECT count(*)::integer AS count FROM (
+    SELECT FROM outgoing_transfers
+    WHERE waiting_for IN ('date', 'retry') AND waiting_until = $1::timestamptz AND id < $2 LIMIT $3
+  ) AS earlier`;
 
-/** How many transfers with an id from the first to before the second are released at this instant. */
-export async function countWaitingBetween(
-  reader: Reader,
-  until: string,
-  [from, to]: readonly [string, string],
-): Promise<number> {
-  const [row] = await reader.statement<{ count: number }>(WAITING_BETWEEN, [until, from, to]);
+/**
+ * How many transfers that wait for this instant were created before this one, and so are released before it; `limit` if there are
+ * more. Those whose wait begins in a transaction at the same moment are not seen, which moves it by as many places.
+ */
+export async function countReleasedBefore(reader: Reader, until: string, id: string, limit: number): Promise<number> {
+  const [row] = await reader.statement<{ count: number }>(RELEASED_BEFORE, [until, id, limit]);
   return row?.count ?? 0;
 }

@@ -1,5 +1,5 @@
 /** A workflow's wait: its length, and how operators see it. Each resource's decisions supply its reason. */
-const JITTER_MS_MAX = 30_000;
+export const JITTER_MS_MAX = 30_000;
 
 /**
  * In what order workflows get their turn when they queue, by the keys of Temporal's task queues (1 comes first, 5 last). `later` is for
@@ -9,7 +9,7 @@ export const PRIORITIES = { usual: 3, later: 4 } as const;
 export type Priority = (typeof PRIORITIES)[keyof typeof PRIORITIES];
 
 /** However many there are, and where a scheme has no cut-off: the day does not end meanwhile. */
-const RELEASE_MS_MAX = 6 * 3_600_000;
+export const RELEASE_MS_MAX = 6 * 3_600_000;
 
 /** Releases this close before their cut-off are never delayed. */
 const CUT_OFF_NEAR_MS = 10 * 60_000;

@@ -160,7 +160,7 @@ function rescheduled(transfer: PendingTransfer, { schemes, now }: Surroundings) 
 // How long after a wait should have ended, or began if it is open-ended, the sweep checks the transfer.
 const CHECK_MARGIN_MS = 60_000;
 const CHECK_WITHOUT_DEADLINE_MS = 3_600_000;
-/** A release may take its turn that late, among tens of thousands; closer to its cut-off the sweep checks it anyway. */
+/** Among tens of thousands a release may have its turn that late. Later ones, and those closer to their cut-off, the sweep wakes, a few a second. */
 const RELEASE_CHECK_MS = 3_600_000;
 
 /** Of its workflow: a transfer has time that waits for its date, or will, once it has been reviewed or authorized. */
@@ -186,7 +186,8 @@ export function nextCheckOf(
   if (isFinalOutgoingTransferStatus(status) && !isRecallOpen(transfer)) return null;
   if (waitingUntil === null && waitingFor === 'compliance') return nextReviewCheck(now);
   if (waitingUntil === null) return new Date(now.getTime() + CHECK_WITHOUT_DEADLINE_MS + CHECK_MARGIN_MS);
-  const marginMs = waitingFor === 'date' ? releaseCheckMs(waitingUntil, transfer.cutOffAt) : CHECK_MARGIN_MS;
+  const isRelease = waitingFor === 'date' || (waitingFor === 'retry' && transfer.cutOffAt !== null);
+  const marginMs = isRelease ? releaseCheckMs(waitingUntil, transfer.cutOffAt) : CHECK_MARGIN_MS;
   return new Date(waitingUntil.getTime() + marginMs);
 }
 

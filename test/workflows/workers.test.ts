@@ -1,11 +1,11 @@
 import { tsToMs } from '@temporalio/common/lib/time.js';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { releaseOrder } from '../../activities/frame/releases.ts';
 import { ProviderUnavailable } from '../../activities/providers/port.ts';
 import { namespacePreparation } from '../../activities/temporal-namespace.ts';
 import { readRelayBacklog } from '../../db/frame/workflow-wakeups.ts';
 import { cancelOutgoingTransfer } from '../../db/outgoing-transfers/outgoing-transfers.ts';
+import { countReleasedBefore } from '../../db/outgoing-transfers/wait-facts.ts';
 import type { OutgoingTransferId } from '../../domain/frame/ids.ts';
 import { dateInUtc } from '../../domain/frame/time/dates.ts';
 import { lazyTemporalClient } from '../../loops/temporal.ts';
@@ -141,16 +141,42 @@ test('transfers that wait for one instant are released in the order of their cre
     [first],
   );
   const instant = rows[0]?.until.toISOString() ?? '';
-  const places = async (ids: readonly OutgoingTransferId[]) => {
-    const order = releaseOrder(20);
-    const ahead: number[] = [];
-    for (const id of ids) ahead.push(await order.ahead(stage.database.reader, instant, id));
-    return ahead;
-  };
-  expect(await places([first, second, third])).toEqual([0, 1, 2]);
-  expect(await places([third, first, second, third])).toEqual([2, 0, 1, 2]);
+  const places = (ids: readonly OutgoingTransferId[], limit = 100) =>
+    Promise.all(ids.map((id) => countReleasedBefore(stage.database.reader, instant, id, limit)));
+  expect(await places([third, first, second])).toEqual([2, 0, 1]);
+  expect(await places([third], 1)).toEqual([1]);
   // Neither another day's nor one that goes at once is among them.
   expect(await places(others)).toEqual([1, 1]);
+});
+
+test('those whose waits begin at once, each in its own transaction, have places of their own but for the few beside them', async () => {
+  const account = await stage.account(1_000_000n);
+  const count = 300;
+  const atOnce = 8;
+  const ids: OutgoingTransferId[] = [];
+  for (let number = 0; number < count; number += 1) ids.push(await stage.transfer(account));
+  const until = new Date(Date.now() + 86_400_000).toISOString();
+  const given: number[] = [];
+  let next = 0;
+  const beginWaits = async () => {
+    for (;;) {
+      const index = next;
+      next += 1;
+      const id = ids[index];
+      if (id === undefined) return;
+      given[index] = await stage.database.transaction(async (tx) => {
+        await tx.statement(
+          "UPDATE outgoing_transfers SET waiting_for = 'retry', waiting_until = $2::timestamptz WHERE id = $1",
+          [id, until],
+        );
+        return countReleasedBefore(tx, until, id, count);
+      });
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, beginWaits));
+  const missed = given.map((place, index) => index - place);
+  expect(Math.min(...missed)).toBe(0);
+  expect(Math.max(...missed)).toBeLessThan(atOnce);
 });
 
 describe('the schedules', () => {
