@@ -1,5 +1,6 @@
 import { CallerGone, DatabaseUnavailable, LockTimeout } from '../../db/driver/client.ts';
 import { DomainError, type ErrorCode, type Problem, refusal } from '../../domain/frame/errors.ts';
+import { shownText } from './requests/json.ts';
 
 /** HTTP status by error code. A new code does not compile without one. */
 export const ERROR_STATUS: Readonly<Record<ErrorCode, number>> = {
@@ -132,11 +133,11 @@ export function errorBody(problems: readonly [Problem, ...Problem[]], now: Date)
 /** Specification 7: the first problem is the error, `errors` lists the rest. */
 export function showError(problems: readonly [Problem, ...Problem[]], now: Date) {
   const timestamp = now.toISOString().slice(0, 23);
-  const shape = (problem: Problem) => ({
+  const shape = ({ message, code, messageParameters: [entity, field, value] }: Problem) => ({
     timestamp,
-    message: problem.message,
-    code: problem.code,
-    messageParameters: problem.messageParameters,
+    message,
+    code,
+    messageParameters: [entity, field, shownText(value)],
   });
   const [first, ...rest] = problems;
   return rest.length === 0 ? shape(first) : { ...shape(first), errors: rest.map(shape) };
