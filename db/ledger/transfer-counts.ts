@@ -48,7 +48,9 @@ export async function readTransferPage<Row extends { readonly id: string }>(
   const ofDates = names.includes('transferDateFrom') || names.includes('transferDateTo');
   if (ofAccounts && (ofDates || !kept)) return readInOneStatement(reader, asked, shown);
   const byIdRange = kept && !ofAccounts && (ofDates || names.includes('currency') || names.includes('serviceProvider'));
-  const limits = sql`LIMIT ${asked.page.size} OFFSET ${asked.page.offset}`;
+  // With a filter the planner must see how few rows are wanted; without one every page has the same plan.
+  const limits =
+    names.length > 0 ? sql`LIMIT ${asked.page.size} OFFSET ${asked.page.offset}` : hiddenLimits(asked.page);
   for (;;) {
     // A literal, so that the planner knows how few rows follow it; the count shows whether it is out of date.
     const lastId = lastIdSeen[asked.direction];
@@ -75,8 +77,7 @@ async function readInOneStatement<Row extends { readonly id: string }>(
   shown: SQL,
 ): Promise<PageOf<Row>> {
   const { where, page } = asked;
-  // Sub-selects let one plan serve every page: planning takes longer than executing.
-  const limits = sql`LIMIT (SELECT ${page.size}::bigint) OFFSET (SELECT ${page.offset}::bigint)`;
+  const limits = hiddenLimits(page);
   const rows = await reader.execute<(Row | { readonly id: null }) & { readonly totalElements: number }>(sql`
     WITH found AS (
       SELECT (SELECT count(*)::integer FROM ${from(asked)} WHERE ${where}) AS total, ARRAY(${ids(asked, limits)}) AS ids)
@@ -84,6 +85,11 @@ async function readInOneStatement<Row extends { readonly id: string }>(
     FROM found LEFT JOIN (${shown} WHERE ${table(asked)}.id = ANY ((SELECT ids FROM found)::uuid[])) AS page ON true
     ORDER BY page.id`);
   return { rows: rows.filter((row) => row.id !== null), totalElements: rows[0]?.totalElements ?? 0 };
+}
+
+/** Sub-selects let one plan serve every page: planning takes longer than executing. */
+function hiddenLimits({ size, offset }: PageRequest): SQL {
+  return sql`LIMIT (SELECT ${size}::bigint) OFFSET (SELECT ${offset}::bigint)`;
 }
 
 const NO_ID = '00000000-0000-0000-0000-000000000000';
