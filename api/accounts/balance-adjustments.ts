@@ -136,10 +136,10 @@ const postBalanceAdjustment = route(
       },
     },
   },
-  async ({ params, body, initiator, write }) => {
+  async ({ params, body, initiator, writeAlone }) => {
     const { description = null, unconnectedServiceProvider = null, ...sent } = body.data.balanceAdjustment;
     const request = { ...sent, description, unconnectedServiceProvider, workflow: body.workflow };
-    return write(async (tx) => {
+    return writeAlone(async (tx) => {
       const adjustment = await adjustBalance(tx, params.id, request, initiator);
       return { data: { balanceAdjustment: presentBalanceAdjustment(adjustment) } };
     });

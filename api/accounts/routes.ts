@@ -105,12 +105,12 @@ const postAccount = route(
       response: { account: PENDING_ACCOUNT_EXAMPLE },
     },
   },
-  async ({ body, requestId, initiator, services, storedAnswer, write }) => {
+  async ({ body, requestId, initiator, services, storedAnswer, write, writeAlone }) => {
     if (body.code === 'client.migration') {
       const asked = { services, requestId, provider: body.connect.serviceProvider, sourceId: body.data.sourceId };
       const found = await findAccountToMigrate(asked, body.data.account, storedAnswer);
       if ('rendered' in found) return found;
-      return write(async (tx) => {
+      return writeAlone(async (tx) => {
         const { account, connection } = await storeMigratedAccount(tx, found, initiator);
         return {
           data: { account: presentAccount(account) },
@@ -176,10 +176,12 @@ const patchAccountRoute = route(
       },
     },
   },
-  async ({ params, body, initiator, write }) => {
+  async ({ params, body, initiator, write, writeAlone }) => {
     const { connection, ...patch } = body.data.account;
     const error = connection?.error;
-    return write(async (tx) => {
+    // A change of status wakes whatever waits for the account, and a connection's first success connects the client too.
+    const writeChange = patch.status === undefined && connection === undefined ? write : writeAlone;
+    return writeChange(async (tx) => {
       const asked = {
         ...patch,
         connection:

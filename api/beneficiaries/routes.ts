@@ -77,13 +77,13 @@ const postBeneficiary = route(
       response: { beneficiary: BENEFICIARY_EXAMPLE },
     },
   },
-  async ({ body, requestId, initiator, services, storedAnswer, write }) => {
+  async ({ body, requestId, initiator, services, storedAnswer, write, writeAlone }) => {
     if (body.code === 'migration') {
       const asked = { services, requestId, provider: body.connect.serviceProvider, sourceId: body.data.sourceId };
       const found = await findBeneficiaryToMigrate(asked, body.data.beneficiary.clientId, storedAnswer);
       if ('rendered' in found) return found;
       const metadata = modulusMetadataOfMigration(asked, placedAccounts(found.beneficiary));
-      return write(async (tx) => {
+      return writeAlone(async (tx) => {
         const { connection, ...created } = await migrateBeneficiary(
           tx,
           newBeneficiary(found.beneficiary),

@@ -1,6 +1,5 @@
 import * as v from 'valibot';
 import { changeClient } from '../../db/clients/changes.ts';
-import { readClientRelations } from '../../db/clients/relations.ts';
 import type { ClientChange } from '../../domain/clients/changes.ts';
 import { CLIENT_STATUSES } from '../../domain/clients/clients.ts';
 import { presentClientWithRelations } from '../../domain/clients/relations.ts';
@@ -179,12 +178,13 @@ const patchClient = route(
       response: { client: EXAMPLE },
     },
   },
-  async ({ params, body, caller, initiator, write }) => {
+  async ({ params, body, caller, initiator, write, writeAlone }) => {
     const change = body.data.client;
     checkRoles(caller.roles, change);
-    return write(async (tx) => {
-      const client = await changeClient(tx, params.clientId, change, initiator);
-      const relations = await readClientRelations(tx, params.clientId);
+    // A change of status locks all of the client's accounts.
+    const writeChange = change.status === undefined ? write : writeAlone;
+    return writeChange(async (tx) => {
+      const { client, relations } = await changeClient(tx, params.clientId, change, initiator);
       return { data: { client: presentClientWithRelations(client, relations) } };
     });
   },

@@ -83,12 +83,12 @@ const postClient = route(
       response: { client: CLIENT_EXAMPLE },
     },
   },
-  async ({ body, requestId, initiator, services, storedAnswer, write }) => {
+  async ({ body, requestId, initiator, services, storedAnswer, write, writeAlone }) => {
     if (body.code === 'migration') {
       const asked = { services, requestId, provider: body.connect.serviceProvider, sourceId: body.data.sourceId };
       const found = await findClientToMigrate(asked, storedAnswer);
       if ('rendered' in found) return found;
-      return write(async (tx) => {
+      return writeAlone(async (tx) => {
         const created = await migrateClient(tx, newClient(found.client), found.origin, initiator);
         const client = presentClientWithRelations(created.client, created.relations);
         return { data: { client }, connect: { connection: presentMigratedConnection(created.connection) } };
@@ -98,7 +98,7 @@ const postClient = route(
     const user = body.workflow.createUser === true ? userOfClient(wanted) : null;
     return write(async (tx) => {
       const created = await createClient(tx, wanted, initiator);
-      const withUser = user === null ? {} : await createUserOfClient(tx, user, created.client.id, initiator);
+      const withUser = user === null ? {} : await createUserOfClient(tx, user, created, initiator);
       return { data: { client: presentClientWithRelations(created.client, created.relations), ...withUser } };
     });
   },

@@ -1,7 +1,7 @@
 import type { NewClient } from '../../db/clients/clients.ts';
 import type { Transaction } from '../../db/driver/client.ts';
 import type { Initiator } from '../../db/frame/audit-entries.ts';
-import { createUser, type NewUser } from '../../db/users/users.ts';
+import { createUserOf, type NewUser } from '../../db/users/users.ts';
 import { refusal } from '../../domain/frame/errors.ts';
 import { asId, type ClientId } from '../../domain/frame/ids.ts';
 import { presentUser } from '../../domain/users/users.ts';
@@ -26,8 +26,15 @@ export function userOfClient({ identity, profile }: NewClient): NewUser {
   };
 }
 
-export async function createUserOfClient(tx: Transaction, wanted: NewUser, clientId: string, initiator: Initiator) {
-  const { user, relations } = await createUser(tx, wanted, [asId<ClientId>(clientId)], initiator);
+/** Of a client that the transaction has just created. */
+export async function createUserOfClient(
+  tx: Transaction,
+  wanted: NewUser,
+  { client, now }: { readonly client: { readonly id: string }; readonly now: Date },
+  initiator: Initiator,
+) {
+  const creation = { clientIds: [asId<ClientId>(client.id)], now, initiator };
+  const { user, relations } = await createUserOf(tx, wanted, creation);
   const [relation] = relations;
   if (relation === undefined) throw new Error('a user was created without the relation to its client');
   return { user: presentUser(user), userClientRelation: presentUserClientRelation(relation) };

@@ -125,8 +125,8 @@ function checkRoutes(type: CheckedType, named: { readonly path: string; readonly
       errors: WRITE_ERRORS,
       examples: { requests: { direct: { data: DECISION_EXAMPLE } }, response: APPROVED_EXAMPLE },
     },
-    async ({ params: { id }, body, services, initiator, write }) =>
-      write(async (tx) => {
+    async ({ params: { id }, body, services, initiator, writeAlone }) =>
+      writeAlone(async (tx) => {
         await requireExternalReviews(tx, services, type, id);
         const decision = body.data.complianceCheck.procedureResult;
         await decideComplianceCheck(tx, { type, id }, decision.result, initiator, services.configuration);

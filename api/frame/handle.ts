@@ -83,6 +83,8 @@ export async function handleRoute(
   return bodyLimit && bytes ? largeBodies.inTurn(bytes.length, handle) : handle();
 }
 
+type Work = Parameters<RouteContext['write']>[0];
+
 interface Received {
   readonly admitted: Admitted;
   readonly key: string | null;
@@ -108,6 +110,8 @@ async function handleBody(
   const keyring = contract.confidential === true ? services.keyring : null;
   const render = (answer: Outcome<unknown>): RenderedAnswer =>
     'rendered' in answer ? answer : renderAnswer(contract, answer, { body, query });
+  const write = (work: Work, shares: boolean) =>
+    writeIdempotently(services.database, idempotency, async (tx) => render(await work(tx)), { keyring, shares });
   const context: Parameters<UntypedHandler>[0] = {
     services,
     ...admitted.own,
@@ -120,7 +124,8 @@ async function handleBody(
     include: query.include,
     expand: query.expand,
     idempotency,
-    write: (work) => writeIdempotently(services.database, idempotency, async (tx) => render(await work(tx)), keyring),
+    write: (work) => write(work, true),
+    writeAlone: (work) => write(work, false),
     storedAnswer: () => findStoredAnswer(services, idempotency, keyring),
     render,
   };

@@ -1,6 +1,7 @@
 import type * as v from 'valibot';
 import type { Transaction } from '../../db/driver/client.ts';
 import type { Initiator } from '../../db/frame/audit-entries.ts';
+import type { KeyOfRequest } from '../../db/frame/idempotency-keys.ts';
 import type { ErrorCode, Problem } from '../../domain/frame/errors.ts';
 import type { ConsentId, MachineUserId, ThirdPartyProviderId } from '../../domain/frame/ids.ts';
 import type { Role } from '../../domain/machine-users/roles.ts';
@@ -33,8 +34,8 @@ import type { Services } from './services.ts';
  *     },
  *   );
  *
- * The handler is flat: check, read, one transaction, answer. A write makes its transaction with `context.write`, the
- * only way there is: it honours the Idempotency-Key. What reaches a handler has passed its schemas, roles and limits.
+ * The handler is flat: check, read, one transaction, answer. A write makes its transaction with `context.write`, which
+ * honours the Idempotency-Key. What reaches a handler has passed its schemas, roles and limits.
  *
  * - `workflows`: one entry per allowed `workflow.code`, each with its own `data` (and fields of `workflow`, `connect`).
  *   In the handler `body` is a union discriminated by `body.code`. On POST, null fields have been removed beforehand.
@@ -148,7 +149,6 @@ export interface RequestExample {
 }
 
 type InferEntries<E extends Entries> = { readonly [Name in keyof E]: v.InferOutput<E[Name]> };
-type InferQuery<E extends Entries> = InferEntries<E>;
 type InferOptionalEntries<E> = E extends Entries ? InferEntries<E> : NoEntries;
 type InferOptional<S> = S extends Schema<unknown, unknown> ? v.InferOutput<S> : Readonly<Record<string, unknown>>;
 
@@ -184,13 +184,9 @@ export interface Caller {
   readonly roles: readonly Role[];
 }
 
-/** The caller's Idempotency-Key, among those of that caller or consent; `requestHash` is the SHA-256 of the body as sent. */
-export interface IdempotencyClaim {
+/** The caller's Idempotency-Key, among those of that caller or consent. */
+export interface IdempotencyClaim extends KeyOfRequest {
   readonly machineUserId: MachineUserId | ThirdPartyProviderId | ConsentId;
-  readonly method: string;
-  readonly path: string;
-  readonly key: string;
-  readonly requestHash: Buffer;
 }
 
 export interface Answer<Data> {
@@ -212,6 +208,8 @@ export interface RenderedAnswer {
 
 export type Outcome<Data> = Answer<Data> | RenderedAnswer;
 
+type Work<Data extends Schema<unknown, unknown>> = (tx: Transaction) => Promise<Answer<Shown<Data>>>;
+
 export interface RouteContext<
   Params extends Entries = Entries,
   Query extends Entries = Entries,
@@ -224,7 +222,7 @@ export interface RouteContext<
   /** The caller and its request, for the audit log. */
   readonly initiator: Initiator;
   readonly params: InferEntries<Params>;
-  readonly query: InferQuery<Query>;
+  readonly query: InferEntries<Query>;
   readonly body: Body<Workflows>;
   readonly page: Page;
   readonly include: ReadonlySet<string>;
@@ -232,10 +230,12 @@ export interface RouteContext<
   /** Null without an Idempotency-Key. Only for writes whose own statement stores the answer. */
   readonly idempotency: IdempotencyClaim | null;
   /**
-   * Runs the write's one transaction: claims the key, works, stores the answer and commits, or replays the stored
-   * answer. A refusal (DomainError) rolls everything back, so the key stays free.
+   * Runs the write's one transaction: claims the key, works, stores the answer and commits, or replays the stored answer. A
+   * refusal (DomainError) rolls everything back, so the key stays free. Others of the same moment share the transaction: `work`
+   * reads first, then writes, and waits for `tx` alone. Any other work is `writeAlone`'s.
    */
-  write(work: (tx: Transaction) => Promise<Answer<Shown<Data>>>): Promise<Outcome<Shown<Data>>>;
+  write(work: Work<Data>): Promise<Outcome<Shown<Data>>>;
+  writeAlone(work: Work<Data>): Promise<Outcome<Shown<Data>>>;
   /** The stored answer to the same request, for handlers that call out before their transaction. */
   storedAnswer(): Promise<RenderedAnswer | null>;
   /** Renders an answer, for writes whose own statement stores it. */

@@ -167,7 +167,7 @@ const postCredit = route(
       response: { provisionedAccountCredit: CREDIT_EXAMPLE },
     },
   },
-  async ({ body, initiator, services, idempotency, render, write }) => {
+  async ({ body, initiator, services, idempotency, render, writeAlone }) => {
     const { database, configuration } = services;
     const reported = reportedBy(body.data.provisionedAccountCredit);
     const decided = await decideReport(database, reported, configuration);
@@ -175,7 +175,7 @@ const postCredit = route(
       const answer = render(answerWith(decided.credit, 201));
       if (await recordReport(database, decided, initiator, claimedKey(idempotency, answer))) return answer;
     }
-    return write(async (tx) => {
+    return writeAlone(async (tx) => {
       const { credit, repeated } = await reportCredit(tx, reported, initiator, configuration);
       return answerWith(credit, repeated ? 200 : 201);
     });

@@ -1,10 +1,19 @@
 import type { Reader } from '../../db/driver/client.ts';
 import { assignIncomingTransfer, returnIncomingTransfer } from '../../db/incoming-transfers/incoming-transfers.ts';
-import { findIncomingTransfer, listIncomingTransfers } from '../../db/incoming-transfers/reads.ts';
+import {
+  findIncomingTransfer,
+  type IncomingTransferShown,
+  listIncomingTransfers,
+} from '../../db/incoming-transfers/reads.ts';
 import { recordNotFound } from '../../domain/frame/errors.ts';
 import type { AccountId, ClientId, IncomingTransferId } from '../../domain/frame/ids.ts';
 import { SENDER_INFORMATION_LENGTH_MAX, SHOWN_NAME_LENGTH_MAX } from '../../domain/frame/parties/names.ts';
-import { INCOMING_TRANSFER_STATUSES } from '../../domain/incoming-transfers/incoming-transfers.ts';
+import {
+  INCOMING_TRANSFER_STATUSES,
+  type IncomingTransfer,
+  type PartyAccount,
+  presentIncomingTransfer,
+} from '../../domain/incoming-transfers/incoming-transfers.ts';
 import { route } from '../frame/route.ts';
 import { named } from '../frame/schemas/named.ts';
 import {
@@ -199,8 +208,11 @@ const assignTransfer = route(
   async ({ params, body, initiator, write }) => {
     const { accountId } = body.data.incomingTransfer;
     return write(async (tx) => {
-      await assignIncomingTransfer(tx, params.id, accountId, initiator);
-      return { data: { incomingTransfer: await readTransfer(tx, params.id) } };
+      const [{ transfer, receiver }, before] = await Promise.all([
+        assignIncomingTransfer(tx, params.id, accountId, initiator),
+        findIncomingTransfer(tx, params.id),
+      ]);
+      return { data: { incomingTransfer: showMoved(before, transfer, receiver) } };
     });
   },
 );
@@ -227,10 +239,25 @@ const returnTransfer = route(
   },
   async ({ params, initiator, write }) => {
     return write(async (tx) => {
-      await returnIncomingTransfer(tx, params.id, initiator);
-      return { data: { incomingTransfer: await readTransfer(tx, params.id) } };
+      const [transfer, before] = await Promise.all([
+        returnIncomingTransfer(tx, params.id, initiator),
+        findIncomingTransfer(tx, params.id),
+      ]);
+      return { data: { incomingTransfer: showMoved(before, transfer, null) } };
     });
   },
 );
+
+/** The transfer after its change. Who sent it, and whom the payer named, never changes; an account that received it is its own. */
+function showMoved(
+  before: IncomingTransferShown | null,
+  transfer: IncomingTransfer,
+  receiver: PartyAccount | null,
+): IncomingTransferShown {
+  if (before === null) throw recordNotFound('incomingTransfer', 'id', transfer.id);
+  const { senderName, senderAccount, receiverAccount } = before;
+  const moved = presentIncomingTransfer(transfer, null, receiver);
+  return { ...moved, senderName, senderAccount, receiverAccount: receiverAccount ?? moved.receiverAccount };
+}
 
 export const incomingTransferRoutes = [getIncomingTransfer, getIncomingTransfers, assignTransfer, returnTransfer];

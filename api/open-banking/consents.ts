@@ -163,20 +163,20 @@ const patchConsent = route(
       response: { resource: { location: LOCATION_EXAMPLE } },
     },
   },
-  async ({ params: { countryCode, id }, body, initiator, services, write }) => {
+  async ({ params: { countryCode, id }, body, initiator, services, writeAlone }) => {
     requireOpenBankingCountry(countryCode);
     const sent = body.data.consent ?? body.data.accountOpenBankingConsent;
     if (sent === undefined) throw new Error('a body without an action has passed its schema');
     requireSameId(id, sent.consentId);
     if (sent.action === 'revoke') {
-      return write(async (tx) => {
+      return writeAlone(async (tx) => {
         const consent = await revokeConsent(tx, id, initiator);
         return { data: { resource: { consent: await showConsent(tx, consent) } } };
       });
     }
     const sign = await idTokenSigner(services);
     if (sent.action === 'reject') {
-      return write(async (tx) => {
+      return writeAlone(async (tx) => {
         const consent = await rejectConsent(tx, id, initiator);
         const { redirectUri, state } = consent;
         const id_token = await sign(consent, { state });
@@ -188,7 +188,7 @@ const patchConsent = route(
     const code = newSecret();
     const codeHash = hashOf(code);
     const { userId, accounts } = sent;
-    return write(async (tx) => {
+    return writeAlone(async (tx) => {
       const consent = await approveConsent(tx, id, { userId, accountIds: accounts, codeHash }, initiator);
       const { redirectUri, state } = consent;
       const id_token = await sign(consent, { code, state });

@@ -76,9 +76,9 @@ const postPayment = grantRoute(
       response: { payment: { outgoingTransferId: '0199c4d5-6a21-7e90-b3c4-8d2f1a0b9c57', status: 'pending' } },
     },
   },
-  async ({ params, body, grant, services, initiator, write }) => {
+  async ({ params, body, grant, services, initiator, writeAlone }) => {
     requireOpenBankingCountry(params.countryCode);
-    return write(async (tx) => {
+    return writeAlone(async (tx) => {
       const content = await requirePayment(tx, grant, body.data.payment);
       const account = await payingAccount(tx, grant);
       const creditor = {

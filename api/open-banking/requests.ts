@@ -136,11 +136,11 @@ const postConsent = thirdPartyRoute(
       response: { consent: { ...CONSENT_EXAMPLE, ...UNANSWERED } },
     },
   },
-  async ({ params, body, thirdParty, initiator, services, write }) => {
+  async ({ params, body, thirdParty, initiator, services, writeAlone }) => {
     requireOpenBankingCountry(params.countryCode);
     const { content: sent, redirectUri, state, nonce } = body.data.consent;
     const { transferDateYearsMax } = services.configuration;
-    return write(async (tx) => {
+    return writeAlone(async (tx) => {
       const now = await readClock(tx);
       const content = readContent(sent, { now, transferDateYearsMax });
       if (!thirdParty.redirectUris.includes(redirectUri)) throw notRegistered();

@@ -137,7 +137,7 @@ async function createPart(
     results = await create(tx);
     return { rendered: true, status: CREATED, body: stringify(results), replayed: false } as const;
   };
-  const answer = await writeIdempotently(services.database, claim, work, null);
+  const answer = await writeIdempotently(services.database, claim, work);
   return answer.replayed ? storedResults(answer.body, sent.length) : results;
 }
 

@@ -81,9 +81,9 @@ type PatchContext = Pick<
 
 /**
  * Applies the requested change if the caller's roles allow it; throws the refusal otherwise. Returns the transfer as the answer
- * shows it if that is not the present one.
+ * shows it.
  */
-export async function changeTransfer(tx: Transaction, context: PatchContext): Promise<OutgoingTransfer | null> {
+export async function changeTransfer(tx: Transaction, context: PatchContext): Promise<OutgoingTransfer> {
   const { body, caller, initiator, params, services } = context;
   const { status, requirementConfiguration } = body.data.outgoingTransfer;
   const { configuration } = services;
@@ -92,10 +92,7 @@ export async function changeTransfer(tx: Transaction, context: PatchContext): Pr
     return authorizeOutgoingTransfer(tx, params.id, initiator, configuration);
   }
   if (!caller.roles.includes('operator')) throw denied('operator', status === undefined ? 'returned' : 'status');
-  if (status === 'cancelled') {
-    await cancelOutgoingTransfer(tx, params.id, initiator, configuration);
-    return null;
-  }
+  if (status === 'cancelled') return cancelOutgoingTransfer(tx, params.id, initiator, configuration);
   const { statusReason, serviceProviderId, serviceProviderReference } = body.data.outgoingTransfer;
   const report = {
     word: status ?? ('returned' as const),
@@ -104,8 +101,7 @@ export async function changeTransfer(tx: Transaction, context: PatchContext): Pr
     code: statusReason?.code ?? null,
     message: statusReason?.message ?? null,
   };
-  await reportPluginPayment(tx, params.id, report, initiator, configuration);
-  return null;
+  return reportPluginPayment(tx, params.id, report, initiator, configuration);
 }
 
 function denied(role: string, field: string): Error {

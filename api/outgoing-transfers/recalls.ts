@@ -32,8 +32,8 @@ export const recallOutgoingTransferRoute = route(
       response: { outgoingTransfer: { ...TRANSFER_WITH_BENEFICIARY_EXAMPLE, status: 'completed' } },
     },
   },
-  async ({ params, initiator, services, write }) =>
-    write(async (tx) => {
+  async ({ params, initiator, services, writeAlone }) =>
+    writeAlone(async (tx) => {
       const { configuration, providers } = services;
       const isOffered = (provider: string) => providers.get(provider)?.recallPayment !== undefined;
       await recallOutgoingTransfer(tx, params.id, configuration, { initiator, isOffered });

@@ -136,11 +136,13 @@ const patchOutgoingTransfer = route(
   },
   async (context) =>
     context.write(async (tx) => {
-      const authorized = await changeTransfer(tx, context);
-      const present = await findOutgoingTransfer(tx, context.params.id);
-      if (present === null) throw recordNotFound('outgoingTransfer', 'id', context.params.id);
-      const shown = authorized === null ? present : { ...present, ...presentOutgoingTransfer(authorized) };
-      return { data: { outgoingTransfer: shown } };
+      // What is shown beside a transfer's own fields never changes.
+      const [changed, shown] = await Promise.all([
+        changeTransfer(tx, context),
+        findOutgoingTransfer(tx, context.params.id),
+      ]);
+      if (shown === null) throw recordNotFound('outgoingTransfer', 'id', context.params.id);
+      return { data: { outgoingTransfer: { ...shown, ...presentOutgoingTransfer(changed) } } };
     }),
 );
 

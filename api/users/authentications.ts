@@ -95,8 +95,8 @@ const postPasswordReset = route(
       },
     },
   },
-  async ({ params: { userId }, initiator, write }) =>
-    write(async (tx) => {
+  async ({ params: { userId }, initiator, writeAlone }) =>
+    writeAlone(async (tx) => {
       const { id, expiresAt } = await requestPasswordReset(tx, userId, initiator);
       return { data: { passwordReset: { id, userId, expiryDateTime: formatDateTime(expiresAt) } } };
     }),

@@ -128,9 +128,11 @@ const patchUserClientRelation = route(
       response: { userClientRelation: { ...USER_CLIENT_RELATION_EXAMPLE, status: 'revoked' } },
     },
   },
-  async ({ params, body, initiator, write }) => {
+  async ({ params, body, initiator, write, writeAlone }) => {
     const { status } = body.data.userClientRelation;
-    return write(async (tx) => {
+    // A revocation takes consents and an invitation with it, which are locked one by one.
+    const writeChange = status === 'revoked' ? writeAlone : write;
+    return writeChange(async (tx) => {
       const changed = await changeUserClientRelation(tx, params.userId, params.id, status, initiator);
       return { data: { userClientRelation: presentUserClientRelation(changed) } };
     });

@@ -121,11 +121,15 @@ const patchUser = route(
       response: { user: { ...USER_EXAMPLE, status: 'inactive' } },
     },
   },
-  async ({ params, body, initiator, write }) =>
-    write(async (tx) => {
-      const user = await changeUser(tx, params.userId, body.data.user, initiator);
+  async ({ params, body, initiator, write, writeAlone }) => {
+    const change = body.data.user;
+    // Whoever becomes inactive loses consents, which are locked one by one.
+    const writeChange = change.status === 'inactive' ? writeAlone : write;
+    return writeChange(async (tx) => {
+      const user = await changeUser(tx, params.userId, change, initiator);
       return { data: { user: presentUser(user) } };
-    }),
+    });
+  },
 );
 
 const getUsers = route(

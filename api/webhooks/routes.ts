@@ -63,12 +63,12 @@ const createSubscription = route(
       response: { webhookSubscription: SECRET_EXAMPLE },
     },
   },
-  async ({ body, initiator, services, storedAnswer, write }) => {
+  async ({ body, initiator, services, storedAnswer, writeAlone }) => {
     const earlier = await storedAnswer();
     if (earlier !== null) return earlier;
     const given = body.data.webhookSubscription;
     await requireWebhookUrl(services, given.url);
-    return write(async (tx) => {
+    return writeAlone(async (tx) => {
       const secret = newSecret();
       const subscription = {
         url: given.url,

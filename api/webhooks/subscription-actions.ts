@@ -2,7 +2,6 @@ import * as v from 'valibot';
 import type { Transaction } from '../../db/driver/client.ts';
 import { readClock } from '../../db/frame/clock.ts';
 import { newId } from '../../db/frame/ids.ts';
-import { findWebhookDelivery } from '../../db/webhooks/deliveries.ts';
 import { replayWebhooks } from '../../db/webhooks/replays.ts';
 import {
   lockActiveSubscription,
@@ -76,23 +75,22 @@ const ping = route(
   async ({ params, initiator, write }) => {
     return write(async (tx) => {
       const subscription = await lockActiveSubscription(tx, params.webhookSubscriptionId);
-      const id = await pingWebhookSubscription(tx, subscription, await pingOf(tx, subscription), initiator);
-      const delivery = await findWebhookDelivery(tx, id);
-      if (delivery === null) throw new Error('a delivery went away in its own transaction');
-      return { data: { webhookDelivery: showDelivery(delivery) } };
+      const delivery = await pingWebhookSubscription(tx, subscription, await pingOf(tx, subscription), initiator);
+      return { data: { webhookDelivery: showDelivery({ ...delivery, attempts: [] }) } };
     });
   },
 );
 
-async function pingOf(tx: Transaction, subscription: WebhookSubscription): Promise<{ eventId: string; body: string }> {
+async function pingOf(tx: Transaction, subscription: WebhookSubscription) {
   const eventId = newId();
+  const at = await readClock(tx);
   const body = stringify({
     webhook: { module: 'webhook-subscriptions', type: 'ping' },
     data: { webhookSubscription: show(subscription) },
     connect: {},
-    metadata: { sequence: 0, eventId, eventDateTime: formatDateTime(await readClock(tx)) },
+    metadata: { sequence: 0, eventId, eventDateTime: formatDateTime(at) },
   });
-  return { eventId, body };
+  return { eventId, body, at };
 }
 
 const replay = route(
@@ -126,8 +124,8 @@ const replay = route(
       response: { webhookSubscription: EXAMPLE, deliveryCount: 12 },
     },
   },
-  async ({ params, body, initiator, write }) => {
-    return write(async (tx) => {
+  async ({ params, body, initiator, writeAlone }) => {
+    return writeAlone(async (tx) => {
       const subscription = await lockActiveSubscription(tx, params.webhookSubscriptionId);
       const { from, to = await readClock(tx), types: only = null } = body.data.webhookSubscription;
       if (from > to) throw fromInTheFuture(from);

@@ -15,7 +15,7 @@ import { requireMove } from '../../domain/frame/moves.ts';
 import { recordPlugInClient } from '../clients/connections.ts';
 import { type Transaction, uniqueViolation } from '../driver/client.ts';
 import { type Given, prepared } from '../driver/queries/queries.ts';
-import { lookUpIn, sendUpdate, updateRow } from '../driver/queries/rows.ts';
+import { lockIn, lookUpIn, sendUpdate, updateRow } from '../driver/queries/rows.ts';
 import { appendAuditEntry, type Initiator } from '../frame/audit-entries.ts';
 import { readClock } from '../frame/clock.ts';
 import { appendEvents, appendEventsToEach } from '../frame/events.ts';
@@ -89,13 +89,11 @@ export interface LockedAccountRow {
   readonly now: Date;
 }
 
-/** Locks the account, then reads it in a second statement, which sees what the lock waited for. */
+const LOCK = lockIn(accounts, 'update');
+
+/** Locks and reads the account. */
 export async function lockAccount(tx: Transaction, id: AccountId): Promise<LockedAccountRow | null> {
-  const [, row, now] = await Promise.all([
-    tx.execute(sql`SELECT id FROM accounts WHERE id = ${id} FOR UPDATE`),
-    tx.find(ACCOUNT, id),
-    readClock(tx),
-  ]);
+  const [row, now] = await Promise.all([tx.lock(LOCK, id), readClock(tx)]);
   return row === null ? null : { row, account: accountOf(row), now };
 }
 
@@ -166,6 +164,20 @@ export async function saveAccount(
   change: Partial<ProviderChange> = {},
   initiator: Initiator | null = null,
 ): Promise<Account> {
+  const saved = await storeAccount(tx, { row, account: before, now }, { account, events }, change);
+  if (account.status === before.status) return saved;
+  await passOn(tx, account, now);
+  if (account.status === 'closed') await withdrawAccount(tx, row.id, initiator);
+  return saved;
+}
+
+/** The same for an account for which nothing can wait, as one that this transaction has opened. */
+export async function storeAccount(
+  tx: Transaction,
+  { row, account: before, now }: LockedAccountRow,
+  { account, events }: ChangedAccount,
+  change: Partial<ProviderChange> = {},
+): Promise<Account> {
   if (account === before && Object.keys(change).length === 0) return account;
   requireAccountMoves([before, ...events.map((step) => step.account), account]);
   const { connection } = account;
@@ -189,9 +201,6 @@ export async function saveAccount(
   if (account.method === 'plug-in' && events.some(({ type }) => type === 'connection-created')) {
     await recordPlugInClient(tx, account.clientId, account.provider, now);
   }
-  if (account.status === before.status) return account;
-  await passOn(tx, account, now);
-  if (account.status === 'closed') await withdrawAccount(tx, row.id, initiator);
   return account;
 }
 
@@ -245,8 +254,12 @@ async function saveFollowed(tx: Transaction, followed: readonly ChangedAccount[]
     saved.map(({ status }) => status),
     saved.map(({ country }) => country),
   ]);
-  const events = followed.map(({ account, events }) => ({ resourceId: account.id, entries: entriesOf(events) }));
-  appendEventsToEach(tx, 'accounts', events, now);
+  const appended = followed.map(({ account, events }) => ({
+    resourceId: account.id,
+    occurredAt: now,
+    entries: entriesOf(events),
+  }));
+  appendEventsToEach(tx, 'accounts', appended);
 }
 
 /** Checks each step against the transition tables of accounts and of their connections. */
@@ -278,5 +291,5 @@ function entriesOf(events: ChangedAccount['events']): EventEntry[] {
 }
 
 export async function wakeAccountConnection(tx: Transaction, id: AccountId): Promise<void> {
-  await wake(tx, 'account-connection', `account-connection/${id}`);
+  wake(tx, 'account-connection', `account-connection/${id}`);
 }

@@ -1,4 +1,3 @@
-import { sql } from 'drizzle-orm';
 import { type Account, defaultAlias, emit } from '../../domain/accounts/accounts.ts';
 import { checkSubAccount, followMainAccount, type SubAccountRequest } from '../../domain/accounts/sub-accounts.ts';
 import { recordNotFound, refusal } from '../../domain/frame/errors.ts';
@@ -11,14 +10,14 @@ import type { Transaction } from '../driver/client.ts';
 import { insertRow, lookUpIn } from '../driver/queries/rows.ts';
 import { appendAuditEntry, type Initiator } from '../frame/audit-entries.ts';
 import { readClock } from '../frame/clock.ts';
-import { newId, newIdAfter } from '../frame/ids.ts';
+import { drawNumber, newId, newIdAfter } from '../frame/ids.ts';
 import { accounts, clients } from '../frame/schema.ts';
 import {
   accountOf,
   appendAccountEvents,
   CHANGE_CHECK_MS,
   lockAccount,
-  saveAccount,
+  storeAccount,
   wakeAccountConnection,
 } from './accounts.ts';
 
@@ -43,7 +42,7 @@ export async function createAccount(tx: Transaction, wanted: NewAccount, initiat
   appendAccountEvents(tx, account.id, events, now);
   auditAccountCreation(tx, account, initiator);
   if (builtIn) {
-    await requireClientConnection(tx, wanted.clientId, wanted.provider, now);
+    requireClientConnection(tx, wanted.clientId, wanted.provider, now);
     await wakeAccountConnection(tx, account.id);
   }
   return account;
@@ -56,7 +55,7 @@ export async function insertAccount(
   more: (now: Date) => Partial<typeof accounts.$inferInsert>,
 ): Promise<{ readonly account: Account; readonly now: Date }> {
   const [client, now, number] = await Promise.all([
-    tx.first(SHARE_CLIENT, { id: wanted.clientId }),
+    tx.lock(SHARE_CLIENT, wanted.clientId),
     readClock(tx),
     drawLedgerNumber(tx),
   ]);
@@ -109,7 +108,7 @@ export async function createSubAccount(
   const account = accountOf(row);
   auditAccountCreation(tx, account, initiator);
   const followed = followMainAccount(account, main);
-  if (followed !== null) await saveAccount(tx, { row, account, now }, followed);
+  if (followed !== null) await storeAccount(tx, { row, account, now }, followed);
   return account;
 }
 
@@ -121,7 +120,7 @@ async function lockMainAccount(tx: Transaction, { mainAccountId, clientId }: Sub
     throw recordNotFound('account', 'clientId', clientId);
   }
   const { row, account, now } = locked;
-  const client = await tx.first(SHARE_CLIENT, { id: account.clientId });
+  const client = await tx.lock(SHARE_CLIENT, account.clientId);
   if (client === null) throw new Error(`client ${account.clientId} of an account does not exist`);
   return { main: account, closing: row.requestedChange === 'close', clientStatus: client.status, now };
 }
@@ -140,7 +139,5 @@ export function auditAccountCreation(
 }
 
 async function drawLedgerNumber(tx: Transaction): Promise<string> {
-  const [row] = await tx.execute<{ number: bigint }>(sql`SELECT nextval('ledger_numbers') AS number`);
-  if (row === undefined) throw new Error('nextval returned no row');
-  return ledgerNumber(row.number);
+  return ledgerNumber(await drawNumber(tx, 'ledger_numbers'));
 }

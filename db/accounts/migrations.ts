@@ -7,7 +7,7 @@ import { amountNumber } from '../../domain/frame/money.ts';
 import { isHereAlready, type MigrationOrigin, type MigrationSourceId } from '../clients/migrations.ts';
 import type { Reader, Transaction } from '../driver/client.ts';
 import { type Given, prepared } from '../driver/queries/queries.ts';
-import { insertRow } from '../driver/queries/rows.ts';
+import { sendInsertion } from '../driver/queries/rows.ts';
 import type { Initiator } from '../frame/audit-entries.ts';
 import { lockAccounts } from '../ledger/ledger.ts';
 import { lockMigrations } from '../providers/callbacks.ts';
@@ -59,7 +59,7 @@ export async function migrateAccount(
   if (before !== null) throw isHereAlready('account', origin, before);
   const wanted = { ...migrated.account, method: 'built-in', provider, country: details.country } as const;
   const { account, now } = await insertAccount(tx, wanted, () => ({ id }));
-  await insertRow(tx, accountMigrations, { accountId: id, provider, sourceId, createdAt: now });
+  sendInsertion(tx, accountMigrations, { accountId: id, provider, sourceId, createdAt: now });
   const row = await tx.find(ACCOUNT, id);
   const locked = (await lockAccounts(tx, [id])).get(id);
   if (row === null || locked === undefined) throw new Error(`the migrated account ${id} is gone`);

@@ -2,11 +2,11 @@ import { and, desc, eq, isNotNull, type SQL, type SQLWrapper, sql } from 'drizzl
 import { unionAll } from 'drizzle-orm/pg-core';
 import type { StatementEntry, StatementRange, StatementTransactionType } from '../../domain/accounts/statements.ts';
 import type { AccountId } from '../../domain/frame/ids.ts';
-import { batchedPerDatabase } from '../driver/batcher.ts';
 import type { Database, Reader } from '../driver/client.ts';
 import { type PageOf, type PageRequest, readPage } from '../driver/queries/lists.ts';
 import { type Given, prepared, type QueryBuilder, type RowOf } from '../driver/queries/queries.ts';
 import { lockIn } from '../driver/queries/rows.ts';
+import { batchedPerDatabase } from '../driver/sharing/batcher.ts';
 import { readClock } from '../frame/clock.ts';
 import { accounts, postings } from '../frame/schema.ts';
 
@@ -169,7 +169,7 @@ export async function findBookedUpTo(database: Database, accountId: AccountId, a
  */
 export function settleStatement(database: Database, accountId: AccountId) {
   return database.transaction(async (tx) => {
-    const account = await tx.first(SHARE_ACCOUNT, { id: accountId });
+    const account = await tx.lock(SHARE_ACCOUNT, accountId);
     return account === null ? null : { ...account, settledAt: await readClock(tx) };
   });
 }

@@ -53,7 +53,7 @@ export function insertBankAccount(
 const LOCK_BENEFICIARY = lockIn(beneficiaries, 'update');
 
 async function lockBeneficiary(tx: Transaction, id: BeneficiaryId) {
-  const row = await tx.first(LOCK_BENEFICIARY, { id });
+  const row = await tx.lock(LOCK_BENEFICIARY, id);
   if (row === null) throw recordNotFound('beneficiary', 'id', id);
   return row;
 }

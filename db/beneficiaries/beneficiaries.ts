@@ -44,7 +44,7 @@ export interface NewBeneficiary {
 /** Stores a beneficiary, with its bank accounts, for an active client. */
 export async function createBeneficiary(tx: Transaction, beneficiary: NewBeneficiary, initiator: Initiator) {
   const { clientId, identity, title, contact } = beneficiary;
-  const [client, now] = await Promise.all([tx.first(SHARE_CLIENT, { id: clientId }), readClock(tx)]);
+  const [client, now] = await Promise.all([tx.lock(SHARE_CLIENT, clientId), readClock(tx)]);
   if (client === null) throw recordNotFound('beneficiary', 'clientId', clientId);
   if (client.status !== 'active') {
     throw refusal('client.status.not_active', ['beneficiary', 'clientId', clientId], 'The client is not active.');
@@ -78,7 +78,7 @@ export async function changeBeneficiary(
   place: IdentityPlace,
   initiator: Initiator,
 ): Promise<Row> {
-  const [before, now] = await Promise.all([tx.first(LOCK, { id }), readClock(tx)]);
+  const [before, now] = await Promise.all([tx.lock(LOCK, id), readClock(tx)]);
   if (before === null) throw recordNotFound('beneficiary', 'id', id);
   const changed = applyBeneficiaryChange(before, change, place);
   const identityType = changed.identity?.type ?? null;

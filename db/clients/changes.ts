@@ -1,6 +1,6 @@
 import { and, eq, notInArray, sql } from 'drizzle-orm';
 import { applyClientChange, type ClientChange, changedStatus } from '../../domain/clients/changes.ts';
-import { CLIENT_MOVES, type Client, presentClient } from '../../domain/clients/clients.ts';
+import { CLIENT_MOVES, type Client, type ClientRelation, presentClient } from '../../domain/clients/clients.ts';
 import { recordNotFound } from '../../domain/frame/errors.ts';
 import type { ClientId } from '../../domain/frame/ids.ts';
 import { requireMove } from '../../domain/frame/moves.ts';
@@ -14,6 +14,7 @@ import { accounts, clients } from '../frame/schema.ts';
 import { lockAccountsOfClient } from '../ledger/ledger.ts';
 import { wakeTransfersOf } from '../ledger/waiting-transfers.ts';
 import { LOCK_CLIENT } from './locks.ts';
+import { readClientRelations } from './relations.ts';
 
 /**
  * Applies a partial change under the client's lock, so that concurrent changes of different fields both survive and no
@@ -24,8 +25,10 @@ export async function changeClient(
   id: ClientId,
   change: ClientChange,
   initiator: Initiator,
-): Promise<Client> {
-  const before = await (change.status === undefined ? tx.first(LOCK_CLIENT, { id }) : lockWithAccounts(tx, id));
+): Promise<{ readonly client: Client; readonly relations: readonly ClientRelation[] }> {
+  const locking = change.status === undefined ? tx.lock(LOCK_CLIENT, id) : lockWithAccounts(tx, id);
+  if (change.status !== undefined) await locking;
+  const [before, relations] = await Promise.all([locking, readClientRelations(tx, id)]);
   if (before === null) throw recordNotFound('client', 'id', id);
   const { identity, profile, fullName } = applyClientChange(before, change);
   const openAccounts = change.status === 'closed' ? await countOpenAccounts(tx, id) : 0;
@@ -51,7 +54,7 @@ export async function changeClient(
     concealed: { before: namedFields(before), after: namedFields(after) },
   });
   if (after.status !== before.status) await recordStatus(tx, before, after, initiator);
-  return after;
+  return { client: after, relations };
 }
 
 /**
@@ -62,7 +65,7 @@ export async function changeClient(
  */
 async function lockWithAccounts(tx: Transaction, id: ClientId) {
   await lockAccountsOfClient(tx, id);
-  const client = await tx.first(LOCK_CLIENT, { id });
+  const client = await tx.lock(LOCK_CLIENT, id);
   await lockAccountsOfClient(tx, id);
   return client;
 }

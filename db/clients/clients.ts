@@ -21,7 +21,7 @@ import { appendAuditEntry, type Initiator } from '../frame/audit-entries.ts';
 import { readClock } from '../frame/clock.ts';
 import { appendEvents } from '../frame/events.ts';
 import { anyPart, equalTo, matchesPart } from '../frame/filters.ts';
-import { newId } from '../frame/ids.ts';
+import { drawNumber, newId } from '../frame/ids.ts';
 import { clients } from '../frame/schema.ts';
 import { clientConnections } from './connections-schema.ts';
 import { insertClientRelations, type NewClientRelation } from './relations.ts';
@@ -37,16 +37,12 @@ export async function createClient(
   tx: Transaction,
   client: NewClient,
   initiator: Initiator,
-): Promise<{ client: Client; relations: readonly ClientRelation[] }> {
-  const [now, [sequence]] = await Promise.all([
-    readClock(tx),
-    tx.execute<{ number: bigint }>(sql`SELECT nextval('client_numbers') AS number`),
-  ]);
-  if (sequence === undefined) throw new Error('a sequence returned no value');
+): Promise<{ client: Client; relations: readonly ClientRelation[]; now: Date }> {
+  const [now, number] = await Promise.all([readClock(tx), drawNumber(tx, 'client_numbers')]);
   const { identity, profile } = client;
   const row = sendInsertion(tx, clients, {
     id: newId<ClientId>(),
-    clientNumber: clientNumber(sequence.number),
+    clientNumber: clientNumber(number),
     status: 'active',
     identityType: identity.type,
     identity,
@@ -61,7 +57,7 @@ export async function createClient(
   appendEvents(tx, { module: 'clients', resourceId: row.id, occurredAt: now, entries });
   const after = { clientNumber: row.clientNumber, status: row.status, identityType: row.identityType };
   appendAuditEntry(tx, { initiator, resource: 'client', resourceId: row.id, action: 'created', after });
-  return { client: row, relations };
+  return { client: row, relations, now };
 }
 
 const CLIENT = lookUpIn(clients);

@@ -3,6 +3,7 @@ import type { ClientConnectionOutcome } from '../../domain/accounts/connections.
 import { presentClientWithRelations } from '../../domain/clients/relations.ts';
 import type { ClientId } from '../../domain/frame/ids.ts';
 import type { Transaction } from '../driver/client.ts';
+import type { ListStatement } from '../driver/queries/list-statements.ts';
 import { type Given, prepared } from '../driver/queries/queries.ts';
 import { insertRowOnce } from '../driver/queries/rows.ts';
 import { readClock } from '../frame/clock.ts';
@@ -15,23 +16,32 @@ import { readClientRelations } from './relations.ts';
 
 export type ClientConnectionRow = typeof clientConnections.$inferSelect;
 
-/** Ensures that the client will be connected to the provider. A failed connection is tried again with the next account. */
-export async function requireClientConnection(
-  tx: Transaction,
-  clientId: ClientId,
-  provider: string,
-  now: Date,
-): Promise<void> {
-  await tx.execute(sql`
-    INSERT INTO client_connections (id, client_id, provider, state, created_at)
-    VALUES (${newId()}, ${clientId}, ${provider}, 'creation-in-progress', ${now})
-    ON CONFLICT (client_id, provider) DO UPDATE SET state = 'creation-in-progress', error = NULL
-      WHERE client_connections.state = 'creation-failed'`);
-}
-
 interface ClientAtProvider {
   readonly clientId: ClientId;
   readonly provider: string;
+}
+
+const REQUIRE: ListStatement<ClientAtProvider & { readonly now: Date }, undefined> = {
+  text: `INSERT INTO client_connections (id, client_id, provider, state, created_at)
+    SELECT id, client_id, provider, 'creation-in-progress', now
+    FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::timestamptz[]) AS required (id, client_id, provider, now)
+    ORDER BY client_id, provider
+    ON CONFLICT (client_id, provider) DO UPDATE SET state = 'creation-in-progress', error = NULL
+      WHERE client_connections.state = 'creation-failed'`,
+  stage: 'rows',
+  paramsOf: (required) => [
+    required.map(() => newId()),
+    required.map(({ clientId }) => clientId),
+    required.map(({ provider }) => provider),
+    required.map(({ now }) => now),
+  ],
+  resultsOf: (_, required) => required.map(() => undefined),
+  goesWith: (item, before) => !before.some((one) => one.clientId === item.clientId && one.provider === item.provider),
+};
+
+/** Ensures that the client will be connected to the provider. A failed connection is tried again with the next account. */
+export function requireClientConnection(tx: Transaction, clientId: ClientId, provider: string, now: Date): void {
+  tx.sendEach(REQUIRE, [{ clientId, provider, now }]);
 }
 
 function ofClientAt(given: Given<ClientAtProvider>) {
@@ -114,7 +124,7 @@ export async function recordExistingClient(
 type ClientRow = typeof clients.$inferSelect;
 
 async function lockClient(tx: Transaction, id: ClientId): Promise<ClientRow> {
-  const client = await tx.first(LOCK_CLIENT, { id });
+  const client = await tx.lock(LOCK_CLIENT, id);
   if (client === null) throw new Error(`client ${id} of an account does not exist`);
   return client;
 }

@@ -11,7 +11,7 @@ import { fullNameOf } from '../../domain/frame/parties/names.ts';
 import type { Reader, Transaction } from '../driver/client.ts';
 import { listOf, type PageOf, type PageRequest, readPage } from '../driver/queries/lists.ts';
 import { type Given, prepared } from '../driver/queries/queries.ts';
-import { lookUpIn, sendInsertion, sendUpdate } from '../driver/queries/rows.ts';
+import { lockIn, lookUpIn, sendDeletion, sendInsertion, sendUpdate } from '../driver/queries/rows.ts';
 import { isListed } from '../driver/values.ts';
 import { auditorOf, type Initiator } from '../frame/audit-entries.ts';
 import { readClock } from '../frame/clock.ts';
@@ -45,7 +45,7 @@ export async function addClientRelations(
   initiator: Initiator,
 ): Promise<readonly ClientRelation[]> {
   const [client, held, now] = await Promise.all([
-    tx.first(LOCK_CLIENT, { id: clientId }),
+    tx.lock(LOCK_CLIENT, clientId),
     tx.first(COUNT, { clientId }),
     readClock(tx),
   ]);
@@ -83,9 +83,13 @@ export function insertClientRelations(
   return rows;
 }
 
-const LOCK = prepared((db, given: Given<{ clientId: ClientId; id: ClientRelationId }>) =>
-  db.select().from(clientRelations).where(ofClient(given)).for('update'),
-);
+const LOCK = lockIn(clientRelations, 'update');
+
+async function lockRelation(tx: Transaction, clientId: ClientId, id: ClientRelationId) {
+  const relation = await tx.lock(LOCK, id);
+  if (relation?.clientId !== clientId) throw recordNotFound(ENTITY, 'id', id);
+  return relation;
+}
 
 export async function changeClientRelation(
   tx: Transaction,
@@ -94,8 +98,7 @@ export async function changeClientRelation(
   change: ClientRelationChange,
   initiator: Initiator,
 ): Promise<ClientRelation> {
-  const before = await tx.first(LOCK, { clientId, id });
-  if (before === null) throw recordNotFound(ENTITY, 'id', id);
+  const before = await lockRelation(tx, clientId, id);
   const changed = applyClientRelationChange(before, change);
   const after = sendUpdate(tx, clientRelations, before, { ...changed, revision: before.revision + 1n });
   audit(tx, id, {
@@ -112,23 +115,15 @@ function namedFields({ identity, profile }: ClientRelation) {
   return { identity, profile };
 }
 
-const DELETE = prepared((db, given: Given<{ clientId: ClientId; id: ClientRelationId }>) =>
-  db.delete(clientRelations).where(ofClient(given)).returning({ relation: clientRelations.relation }),
-);
-
 export async function deleteClientRelation(
   tx: Transaction,
   clientId: ClientId,
   id: ClientRelationId,
   initiator: Initiator,
 ): Promise<void> {
-  const deleted = await tx.first(DELETE, { clientId, id });
-  if (deleted === null) throw recordNotFound(ENTITY, 'id', id);
-  audit(tx, id, { initiator, action: 'deleted', before: { clientId, relation: deleted.relation } });
-}
-
-function ofClient(given: Given<{ clientId: ClientId; id: ClientRelationId }>) {
-  return and(eq(clientRelations.id, given.id), eq(clientRelations.clientId, given.clientId));
+  const { relation } = await lockRelation(tx, clientId, id);
+  sendDeletion(tx, clientRelations, id);
+  audit(tx, id, { initiator, action: 'deleted', before: { clientId, relation } });
 }
 
 const RELATION = lookUpIn(clientRelations);

@@ -21,7 +21,7 @@ import { assignCredit, begin, TRANSFER as INCOMING, namedReceiverOf } from '../i
 import { lockReceiver } from '../incoming-transfers/payment-matching.ts';
 import { moveMoney } from '../incoming-transfers/work.ts';
 import { applyUnderLocks } from '../ledger/transfer-changes.ts';
-import { lockSituation } from '../outgoing-transfers/outgoing-transfers.ts';
+import { lockSituation } from '../outgoing-transfers/situations.ts';
 
 /** A transfer of either direction, spelled as in the ids of its workflow. */
 export const CHECKED_TYPES = ['incoming-transfer', 'outgoing-transfer'] as const;

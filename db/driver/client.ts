@@ -5,9 +5,11 @@ import { surviveDriverFault } from './driver-fault.ts';
 import { Executor, refuseWrite, SecondConnectionGuard } from './executor.ts';
 import { Listener } from './listener.ts';
 import { Pool } from './pool.ts';
+import type { ListStatement, RowLock } from './queries/list-statements.ts';
 import type { Children, LookUp, Query } from './queries/queries.ts';
 import { BatchingReader } from './queries/readers.ts';
-import { type OnSharedFailure, SharedFailures } from './shared-failures.ts';
+import { type OnSharedFailure, SharedFailures } from './sharing/shared-failures.ts';
+import { SharedTransactions } from './sharing/shared-transactions.ts';
 import { WAKEUPS_CHANNEL, WakeupNudges } from './wakeup-nudges.ts';
 
 export type { CallLimits } from './deadlines.ts';
@@ -48,6 +50,16 @@ export interface Reader {
 export interface Transaction extends Reader {
   /** Keeps the compiler from accepting a plain reader. */
   readonly inTransaction: true;
+  /** Whether other callers' writes share the transaction. Then it takes only what can be told apart, or kept apart, by item. */
+  readonly isShared: boolean;
+  /** Executes a statement for each item; one result each, in order. */
+  each<Item, Result>(statement: ListStatement<Item, Result>, items: readonly Item[]): Promise<readonly Result[]>;
+  /** The same with the commit (`sendWithCommit`), for results of no interest. */
+  sendEach<Item>(statement: ListStatement<Item, unknown>, items: readonly Item[]): void;
+  /** Locks a row by its id and reads it; null if there is none. */
+  lock<Row>(lock: RowLock<Row>, id: string): Promise<Row | null>;
+  /** The same for several rows, which one statement locks in its own order. */
+  lockEach<Row>(lock: RowLock<Row>, ids: readonly string[]): Promise<readonly (Row | null)[]>;
   /** Nudges the relay after the commit (see `db/frame/workflow-wakeups.ts`). */
   noteWakeup(): void;
 }
@@ -65,6 +77,11 @@ export interface TransactionOptions {
   readonly deadlineMs?: number;
   /** How long one statement may wait for a lock before LockTimeout. Default: until the deadline. */
   readonly lockTimeoutMs?: number;
+  /**
+   * Runs `work` with that of other callers of the same moment in one transaction first, and in one of its own if that fails
+   * or refuses anything. `work` must then use `tx` alone, and nothing that takes long. Default: false.
+   */
+  readonly shares?: boolean;
 }
 
 export interface Database {
@@ -163,8 +180,15 @@ export function createDatabase(options: DatabaseOptions): Database {
   const notify = async (channel: string) => {
     await reader.statement('select pg_notify($1, $2)', [channel, '']);
   };
+  const shared = new SharedTransactions({
+    executor,
+    deadlineMs,
+    noteFailure: (error) => sharedFailures.note('writes', error),
+    isStrict: guard !== null,
+  });
   const viewOf = (caller: CallLimits | null, view: Reader): Database => ({
-    transaction: (work, given = {}) => executor.transaction(work, given, caller),
+    transaction: (work, given = {}) =>
+      given.shares === true ? shared.transaction(work, given, caller) : executor.transaction(work, given, caller),
     reader: view,
     statement: (text, params) => view.statement(text, params),
     limits: () => caller ?? limitsOf(deadlineMs),

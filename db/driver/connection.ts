@@ -32,8 +32,10 @@ export function serverTimeoutMs(deadlineMs: number): number {
 const CLOCK_AGE_MAX_MS = 10_000;
 const READ_CLOCK = 'select (extract(epoch from clock_timestamp()) * 1000)::float8 as now';
 
-/** Half of what a socket takes before it asks its writer to wait, which would cost a long transaction further round trips. */
-const HELD_BACK_MAX_BYTES = 8 * 1024;
+/** What a socket takes before it asks its writer to wait, which would cost a long transaction further round trips. */
+const SOCKET_TAKES_BYTES = 128 * 1024;
+/** The statements of a shared transaction fit into one packet; half of what the socket takes, so that it never asks. */
+const HELD_BACK_MAX_BYTES = SOCKET_TAKES_BYTES / 2;
 
 /**
  * The driver writes each statement of more than a kilobyte by itself. Those of one turn go to Postgres in one packet
@@ -222,10 +224,11 @@ export class Connection {
     if (this.#socket !== null || this.#lost !== null) {
       return Promise.reject(new DatabaseUnavailable('the connection was closed'));
     }
-    const options = target.path
-      ? { path: target.path }
-      : { host: target.host[0] ?? 'localhost', port: target.port[0] ?? 5432 };
-    const socket = net.connect({ ...options, noDelay: true });
+    // Node passes the last one on to the stream; its types do not know.
+    const taking = { noDelay: true, writableHighWaterMark: SOCKET_TAKES_BYTES };
+    const socket = target.path
+      ? net.connect({ ...taking, path: target.path })
+      : net.connect({ ...taking, host: target.host[0] ?? 'localhost', port: target.port[0] ?? 5432 });
     // The driver checks the server's certificate against this name.
     Object.assign(socket, { host: target.host[0], port: target.port[0] });
     this.#socket = socket;

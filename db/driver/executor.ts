@@ -44,6 +44,11 @@ export interface ExecutorOptions {
   readonly onWoken: () => void;
 }
 
+interface OwnTransactionOptions extends TransactionOptions {
+  /** Plans find rows by indexes alone, whatever size the statistics give a table that has just begun to grow. */
+  readonly byIndexes?: boolean;
+}
+
 export class Executor {
   readonly #options: ExecutorOptions;
 
@@ -65,17 +70,21 @@ export class Executor {
     return this.#single((connection) => connection.write<Row>(text, params, limits.endsAt), limits);
   }
 
+  refuseSecondConnection(): void {
+    this.#options.guard?.check();
+  }
+
   async transaction<T>(
     work: (tx: Transaction) => Promise<T>,
-    options: TransactionOptions,
+    options: OwnTransactionOptions,
     caller: CallLimits | null,
   ): Promise<T> {
     const { guard, deadlineDefaultMs, readClockOffset, onWoken } = this.#options;
-    guard?.check();
+    this.refuseSecondConnection();
     const deadlineMs = options.deadlineMs ?? deadlineDefaultMs;
     const own = limitsOf(deadlineMs);
     const limits = caller === null ? own : { ...caller, endsAt: Math.min(caller.endsAt, own.endsAt) };
-    const begin = beginStatement(deadlineMs === deadlineDefaultMs ? null : deadlineMs, options.lockTimeoutMs ?? null);
+    const begin = beginStatement(deadlineMs === deadlineDefaultMs ? null : deadlineMs, options);
     for (let attempt = 1; ; attempt += 1) {
       // Without a caller no answer is due, so a worker's short transition waits rather than gives up.
       const connection = await this.#take(limits, caller === null ? limits.endsAt : undefined);
@@ -183,7 +192,7 @@ async function setClockOffset(connection: Connection, offset: string): Promise<v
 }
 
 /** The session's own timeouts match the default deadline, so only differences are set. */
-function beginStatement(deadlineMs: number | null, lockTimeoutMs: number | null): string {
+function beginStatement(deadlineMs: number | null, { lockTimeoutMs, byIndexes }: OwnTransactionOptions): string {
   const settings: string[] = [];
   if (deadlineMs !== null) {
     // The transaction began under the session's limit, and Postgres accepts another one only after that is switched
@@ -191,7 +200,8 @@ function beginStatement(deadlineMs: number | null, lockTimeoutMs: number | null)
     settings.push('set local transaction_timeout = 0');
     for (const name of SERVER_TIMEOUTS) settings.push(`set local ${name} = ${serverTimeoutMs(deadlineMs)}`);
   }
-  if (lockTimeoutMs !== null) settings.push(`set local lock_timeout = ${Math.ceil(lockTimeoutMs)}`);
+  if (byIndexes === true) settings.push('set local enable_seqscan = off');
+  if (lockTimeoutMs !== undefined) settings.push(`set local lock_timeout = ${Math.ceil(lockTimeoutMs)}`);
   return ['begin', ...settings].join('; ');
 }
 

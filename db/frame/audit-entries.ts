@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { stringify } from 'lossless-json';
-import { sendWithCommit, type Transaction } from '../driver/client.ts';
+import type { Transaction } from '../driver/client.ts';
+import type { ListStatement } from '../driver/queries/list-statements.ts';
 import { newId } from './ids.ts';
 
 /** Who asked for a change. */
@@ -65,10 +66,27 @@ export interface AuditEntry {
   readonly concealed?: { readonly before: object; readonly after: object };
 }
 
+interface AuditRow {
+  readonly id: string;
+  readonly actor: string;
+  readonly action: string;
+  readonly resource: AuditedResource;
+  readonly resource_id: string;
+  readonly request_id: string | null;
+  readonly before: AuditedFields | null;
+  readonly after: AuditedFields | null;
+}
+
 // The previous release requires `subject`: it holds the resource's id, and its index finds an entry by that.
-const APPEND = `
-  INSERT INTO audit_entries (id, occurred_at, actor, action, subject, resource, resource_id, request_id, before, after)
-  VALUES ($1, service_now(), $2, $3, $4, $5, $4, $6, $7, $8)`;
+const APPEND: ListStatement<AuditRow, undefined> = {
+  text: `INSERT INTO audit_entries (id, occurred_at, actor, action, subject, resource, resource_id, request_id, before, after)
+    SELECT id, service_now(), actor, action, resource_id, resource, resource_id, request_id, before, after
+    FROM json_to_recordset($1::json) AS entry (id uuid, actor text, action text, resource text, resource_id text, request_id text,
+      before jsonb, after jsonb)`,
+  stage: 'audit',
+  paramsOf: (entries) => [stringify(entries) ?? '[]'],
+  resultsOf: (_, entries) => entries.map(() => undefined),
+};
 
 /**
  * Appends to the audit log in the transaction of the change, so a change that cannot be audited does not happen. The entry
@@ -78,17 +96,9 @@ export function appendAuditEntry(tx: Transaction, entry: AuditEntry): void {
   const { initiator, resource, resourceId, action } = entry;
   const { before, after } = changedFields(entry);
   if (before !== null && after !== null && Object.keys(after).length === 0) return;
-  const values = [
-    newId(),
-    initiator.actor,
-    action,
-    resourceId,
-    resource,
-    initiator.requestId,
-    json(before),
-    json(after),
-  ];
-  sendWithCommit(tx.statement(APPEND, values));
+  const { actor, requestId } = initiator;
+  const row = { id: newId(), actor, action, resource, resource_id: resourceId, request_id: requestId, before, after };
+  tx.sendEach(APPEND, [row]);
 }
 
 /** The columns of a creation's entry, for a statement that writes it with what it made; `service_now()` is its time. */
@@ -101,11 +111,6 @@ export function createdEntry({ initiator, resource, resourceId, after }: Omit<Au
 export function auditorOf(resource: AuditedResource) {
   return (tx: Transaction, resourceId: string, entry: Omit<AuditEntry, 'resource' | 'resourceId'>): void =>
     appendAuditEntry(tx, { resource, resourceId, ...entry });
-}
-
-/** Amounts keep every digit. */
-function json(fields: AuditedFields | null): string | null {
-  return fields === null ? null : (stringify(fields) ?? null);
 }
 
 function changedFields({ before, after, concealed }: AuditEntry): {

@@ -1,9 +1,16 @@
 import type { Reader } from '../driver/client.ts';
+import { Query } from '../driver/queries/queries.ts';
+
+const NOW = new Query<object, { readonly now: Date }>(
+  'select service_now() as now',
+  [],
+  [{ group: null, name: 'now' }],
+);
 
 /** The service's time. Read it after a transaction's locks, so that a later lock holder never sees an earlier time. */
 export async function readClock(tx: Reader): Promise<Date> {
-  const [row] = await tx.statement<{ now: Date }>('SELECT service_now() AS now', []);
-  if (row === undefined) throw new Error('service_now() returned no row');
+  const row = await tx.first(NOW, {});
+  if (row === null) throw new Error('service_now() returned no row');
   return row.now;
 }
 

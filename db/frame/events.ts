@@ -1,6 +1,7 @@
 import { stringify } from 'lossless-json';
 import type { EventEntry } from '../../domain/frame/events.ts';
-import { sendWithCommit, type Transaction } from '../driver/client.ts';
+import type { Transaction } from '../driver/client.ts';
+import type { ListStatement } from '../driver/queries/list-statements.ts';
 import { newId } from './ids.ts';
 
 /** The resources with events, which are also the webhook modules (specification 6, and three beyond it). */
@@ -26,8 +27,12 @@ interface Event {
   readonly entries: readonly EventEntry[];
 }
 
-// Constant texts: nearly every transition appends events.
-const APPEND: Readonly<Record<EventModule, string>> = {
+interface AppendedEvent extends Omit<Event, 'module'> {
+  readonly id: string;
+}
+
+// Constant texts: nearly every transition appends events. A resource's rows are numbered in order, so it has one in a statement.
+const APPEND: Readonly<Record<EventModule, ListStatement<AppendedEvent, undefined>>> = {
   'incoming-transfers': appendTo('incoming-transfers', 'incoming_transfers'),
   'outgoing-transfers': appendTo('outgoing-transfers', 'outgoing_transfers'),
   accounts: appendTo('accounts', 'accounts'),
@@ -37,57 +42,46 @@ const APPEND: Readonly<Record<EventModule, string>> = {
   beneficiaries: appendTo('beneficiaries', 'beneficiaries'),
 };
 
-function appendTo(module: EventModule, table: string): string {
-  return `WITH resource AS (
-      UPDATE ${table} SET event_sequence = event_sequence + $2::smallint
-      WHERE id = $3::uuid RETURNING event_sequence - $2::smallint + 1 AS first_sequence
-    )
-    INSERT INTO events (id, entry_count, module, resource_id, first_sequence, occurred_at, entries)
-    SELECT $1::uuid, $2::smallint, '${module}', $3::uuid, first_sequence, $4::timestamptz, $5::json FROM resource`;
+function appendTo(module: EventModule, table: string): ListStatement<AppendedEvent, undefined> {
+  return {
+    text: `WITH appended AS (
+        SELECT * FROM json_to_recordset($1::json)
+          AS appended (id uuid, resource_id uuid, entry_count smallint, occurred_at timestamptz, entries json)
+      ), resource AS (
+        UPDATE ${table} SET event_sequence = event_sequence + entry_count FROM appended
+        WHERE ${table}.id = resource_id AND ${table}.id = ANY ((SELECT $2::uuid[])::uuid[])
+        RETURNING appended.*, event_sequence - entry_count + 1 AS first_sequence
+      )
+      INSERT INTO events (id, entry_count, module, resource_id, first_sequence, occurred_at, entries)
+      SELECT id, entry_count, '${module}', resource_id, first_sequence, occurred_at, entries FROM resource`,
+    stage: 'events',
+    paramsOf: (events) => [stringify(events.map(rowOf)) ?? '[]', events.map(({ resourceId }) => resourceId)],
+    resultsOf: (_, events) => events.map(() => undefined),
+    goesWith: ({ resourceId }, before) => !before.some((event) => event.resourceId === resourceId),
+  };
+}
+
+function rowOf({ id, resourceId, occurredAt, entries }: AppendedEvent) {
+  return {
+    id,
+    resource_id: resourceId,
+    entry_count: entries.length,
+    occurred_at: occurredAt.toISOString(),
+    entries,
+  };
 }
 
 /** Appends a transition's events with its commit. The resource's row, which the caller has locked, numbers them. */
-export function appendEvents(tx: Transaction, event: Event): void {
-  if (event.entries.length === 0) return;
-  sendWithCommit(tx.statement(APPEND[event.module], eventsValues(event)));
+export function appendEvents(tx: Transaction, { module, ...event }: Event): void {
+  appendEventsToEach(tx, module, [event]);
 }
 
-/** Modules of which one transaction changes many resources. */
-type ManyAtOnce = 'accounts' | 'open-banking-consents';
-
-const APPEND_TO_EACH: Readonly<Record<ManyAtOnce, string>> = {
-  accounts: appendToEach('accounts', 'accounts'),
-  'open-banking-consents': appendToEach('open-banking-consents', 'open_banking_consents'),
-};
-
-// The rows of the events go as one text, however many resources there are.
-function appendToEach(module: ManyAtOnce, table: string): string {
-  return `WITH appended AS (
-      SELECT * FROM json_to_recordset($1::json) AS appended (id uuid, resource_id uuid, entry_count smallint, entries json)
-    ), resource AS (
-      UPDATE ${table} SET event_sequence = event_sequence + entry_count FROM appended
-      WHERE ${table}.id = resource_id RETURNING appended.*, event_sequence - entry_count + 1 AS first_sequence
-    )
-    INSERT INTO events (id, entry_count, module, resource_id, first_sequence, occurred_at, entries)
-    SELECT id, entry_count, '${module}', resource_id, first_sequence, $2::timestamptz, entries FROM resource`;
-}
-
-/** Likewise the events of several resources, which the caller has locked, in one statement. */
+/** Likewise the events of several resources of a module. */
 export function appendEventsToEach(
   tx: Transaction,
-  module: ManyAtOnce,
-  events: readonly { readonly resourceId: string; readonly entries: readonly EventEntry[] }[],
-  occurredAt: Date,
+  module: EventModule,
+  events: readonly Omit<Event, 'module'>[],
 ): void {
-  const rows = events.map(({ resourceId, entries }) => ({
-    id: newEventRowId(),
-    resource_id: resourceId,
-    entry_count: entries.length,
-    entries,
-  }));
-  sendWithCommit(tx.statement(APPEND_TO_EACH[module], [stringify(rows) ?? '[]', occurredAt]));
-}
-
-function eventsValues({ resourceId, occurredAt, entries }: Omit<Event, 'module'>): unknown[] {
-  return [newEventRowId(), entries.length, resourceId, occurredAt, stringify(entries) ?? '[]'];
+  const rows = events.filter(({ entries }) => entries.length > 0).map((event) => ({ ...event, id: newEventRowId() }));
+  tx.sendEach(APPEND[module], rows);
 }

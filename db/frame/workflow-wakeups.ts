@@ -1,22 +1,37 @@
 import { eq, isNotNull, type SQL, sql } from 'drizzle-orm';
 import { PRIORITIES } from '../../domain/frame/waits.ts';
 import type { Reader, Transaction } from '../driver/client.ts';
+import type { ListStatement } from '../driver/queries/list-statements.ts';
 import { type Given, prepared, type RowOf } from '../driver/queries/queries.ts';
 import { workflowWakeups } from './schema.ts';
 
 const ASKED_AGAIN = `generation = workflow_wakeups.generation + 1,
   priority = least(workflow_wakeups.priority, excluded.priority),
   next_attempt_at = least(workflow_wakeups.next_attempt_at, excluded.next_attempt_at), parked_at = NULL`;
-const WAKE = `INSERT INTO workflow_wakeups (workflow_id, workflow_type, next_attempt_at, created_at)
-  VALUES ($1, $2, service_now(), service_now()) ON CONFLICT (workflow_id) DO UPDATE SET ${ASKED_AGAIN}`;
+
+interface Wakeup {
+  readonly workflowType: string;
+  readonly workflowId: string;
+}
+
+// In one lock order.
+const WAKE: ListStatement<Wakeup, undefined> = {
+  text: `INSERT INTO workflow_wakeups (workflow_id, workflow_type, next_attempt_at, created_at)
+    SELECT id, type, service_now(), service_now() FROM unnest($1::text[], $2::text[]) AS asked (id, type) ORDER BY 1
+    ON CONFLICT (workflow_id) DO UPDATE SET ${ASKED_AGAIN}`,
+  stage: 'wake-ups',
+  paramsOf: (asked) => [asked.map(({ workflowId }) => workflowId), asked.map(({ workflowType }) => workflowType)],
+  resultsOf: (_, asked) => asked.map(() => undefined),
+  goesWith: ({ workflowId }, before) => !before.some((one) => one.workflowId === workflowId),
+};
 
 /**
- * Requests, in the transaction of a change, that the workflow read its row again. The relay forwards the request to
- * Temporal. A repeated request raises the generation, which keeps the relay from deleting it as already delivered.
+ * Requests, in the transaction of a change and with its commit, that the workflow read its row again. The relay forwards the
+ * request to Temporal. A repeated request raises the generation, which keeps the relay from deleting it as already delivered.
  */
-export async function wake(tx: Transaction, workflowType: string, workflowId: string): Promise<void> {
+export function wake(tx: Transaction, workflowType: string, workflowId: string): void {
   tx.noteWakeup();
-  await tx.statement(WAKE, [workflowId, workflowType]);
+  tx.sendEach(WAKE, [{ workflowType, workflowId }]);
 }
 
 /**

@@ -13,8 +13,8 @@ import type { PartyAccount } from '../../domain/incoming-transfers/incoming-tran
 import type { ClaimedKey } from '../../domain/ledger/changes.ts';
 import type { LockedAccount } from '../../domain/ledger/ledger.ts';
 import { partyAccountOf } from '../accounts/party-accounts.ts';
-import { batchedPerDatabase } from '../driver/batcher.ts';
 import type { Database } from '../driver/client.ts';
+import { batchedPerDatabase } from '../driver/sharing/batcher.ts';
 import type { Initiator } from '../frame/audit-entries.ts';
 import { accountOf } from '../ledger/ledger.ts';
 import { applyTogether, type ChangeOrigin, type StoredCallback } from '../ledger/transfer-changes.ts';

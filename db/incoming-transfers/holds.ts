@@ -9,7 +9,7 @@ import { expectInReview, settleFromSuspense, unmoved } from '../../domain/incomi
 import type { LockedAccount } from '../../domain/ledger/ledger.ts';
 import type { Transaction } from '../driver/client.ts';
 import { type Given, prepared } from '../driver/queries/queries.ts';
-import { lookUpIn, updateRow } from '../driver/queries/rows.ts';
+import { lookUpIn, sendChange } from '../driver/queries/rows.ts';
 import { readClock } from '../frame/clock.ts';
 import { incomingTransfers } from '../frame/schema.ts';
 import { lockAccounts } from '../ledger/ledger.ts';
@@ -27,11 +27,13 @@ export async function begin(tx: Transaction, id: IncomingTransferId, assignTo: A
   const ids = await tx.find(TRANSFER, id);
   if (ids === null) throw recordNotFound(ENTITY, 'id', id);
   const accountId = ids.accountId ?? assignTo;
-  const accounts = await lockAccounts(tx, accountId === null ? [] : [accountId]);
-  const transfer = await lockTransfer(tx, id);
+  const [accounts, transfer, now] = await Promise.all([
+    lockAccounts(tx, accountId === null ? [] : [accountId]),
+    lockTransfer(tx, id),
+    readClock(tx),
+  ]);
   // Accounts are locked before transfers, so a transfer that was assigned meanwhile takes another attempt.
   if (transfer.accountId !== ids.accountId && transfer.accountId !== accountId) throw assignedMeanwhile(transfer);
-  const now = await readClock(tx);
   return { transfer, account: accountId === null ? null : (accounts.get(accountId) ?? null), now };
 }
 
@@ -41,9 +43,9 @@ function assignedMeanwhile({ id, accountId }: IncomingTransfer): Error {
 }
 
 /** Assigns the provisioned credit of a transfer to the transfer's account. */
-export async function assignCredit(tx: Transaction, transfer: IncomingTransfer, account: LockedAccount): Promise<void> {
+export function assignCredit(tx: Transaction, transfer: IncomingTransfer, account: LockedAccount): void {
   if (transfer.provisionedAccountCreditId === null) return;
-  await updateRow(tx, provisionedAccountCredits, transfer.provisionedAccountCreditId, {
+  sendChange(tx, provisionedAccountCredits, transfer.provisionedAccountCreditId, {
     accountId: account.id,
     clientId: account.clientId,
   });
@@ -78,7 +80,7 @@ export async function releaseHeldTransfer(
   const { transfer, account, now } = await begin(tx, found.id, matched?.account?.id ?? null);
   if (transfer.status !== 'on-hold' || transfer.holdReason !== 'held-by-provider') return 'no-effect';
   const pending = change(tx, transfer, now, { status: 'pending', holdReason: null, ...NO_WAIT });
-  if (transfer.accountId === null && account !== null) await assignCredit(tx, transfer, account);
+  if (transfer.accountId === null && account !== null) assignCredit(tx, transfer, account);
   // Money in review waits for its decision, receivable.
   if (isInReview(pending)) moveMoney(tx, now, expectInReview(unmoved(pending), account, now));
   else
@@ -130,7 +132,7 @@ export async function receiveEarlyArrivals(tx: Transaction, account: Account): P
     if (matched.match !== 'one' || matched.accountId !== account.id) continue;
     const { transfer, account: receiver, now } = await begin(tx, found.id, account.id);
     if (receiver === null) continue;
-    await assignCredit(tx, transfer, receiver);
+    assignCredit(tx, transfer, receiver);
     moveMoney(tx, now, settleFromSuspense(unmoved(transfer), receiver, decideArrival(receiver), now));
     await wakeIncoming(tx, transfer.id);
   }

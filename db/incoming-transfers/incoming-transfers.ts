@@ -7,6 +7,7 @@ import {
   type IncomingTransfer,
   type IncomingTransferStep,
   isFinalIncomingTransferStatus,
+  type PartyAccount,
   waitOfHold,
 } from '../../domain/incoming-transfers/incoming-transfers.ts';
 import {
@@ -19,6 +20,7 @@ import {
 import type { LockedAccount } from '../../domain/ledger/ledger.ts';
 import { type RequirementRules, ruleFor } from '../../domain/outgoing-transfers/requirement-rules.ts';
 import { ACCOUNT } from '../accounts/accounts.ts';
+import { partyAccountOf } from '../accounts/party-accounts.ts';
 import type { Transaction } from '../driver/client.ts';
 import { appendAuditEntry, type Initiator } from '../frame/audit-entries.ts';
 import { assignCredit, begin } from './holds.ts';
@@ -75,13 +77,13 @@ export async function assignIncomingTransfer(
   id: IncomingTransferId,
   accountId: AccountId,
   initiator: Initiator,
-): Promise<void> {
+): Promise<MovedTransfer> {
   const { transfer, account, now } = await begin(tx, id, accountId);
+  const receiver = await tx.find(ACCOUNT, accountId);
+  // Rejects an unknown id before anything else, even if the transfer can no longer be assigned.
+  if (receiver === null) throw recordNotFound(ENTITY, 'accountId', accountId);
   // `begin` locks the transfer's own account, and only that one.
-  if (transfer.accountId !== null || account === null) {
-    await requireAccount(tx, accountId);
-    throw notOnHold(transfer);
-  }
+  if (transfer.accountId !== null || account === null) throw notOnHold(transfer);
   if (transfer.status !== 'on-hold') throw notOnHold(transfer);
   checkAssignable(transfer, account);
   const held = transfer.holdReason === 'held-by-provider';
@@ -90,7 +92,7 @@ export async function assignIncomingTransfer(
     ? holdInSuspense(incoming, account, 'held-by-provider', now)
     : settleFromSuspense(incoming, account, { status: 'completed' }, now);
   moveMoney(tx, now, moved);
-  await assignCredit(tx, transfer, account);
+  assignCredit(tx, transfer, account);
   appendAuditEntry(tx, {
     initiator,
     resource: 'incoming-transfer',
@@ -99,12 +101,14 @@ export async function assignIncomingTransfer(
     before: { status: transfer.status, accountId: null },
     after: { status: held ? transfer.status : 'completed', accountId },
   });
-  await wakeIncoming(tx, id);
+  wakeIncoming(tx, id);
+  return { transfer: moved.incoming.after, receiver: partyAccountOf(receiver) };
 }
 
-/** Rejects an unknown id before anything else, even if the transfer can no longer be assigned. */
-async function requireAccount(tx: Transaction, id: AccountId): Promise<void> {
-  if ((await tx.find(ACCOUNT, id)) === null) throw recordNotFound(ENTITY, 'accountId', id);
+/** A transfer as it is after its change, and the account that received it, if it has one. */
+export interface MovedTransfer {
+  readonly transfer: IncomingTransfer;
+  readonly receiver: PartyAccount | null;
 }
 
 function checkAssignable(transfer: IncomingTransfer, account: LockedAccount): void {
@@ -131,7 +135,7 @@ export async function returnIncomingTransfer(
   tx: Transaction,
   id: IncomingTransferId,
   initiator: Initiator,
-): Promise<void> {
+): Promise<IncomingTransfer> {
   const { transfer, account, now } = await begin(tx, id);
   if (transfer.status !== 'on-hold') throw notOnHold(transfer);
   if (transfer.method === 'built-in' && transfer.serviceProviderId === null) {
@@ -139,7 +143,7 @@ export async function returnIncomingTransfer(
       'This is a payment of ours that came back: it has no payer to go back to, and can only be assigned.';
     throw refusal('common.state.illegal_transition', [ENTITY, 'status', transfer.status], message);
   }
-  await failAsReturned(tx, { transfer, account, now }, initiator);
+  return failAsReturned(tx, { transfer, account, now }, initiator);
 }
 
 /**
@@ -148,16 +152,17 @@ export async function returnIncomingTransfer(
  */
 export async function adoptReturn(tx: Transaction, id: IncomingTransferId, initiator: Initiator): Promise<void> {
   const begun = await begin(tx, id);
-  if (!isFinalIncomingTransferStatus(begun.transfer.status)) await failAsReturned(tx, begun, initiator);
+  if (!isFinalIncomingTransferStatus(begun.transfer.status)) failAsReturned(tx, begun, initiator);
   await recordReturn(tx, id);
 }
 
-async function failAsReturned(
+function failAsReturned(
   tx: Transaction,
   { transfer, account, now }: Awaited<ReturnType<typeof begin>>,
   initiator: Initiator,
-): Promise<void> {
-  moveMoney(tx, now, failFromSuspense(unmoved(transfer), account, 'operator.returned', now));
+): IncomingTransfer {
+  const moved = failFromSuspense(unmoved(transfer), account, 'operator.returned', now);
+  moveMoney(tx, now, moved);
   appendAuditEntry(tx, {
     initiator,
     resource: 'incoming-transfer',
@@ -166,7 +171,8 @@ async function failAsReturned(
     before: { status: transfer.status },
     after: { status: 'failed' },
   });
-  await wakeIncoming(tx, transfer.id);
+  wakeIncoming(tx, transfer.id);
+  return moved.incoming.after;
 }
 
 function notOnHold(transfer: IncomingTransfer): Error {

@@ -7,8 +7,8 @@ import {
   type PaymentMatch,
   type ReceiverCandidate,
 } from '../../domain/incoming-transfers/incoming-transfers.ts';
-import { batchedPerDatabase, fallBackToSingle } from '../driver/batcher.ts';
 import type { Reader, Transaction } from '../driver/client.ts';
+import { batchedPerDatabase, fallBackToSingle } from '../driver/sharing/batcher.ts';
 import { ACCOUNT_FIELDS, lockAccounts, type PerhapsAccount } from '../ledger/ledger.ts';
 import { awaitMigrations } from '../providers/callbacks.ts';
 

@@ -21,7 +21,7 @@ type IncomingTransferFields = Partial<Omit<IncomingTransfer, UnchangingIncomingF
 const LOCK = lockIn(incomingTransfers, 'update');
 
 export async function lockTransfer(tx: Transaction, id: IncomingTransferId): Promise<IncomingTransfer> {
-  const row = await tx.first(LOCK, { id });
+  const row = await tx.lock(LOCK, id);
   if (row === null) throw recordNotFound('incomingTransfer', 'id', id);
   return row;
 }
@@ -56,6 +56,6 @@ export function createIncomingTransfer(tx: Transaction, arrival: Arrival, now: D
   return received.incoming.after;
 }
 
-export async function wakeIncoming(tx: Transaction, id: IncomingTransferId): Promise<void> {
-  await wake(tx, 'incoming-transfer', `incoming-transfer/${id}`);
+export function wakeIncoming(tx: Transaction, id: IncomingTransferId): void {
+  wake(tx, 'incoming-transfer', `incoming-transfer/${id}`);
 }

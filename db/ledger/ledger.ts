@@ -1,9 +1,27 @@
-import type { AccountId, ClientId, OutgoingTransferId } from '../../domain/frame/ids.ts';
+import { type AccountId, asId, type ClientId, type OutgoingTransferId } from '../../domain/frame/ids.ts';
 import type { LedgerSide, LockedAccount, Posting } from '../../domain/ledger/ledger.ts';
 import type { Transaction } from '../driver/client.ts';
-import { LISTED_IDS } from '../driver/values.ts';
+import { type ListStatement, type RowLock, rowHold } from '../driver/queries/list-statements.ts';
+import { type Given, prepared } from '../driver/queries/queries.ts';
+import { isListed, LISTED_IDS } from '../driver/values.ts';
+import { outgoingTransfers } from '../frame/schema.ts';
 
-/** The columns of a `LockedAccount`, from an account `a` and its client `c`. */
+const ACCOUNT_NAMES = [
+  'id',
+  'clientId',
+  'clientStatus',
+  'status',
+  'currency',
+  'country',
+  'provider',
+  'method',
+  'closing',
+  'postedMinor',
+  'reservedMinor',
+  'partyAccountId',
+] as const satisfies readonly (keyof LockedAccount)[];
+
+/** The columns of a `LockedAccount`, from an account `a` and its client `c`, in the order of their names. */
 export const ACCOUNT_FIELDS = `
   a.id, a.client_id AS "clientId", c.status AS "clientStatus",
   status_for_payments(a.status, a.main_account_status) AS status, a.currency, a.country, a.provider, a.method,
@@ -46,6 +64,35 @@ const LISTED = lockStatements(LISTED_IDS);
 const OF_TRANSFER = lockStatements(`ARRAY(
   SELECT unnest(ARRAY[account_id, destination_account_id]) FROM outgoing_transfers WHERE id = $1)`);
 
+const LOCK: RowLock<AccountId> = {
+  waiting: lockedIds(LISTED.lock),
+  passing: { ...lockedIds(`${LISTED.lock} SKIP LOCKED`), holds: (id) => rowHold('accounts', id, true) },
+};
+
+function lockedIds(text: string): ListStatement<string, AccountId | null> {
+  return {
+    text,
+    stage: 'locks',
+    paramsOf: (ids) => [[...new Set(ids)]],
+    resultsOf: (answer, ids) => {
+      const locked = new Set(answer.map(([id]) => id));
+      return ids.map((id) => (locked.has(id) ? asId<AccountId>(id) : null));
+    },
+  };
+}
+
+const READ: ListStatement<AccountId, LockedAccount | null> = {
+  text: LISTED.read,
+  stage: 'reads',
+  paramsOf: (ids) => [[...new Set(ids)]],
+  resultsOf: (answer, ids) => {
+    const named = answer.map((values) => Object.fromEntries(ACCOUNT_NAMES.map((name, at) => [name, values[at]])));
+    // The names are those of the columns.
+    const rows = new Map((named as unknown as LockedAccount[]).map((row) => [row.id, row]));
+    return ids.map((id) => rows.get(id) ?? null);
+  },
+};
+
 /**
  * Locks accounts in the service's one lock order (idempotency key, accounts by id, transfers by id, callbacks), then reads
  * them in a second statement, which sees what the lock waited for. Unknown ids are absent from the result.
@@ -54,15 +101,31 @@ export async function lockAccounts(
   tx: Transaction,
   ids: readonly AccountId[],
 ): Promise<ReadonlyMap<AccountId, LockedAccount>> {
-  return ids.length === 0 ? new Map() : lock(tx, LISTED, ids);
+  const [, rows] = await Promise.all([tx.lockEach(LOCK, ids), tx.each(READ, ids)]);
+  return new Map(rows.flatMap((row) => (row === null ? [] : [[row.id, row]])));
 }
+
+const ACCOUNTS_OF = prepared((db, given: Given<{ ids: readonly string[] }>) =>
+  db
+    .select({
+      id: outgoingTransfers.id,
+      accountId: outgoingTransfers.accountId,
+      destinationAccountId: outgoingTransfers.destinationAccountId,
+    })
+    .from(outgoingTransfers)
+    .where(isListed(outgoingTransfers.id, given.ids)),
+);
 
 /** The same for an outgoing transfer's accounts, which never change; empty if the transfer does not exist. */
 export async function lockAccountsOf(
   tx: Transaction,
   outgoingTransfer: OutgoingTransferId,
 ): Promise<ReadonlyMap<AccountId, LockedAccount>> {
-  return lock(tx, OF_TRANSFER, outgoingTransfer);
+  if (!tx.isShared) return lock(tx, OF_TRANSFER, outgoingTransfer);
+  const transfer = await tx.find(ACCOUNTS_OF, outgoingTransfer);
+  if (transfer === null) return new Map();
+  const { accountId, destinationAccountId } = transfer;
+  return lockAccounts(tx, destinationAccountId === null ? [accountId] : [accountId, destinationAccountId]);
 }
 
 // One row for the answer: a client may have 50,000 accounts.

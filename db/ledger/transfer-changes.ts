@@ -9,8 +9,9 @@ import type { LedgerSide, Posting } from '../../domain/ledger/ledger.ts';
 import type { OutgoingTransfer } from '../../domain/outgoing-transfers/rows.ts';
 import { UNCHANGING_OUTGOING_FIELDS } from '../../domain/outgoing-transfers/rows.ts';
 import type { TransferChange } from '../../domain/outgoing-transfers/transfer-changes.ts';
-import { batchedPerDatabase, fallBackToSingle } from '../driver/batcher.ts';
-import { type CallLimits, type Database, sendWithCommit, type Transaction } from '../driver/client.ts';
+import type { CallLimits, Database, Transaction } from '../driver/client.ts';
+import type { ListStatement } from '../driver/queries/list-statements.ts';
+import { batchedPerDatabase, fallBackToSingle } from '../driver/sharing/batcher.ts';
 import { toWire } from '../driver/values.ts';
 import { type AuditEntry, createdEntry } from '../frame/audit-entries.ts';
 import { newEventRowId } from '../frame/events.ts';
@@ -49,7 +50,23 @@ interface RequestedChange extends ChangeOrigin {
   readonly change: TransferChange;
 }
 
-const APPLY_LOCKED = 'SELECT FROM apply_transfer_changes($1::json, true)';
+const APPLY_LOCKED: ListStatement<TransferChange, undefined> = {
+  text: 'SELECT FROM apply_transfer_changes($1::json, true)',
+  stage: 'rows',
+  paramsOf: (changes) => [wireOf(changes.map((change) => ({ change })))],
+  resultsOf: (_, changes) => changes.map(() => undefined),
+  // Members of a shared transaction hold different accounts and transfers. Changes of the same go one after the other.
+  goesWith: (change, before) => {
+    const touched = new Set(before.flatMap(rowsOf));
+    return !rowsOf(change).some((id) => touched.has(id));
+  },
+};
+
+function rowsOf(change: TransferChange): readonly string[] {
+  const { outgoing, incoming } = change;
+  return [...accountsOf(change), ...[outgoing, incoming].flatMap((row) => (row === null ? [] : [row.after.id]))];
+}
+
 const APPLY = `SELECT outcome, response_body AS "responseBody"
   FROM apply_transfer_changes(before_deadline($2, $1::json), false) WHERE before_deadline($2)`;
 
@@ -61,7 +78,7 @@ export function applyUnderLocks(tx: Transaction, changes: readonly (TransferChan
   const written = changes.filter((change) => change !== null);
   if (written.length === 0) return;
   if (written.some(({ wakes }) => wakes.length > 0)) tx.noteWakeup();
-  sendWithCommit(tx.statement(APPLY_LOCKED, [wireOf(written.map((change) => ({ change })))]));
+  tx.sendEach(APPLY_LOCKED, written);
 }
 
 /** Applies a change that was decided without locks. Concurrent changes share one statement, which waits for no lock. */

@@ -6,7 +6,7 @@ import type { Role } from '../../domain/machine-users/roles.ts';
 import { type Reader, type Transaction, uniqueViolation } from '../driver/client.ts';
 import { listWith, type PageOf, type PageRequest, readPageWith } from '../driver/queries/lists.ts';
 import { type Beside, type Gathered, type Given, gather, prepared, type RowOf } from '../driver/queries/queries.ts';
-import { lockIn, lookUpWith, sendUpdate } from '../driver/queries/rows.ts';
+import { insertRow, lockIn, lookUpIn, lookUpWith, sendInsertion, sendUpdate } from '../driver/queries/rows.ts';
 import { auditorOf, type Initiator } from '../frame/audit-entries.ts';
 import { readClock } from '../frame/clock.ts';
 import { equalTo } from '../frame/filters.ts';
@@ -126,14 +126,13 @@ export async function createMachineUser(
   user: NewMachineUser,
   initiator: Initiator,
 ): Promise<MachineUser> {
+  const { name, roles, key } = user;
+  const createdAt = await readClock(tx);
   const id = newId<MachineUserId>();
-  const insertion = tx.execute(sql`
-    INSERT INTO machine_users (id, name, roles, status, created_at)
-    VALUES (${id}, ${user.name}, ${sql.param([...user.roles])}::text[], 'active', service_now())`);
-  await Promise.all([insertion, insertKey(tx, id, user.key)]);
-  const after = { name: user.name, roles: user.roles, kid: user.key.kid };
-  audit(tx, id, { initiator, action: 'created', after });
-  return required(await findMachineUser(tx, id), id);
+  const made = sendInsertion(tx, machineUsers, { id, name, roles: [...roles], status: 'active', createdAt });
+  const first = await insertKey(tx, id, key, createdAt);
+  audit(tx, id, { initiator, action: 'created', after: { name, roles, kid: key.kid } });
+  return { ...made, keys: [first] };
 }
 
 /** A machine user with a predetermined id and first key, as kept in the files of a development machine. */
@@ -157,7 +156,7 @@ export async function registerMachineUser(
   const known = await tx.execute(
     sql`SELECT id FROM machine_user_keys WHERE machine_user_id = ${id} AND kid = ${key.kid}`,
   );
-  if (known.length === 0) await insertKey(tx, id, key);
+  if (known.length === 0) await insertKey(tx, id, key, await readClock(tx));
   if (made.length === 0 && known.length > 0) return;
   if (made.length > 0) audit(tx, id, { initiator, action: 'created', after: { name, roles, kid: key.kid } });
   else audit(tx, id, { initiator, action: 'key-added', after: { kid: key.kid } });
@@ -170,20 +169,15 @@ export async function addMachineUserKey(
   key: NewMachineUserKey,
   initiator: Initiator,
 ): Promise<MachineUser | null> {
-  const user = await lockMachineUser(tx, id);
-  if (user === null) return null;
+  const [user, found, now] = await Promise.all([lockMachineUser(tx, id), findMachineUser(tx, id), readClock(tx)]);
+  if (user === null || found === null) return null;
   if (user.status === 'revoked') throw revoked(id);
-  await insertKey(tx, id, key);
+  const added = await insertKey(tx, id, key, now);
   audit(tx, id, { initiator, action: 'key-added', after: { kid: key.kid } });
-  return findMachineUser(tx, id);
+  return { ...found, keys: [...found.keys, added] };
 }
 
-const KEY = prepared((db, given: Given<{ id: MachineUserId; keyId: MachineUserKeyId }>) =>
-  db
-    .select({ kid: machineUserKeys.kid, status: machineUserKeys.status })
-    .from(machineUserKeys)
-    .where(and(eq(machineUserKeys.id, given.keyId), eq(machineUserKeys.machineUserId, given.id))),
-);
+const KEY = lookUpIn(machineUserKeys);
 
 /** Revokes a key permanently; repeating it changes nothing. False for an unknown user or key. */
 export async function revokeMachineUserKey(
@@ -192,12 +186,10 @@ export async function revokeMachineUserKey(
   keyId: MachineUserKeyId,
   initiator: Initiator,
 ): Promise<boolean> {
-  if ((await lockMachineUser(tx, id)) === null) return false;
-  const key = await tx.first(KEY, { id, keyId });
-  if (key === null) return false;
+  const [user, key, now] = await Promise.all([lockMachineUser(tx, id), tx.find(KEY, keyId), readClock(tx)]);
+  if (user === null || key?.machineUserId !== id) return false;
   if (key.status === 'revoked') return true;
-  await tx.execute(sql`
-    UPDATE machine_user_keys SET status = 'revoked', revoked_at = service_now() WHERE id = ${keyId}`);
+  sendUpdate(tx, machineUserKeys, key, { status: 'revoked', revokedAt: now });
   audit(tx, id, { initiator, action: 'key-revoked', before: { kid: key.kid } });
   return true;
 }
@@ -236,15 +228,22 @@ function openFields({ name, roles, status }: MachineUserRow) {
 const LOCK = lockIn(machineUsers, 'update');
 
 function lockMachineUser(tx: Transaction, id: MachineUserId): Promise<MachineUserRow | null> {
-  return tx.first(LOCK, { id });
+  return tx.lock(LOCK, id);
 }
 
-async function insertKey(tx: Transaction, id: MachineUserId, key: NewMachineUserKey): Promise<void> {
+async function insertKey(
+  tx: Transaction,
+  machineUserId: MachineUserId,
+  key: NewMachineUserKey,
+  createdAt: Date,
+): Promise<MachineUserKey> {
+  const { kid, algorithm, publicKey } = key;
+  const id = newId<MachineUserKeyId>();
   try {
-    await tx.execute(sql`
-      INSERT INTO machine_user_keys (id, machine_user_id, kid, algorithm, public_key, status, created_at)
-      VALUES (${newId()}, ${id}, ${key.kid}, ${key.algorithm}, ${JSON.stringify(key.publicKey)}::jsonb, 'active',
-        service_now())`);
+    return await insertRow(tx, machineUserKeys, {
+      ...{ id, machineUserId, kid, algorithm, publicKey, createdAt },
+      status: 'active',
+    });
   } catch (error) {
     const violated = uniqueViolation(error);
     if (violated === null) throw error;
@@ -269,9 +268,4 @@ function revoked(id: MachineUserId) {
     ['machineUser', 'status', 'revoked'],
     `Machine user ${id} is revoked for good.`,
   );
-}
-
-function required<Value>(value: Value | null, id: string): Value {
-  if (value === null) throw new Error(`machine user ${id} is not there after its insertion`);
-  return value;
 }

@@ -11,7 +11,7 @@ import {
 import { CODE_LIFETIME_MS, requireConsentMove } from '../../domain/open-banking/consents.ts';
 import type { UserStatus } from '../../domain/users/users.ts';
 import type { Transaction } from '../driver/client.ts';
-import { insertRow } from '../driver/queries/rows.ts';
+import { sendInsertion } from '../driver/queries/rows.ts';
 import type { Initiator } from '../frame/audit-entries.ts';
 import { type ConsentRow, findConsent, lockConsent, moveConsent, readThirdParty } from './consents.ts';
 import { openBankingCodes } from './open-banking-schema.ts';
@@ -34,7 +34,7 @@ export async function approveConsent(
   requireConsentMove(consent, 'awaiting-exchange', now);
   requireApprovable(approval, consent.content, facts);
   requireReachable(await readThirdParty(tx, row), row.redirectUri, 'approve');
-  await insertRow(tx, openBankingCodes, { codeHash, consentId: id, createdAt: now });
+  sendInsertion(tx, openBankingCodes, { codeHash, consentId: id, createdAt: now });
   return moveConsent(tx, locked, 'awaiting-exchange', initiator, {
     userId: approval.userId,
     accountIds: [...approval.accountIds],

@@ -112,7 +112,7 @@ const LOCK = lockIn(openBankingConsents, 'update');
 
 /** Locks a consent, after users, relations, accounts and transfers: its holder asks for none of them. */
 export async function lockConsent(tx: Transaction, id: ConsentId): Promise<LockedConsent> {
-  const row = await tx.first(LOCK, { id });
+  const row = await tx.lock(LOCK, id);
   if (row === null) throw recordNotFound('consent', 'id', id);
   return { row, consent: consentOf(row), now: await readClock(tx) };
 }
@@ -185,7 +185,7 @@ export async function advanceConsent(tx: Transaction, id: ConsentId): Promise<Co
 }
 
 async function wakeConsent(tx: Transaction, id: ConsentId): Promise<void> {
-  await wake(tx, 'consent', `consent/${id}`);
+  wake(tx, 'consent', `consent/${id}`);
 }
 
 async function appendConsentEvent(

@@ -50,7 +50,11 @@ export async function expireDueConsents(tx: Transaction, limit: number): Promise
   const ids = due.map(({ id }) => id);
   const shown = await showExpired(tx, due);
   await tx.statement(EXPIRE, [ids]);
-  appendEventsToEach(tx, 'open-banking-consents', shown, now);
+  appendEventsToEach(
+    tx,
+    'open-banking-consents',
+    shown.map((event) => ({ ...event, occurredAt: now })),
+  );
   if (ids.length <= WOKEN_MAX) await wakeAll(tx, 'consent', ids);
   return due.length;
 }

@@ -9,7 +9,7 @@ import {
 } from '../../domain/open-banking/consents.ts';
 import type { Reader, Transaction } from '../driver/client.ts';
 import { type Given, prepared } from '../driver/queries/queries.ts';
-import { deleteBatch, insertRow } from '../driver/queries/rows.ts';
+import { deleteBatch, sendInsertion } from '../driver/queries/rows.ts';
 import type { Initiator } from '../frame/audit-entries.ts';
 import { type ConsentRow, type LockedConsent, lockConsent, moveConsent } from './consents.ts';
 import { openBankingAccessTokens, openBankingCodes, openBankingConsents } from './open-banking-schema.ts';
@@ -54,7 +54,7 @@ export async function exchangeCode(tx: Transaction, exchange: CodeExchange, init
   const expiresAt = new Date(now.getTime() + GRANT_LIFETIME_MS);
   const granted = await moveConsent(tx, locked, 'authorised', initiator, { grantedAt: now, expiresAt });
   const tokenExpiresAt = new Date(Math.min(now.getTime() + ACCESS_TOKEN_LIFETIME_MS, expiresAt.getTime()));
-  await insertRow(tx, openBankingAccessTokens, {
+  sendInsertion(tx, openBankingAccessTokens, {
     tokenHash,
     consentId: row.id,
     expiresAt: tokenExpiresAt,

@@ -1,28 +1,43 @@
+import { and, asc, eq, exists, inArray, sql } from 'drizzle-orm';
 import type { AccountId, ClientId, ConsentId, UserId } from '../../domain/frame/ids.ts';
 import { isOpenGrant } from '../../domain/open-banking/consents.ts';
 import type { Transaction } from '../driver/client.ts';
+import { type Given, prepared } from '../driver/queries/queries.ts';
 import { updateRow } from '../driver/queries/rows.ts';
 import { appendAuditEntry, type Initiator } from '../frame/audit-entries.ts';
+import { accounts } from '../frame/schema.ts';
 import { type ConsentRow, lockConsent, moveConsent } from './consents.ts';
 import { openBankingConsents } from './open-banking-schema.ts';
 
 // What happens to consents when a change elsewhere takes away what they rest on, in the transaction of that change. Each caller has
 // locked what it changes, and approvals share that lock, so no consent slips through. Several consents are locked in order of id.
 
-const OF_USER = `
-  SELECT id FROM open_banking_consents
-  WHERE user_id = $1 AND status IN ('awaiting-exchange', 'authorised') ORDER BY id`;
+const { id: consentId, userId: givenBy, status, accountIds } = openBankingConsents;
+const IS_OPEN = inArray(status, ['awaiting-exchange', 'authorised']);
+
+const OF_USER = prepared((db, given: Given<{ userId: UserId }>) =>
+  db
+    .select({ id: consentId })
+    .from(openBankingConsents)
+    .where(and(eq(givenBy, given.userId), IS_OPEN))
+    .orderBy(asc(consentId)),
+);
 
 /** Revokes what a user that is no longer active has consented to. */
 export async function revokeConsentsOfUser(tx: Transaction, userId: UserId, initiator: Initiator): Promise<void> {
-  const found = await tx.statement<{ id: ConsentId }>(OF_USER, [userId]);
-  await revokeEach(tx, found, initiator);
+  await revokeEach(tx, await tx.run(OF_USER, { userId }), initiator);
 }
 
-const OF_RELATION = `
-  SELECT consent.id FROM open_banking_consents AS consent
-  WHERE user_id = $1 AND status IN ('awaiting-exchange', 'authorised')
-    AND EXISTS (SELECT FROM accounts WHERE accounts.id = ANY (consent.account_ids) AND accounts.client_id = $2) ORDER BY id`;
+const OF_RELATION = prepared((db, given: Given<{ userId: UserId; clientId: ClientId }>) => {
+  const isForClient = and(sql`${accounts.id} = ANY (${accountIds})`, eq(accounts.clientId, given.clientId));
+  return db
+    .select({ id: consentId })
+    .from(openBankingConsents)
+    .where(
+      and(eq(givenBy, given.userId), IS_OPEN, exists(db.select({ id: accounts.id }).from(accounts).where(isForClient))),
+    )
+    .orderBy(asc(consentId));
+});
 
 /** Revokes what a user has consented to for a client that it may no longer act for. */
 export async function revokeConsentsOfRelation(
@@ -30,8 +45,7 @@ export async function revokeConsentsOfRelation(
   { userId, clientId }: { readonly userId: UserId; readonly clientId: ClientId },
   initiator: Initiator,
 ): Promise<void> {
-  const found = await tx.statement<{ id: ConsentId }>(OF_RELATION, [userId, clientId]);
-  await revokeEach(tx, found, initiator);
+  await revokeEach(tx, await tx.run(OF_RELATION, { userId, clientId }), initiator);
 }
 
 async function revokeEach(tx: Transaction, found: readonly { id: ConsentId }[], initiator: Initiator): Promise<void> {
@@ -41,9 +55,13 @@ async function revokeEach(tx: Transaction, found: readonly { id: ConsentId }[], 
   }
 }
 
-const OF_ACCOUNT = `
-  SELECT id FROM open_banking_consents
-  WHERE account_ids @> ARRAY[$1::uuid] AND status IN ('awaiting-exchange', 'authorised') ORDER BY id`;
+const OF_ACCOUNT = prepared((db, given: Given<{ accountId: AccountId }>) =>
+  db
+    .select({ id: consentId })
+    .from(openBankingConsents)
+    .where(and(sql`${accountIds} @> ARRAY[${given.accountId}::uuid]`, IS_OPEN))
+    .orderBy(asc(consentId)),
+);
 
 /** Takes a closed account out of its consents; one that has no other account is revoked. Null: the provider closed it. */
 export async function withdrawAccount(
@@ -51,8 +69,7 @@ export async function withdrawAccount(
   accountId: AccountId,
   initiator: Initiator | null,
 ): Promise<void> {
-  const found = await tx.statement<{ id: ConsentId }>(OF_ACCOUNT, [accountId]);
-  for (const { id } of found) {
+  for (const { id } of await tx.run(OF_ACCOUNT, { accountId })) {
     const locked = await lockConsent(tx, id);
     const { row, consent, now } = locked;
     if (!isOpenGrant(consent, now)) continue;

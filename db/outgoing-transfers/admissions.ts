@@ -11,7 +11,7 @@ import { readClock } from '../frame/clock.ts';
 import { incomingTransfers, outgoingTransfers } from '../frame/schema.ts';
 import { lockAccounts } from '../ledger/ledger.ts';
 import { applyUnderLocks } from '../ledger/transfer-changes.ts';
-import { situationOf } from './outgoing-transfers.ts';
+import { situationOf } from './situations.ts';
 
 /** The largest batch of one transaction, which bounds how long it holds the account's lock. */
 const ADMISSION_BATCH = 100;

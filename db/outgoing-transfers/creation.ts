@@ -13,8 +13,8 @@ import type {
   TransferRules,
   TransferSituation,
 } from '../../domain/outgoing-transfers/transfer-changes.ts';
-import { batchedPerDatabase } from '../driver/batcher.ts';
 import type { Database, Transaction } from '../driver/client.ts';
+import { batchedPerDatabase } from '../driver/sharing/batcher.ts';
 import type { IdempotencyScope } from '../frame/idempotency-keys.ts';
 import { ACCOUNT_FIELDS, accountOf, type PerhapsAccount } from '../ledger/ledger.ts';
 import { type DrawNumber, drawTransactionNumber } from '../ledger/transaction-numbers.ts';

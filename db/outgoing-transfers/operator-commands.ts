@@ -20,7 +20,8 @@ import type { Transaction } from '../driver/client.ts';
 import { type AuditedFields, appendAuditEntry, type Initiator } from '../frame/audit-entries.ts';
 import { applyUnderLocks } from '../ledger/transfer-changes.ts';
 import { readClosure } from '../providers/submissions.ts';
-import { drawName, lockSituation, recordContradiction } from './outgoing-transfers.ts';
+import { drawName, recordContradiction } from './outgoing-transfers.ts';
+import { lockSituation } from './situations.ts';
 
 /** The transfer after an operator's command, and whether the command changed it: a repeated one does not. */
 export interface Commanded {

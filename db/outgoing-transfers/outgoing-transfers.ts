@@ -1,10 +1,7 @@
 import { and, eq, getTableColumns, isNull, sql } from 'drizzle-orm';
 import { awaitsJudgement } from '../../domain/compliance/checks.ts';
-import { recordNotFound } from '../../domain/frame/errors.ts';
-import type { AccountId, OutgoingTransferId } from '../../domain/frame/ids.ts';
+import type { OutgoingTransferId } from '../../domain/frame/ids.ts';
 import type { IncomingTransferName } from '../../domain/incoming-transfers/changes.ts';
-import type { IncomingTransfer } from '../../domain/incoming-transfers/incoming-transfers.ts';
-import type { LockedAccount } from '../../domain/ledger/ledger.ts';
 import {
   decideAdoption,
   decideAdvance,
@@ -21,23 +18,17 @@ import type { OutgoingTransferStep } from '../../domain/outgoing-transfers/outgo
 import type { PaymentReport } from '../../domain/outgoing-transfers/reports.ts';
 import { type RequirementRules, ruleFor } from '../../domain/outgoing-transfers/requirement-rules.ts';
 import type { OutgoingTransfer } from '../../domain/outgoing-transfers/rows.ts';
-import type {
-  TransferChange,
-  TransferRules,
-  TransferSituation,
-} from '../../domain/outgoing-transfers/transfer-changes.ts';
+import type { TransferChange, TransferRules } from '../../domain/outgoing-transfers/transfer-changes.ts';
 import type { Database, Reader, Transaction } from '../driver/client.ts';
 import { type Given, prepared } from '../driver/queries/queries.ts';
-import { lockIn } from '../driver/queries/rows.ts';
 import { isListed } from '../driver/values.ts';
 import { type AuditedFields, appendAuditEntry, type Initiator } from '../frame/audit-entries.ts';
-import { readClock } from '../frame/clock.ts';
 import { newId } from '../frame/ids.ts';
-import { incomingTransfers, outgoingTransfers } from '../frame/schema.ts';
-import { lockAccountsOf } from '../ledger/ledger.ts';
+import { outgoingTransfers } from '../frame/schema.ts';
 import { recordDifference } from '../ledger/reconciliation/statements.ts';
 import { drawTransactionNumber } from '../ledger/transaction-numbers.ts';
 import { applyTogether, applyUnderLocks } from '../ledger/transfer-changes.ts';
+import { lockSituation, situationOf } from './situations.ts';
 
 const DUE_SUBMISSION = prepared((db, given: Given<{ ids: readonly string[] }>) => {
   const { id, submissionStatus, waitingFor, nextLookUpAt, nextCheckAt, ...transfer } = outgoingTransfers;
@@ -65,49 +56,6 @@ const DUE_SUBMISSION = prepared((db, given: Given<{ ids: readonly string[] }>) =
 export async function findDueSubmission(reader: Reader, id: OutgoingTransferId): Promise<number | null> {
   const due = await reader.find(DUE_SUBMISSION, id);
   return due?.attempt ?? null;
-}
-
-const LOCK = lockIn(outgoingTransfers, 'update');
-
-const LOCK_INCOMING = prepared((db, given: Given<{ id: OutgoingTransferId }>) => {
-  const { id, incomingTransferId } = outgoingTransfers;
-  const own = db.select({ id: incomingTransferId }).from(outgoingTransfers).where(eq(id, given.id));
-  return db.select().from(incomingTransfers).where(eq(incomingTransfers.id, own)).for('update');
-});
-
-const RETURNS = prepared((db, given: Given<{ id: OutgoingTransferId }>) =>
-  db.select().from(incomingTransfers).where(eq(incomingTransfers.returnOf, given.id)).orderBy(incomingTransfers.id),
-);
-
-/**
- * Locks the transfer's accounts, then the transfer and its incoming one, and reads the situation to decide on. Returns need no lock
- * of their own: only who holds the transfer books one, and what is read of them never changes.
- */
-export async function lockSituation(
-  tx: Transaction,
-  id: OutgoingTransferId,
-  rules: TransferRules,
-): Promise<TransferSituation> {
-  const [accounts, transfer, incoming, returns, now] = await Promise.all([
-    lockAccountsOf(tx, id),
-    tx.first(LOCK, { id }),
-    tx.first(LOCK_INCOMING, { id }),
-    tx.run(RETURNS, { id }),
-    readClock(tx),
-  ]);
-  if (transfer === null) throw recordNotFound('outgoingTransfer', 'id', id);
-  return { ...situationOf(transfer, incoming, accounts, now, rules), returns };
-}
-
-export function situationOf(
-  transfer: OutgoingTransfer,
-  incoming: IncomingTransfer | null,
-  accounts: ReadonlyMap<AccountId, LockedAccount>,
-  now: Date,
-  rules: TransferRules,
-): TransferSituation {
-  const unmoved = incoming === null ? null : { before: incoming, after: incoming, events: [] };
-  return { before: transfer, transfer, incoming: unmoved, returns: [], accounts, now, rules };
 }
 
 function nameOfReturn({ word }: PaymentReport, now: Date): IncomingTransferName | null {
@@ -231,27 +179,31 @@ export async function adoptPayment(
   return outcome;
 }
 
-/** Applies the report of a plug-in account's caller about its payment; throws if it contradicts the row. */
+/** Applies the report of a plug-in account's caller about its payment; throws if it contradicts the row. Returns the transfer. */
 export async function reportPluginPayment(
   tx: Transaction,
   id: OutgoingTransferId,
   report: PaymentReport,
   initiator: Initiator,
   rules: TransferRules,
-): Promise<void> {
+): Promise<OutgoingTransfer> {
   const situation = await lockSituation(tx, id, rules);
   const change = decidePluginReport(situation, report, nameOfReturn(report, situation.now));
   applyAudited(tx, change, 'reported', initiator);
+  return change?.outgoing?.after ?? situation.transfer;
 }
 
-/** Cancels a pending transfer; from `processing` on this is an illegal transition. */
+/** Cancels a pending transfer and returns it; from `processing` on this is an illegal transition. */
 export async function cancelOutgoingTransfer(
   tx: Transaction,
   id: OutgoingTransferId,
   initiator: Initiator,
   rules: TransferRules,
-): Promise<void> {
-  applyAudited(tx, decideCancellation(await lockSituation(tx, id, rules)), 'cancelled', initiator);
+): Promise<OutgoingTransfer> {
+  const situation = await lockSituation(tx, id, rules);
+  const change = decideCancellation(situation);
+  applyAudited(tx, change, 'cancelled', initiator);
+  return change?.outgoing?.after ?? situation.transfer;
 }
 
 /**

@@ -12,7 +12,8 @@ import { lookUpIn } from '../driver/queries/rows.ts';
 import { appendAuditEntry, type Initiator } from '../frame/audit-entries.ts';
 import { outgoingTransfers } from '../frame/schema.ts';
 import { applyUnderLocks } from '../ledger/transfer-changes.ts';
-import { lockSituation, type PaymentNotification } from './outgoing-transfers.ts';
+import type { PaymentNotification } from './outgoing-transfers.ts';
+import { lockSituation } from './situations.ts';
 
 /**
  * Asks for a released payment back; its workflow does the asking. Throws unless the transfer can be recalled. `isOffered`: whether the

@@ -6,7 +6,7 @@ import type { TransferRules } from '../../domain/outgoing-transfers/transfer-cha
 import type { Reader, Transaction } from '../driver/client.ts';
 import { type AuditedFields, appendAuditEntry, type Initiator } from '../frame/audit-entries.ts';
 import { applyUnderLocks } from '../ledger/transfer-changes.ts';
-import { lockSituation } from './outgoing-transfers.ts';
+import { lockSituation } from './situations.ts';
 
 /** A date and a cut-off for which external transfers wait. */
 export interface AwaitedSchedule {

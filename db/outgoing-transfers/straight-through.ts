@@ -5,8 +5,8 @@ import type {
   MachineUserId,
   OutgoingTransferId,
 } from '../../domain/frame/ids.ts';
-import { batchedPerDatabase, fallBackToSingle } from '../driver/batcher.ts';
 import { type CallLimits, type Database, isTakenNumber } from '../driver/client.ts';
+import { batchedPerDatabase, fallBackToSingle } from '../driver/sharing/batcher.ts';
 import { toWire } from '../driver/values.ts';
 import { newEventRowId } from '../frame/events.ts';
 import type { AppliedChange } from '../ledger/transfer-changes.ts';

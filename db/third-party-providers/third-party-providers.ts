@@ -7,7 +7,7 @@ import type {
 } from '../../domain/third-party-providers/third-party-providers.ts';
 import type { Reader, Transaction } from '../driver/client.ts';
 import { listOf, type PageOf, type PageRequest, readPage } from '../driver/queries/lists.ts';
-import { insertRow, lockIn, lookUpIn, updateRow } from '../driver/queries/rows.ts';
+import { lockIn, lookUpIn, sendInsertion, sendUpdate } from '../driver/queries/rows.ts';
 import { auditorOf, type Initiator } from '../frame/audit-entries.ts';
 import { readClock } from '../frame/clock.ts';
 import { equalTo } from '../frame/filters.ts';
@@ -25,7 +25,7 @@ export async function createThirdPartyProvider(
   id = newId<ThirdPartyProviderId>(),
 ): Promise<ThirdPartyProviderRow> {
   const now = await readClock(tx);
-  const row = await insertRow(tx, thirdPartyProviders, {
+  const row = sendInsertion(tx, thirdPartyProviders, {
     ...registration,
     redirectUris: [...registration.redirectUris],
     id,
@@ -51,10 +51,9 @@ export async function changeThirdPartyProvider(
   change: ThirdPartyProviderChange,
   initiator: Initiator,
 ): Promise<ThirdPartyProviderRow> {
-  const before = await tx.first(LOCK, { id });
+  const [before, updatedAt] = await Promise.all([tx.lock(LOCK, id), readClock(tx)]);
   if (before === null) throw recordNotFound('thirdPartyProvider', 'id', id);
-  const updatedAt = await readClock(tx);
-  const after = await updateRow(tx, thirdPartyProviders, id, {
+  const after = sendUpdate(tx, thirdPartyProviders, before, {
     name: change.name ?? before.name,
     website: change.website ?? before.website,
     applicationName: change.applicationName ?? before.applicationName,
@@ -85,7 +84,7 @@ export async function registerThirdPartyProvider(
   registration: ThirdPartyRegistration,
   initiator: Initiator,
 ): Promise<void> {
-  const known = await tx.first(LOCK, { id });
+  const known = await tx.lock(LOCK, id);
   if (known === null) {
     await createThirdPartyProvider(tx, registration, initiator, id);
     return;

@@ -5,7 +5,7 @@ import { requireMove } from '../../domain/frame/moves.ts';
 import { USER_CLIENT_RELATION_MOVES, type UserClientRelationStatus } from '../../domain/users/client-relations.ts';
 import type { Transaction } from '../driver/client.ts';
 import { type Given, prepared } from '../driver/queries/queries.ts';
-import { sendUpdate } from '../driver/queries/rows.ts';
+import { lockIn, sendUpdate } from '../driver/queries/rows.ts';
 import { appendAuditEntry, type Initiator } from '../frame/audit-entries.ts';
 import { revokeConsentsOfRelation } from '../open-banking/withdrawals.ts';
 import { ofUser, type UserClientRelationRow } from './client-relations.ts';
@@ -22,9 +22,7 @@ const FIND = prepared((db, given: Given<Values>) =>
     .where(ofUser(given)),
 );
 
-const LOCK = prepared((db, given: Given<Values>) =>
-  db.select().from(userClientRelations).where(ofUser(given)).for('update'),
-);
+const LOCK = lockIn(userClientRelations, 'update');
 
 /**
  * Revokes or restores a relation; repeating the current status changes nothing. Revoking also cancels a pending invitation
@@ -41,7 +39,7 @@ export async function changeUserClientRelation(
   if (found === null) throw recordNotFound('userClientRelation', 'id', id);
   // Takes the invitation's lock first, as acceptance does, so that the later of the two decides.
   if (status === 'revoked') await cancelPendingInvitation(tx, found.emailKey, found.clientId, initiator);
-  const before = await tx.first(LOCK, { userId, id });
+  const before = await tx.lock(LOCK, id);
   if (before === null) throw new Error(`relation ${id} is gone`);
   if (before.status === status) return before;
   requireMove('user client relation', USER_CLIENT_RELATION_MOVES, before.status, status);

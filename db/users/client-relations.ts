@@ -35,11 +35,13 @@ export async function createUserClientRelations(
   clientIds: readonly ClientId[],
   initiator: Initiator,
 ): Promise<readonly UserClientRelationRow[]> {
-  if ((await tx.first(LOCK_USER, { id: userId })) === null) throw recordNotFound('user', 'id', userId);
-  return insertUserClientRelations(tx, userId, clientIds, await readClock(tx), initiator);
+  const [user, now] = await Promise.all([tx.lock(LOCK_USER, userId), readClock(tx)]);
+  if (user === null) throw recordNotFound('user', 'id', userId);
+  await requireClients(tx, ENTITY, clientIds);
+  return insertUserClientRelations(tx, userId, clientIds, now, initiator);
 }
 
-/** The same for a user that this transaction created or locked. */
+/** The same for a user that this transaction created or locked, and clients that are known. */
 export async function insertUserClientRelations(
   tx: Transaction,
   userId: UserId,
@@ -47,8 +49,6 @@ export async function insertUserClientRelations(
   now: Date,
   initiator: Initiator,
 ): Promise<readonly UserClientRelationRow[]> {
-  if (clientIds.length === 0) return [];
-  await requireClients(tx, ENTITY, clientIds);
   const inserted = await Promise.all(
     clientIds.map((clientId) => insertRowOnce(tx, userClientRelations, newRelation(userId, clientId, now))),
   );
@@ -113,6 +113,7 @@ const CLIENTS = prepared((db, given: Given<{ ids: readonly ClientId[] }>) =>
 
 /** Rejects an id that is not a client's. */
 export async function requireClients(tx: Transaction, entity: string, clientIds: readonly ClientId[]): Promise<void> {
+  if (clientIds.length === 0) return;
   const found = await tx.run(CLIENTS, { ids: clientIds });
   const known = new Set(found.map(({ id }) => id));
   const unknown = clientIds.find((id) => !known.has(id));

@@ -1,8 +1,8 @@
-import { and, asc, eq, sql } from 'drizzle-orm';
+import { and, asc, eq } from 'drizzle-orm';
 import type { ClientRelationKind } from '../../domain/clients/clients.ts';
 import { recordNotFound, refusal } from '../../domain/frame/errors.ts';
 import { asId, type ClientId, type UserId, type UserInvitationId, type UserSignUpId } from '../../domain/frame/ids.ts';
-import { requireMove, statusesBefore } from '../../domain/frame/moves.ts';
+import { requireMove } from '../../domain/frame/moves.ts';
 import { emailKey } from '../../domain/frame/parties/emails.ts';
 import {
   decideSignUp,
@@ -10,7 +10,6 @@ import {
   INVITATION_LIFETIME_MS,
   type SignUpStep,
   USER_INVITATION_MOVES,
-  USER_INVITATION_STATUSES,
   type UserInvitationStatus,
   type UserSignUpStatus,
 } from '../../domain/users/invitations.ts';
@@ -18,7 +17,7 @@ import type { UserIdentity } from '../../domain/users/users.ts';
 import type { Reader, Transaction } from '../driver/client.ts';
 import { listOf, type PageOf, type PageRequest, readPage } from '../driver/queries/lists.ts';
 import { type Given, prepared } from '../driver/queries/queries.ts';
-import { insertRow, insertRowOnce, lockIn, lookUpIn, updateRow } from '../driver/queries/rows.ts';
+import { insertRow, insertRowOnce, lockIn, lookUpIn, sendUpdate, updateRow } from '../driver/queries/rows.ts';
 import { auditorOf, type Initiator } from '../frame/audit-entries.ts';
 import { readClock } from '../frame/clock.ts';
 import { equalTo } from '../frame/filters.ts';
@@ -99,7 +98,7 @@ export function auditAnswers(
 }
 
 export async function wakeSignUp(tx: Transaction, id: UserSignUpId): Promise<void> {
-  await wake(tx, 'user-invitation', `user-invitation/${id}`);
+  wake(tx, 'user-invitation', `user-invitation/${id}`);
 }
 
 export interface LockedSignUp {
@@ -112,29 +111,10 @@ const LOCK = lockIn(userSignUps, 'update');
 
 /** Locks a sign-up, and thereby its invitations: nothing changes them without this lock. */
 export async function lockSignUp(tx: Transaction, id: UserSignUpId): Promise<LockedSignUp> {
-  const signUp = await tx.first(LOCK, { id });
+  const [signUp, now] = await Promise.all([tx.lock(LOCK, id), readClock(tx)]);
   if (signUp === null) throw recordNotFound(ENTITY, 'id', id);
-  return { signUp, now: await readClock(tx) };
+  return { signUp, now };
 }
-
-interface End {
-  readonly signUpId: UserSignUpId;
-  readonly status: UserInvitationStatus;
-  readonly movable: readonly UserInvitationStatus[];
-}
-
-const END = prepared((db, given: Given<End>) =>
-  db
-    .update(userInvitations)
-    .set({ status: sql`${given.status}` })
-    .where(
-      and(
-        eq(userInvitations.signUpId, given.signUpId),
-        sql`${userInvitations.status} = ANY (${given.movable}::text[])`,
-      ),
-    )
-    .returning(),
-);
 
 /** Ends a locked sign-up with its workflow and gives its pending invitations the matching status. */
 export async function endSignUp(
@@ -142,10 +122,12 @@ export async function endSignUp(
   { signUp }: LockedSignUp,
   status: Exclude<UserSignUpStatus, 'pending'>,
 ): Promise<readonly UserInvitationRow[]> {
-  await updateRow(tx, userSignUps, signUp.id, { status, nextCheckAt: null, revision: signUp.revision + 1n });
   const invitationStatus = status === 'expired' ? 'cancelled' : status;
-  const movable = statusesBefore(USER_INVITATION_STATUSES, USER_INVITATION_MOVES, invitationStatus);
-  const ended = await tx.run(END, { signUpId: signUp.id, status: invitationStatus, movable });
+  const movable = (await readInvitations(tx, signUp.id)).filter(({ status: from }) =>
+    USER_INVITATION_MOVES[from].includes(invitationStatus),
+  );
+  sendUpdate(tx, userSignUps, signUp, { status, nextCheckAt: null, revision: signUp.revision + 1n });
+  const ended = movable.map((row) => sendUpdate(tx, userInvitations, row, { status: invitationStatus }));
   // Only the workflow itself expires a sign-up, so it need not wake.
   if (status !== 'expired') await wakeSignUp(tx, signUp.id);
   return ended;
@@ -180,8 +162,10 @@ export async function changeUserInvitation(
 ): Promise<UserInvitationRow> {
   const found = await findUserInvitation(tx, email, id);
   if (found === null) throw recordNotFound(ENTITY, 'id', id);
-  const locked = await lockSignUp(tx, found.signUpId);
-  const invitations = await readInvitations(tx, found.signUpId);
+  const [locked, invitations] = await Promise.all([
+    lockSignUp(tx, found.signUpId),
+    readInvitations(tx, found.signUpId),
+  ]);
   const before = invitations.find((invitation) => invitation.id === id) ?? found;
   if (status !== 'cancelled' || !USER_INVITATION_MOVES[before.status].includes(status)) {
     const message = `The invitation is ${before.status}; callers can only cancel a pending one.`;
@@ -196,13 +180,14 @@ async function cancelInvitation(
   tx: Transaction,
   locked: LockedSignUp,
   invitations: readonly UserInvitationRow[],
-  { id, status }: UserInvitationRow,
+  invitation: UserInvitationRow,
   initiator: Initiator,
 ): Promise<void> {
+  const { id, status } = invitation;
   requireMove('user invitation', USER_INVITATION_MOVES, status, 'cancelled');
   const others = invitations.some((invitation) => invitation.id !== id && invitation.status === 'pending');
   if (!others) await endSignUp(tx, locked, 'cancelled');
-  else await updateRow(tx, userInvitations, id, { status: 'cancelled' });
+  else sendUpdate(tx, userInvitations, invitation, { status: 'cancelled' });
   audit(tx, id, { initiator, action: 'cancelled', before: { status }, after: { status: 'cancelled' } });
 }
 

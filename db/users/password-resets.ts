@@ -42,7 +42,7 @@ export async function requestPasswordReset(
   userId: UserId,
   initiator: Initiator,
 ): Promise<UserSignUpRow> {
-  const user = await tx.first(LOCK_USER, { id: userId });
+  const user = await tx.lock(LOCK_USER, userId);
   if (user === null) throw recordNotFound('user', 'id', userId);
   requirePassword(user);
   const now = await readClock(tx);
@@ -89,7 +89,7 @@ export async function acceptPasswordReset(
   initiator: Initiator,
 ): Promise<SignUpAnswer> {
   const found = await tx.first(USER_OF, { id });
-  const user = found?.userId ? await tx.first(LOCK_USER, { id: found.userId }) : null;
+  const user = found?.userId ? await tx.lock(LOCK_USER, found.userId) : null;
   const locked = await lockSignUp(tx, id);
   if (user === null || isClosed(locked)) return 'closed';
   const isStillTheirs = user.status === 'active' && user.emailKey === emailKey(locked.signUp.email);

@@ -5,7 +5,7 @@ import { isExpired } from '../../domain/users/invitations.ts';
 import { NO_PROFILE } from '../../domain/users/users.ts';
 import type { Reader, Transaction } from '../driver/client.ts';
 import { type Given, prepared } from '../driver/queries/queries.ts';
-import { insertRow, updateRow } from '../driver/queries/rows.ts';
+import { sendInsertion, updateRow } from '../driver/queries/rows.ts';
 import { appendAuditEntry, type Initiator } from '../frame/audit-entries.ts';
 import { readClock } from '../frame/clock.ts';
 import { clients } from '../frame/schema.ts';
@@ -32,7 +32,7 @@ export async function createSignUpLink(
 ): Promise<SignUp | null> {
   const { signUp, now } = await lockSignUp(tx, id);
   if (signUp.status !== 'pending' || signUp.mailedAt !== null || isExpired(signUp, now)) return null;
-  await insertRow(tx, userSignUpLinks, { tokenHash, signUpId: id, createdAt: now });
+  sendInsertion(tx, userSignUpLinks, { tokenHash, signUpId: id, createdAt: now });
   return describeSignUp(tx, signUp, now);
 }
 

@@ -1,4 +1,4 @@
-import { and } from 'drizzle-orm';
+import { and, eq } from 'drizzle-orm';
 import { recordNotFound, refusal } from '../../domain/frame/errors.ts';
 import type { ClientId, UserId } from '../../domain/frame/ids.ts';
 import { requireMove } from '../../domain/frame/moves.ts';
@@ -15,6 +15,7 @@ import {
 import { type Reader, type Transaction, uniqueViolation } from '../driver/client.ts';
 import { countedListOf } from '../driver/queries/counted-lists.ts';
 import { type PageOf, type PageRequest, readPage } from '../driver/queries/lists.ts';
+import { type Given, prepared } from '../driver/queries/queries.ts';
 import { insertRowOnce, lockIn, lookUpIn, sendUpdate, updateRow } from '../driver/queries/rows.ts';
 import { appendAuditEntry, type Initiator } from '../frame/audit-entries.ts';
 import { readClock } from '../frame/clock.ts';
@@ -22,7 +23,7 @@ import { appendEvents } from '../frame/events.ts';
 import { equalTo } from '../frame/filters.ts';
 import { newId } from '../frame/ids.ts';
 import { revokeConsentsOfUser } from '../open-banking/withdrawals.ts';
-import { insertUserClientRelations, type UserClientRelationRow } from './client-relations.ts';
+import { insertUserClientRelations, requireClients, type UserClientRelationRow } from './client-relations.ts';
 import { users } from './users-schema.ts';
 
 export type UserRow = typeof users.$inferSelect;
@@ -33,6 +34,10 @@ export interface NewUser {
   readonly profile: UserProfile;
 }
 
+const BY_EMAIL = prepared((db, given: Given<{ emailKey: string }>) =>
+  db.select({ id: users.id }).from(users).where(eq(users.emailKey, given.emailKey)),
+);
+
 /** Creates a user without an invitation (`human.external.direct`), who therefore cannot sign in, with client relations. */
 export async function createUser(
   tx: Transaction,
@@ -40,7 +45,23 @@ export async function createUser(
   clientIds: readonly ClientId[],
   initiator: Initiator,
 ): Promise<{ user: UserRow; relations: readonly UserClientRelationRow[] }> {
-  const now = await readClock(tx);
+  const [now, taken] = await Promise.all([
+    readClock(tx),
+    tx.first(BY_EMAIL, { emailKey: emailKey(user.email) }),
+    requireClients(tx, 'userClientRelation', clientIds),
+  ]);
+  // The insertion refuses it too; but a write that refuses after it has written makes those beside it begin again.
+  if (taken !== null) throw emailTaken(user.email);
+  return createUserOf(tx, user, { clientIds, now, initiator });
+}
+
+/** The same for clients that are known, as one that this transaction has created. */
+export async function createUserOf(
+  tx: Transaction,
+  user: NewUser,
+  creation: { readonly clientIds: readonly ClientId[]; readonly now: Date; readonly initiator: Initiator },
+): Promise<{ user: UserRow; relations: readonly UserClientRelationRow[] }> {
+  const { clientIds, now, initiator } = creation;
   const row = await insertUser(tx, user, { passwordHash: null, now, initiator });
   if (row === null) throw emailTaken(user.email);
   const relations = await insertUserClientRelations(tx, row.id, clientIds, now, initiator);
@@ -80,7 +101,7 @@ export async function changeUser(
   change: UserChange,
   initiator: Initiator,
 ): Promise<UserRow> {
-  const [before, now] = await Promise.all([tx.first(LOCK, { id }), readClock(tx)]);
+  const [before, now] = await Promise.all([tx.lock(LOCK, id), readClock(tx)]);
   if (before === null) throw recordNotFound('user', 'id', id);
   const { email, identity, profile, status } = applyUserChange(before, change);
   requireMove('user', USER_MOVES, before.status, status);

@@ -1,13 +1,14 @@
-import { and, eq, getTableColumns, sql } from 'drizzle-orm';
+import { and, eq, getTableColumns } from 'drizzle-orm';
 import { recordNotFound } from '../../domain/frame/errors.ts';
 import type { WebhookDeliveryId, WebhookSubscriptionId } from '../../domain/frame/ids.ts';
 import type { Reader, Transaction } from '../driver/client.ts';
 import { listWith, type PageOf, type PageRequest, readPageWith } from '../driver/queries/lists.ts';
 import { type Beside, type Gathered, gather } from '../driver/queries/queries.ts';
-import { lookUpWith } from '../driver/queries/rows.ts';
+import { lockIn, lookUpIn, lookUpWith, sendUpdate } from '../driver/queries/rows.ts';
 import { appendAuditEntry, type Initiator } from '../frame/audit-entries.ts';
+import { readClock } from '../frame/clock.ts';
 import { equalTo } from '../frame/filters.ts';
-import { webhookAttempts, webhookDeliveries } from './schema.ts';
+import { webhookAttempts, webhookDeliveries, webhookSubscriptions } from './schema.ts';
 import { wakeShard } from './subscriptions.ts';
 
 type DeliveryRow = typeof webhookDeliveries.$inferSelect;
@@ -67,21 +68,28 @@ export async function listWebhookDeliveries(
   return { rows: rows.map(deliveryOf), totalElements };
 }
 
+const LOCK = lockIn(webhookDeliveries, 'no key update');
+const SUBSCRIPTION = lookUpIn(webhookSubscriptions);
+
 /** Makes the delivery due now. A finished one starts the schedule again; a pending one continues it. */
 export async function retryWebhookDelivery(
   tx: Transaction,
   id: WebhookDeliveryId,
   initiator: Initiator,
 ): Promise<WebhookDelivery> {
-  const [retried] = await tx.execute<{ shard: number }>(sql`
-    UPDATE webhook_deliveries d SET status = 'pending', next_attempt_at = service_now(), completed_at = NULL,
-      round_start = CASE WHEN d.status = 'pending' THEN d.round_start ELSE d.attempt_count END
-    FROM webhook_subscriptions s WHERE d.id = ${id} AND s.id = d.subscription_id
-    RETURNING s.shard`);
-  const delivery = await findWebhookDelivery(tx, id);
-  if (retried === undefined || delivery === null) throw recordNotFound('webhookDelivery', 'id', id);
-  await wakeShard(tx, retried.shard);
-  const after = { webhookSubscriptionId: delivery.subscriptionId };
+  const [before, found, now] = await Promise.all([tx.lock(LOCK, id), findWebhookDelivery(tx, id), readClock(tx)]);
+  if (before === null || found === null) throw recordNotFound('webhookDelivery', 'id', id);
+  const { subscriptionId, status, roundStart, attemptCount } = before;
+  const subscription = await tx.find(SUBSCRIPTION, subscriptionId);
+  if (subscription === null) throw new Error(`the subscription ${subscriptionId} of a delivery is gone`);
+  const retried = sendUpdate(tx, webhookDeliveries, before, {
+    status: 'pending',
+    nextAttemptAt: now,
+    completedAt: null,
+    roundStart: status === 'pending' ? roundStart : attemptCount,
+  });
+  await wakeShard(tx, subscription.shard);
+  const after = { webhookSubscriptionId: subscriptionId };
   appendAuditEntry(tx, { initiator, resource: 'webhook-delivery', resourceId: id, action: 'retried', after });
-  return delivery;
+  return { ...retried, attempts: found.attempts };
 }

@@ -52,7 +52,7 @@ export async function numberEvents(database: Database, limit: number, since: Dat
     if (numbered === undefined) throw new Error('number_events returned no row');
     const { rowCount, deliveryCount, wakeShards } = numbered;
     for (const shard of wakeShards) {
-      await wake(tx, WEBHOOK_DELIVERY_WORKFLOW, `${WEBHOOK_DELIVERY_WORKFLOW}/${shard}`);
+      wake(tx, WEBHOOK_DELIVERY_WORKFLOW, `${WEBHOOK_DELIVERY_WORKFLOW}/${shard}`);
     }
     return { rowCount, deliveryCount, woken: wakeShards.length > 0 };
   });

@@ -1,18 +1,20 @@
-import { and, eq, isNull, sql } from 'drizzle-orm';
+import { and, asc, isNull, sql } from 'drizzle-orm';
 import { recordNotFound, refusal } from '../../domain/frame/errors.ts';
-import { asId, type WebhookDeliveryId, type WebhookSubscriptionId } from '../../domain/frame/ids.ts';
+import { asId, type EventId, type WebhookDeliveryId, type WebhookSubscriptionId } from '../../domain/frame/ids.ts';
 import { WEBHOOK_DELIVERY_WORKFLOW } from '../../domain/webhooks/deliveries.ts';
 import type { Reader, Transaction } from '../driver/client.ts';
+import type { ListStatement } from '../driver/queries/list-statements.ts';
 import { listOf, type PageOf, type PageRequest, readPage } from '../driver/queries/lists.ts';
 import { type Given, prepared } from '../driver/queries/queries.ts';
-import { lookUpIn, sendInsertion, sendUpdate } from '../driver/queries/rows.ts';
+import { lockIn, lookUpIn, sendDeletion, sendInsertion, sendUpdate } from '../driver/queries/rows.ts';
+import { isListed } from '../driver/values.ts';
 import { auditorOf, type Initiator } from '../frame/audit-entries.ts';
 import { readClock } from '../frame/clock.ts';
 import { equalTo } from '../frame/filters.ts';
 import { newId } from '../frame/ids.ts';
 import type { Keyring } from '../frame/keyring.ts';
 import { wake } from '../frame/workflow-wakeups.ts';
-import { webhookSecretRow, webhookSecrets, webhookSubscriptions } from './schema.ts';
+import { webhookDeliveries, webhookSecretRow, webhookSecrets, webhookSubscriptions } from './schema.ts';
 
 const audit = auditorOf('webhook-subscription');
 
@@ -24,7 +26,7 @@ const SUBSCRIPTIONS_MAX = 100;
 const SUBSCRIPTIONS_LOCK = 7_423_020;
 
 /** How long a replaced secret keeps signing beside its successor. */
-const ROTATION_HOURS = 24;
+const ROTATION_MS = 24 * 3_600_000;
 
 export interface NewWebhookSubscription {
   readonly url: string;
@@ -127,17 +129,11 @@ export function listWebhookSubscriptions(
   return readPage(reader, LIST(filter), filter, page);
 }
 
-const LOCK = prepared((db, given: Given<{ id: WebhookSubscriptionId }>) =>
-  db
-    .select()
-    .from(webhookSubscriptions)
-    .where(and(eq(webhookSubscriptions.id, given.id), isNull(webhookSubscriptions.deletedAt)))
-    .for('update'),
-);
+const LOCK = lockIn(webhookSubscriptions, 'update');
 
 async function lockSubscription(tx: Transaction, id: WebhookSubscriptionId): Promise<WebhookSubscription> {
-  const found = await tx.first(LOCK, { id });
-  if (found === null) throw recordNotFound('webhookSubscription', 'id', id);
+  const found = await tx.lock(LOCK, id);
+  if (found?.deletedAt !== null) throw recordNotFound('webhookSubscription', 'id', id);
   return found;
 }
 
@@ -168,9 +164,16 @@ export async function changeWebhookSubscription(
   return after;
 }
 
-const DELETE_SECRETS = prepared((db, given: Given<{ id: WebhookSubscriptionId }>) =>
-  db.delete(webhookSecrets).where(eq(webhookSecrets.subscriptionId, given.id)),
-);
+const SECRETS = {
+  query: prepared((db, given: Given<{ ids: readonly string[] }>) =>
+    db
+      .select()
+      .from(webhookSecrets)
+      .where(isListed(webhookSecrets.subscriptionId, given.ids))
+      .orderBy(asc(webhookSecrets.id)),
+  ),
+  parentOf: ({ subscriptionId }: typeof webhookSecrets.$inferSelect) => subscriptionId,
+};
 
 /** Ends deliveries and deletes the secrets; past deliveries stay readable. */
 export async function deleteWebhookSubscription(
@@ -178,9 +181,13 @@ export async function deleteWebhookSubscription(
   id: WebhookSubscriptionId,
   initiator: Initiator,
 ): Promise<void> {
-  const before = await lockSubscription(tx, id);
-  await tx.execute(sql`UPDATE webhook_subscriptions SET deleted_at = service_now() WHERE id = ${id}`);
-  await tx.run(DELETE_SECRETS, { id });
+  const [before, secrets, now] = await Promise.all([
+    lockSubscription(tx, id),
+    tx.findChildren(SECRETS, id),
+    readClock(tx),
+  ]);
+  sendUpdate(tx, webhookSubscriptions, before, { deletedAt: now });
+  for (const secret of secrets) sendDeletion(tx, webhookSecrets, secret.id);
   audit(tx, id, { initiator, action: 'deleted', before: openFields(before) });
 }
 
@@ -191,12 +198,16 @@ export async function rotateWebhookSecret(
   id: WebhookSubscriptionId,
   { secret, initiator }: { readonly secret: string; readonly initiator: Initiator },
 ): Promise<WebhookSubscription> {
-  const subscription = await lockSubscription(tx, id);
-  await tx.execute(sql`DELETE FROM webhook_secrets WHERE subscription_id = ${id} AND expires_at IS NOT NULL`);
-  await tx.execute(sql`
-    UPDATE webhook_secrets SET expires_at = service_now() + ${ROTATION_HOURS} * interval '1 hour'
-    WHERE subscription_id = ${id}`);
-  const createdAt = await readClock(tx);
+  const [subscription, secrets, createdAt] = await Promise.all([
+    lockSubscription(tx, id),
+    tx.findChildren(SECRETS, id),
+    readClock(tx),
+  ]);
+  const expiresAt = new Date(createdAt.getTime() + ROTATION_MS);
+  for (const known of secrets) {
+    if (known.expiresAt === null) sendUpdate(tx, webhookSecrets, known, { expiresAt });
+    else sendDeletion(tx, webhookSecrets, known.id);
+  }
   insertSecret(tx, keyring, { subscriptionId: id, secret, createdAt });
   audit(tx, id, { initiator, action: 'secret-rotated' });
   return subscription;
@@ -206,18 +217,25 @@ export async function rotateWebhookSecret(
 export async function pingWebhookSubscription(
   tx: Transaction,
   subscription: WebhookSubscription,
-  ping: { readonly eventId: string; readonly body: string },
+  ping: { readonly eventId: string; readonly body: string; readonly at: Date },
   initiator: Initiator,
-): Promise<WebhookDeliveryId> {
-  const id = asId<WebhookDeliveryId>(newId());
-  await tx.execute(sql`
-    INSERT INTO webhook_deliveries (id, subscription_id, event_id, position, resource_id, module, type, body,
-      next_attempt_at, created_at)
-    VALUES (${id}, ${subscription.id}, ${ping.eventId}, 0, ${ping.eventId}, 'webhook-subscriptions', 'ping', ${ping.body},
-      service_now(), service_now())`);
+): Promise<typeof webhookDeliveries.$inferSelect> {
+  const { eventId, body, at } = ping;
+  const delivery = sendInsertion(tx, webhookDeliveries, {
+    id: newId<WebhookDeliveryId>(),
+    subscriptionId: subscription.id,
+    eventId: asId<EventId>(eventId),
+    position: 0n,
+    resourceId: eventId,
+    module: 'webhook-subscriptions',
+    type: 'ping',
+    body,
+    nextAttemptAt: at,
+    createdAt: at,
+  });
   await wakeShard(tx, subscription.shard);
-  audit(tx, subscription.id, { initiator, action: 'pinged', after: { webhookDeliveryId: id } });
-  return id;
+  audit(tx, subscription.id, { initiator, action: 'pinged', after: { webhookDeliveryId: delivery.id } });
+  return delivery;
 }
 
 /** Locks an active subscription. Rejects an inactive one, whose deliveries would wait unseen. */
@@ -231,13 +249,23 @@ export async function lockActiveSubscription(tx: Transaction, id: WebhookSubscri
   );
 }
 
+// Of several who ask for one shard, the first wakes it.
+const CLAIM_IDLE: ListStatement<number, boolean> = {
+  text: 'SELECT unnest(claim_idle_webhook_shards($1::integer[]))',
+  stage: 'wake-ups',
+  paramsOf: (shards) => [shards],
+  resultsOf: (answer, shards) => {
+    const idle = new Set(answer.map(([shard]) => shard));
+    return shards.map((shard) => idle.has(shard));
+  },
+  goesWith: (shard, before) => !before.includes(shard),
+};
+
 /** Wakes the shard's workflow unless it is already draining. Returns whether it did. */
 export async function wakeShard(tx: Transaction, shard: number): Promise<boolean> {
-  const [row] = await tx.execute<{ idle: number[] }>(
-    sql`SELECT claim_idle_webhook_shards(ARRAY[${shard}::integer]) AS idle`,
-  );
-  if (row === undefined || row.idle.length === 0) return false;
-  await wake(tx, WEBHOOK_DELIVERY_WORKFLOW, `${WEBHOOK_DELIVERY_WORKFLOW}/${shard}`);
+  const [isIdle] = await tx.each(CLAIM_IDLE, [shard]);
+  if (isIdle !== true) return false;
+  wake(tx, WEBHOOK_DELIVERY_WORKFLOW, `${WEBHOOK_DELIVERY_WORKFLOW}/${shard}`);
   return true;
 }
 

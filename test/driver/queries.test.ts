@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createDatabase, type Database } from '../../db/driver/client.ts';
 import { listOf, listWith, readPage, readPageWith } from '../../db/driver/queries/lists.ts';
 import { type Beside, type Given, gather, prepared } from '../../db/driver/queries/queries.ts';
-import { insertRow, lookUpWith } from '../../db/driver/queries/rows.ts';
+import { insertRow, lookUpWith, sendInsertion } from '../../db/driver/queries/rows.ts';
 import { isListed } from '../../db/driver/values.ts';
 import { equalTo } from '../../db/frame/filters.ts';
 import { newId } from '../../db/frame/ids.ts';
@@ -25,7 +25,7 @@ beforeAll(async () => {
       await insertRow(tx, systemAccounts, { id, provider: `bank-${index}`, currency, kind: 'settlement' });
     }
     const systemAccountId = ids[0] ?? '';
-    await insertRow(tx, systemAccountCheckpoints, { systemAccountId, postingId: 1n, balanceMinor: 2n ** 60n });
+    sendInsertion(tx, systemAccountCheckpoints, { systemAccountId, postingId: 1n, balanceMinor: 2n ** 60n });
   });
 });
 
@@ -80,9 +80,9 @@ const CHECKPOINTS = {
 test('concurrent look-ups of rows by their parents share a statement, and each gets its own rows in order', async () => {
   const apart = createDatabase({ url: testDatabase.url, maxConnections: 1, applicationName: 'queries-apart' });
   const [first = '', second = ''] = ids;
-  await apart.transaction((tx) =>
-    insertRow(tx, systemAccountCheckpoints, { systemAccountId: first, postingId: 2n, balanceMinor: 0n }),
-  );
+  await apart.transaction(async (tx) => {
+    sendInsertion(tx, systemAccountCheckpoints, { systemAccountId: first, postingId: 2n, balanceMinor: 0n });
+  });
   const found = await Promise.all([first, second, first].map((id) => apart.reader.findChildren(CHECKPOINTS, id)));
   const [statement] = await apart.reader.statement<{ executed: bigint }>(
     'SELECT generic_plans + custom_plans AS executed FROM pg_prepared_statements WHERE statement = $1',
@@ -153,7 +153,7 @@ test('rows of another table come beside their own row in their order, and count 
   const [first = '', second = '', third = ''] = ids;
   await database.transaction(async (tx) => {
     for (const postingId of [9n, 8n, 7n]) {
-      await insertRow(tx, systemAccountCheckpoints, { systemAccountId: third, postingId, balanceMinor: 0n });
+      sendInsertion(tx, systemAccountCheckpoints, { systemAccountId: third, postingId, balanceMinor: 0n });
     }
   });
   const ofFirst = (await database.reader.findChildren(CHECKPOINTS, first)).map(({ postingId }) => postingId);

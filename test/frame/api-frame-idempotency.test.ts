@@ -76,10 +76,10 @@ test('a replay waits for no lock of its write, and none of its statements is exe
     drawn += (await tx.statement("SELECT nextval('client_numbers')", [])).length;
     return { rendered: true, status: 201, body: '{}', replayed: false } as const;
   };
-  expect(await writeIdempotently(api.database, claim, work, null)).toMatchObject({ replayed: false });
+  expect(await writeIdempotently(api.database, claim, work)).toMatchObject({ replayed: false });
   await api.database.transaction(async (tx) => {
     await tx.statement('SELECT pg_advisory_xact_lock(814)', []);
-    const again = await writeIdempotently(other.database, claim, work, null);
+    const again = await writeIdempotently(other.database, claim, work);
     expect(again).toMatchObject({ status: 201, replayed: true });
   });
   expect(drawn).toBe(1);

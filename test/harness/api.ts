@@ -97,6 +97,8 @@ export interface TestApiOptions {
   readonly guardsTransactions?: boolean;
   /** Deadline of every database call; a minute by default. */
   readonly deadlineMs?: number;
+  /** Puts another in place of its database, which must pass everything on. */
+  readonly database?: (database: Database) => Database;
 }
 
 /** The `aud` of the tokens that the APIs of tests accept. */
@@ -105,7 +107,7 @@ export const TEST_AUDIENCE = 'financial-accounts-service-test';
 /** The API in this process, on a free port and its own database, with one machine user per role. */
 export async function startApi(testDatabase: TestDatabase, options: TestApiOptions = {}): Promise<TestApi> {
   const logger = options.logger ?? pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' });
-  const database = createDatabase({
+  const created = createDatabase({
     url: testDatabase.url,
     maxConnections: options.maxConnections ?? 10,
     applicationName: options.applicationName ?? 'test-api',
@@ -116,6 +118,7 @@ export async function startApi(testDatabase: TestDatabase, options: TestApiOptio
     onSharedFailure: reportSharedFailures(logger, sharedStatementFailures),
     ...(options.clockOffset === undefined ? {} : { clockOffset: options.clockOffset }),
   });
+  const database = options.database?.(created) ?? created;
   const env = {
     ...process.env,
     DATABASE_URL: testDatabase.url,

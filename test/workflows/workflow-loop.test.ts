@@ -159,7 +159,7 @@ describe('a workflow with a long history', () => {
       await until(
         async () => {
           // By the relay, which tries again: Temporal refuses a signal to a run that is just closing.
-          await database.transaction((tx) => wake(tx, 'outgoing-transfer', workflow));
+          await database.transaction(async (tx) => wake(tx, 'outgoing-transfer', workflow));
           return (await handle.describe()).runId;
         },
         (runId) => runId !== first?.runId,

@@ -156,7 +156,7 @@ describe('a transfer that is dated two years ahead', () => {
       workers = stage.startWorkers(undefined, bundle);
       await workers.ready;
       const tasks = countEvents(await historySoFar(), 'workflowTaskCompletedEventAttributes');
-      await stage.database.transaction((tx) => wake(tx, 'outgoing-transfer', handle.workflowId));
+      await stage.database.transaction(async (tx) => wake(tx, 'outgoing-transfer', handle.workflowId));
       await wokenUp(id);
       if (restart === RESTARTS / 2) await calendarCloses(['2028-06-15'], id, '2028-06-16');
       await until(historySoFar, (history) => {

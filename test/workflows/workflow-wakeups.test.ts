@@ -79,7 +79,7 @@ function newId(): string {
 }
 
 async function wakeOnce(id: string, type: string = TYPE): Promise<void> {
-  await database.transaction((tx) => wake(tx, type, id));
+  await database.transaction(async (tx) => wake(tx, type, id));
 }
 
 async function waiting(): Promise<number> {
@@ -115,12 +115,12 @@ describe('a committed wake-up', () => {
     onTestFinished(() => worker.close());
     startRelay({ listen: true, pollIntervalMs: NEVER_MS });
     // The relay looks once when it begins to listen: only what comes after that proves anything.
-    await worker.transaction((tx) => wake(tx, TYPE, newId()));
+    await worker.transaction(async (tx) => wake(tx, TYPE, newId()));
     await settled();
     const heard: string[] = [];
     const listener = await database.listen(WAKEUPS_CHANNEL, (payload) => heard.push(payload));
     const ids = Array.from({ length: 40 }, newId);
-    await Promise.all(ids.map((id) => worker.transaction((tx) => wake(tx, TYPE, id))));
+    await Promise.all(ids.map((id) => worker.transaction(async (tx) => wake(tx, TYPE, id))));
     await settled();
     for (const id of ids) expect(await signalsOf(id)).toBe(1);
     expect(heard.length).toBeLessThan(ids.length);

@@ -227,7 +227,7 @@ describe('a waiting workflow', () => {
   test("goes on after a cancel of Temporal's, which is none of the business's", async () => {
     const id = await waiting();
     await handleOf(id).cancel();
-    await stage.database.transaction((tx) => wake(tx, 'outgoing-transfer', workflowId('outgoing-transfer', id)));
+    await stage.database.transaction(async (tx) => wake(tx, 'outgoing-transfer', workflowId('outgoing-transfer', id)));
     await until(
       () => handleOf(id).fetchHistory(),
       (history) => countEvents(history, 'markerRecordedEventAttributes') >= 2,
@@ -254,7 +254,7 @@ describe('a waiting workflow', () => {
     await reaches(id, 'completed');
     await handleOf(id).result();
     const { runId } = await handleOf(id).describe();
-    await stage.database.transaction((tx) => wake(tx, 'outgoing-transfer', workflowId('outgoing-transfer', id)));
+    await stage.database.transaction(async (tx) => wake(tx, 'outgoing-transfer', workflowId('outgoing-transfer', id)));
     await until(
       () => handleOf(id).describe(),
       (description) => description.runId !== runId && description.status.name === 'COMPLETED',
@@ -264,7 +264,7 @@ describe('a waiting workflow', () => {
 
   test('of a row that does not exist ends', async () => {
     const id = asId<OutgoingTransferId>(crypto.randomUUID());
-    await stage.database.transaction((tx) => wake(tx, 'outgoing-transfer', workflowId('outgoing-transfer', id)));
+    await stage.database.transaction(async (tx) => wake(tx, 'outgoing-transfer', workflowId('outgoing-transfer', id)));
     await until(
       async () =>
         (

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { type Database, sendWithCommit, type Transaction, waitedForRowOf } from '../../../db/driver/client.ts';
+import { type Database, type Transaction, waitedForRowOf } from '../../../db/driver/client.ts';
 import {
   claimIdempotencyKey,
   findIdempotencyKey,
@@ -62,21 +62,22 @@ export async function writeIdempotently(
   database: Database,
   claim: IdempotencyClaim | null,
   work: (tx: Transaction) => Promise<RenderedAnswer>,
-  keyring: Keyring | null,
+  { keyring = null, shares = false }: { readonly keyring?: Keyring | null; readonly shares?: boolean } = {},
 ): Promise<RenderedAnswer> {
-  if (claim === null) return database.transaction(work, { lockTimeoutMs: LOCK_WAIT_MS });
+  const options = { lockTimeoutMs: LOCK_WAIT_MS, shares };
+  if (claim === null) return database.transaction(work, options);
   const claimAndWork = async (tx: Transaction) => {
-    const claimed = claimIdempotencyKey(tx, claim, claim.requestHash);
+    const claimed = claimIdempotencyKey(tx, claim);
     const working = work(tx);
     // A refusal is the answer only to a request whose key is free.
     working.catch(() => {});
     await claimed;
     const answer = await working;
-    sendWithCommit(storeIdempotentAnswer(tx, claim, stored(answer, claim, keyring)));
+    storeIdempotentAnswer(tx, claim, stored(answer, claim, keyring));
     return answer;
   };
   try {
-    return await database.transaction(claimAndWork, { lockTimeoutMs: LOCK_WAIT_MS });
+    return await database.transaction(claimAndWork, options);
   } catch (error) {
     if (isTakenKey(error)) return replay(await findIdempotencyKey(database.reader, claim), claim, keyring);
     throw refusalOf(error, claim);
@@ -97,7 +98,7 @@ export async function openIdempotently<Opened>(
       const opened = await openOrRefuse(tx, claim, open);
       if (opened !== null) {
         const answer = await work(tx, opened);
-        if (claim !== null) sendWithCommit(storeIdempotentAnswer(tx, claim, answer));
+        if (claim !== null) storeIdempotentAnswer(tx, claim, answer);
         return answer;
       }
       if (claim === null) throw new Error('a write without a key found its key taken');

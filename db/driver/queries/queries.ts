@@ -17,12 +17,15 @@ import {
  */
 export class Query<Values extends object, Row> {
   readonly text: string;
+  /** Whether it reads without locks or other effects. */
+  readonly onlyReads: boolean;
   readonly #params: readonly Value[];
   readonly #fields: readonly Field[];
   readonly #isNested: boolean;
 
   constructor(text: string, params: readonly Value[], fields: readonly Field[]) {
     this.text = text;
+    this.onlyReads = onlyReads(text);
     this.#params = params;
     this.#fields = fields;
     this.#isNested = fields.some(({ group }) => group !== null);
@@ -66,6 +69,20 @@ export class Query<Values extends object, Row> {
     }
     return row;
   }
+}
+
+const READS = /^\s*select\b/i;
+const LOCKS_OR_WRITES = /\bfor\s+(update|no key update|share|key share)\b|\b(insert|update|delete)\b/i;
+/** What may stand before a parenthesis in a query that only reads; any other function may do anything. */
+const HARMLESS: ReadonlySet<string> = new Set(
+  'all and any array as by coalesce count distinct exists from greatest in is join jsonb_build_object lateral least lower max min not on or select service_now sum then to_jsonb union upper using values when where'.split(
+    ' ',
+  ),
+);
+
+function onlyReads(text: string): boolean {
+  const called = [...text.matchAll(/([a-z_][a-z0-9_]*)"?\s*\(/gi)].map(([, name]) => name?.toLowerCase() ?? '');
+  return READS.test(text) && !LOCKS_OR_WRITES.test(text) && called.every((name) => HARMLESS.has(name));
 }
 
 /** A query for the rows with the given ids (`isListed`). */

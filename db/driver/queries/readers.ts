@@ -1,11 +1,12 @@
 import type { SQL } from 'drizzle-orm';
 import { PgDialect } from 'drizzle-orm/pg-core';
 import { isUuid } from '../../../domain/frame/ids.ts';
-import { Batcher } from '../batcher.ts';
 import type { Reader, Transaction } from '../client.ts';
 import type { Connection } from '../connection.ts';
 import { type CallLimits, limitsOf } from '../deadlines.ts';
 import { sqlState } from '../failures.ts';
+import { Batcher } from '../sharing/batcher.ts';
+import { childrenStatement, type ListStatement, lookUpStatement, type RowLock } from './list-statements.ts';
 import type { Children, LookUp, Query } from './queries.ts';
 
 /** The answer of Postgres to every statement after a failed one. */
@@ -70,46 +71,31 @@ export class BatchingReader extends StatementReader {
   }
 
   override async find<Row extends { readonly id: string }>(lookUp: LookUp<Row>, id: string): Promise<Row | null> {
-    const [row] = await this.#lookUp(lookUp, ({ id: own }) => own, id);
-    return row ?? null;
-  }
-
-  override findChildren<Row>({ query, parentOf }: Children<Row>, parentId: string): Promise<readonly Row[]> {
-    return this.#lookUp(query, parentOf, parentId);
-  }
-
-  async #lookUp<Row>(
-    query: Query<{ readonly ids: readonly string[] }, Row>,
-    keyOf: (row: Row) => string,
-    id: string,
-  ): Promise<readonly Row[]> {
     // It matches no row, and its bad syntax would fail the other look-ups of the statement.
-    if (!isUuid(id)) return [];
-    return this.#batcherOf(query, keyOf).call(id, limitsOf(this.#deadlineMs));
+    return isUuid(id) ? this.#batcherOf(lookUpStatement(lookUp)).call(id, limitsOf(this.#deadlineMs)) : null;
   }
 
-  #batcherOf<Row>(
-    query: Query<{ readonly ids: readonly string[] }, Row>,
-    keyOf: (row: Row) => string,
-  ): Batcher<string, readonly Row[]> {
-    const known = this.#lookUps.get(query);
-    // Each query has the batcher made for it below.
-    if (known !== undefined) return known as Batcher<string, readonly Row[]>;
-    const lookUpAll = async (ids: readonly string[], limits: CallLimits): Promise<(readonly Row[])[]> => {
-      const params = () => query.paramsOf({ ids: [...new Set(ids)] });
-      const found = new Map<string, Row[]>();
-      for (const row of query.rowsOf(await this.#runWithin(query.text, params, limits))) {
-        const key = keyOf(row);
-        const rows = found.get(key);
-        if (rows === undefined) found.set(key, [row]);
-        else rows.push(row);
-      }
-      return ids.map((wanted) => found.get(wanted) ?? []);
-    };
+  override async findChildren<Row>(children: Children<Row>, parentId: string): Promise<readonly Row[]> {
+    if (!isUuid(parentId)) return [];
+    return this.#batcherOf(childrenStatement(children)).call(parentId, limitsOf(this.#deadlineMs));
+  }
+
+  #batcherOf<Result>(statement: ListStatement<string, Result>): Batcher<string, Result> {
+    const known = this.#lookUps.get(statement);
+    // Each statement has the batcher made for it below.
+    if (known !== undefined) return known as Batcher<string, Result>;
+    const lookUpAll = async (ids: readonly string[], limits: CallLimits): Promise<readonly Result[]> =>
+      statement.resultsOf(await this.#runWithin(statement.text, () => statement.paramsOf(ids), limits), ids);
     const batcher = new Batcher(lookUpAll, undefined, LOOK_UPS_AT_ONCE);
-    this.#lookUps.set(query, batcher);
+    this.#lookUps.set(statement, batcher);
     return batcher;
   }
+}
+
+/** Code that sends several statements at once may await only the first failure; the others must not end the process. */
+export function silenced<Value>(promise: Promise<Value>): Promise<Value> {
+  promise.catch(() => {});
+  return promise;
 }
 
 /** Values that cannot be sent are a failure of the statement. */
@@ -124,6 +110,8 @@ function attempt<Value>(start: () => Promise<Value>): Promise<Value> {
 /** The `tx` of a transaction: statements on its connection, refused once it has ended. */
 export class TransactionReader extends StatementReader implements Transaction {
   readonly inTransaction = true;
+  readonly isShared = false;
+  readonly #runList: RunArrays;
   readonly #state: { ended: boolean; firstFailure: unknown };
   #hasWoken = false;
 
@@ -135,15 +123,38 @@ export class TransactionReader extends StatementReader implements Transaction {
         state.firstFailure ??= error;
         throw sqlState(error) === TRANSACTION_FAILED_BEFORE ? state.firstFailure : error;
       });
-      // Code that sends several at once may await only the first failure; the others must not end the process.
-      answer.catch(() => {});
-      return answer;
+      return silenced(answer);
     };
-    super(
-      (text, params) => send(() => connection.run(text, params)),
-      (text, params) => send(() => connection.runArrays(text, params())),
-    );
+    const runList: RunArrays = (text, params) => send(() => connection.runArrays(text, params()));
+    super((text, params) => send(() => connection.run(text, params)), runList);
     this.#state = state;
+    this.#runList = runList;
+  }
+
+  override run<Values extends object, Row>(query: Query<Values, Row>, values: Values): Promise<Row[]> {
+    return silenced(super.run(query, values));
+  }
+
+  override first<Values extends object, Row>(query: Query<Values, Row>, values: Values): Promise<Row | null> {
+    return silenced(super.first(query, values));
+  }
+
+  each<Item, Result>(statement: ListStatement<Item, Result>, items: readonly Item[]): Promise<readonly Result[]> {
+    if (items.length === 0) return Promise.resolve([]);
+    const answer = this.#runList(statement.text, () => statement.paramsOf(items));
+    return silenced(answer.then((rows) => statement.resultsOf(rows, items)));
+  }
+
+  sendEach<Item>(statement: ListStatement<Item, unknown>, items: readonly Item[]): void {
+    this.each(statement, items);
+  }
+
+  lock<Row>(lock: RowLock<Row>, id: string): Promise<Row | null> {
+    return silenced(this.lockEach(lock, [id]).then(([row]) => row ?? null));
+  }
+
+  lockEach<Row>({ waiting }: RowLock<Row>, ids: readonly string[]): Promise<readonly (Row | null)[]> {
+    return this.each(waiting, ids);
   }
 
   /** The error of the first failed statement; undefined if none failed. */

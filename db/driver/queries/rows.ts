@@ -1,7 +1,8 @@
-import { eq, getTableColumns, is, SQL, sql } from 'drizzle-orm';
+import { getTableColumns, getTableName, is, SQL, sql } from 'drizzle-orm';
 import type { LockStrength, PgColumn, PgTable } from 'drizzle-orm/pg-core';
-import { sendWithCommit, type Transaction } from '../client.ts';
+import type { Transaction } from '../client.ts';
 import { isListed } from '../values.ts';
+import { byId, type RowLock, rowHold } from './list-statements.ts';
 import {
   type Beside,
   type Children,
@@ -12,9 +13,9 @@ import {
   prepared,
   type Query,
 } from './queries.ts';
+import { deletionOf, insertionOf, type TableWithId, updateOf } from './row-statements.ts';
 
-/** A table whose rows are found by their id. */
-export type TableWithId = PgTable & { readonly id: PgColumn; readonly $inferSelect: { readonly id: string } };
+export type { TableWithId } from './row-statements.ts';
 
 /** The look-up of a table's whole rows by id, for `find`. */
 export function lookUpIn<Table extends TableWithId>(table: Table): LookUp<Table['$inferSelect']> {
@@ -47,37 +48,43 @@ export function lookUpWith<Table extends TableWithId, Other>(
   };
 }
 
-/** Locks a row by its id and reads it whole. */
+/** The lock of a table's rows, each read whole. */
 export function lockIn<Table extends TableWithId>(
   table: Table,
   strength: LockStrength,
-): Query<{ readonly id: string }, Table['$inferSelect']> {
-  const query = prepared((db, given: Given<{ id: string }>) => {
-    const every: TableWithId = table;
-    return db.select().from(every).where(eq(every.id, given.id)).for(strength);
-  });
-  // As above.
-  return query as Query<{ readonly id: string }, Table['$inferSelect']>;
+): RowLock<Table['$inferSelect']> {
+  const lock = (config: { skipLocked?: true }) => {
+    const query = prepared((db, given: Given<{ ids: readonly string[] }>) => {
+      const every: TableWithId = table;
+      return db.select().from(every).where(isListed(every.id, given.ids)).for(strength, config);
+    });
+    // As above.
+    return byId(query as LookUp<Table['$inferSelect']>, 'locks');
+  };
+  const isExclusive = strength === 'update' || strength === 'no key update';
+  const holds = (id: string) => rowHold(getTableName(table), id, isExclusive);
+  return { waiting: lock({}), passing: { ...lock({ skipLocked: true }), holds } };
 }
 
 /** Inserts a row and returns it as stored. */
-export async function insertRow<Table extends PgTable>(
+export async function insertRow<Table extends TableWithId>(
   tx: Transaction,
   table: Table,
   values: Table['$inferInsert'],
 ): Promise<Table['$inferSelect']> {
-  const row = await tx.first(insertionOf(table, namesIn(values)), values);
-  if (row === null) throw new Error('an insert returned no row');
+  const [row] = await tx.each(insertionOf(table, namesIn(values), 'stored'), [values]);
+  if (!row) throw new Error('an insert returned no row');
   return row;
 }
 
 /** Inserts a row unless a unique key is taken; null if it is. */
-export function insertRowOnce<Table extends PgTable>(
+export async function insertRowOnce<Table extends TableWithId>(
   tx: Transaction,
   table: Table,
   values: Table['$inferInsert'],
 ): Promise<Table['$inferSelect'] | null> {
-  return tx.first(insertionOf(table, namesIn(values), 'once'), values);
+  const [row] = await tx.each(insertionOf(table, namesIn(values), 'once'), [values]);
+  return row ?? null;
 }
 
 /** Changes the given columns of a row that the transaction has locked, and returns the row as stored. */
@@ -87,8 +94,8 @@ export async function updateRow<Table extends TableWithId>(
   id: string,
   changes: Partial<Table['$inferInsert']>,
 ): Promise<Table['$inferSelect']> {
-  const row = await tx.first(updateOf(table, namesIn(changes)), { ...changes, [ROW_ID]: id });
-  if (row === null) throw new Error(`the row ${id} is gone under its lock`);
+  const [row] = await tx.each(updateOf(table, namesIn(changes), 'stored'), [{ ...changes, id }]);
+  if (!row) throw new Error(`the row ${id} is gone under its lock`);
   return row;
 }
 
@@ -102,7 +109,7 @@ export function sendInsertion<Table extends PgTable>(
   values: Table['$inferInsert'],
 ): Table['$inferSelect'] {
   const row = storedRow(table, values);
-  sendWithCommit(tx.run(insertionOf(table, namesIn(values), 'silently'), values));
+  tx.sendEach(insertionOf(table, namesIn(values), 'silently'), [values]);
   return row;
 }
 
@@ -113,8 +120,7 @@ export function sendUpdate<Table extends TableWithId>(
   before: Table['$inferSelect'],
   changes: Partial<Table['$inferInsert']>,
 ): Table['$inferSelect'] {
-  const values: Readonly<Record<string, unknown>> = { ...changes, [ROW_ID]: before.id };
-  sendWithCommit(tx.run(updateOf(table, namesIn(changes), 'silently'), values));
+  sendChange(tx, table, before.id, changes);
   return { ...before, ...storedValues(table, changes) };
 }
 
@@ -172,61 +178,17 @@ export async function deleteBatch(tx: Transaction, table: PgTable, condition: SQ
   return rows.length;
 }
 
-/** No column has this name: the id that finds the row, beside the values to set. */
-const ROW_ID = 'row id';
-
-function insertionOf<Table extends PgTable>(
+/** The same for a row that nobody needs to read. */
+export function sendChange<Table extends TableWithId>(
+  tx: Transaction,
   table: Table,
-  names: readonly string[],
-  how: 'always' | 'once' | 'silently' = 'always',
-) {
-  return builtOnce<Table>(table, `insert ${how} ${names}`, () =>
-    prepared((db) => {
-      const every: PgTable = table;
-      const insertion = db.insert(every).values(placesOf(every, names));
-      if (how === 'silently') return insertion;
-      return (how === 'once' ? insertion.onConflictDoNothing() : insertion).returning();
-    }),
-  );
+  id: string,
+  changes: Partial<Table['$inferInsert']>,
+): void {
+  tx.sendEach(updateOf(table, namesIn(changes), 'silently'), [{ ...changes, id }]);
 }
 
-function updateOf<Table extends TableWithId>(
-  table: Table,
-  names: readonly string[],
-  how: 'always' | 'silently' = 'always',
-) {
-  return builtOnce<Table>(table, `update ${how} ${names}`, () =>
-    prepared((db, given: Given<{ [ROW_ID]: string }>) => {
-      const every: PgTable = table;
-      const update = db.update(every).set(placesOf(every, names)).where(eq(table.id, given[ROW_ID]));
-      return how === 'silently' ? update : update.returning();
-    }),
-  );
-}
-
-function placesOf(table: PgTable, names: readonly string[]): Record<string, SQL> {
-  const columns = getTableColumns(table);
-  return Object.fromEntries(names.map((name) => [name, sql`${sql.param(sql.placeholder(name), columns[name])}`]));
-}
-
-const built = new WeakMap<PgTable, Map<string, Query<object, unknown>>>();
-
-/** The text follows from the table and the columns, so it is built at the first use of both. */
-function builtOnce<Table extends PgTable>(
-  table: Table,
-  key: string,
-  build: () => Query<object, unknown>,
-): Query<object, Table['$inferSelect']> {
-  let queries = built.get(table);
-  if (queries === undefined) {
-    queries = new Map();
-    built.set(table, queries);
-  }
-  let query = queries.get(key);
-  if (query === undefined) {
-    query = build();
-    queries.set(key, query);
-  }
-  // `returning()` answers the whole row of this table.
-  return query as Query<object, Table['$inferSelect']>;
+/** Likewise deletes a row that the transaction has locked. */
+export function sendDeletion(tx: Transaction, table: TableWithId, id: string): void {
+  tx.sendEach(deletionOf(table), [id]);
 }

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { CallerGone, type CallLimits, DatabaseUnavailable } from '../client.ts';
+import { QUEUE_LENGTH_MAX } from '../deadlines.ts';
 import { Batcher, fallBackToSingle } from './batcher.ts';
-import { CallerGone, type CallLimits, DatabaseUnavailable } from './client.ts';
-import { QUEUE_LENGTH_MAX } from './deadlines.ts';
 
 // Fake timers: no batch times out before the test says so.
 beforeEach(() => {

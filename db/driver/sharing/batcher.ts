@@ -1,6 +1,6 @@
-import type { Database } from './client.ts';
-import { type CallLimits, neverBegun, QUEUE_LENGTH_MAX, waitEndsAt } from './deadlines.ts';
-import { CallerGone, DatabaseUnavailable } from './failures.ts';
+import type { Database } from '../client.ts';
+import { type CallLimits, neverBegun, QUEUE_LENGTH_MAX, waitEndsAt } from '../deadlines.ts';
+import { CallerGone, DatabaseUnavailable } from '../failures.ts';
 
 /**
  * The size of a batch: eight waiting calls, or half of them when there are more. The database works on one half while this

@@ -1,4 +1,4 @@
-import { LockTimeout, sqlState } from './failures.ts';
+import { LockTimeout, sqlState } from '../failures.ts';
 
 /** A shared statement that failed as a whole; its calls now run one by one. */
 export interface SharedFailure {

@@ -7,7 +7,7 @@ import type { BreakStatus } from '../../../domain/ledger/reconciliation.ts';
 import type { Reader, Transaction } from '../../driver/client.ts';
 import { listOf, type PageOf, type PageRequest, readPage } from '../../driver/queries/lists.ts';
 import type { Given } from '../../driver/queries/queries.ts';
-import { lockIn, lookUpIn, updateRow } from '../../driver/queries/rows.ts';
+import { lockIn, lookUpIn, sendUpdate } from '../../driver/queries/rows.ts';
 import { auditorOf, type Initiator } from '../../frame/audit-entries.ts';
 import { readClock } from '../../frame/clock.ts';
 import { equalTo } from '../../frame/filters.ts';
@@ -67,10 +67,10 @@ export async function resolveBreak(
   note: string,
   initiator: Initiator,
 ): Promise<ReconciliationBreak> {
-  const before = await tx.first(LOCKED, { id });
+  const [before, now] = await Promise.all([tx.lock(LOCKED, id), readClock(tx)]);
   if (before === null) throw recordNotFound('reconciliationBreak', 'id', id);
-  const change = resolveByPerson(before, { note, actor: initiator.actor, now: await readClock(tx) });
-  const after = await updateRow(tx, reconciliationBreaks, id, change);
+  const change = resolveByPerson(before, { note, actor: initiator.actor, now });
+  const after = sendUpdate(tx, reconciliationBreaks, before, change);
   // What a person writes may name another one.
   const concealed = { before: { note: before.note }, after: { note: after.note } };
   audit(tx, id, {

@@ -35,7 +35,7 @@ export const STORIES: Readonly<Record<string, (stage: Stage) => Promise<string>>
     await stage.database.reader.execute(
       sql`UPDATE outgoing_transfers SET scheme = 'faster-payments', transfer_date = service_now()::date WHERE id = ${id}`,
     );
-    await stage.database.transaction((tx) => wake(tx, 'outgoing-transfer', workflow));
+    await stage.database.transaction(async (tx) => wake(tx, 'outgoing-transfer', workflow));
     return ended(stage, workflow);
   },
 
@@ -117,7 +117,7 @@ export const STORIES: Readonly<Record<string, (stage: Stage) => Promise<string>>
     const workflow = workflowId('incoming-transfer', id);
     await waits(stage, workflow);
     await setStatus(stage, account.id, 'active');
-    await stage.database.transaction((tx) => wake(tx, 'incoming-transfer', workflow));
+    await stage.database.transaction(async (tx) => wake(tx, 'incoming-transfer', workflow));
     return ended(stage, workflow);
   },
 
@@ -181,7 +181,7 @@ export const STORIES: Readonly<Record<string, (stage: Stage) => Promise<string>>
 
   'webhook-delivery-waiting': async (stage) => {
     const workflow = workflowId('webhook-delivery', '0');
-    await stage.database.transaction((tx) => wake(tx, 'webhook-delivery', workflow));
+    await stage.database.transaction(async (tx) => wake(tx, 'webhook-delivery', workflow));
     await until(
       async () => {
         if ((await describe(stage, workflow)) === undefined) return false;

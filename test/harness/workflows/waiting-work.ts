@@ -52,7 +52,7 @@ export const WAITING_WORK: Readonly<Record<string, (stage: WaitingStage) => Prom
       await stage.database.reader.execute(
         sql`UPDATE outgoing_transfers SET transfer_date = service_now()::date WHERE id = ${id}`,
       );
-      await stage.database.transaction((tx) => wake(tx, 'outgoing-transfer', workflow));
+      await stage.database.transaction(async (tx) => wake(tx, 'outgoing-transfer', workflow));
     });
   },
 
@@ -105,7 +105,7 @@ export const WAITING_WORK: Readonly<Record<string, (stage: WaitingStage) => Prom
     await waits(stage, workflow);
     return ending(stage, workflow, async () => {
       await setStatus(stage, accountId, 'active');
-      await stage.database.transaction((tx) => wake(tx, 'incoming-transfer', workflow));
+      await stage.database.transaction(async (tx) => wake(tx, 'incoming-transfer', workflow));
     });
   },
 
