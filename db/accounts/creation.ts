@@ -1,4 +1,4 @@
-import { type Account, defaultAlias, emit } from '../../domain/accounts/accounts.ts';
+import { type Account, defaultAlias, presentAccountInEvent } from '../../domain/accounts/accounts.ts';
 import { checkSubAccount, followMainAccount, type SubAccountRequest } from '../../domain/accounts/sub-accounts.ts';
 import { recordNotFound, refusal } from '../../domain/frame/errors.ts';
 import type { AccountId, ClientId } from '../../domain/frame/ids.ts';
@@ -10,16 +10,10 @@ import type { Transaction } from '../driver/client.ts';
 import { insertRow, lookUpIn } from '../driver/queries/rows.ts';
 import { appendAuditEntry, type Initiator } from '../frame/audit-entries.ts';
 import { readClock } from '../frame/clock.ts';
+import { appendFirstEvent, FIRST_SEQUENCE } from '../frame/events.ts';
 import { drawNumber, newId, newIdAfter } from '../frame/ids.ts';
 import { accounts, clients } from '../frame/schema.ts';
-import {
-  accountOf,
-  appendAccountEvents,
-  CHANGE_CHECK_MS,
-  lockAccount,
-  storeAccount,
-  wakeAccountConnection,
-} from './accounts.ts';
+import { accountOf, CHANGE_CHECK_MS, lockAccount, storeAccount, wakeAccountConnection } from './accounts.ts';
 
 export interface NewAccount {
   readonly clientId: ClientId;
@@ -37,9 +31,11 @@ export async function createAccount(tx: Transaction, wanted: NewAccount, initiat
     requestedChange: builtIn ? 'open' : null,
     changeAttempt: builtIn ? 1 : 0,
     nextCheckAt: builtIn ? new Date(now.getTime() + CHANGE_CHECK_MS) : null,
+    ...FIRST_SEQUENCE,
   }));
-  const { events } = emit({ account, events: [] }, 'connection-creation-instructed', {});
-  appendAccountEvents(tx, account.id, events, now);
+  const type = 'connection-creation-instructed';
+  const entry = { type, data: { ...presentAccountInEvent(type, account) } };
+  appendFirstEvent(tx, { module: 'accounts', resourceId: account.id, occurredAt: now, entry });
   auditAccountCreation(tx, account, initiator);
   if (builtIn) {
     requireClientConnection(tx, wanted.clientId, wanted.provider, now);

@@ -21,6 +21,7 @@ import { lockIn, lookUpIn, sendInsertion, sendUpdate } from '../driver/queries/r
 import { isListed } from '../driver/values.ts';
 import { auditorOf, type Initiator } from '../frame/audit-entries.ts';
 import { readClock } from '../frame/clock.ts';
+import { appendFirstEvent, FIRST_SEQUENCE } from '../frame/events.ts';
 import { equalTo } from '../frame/filters.ts';
 import { newId } from '../frame/ids.ts';
 import { beneficiaries, beneficiaryBankAccounts } from '../frame/schema.ts';
@@ -58,13 +59,15 @@ export async function createBeneficiary(tx: Transaction, beneficiary: NewBenefic
     fullName,
     title,
     contact,
+    ...FIRST_SEQUENCE,
     createdAt: now,
   });
   audit(tx, row.id, { initiator, action: 'created', after: { clientId, identityType: row.identityType } });
   const bankAccounts = beneficiary.bankAccounts.map((account) =>
     insertBankAccount(tx, row, account, { now, initiator }),
   );
-  appendBeneficiaryEvent(tx, { type: 'beneficiary-created', beneficiary: row, occurredAt: now });
+  const entry = { type: 'beneficiary-created', data: { ...presentBeneficiary(row) } };
+  appendFirstEvent(tx, { module: 'beneficiaries', resourceId: row.id, occurredAt: now, entry });
   return { beneficiary: row, bankAccounts };
 }
 

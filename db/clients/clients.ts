@@ -19,7 +19,7 @@ import { type Given, prepared } from '../driver/queries/queries.ts';
 import { lookUpIn, sendInsertion } from '../driver/queries/rows.ts';
 import { appendAuditEntry, type Initiator } from '../frame/audit-entries.ts';
 import { readClock } from '../frame/clock.ts';
-import { appendEvents } from '../frame/events.ts';
+import { appendFirstEvent, FIRST_SEQUENCE } from '../frame/events.ts';
 import { anyPart, equalTo, matchesPart } from '../frame/filters.ts';
 import { drawNumber, newId } from '../frame/ids.ts';
 import { clients } from '../frame/schema.ts';
@@ -50,11 +50,12 @@ export async function createClient(
     fullName: fullNameOf(identity),
     email: profile.email,
     country: identity.country,
+    ...FIRST_SEQUENCE,
     createdAt: now,
   });
   const relations = insertClientRelations(tx, row.id, client.relations, now, initiator);
-  const entries = [{ type: 'created', data: presentClientWithRelations(row, relations) }];
-  appendEvents(tx, { module: 'clients', resourceId: row.id, occurredAt: now, entries });
+  const entry = { type: 'created', data: presentClientWithRelations(row, relations) };
+  appendFirstEvent(tx, { module: 'clients', resourceId: row.id, occurredAt: now, entry });
   const after = { clientNumber: row.clientNumber, status: row.status, identityType: row.identityType };
   appendAuditEntry(tx, { initiator, resource: 'client', resourceId: row.id, action: 'created', after });
   return { client: row, relations, now };

@@ -61,6 +61,28 @@ function appendTo(module: EventModule, table: string): ListStatement<AppendedEve
   };
 }
 
+type FirstEvent = AppendedEvent & Pick<Event, 'module'>;
+
+const APPEND_FIRST: ListStatement<FirstEvent, undefined> = {
+  text: `INSERT INTO events (id, entry_count, module, resource_id, first_sequence, occurred_at, entries)
+    SELECT id, entry_count, module, resource_id, 1, occurred_at, entries FROM json_to_recordset($1::json)
+      AS appended (id uuid, module text, resource_id uuid, entry_count smallint, occurred_at timestamptz, entries json)`,
+  stage: 'events',
+  paramsOf: (events) => [stringify(events.map((event) => ({ ...rowOf(event), module: event.module }))) ?? '[]'],
+  resultsOf: (_, events) => events.map(() => undefined),
+};
+
+/** The first event of a resource that this transaction inserts, with `FIRST_SEQUENCE`: its row need not be written again. */
+export function appendFirstEvent(
+  tx: Transaction,
+  { entry, ...event }: Omit<Event, 'entries'> & { entry: EventEntry },
+): void {
+  tx.sendEach(APPEND_FIRST, [{ ...event, entries: [entry], id: newEventRowId() }]);
+}
+
+/** What a row is inserted with whose first event goes with it. */
+export const FIRST_SEQUENCE = { eventSequence: 1n } as const;
+
 function rowOf({ id, resourceId, occurredAt, entries }: AppendedEvent) {
   return {
     id,

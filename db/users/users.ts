@@ -7,7 +7,6 @@ import {
   applyUserChange,
   presentUser,
   USER_MOVES,
-  type User,
   type UserChange,
   type UserIdentity,
   type UserProfile,
@@ -19,7 +18,7 @@ import { type Given, prepared } from '../driver/queries/queries.ts';
 import { insertRowOnce, lockIn, lookUpIn, sendUpdate, updateRow } from '../driver/queries/rows.ts';
 import { appendAuditEntry, type Initiator } from '../frame/audit-entries.ts';
 import { readClock } from '../frame/clock.ts';
-import { appendEvents } from '../frame/events.ts';
+import { appendEvents, appendFirstEvent, FIRST_SEQUENCE } from '../frame/events.ts';
 import { equalTo } from '../frame/filters.ts';
 import { newId } from '../frame/ids.ts';
 import { revokeConsentsOfUser } from '../open-banking/withdrawals.ts';
@@ -84,10 +83,12 @@ export async function insertUser(
     identity,
     profile,
     passwordHash,
+    ...FIRST_SEQUENCE,
     createdAt: now,
   });
   if (row === null) return null;
-  appendUserEvent(tx, 'user-created', row, now);
+  const entry = { type: 'user-created', data: presentUser(row) };
+  appendFirstEvent(tx, { module: 'users', resourceId: row.id, occurredAt: now, entry });
   const after = { status: row.status };
   appendAuditEntry(tx, { initiator, resource: 'user', resourceId: row.id, action: 'created', after });
   return row;
@@ -113,7 +114,8 @@ export async function changeUser(
           throw uniqueViolation(error) === null ? error : emailTaken(email);
         });
   if (JSON.stringify(presentUser(after)) !== JSON.stringify(presentUser(before))) {
-    appendUserEvent(tx, 'user-updated', after, now);
+    const entries = [{ type: 'user-updated', data: presentUser(after) }];
+    appendEvents(tx, { module: 'users', resourceId: id, occurredAt: now, entries });
   }
   appendAuditEntry(tx, {
     initiator,
@@ -134,11 +136,6 @@ function namedFields({ email, identity, profile }: UserRow) {
 
 function emailTaken(email: string) {
   return refusal('common.state.illegal_transition', ['user', 'email', email], 'Another user has this e-mail address.');
-}
-
-function appendUserEvent(tx: Transaction, type: string, user: User, now: Date): void {
-  const entries = [{ type, data: presentUser(user) }];
-  appendEvents(tx, { module: 'users', resourceId: user.id, occurredAt: now, entries });
 }
 
 const USER = lookUpIn(users);

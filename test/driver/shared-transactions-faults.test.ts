@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { eq, sql } from 'drizzle-orm';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { CallerGone, DatabaseUnavailable, sendWithCommit, type Transaction } from '../../db/driver/client.ts';
+import type { ListStatement } from '../../db/driver/queries/list-statements.ts';
 import { type Given, prepared } from '../../db/driver/queries/queries.ts';
 import { insertionOf } from '../../db/driver/queries/row-statements.ts';
 import { insertRow, sendUpdate, updateRow } from '../../db/driver/queries/rows.ts';
@@ -212,11 +213,14 @@ test.each([200, 1_500])(
     const patient = world.open({ applicationName: 'patient', deadlineMs: 30_000 });
     const stuck = patient.transaction(() => new Promise<never>(() => {}), { shares: true, deadlineMs });
     const id = newId();
-    const other = share(patient, inserting(id));
+    const beside = counted(inserting(id));
+    const other = share(patient, beside.run);
     const missed = await Promise.race([caught(stuck), sleep(10_000, 'still waiting', { ref: false })]);
     expect(missed).toBeInstanceOf(DatabaseUnavailable);
     await other;
     expect(await world.read(id)).toBe(1n);
+    // With little time it does not even begin beside others, whose deadline it would shorten.
+    expect(beside.runs).toEqual(deadlineMs < 1_000 ? [true] : [true, false]);
   },
 );
 
@@ -294,16 +298,41 @@ test('a query that lacks a value fails the works that send it, and no others', a
   expect(unhandled).toEqual([]);
 });
 
+test('where statements cannot be put together, each work is done by itself', async () => {
+  const unhandled = unhandledRejections();
+  const own = world.open({ applicationName: 'broken', deadlineMs: 5_000 });
+  const broken: ListStatement<null, unknown> = {
+    text: 'select 7',
+    stage: 'reads',
+    paramsOf: () => [],
+    resultsOf: (answer, items) => items.map(() => answer[0]?.[0]),
+    goesWith: () => {
+      throw new Error('broken');
+    },
+  };
+  const [id, works] = [newId(), numbers(2).map(() => counted((tx) => tx.each(broken, [null])))];
+  const answers = works.map(({ run }) => share(own, run));
+  await share(own, inserting(id));
+  expect(await Promise.all(answers)).toEqual([[7], [7]]);
+  expect(works.map(({ runs }) => runs)).toEqual(works.map(() => [true, false]));
+  expect(await world.read(id)).toBe(1n);
+  expect(unhandled).toEqual([]);
+});
+
 test('of statements that a work sends at once, the failure of several ends only that work', async () => {
   const unhandled = unhandledRejections();
-  const twice = { id: await world.insert(), value: 0n };
-  const failing = share(world.database, async (tx) => {
-    const [first, second] = [tx.each(INSERTION, [twice]), tx.each(INSERTION, [twice])];
-    await first;
-    await second;
-  });
-  const id = newId();
-  await Promise.all([expect(failing).rejects.toMatchObject({ code: '23505' }), share(world.database, inserting(id))]);
+  const [id, twice] = [newId(), { id: await world.insert(), value: 0n }];
+  const awaitFirst = (send: (tx: Transaction) => readonly Promise<unknown>[]) =>
+    share(world.database, async (tx) => {
+      for (const statement of send(tx)) await statement;
+    });
+  const inserted = awaitFirst((tx) => [tx.each(INSERTION, [twice]), tx.each(INSERTION, [twice])]);
+  const refused = awaitFirst((tx) => [tx.statement('select 1 / 0', []), tx.find(FIND, twice.id), tx.lock(LOCK, id)]);
+  await Promise.all([
+    expect(inserted).rejects.toMatchObject({ code: '23505' }),
+    expect(refused).rejects.toMatchObject({ code: '22012' }),
+    share(world.database, inserting(id)),
+  ]);
   expect(await world.read(id)).toBe(1n);
   expect(unhandled).toEqual([]);
 });

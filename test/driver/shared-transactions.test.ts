@@ -103,17 +103,35 @@ test('a row that works have locked for share changes under none of them, and oth
   expect(await world.read(id)).toBe(20n);
 });
 
-test('a work that shares a lock and then wants it for itself waits for those that share it', async () => {
+/** Closes the row, whose value is then 1, unless another stands under it. */
+async function closeRow(tx: Transaction, id: string): Promise<void> {
+  await lockRow(tx, id);
+  if ((await tx.first(BY_NOTE, { note: `under ${id}` })) === null) await updateRow(tx, rows, id, { value: 1n });
+}
+
+/** Puts another under the row unless that is closed. */
+async function openUnder(tx: Transaction, id: string): Promise<void> {
+  const { value } = await lockRow(tx, id, SHARE);
+  if (value === 0n) await insertRow(tx, rows, { id: newId(), value: 0n, note: `under ${id}` });
+}
+
+const SKEWED: Readonly<Record<string, readonly ((tx: Transaction, id: string) => Promise<void>)[]>> = {
+  'an exclusive lock and then a shared one': [closeRow, openUnder],
+  'a shared lock and then an exclusive one': [openUnder, closeRow],
+  'a shared lock that its holder then wants for itself': [
+    async (tx, id) => {
+      await lockRow(tx, id, SHARE);
+      await closeRow(tx, id);
+    },
+    openUnder,
+  ],
+};
+
+test.each(Object.entries(SKEWED))('%s of one row: each work decides after the other or before', async (_, works) => {
   const id = await world.insert();
-  const changing = together(async (tx) => {
-    await lockRow(tx, id, SHARE);
-    const { value } = await lockRow(tx, id);
-    await updateRow(tx, rows, id, { value: value + 1n });
-  });
-  const [first, last] = await together((tx) => watch(tx, id));
-  await changing;
-  expect(last).toBe(first);
-  expect(await world.read(id)).toBe(1n);
+  await Promise.all(works.map((work) => together((tx) => work(tx, id))));
+  const under = await world.database.reader.first(BY_NOTE, { note: `under ${id}` });
+  expect(under === null).toBe((await world.read(id)) === 1n);
 });
 
 test('what a work has inserted is nobody else’s to change before it has ended', async () => {
@@ -200,14 +218,15 @@ test('a work that fails after it has written undoes nothing of the others: each 
   const [own, ...theirs] = await Promise.all([world.insert(), ...numbers(6).map(() => world.insert())]);
   const made = newId();
   const refusal = new Error('too late');
+  const others = theirs.map((id) => counted((tx) => addOne(tx, id)));
+  const begun = others.slice(0, 3).map(({ run }) => together(run));
   const failing = together(async (tx) => {
     const { value } = await lockRow(tx, own);
     await insertRow(tx, rows, { id: made, value: 0n });
     await updateRow(tx, rows, own, { value: value + 1n });
     throw refusal;
   }).catch((error: unknown) => error);
-  const others = theirs.map((id) => counted((tx) => addOne(tx, id)));
-  await Promise.all(others.map(({ run }) => together(run)));
+  await Promise.all([...begun, ...others.slice(3).map(({ run }) => together(run))]);
   expect(await failing).toBe(refusal);
   // With the one that failed, and then together without it.
   expect(others.map(({ runs }) => runs)).toEqual(others.map(() => [true, true]));
