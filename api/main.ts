@@ -15,7 +15,7 @@ import { backgroundLoops } from '../loops/loops.ts';
 import { loopMetrics } from '../loops/metrics.ts';
 import { lazyTemporalClient } from '../loops/temporal.ts';
 import { createApi } from './app.ts';
-import { registry, sharedStatementFailures } from './frame/metrics.ts';
+import { registry, sharedStatementFailures, writesTotal } from './frame/metrics.ts';
 import { startServer } from './frame/server.ts';
 import type { Services } from './frame/services.ts';
 import { metricsText } from './metrics-text.ts';
@@ -40,6 +40,7 @@ async function main(): Promise<void> {
     applicationName: 'api',
     lists: { maxConnections: configuration.pools.apiListConnections },
     onSharedFailure: reportSharedFailures(logger, sharedStatementFailures),
+    onWrite: (transaction) => writesTotal.inc({ transaction }),
   });
   const serviceNow = await serviceClock(database, environment, { now: () => new Date(), refuse });
   const temporal = lazyTemporalClient(temporalSettings(process.env));

@@ -25,6 +25,14 @@ export const transitionsTotal = new Counter({
   registers: [registry],
 });
 
+/** Alone: its row was locked, it was refused, or one that it shared with failed. */
+export const writesTotal = new Counter({
+  name: 'writes_total',
+  help: 'Writes that may share a transaction, by whether they did.',
+  labelNames: ['transaction'] as const,
+  registers: [registry],
+});
+
 export const sharedStatementFailures = sharedFailureCounter(registry);
 
 /** A timestamp and no age, so that it shows a check that no longer runs also while Postgres cannot be read. */

@@ -147,6 +147,8 @@ export interface DatabaseOptions {
    */
   readonly guardsTransactions?: boolean;
   readonly onSharedFailure?: OnSharedFailure;
+  /** Called for each write that may share a transaction, with whether it did. */
+  readonly onWrite?: (transaction: 'shared' | 'alone') => void;
 }
 
 export function createDatabase(options: DatabaseOptions): Database {
@@ -184,6 +186,7 @@ export function createDatabase(options: DatabaseOptions): Database {
     executor,
     deadlineMs,
     noteFailure: (error) => sharedFailures.note('writes', error),
+    noteWrite: options.onWrite ?? (() => {}),
     isStrict: guard !== null,
   });
   const viewOf = (caller: CallLimits | null, view: Reader): Database => ({

@@ -307,6 +307,14 @@ test('an absent row is null under a lock, and the works beside it go on together
   expect([absent.runs, present.runs]).toEqual([[true, false], [true]]);
 });
 
+test('each work is counted once, as shared or as alone', async () => {
+  const seen: string[] = [];
+  const own = world.open({ applicationName: 'counting', onWrite: (transaction) => seen.push(transaction) });
+  const id = await world.insert();
+  await Promise.all([share(own, (tx) => addOne(tx, id)), share(own, (tx) => tx.lock(LOCK, newId()))]);
+  expect(seen.sort()).toEqual(['alone', 'shared']);
+});
+
 test('what a work writes keeps its order', async () => {
   const works = numbers(6).map(() =>
     counted(async (tx) => {

@@ -6,7 +6,7 @@ import * as v from 'valibot';
 import { createDirectories, type NameDirectories } from '../../activities/providers/directories.ts';
 import type { Provider } from '../../activities/providers/port.ts';
 import { createApi } from '../../api/app.ts';
-import { sharedStatementFailures } from '../../api/frame/metrics.ts';
+import { sharedStatementFailures, writesTotal } from '../../api/frame/metrics.ts';
 import type { Method, OpenRoute, Route } from '../../api/frame/route.ts';
 import { type ServerTimeouts, startServer } from '../../api/frame/server.ts';
 import type { Services } from '../../api/frame/services.ts';
@@ -116,6 +116,7 @@ export async function startApi(testDatabase: TestDatabase, options: TestApiOptio
     deadlineMs: options.deadlineMs ?? 60_000,
     lists: options.lists ?? { maxConnections: 4, deadlineMs: options.deadlineMs ?? 60_000 },
     onSharedFailure: reportSharedFailures(logger, sharedStatementFailures),
+    onWrite: (transaction) => writesTotal.inc({ transaction }),
     ...(options.clockOffset === undefined ? {} : { clockOffset: options.clockOffset }),
   });
   const database = options.database?.(created) ?? created;

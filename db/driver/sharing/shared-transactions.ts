@@ -20,6 +20,7 @@ export interface SharedTransactionsOptions {
   readonly executor: Executor;
   readonly deadlineMs: number;
   readonly noteFailure: (error: unknown) => void;
+  readonly noteWrite: (transaction: 'shared' | 'alone') => void;
   /** Rejects a work that sends what cannot be shared, in place of running it alone. For tests. */
   readonly isStrict: boolean;
 }
@@ -44,12 +45,13 @@ export class SharedTransactions {
     options: TransactionOptions,
     caller: CallLimits | null,
   ): Promise<T> {
-    const { executor, deadlineMs } = this.#options;
+    const { executor, deadlineMs, noteWrite } = this.#options;
     const own = limitsOf(options.deadlineMs ?? deadlineMs);
     const limits = caller === null ? own : { ...caller, endsAt: Math.min(caller.endsAt, own.endsAt) };
     if (limits.endsAt - performance.now() < TIME_LEFT_MIN_MS) return executor.transaction(work, options, limits);
     executor.refuseSecondConnection();
     const outcome = await this.#batcher.call(work, limits);
+    noteWrite(outcome === 'alone' ? 'alone' : 'shared');
     // The value is what this work returned.
     return outcome === 'alone' ? executor.transaction(work, options, limits) : (outcome.value as T);
   }
