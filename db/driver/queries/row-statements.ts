@@ -15,6 +15,8 @@ type RowList<Table extends PgTable> = ListStatement<object, Table['$inferSelect'
 
 export function insertionOf<Table extends PgTable>(table: Table, names: readonly string[], how: How): RowList<Table> {
   return builtOnce(table, `insert ${how} ${names}`, () => {
+    // By their ids the rows of an answer are told apart, and from rows that were not inserted.
+    if (how !== 'silently' && !names.includes('id')) throw new Error('a row is inserted and read without its id');
     const columns = columnsOf(table, names);
     const places = columns.map(({ name }) => quoted(name)).join(', ');
     const conflict = how === 'once' ? ' on conflict do nothing' : '';

@@ -56,7 +56,8 @@ export function lockIn<Table extends TableWithId>(
   const lock = (config: { skipLocked?: true }) => {
     const query = prepared((db, given: Given<{ ids: readonly string[] }>) => {
       const every: TableWithId = table;
-      return db.select().from(every).where(isListed(every.id, given.ids)).for(strength, config);
+      // In one order, whatever the order of the ids.
+      return db.select().from(every).where(isListed(every.id, given.ids)).orderBy(every.id).for(strength, config);
     });
     // As above.
     return byId(query as LookUp<Table['$inferSelect']>, 'locks');
