@@ -25,9 +25,10 @@ import {
 } from './decisions.ts';
 
 type PostAnswer = Parameters<PostContext['render']>[0];
+type Made = PostAnswer | RenderedAnswer;
 
 /** Creates a transfer that waits, goes outside or could not be settled at once, or answers a dry run. */
-export async function makeTransfer(context: PostContext, feeMinor: bigint): Promise<RenderedAnswer> {
+export async function makeTransfer(context: PostContext, feeMinor: bigint): Promise<Made> {
   const { body, caller, services } = context;
   const request = body.data.outgoingTransfer;
   const order = { request, feeMinor, createdBy: caller.id, configuration: services.configuration };
@@ -36,12 +37,13 @@ export async function makeTransfer(context: PostContext, feeMinor: bigint): Prom
 
 /**
  * Decides an external transfer on facts read without locks, and creates it if they still hold. Both statements are
- * shared with concurrent requests. Null if the locked path must create, refuse or answer.
+ * shared with concurrent requests. A dry run holds up no payment for its answer. Null if the locked path must create, refuse
+ * or answer.
  */
-async function makeWithoutLocks(context: PostContext, order: TransferOrder): Promise<RenderedAnswer | null> {
+async function makeWithoutLocks(context: PostContext, order: TransferOrder): Promise<Made | null> {
   const { services, idempotency, body } = context;
   const { source, bankAccount } = idsOf(order.request);
-  if (bankAccount === null || body.workflow.dryRun === true) return null;
+  if (bankAccount === null) return null;
   const facts = await readTransferFacts(services.database, {
     scope: idempotency,
     sourceAccountId: source,
@@ -50,6 +52,10 @@ async function makeWithoutLocks(context: PostContext, order: TransferOrder): Pro
   if (facts === null) return null;
   const decided = await findClientAndDecide(services.database.reader, order, facts).catch(ignoreRefusal);
   if (decided === null) return null;
+  if (body.workflow.dryRun === true) {
+    const dryRun = answerDryRun(order, decided);
+    return idempotency === null ? context.render(dryRun) : context.write(async () => dryRun);
+  }
   const row = requestedTransfer(order, decided);
   const answer = context.render({ data: { outgoingTransfer: presentOutgoingTransfer(newOutgoingTransfer(row)) } });
   const key = claimedKey(idempotency, answer);
@@ -85,9 +91,7 @@ async function createTransfer(
   facts: TransferFacts,
 ): Promise<PostAnswer> {
   const decided = await findClientAndDecide(tx, order, facts);
-  if (body.workflow.dryRun === true) {
-    return { status: 200, data: { outgoingTransfer: presentDryRun(order, decided) } };
-  }
+  if (body.workflow.dryRun === true) return answerDryRun(order, decided);
   const transfer = requestedTransfer(order, decided);
   const isReviewed = isReviewedOnArrival(services.configuration, body.data.outgoingTransfer.currency);
   const receiver = decided.receiver === null ? null : { account: decided.receiver, isReviewed };
@@ -96,14 +100,15 @@ async function createTransfer(
 }
 
 /** The transfer that would be created, with its requirements as each would come out now. */
-function presentDryRun(order: TransferOrder, decided: DecidedTransfer) {
+function answerDryRun(order: TransferOrder, decided: DecidedTransfer) {
   const planned = plannedTransfer(order, decided);
   const requirements = foreseenRequirements(planned, {
     immediate: decided.plan.immediate,
     totalMinor: totalMinor(planned),
     availableMinor: availableMinor(decided.source),
   });
-  return { ...presentPlannedTransfer(planned), requirementConfiguration: presentRequirements(requirements) };
+  const shown = { ...presentPlannedTransfer(planned), requirementConfiguration: presentRequirements(requirements) };
+  return { status: 200, data: { outgoingTransfer: shown } } as const;
 }
 
 /** Decides the transfer; throws the refusal. */
