@@ -1,14 +1,14 @@
-import { pino } from 'pino';
+import { type Logger, pino } from 'pino';
 import { createDirectories } from '../activities/providers/directories.ts';
 import { createProviders } from '../activities/providers/providers.ts';
 import { watchCalendars } from '../config/calendars/calendar-watch.ts';
-import { loadConfiguration } from '../config/configuration.ts';
+import { type Configuration, loadConfiguration } from '../config/configuration.ts';
 import { readEncryptionKeys } from '../config/encryption-keys.ts';
 import { readEnvironment, warnOfPlainDatabase } from '../config/environment.ts';
 import { readMetricsAddress, startMetricsServer } from '../config/metrics/metrics-server.ts';
 import { reportSharedFailures } from '../config/metrics/shared-failures.ts';
 import { temporalSettings } from '../config/temporal.ts';
-import { createDatabase } from '../db/driver/client.ts';
+import { createDatabase, type Database } from '../db/driver/client.ts';
 import { createKeyring } from '../db/frame/keyring.ts';
 import { serviceClock } from '../db/frame/sandbox-clock.ts';
 import { backgroundLoops } from '../loops/loops.ts';
@@ -34,14 +34,7 @@ async function main(): Promise<void> {
   const destination = bufferedOutput();
   const logger = pino({ level: environment.logLevel, base: { process: 'api', pid: process.pid } }, destination);
   warnOfPlainDatabase(process.env, logger);
-  const database = createDatabase({
-    url: environment.databaseUrl,
-    maxConnections: configuration.pools.apiDatabaseConnections,
-    applicationName: 'api',
-    lists: { maxConnections: configuration.pools.apiListConnections },
-    onSharedFailure: reportSharedFailures(logger, sharedStatementFailures),
-    onWrite: (transaction) => writesTotal.inc({ transaction }),
-  });
+  const database = openDatabase(environment.databaseUrl, configuration.pools, logger);
   const serviceNow = await serviceClock(database, environment, { now: () => new Date(), refuse });
   const temporal = lazyTemporalClient(temporalSettings(process.env));
   const loops = environment.apiRunsLoops
@@ -96,6 +89,17 @@ async function main(): Promise<void> {
       });
     });
   }
+}
+
+function openDatabase(url: string, pools: Configuration['pools'], logger: Logger): Database {
+  return createDatabase({
+    url,
+    maxConnections: pools.apiDatabaseConnections,
+    applicationName: 'api',
+    lists: { maxConnections: pools.apiListConnections },
+    onSharedFailure: reportSharedFailures(logger, sharedStatementFailures),
+    onWrite: (transaction) => writesTotal.inc({ transaction }),
+  });
 }
 
 /** Saves a system call per request. A kill loses only the last lines. */

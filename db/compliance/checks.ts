@@ -139,7 +139,7 @@ async function decideIncoming(tx: Transaction, id: IncomingTransferId, decided: 
   if (moved === null) return;
   const { incoming } = moved;
   if (transfer.accountId === null && account !== null && incoming.after.accountId !== null) {
-    await assignCredit(tx, transfer, account);
+    assignCredit(tx, transfer, account);
   }
   audit(tx, { type: 'incoming-transfer', id }, incoming, decided.initiator);
   moveMoney(tx, now, moved);

@@ -116,16 +116,20 @@ const ACCOUNTS_OF = prepared((db, given: Given<{ ids: readonly string[] }>) =>
     .where(isListed(outgoingTransfers.id, given.ids)),
 );
 
-/** The same for an outgoing transfer's accounts, which never change; empty if the transfer does not exist. */
+/** An outgoing transfer's accounts, which never change; none if the transfer does not exist. */
+export async function findAccountsOf(tx: Transaction, outgoingTransfer: OutgoingTransferId): Promise<AccountId[]> {
+  const transfer = await tx.find(ACCOUNTS_OF, outgoingTransfer);
+  if (transfer === null) return [];
+  const { accountId, destinationAccountId } = transfer;
+  return destinationAccountId === null ? [accountId] : [accountId, destinationAccountId];
+}
+
+/** Likewise locks an outgoing transfer's accounts, which it finds itself; empty if the transfer does not exist. */
 export async function lockAccountsOf(
   tx: Transaction,
   outgoingTransfer: OutgoingTransferId,
 ): Promise<ReadonlyMap<AccountId, LockedAccount>> {
-  if (!tx.isShared) return lock(tx, OF_TRANSFER, outgoingTransfer);
-  const transfer = await tx.find(ACCOUNTS_OF, outgoingTransfer);
-  if (transfer === null) return new Map();
-  const { accountId, destinationAccountId } = transfer;
-  return lockAccounts(tx, destinationAccountId === null ? [accountId] : [accountId, destinationAccountId]);
+  return lock(tx, OF_TRANSFER, outgoingTransfer);
 }
 
 // One row for the answer: a client may have 50,000 accounts.

@@ -11,7 +11,7 @@ import { lockIn } from '../driver/queries/rows.ts';
 import { isListed } from '../driver/values.ts';
 import { readClock } from '../frame/clock.ts';
 import { incomingTransfers, outgoingTransfers } from '../frame/schema.ts';
-import { lockAccountsOf } from '../ledger/ledger.ts';
+import { findAccountsOf, lockAccounts, lockAccountsOf } from '../ledger/ledger.ts';
 
 const LOCK = lockIn(outgoingTransfers, 'update');
 
@@ -54,12 +54,12 @@ export async function lockSituation(
   id: OutgoingTransferId,
   rules: TransferRules,
 ): Promise<TransferSituation> {
-  const locked = lockAccountsOf(tx, id);
-  // It finds the accounts first; the time is read when their locks are held.
-  if (tx.isShared) await locked;
+  const accountIds = tx.isShared ? await findAccountsOf(tx, id) : null;
+  const locking = accountIds === null ? lockAccountsOf(tx, id) : lockAccounts(tx, accountIds);
   const own = tx.lock(LOCK, id);
+  // Shared, the incoming transfer is locked after the time is read: whoever changes it holds one of these accounts.
   const [accounts, transfer, incoming, returns, now] = await Promise.all([
-    locked,
+    locking,
     own,
     lockIncoming(tx, id, own),
     tx.findChildren(RETURNS, id),

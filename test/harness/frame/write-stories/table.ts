@@ -4,6 +4,7 @@ import { bankAccountStory, beneficiaryStory, verificationStory } from './benefic
 import { consentStory } from './consents.ts';
 import { clientRelationStory, clientStory, invitationStory, userStory } from './parties.ts';
 import type { Story } from './storyteller.ts';
+import { heldMoneyStory, transferStory } from './transfers.ts';
 
 export const WRITE_STORIES: Readonly<Record<string, Story>> = {
   client: clientStory,
@@ -17,6 +18,8 @@ export const WRITE_STORIES: Readonly<Record<string, Story>> = {
   'plug-in-account': plugInAccountStory,
   'sub-account': subAccountStory,
   money: moneyStory,
+  transfer: transferStory,
+  'held-money': heldMoneyStory,
   consent: consentStory,
   'machine-user': machineUserStory,
   'third-party-provider': thirdPartyProviderStory,
@@ -42,10 +45,7 @@ export const WRITES_ALONE: Readonly<Record<string, string>> = {
   'POST /accounts/{id}/balance-adjustments correction': LEDGER,
   'POST /accounts/{id}/balance-adjustments synchronization': LEDGER,
   'POST /provisioned-account-credits client.direct': LEDGER,
-  'POST /incoming-transfers/{id}/assign direct': LEDGER,
-  'POST /incoming-transfers/{id}/return direct': LEDGER,
   'POST /outgoing-transfers client.direct': 'shares statements of its own, which store the answer too',
-  'PATCH /outgoing-transfers/{id} client.direct': TRANSFER,
   'POST /outgoing-transfers/{id}/recall direct': TRANSFER,
   'PATCH /incoming-transfers/{id}/compliance-check direct': TRANSFER,
   'PATCH /outgoing-transfers/{id}/compliance-check direct': TRANSFER,
