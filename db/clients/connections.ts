@@ -3,7 +3,7 @@ import type { ClientConnectionOutcome } from '../../domain/accounts/connections.
 import { presentClientWithRelations } from '../../domain/clients/relations.ts';
 import type { ClientId } from '../../domain/frame/ids.ts';
 import type { Transaction } from '../driver/client.ts';
-import type { ListStatement } from '../driver/queries/list-statements.ts';
+import { type ListStatement, noResults } from '../driver/queries/list-statements.ts';
 import { type Given, prepared } from '../driver/queries/queries.ts';
 import { insertRowOnce } from '../driver/queries/rows.ts';
 import { readClock } from '../frame/clock.ts';
@@ -35,7 +35,7 @@ const REQUIRE: ListStatement<ClientAtProvider & { readonly now: Date }, undefine
     required.map(({ provider }) => provider),
     required.map(({ now }) => now),
   ],
-  resultsOf: (_, required) => required.map(() => undefined),
+  resultsOf: noResults,
   goesWith: (item, before) => !before.some((one) => one.clientId === item.clientId && one.provider === item.provider),
 };
 

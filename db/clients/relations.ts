@@ -1,4 +1,4 @@
-import { and, asc, eq, sql } from 'drizzle-orm';
+import { and, eq, sql } from 'drizzle-orm';
 import type { ClientProfile, ClientRelation, ClientRelationKind } from '../../domain/clients/clients.ts';
 import {
   applyClientRelationChange,
@@ -11,8 +11,7 @@ import { fullNameOf } from '../../domain/frame/parties/names.ts';
 import type { Reader, Transaction } from '../driver/client.ts';
 import { listOf, type PageOf, type PageRequest, readPage } from '../driver/queries/lists.ts';
 import { type Given, prepared } from '../driver/queries/queries.ts';
-import { lockIn, lookUpIn, sendDeletion, sendInsertion, sendUpdate } from '../driver/queries/rows.ts';
-import { isListed } from '../driver/values.ts';
+import { childrenIn, lockIn, lookUpIn, sendDeletion, sendInsertion, sendUpdate } from '../driver/queries/rows.ts';
 import { auditorOf, type Initiator } from '../frame/audit-entries.ts';
 import { readClock } from '../frame/clock.ts';
 import { equalTo } from '../frame/filters.ts';
@@ -138,16 +137,7 @@ export async function findClientRelation(
   return relation?.clientId === clientId ? relation : null;
 }
 
-const RELATIONS = {
-  query: prepared((db, given: Given<{ ids: readonly string[] }>) =>
-    db
-      .select()
-      .from(clientRelations)
-      .where(isListed(clientRelations.clientId, given.ids))
-      .orderBy(asc(clientRelations.id)),
-  ),
-  parentOf: ({ clientId }: ClientRelation) => clientId,
-};
+const RELATIONS = childrenIn(clientRelations, clientRelations.clientId, ({ clientId }) => clientId);
 
 /** All of a client's relations in order of creation. */
 export function readClientRelations(reader: Reader, clientId: ClientId): Promise<readonly ClientRelation[]> {

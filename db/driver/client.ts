@@ -50,7 +50,7 @@ export interface Reader {
 export interface Transaction extends Reader {
   /** Keeps the compiler from accepting a plain reader. */
   readonly inTransaction: true;
-  /** Whether other callers' writes share the transaction. Then it takes only what can be told apart, or kept apart, by item. */
+  /** Whether other callers' writes share the transaction. Then it refuses texts and templates, whose locks it cannot know. */
   readonly isShared: boolean;
   /** Executes a statement for each item; one result each, in order. */
   each<Item, Result>(statement: ListStatement<Item, Result>, items: readonly Item[]): Promise<readonly Result[]>;

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { stringify } from 'lossless-json';
 import type { Transaction } from '../driver/client.ts';
-import type { ListStatement } from '../driver/queries/list-statements.ts';
+import { type ListStatement, noResults } from '../driver/queries/list-statements.ts';
 import { newId } from './ids.ts';
 
 /** Who asked for a change. */
@@ -85,7 +85,7 @@ const APPEND: ListStatement<AuditRow, undefined> = {
       before jsonb, after jsonb)`,
   stage: 'audit',
   paramsOf: (entries) => [stringify(entries) ?? '[]'],
-  resultsOf: (_, entries) => entries.map(() => undefined),
+  resultsOf: noResults,
 };
 
 /**

@@ -1,7 +1,7 @@
 import { stringify } from 'lossless-json';
 import type { EventEntry } from '../../domain/frame/events.ts';
 import type { Transaction } from '../driver/client.ts';
-import type { ListStatement } from '../driver/queries/list-statements.ts';
+import { type ListStatement, noResults } from '../driver/queries/list-statements.ts';
 import { newId } from './ids.ts';
 
 /** The resources with events, which are also the webhook modules (specification 6, and three beyond it). */
@@ -56,7 +56,7 @@ function appendTo(module: EventModule, table: string): ListStatement<AppendedEve
       SELECT id, entry_count, '${module}', resource_id, first_sequence, occurred_at, entries FROM resource`,
     stage: 'events',
     paramsOf: (events) => [stringify(events.map(rowOf)) ?? '[]', events.map(({ resourceId }) => resourceId)],
-    resultsOf: (_, events) => events.map(() => undefined),
+    resultsOf: noResults,
     goesWith: ({ resourceId }, before) => !before.some((event) => event.resourceId === resourceId),
   };
 }
@@ -69,7 +69,7 @@ const APPEND_FIRST: ListStatement<FirstEvent, undefined> = {
       AS appended (id uuid, module text, resource_id uuid, entry_count smallint, occurred_at timestamptz, entries json)`,
   stage: 'events',
   paramsOf: (events) => [stringify(events.map((event) => ({ ...rowOf(event), module: event.module }))) ?? '[]'],
-  resultsOf: (_, events) => events.map(() => undefined),
+  resultsOf: noResults,
 };
 
 /** The first event of a resource that this transaction inserts, with `FIRST_SEQUENCE`: its row need not be written again. */

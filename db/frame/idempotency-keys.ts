@@ -1,6 +1,6 @@
 import { and, eq, sql } from 'drizzle-orm';
 import { type Reader, sendWithCommit, sqlState, type Transaction } from '../driver/client.ts';
-import type { ListStatement } from '../driver/queries/list-statements.ts';
+import { type ListStatement, noResults } from '../driver/queries/list-statements.ts';
 import { type Given, prepared, type RowOf } from '../driver/queries/queries.ts';
 import { deleteBatch } from '../driver/queries/rows.ts';
 import { toWire } from '../driver/values.ts';
@@ -71,7 +71,7 @@ const INSERT_EACH: ListStatement<KeyOfRequest & KeyAnswer, undefined> = {
       })),
     ),
   ],
-  resultsOf: (_, keys) => keys.map(() => undefined),
+  resultsOf: noResults,
 };
 
 function columnsOf({ machineUserId, method, path, key }: IdempotencyScope) {

@@ -1,7 +1,7 @@
 import { eq, isNotNull, type SQL, sql } from 'drizzle-orm';
 import { PRIORITIES } from '../../domain/frame/waits.ts';
 import type { Reader, Transaction } from '../driver/client.ts';
-import type { ListStatement } from '../driver/queries/list-statements.ts';
+import { type ListStatement, noResults } from '../driver/queries/list-statements.ts';
 import { type Given, prepared, type RowOf } from '../driver/queries/queries.ts';
 import { workflowWakeups } from './schema.ts';
 
@@ -21,7 +21,7 @@ const WAKE: ListStatement<Wakeup, undefined> = {
     ON CONFLICT (workflow_id) DO UPDATE SET ${ASKED_AGAIN}`,
   stage: 'wake-ups',
   paramsOf: (asked) => [asked.map(({ workflowId }) => workflowId), asked.map(({ workflowType }) => workflowType)],
-  resultsOf: (_, asked) => asked.map(() => undefined),
+  resultsOf: noResults,
   goesWith: ({ workflowId }, before) => !before.some((one) => one.workflowId === workflowId),
 };
 

@@ -10,7 +10,7 @@ import type { OutgoingTransfer } from '../../domain/outgoing-transfers/rows.ts';
 import { UNCHANGING_OUTGOING_FIELDS } from '../../domain/outgoing-transfers/rows.ts';
 import type { TransferChange } from '../../domain/outgoing-transfers/transfer-changes.ts';
 import type { CallLimits, Database, Transaction } from '../driver/client.ts';
-import type { ListStatement } from '../driver/queries/list-statements.ts';
+import { type ListStatement, noResults } from '../driver/queries/list-statements.ts';
 import { batchedPerDatabase, fallBackToSingle } from '../driver/sharing/batcher.ts';
 import { toWire } from '../driver/values.ts';
 import { type AuditEntry, createdEntry } from '../frame/audit-entries.ts';
@@ -54,7 +54,7 @@ const APPLY_LOCKED: ListStatement<TransferChange, undefined> = {
   text: 'SELECT FROM apply_transfer_changes($1::json, true)',
   stage: 'rows',
   paramsOf: (changes) => [wireOf(changes.map((change) => ({ change })))],
-  resultsOf: (_, changes) => changes.map(() => undefined),
+  resultsOf: noResults,
   // Members of a shared transaction hold different accounts and transfers. Changes of the same go one after the other.
   goesWith: (change, before) => {
     const touched = new Set(before.flatMap(rowsOf));

@@ -7,8 +7,7 @@ import type { OutgoingTransfer } from '../../domain/outgoing-transfers/rows.ts';
 import type { TransferRules, TransferSituation } from '../../domain/outgoing-transfers/transfer-changes.ts';
 import type { Transaction } from '../driver/client.ts';
 import { type Given, prepared } from '../driver/queries/queries.ts';
-import { lockIn } from '../driver/queries/rows.ts';
-import { isListed } from '../driver/values.ts';
+import { childrenIn, lockIn } from '../driver/queries/rows.ts';
 import { readClock } from '../frame/clock.ts';
 import { incomingTransfers, outgoingTransfers } from '../frame/schema.ts';
 import { findAccountsOf, lockAccounts, lockAccountsOf } from '../ledger/ledger.ts';
@@ -34,16 +33,7 @@ async function lockIncoming(
   return incomingTransferId === null ? null : tx.lock(LOCK_INCOMING_BY_ID, incomingTransferId);
 }
 
-const RETURNS = {
-  query: prepared((db, given: Given<{ ids: readonly string[] }>) =>
-    db
-      .select()
-      .from(incomingTransfers)
-      .where(isListed(incomingTransfers.returnOf, given.ids))
-      .orderBy(incomingTransfers.id),
-  ),
-  parentOf: ({ returnOf }: IncomingTransfer) => returnOf ?? '',
-};
+const RETURNS = childrenIn(incomingTransfers, incomingTransfers.returnOf, ({ returnOf }) => returnOf ?? '');
 
 /**
  * Locks the transfer's accounts, then the transfer and its incoming one, and reads the situation to decide on. Returns need no lock

@@ -1,13 +1,12 @@
-import { and, asc, isNull, sql } from 'drizzle-orm';
+import { and, isNull, sql } from 'drizzle-orm';
 import { recordNotFound, refusal } from '../../domain/frame/errors.ts';
 import { asId, type EventId, type WebhookDeliveryId, type WebhookSubscriptionId } from '../../domain/frame/ids.ts';
 import { WEBHOOK_DELIVERY_WORKFLOW } from '../../domain/webhooks/deliveries.ts';
 import type { Reader, Transaction } from '../driver/client.ts';
 import type { ListStatement } from '../driver/queries/list-statements.ts';
 import { listOf, type PageOf, type PageRequest, readPage } from '../driver/queries/lists.ts';
-import { type Given, prepared } from '../driver/queries/queries.ts';
-import { lockIn, lookUpIn, sendDeletion, sendInsertion, sendUpdate } from '../driver/queries/rows.ts';
-import { isListed } from '../driver/values.ts';
+import { prepared } from '../driver/queries/queries.ts';
+import { childrenIn, lockIn, lookUpIn, sendDeletion, sendInsertion, sendUpdate } from '../driver/queries/rows.ts';
 import { auditorOf, type Initiator } from '../frame/audit-entries.ts';
 import { readClock } from '../frame/clock.ts';
 import { equalTo } from '../frame/filters.ts';
@@ -164,16 +163,7 @@ export async function changeWebhookSubscription(
   return after;
 }
 
-const SECRETS = {
-  query: prepared((db, given: Given<{ ids: readonly string[] }>) =>
-    db
-      .select()
-      .from(webhookSecrets)
-      .where(isListed(webhookSecrets.subscriptionId, given.ids))
-      .orderBy(asc(webhookSecrets.id)),
-  ),
-  parentOf: ({ subscriptionId }: typeof webhookSecrets.$inferSelect) => subscriptionId,
-};
+const SECRETS = childrenIn(webhookSecrets, webhookSecrets.subscriptionId, ({ subscriptionId }) => subscriptionId);
 
 /** Ends deliveries and deletes the secrets; past deliveries stay readable. */
 export async function deleteWebhookSubscription(

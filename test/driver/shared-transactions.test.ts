@@ -27,7 +27,7 @@ import {
 } from '../harness/frame/shared-rows.ts';
 import { gate } from '../harness/servers/locks.ts';
 
-// Writes of the same moment in one transaction: nobody can tell from what is decided and stored that it was not their own.
+// Writes of the same moment in one transaction: what each decides and stores is the same as in a transaction of its own.
 
 let world: SharedRows;
 

@@ -42,7 +42,7 @@ export function changesRows({ stage }: { readonly stage: Stage }): boolean {
 
 /** A lock of a row by its id, which also reads the row whole; null if there is none. */
 export interface RowLock<Row> {
-  /** Waits for whoever has the lock. */
+  /** Waits until the transaction that has locked the row ends. */
   readonly waiting: ListStatement<string, Row | null>;
   /** Passes over rows that another transaction has locked. */
   readonly passing: ListStatement<string, Row | null>;
@@ -66,31 +66,39 @@ export function byId<Row extends { readonly id: string }>(
   };
 }
 
-/** The statement of each query, made once. */
-function kept<Key extends object, Statement>(known: WeakMap<object, unknown>, key: Key, make: () => Statement) {
-  let statement = known.get(key);
-  if (statement === undefined) {
-    statement = make();
-    known.set(key, statement);
-  }
-  // Each key has the one statement that is made for it.
-  return statement as Statement;
+/** The `resultsOf` of a statement that answers nothing. */
+export function noResults(_: unknown, items: readonly unknown[]): readonly undefined[] {
+  return items.map(() => undefined);
 }
 
-const lookUps = new WeakMap<object, unknown>();
-const childrens = new WeakMap<object, unknown>();
-const reads = new WeakMap<object, unknown>();
+const built = new WeakMap<object, Map<string, unknown>>();
+
+/** What follows from a table or a query and the key is built at its first use. */
+export function builtOnce<Statement>(source: object, key: string, build: () => Statement): Statement {
+  let statements = built.get(source);
+  if (statements === undefined) {
+    statements = new Map();
+    built.set(source, statements);
+  }
+  let statement = statements.get(key);
+  if (statement === undefined) {
+    statement = build();
+    statements.set(key, statement);
+  }
+  // The key names what was built.
+  return statement as Statement;
+}
 
 export function lookUpStatement<Row extends { readonly id: string }>(
   lookUp: LookUp<Row>,
 ): ListStatement<string, Row | null> {
-  return kept(lookUps, lookUp, () => byId(lookUp, 'reads'));
+  return builtOnce(lookUp, 'look up', () => byId(lookUp, 'reads'));
 }
 
 /** All rows of each parent. */
 export function childrenStatement<Row>(children: Children<Row>): ListStatement<string, readonly Row[]> {
   const { query, parentOf } = children;
-  return kept(childrens, children, () => ({
+  return builtOnce(children, 'children', () => ({
     text: query.text,
     stage: 'reads',
     paramsOf: (ids) => query.paramsOf({ ids: distinct(ids) }),
@@ -110,7 +118,7 @@ export function childrenStatement<Row>(children: Children<Row>): ListStatement<s
 export function readStatement<Values extends object, Row>(
   query: Query<Values, Row>,
 ): ListStatement<readonly unknown[], readonly Row[]> {
-  return kept(reads, query, () => ({
+  return builtOnce(query, 'read', () => ({
     text: query.text,
     stage: 'reads',
     paramsOf: ([params = []]) => params,

@@ -1,7 +1,7 @@
 import { getTableColumns, getTableName } from 'drizzle-orm';
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core';
 import { toWire } from '../values.ts';
-import type { ListStatement } from './list-statements.ts';
+import { builtOnce, type ListStatement, noResults } from './list-statements.ts';
 
 // The statements that insert, change and delete lists of rows: the text follows from the table and the columns.
 
@@ -15,7 +15,7 @@ type RowList<Table extends PgTable> = ListStatement<object, Table['$inferSelect'
 
 export function insertionOf<Table extends PgTable>(table: Table, names: readonly string[], how: How): RowList<Table> {
   return builtOnce(table, `insert ${how} ${names}`, () => {
-    // By their ids the rows of an answer are told apart, and from rows that were not inserted.
+    // The id finds an item's row in the answer; an item without one was not inserted.
     if (how !== 'silently' && !names.includes('id')) throw new Error('a row is inserted and read without its id');
     const columns = columnsOf(table, names);
     const places = columns.map(({ name }) => quoted(name)).join(', ');
@@ -53,7 +53,7 @@ export function deletionOf(table: TableWithId): ListStatement<string, undefined>
     text: `delete from ${quoted(getTableName(table))} where ${quoted(table.id.name)} = any ((select $1::uuid[])::uuid[])`,
     stage: 'rows',
     paramsOf: (ids) => [ids],
-    resultsOf: (_, ids) => ids.map(() => undefined),
+    resultsOf: noResults,
   }));
 }
 
@@ -68,7 +68,7 @@ function listOfRows<Table extends PgTable>(
     ...statement,
     stage: 'rows',
     resultsOf: (answer, items) => {
-      if (how === 'silently') return items.map(() => undefined);
+      if (how === 'silently') return noResults(answer, items);
       const rows = new Map(answer.map(rowOf).map((row) => [row.id, row]));
       // `returning` answers the whole row of this table.
       return items.map((item) => (rows.get(idOf(item)) as Table['$inferSelect'] | undefined) ?? null);
@@ -126,22 +126,4 @@ function sentValue(column: PgColumn): string {
 
 function quoted(name: string): string {
   return `"${name}"`;
-}
-
-const built = new WeakMap<PgTable, Map<string, unknown>>();
-
-/** The text follows from the table and the columns, so it is built at the first use of both. */
-function builtOnce<Statement>(table: PgTable, key: string, build: () => Statement): Statement {
-  let statements = built.get(table);
-  if (statements === undefined) {
-    statements = new Map();
-    built.set(table, statements);
-  }
-  let statement = statements.get(key);
-  if (statement === undefined) {
-    statement = build();
-    statements.set(key, statement);
-  }
-  // The key names what was built.
-  return statement as Statement;
 }

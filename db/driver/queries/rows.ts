@@ -48,6 +48,20 @@ export function lookUpWith<Table extends TableWithId, Other>(
   };
 }
 
+/** The look-up of a table's whole rows by their parents' ids, those of each parent by id, for `findChildren`. */
+export function childrenIn<Table extends TableWithId>(
+  table: Table,
+  parent: PgColumn,
+  parentOf: (row: Table['$inferSelect']) => string,
+): Children<Table['$inferSelect']> {
+  const query = prepared((db, given: Given<{ ids: readonly string[] }>) => {
+    const every: TableWithId = table;
+    return db.select().from(every).where(isListed(parent, given.ids)).orderBy(every.id);
+  });
+  // As above.
+  return { query: query as Query<{ readonly ids: readonly string[] }, Table['$inferSelect']>, parentOf };
+}
+
 /** The lock of a table's rows, each read whole. */
 export function lockIn<Table extends TableWithId>(
   table: Table,
@@ -125,6 +139,21 @@ export function sendUpdate<Table extends TableWithId>(
   return { ...before, ...storedValues(table, changes) };
 }
 
+/** The same for a caller that needs no row in return. */
+export function sendChange<Table extends TableWithId>(
+  tx: Transaction,
+  table: Table,
+  id: string,
+  changes: Partial<Table['$inferInsert']>,
+): void {
+  tx.sendEach(updateOf(table, namesIn(changes), 'silently'), [{ ...changes, id }]);
+}
+
+/** Sends the deletion, with the commit, of a row that the transaction has locked. */
+export function sendDeletion(tx: Transaction, table: TableWithId, id: string): void {
+  tx.sendEach(deletionOf(table), [id]);
+}
+
 /** The row with the schema's defaults, and JSON as Postgres returns it. */
 function storedRow<Table extends PgTable>(table: Table, values: object): Table['$inferSelect'] {
   const row = storedValues(table, values);
@@ -177,19 +206,4 @@ export async function deleteBatch(tx: Transaction, table: PgTable, condition: SQ
     DELETE FROM ${table} WHERE ctid = ANY (ARRAY(SELECT ctid FROM ${table} WHERE ${condition} LIMIT ${limit} FOR UPDATE SKIP LOCKED))
     RETURNING 1 AS gone`);
   return rows.length;
-}
-
-/** The same for a row that nobody needs to read. */
-export function sendChange<Table extends TableWithId>(
-  tx: Transaction,
-  table: Table,
-  id: string,
-  changes: Partial<Table['$inferInsert']>,
-): void {
-  tx.sendEach(updateOf(table, namesIn(changes), 'silently'), [{ ...changes, id }]);
-}
-
-/** Likewise deletes a row that the transaction has locked. */
-export function sendDeletion(tx: Transaction, table: TableWithId, id: string): void {
-  tx.sendEach(deletionOf(table), [id]);
 }

@@ -53,7 +53,7 @@ export interface Order {
   readonly statement: ListStatement<unknown, unknown>;
   readonly item: unknown;
   readonly writes: boolean;
-  /** Null if nobody waits for the result. */
+  /** Null if the work does not await the result. */
   readonly waiter: Waiter | null;
 }
 
@@ -135,7 +135,7 @@ export class Member implements Transaction {
     this.#company.awaitTurn();
   }
 
-  /** Lets go the reads; or what somebody waits for and all before it; or everything. */
+  /** Lets go the reads; or what the work awaits and all before it; or everything. */
   release(what: 'reads' | 'awaited' | 'all'): void {
     if (what === 'all') this.#released = this.#orders.length;
     else if (what === 'awaited') this.#released = this.#orders.findLastIndex(({ waiter }) => waiter !== null) + 1;
@@ -262,7 +262,7 @@ export class Member implements Transaction {
     }
   }
 
-  /** What nobody waits for stands in order of the stages, so that others' items of the same statement come at the same time. */
+  /** Orders that the work does not await are sorted by stage, so that the members' items of one statement go together. */
   #placeOf({ statement, waiter }: Order): number {
     if (waiter !== null) return this.#orders.length;
     const stage = stageNumber(statement.stage);

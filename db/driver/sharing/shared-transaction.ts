@@ -12,8 +12,8 @@ import {
 
 /**
  * Runs the works side by side in one transaction. What they send within one turn of the event loop goes to Postgres item by
- * item in shared statements. All of them read and lock before the first writes, so none sees what another has half done; what
- * nobody waits for goes last, with the commit. Rejects if nothing may commit.
+ * item in shared statements. All of them read and lock before the first writes, so none sees what another has half done;
+ * what no work awaits goes last, with the commit. Rejects if nothing may commit.
  */
 export function runTogether(
   tx: Transaction,

@@ -58,14 +58,14 @@ export class SharedTransactions {
 
   async #run(works: readonly SharedWork[], limits: CallLimits): Promise<readonly SharedOutcome[]> {
     const outcomes: SharedOutcome[] = works.map(() => 'alone');
-    let left = [...works.keys()];
+    let left = [...works.entries()];
     for (let attempt = 1; attempt <= ATTEMPTS_MAX && left.length > 0; attempt += 1) {
       try {
         const done = await this.#attempt(
-          left.map((index) => works[index] ?? neverGiven),
+          left.map(([, work]) => work),
           limits,
         );
-        for (const [at, index] of left.entries()) outcomes[index] = done[at] ?? 'alone';
+        for (const [at, [index]] of left.entries()) outcomes[index] = done[at] ?? 'alone';
         return outcomes;
       } catch (error) {
         if (!(error instanceof WritesUndone)) return this.#allAlone(works, error);
@@ -92,10 +92,6 @@ export class SharedTransactions {
     if (!isUsual(error)) this.#options.noteFailure(error);
     return works.map(() => 'alone');
   }
-}
-
-function neverGiven(): Promise<never> {
-  throw new Error('a batch has no work at this index');
 }
 
 /** Requests may violate a unique rule or meet a locked row, and Postgres may be away; anything else is worth a look. */
