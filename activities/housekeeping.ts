@@ -1,15 +1,15 @@
 import { readClock } from '../db/frame/clock.ts';
 import { checkLedgerSince } from '../db/ledger/check.ts';
-import { countOpenBreaks } from '../db/ledger/reconciliation/statements.ts';
 import { sweepFeesOnce } from '../db/ledger/sweeps/fee-sweeps.ts';
 import { checkpointSystemAccounts } from '../db/ledger/system-account-checkpoints.ts';
+import { countOpenBreaks } from '../db/reconciliation/statements.ts';
 import { endsSoon } from '../domain/frame/time/calendars.ts';
 import { dateInUtc } from '../domain/frame/time/dates.ts';
 import { latestFeeSweepDay } from '../domain/ledger/fee-sweeps.ts';
 import type { ActivityDependencies } from './frame/dependencies.ts';
 import { whileHeartbeating } from './frame/heartbeats.ts';
 import { retentionActivities } from './frame/retention.ts';
-import { compareStatements } from './ledger/reconciliation.ts';
+import { compareStatements } from './reconciliation/reconciliation.ts';
 
 export type HousekeepingActivities = ReturnType<typeof housekeepingActivities>;
 

@@ -7,9 +7,9 @@ import { redactFailures } from './frame/failures.ts';
 import { openWorkReads } from './frame/open-work.ts';
 import { housekeepingActivities } from './housekeeping.ts';
 import { incomingTransferProviderCalls, incomingTransferTransitions } from './incoming-transfers/activities.ts';
-import { reconciliationActivities } from './ledger/activities.ts';
 import { consentTransitions } from './open-banking/activities.ts';
 import { outgoingTransferProviderCalls, outgoingTransferTransitions } from './outgoing-transfers/activities.ts';
+import { reconciliationActivities } from './reconciliation/activities.ts';
 import { signUpMail, signUpTransitions } from './users/activities.ts';
 import { webhookDeliveryActivities } from './webhooks/activities.ts';
 

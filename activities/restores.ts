@@ -2,17 +2,17 @@ import type { Initiator } from '../db/frame/audit-entries.ts';
 import { releaseHeldTransfer } from '../db/incoming-transfers/holds.ts';
 import { adoptReturn } from '../db/incoming-transfers/incoming-transfers.ts';
 import { receivePayment } from '../db/incoming-transfers/provisioned-account-credits.ts';
-import { listCurrencies, type Position, readStandings } from '../db/ledger/reconciliation/statements.ts';
 import { adoptPayment } from '../db/outgoing-transfers/outgoing-transfers.ts';
 import { findArrival, listHeldByProvider, listUnsettledPayments } from '../db/providers/restores.ts';
+import { listCurrencies, type Position, readStandings } from '../db/reconciliation/statements.ts';
 import { DomainError } from '../domain/frame/errors.ts';
 import { asId, type IncomingTransferId, isUuid, type OutgoingTransferId } from '../domain/frame/ids.ts';
 import { CURRENCIES } from '../domain/frame/money.ts';
 import { findOffer } from '../domain/providers/providers.ts';
 import type { ActivityDependencies } from './frame/dependencies.ts';
-import { type ReportedPayments, readStatement } from './ledger/reconciliation.ts';
 import { reportOf } from './outgoing-transfers/activities.ts';
 import type { Provider } from './providers/port.ts';
+import { type ReportedPayments, readStatement } from './reconciliation/reconciliation.ts';
 
 type Dependencies = Pick<ActivityDependencies, 'database' | 'providers' | 'configuration'> & {
   /** Who runs the recovery. */

@@ -1,8 +1,8 @@
 import type { Registry } from 'prom-client';
 import type { MetricsText } from '../config/metrics/metrics-server.ts';
 import { readLastLedgerCheck } from '../db/ledger/check.ts';
-import { listLastDays } from '../db/ledger/reconciliation/days.ts';
-import { countOpenBreaks } from '../db/ledger/reconciliation/statements.ts';
+import { listLastDays } from '../db/reconciliation/days.ts';
+import { countOpenBreaks } from '../db/reconciliation/statements.ts';
 import {
   ledgerCheckEnded,
   ledgerCheckViolations,

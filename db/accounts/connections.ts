@@ -12,7 +12,7 @@ import {
 } from '../../domain/accounts/connections.ts';
 import { isEmpty } from '../../domain/accounts/updates.ts';
 import type { AccountId } from '../../domain/frame/ids.ts';
-import type { BreakKind } from '../../domain/ledger/reconciliation.ts';
+import type { BreakKind } from '../../domain/reconciliation/reconciliation.ts';
 import { findClientConnection } from '../clients/connections.ts';
 import { clientConnections } from '../clients/connections-schema.ts';
 import type { Reader, Transaction } from '../driver/client.ts';
@@ -20,8 +20,8 @@ import { type Given, prepared } from '../driver/queries/queries.ts';
 import { insertRow, updateRow } from '../driver/queries/rows.ts';
 import { newId } from '../frame/ids.ts';
 import { accounts, clients } from '../frame/schema.ts';
-import { reconciliationBreaks } from '../ledger/reconciliation/schema.ts';
 import type { CallbackOutcome } from '../providers/callbacks.ts';
+import { reconciliationBreaks } from '../reconciliation/schema.ts';
 import {
   type AccountRow,
   CHANGE_CHECK_MS,

@@ -25,9 +25,9 @@ import { isListed } from '../driver/values.ts';
 import { type AuditedFields, appendAuditEntry, type Initiator } from '../frame/audit-entries.ts';
 import { newId } from '../frame/ids.ts';
 import { outgoingTransfers } from '../frame/schema.ts';
-import { recordDifference } from '../ledger/reconciliation/statements.ts';
 import { drawTransactionNumber } from '../ledger/transaction-numbers.ts';
 import { applyTogether, applyUnderLocks } from '../ledger/transfer-changes.ts';
+import { recordDifference } from '../reconciliation/statements.ts';
 import { lockSituation, situationOf } from './situations.ts';
 
 const DUE_SUBMISSION = prepared((db, given: Given<{ ids: readonly string[] }>) => {

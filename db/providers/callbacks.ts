@@ -4,8 +4,8 @@ import { type Given, prepared } from '../driver/queries/queries.ts';
 import { insertRow } from '../driver/queries/rows.ts';
 import { readClock } from '../frame/clock.ts';
 import { newId } from '../frame/ids.ts';
-import { reconciliationBreaks } from '../ledger/reconciliation/schema.ts';
 import type { StoredCallback } from '../ledger/transfer-changes.ts';
+import { reconciliationBreaks } from '../reconciliation/schema.ts';
 import { providerCallbacks } from './callbacks-schema.ts';
 
 /**

@@ -1,16 +1,16 @@
 import { parseArgs } from 'node:util';
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { pino } from 'pino';
-import { compareStatements } from '../../activities/ledger/reconciliation.ts';
 import { createProviders } from '../../activities/providers/providers.ts';
+import { compareStatements } from '../../activities/reconciliation/reconciliation.ts';
 import { catchUpWithProviders } from '../../activities/restores.ts';
 import { loadConfiguration } from '../../config/configuration.ts';
 import { readEnvironment } from '../../config/environment.ts';
 import { appendAuditEntry } from '../../db/frame/audit-entries.ts';
 import { readClock } from '../../db/frame/clock.ts';
-import { listOpenBreaks } from '../../db/ledger/reconciliation/statements.ts';
 import { beginAfterRestore, listServiceProcesses } from '../../db/providers/restores.ts';
 import { type Closure, closureInWords, openAfterRestore } from '../../db/providers/submissions.ts';
+import { listOpenBreaks } from '../../db/reconciliation/statements.ts';
 import { asId, isUuid, type OutgoingTransferId } from '../../domain/frame/ids.ts';
 import { CHANGED_SIGNAL } from '../../workflows/frame/messages.ts';
 import { RemedyError } from '../frame/remedy.ts';

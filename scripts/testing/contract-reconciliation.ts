@@ -1,8 +1,8 @@
 import type { Database } from '../../db/driver/client.ts';
 import { newId } from '../../db/frame/ids.ts';
-import { listBreaks } from '../../db/ledger/reconciliation/breaks.ts';
-import { saveReconciliation } from '../../db/ledger/reconciliation/days.ts';
-import { recordBreaks } from '../../db/ledger/reconciliation/found-breaks.ts';
+import { listBreaks } from '../../db/reconciliation/breaks.ts';
+import { saveReconciliation } from '../../db/reconciliation/days.ts';
+import { recordBreaks } from '../../db/reconciliation/found-breaks.ts';
 
 const POSITION = { provider: 'sandbox-bank', currency: 'GBP' };
 const DAY = '2026-11-20';

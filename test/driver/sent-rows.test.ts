@@ -8,8 +8,8 @@ import { createDatabase, type Database, type Transaction } from '../../db/driver
 import { insertRow, lookUpIn, sendInsertion, sendUpdate, type TableWithId } from '../../db/driver/queries/rows.ts';
 import { newId } from '../../db/frame/ids.ts';
 import { accounts, beneficiaries, beneficiaryBankAccounts, clientRelations, clients } from '../../db/frame/schema.ts';
-import { reconciliationBreaks } from '../../db/ledger/reconciliation/schema.ts';
 import { machineUserKeys, machineUsers } from '../../db/machine-users/machine-users-schema.ts';
+import { reconciliationBreaks } from '../../db/reconciliation/schema.ts';
 import { thirdPartyProviders } from '../../db/third-party-providers/third-party-providers-schema.ts';
 import { userClientRelations, userInvitations, userSignUps, users } from '../../db/users/users-schema.ts';
 import { webhookDeliveries, webhookSecrets, webhookSubscriptions } from '../../db/webhooks/schema.ts';

@@ -31,6 +31,7 @@ export const NOUNS = [
   'open-banking',
   'outgoing-transfers',
   'providers',
+  'reconciliation',
   'third-party-providers',
   'users',
   'webhooks',

@@ -2,13 +2,13 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { ActivityDependencies } from '../../activities/frame/dependencies.ts';
-import { compareStatements } from '../../activities/ledger/reconciliation.ts';
 import {
   outgoingTransferProviderCalls,
   outgoingTransferTransitions,
 } from '../../activities/outgoing-transfers/activities.ts';
 import { type Provider, ProviderUnavailable } from '../../activities/providers/port.ts';
 import { createSandboxBank } from '../../activities/providers/sandbox-bank.ts';
+import { compareStatements } from '../../activities/reconciliation/reconciliation.ts';
 import { catchUpWithProviders } from '../../activities/restores.ts';
 import { failOutgoingTransfer, retrySubmission } from '../../db/outgoing-transfers/operator-commands.ts';
 import { applyPaymentReport, recordSubmission } from '../../db/outgoing-transfers/outgoing-transfers.ts';

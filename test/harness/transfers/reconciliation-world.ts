@@ -2,13 +2,13 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { pino } from 'pino';
 import { expect } from 'vitest';
 import type { ActivityDependencies } from '../../../activities/frame/dependencies.ts';
-import { reconciliationActivities } from '../../../activities/ledger/activities.ts';
 import {
   outgoingTransferProviderCalls,
   outgoingTransferTransitions,
 } from '../../../activities/outgoing-transfers/activities.ts';
 import type { Provider } from '../../../activities/providers/port.ts';
 import { createSandboxBank } from '../../../activities/providers/sandbox-bank.ts';
+import { reconciliationActivities } from '../../../activities/reconciliation/activities.ts';
 import { createDatabase, type Database } from '../../../db/driver/client.ts';
 import { asId, type OutgoingTransferId } from '../../../domain/frame/ids.ts';
 import type { PaymentReport } from '../../../domain/outgoing-transfers/reports.ts';

@@ -1,5 +1,5 @@
-import type { PaymentKey } from '../../../domain/ledger/reconciliation.ts';
-import type { Reader } from '../../driver/client.ts';
+import type { PaymentKey } from '../../domain/reconciliation/reconciliation.ts';
+import type { Reader } from '../driver/client.ts';
 import type { Position } from './statements.ts';
 
 // $1 provider, $2 currency, $3 the day's beginning, $4 and $5 references

@@ -1,9 +1,14 @@
 import { and, asc, eq, sql } from 'drizzle-orm';
-import { isUuid } from '../../../domain/frame/ids.ts';
-import type { Difference, PaymentDifference, PaymentKey, Standing } from '../../../domain/ledger/reconciliation.ts';
-import type { Reader, Transaction } from '../../driver/client.ts';
-import { type Given, prepared, type RowOf } from '../../driver/queries/queries.ts';
-import { newId } from '../../frame/ids.ts';
+import { isUuid } from '../../domain/frame/ids.ts';
+import type {
+  Difference,
+  PaymentDifference,
+  PaymentKey,
+  Standing,
+} from '../../domain/reconciliation/reconciliation.ts';
+import type { Reader, Transaction } from '../driver/client.ts';
+import { type Given, prepared, type RowOf } from '../driver/queries/queries.ts';
+import { newId } from '../frame/ids.ts';
 import { lockBreaks } from './found-breaks.ts';
 import { RETURNED_OF_ARRIVED } from './returned-payments.ts';
 import { reconciliationBreaks, statementComparisons } from './schema.ts';

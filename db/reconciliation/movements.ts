@@ -1,7 +1,7 @@
-import type { LocalDate } from '../../../domain/frame/time/dates.ts';
-import type { Movement } from '../../../domain/ledger/daily-reconciliation.ts';
-import type { PaymentKey } from '../../../domain/ledger/reconciliation.ts';
-import type { Reader } from '../../driver/client.ts';
+import type { LocalDate } from '../../domain/frame/time/dates.ts';
+import type { Movement } from '../../domain/reconciliation/daily-reconciliation.ts';
+import type { PaymentKey } from '../../domain/reconciliation/reconciliation.ts';
+import type { Reader } from '../driver/client.ts';
 import { RETURNED_OF_ARRIVED } from './returned-payments.ts';
 import type { Position } from './statements.ts';
 

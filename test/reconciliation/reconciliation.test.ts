@@ -4,13 +4,13 @@ import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { ActivityDependencies } from '../../activities/frame/dependencies.ts';
 import { housekeepingActivities } from '../../activities/housekeeping.ts';
-import { compareStatements } from '../../activities/ledger/reconciliation.ts';
 import {
   outgoingTransferProviderCalls,
   outgoingTransferTransitions,
 } from '../../activities/outgoing-transfers/activities.ts';
 import type { Provider } from '../../activities/providers/port.ts';
 import { createSandboxBank } from '../../activities/providers/sandbox-bank.ts';
+import { compareStatements } from '../../activities/reconciliation/reconciliation.ts';
 import { createDatabase, type Database } from '../../db/driver/client.ts';
 import { newId } from '../../db/frame/ids.ts';
 import { receivePayment } from '../../db/incoming-transfers/provisioned-account-credits.ts';

@@ -1,16 +1,16 @@
 import { and, type SQL, sql } from 'drizzle-orm';
-import { recordNotFound } from '../../../domain/frame/errors.ts';
-import type { ReconciliationBreakId } from '../../../domain/frame/ids.ts';
-import type { LocalDate } from '../../../domain/frame/time/dates.ts';
-import { resolveByPerson } from '../../../domain/ledger/break-resolutions.ts';
-import type { BreakStatus } from '../../../domain/ledger/reconciliation.ts';
-import type { Reader, Transaction } from '../../driver/client.ts';
-import { listOf, type PageOf, type PageRequest, readPage } from '../../driver/queries/lists.ts';
-import type { Given } from '../../driver/queries/queries.ts';
-import { lockIn, lookUpIn, sendUpdate } from '../../driver/queries/rows.ts';
-import { auditorOf, type Initiator } from '../../frame/audit-entries.ts';
-import { readClock } from '../../frame/clock.ts';
-import { equalTo } from '../../frame/filters.ts';
+import { recordNotFound } from '../../domain/frame/errors.ts';
+import type { ReconciliationBreakId } from '../../domain/frame/ids.ts';
+import type { LocalDate } from '../../domain/frame/time/dates.ts';
+import { resolveByPerson } from '../../domain/reconciliation/break-resolutions.ts';
+import type { BreakStatus } from '../../domain/reconciliation/reconciliation.ts';
+import type { Reader, Transaction } from '../driver/client.ts';
+import { listOf, type PageOf, type PageRequest, readPage } from '../driver/queries/lists.ts';
+import type { Given } from '../driver/queries/queries.ts';
+import { lockIn, lookUpIn, sendUpdate } from '../driver/queries/rows.ts';
+import { auditorOf, type Initiator } from '../frame/audit-entries.ts';
+import { readClock } from '../frame/clock.ts';
+import { equalTo } from '../frame/filters.ts';
 import { reconciliationBreaks } from './schema.ts';
 
 export type ReconciliationBreak = typeof reconciliationBreaks.$inferSelect;

@@ -1,6 +1,6 @@
-import { isUuid } from '../../../domain/frame/ids.ts';
-import type { PaymentKey } from '../../../domain/ledger/reconciliation.ts';
-import type { Reader } from '../../driver/client.ts';
+import { isUuid } from '../../domain/frame/ids.ts';
+import type { PaymentKey } from '../../domain/reconciliation/reconciliation.ts';
+import type { Reader } from '../driver/client.ts';
 import { RETURNED_OF_ARRIVED } from './returned-payments.ts';
 import type { Position } from './statements.ts';
 

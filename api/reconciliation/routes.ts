@@ -1,5 +1,5 @@
-import { findBreak, listBreaks, resolveBreak } from '../../db/ledger/reconciliation/breaks.ts';
-import { findReconciliation, listReconciliations } from '../../db/ledger/reconciliation/days.ts';
+import { findBreak, listBreaks, resolveBreak } from '../../db/reconciliation/breaks.ts';
+import { findReconciliation, listReconciliations } from '../../db/reconciliation/days.ts';
 import { recordNotFound } from '../../domain/frame/errors.ts';
 import type { ReconciliationBreakId, ReconciliationId } from '../../domain/frame/ids.ts';
 import { type Route, route } from '../frame/route.ts';

@@ -1,9 +1,9 @@
-import type { LocalDate } from '../../../domain/frame/time/dates.ts';
-import type { DailyBreak, Facts } from '../../../domain/ledger/daily-reconciliation.ts';
-import { type KnownBreak, placeBreaks } from '../../../domain/ledger/known-breaks.ts';
-import type { BreakStatus, Difference } from '../../../domain/ledger/reconciliation.ts';
-import type { Reader, Transaction } from '../../driver/client.ts';
-import { newId } from '../../frame/ids.ts';
+import type { LocalDate } from '../../domain/frame/time/dates.ts';
+import type { DailyBreak, Facts } from '../../domain/reconciliation/daily-reconciliation.ts';
+import { type KnownBreak, placeBreaks } from '../../domain/reconciliation/known-breaks.ts';
+import type { BreakStatus, Difference } from '../../domain/reconciliation/reconciliation.ts';
+import type { Reader, Transaction } from '../driver/client.ts';
+import { newId } from '../frame/ids.ts';
 import type { StoredFacts } from './schema.ts';
 import type { Position } from './statements.ts';
 

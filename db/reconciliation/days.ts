@@ -1,13 +1,13 @@
 import { and, type SQL, sql } from 'drizzle-orm';
 import { bigint, pgTable, text, timestamp, uuid } from 'drizzle-orm/pg-core';
-import type { ReconciliationId } from '../../../domain/frame/ids.ts';
-import type { LocalDate } from '../../../domain/frame/time/dates.ts';
-import type { Reader } from '../../driver/client.ts';
-import { listOf, type PageOf, type PageRequest, readPage } from '../../driver/queries/lists.ts';
-import type { Given } from '../../driver/queries/queries.ts';
-import { lookUpIn } from '../../driver/queries/rows.ts';
-import { equalTo } from '../../frame/filters.ts';
-import { newId } from '../../frame/ids.ts';
+import type { ReconciliationId } from '../../domain/frame/ids.ts';
+import type { LocalDate } from '../../domain/frame/time/dates.ts';
+import type { Reader } from '../driver/client.ts';
+import { listOf, type PageOf, type PageRequest, readPage } from '../driver/queries/lists.ts';
+import type { Given } from '../driver/queries/queries.ts';
+import { lookUpIn } from '../driver/queries/rows.ts';
+import { equalTo } from '../frame/filters.ts';
+import { newId } from '../frame/ids.ts';
 import type { Sum } from './movements.ts';
 import type { Position } from './statements.ts';
 

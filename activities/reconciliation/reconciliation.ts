@@ -11,7 +11,7 @@ import {
   recordDifference,
   resolveDifference,
   saveComparison,
-} from '../../db/ledger/reconciliation/statements.ts';
+} from '../../db/reconciliation/statements.ts';
 import {
   type Difference,
   differenceOf,
@@ -19,7 +19,7 @@ import {
   type PaymentKey,
   type Standing,
   statementDiffers,
-} from '../../domain/ledger/reconciliation.ts';
+} from '../../domain/reconciliation/reconciliation.ts';
 import type { ActivityDependencies } from '../frame/dependencies.ts';
 import { failureName } from '../frame/failures.ts';
 import { type CallOptions, type Provider, ProviderUnavailable } from '../providers/port.ts';

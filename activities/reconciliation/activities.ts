@@ -1,9 +1,13 @@
 import { DatabaseUnavailable } from '../../db/driver/client.ts';
 import { readClock } from '../../db/frame/clock.ts';
-import { listDaysWithBreaks, readProgress } from '../../db/ledger/reconciliation/days.ts';
-import { listCurrencies, type Position } from '../../db/ledger/reconciliation/statements.ts';
+import { listDaysWithBreaks, readProgress } from '../../db/reconciliation/days.ts';
+import { listCurrencies, type Position } from '../../db/reconciliation/statements.ts';
 import type { LocalDate } from '../../domain/frame/time/dates.ts';
-import { daysToCompare, firstDayLookedAtAgain, isLookedAtAgain } from '../../domain/ledger/daily-reconciliation.ts';
+import {
+  daysToCompare,
+  firstDayLookedAtAgain,
+  isLookedAtAgain,
+} from '../../domain/reconciliation/daily-reconciliation.ts';
 import type { ActivityDependencies } from '../frame/dependencies.ts';
 import { failureName } from '../frame/failures.ts';
 import { whileHeartbeating } from '../frame/heartbeats.ts';

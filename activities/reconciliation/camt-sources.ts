@@ -1,7 +1,7 @@
 import type { Reader } from '../../db/driver/client.ts';
-import { findNamedPayments, type NamedPayment } from '../../db/ledger/reconciliation/references.ts';
-import type { Position } from '../../db/ledger/reconciliation/statements.ts';
-import type { MovementKind } from '../../domain/ledger/daily-reconciliation.ts';
+import { findNamedPayments, type NamedPayment } from '../../db/reconciliation/references.ts';
+import type { Position } from '../../db/reconciliation/statements.ts';
+import type { MovementKind } from '../../domain/reconciliation/daily-reconciliation.ts';
 import type { CamtEntry } from './camt-053.ts';
 import type { StatedMovement, StatementSource } from './statement-sources.ts';
 

@@ -1,6 +1,6 @@
-import type { StatementSourceKind } from '../../db/ledger/reconciliation/days.ts';
-import type { StagedMovement } from '../../db/ledger/reconciliation/movements.ts';
-import type { MovementKind } from '../../domain/ledger/daily-reconciliation.ts';
+import type { StatementSourceKind } from '../../db/reconciliation/days.ts';
+import type { StagedMovement } from '../../db/reconciliation/movements.ts';
+import type { MovementKind } from '../../domain/reconciliation/daily-reconciliation.ts';
 import type { CallOptions, Provider } from '../providers/port.ts';
 import type { StatementEntry, StatementEntryKind } from '../providers/ports/statement-port.ts';
 

@@ -6,7 +6,7 @@ import {
   setCurrentDetails,
   setHandler,
 } from '@temporalio/workflow';
-import type { ReconciliationActivities } from '../../activities/ledger/activities.ts';
+import type { ReconciliationActivities } from '../../activities/reconciliation/activities.ts';
 import { CHANGED_SIGNAL } from '../frame/messages.ts';
 import { RECONCILIATION, UPKEEP } from '../frame/policies.ts';
 import { evenIfCancelled } from '../frame/waits.ts';

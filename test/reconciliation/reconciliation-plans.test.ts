@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import postgres from 'postgres';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createDatabase, type Database } from '../../db/driver/client.ts';
-import { STAGE_OURS } from '../../db/ledger/reconciliation/movements.ts';
-import { listBooked } from '../../db/ledger/reconciliation/statements.ts';
+import { STAGE_OURS } from '../../db/reconciliation/movements.ts';
+import { listBooked } from '../../db/reconciliation/statements.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';
 
 const PAGE = 100;

@@ -1,10 +1,10 @@
-import type { ReconciliationBreak } from '../../db/ledger/reconciliation/breaks.ts';
-import type { Reconciliation } from '../../db/ledger/reconciliation/days.ts';
-import type { StoredFacts } from '../../db/ledger/reconciliation/schema.ts';
+import type { ReconciliationBreak } from '../../db/reconciliation/breaks.ts';
+import type { Reconciliation } from '../../db/reconciliation/days.ts';
+import type { StoredFacts } from '../../db/reconciliation/schema.ts';
 import type { ReconciliationBreakId, ReconciliationId } from '../../domain/frame/ids.ts';
 import { amountNumber } from '../../domain/frame/money.ts';
 import { formatDateTime } from '../../domain/frame/time/dates.ts';
-import { BREAK_KINDS, BREAK_STATUSES } from '../../domain/ledger/reconciliation.ts';
+import { BREAK_KINDS, BREAK_STATUSES } from '../../domain/reconciliation/reconciliation.ts';
 import { named } from '../frame/schemas/named.ts';
 import {
   amount,

@@ -1,13 +1,13 @@
 import { newId } from '../../db/frame/ids.ts';
-import { isCompared, readStartOf, saveReconciliation } from '../../db/ledger/reconciliation/days.ts';
-import { listBookedBefore, listUnchangedSince } from '../../db/ledger/reconciliation/earlier-bookings.ts';
+import { isCompared, readStartOf, saveReconciliation } from '../../db/reconciliation/days.ts';
+import { listBookedBefore, listUnchangedSince } from '../../db/reconciliation/earlier-bookings.ts';
 import {
   type FoundBreak,
   type RecordedBreak,
   recordBreaks,
   resolveGoneBreaks,
   resolveMissing,
-} from '../../db/ledger/reconciliation/found-breaks.ts';
+} from '../../db/reconciliation/found-breaks.ts';
 import {
   carryOver,
   forgetCarriedOver,
@@ -19,8 +19,8 @@ import {
   stageTheirs,
   sumMovements,
   walkMovements,
-} from '../../db/ledger/reconciliation/movements.ts';
-import { type Position, readStandings } from '../../db/ledger/reconciliation/statements.ts';
+} from '../../db/reconciliation/movements.ts';
+import { type Position, readStandings } from '../../db/reconciliation/statements.ts';
 import { isUuid, type ReconciliationId } from '../../domain/frame/ids.ts';
 import { addDays, type LocalDate } from '../../domain/frame/time/dates.ts';
 import {
@@ -32,9 +32,9 @@ import {
   judgePayment,
   type Movement,
   windowOf,
-} from '../../domain/ledger/daily-reconciliation.ts';
-import { movementElsewhere } from '../../domain/ledger/payment-parts.ts';
-import type { PaymentKey, Standing } from '../../domain/ledger/reconciliation.ts';
+} from '../../domain/reconciliation/daily-reconciliation.ts';
+import { movementElsewhere } from '../../domain/reconciliation/payment-parts.ts';
+import type { PaymentKey, Standing } from '../../domain/reconciliation/reconciliation.ts';
 import type { ActivityDependencies } from '../frame/dependencies.ts';
 import type { CallOptions, Provider } from '../providers/port.ts';
 import { lookUp } from './reconciliation.ts';

@@ -5,12 +5,12 @@ import type { StatementEntry } from '../../activities/providers/ports/statement-
 import { newId } from '../../db/frame/ids.ts';
 import { receivePayment } from '../../db/incoming-transfers/provisioned-account-credits.ts';
 import { checkLedger } from '../../db/ledger/check.ts';
-import { listDaysWithBreaks } from '../../db/ledger/reconciliation/days.ts';
-import { recordBreaks, resolveGoneBreaks } from '../../db/ledger/reconciliation/found-breaks.ts';
-import { carryOver, forgetCarriedOver, listCarriedOver } from '../../db/ledger/reconciliation/movements.ts';
-import { findNamedPayments } from '../../db/ledger/reconciliation/references.ts';
+import { listDaysWithBreaks } from '../../db/reconciliation/days.ts';
+import { recordBreaks, resolveGoneBreaks } from '../../db/reconciliation/found-breaks.ts';
+import { carryOver, forgetCarriedOver, listCarriedOver } from '../../db/reconciliation/movements.ts';
+import { findNamedPayments } from '../../db/reconciliation/references.ts';
 import { addDays, dateInUtc } from '../../domain/frame/time/dates.ts';
-import type { Movement } from '../../domain/ledger/daily-reconciliation.ts';
+import type { Movement } from '../../domain/reconciliation/daily-reconciliation.ts';
 import type { Json, TestApi } from '../harness/api.ts';
 import { auditOf } from '../harness/audit.ts';
 import { builtInAccounts, PAYMENT_IN } from '../harness/built-in-accounts.ts';

@@ -11,7 +11,7 @@ import {
   unique,
   uuid,
 } from 'drizzle-orm/pg-core';
-import type { BreakKind } from '../../../domain/ledger/reconciliation.ts';
+import type { BreakKind } from '../../domain/reconciliation/reconciliation.ts';
 
 const instant = (name: string) => timestamp(name, { withTimezone: true, mode: 'date' });
 const whole = (name: string) => bigint(name, { mode: 'bigint' });
