@@ -11,6 +11,7 @@ import { temporalSettings } from '../config/temporal.ts';
 import { createDatabase, type Database } from '../db/driver/client.ts';
 import { createKeyring } from '../db/frame/keyring.ts';
 import { serviceClock } from '../db/frame/sandbox-clock.ts';
+import { warnOfRole } from '../db/service-role.ts';
 import { backgroundLoops } from '../loops/loops.ts';
 import { loopMetrics } from '../loops/metrics.ts';
 import { lazyTemporalClient } from '../loops/temporal.ts';
@@ -35,6 +36,7 @@ async function main(): Promise<void> {
   const logger = pino({ level: environment.logLevel, base: { process: 'api', pid: process.pid } }, destination);
   warnOfPlainDatabase(process.env, logger);
   const database = openDatabase(environment.databaseUrl, configuration.pools, logger);
+  void warnOfRole(database, logger);
   const serviceNow = await serviceClock(database, environment, { now: () => new Date(), refuse });
   const temporal = lazyTemporalClient(temporalSettings(process.env));
   const loops = environment.apiRunsLoops

@@ -274,14 +274,14 @@ describe('the export of a log that takes many statements', () => {
 
   test('is cut, not ended, if the database fails half-way', async () => {
     const reader = await begin();
-    await api.database.reader.statement('ALTER VIEW audit_log RENAME TO audit_log_away', []);
+    await database.asOwner('ALTER VIEW audit_log RENAME TO audit_log_away');
     try {
       const rest = (async () => {
         for (;;) if ((await reader?.read())?.done !== false) return 'ended';
       })();
       await expect(rest).rejects.toThrow();
     } finally {
-      await api.database.reader.statement('ALTER VIEW audit_log_away RENAME TO audit_log', []);
+      await database.asOwner('ALTER VIEW audit_log_away RENAME TO audit_log');
     }
     expect(await statusLogged()).toMatchObject({ status: 500, route: '/audit-entries/export' });
   });
@@ -304,16 +304,17 @@ test('only an administrator reads the log', async () => {
 
 describe('a role with every right on the table cannot change the log either', () => {
   test.each([
-    'UPDATE audit_entries SET actor = $1',
-    'DELETE FROM audit_entries WHERE actor <> $1',
+    `UPDATE audit_entries SET actor = 'somebody else'`,
+    `DELETE FROM audit_entries WHERE actor <> 'somebody else'`,
     'TRUNCATE audit_entries',
   ])('%s', async (text) => {
-    const refused = api.database.transaction(async (tx) => {
-      await tx.statement('CREATE ROLE audit_owner', []);
-      await tx.statement('GRANT ALL ON audit_entries TO audit_owner', []);
-      await tx.statement('SET LOCAL ROLE audit_owner', []);
-      await tx.statement(text, text.includes('$1') ? ['somebody else'] : []);
-    });
+    const refused = database.asOwner(`
+      BEGIN;
+      CREATE ROLE audit_owner;
+      GRANT ALL ON audit_entries TO audit_owner;
+      SET LOCAL ROLE audit_owner;
+      ${text};
+      ROLLBACK`);
     expect(sqlState(await refused.catch((error: unknown) => error))).toBe('23001');
   });
 });
