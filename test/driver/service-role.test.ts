@@ -7,7 +7,8 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { createDatabase } from '../../db/driver/client.ts';
 import { migrate, roleOf } from '../../db/migrate.ts';
 import { faultOfRole, OWNER_RUNS } from '../../db/service-role.ts';
-import { createEmptyDatabase, createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';
+import { startPostgres } from '../../scripts/servers/postgres.ts';
+import { createEmptyDatabase, createTestDatabase, executeOn, type TestDatabase } from '../harness/servers/postgres.ts';
 
 /** The role that the service's processes run as, on the schema that they run on. */
 
@@ -316,5 +317,40 @@ describe('the migration', () => {
     expect(await faultOf(serviceUrl)).toBeNull();
     await owner.unsafe(`GRANT DELETE ON postings TO ${role}`);
     expect(await faultOf(serviceUrl)).toBe(OWNER_RUNS);
+  });
+
+  test('a database of one role becomes one of two', async () => {
+    const { owner, role, ownerUrl, serviceUrl, empty } = await twoRoles();
+    const name = new URL(ownerUrl).pathname.slice(1);
+    await empty.asOwner(`ALTER DATABASE ${name} OWNER TO ${role}`);
+    await migrate(serviceUrl, undefined, { serviceRole: role });
+    await empty.asOwner(`REASSIGN OWNED BY ${role} TO ${roleOf(ownerUrl)}`);
+    expect(await migrate(ownerUrl, undefined, { serviceRole: role })).toEqual([]);
+    const [owned] =
+      await owner`SELECT count(*)::integer AS count FROM pg_class WHERE pg_has_role(${role}, relowner, 'MEMBER')`;
+    expect(owned).toEqual({ count: 0 });
+    const changed = postgres(serviceUrl, { max: 1, onnotice: () => {} });
+    await expect(changed`ALTER TABLE postings DISABLE TRIGGER ALL`).rejects.toMatchObject({ code: DENIED });
+    await changed`UPDATE accounts SET version = version`;
+    await changed.end();
+  });
+
+  test('npm start’s Postgres of before there were two roles gets the second', async () => {
+    const dataDirectory = mkdtempSync(join(tmpdir(), 'one-role-'));
+    let server = await startPostgres({ dataDirectory });
+    onTestFinished(async () => {
+      await server.stop();
+      rmSync(dataDirectory, { recursive: true, force: true });
+    });
+    await migrate(server.ownerUrl);
+    await executeOn(server.ownerUrl, `DROP ROLE ${roleOf(server.url)}`);
+    await server.stop();
+    rmSync(join(dataDirectory, 'service-password'));
+    server = await startPostgres({ dataDirectory });
+    expect(await migrate(server.ownerUrl, undefined, { serviceRole: roleOf(server.url) })).toEqual([]);
+    await expect(executeOn(server.url, 'ALTER TABLE postings DISABLE TRIGGER ALL')).rejects.toMatchObject({
+      code: DENIED,
+    });
+    expect(await executeOn(server.url, 'UPDATE accounts SET version = version')).toEqual([]);
   });
 });

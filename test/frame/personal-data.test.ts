@@ -4,7 +4,7 @@ import type { Client } from '@temporalio/client';
 import { exportJWK, generateKeyPair } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Json } from '../harness/api.ts';
-import { asOwner } from '../harness/servers/postgres.ts';
+import { executeOn } from '../harness/servers/postgres.ts';
 import { startWholeService, type WholeService } from '../harness/servers/whole-service.ts';
 import { connectClient, until } from '../harness/stage.ts';
 import { textOf } from '../harness/workflows/histories.ts';
@@ -511,7 +511,7 @@ async function beRefusedByTheDatabase(): Promise<void> {
   await bank('POST', '/faults', { errorRate: 1 });
   const id = await send(external(11.5));
   await transferWhen(id, ({ status }) => status === 'processing');
-  await asOwner(
+  await executeOn(
     service.ownerUrl,
     `CREATE FUNCTION quote_row() RETURNS trigger LANGUAGE plpgsql AS $$
      BEGIN RAISE EXCEPTION 'refused: %', NEW.description USING DETAIL = NEW.beneficiary::text, HINT = NEW.description; END $$;
@@ -529,7 +529,7 @@ async function beRefusedByTheDatabase(): Promise<void> {
   });
   await logged('worker', (text) => text.includes('"activity failed"') && text.includes(id));
   await logged('api', (text) => text.includes('"the transfers that wait in an account cannot be admitted"'));
-  await asOwner(service.ownerUrl, 'DROP TRIGGER quoting ON outgoing_transfers');
+  await executeOn(service.ownerUrl, 'DROP TRIGGER quoting ON outgoing_transfers');
   await transferWhen(id, ({ status }) => status === 'completed');
   await transferWhen(waiting, ({ status }) => status === 'completed');
 }

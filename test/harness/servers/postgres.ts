@@ -60,17 +60,17 @@ function testDatabase(serverUrl: string, database: string, asRunning: (ownerUrl:
   return {
     url: asRunning(ownerUrl),
     ownerUrl,
-    asOwner: (statement) => asOwner(ownerUrl, statement),
+    asOwner: (statement) => executeOn(ownerUrl, statement),
     drop: () => onServer(serverUrl, (sql) => dropDatabase(sql, database)),
   };
 }
 
 /** Executes one statement on a connection of its own. */
-export async function asOwner<Row extends postgres.Row = postgres.Row>(
-  ownerUrl: string,
+export async function executeOn<Row extends postgres.Row = postgres.Row>(
+  url: string,
   statement: string,
 ): Promise<Row[]> {
-  const sql = postgres(ownerUrl, { max: 1, onnotice: () => {} });
+  const sql = postgres(url, { max: 1, onnotice: () => {} });
   try {
     return [...(await sql.unsafe<Row[]>(statement))];
   } finally {
