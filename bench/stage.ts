@@ -107,7 +107,10 @@ export async function startStage(say: (line: string) => void): Promise<Stage> {
       sandboxUrl: launcher.environment.SANDBOX_URL ?? '',
       worker: await launcher.launch('worker', 'activities/main.ts'),
       floorWorker: await launcher.launch('floor-worker', 'bench/floor/floor-worker.ts'),
-      floor: await launcher.serve('floor', 'bench/floor/floor-server.ts', await freePort()),
+      floor: await launcher.serve('floor', 'bench/floor/floor-server.ts', await freePort(), {
+        // Its tables are no migration's.
+        DATABASE_URL: database.ownerUrl,
+      }),
       api: await launcher.serve('api', 'api/main.ts', Number(launcher.environment.PORT)),
       bankSecret: launcher.environment.SANDBOX_BANK_SECRET ?? '',
       token: await developmentToken(directory, { audience: AUDIENCE, hasDevelopmentUsers: true }, { now: new Date() }),

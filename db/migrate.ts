@@ -99,7 +99,9 @@ export async function migrate(
     if (newer.length > 0)
       onProgress(`The database is of a newer release, which this one runs on: ${newer.join(', ')}.`);
     for (const migration of pending) await applyPatiently(client, { migration, grantee, patience, onProgress });
-    if (grantee !== null) await client.begin((tx) => grantToService(tx, grantee));
+    const vain = grantee === null ? [] : await client.begin((tx) => grantToService(tx, grantee));
+    for (const statement of vain)
+      onProgress(`This had no effect, so do it by the role that gave the right: ${statement}`);
     return pending.map((migration) => migration.name);
   } finally {
     await client.end({ timeout: 5 });
@@ -245,7 +247,7 @@ export function roleOf(databaseUrl: string): string {
   throw new MigrationRefused('DATABASE_URL must name a role: postgres://role:password@host:port/database.');
 }
 
-/** By the owner's address, or else the service's: then the service owns its tables, and a line says so. */
+/** By the owner's address, or else by the service's: then the service owns its tables, and a line says so. */
 export async function migrateByEnvironment(
   env: NodeJS.ProcessEnv,
   onProgress: (line: string) => void,

@@ -11,12 +11,16 @@ const STATEMENTS = readFileSync(new URL('./service-role.sql', import.meta.url), 
 /** What is revoked from a table leaves its columns without what they keep, so a second look may find more. */
 const LOOKS_MAX = 3;
 
-/** Gives the role what the service needs, and no more. Changes nothing where that is so already. */
-export async function grantToService(sql: Pick<postgres.Sql, 'unsafe'>, role: string): Promise<void> {
-  for (let look = 1; look <= LOOKS_MAX; look += 1) {
-    const statements = await sql.unsafe<{ text: string }[]>(STATEMENTS, [role]);
-    if (statements.length === 0) return;
-    await sql.unsafe(statements.map(({ text }) => text).join(';\n'));
+/**
+ * Gives the role what the service needs, and no more; changes nothing where that is so already. Returns the statements that
+ * were in vain: a right that a third role has given, only that one can take.
+ */
+export async function grantToService(sql: Pick<postgres.Sql, 'unsafe'>, role: string): Promise<readonly string[]> {
+  for (let look = 1; ; look += 1) {
+    const rows = await sql.unsafe<{ text: string }[]>(STATEMENTS, [role]);
+    const statements = rows.map(({ text }) => text);
+    if (statements.length === 0 || look > LOOKS_MAX) return statements;
+    await sql.unsafe(statements.join(';\n'));
   }
 }
 
@@ -35,9 +39,9 @@ export async function readRole(sql: postgres.Sql, role: string): Promise<RoleFac
   return found ?? null;
 }
 
-/** Of a role that owns the tables. */
+/** Of a role that owns the tables, or was given what only their owner should have. */
 export const OWNER_RUNS =
-  'The service runs as the owner of its tables, who can switch off what keeps postings and the audit log unchanged: give it a role of its own (README, "Real use").';
+  'The service’s role can undo what keeps postings and the audit log unchanged: it owns tables, or was given too much. Give it a role of its own, and migrate (README, "Real use").';
 
 const LACKS_RIGHTS =
   'The role of DATABASE_URL lacks rights to tables of the service: migrate with MIGRATION_DATABASE_URL, the owner’s address, and this DATABASE_URL.';

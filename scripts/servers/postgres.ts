@@ -107,9 +107,9 @@ export async function startPostgres(options: StartPostgresOptions): Promise<Runn
     user,
     settings,
     password,
+    servicePassword,
   });
   const ownerUrl = urlOf('postgres', password, port);
-  await provideServiceRole(ownerUrl, servicePassword);
   writeFileSync(join(directory, 'port'), `${port}\n`);
   return {
     url: urlOf(SERVICE_ROLE, servicePassword, port),
@@ -131,15 +131,10 @@ function urlOf(role: string, password: string, port: number): string {
 }
 
 /** Also in a cluster of before there was this role. Its rights come with the migration. */
-async function provideServiceRole(ownerUrl: string, password: string): Promise<void> {
-  const sql = postgres(ownerUrl, { max: 1, connect_timeout: 5, onnotice: () => {} });
-  try {
-    const existing = await sql`select 1 from pg_roles where rolname = ${SERVICE_ROLE}`;
-    const verb = existing.length === 0 ? 'create' : 'alter';
-    await sql.unsafe(`${verb} role ${SERVICE_ROLE} login password '${password}'`);
-  } finally {
-    await sql.end({ timeout: 1 });
-  }
+async function provideServiceRole(sql: postgres.Sql, password: string): Promise<void> {
+  const existing = await sql`select 1 from pg_roles where rolname = ${SERVICE_ROLE}`;
+  const verb = existing.length === 0 ? 'create' : 'alter';
+  await sql.unsafe(`${verb} role ${SERVICE_ROLE} login password '${password}'`);
 }
 
 /**
@@ -159,6 +154,7 @@ interface LaunchOptions {
   user: PostgresUser | undefined;
   settings: Readonly<Record<string, string>>;
   password: string;
+  servicePassword: string;
 }
 
 /** Sessions of a killed postmaster take a moment to end; until then a new one refuses to start. */
@@ -172,7 +168,7 @@ async function launchUntilReady(options: LaunchOptions): Promise<RunningProcess>
       await waitUntilReady(
         `postgres://postgres:${options.password}@127.0.0.1:${options.port}/postgres`,
         running,
-        options.logFile,
+        options,
       );
       return running;
     } catch (error) {
@@ -199,13 +195,18 @@ async function launch(options: LaunchOptions): Promise<RunningProcess> {
   });
 }
 
-async function waitUntilReady(maintenanceUrl: string, running: RunningProcess, logFile: string): Promise<void> {
+async function waitUntilReady(
+  maintenanceUrl: string,
+  running: RunningProcess,
+  { logFile, servicePassword }: LaunchOptions,
+): Promise<void> {
   const deadline = performance.now() + START_TIMEOUT_MS;
   for (;;) {
     const sql = postgres(maintenanceUrl, { max: 1, connect_timeout: 5, onnotice: () => {} });
     try {
       const existing = await sql`select 1 from pg_database where datname = ${DATABASE_NAME}`;
       if (existing.length === 0) await sql.unsafe(`create database ${DATABASE_NAME}`);
+      await provideServiceRole(sql, servicePassword);
       return;
     } catch (error) {
       if (!isAlive(running)) throw endedError(logFile);
