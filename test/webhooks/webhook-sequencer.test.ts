@@ -130,9 +130,10 @@ describe('positions', () => {
     await recordEvents(database, id);
     // The second row of the resource gets an id from 30 s before all others, as a process with a slow clock makes it, so
     // that a batch of three has the second row and not the first.
-    await database.reader.execute(sql`
+    await testDatabase.asOwner(`
+      SET session_replication_role = replica;
       UPDATE events SET id = overlay(uuidv7(interval '-30 seconds')::text placing '0' from 36)::uuid
-      WHERE resource_id = ${id} AND first_sequence = 2`);
+      WHERE resource_id = '${id}' AND first_sequence = 2`);
     let rounds = 0;
     while ((await numberEvents(database, 3, null)).rowCount > 0) rounds += 1;
     expect(rounds).toBeGreaterThan(1);
