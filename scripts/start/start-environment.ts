@@ -132,7 +132,7 @@ function databaseUrl(
   // The value contains a password and is never echoed.
   if (!URL.canParse(value) || !/^postgres(ql)?:$/.test(new URL(value).protocol)) {
     throw new RemedyError(
-      `${name} is no Postgres address. Set it to postgres://user:password@host:port/database, or unset it for the embedded Postgres.`,
+      `${name} is no Postgres address. Set it to postgres://user:password@host:port/database, or unset it${name === 'DATABASE_URL' ? ' for the embedded Postgres' : ''}.`,
     );
   }
   return value;

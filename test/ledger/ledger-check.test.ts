@@ -324,7 +324,7 @@ test.each([
   const session = async () => (await service.statement<{ pid: number }>('SELECT pg_backend_pid() AS pid', []))[0]?.pid;
   const steps = new EventEmitter();
   const locked = once(steps, 'locked');
-  const holding = api.database.transaction(async (tx) => {
+  const holding = owner.transaction(async (tx) => {
     await tx.statement('LOCK TABLE postings IN ACCESS EXCLUSIVE MODE', []);
     steps.emit('locked');
     await once(steps, 'missed');
