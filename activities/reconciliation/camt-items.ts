@@ -46,6 +46,7 @@ const TRANSACTION_REFERENCES = [
   'RmtInf/Strd/RfrdDocInf/LineDtls/Id/Nb',
   'RmtInf/Strd/AddtlRmtInf',
   'RltdRmtInf/RmtId',
+  'RtrInf/AddtlInf',
   'AddtlTxInf',
 ];
 
@@ -85,7 +86,7 @@ function summaryOf(statement: CamtElement, place: CamtPlace): StatementHeader['s
     count: countAt(statement, `TxsSummry/${name}/NbOfNtries`, place),
     sum: decimalAt(statement, `TxsSummry/${name}/Sum`, place),
   });
-  // Version 02 has the net beside the sum, the later ones in an element of its own.
+  // Beside the sum until version 03, then in an element of its own.
   const [flat, own] = ['TxsSummry/TtlNtries', 'TxsSummry/TtlNtries/TtlNetNtry'];
   const net = decimalAt(statement, `${flat}/TtlNetNtryAmt`, place) ?? decimalAt(statement, `${own}/Amt`, place);
   const direction =
@@ -110,7 +111,7 @@ export function entryOf(
 ): StatementEntry {
   const missing = (path: string) => place.in(path).refuse('is missing');
   const amount = moneyOf(elementAt(entry, 'Amt', place) ?? missing('Amt'), place.in('Amt'));
-  // Text in the earlier versions, a choice of code and word in the later ones.
+  // Text until version 06, then a choice of code and word.
   const status = textAt(entry, ['Sts/Cd', 'Sts/Prtry', 'Sts'], place) ?? missing('Sts');
   const booked = textAt(entry, ['BookgDt/Dt', 'BookgDt/DtTm'], place);
   if (booked === null && (status === 'BOOK' || elementAt(entry, 'BookgDt', place) !== null)) missing('BookgDt');
@@ -174,7 +175,7 @@ function amountDetailsOf(part: CamtElement, place: CamtPlace): readonly RoledAmo
 }
 
 /**
- * The records of charges: each `Chrgs` itself in version 02, `Chrgs/Rcrd` in the later ones. A total without records is a charge too.
+ * The records of charges: each `Chrgs` itself in version 02, then each `Chrgs/Rcrd`. A total without records is a charge too.
  */
 function chargesOf(part: CamtElement, placeOfPart: CamtPlace): Pick<StatementEntry, 'charges' | 'chargeTotals'> {
   const place = placeOfPart.in('Chrgs');
