@@ -171,6 +171,11 @@ describe('amounts', () => {
 
 test.each<readonly [string, string, RegExp]>([
   ['an empty amount', entryOf('', HEAD.replace('5.00', '')), /^Entry 1 of the file \(reference N-1\).*: Amt is empty/],
+  [
+    'a long name and no amount',
+    entryOf('', HEAD.replace('N-1', 'N'.repeat(600)).replace(AMOUNT, '')),
+    /^Entry 1 of the file \(reference N{100}…\) cannot be read: Amt is missing/,
+  ],
   ['no amount', entryOf('', HEAD.replace(AMOUNT, '')), /: Amt is missing/],
   ['two amounts', entryOf('', HEAD + AMOUNT), /: Amt is there more than once/],
   ['words for an amount', entryOf('', HEAD.replace('5.00', 'five')), /: Amt is no decimal number/],
@@ -223,7 +228,8 @@ test.each<readonly [string, string, RegExp]>([
   ['version 01', documentOf('', '01'), /is camt\.053\.001\.01: of camt\.053, the versions 001\.02 to 001\.14/],
   ['a version to come', documentOf('', '15'), /is camt\.053\.001\.15/],
   ['no namespace', documentOf('').replace(/ xmlns="[^"]*"/, ''), /no camt\.053/],
-  ['no statement', documentOf(''), /no camt\.053.*no statement/],
+  ['no document', '<html><p>Your session has ended.</p></html>', /no camt\.053, but html/],
+  ['no statement', documentOf(''), /has no statement/],
   [
     'another encoding',
     `<?xml version="1.0" encoding="ISO-8859-1"?>${entryOf('<AddtlNtryInf>ä</AddtlNtryInf>')}`,

@@ -55,6 +55,7 @@ class CamtReader {
   readonly #open: OpenElement[] = [];
   /** Of the document that is open; null outside: in an envelope, in which banks send a message together with its header. */
   #namespace: string | null = null;
+  #hasDocument = false;
   #root = '';
   /** As the file declares it; what it is read as is UTF-8, which ISO 20022 asks for. */
   #encoding = 'UTF-8';
@@ -92,8 +93,8 @@ class CamtReader {
 
   close(): readonly StatementItem[] {
     this.#parser.close();
-    if (this.#items.statements === 0)
-      throw new CamtProblem(`The file is no camt.053, but ${this.#root}: it has no statement.`);
+    if (!this.#hasDocument) throw new CamtProblem(`The file is no camt.053, but ${this.#root}.`);
+    if (this.#items.statements === 0) throw new CamtProblem('The file has no statement.');
     return this.#items.take();
   }
 
@@ -124,6 +125,7 @@ class CamtReader {
       if (parent === undefined) this.#root = uri === '' ? local : uri;
       if (local !== 'Document') return null;
       this.#namespace = readableNamespace(uri);
+      this.#hasDocument = true;
       return '';
     }
     if (parent === undefined || parent.path === null || uri !== this.#namespace || local === 'SplmtryData') return null;

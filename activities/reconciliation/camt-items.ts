@@ -1,6 +1,7 @@
 import type {
   AmountRole,
   Charge,
+  Money,
   PlacedReference,
   ReversalMarks,
   RoledAmount,
@@ -14,6 +15,7 @@ import type {
 import {
   type CamtElement,
   CamtPlace,
+  cleanText,
   countAt,
   dateAt,
   decimalAt,
@@ -29,6 +31,8 @@ import {
 
 /** What ISO 20022, and SWIFT's MT940 before it, write where a reference is asked for and there is none. */
 const NO_REFERENCES = ['NOTPROVIDED', 'NONREF'];
+/** In a message, which says what is wrong after it. */
+const NAME_LENGTH_MAX = 100;
 const PARTS_OF_AMOUNT: ReadonlyArray<readonly [path: string, role: AmountRole]> = [
   ['InstdAmt', 'instructed'],
   ['TxAmt', 'transaction'],
@@ -52,7 +56,8 @@ const TRANSACTION_REFERENCES = [
 
 export function headerOf(statement: CamtElement, number: number): StatementHeader {
   const id = hintAt(statement, ['Id'], new CamtPlace(`Statement ${number} of the file`));
-  const place = new CamtPlace(`Statement ${number} of the file${id === null ? '' : ` (${id})`}`);
+  const name = id === null ? '' : ` (${cleanText(id, NAME_LENGTH_MAX)})`;
+  const place = new CamtPlace(`Statement ${number} of the file${name}`);
   const account = hintAt(statement, ['Acct/Id/IBAN', 'Acct/Id/Othr/Id'], place);
   return {
     item: 'statement',
@@ -101,7 +106,8 @@ function summaryOf(statement: CamtElement, place: CamtPlace): StatementHeader['s
 /** How messages name an entry. */
 export function placeOfEntry(entry: CamtElement, number: number): CamtPlace {
   const reference = ENTRY_REFERENCES.flatMap((path) => elementsAt(entry, path)).find(({ text }) => text !== '');
-  return new CamtPlace(`Entry ${number} of the file${reference === undefined ? '' : ` (reference ${reference.text})`}`);
+  const name = reference === undefined ? '' : ` (reference ${cleanText(reference.text, NAME_LENGTH_MAX)})`;
+  return new CamtPlace(`Entry ${number} of the file${name}`);
 }
 
 export function entryOf(
@@ -179,7 +185,8 @@ function amountDetailsOf(part: CamtElement, place: CamtPlace): readonly RoledAmo
  */
 function chargesOf(part: CamtElement, placeOfPart: CamtPlace): Pick<StatementEntry, 'charges' | 'chargeTotals'> {
   const place = placeOfPart.in('Chrgs');
-  const [charges, chargeTotals]: [Charge[], StatementEntry['chargeTotals'][number][]] = [[], []];
+  const charges: Charge[] = [];
+  const chargeTotals: Money[] = [];
   for (const of of elementsAt(part, 'Chrgs')) {
     const records = [...elementsAt(of, 'Rcrd'), ...(elementAt(of, 'Amt', place) === null ? [] : [of])];
     for (const record of records) charges.push(chargeOf(record, 'Amt', place));

@@ -43,12 +43,24 @@ def plain(number):
 def amount(element, find):
     sign = -1 if find(element, 'CdtDbtInd')[0].text == 'DBIT' else 1
     return sign * Decimal(find(element, 'Amt')[0].text)
+def count(find, document, found):
+    for statement in find(document, 'BkToCstmrStmt/Stmt'):
+        found['statements'] += 1
+        for balance in find(statement, 'Bal'):
+            code = ''.join(find(balance, 'Tp/CdOrPrtry')[0].itertext()).strip()
+            found['balances'].append('%s %s %s' % (code, find(balance, 'Amt')[0].get('Ccy'), plain(amount(balance, find))))
+        for entry in find(statement, 'Ntry'):
+            found['entries'] += 1
+            found['transactions'] += len(find(entry, 'NtryDtls/TxDtls'))
+            if ''.join(find(entry, 'Sts')[0].itertext()).strip() == 'BOOK':
+                key = find(entry, 'Amt')[0].get('Ccy') + ' ' + find(entry, 'CdtDbtInd')[0].text
+                found['booked'][key] = found['booked'].get(key, 0) + abs(amount(entry, find))
 def read(file):
     try:
         root = etree.parse(file, parser).getroot()
     except etree.XMLSyntaxError as error:
-        return {'problems': [str(error)]}
-    found = {'problems': [], 'statements': 0, 'entries': 0, 'transactions': 0, 'booked': {}, 'balances': []}
+        return {'problems': [str(error)], 'unread': str(error)}
+    found = {'problems': [], 'unread': None, 'statements': 0, 'entries': 0, 'transactions': 0, 'booked': {}, 'balances': []}
     for document in root.iter('{*}Document'):
         space = etree.QName(document).namespace or ''
         find = lambda element, path: element.findall('/'.join('{%s}%s' % (space, name) for name in path.split('/')))
@@ -59,28 +71,22 @@ def read(file):
             found['problems'] += [error.message for error in schema.error_log]
         else:
             found['problems'].append('no schema of ' + space)
-        if found['problems']:
-            continue
-        for statement in find(document, 'BkToCstmrStmt/Stmt'):
-            found['statements'] += 1
-            for balance in find(statement, 'Bal'):
-                code = ''.join(find(balance, 'Tp/CdOrPrtry')[0].itertext()).strip()
-                found['balances'].append('%s %s %s' % (code, find(balance, 'Amt')[0].get('Ccy'), plain(amount(balance, find))))
-            for entry in find(statement, 'Ntry'):
-                found['entries'] += 1
-                found['transactions'] += len(find(entry, 'NtryDtls/TxDtls'))
-                if ''.join(find(entry, 'Sts')[0].itertext()).strip() == 'BOOK':
-                    key = find(entry, 'Amt')[0].get('Ccy') + ' ' + find(entry, 'CdtDbtInd')[0].text
-                    found['booked'][key] = found['booked'].get(key, 0) + abs(amount(entry, find))
+        try:
+            count(find, document, found)
+        except Exception as error:
+            found['unread'] = repr(error)
     found['booked'] = {key: plain(sum) for key, sum in sorted(found['booked'].items())}
     return found
 print(json.dumps([read(file) for file in sys.argv[1:]]))
 `;
 const OUTPUT_BYTES_MAX = 16 * 1024 * 1024;
 
-/** What is in a file of any version. Nothing is counted of one that contradicts its schema. */
+/** What is in a file of any version. */
 export interface CamtSums {
+  /** What contradicts the published schema of the version. */
   readonly problems: readonly string[];
+  /** Why not all of it could be counted; null if all was. */
+  readonly unread: string | null;
   readonly statements: number;
   readonly entries: number;
   readonly transactions: number;
