@@ -10,25 +10,20 @@ import { refusal } from '../../domain/frame/errors.ts';
 import type { UserId } from '../../domain/frame/ids.ts';
 import { emailKey } from '../../domain/frame/parties/emails.ts';
 import { formatDateTime } from '../../domain/frame/time/dates.ts';
-import { PASSWORD_UNITS_MAX } from '../../domain/users/passwords.ts';
 import { presentUser } from '../../domain/users/users.ts';
 import { HttpRefusal } from '../frame/errors.ts';
 import { route } from '../frame/route.ts';
 import { named } from '../frame/schemas/named.ts';
 import { email } from '../frame/schemas/parties.ts';
 import { dateTime, fields, hint, uuid } from '../frame/schemas/schemas.ts';
+import { secret } from '../frame/schemas/secrets.ts';
 import { isPassword } from './password-hashes.ts';
 import { USER_EXAMPLE, userShown } from './schemas.ts';
 
 const TAG = 'Users';
 
-/** Taken as it is: what a person may have chosen, long before, is not for this route to judge. */
-const password = v.pipe(
-  v.string('must be text'),
-  v.minLength(1, 'must not be empty'),
-  v.maxLength(PASSWORD_UNITS_MAX, `must have at most ${PASSWORD_UNITS_MAX} characters`),
-  hint<string>({ format: 'password', writeOnly: true }),
-);
+/** Any text: one that can be nobody's password is a wrong password. */
+const password = secret(v.pipe(v.string('must be text'), hint<string>({ format: 'password', writeOnly: true })));
 
 export const ADDRESS_EXAMPLE = 'ada@example.com';
 export const PASSWORD_EXAMPLE = 'wandering otters sing';

@@ -15,6 +15,20 @@ afterAll(async () => {
 
 const OTHER_PASSWORD = 'sleepless herons wade';
 
+/** Passwords that the page refuses, so that none of them opens anything: and at sign-in each is a wrong password. */
+const IMPOSSIBLE = [
+  ['nothing', ''],
+  ['a tab', 'wandering\totters sing'],
+  ['a line break', 'wandering\notters sing'],
+  ['a character without width', 'wandering\u200Botters sing'],
+  ['tag characters', 'wandering otters sing\u{E0073}\u{E0074}'],
+  ['a soft hyphen', 'wandering ot\u00ADters sing'],
+  ['a change of direction', 'wandering otters \u202Esing'],
+  ['a character of private use', 'wandering otters \uE000sing'],
+  ['129 characters', 'k7 wandering otters sing '.repeat(6).slice(0, 129)],
+  ['513 units', 'k7 wandering otters sing '.repeat(21).slice(0, 513)],
+] as const;
+
 let count = 0;
 function newEmail(): string {
   count += 1;
@@ -141,15 +155,65 @@ describe('an authentication', () => {
     expect(keys).toEqual([]);
   });
 
-  test('takes text of 1 to 512 characters', async () => {
-    const statuses = ['', 'x'.repeat(513), 17, 'x'.repeat(512)].map((password) =>
-      authenticate('nobody.else@example.com', password).then(({ status }) => status),
-    );
-    expect(await Promise.all(statuses)).toEqual([400, 400, 400, 422]);
+  test.each(IMPOSSIBLE)('with %s is a wrong password, in one answer that shows nothing of it', async (_, password) => {
+    const { email } = await signedUp();
+    const answer = await authenticate(email, password);
+    expect(answer).toMatchObject(failed);
+    const { timestamp: _first, ...body } = answer.body;
+    const { timestamp: _second, ...wrong } = (await authenticate(email, 'not the password')).body;
+    expect(body).toEqual(wrong);
+  });
+
+  test('counts a password that nobody can have as a failure', async () => {
+    const { email } = await signedUp();
+    for (let wrong = 0; wrong < 10; wrong += 1) expect((await authenticate(email, 'a\ttab')).status).toBe(422);
+    expect((await authenticate(email)).status).toBe(429);
+  });
+
+  test.each([17, true, null, ['a secret of canaries'], { a: 'a secret of canaries' }])(
+    'whose password is no text (%j) is malformed, and shows nothing of it',
+    async (password) => {
+      const answer = await authenticate(newEmail(), password);
+      expect([answer.status, answer.body.messageParameters]).toEqual([400, ['data', 'password', '']]);
+      expect(answer.text).not.toContain('canaries');
+    },
+  );
+});
+
+describe('what the page takes as a password', () => {
+  test.each(IMPOSSIBLE)('is none with %s', async (_, password) => {
+    const email = newEmail();
+    const { link } = await on.invited(email, [await on.newClientId()]);
+    expect((await on.submit(link, { answer: 'accept', password })).status).toBe(400);
+    expect(await on.submit(link, { answer: 'accept', password: GOOD_PASSWORD })).toMatchObject({ status: 200 });
+  });
+
+  test.each([
+    ['a letter and its mark apart', 'cafe\u0301 au lait de nuit', 'caf\u00E9 au lait de nuit'],
+    ['spaces of other widths', 'wandering\u00A0otters\u3000sing', 'wandering otters sing'],
+    [
+      'letters that Persian joins',
+      '\u0645\u06CC\u200C\u062E\u0648\u0627\u0647\u0645 \u0628\u062E\u0648\u0627\u0628\u0645',
+      '',
+    ],
+    ['signs and pictures', 'otters \u{1F9A6} sing \u{1D11E} at \u00BD past', ''],
+  ])('with %s signs in, whichever way a keyboard composes it', async (_, chosen, other) => {
+    const email = newEmail();
+    const { link } = await on.invited(email, [await on.newClientId()]);
+    expect((await on.submit(link, { answer: 'accept', password: chosen })).status).toBe(200);
+    for (const password of [chosen, other || chosen.normalize('NFD')])
+      expect((await authenticate(email, password)).status).toBe(200);
   });
 });
 
 describe('a password reset', () => {
+  test.each(IMPOSSIBLE)('saves no password with %s', async (_, password) => {
+    const user = await signedUp();
+    const { link } = await linkFor(user);
+    expect((await on.submit(link, { answer: 'accept', password })).status).toBe(400);
+    expect((await authenticate(user.email)).status).toBe(200);
+  });
+
   test('mails a link by which the user sets a new password; until then the old one works, and afterwards it does not', async () => {
     const user = await signedUp();
     const { id, link } = await linkFor(user);
