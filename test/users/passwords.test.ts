@@ -180,6 +180,90 @@ describe('an authentication', () => {
   );
 });
 
+describe('a sign-in whose source is known', () => {
+  const from = (email: string, ipAddress: string, password = 'a wrong one', deviceToken?: string): Promise<Called> =>
+    on.api.call('POST', '/user-authentications', {
+      workflow: { code: 'password' },
+      data: { user: { email }, password, source: { ipAddress, deviceToken } },
+    });
+  const statuses = async (calls: Promise<Called>[]) => (await Promise.all(calls)).map(({ status }) => status);
+  const times = (count: number) => Array.from({ length: count }, (_, index) => index);
+  const limited = { status: 429, body: { code: 'common.rate.limited' } };
+
+  test('is limited after ten failures from there, and not from elsewhere or without a source', async () => {
+    const { email } = await signedUp();
+    expect(await statuses(times(10).map(() => from(email, '203.0.113.1')))).toEqual(Array(10).fill(422));
+    expect(await from(email, '203.0.113.1', GOOD_PASSWORD)).toMatchObject(limited);
+    expect(await from(email, '::ffff:203.0.113.1', GOOD_PASSWORD)).toMatchObject(limited);
+    expect((await from(email, '203.0.113.2', GOOD_PASSWORD)).status).toBe(200);
+    expect((await authenticate(email)).status).toBe(200);
+  });
+
+  test('meets a limit of its own after one password on fifty addresses, also across a network that one subscriber has', async () => {
+    const spray = times(50).map((index) => from(`spray.${index}@example.com`, `2001:db8:1:2::${index + 1}`));
+    expect(await statuses(spray)).toEqual(Array(50).fill(422));
+    expect(await from(newEmail(), '2001:db8:1:2:ffff::1')).toMatchObject(limited);
+    expect((await from(newEmail(), '2001:db8:1:3::1')).status).toBe(422);
+  });
+
+  test('from a known device passes while strangers have shut the address; the device has ten failures of its own', async () => {
+    const { email } = await signedUp();
+    const { deviceToken } = (await from(email, '203.0.113.9', GOOD_PASSWORD)).body.data.source;
+    for (let round = 0; round < 10; round += 1)
+      await statuses(times(10).map((index) => from(email, `198.51.100.${10 * round + index}`)));
+    expect(await from(email, '203.0.113.10', GOOD_PASSWORD)).toMatchObject(limited);
+    expect(await from(email, '203.0.113.10', GOOD_PASSWORD, `${deviceToken}x`)).toMatchObject(limited);
+    const again = await from(email, '203.0.113.10', GOOD_PASSWORD, deviceToken);
+    expect([again.status, again.body.data.source.deviceToken]).toEqual([200, deviceToken]);
+    expect(await statuses(times(10).map(() => from(email, '203.0.113.10', 'a wrong one', deviceToken)))).toEqual(
+      Array(10).fill(422),
+    );
+    expect(await from(email, '203.0.113.10', GOOD_PASSWORD, deviceToken)).toMatchObject(limited);
+  });
+
+  test('knows no device of another user, none that was idle for 90 days, and none from before a new password', async () => {
+    const [one, other, third] = [await signedUp(), await signedUp(), await signedUp()];
+    const tokenOf = async ({ email }: { email: string }) =>
+      (await from(email, '192.0.2.1', GOOD_PASSWORD)).body.data.source.deviceToken;
+    const [token, othersToken, thirdToken] = [await tokenOf(one), await tokenOf(other), await tokenOf(third)];
+    expect((await from(one.email, '192.0.2.1', GOOD_PASSWORD, othersToken)).body.data.source.deviceToken).not.toBe(
+      othersToken,
+    );
+    const { link } = await linkFor(one);
+    await on.submit(link, { answer: 'accept', password: OTHER_PASSWORD });
+    const renewed = await from(one.email, '192.0.2.1', OTHER_PASSWORD, token);
+    expect([renewed.status, renewed.body.data.source.deviceToken === token]).toEqual([200, false]);
+    on.setClock('91 days');
+    const late = await from(third.email, '192.0.2.1', GOOD_PASSWORD, thirdToken);
+    on.setClock('0');
+    expect([late.status, late.body.data.source.deviceToken === thirdToken]).toEqual([200, false]);
+  });
+
+  test('remembers twenty devices of a user, and each by its hash alone', async () => {
+    const { id, email } = await signedUp();
+    let first = '';
+    for (const index of times(21)) {
+      const { deviceToken } = (await from(email, `192.0.2.${index + 10}`, GOOD_PASSWORD)).body.data.source;
+      if (index === 0) first = deviceToken;
+    }
+    const kept = await on.api.database.reader.statement<{ text: string }>(
+      'SELECT row_to_json(user_known_devices)::text AS text FROM user_known_devices WHERE user_id = $1',
+      [id],
+    );
+    expect(kept).toHaveLength(20);
+    expect(JSON.stringify(kept)).not.toContain(first);
+    expect((await from(email, '192.0.2.1', GOOD_PASSWORD, first)).body.data.source.deviceToken).not.toBe(first);
+  });
+
+  test.each(['', 'localhost', '1.2.3', '0x7f.1', '203.0.113.7:80', ':::', 7])(
+    'is refused with 400 if its address is %j',
+    async (ipAddress) => {
+      const answer = await from(newEmail(), ipAddress as string);
+      expect([answer.status, answer.body.messageParameters.slice(0, 2)]).toEqual([400, ['source', 'ipAddress']]);
+    },
+  );
+});
+
 describe('what the page takes as a password', () => {
   test.each(IMPOSSIBLE)('is none with %s', async (_, password) => {
     const email = newEmail();
