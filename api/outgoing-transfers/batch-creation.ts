@@ -14,7 +14,7 @@ import { presentOutgoingTransfer } from '../../domain/outgoing-transfers/rows.ts
 import type { TransferChange } from '../../domain/outgoing-transfers/transfer-changes.ts';
 import { HttpRefusal, showError } from '../frame/errors.ts';
 import { LOCK_WAIT_MS, writeIdempotently } from '../frame/requests/idempotency.ts';
-import { parseJson, stringify } from '../frame/requests/json.ts';
+import { canonicalJson, parseJson, stringify } from '../frame/requests/json.ts';
 import { check, furtherProblems } from '../frame/requests/problems.ts';
 import type { Outcome, RouteContext, Shown } from '../frame/route.ts';
 import { type batchResponse, batchResult, type batchWorkflow, type SentItem } from './batch-schemas.ts';
@@ -85,7 +85,7 @@ async function validItems(
     const { reference, ...data } = one;
     const item = { index: from + place, reference };
     try {
-      const requestHash = hash('sha256', stringify([context.body.workflow.pricing, data]), 'buffer');
+      const requestHash = hash('sha256', `${context.body.workflow.pricing}${canonicalJson(data)}`, 'buffer');
       valid.push({ ...item, requestHash, order: orderOf(context, data) });
     } catch (error) {
       refuse(results, item, refusalOf(error));

@@ -260,3 +260,32 @@ export function stringify(value: unknown): string {
   }
   return `{${text}}`;
 }
+
+/**
+ * The same text for the same value, however it was written: RFC 8785, with numbers by their exact decimal digits, of which the
+ * RFC's floating point would lose some. Texts are compared as they were sent, in whichever form of Unicode.
+ */
+export function canonicalJson(value: JsonValue): string {
+  if (typeof value === 'string') return quoted(value);
+  if (typeof value !== 'object' || value === null) return String(value);
+  if (isJsonNumber(value)) return canonicalNumber(value.value);
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
+  let text = '';
+  for (const key of Object.keys(value).sort()) {
+    const item = value[key];
+    if (item !== undefined) text += `${text === '' ? '' : ','}${writtenKey(key)}${canonicalJson(item)}`;
+  }
+  return `{${text}}`;
+}
+
+const NUMBER_PARTS = /^(-?)0*(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?$/;
+
+/** `1.50`, `1.5` and `15e-1` are `15e-1`. */
+function canonicalNumber(digits: string): string {
+  const [, sign = '', whole = '', fraction = '', exponent = '0'] = NUMBER_PARTS.exec(digits) ?? [];
+  const all = `${whole}${fraction}`.replace(/^0+/, '');
+  const significant = all.replace(/0+$/, '');
+  if (significant === '') return '0';
+  const power = BigInt(exponent) - BigInt(fraction.length) + BigInt(all.length - significant.length);
+  return `${sign}${significant}e${power}`;
+}

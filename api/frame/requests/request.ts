@@ -28,6 +28,8 @@ export interface ParsedBody {
   /** As sent, for echoing. */
   readonly workflow: JsonObject;
   readonly connect: JsonObject;
+  /** The whole body as sent, to know it again. */
+  readonly sent: JsonObject;
 }
 
 /** Throws all problems at once, if there are any. */
@@ -195,6 +197,7 @@ function checkBody(contract: Contract, parsed: JsonValue): ParsedBody {
     },
     workflow,
     connect,
+    sent: parsed,
   };
 }
 
