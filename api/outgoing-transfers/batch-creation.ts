@@ -95,7 +95,7 @@ async function validItems(
 }
 
 /** Validates an item as the body of a transfer that is sent alone; throws the refusal. */
-function orderOf({ body, caller, services: { configuration } }: BatchContext, data: object): TransferOrder {
+function orderOf({ body, caller, requestId, services: { configuration } }: BatchContext, data: object): TransferOrder {
   const { value, problems } = check(postTransferWorkflow.data, data, ['data']);
   const terms = 'pricing' in data ? data.pricing : undefined;
   const contradictions = pricingContradictions(body.workflow.pricing, terms);
@@ -103,7 +103,7 @@ function orderOf({ body, caller, services: { configuration } }: BatchContext, da
   if (first !== undefined) throw new DomainError([first, ...rest]);
   const { outgoingTransfer: request } = value;
   const fee = feeMinor(request, { pricing: body.workflow.pricing, terms: value.pricing }, configuration.prices);
-  return { request, feeMinor: fee, createdBy: caller.id, configuration };
+  return { request, feeMinor: fee, createdBy: caller.id, requestId, configuration };
 }
 
 function refusalOf(error: unknown): DomainError {
