@@ -121,6 +121,14 @@ describe('the canonical form', () => {
     expect(canonical(one)).not.toBe(canonical(other));
   });
 
+  test.each([
+    ['zeros', `[1${'0'.repeat(1_000_000)}1]`],
+    ['digits of an exponent', `[1e${'9'.repeat(1_000_000)}]`],
+    ['zeros behind a point', `[0.${'0'.repeat(1_000_000)}1]`],
+  ])('of a million %s is made in one pass', (_, text) => {
+    expect(canonical(text).length).toBeLessThan(1_000_100);
+  });
+
   test('sorts the fields of every object, and is the same for any value however it is serialised', () => {
     expect(canonical('{"b":[{"d":1,"c":true}],"a":"x"}')).toBe('{"a":"x","b":[{"c":true,"d":1e0}]}');
     fc.assert(

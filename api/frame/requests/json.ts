@@ -278,14 +278,20 @@ export function canonicalJson(value: JsonValue): string {
   return `{${text}}`;
 }
 
-const NUMBER_PARTS = /^(-?)0*(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?$/;
+const NUMBER_PARTS = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
+/** A longer exponent is compared as it was written: no field takes it, and its arithmetic would take seconds. */
+const EXPONENT_LENGTH_MAX = 16;
 
 /** `1.50`, `1.5` and `15e-1` are `15e-1`. */
 function canonicalNumber(digits: string): string {
   const [, sign = '', whole = '', fraction = '', exponent = '0'] = NUMBER_PARTS.exec(digits) ?? [];
-  const all = `${whole}${fraction}`.replace(/^0+/, '');
-  const significant = all.replace(/0+$/, '');
-  if (significant === '') return '0';
-  const power = BigInt(exponent) - BigInt(fraction.length) + BigInt(all.length - significant.length);
-  return `${sign}${significant}e${power}`;
+  const all = whole + fraction;
+  let start = 0;
+  let end = all.length;
+  // A regular expression for the zeros at the end would take quadratic time.
+  while (start < end && all[start] === '0') start += 1;
+  while (end > start && all[end - 1] === '0') end -= 1;
+  if (start === end) return '0';
+  if (exponent.length > EXPONENT_LENGTH_MAX) return digits;
+  return `${sign}${all.slice(start, end)}e${BigInt(exponent) - BigInt(fraction.length) + BigInt(all.length - end)}`;
 }
