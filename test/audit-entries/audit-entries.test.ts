@@ -111,6 +111,49 @@ test('a straight-through transfer has one entry, derived from its row: with its 
   ]);
 });
 
+describe('the entry of a transfer that waits has the request that created it', () => {
+  const transfer = async (changes: Json): Promise<Json> => {
+    const owner = await world.client();
+    const source = { type: 'client-account', accountId: await world.account(owner, { amount: 10 }) };
+    const destination = { type: 'client-account', accountId: await world.account(owner) };
+    return { clientId: owner, currency: 'GBP', amount: 2, scope: 'internal', source, destination, ...changes };
+  };
+  const external = async () => {
+    const destination = async (clientId: string) => ({
+      type: 'beneficiary-bank-account',
+      beneficiaryBankAccountId: await world.beneficiary(clientId),
+    });
+    const given = await transfer({ scope: 'external', scheme: 'faster-payments' });
+    return { ...given, destination: await destination(given.clientId) };
+  };
+  const transferDate = new Date(Date.now() + 100 * 86_400_000).toISOString().slice(0, 10);
+  const workflow = { code: 'client.direct' };
+
+  test.each([
+    ['goes outside', external, '/outgoing-transfers', (one: Json) => ({ outgoingTransfer: one })],
+    [
+      'is for a later day',
+      () => transfer({ transferDate }),
+      '/outgoing-transfers',
+      (one: Json) => ({ outgoingTransfer: one }),
+    ],
+    [
+      'is one of a batch',
+      external,
+      '/outgoing-transfers/batch',
+      (one: Json) => ({ items: [{ reference: 'audited', outgoingTransfer: one }] }),
+    ],
+  ])('because it %s', async (_, make, path, dataOf) => {
+    const headers = { 'request-id': `case of ${path} ${_}`.replace(/\W+/g, '-') };
+    const answer = await api.call('POST', path, { workflow, data: dataOf(await make()) }, { headers });
+    const { id } = answer.body.data.outgoingTransfer ?? answer.body.data.results[0].outgoingTransfer;
+    const { auditEntries } = await listed(`data.auditEntry.resourceId=${id}`);
+    expect(auditEntries.map(({ action, requestId }: Json) => [action, requestId])).toEqual([
+      ['created', answer.headers.get('request-id')],
+    ]);
+  });
+});
+
 test('a transfer that is cancelled keeps the entry of its creation beside that of its cancellation, in their order', async () => {
   const owner = await world.client();
   const bankAccount = await world.beneficiary(owner);

@@ -191,7 +191,7 @@ const READ = `
   ), resource AS MATERIALIZED (
     SELECT ordinality, id, 0 AS side FROM outgoing UNION ALL SELECT ordinality, id, 1 FROM incoming
   ), outgoing_json AS MATERIALIZED (
-    SELECT ordinality, json_agg(to_jsonb(outgoing) - '{ordinality,created_at,updated_at,waiting_since,next_check_at}'::text[]
+    SELECT ordinality, json_agg(to_jsonb(outgoing) - '{ordinality,request_id,created_at,updated_at,waiting_since,next_check_at}'::text[]
         || jsonb_build_object('destination_party_account_id', ${partyOf('destination')})) AS found,
       json_agg((SELECT json_agg(json_build_array(workflow_id, workflow_type) ORDER BY workflow_type) FROM workflow_wakeups
         WHERE workflow_id IN ('outgoing-transfer/' || outgoing.id, 'incoming-transfer/' || incoming_transfer_id))) AS wakeups
