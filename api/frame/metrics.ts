@@ -1,4 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { providerCallMetrics } from '../../config/metrics/provider-calls.ts';
 import { sharedFailureCounter } from '../../config/metrics/shared-failures.ts';
 
 /**
@@ -34,6 +35,8 @@ export const writesTotal = new Counter({
 });
 
 export const sharedStatementFailures = sharedFailureCounter(registry);
+
+export const onProviderCall = providerCallMetrics(registry);
 
 /** A timestamp and no age, so that it shows a check that no longer runs also while Postgres cannot be read. */
 export const ledgerCheckEnded = new Gauge({
