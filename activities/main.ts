@@ -11,7 +11,7 @@ import { createDatabase } from '../db/driver/client.ts';
 import { createKeyring } from '../db/frame/keyring.ts';
 import { serviceClock } from '../db/frame/sandbox-clock.ts';
 import { requireNameLists } from './compliance/name-lists.ts';
-import { onProviderCall, registry, sharedStatementFailures, workerMetricsText } from './frame/metrics.ts';
+import { providerCalls, registry, sharedStatementFailures, workerMetricsText } from './frame/metrics.ts';
 import { createProviders } from './providers/providers.ts';
 import { startWorkers } from './worker.ts';
 
@@ -38,7 +38,7 @@ async function main(): Promise<void> {
   });
   const serviceNow = await serviceClock(database, environment, { now: () => new Date(), refuse });
   const calendars = watchCalendars({ calendars: configuration.calendars, logger, registry, now: serviceNow });
-  const providers = createProviders(configuration, environment, onProviderCall);
+  const providers = createProviders(configuration, environment, providerCalls);
   const workers = startWorkers({
     temporal,
     dependencies: {

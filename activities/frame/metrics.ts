@@ -17,7 +17,7 @@ export const webhookAttemptsTotal = new Counter({
 
 export const sharedStatementFailures = sharedFailureCounter(registry);
 
-export const onProviderCall = providerCallMetrics(registry);
+export const providerCalls = providerCallMetrics(registry);
 
 export const nameListFailures = new Counter({
   name: 'compliance_name_list_failures_total',

@@ -33,10 +33,11 @@ export const writesTotal = new Counter({
   labelNames: ['transaction'] as const,
   registers: [registry],
 });
+for (const transaction of ['shared', 'alone']) writesTotal.inc({ transaction }, 0);
 
 export const sharedStatementFailures = sharedFailureCounter(registry);
 
-export const onProviderCall = providerCallMetrics(registry);
+export const providerCalls = providerCallMetrics(registry);
 
 /** A timestamp and no age, so that it shows a check that no longer runs also while Postgres cannot be read. */
 export const ledgerCheckEnded = new Gauge({

@@ -24,10 +24,16 @@ export interface ProviderCall {
   readonly seconds: number;
 }
 
-export type OnProviderCall = (call: ProviderCall) => void;
+export interface ProviderCalls {
+  /** Calls of this operation may follow. */
+  expect(provider: string, operation: string): void;
+  ended(call: ProviderCall): void;
+}
+
+export const UNMEASURED: ProviderCalls = { expect: () => {}, ended: () => {} };
 
 /** Counts and times calls to providers in this process's metrics. */
-export function providerCallMetrics(registry: Registry): OnProviderCall {
+export function providerCallMetrics(registry: Registry): ProviderCalls {
   const requests = new Counter({
     name: 'provider_requests_total',
     help: 'Calls to providers and to the directories behind them, by what became of them.',
@@ -41,10 +47,14 @@ export function providerCallMetrics(registry: Registry): OnProviderCall {
     buckets: [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
     registers: [registry],
   });
-  return ({ provider, operation, outcome, seconds }) => {
-    // An increase begins at 0: without it the first failures of a night would not count.
-    for (const known of PROVIDER_CALL_OUTCOMES) requests.inc({ provider, operation, outcome: known }, 0);
-    requests.inc({ provider, operation, outcome });
-    durations.observe({ provider, operation }, seconds);
+  return {
+    expect: (provider, operation) => {
+      // An increase begins at a sample of 0: without it the first failures of a night would not count.
+      for (const outcome of PROVIDER_CALL_OUTCOMES) requests.inc({ provider, operation, outcome }, 0);
+    },
+    ended: ({ provider, operation, outcome, seconds }) => {
+      requests.inc({ provider, operation, outcome });
+      durations.observe({ provider, operation }, seconds);
+    },
   };
 }

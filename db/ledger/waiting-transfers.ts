@@ -41,7 +41,7 @@ function waitsIn(direction: TransferDirection, placeholder: number): string {
       extract(epoch FROM greatest(service_now() - oldest.since, interval '0'))::float8 AS "oldestSeconds"
     FROM unnest($${placeholder}::text[]) AS wait CROSS JOIN unnest($${placeholder + 1}::text[]) AS state
       CROSS JOIN LATERAL (SELECT coalesce(waiting_since, updated_at) AS since ${found} ORDER BY 1 LIMIT 1) AS oldest
-      CROSS JOIN LATERAL (SELECT count(*)::integer AS count FROM (SELECT ${found} LIMIT ${COUNTED_MAX}) AS some) AS counted`;
+      CROSS JOIN LATERAL (SELECT count(*)::integer AS count FROM (SELECT ${found} LIMIT ${COUNTED_MAX}) AS listed) AS counted`;
 }
 
 const WAITS = `${waitsIn('outgoing', 1)} UNION ALL ${waitsIn('incoming', 3)}`;

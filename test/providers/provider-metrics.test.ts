@@ -31,9 +31,9 @@ function adapters(sandboxUrl: string) {
   const calls: ProviderCall[] = [];
   const configuration = loadConfiguration({});
   const settings = { sandboxUrl, sandboxBankSecret: SANDBOX_SECRET };
-  const onCall = (call: ProviderCall) => calls.push(call);
-  const providers = [...createProviders(configuration, settings, onCall)];
-  const directories = Object.values(createDirectories(configuration, settings, onCall)).flatMap((of) => [...of]);
+  const hears = { expect: () => {}, ended: (call: ProviderCall) => void calls.push(call) };
+  const providers = [...createProviders(configuration, settings, hears)];
+  const directories = Object.values(createDirectories(configuration, settings, hears)).flatMap((of) => [...of]);
   return { calls, all: [...providers, ...directories] };
 }
 
@@ -88,7 +88,7 @@ test('answers, defects and calls that we stop have outcomes of their own, and ch
       now: () => 'at once',
     },
     'bank',
-    ({ operation, outcome }) => outcomes.push(`${operation}: ${outcome}`),
+    { expect: () => {}, ended: ({ operation, outcome }) => void outcomes.push(`${operation}: ${outcome}`) },
   );
   for (const value of [{ outcome: 'refused' }, { outcome: 'not-found' }, { outcome: 'accepted' }, 'text', null])
     expect(await port.answer(value, {})).toBe(value);
@@ -109,11 +109,15 @@ test('answers, defects and calls that we stop have outcomes of their own, and ch
 
 test('the first failure of a night counts in an increase: its series began at 0', async () => {
   const registry = new Registry();
-  const onCall = providerCallMetrics(registry);
-  onCall({ provider: 'bank', operation: 'submitPayment', outcome: 'ok', seconds: 0.2 });
-  const labels = 'provider="bank",operation="submitPayment"';
+  const settings = { sandboxUrl: await bank(503), sandboxBankSecret: SANDBOX_SECRET };
+  const providers = createProviders(loadConfiguration({}), settings, providerCallMetrics(registry));
+  const labels = 'provider="sandbox-bank",operation="lookUpPayment"';
+  const before = await registry.metrics();
+  expect(before).toContain(`provider_requests_total{${labels},outcome="unavailable"} 0`);
+  expect(before).not.toContain('verifyCallback');
+  await expect(providers.get('sandbox-bank')?.lookUpPayment('reference', QUICK)).rejects.toThrow(ProviderUnavailable);
   const text = await registry.metrics();
-  expect(text).toContain(`provider_requests_total{${labels},outcome="ok"} 1`);
+  expect(text).toContain(`provider_requests_total{${labels},outcome="unavailable"} 1`);
   expect(text).toContain(`provider_requests_total{${labels},outcome="timeout"} 0`);
   expect(text).toContain(`provider_request_duration_seconds_count{${labels}} 1`);
 });

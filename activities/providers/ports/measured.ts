@@ -1,11 +1,14 @@
-import type { OnProviderCall, ProviderCallOutcome } from '../../../config/metrics/provider-calls.ts';
-import { ProviderUnavailable } from '../port.ts';
+import type { ProviderCallOutcome, ProviderCalls } from '../../../config/metrics/provider-calls.ts';
+import { type Provider, ProviderUnavailable } from '../port.ts';
 
-/**
- * The same adapter, with every call of every operation reported. What asks nothing outside (`verifyCallback`) answers at once and is
- * not.
- */
-export function measured<Port extends object>(port: Port, provider: string, onCall: OnProviderCall): Port {
+/** What asks nothing outside. */
+const INSIDE: ReadonlySet<string> = new Set<keyof Provider>(['verifyCallback']);
+
+/** The same adapter, with every call of every operation reported. */
+export function measured<Port extends object>(port: Port, provider: string, calls: ProviderCalls): Port {
+  for (const [name, operation] of Object.entries(port)) {
+    if (typeof operation === 'function' && !INSIDE.has(name)) calls.expect(provider, name);
+  }
   return new Proxy(port, {
     get(target, name) {
       const operation: unknown = Reflect.get(target, name);
@@ -15,7 +18,7 @@ export function measured<Port extends object>(port: Port, provider: string, onCa
         const answer: unknown = Reflect.apply(operation, target, given);
         if (!(answer instanceof Promise)) return answer;
         const report = (outcome: ProviderCallOutcome) =>
-          onCall({ provider, operation: name, outcome, seconds: (performance.now() - beganAt) / 1_000 });
+          calls.ended({ provider, operation: name, outcome, seconds: (performance.now() - beganAt) / 1_000 });
         return answer.then(
           (value: unknown) => {
             report(outcomeOf(value));
