@@ -1,15 +1,20 @@
-import { WorkflowNotFoundError } from '@temporalio/client';
+import { type WorkflowExecutionDescription, WorkflowNotFoundError } from '@temporalio/client';
 import type { Reader } from '../../../db/driver/client.ts';
-import { findWakeup } from '../../../db/frame/workflow-wakeups.ts';
+import { findWakeup, type PendingWakeup } from '../../../db/frame/workflow-wakeups.ts';
 import type { TemporalClient } from '../../../loops/temporal.ts';
 import { UNBEGUN_MS_MAX, unbegunSince } from '../unbegun-tasks.ts';
-import { operate, type WorkflowState } from './explanation.ts';
+import { operate } from './commands.ts';
+import type { WorkflowState } from './explanation.ts';
 
 const TEMPORAL_MS_MAX = 5_000;
 
+/** The wake-up of a workflow that Temporal has not got; null if there is none, or no workflow. */
+export function findPendingWakeup(reader: Reader, workflowId: string | null): Promise<PendingWakeup | null> {
+  return workflowId === null ? Promise.resolve(null) : findWakeup(reader, workflowId);
+}
+
 /** What keeps a wake-up from its workflow. */
-export async function findWakeupObstacles(reader: Reader, workflowId: string): Promise<string[]> {
-  const wakeup = await findWakeup(reader, workflowId);
+export function wakeupObstacles(wakeup: PendingWakeup | null): string[] {
   if (wakeup === null) return [];
   const { parkedAt, createdAt, attemptCount, lastError } = wakeup;
   const failed = attemptCount === 0 ? '' : ` after ${attemptCount} attempts (${lastError})`;
@@ -18,6 +23,22 @@ export async function findWakeupObstacles(reader: Reader, workflowId: string): P
   }
   const since = `its wake-up is not delivered to Temporal since ${createdAt.toISOString()}${failed}`;
   return [`${since}. A process with the loops delivers it once Temporal answers.`];
+}
+
+/**
+ * Why no worker can have begun a payment's first submission; null if one may have, and its outcome is unknown. Without an answer from
+ * Temporal, the first wake-up that still waits says that no workflow exists.
+ */
+export function notBegun(wakeup: PendingWakeup | null, workflow: WorkflowState): string | null {
+  if (workflow.state === 'running') {
+    const since = workflow.unbegunSince ?? null;
+    return since === null
+      ? null
+      : `not begun: no worker has taken its workflow’s first task since ${since.toISOString()}`;
+  }
+  if (wakeup === null || wakeup.generation > 1n) return null;
+  const temporal = workflow.state === 'unknown' ? '; Temporal does not answer' : '';
+  return `not begun: no worker has got it since ${wakeup.createdAt.toISOString()}${temporal}`;
 }
 
 /** Whether the workflow runs, and what it is doing. */
@@ -34,17 +55,25 @@ export async function findWorkflowState(
     const { status, raw } = description;
     if (status.name !== 'RUNNING') return notRunning(workflowId, `it has ended (${status.name})`);
     const since = unbegunSince(description, unbegunMs);
-    if (since !== null) return { state: 'running', text: unbegun(workflowId, since) };
+    const first = firstUnbegunSince(description);
+    if (since !== null) return { state: 'running', text: unbegun(workflowId, since), unbegunSince: first };
     const activities = (raw.pendingActivities ?? []).map(({ activityType, attempt, lastFailure }) => {
       const failure = lastFailure?.message == null ? '' : `, last ${lastFailure.message}`;
       return `${activityType?.name ?? 'an activity'}, try ${attempt ?? 1}${failure}`;
     });
     const doing = activities.length === 0 ? '' : `, in ${activities.join('; ')}`;
-    return { state: 'running', text: `${workflowId} runs${doing}.` };
+    return { state: 'running', text: `${workflowId} runs${doing}.`, unbegunSince: first };
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return notRunning(workflowId, 'there is none');
     return { state: 'unknown', text: `${workflowId}: Temporal does not answer, so whether it runs is unknown.` };
   }
+}
+
+/** Started, signalled, and its first task scheduled: what a workflow's history has before a worker takes that. */
+const EVENTS_BEFORE_FIRST_TASK = 3;
+
+function firstUnbegunSince(description: WorkflowExecutionDescription): Date | null {
+  return description.historyLength > EVENTS_BEFORE_FIRST_TASK ? null : unbegunSince(description, 0);
 }
 
 function unbegun(workflowId: string, since: Date): string {
