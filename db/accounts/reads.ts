@@ -20,7 +20,7 @@ export async function findAccount(reader: Reader, id: AccountId): Promise<Accoun
 export interface ConnectionWaits {
   readonly change: string;
   readonly count: number;
-  /** Since the account was created, or its closing was taken by the provider; 0 for a closing that it has not taken yet. */
+  /** Since the account was created, or its closing was first sent; 0 for a closing that no worker has sent yet. */
   readonly oldestSeconds: number;
 }
 

@@ -162,9 +162,9 @@ export function listParkedWakeups(reader: Reader, limit: number): Promise<Parked
 }
 
 const WAKEUP = prepared((db, given: Given<{ workflowId: string }>) => {
-  const { workflowId, generation, createdAt, parkedAt, attemptCount, lastError } = workflowWakeups;
+  const { workflowId, createdAt, parkedAt, attemptCount, lastError } = workflowWakeups;
   return db
-    .select({ generation, createdAt, parkedAt, attemptCount, lastError })
+    .select({ createdAt, parkedAt, attemptCount, lastError })
     .from(workflowWakeups)
     .where(eq(workflowId, given.workflowId));
 });

@@ -415,6 +415,22 @@ describe('what keeps a transfer from going on', () => {
       ({ answer }) => /submitOutgoingTransfer, try [2-9]/.test(answer.workflowText),
     );
     expect(begun.answer.attempts).toEqual([expect.stringMatching(/^submission, attempt 1: outcome unknown/)]);
+    // A later wake-up that does not reach Temporal says nothing of what was sent before it, nor does a new run.
+    await service.relay.stop();
+    await service.operate('look-up', [id], { patienceMs: 0 });
+    const gone = lazyTemporalClient({ address: '127.0.0.1:1', namespace: 'default' });
+    const later = await service.operate('why', [id], { temporal: gone, patienceMs: 1_000 });
+    await gone.close();
+    expect(later.answer.attempts).toEqual([expect.stringMatching(/^submission, attempt 1: outcome unknown/)]);
+    await service.pauseWorkers(async () => {
+      await handleOf('outgoing-transfer', id).terminate('by mistake');
+      service.relay.start();
+      const { answer } = await until(
+        () => service.operate('why', [id]),
+        (again) => again.answer.workflow === 'running',
+      );
+      expect(answer.attempts).toEqual([expect.stringMatching(/^submission, attempt 1: outcome unknown/)]);
+    });
   });
 
   test('submissions closed since a restore', async () => {

@@ -25,8 +25,8 @@ export interface Explanation {
   readonly releasedBy: readonly string[];
   /** What was tried so far, with the outcome. */
   readonly attempts: readonly string[];
-  /** The first submission of a payment, while nothing is known of it: whether a worker has begun it is for its workflow to say. */
-  readonly openSubmission?: string;
+  /** Of a payment whose first submission has no known outcome: since when it is due. Its workflow says whether one was begun. */
+  readonly firstSubmissionSince?: Date;
   /** Where money is that came back, or whose it is. */
   readonly money?: readonly string[];
   /** The id of its workflow; null if it needs none now. */
@@ -37,12 +37,14 @@ export interface Explanation {
 export interface WorkflowState {
   readonly state: 'running' | 'not-running' | 'not-needed' | 'unknown';
   readonly text: string;
-  /** Since when its first task, or the provider's call that is its first, waits for a worker; null once one has taken it. */
+  /** Temporal has never had one, or no longer knows it. */
+  readonly isAbsent?: boolean;
+  /** Since when the first task of its only run waits for a worker; null if a worker may have taken any. */
   readonly unbegunSince?: Date | null;
 }
 
 /** What `why` prints: an explanation, with what it has of breaks and of the workflow. */
-export type Explained = Omit<Explanation, 'openSubmission' | 'money'> & {
+export type Explained = Omit<Explanation, 'firstSubmissionSince' | 'money'> & {
   readonly money: readonly string[];
   readonly breaks: readonly OpenBreak[];
 };

@@ -56,7 +56,7 @@ export async function explainOutgoingTransfer(
     releasedBy: [...RELEASES[reason](transfer, facts), ...ALTERNATIVES[status](transfer)],
     attempts,
     money,
-    ...(isFirstSubmissionOpen(transfer) ? { openSubmission: `submission, attempt 1: ${OUTCOMES.unresolved}` } : {}),
+    ...(waitingSince !== null && isFirstSubmissionOpen(transfer) ? { firstSubmissionSince: waitingSince } : {}),
     workflowId: `outgoing-transfer/${id}`,
   };
 }
@@ -139,7 +139,7 @@ function otherwise(command: string): string {
   return `or end the wait otherwise: ${command}`;
 }
 
-const OUTCOMES: Readonly<Record<OutgoingTransfer['submissionStatus'], string>> = {
+export const OUTCOMES: Readonly<Record<OutgoingTransfer['submissionStatus'], string>> = {
   none: 'not sent',
   unresolved: 'outcome unknown; the same submission is repeated under the same reference',
   'not-found': 'the provider, looked up, does not know it',
@@ -153,8 +153,13 @@ function isFirstSubmissionOpen({
   submissionAttempt,
   submissionStatus,
   lookUpCount,
-}: Pick<OutgoingTransfer, 'status' | 'submissionAttempt' | 'submissionStatus' | 'lookUpCount'>): boolean {
-  return status === 'processing' && submissionAttempt === 1 && submissionStatus === 'unresolved' && lookUpCount === 0;
+  waitingSince,
+}: Pick<
+  OutgoingTransfer,
+  'status' | 'submissionAttempt' | 'submissionStatus' | 'lookUpCount' | 'waitingSince'
+>): boolean {
+  const isFirst = submissionAttempt === 1 && lookUpCount === 0 && waitingSince !== null;
+  return status === 'processing' && submissionStatus === 'unresolved' && isFirst;
 }
 
 const RETURNS_SHOWN_MAX = 20;
@@ -169,6 +174,7 @@ function placeOf({ id, status, accountId, waitingFor, sendBackStatus }: Returned
   if (sendBackStatus === 'done') return 'sent back to the bank that returned it';
   if (sendBackStatus === 'due') return 'on its way back to the bank that returned it';
   if (status === 'completed') return `credited to account ${accountId}`;
+  if (status === 'failed') return 'not credited';
   return `not credited yet${waitingFor === null ? '' : `, waits for ${waitingFor}`}: ${operate(`why ${id}`)}`;
 }
 

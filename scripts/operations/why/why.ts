@@ -9,7 +9,7 @@ import { findOpenBreaks } from './breaks.ts';
 import { explainConsent } from './consents.ts';
 import { type Explained, type Explanation, linesOf } from './explanation.ts';
 import { explainAccount, explainIncomingTransfer, explainWebhookDelivery } from './other-resources.ts';
-import { explainOutgoingTransfer } from './outgoing-transfers.ts';
+import { explainOutgoingTransfer, OUTCOMES } from './outgoing-transfers.ts';
 import { findPendingWakeup, findWorkflowState, notBegun, wakeupObstacles } from './workflows.ts';
 
 /** `why ID`: what a resource waits for, since when, until when, and what would release it. It reads only. */
@@ -33,15 +33,14 @@ export const whyOperation: Operation = {
       print(JSON.stringify({ id, refused: message }));
       return 1;
     }
-    const { openSubmission, money = [], ...rest } = found;
+    const { firstSubmissionSince: since, money = [], ...rest } = found;
     const wakeup = await findPendingWakeup(reader, found.workflowId);
     const workflow = await findWorkflowState(temporal, found.workflowId, patienceMs);
-    const unbegun = openSubmission === undefined ? null : notBegun(wakeup, workflow);
-    const submission = unbegun === null ? openSubmission : `submission, attempt 1: ${unbegun}`;
+    const submission = since === undefined ? undefined : (notBegun(since, wakeup, workflow) ?? OUTCOMES.unresolved);
     const explanation: Explained = {
       ...rest,
       obstacles: [...found.obstacles, ...wakeupObstacles(wakeup)],
-      attempts: [...found.attempts, ...(submission === undefined ? [] : [submission])],
+      attempts: [...found.attempts, ...(submission === undefined ? [] : [`submission, attempt 1: ${submission}`])],
       money,
       breaks: await findOpenBreaks(reader, id),
     };

@@ -1,4 +1,4 @@
-import { type WorkflowExecutionDescription, WorkflowNotFoundError } from '@temporalio/client';
+import { type Client, type WorkflowExecutionDescription, WorkflowNotFoundError } from '@temporalio/client';
 import type { Reader } from '../../../db/driver/client.ts';
 import { findWakeup, type PendingWakeup } from '../../../db/frame/workflow-wakeups.ts';
 import type { TemporalClient } from '../../../loops/temporal.ts';
@@ -25,19 +25,20 @@ export function wakeupObstacles(wakeup: PendingWakeup | null): string[] {
   return [`${since}. A process with the loops delivers it once Temporal answers.`];
 }
 
+/** A wake-up is written in the transaction that makes the submission due, a moment after the wait begins. */
+const SAME_MOMENT_MS = 1_000;
+
 /**
- * Why no worker can have begun a payment's first submission; null if one may have, and its outcome is unknown. Without an answer from
- * Temporal, the first wake-up that still waits says that no workflow exists.
+ * Why no worker can have begun a payment's first submission, due since `since`; null if one may have, and its outcome is unknown. The
+ * wake-up of that moment, still there, has never reached Temporal: a later one says nothing of a workflow that ran before it.
  */
-export function notBegun(wakeup: PendingWakeup | null, workflow: WorkflowState): string | null {
-  if (workflow.state === 'running') {
-    const since = workflow.unbegunSince ?? null;
-    return since === null
-      ? null
-      : `not begun: no worker has taken its workflow’s first task since ${since.toISOString()}`;
-  }
-  if (wakeup === null || wakeup.generation > 1n) return null;
-  const temporal = workflow.state === 'unknown' ? '; Temporal does not answer' : '';
+export function notBegun(since: Date, wakeup: PendingWakeup | null, workflow: WorkflowState): string | null {
+  const { state, isAbsent = false, unbegunSince: unbegun = null } = workflow;
+  if (unbegun !== null)
+    return `not begun: no worker has taken its workflow’s first task since ${unbegun.toISOString()}`;
+  const isFirst = wakeup !== null && wakeup.createdAt.getTime() - since.getTime() < SAME_MOMENT_MS;
+  if (!isFirst || !(isAbsent || state === 'unknown')) return null;
+  const temporal = state === 'unknown' ? '; Temporal does not answer' : '';
   return `not begun: no worker has got it since ${wakeup.createdAt.toISOString()}${temporal}`;
 }
 
@@ -55,7 +56,7 @@ export async function findWorkflowState(
     const { status, raw } = description;
     if (status.name !== 'RUNNING') return notRunning(workflowId, `it has ended (${status.name})`);
     const since = unbegunSince(description, unbegunMs);
-    const first = firstUnbegunSince(description);
+    const first = await firstUnbegunSince(client, description);
     if (since !== null) return { state: 'running', text: unbegun(workflowId, since), unbegunSince: first };
     const activities = (raw.pendingActivities ?? []).map(({ activityType, attempt, lastFailure }) => {
       const failure = lastFailure?.message == null ? '' : `, last ${lastFailure.message}`;
@@ -64,7 +65,9 @@ export async function findWorkflowState(
     const doing = activities.length === 0 ? '' : `, in ${activities.join('; ')}`;
     return { state: 'running', text: `${workflowId} runs${doing}.`, unbegunSince: first };
   } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return notRunning(workflowId, 'there is none');
+    if (error instanceof WorkflowNotFoundError) {
+      return { ...notRunning(workflowId, 'there is none'), isAbsent: true };
+    }
     return { state: 'unknown', text: `${workflowId}: Temporal does not answer, so whether it runs is unknown.` };
   }
 }
@@ -72,8 +75,13 @@ export async function findWorkflowState(
 /** Started, signalled, and its first task scheduled: what a workflow's history has before a worker takes that. */
 const EVENTS_BEFORE_FIRST_TASK = 3;
 
-function firstUnbegunSince(description: WorkflowExecutionDescription): Date | null {
-  return description.historyLength > EVENTS_BEFORE_FIRST_TASK ? null : unbegunSince(description, 0);
+/** Not of a run that continues another, or follows one that was ended: those may have done anything. */
+async function firstUnbegunSince(client: Client, description: WorkflowExecutionDescription): Promise<Date | null> {
+  const { historyLength, workflowId, runId, raw } = description;
+  const since = historyLength > EVENTS_BEFORE_FIRST_TASK ? null : unbegunSince(description, 0);
+  if (since === null || raw.workflowExecutionInfo?.firstRunId !== runId) return null;
+  const { count } = await client.workflow.count(`WorkflowId = '${workflowId}'`);
+  return count > 1 ? null : since;
 }
 
 function unbegun(workflowId: string, since: Date): string {
