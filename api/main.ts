@@ -16,7 +16,7 @@ import { backgroundLoops } from '../loops/loops.ts';
 import { loopMetrics } from '../loops/metrics.ts';
 import { lazyTemporalClient } from '../loops/temporal.ts';
 import { createApi } from './app.ts';
-import { registry, sharedStatementFailures, writesTotal } from './frame/metrics.ts';
+import { providerCalls, registry, sharedStatementFailures, writesTotal } from './frame/metrics.ts';
 import { startServer } from './frame/server.ts';
 import type { Services } from './frame/services.ts';
 import { metricsText } from './metrics-text.ts';
@@ -48,8 +48,8 @@ async function main(): Promise<void> {
     environment,
     logger,
     keyring,
-    providers: createProviders(configuration, environment),
-    directories: createDirectories(configuration, environment),
+    providers: createProviders(configuration, environment, providerCalls),
+    directories: createDirectories(configuration, environment, providerCalls),
     now: () => new Date(),
     serviceNow,
     isTemporalReachable: async () => {
