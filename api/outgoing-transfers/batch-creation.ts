@@ -80,12 +80,13 @@ async function validItems(
   refuse: Refuse,
 ): Promise<Item[]> {
   const valid: Item[] = [];
+  const pricing = parseJson(stringify(context.body.workflow.pricing ?? null));
   for (const [place, one] of sent.entries()) {
     if (place > 0 && place % CHANGES_AT_ONCE === 0) await turnOfOthers();
     const { reference, ...data } = one;
     const item = { index: from + place, reference };
     try {
-      const requestHash = hash('sha256', `${context.body.workflow.pricing}${canonicalJson(data)}`, 'buffer');
+      const requestHash = hash('sha256', canonicalJson([pricing, data]), 'buffer');
       valid.push({ ...item, requestHash, order: orderOf(context, data) });
     } catch (error) {
       refuse(results, item, refusalOf(error));

@@ -284,6 +284,21 @@ describe('references', () => {
     expect((await api.call('POST', '/outgoing-transfers/batch', body, { key })).text).toBe(first.text);
   });
 
+  test('a reference with other pricing of the whole batch is refused', async () => {
+    const [from = '', to = ''] = await accounts(2, 100);
+    const sent = items([internal(from, to)]);
+    const priced = (pricing: Json) =>
+      api.call('POST', '/outgoing-transfers/batch', {
+        workflow: { code: 'client.direct', pricing },
+        data: { items: sent },
+      });
+    const free = { sourcingMethod: 'explicit', enabled: false };
+    expect(outcomes(await priced(free))).toEqual(['created']);
+    expect(outcomes(await priced({ enabled: false, sourcingMethod: 'explicit' }))).toEqual(['replayed']);
+    expect(outcomes(await priced({ sourcingMethod: 'implicit' }))).toEqual(['common.idempotency.key_reused']);
+    expect(outcomes(await send(sent))).toEqual(['common.idempotency.key_reused']);
+  });
+
   test('a reference with another content is refused: by itself, or with the whole batch', async () => {
     const [from = '', to = ''] = await accounts(2, 100);
     const [item] = items([internal(from, to)]);
