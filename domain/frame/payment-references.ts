@@ -1,0 +1,20 @@
+/**
+ * The name of one payment, out or in, in the messages of banks. Their reference fields (ISO 20022's EndToEndId and its like) hold
+ * 35 characters and a UUID has 36, so a payment is named by its id's 32 hexadecimal digits, without dashes.
+ */
+export function paymentReferenceOf(id: string): string {
+  return id.replaceAll('-', '');
+}
+
+/** An id with all of its dashes or with none, in any case, that no letter or digit touches. */
+const NAMED_ID =
+  /(?<![\p{L}\p{N}])(?:[0-9a-f]{32}|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})(?![\p{L}\p{N}])/giu;
+const GROUPS = /^(.{8})(.{4})(.{4})(.{4})(.{12})$/;
+
+/** The ids that a text names as whole words, in the order of their first mention, each once, as we write them. */
+export function idsNamedIn(text: string): string[] {
+  const ids = (text.match(NAMED_ID) ?? []).map((found) =>
+    paymentReferenceOf(found).toLowerCase().replace(GROUPS, '$1-$2-$3-$4-$5'),
+  );
+  return [...new Set(ids)];
+}
