@@ -103,7 +103,7 @@ function orderOf({ body, caller, services: { configuration } }: BatchContext, da
   if (first !== undefined) throw new DomainError([first, ...rest]);
   const { outgoingTransfer: request } = value;
   const fee = feeMinor(request, { pricing: body.workflow.pricing, terms: value.pricing }, configuration.prices);
-  return { request, feeMinor: fee, createdBy: caller.id, configuration };
+  return { request, feeMinor: fee, origin: 'batch', createdBy: caller.id, configuration };
 }
 
 function refusalOf(error: unknown): DomainError {
