@@ -3,7 +3,7 @@ import { findOrCreateCreditor } from '../../db/beneficiaries/creditors.ts';
 import type { Transaction } from '../../db/driver/client.ts';
 import { readClock } from '../../db/frame/clock.ts';
 import { type ConsentRow, consentOf } from '../../db/open-banking/consents.ts';
-import { consumeConsent } from '../../db/open-banking/grants.ts';
+import { consumeConsent, nameConsentedPayment } from '../../db/open-banking/grants.ts';
 import { createOutgoingTransfer } from '../../db/outgoing-transfers/creation.ts';
 import { openOutgoingTransfer, type TransferFacts } from '../../db/outgoing-transfers/transfer-facts.ts';
 import type { Account } from '../../domain/accounts/accounts.ts';
@@ -95,6 +95,7 @@ const postPayment = grantRoute(
       const { order, decided } = decideByFirstScheme(services, payment);
       const row = requestedTransfer(order, decided);
       const created = createOutgoingTransfer(tx, row, null, decided.accounts, services.configuration);
+      await nameConsentedPayment(tx, grant.id, created.id);
       return { data: { payment: { outgoingTransferId: created.id, status: created.status } } };
     });
   },
@@ -174,6 +175,7 @@ function orderOf(
   return {
     request,
     feeMinor: feeMinor(request, {}, configuration.prices),
+    origin: 'consented-payment',
     createdBy: grant.thirdPartyProviderId,
     requestId,
     configuration,

@@ -104,7 +104,7 @@ function orderOf({ body, caller, requestId, services: { configuration } }: Batch
   if (first !== undefined) throw new DomainError([first, ...rest]);
   const { outgoingTransfer: request } = value;
   const fee = feeMinor(request, { pricing: body.workflow.pricing, terms: value.pricing }, configuration.prices);
-  return { request, feeMinor: fee, createdBy: caller.id, requestId, configuration };
+  return { request, feeMinor: fee, origin: 'batch', createdBy: caller.id, requestId, configuration };
 }
 
 function refusalOf(error: unknown): DomainError {

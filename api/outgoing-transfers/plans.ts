@@ -31,7 +31,14 @@ type Made = PostAnswer | RenderedAnswer;
 export async function makeTransfer(context: PostContext, feeMinor: bigint): Promise<Made> {
   const { body, caller, requestId, services } = context;
   const request = body.data.outgoingTransfer;
-  const order = { request, feeMinor, createdBy: caller.id, requestId, configuration: services.configuration };
+  const order = {
+    request,
+    feeMinor,
+    origin: 'request' as const,
+    createdBy: caller.id,
+    requestId,
+    configuration: services.configuration,
+  };
   return (await makeWithoutLocks(context, order)) ?? makeUnderLocks(context, order);
 }
 

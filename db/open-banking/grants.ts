@@ -1,5 +1,5 @@
 import { and, eq, getTableColumns, gte, isNull, sql } from 'drizzle-orm';
-import type { ConsentId, ThirdPartyProviderId } from '../../domain/frame/ids.ts';
+import type { ConsentId, OutgoingTransferId, ThirdPartyProviderId } from '../../domain/frame/ids.ts';
 import {
   ACCESS_TOKEN_LIFETIME_MS,
   CODE_LIFETIME_MS,
@@ -9,7 +9,7 @@ import {
 } from '../../domain/open-banking/consents.ts';
 import type { Reader, Transaction } from '../driver/client.ts';
 import { type Given, prepared } from '../driver/queries/queries.ts';
-import { deleteBatch, sendInsertion } from '../driver/queries/rows.ts';
+import { deleteBatch, sendInsertion, updateRow } from '../driver/queries/rows.ts';
 import type { Initiator } from '../frame/audit-entries.ts';
 import { thirdPartyProviders } from '../third-party-providers/third-party-providers-schema.ts';
 import { type ConsentRow, type LockedConsent, lockConsent, moveConsent } from './consents.ts';
@@ -127,6 +127,11 @@ export async function consumeConsent(tx: Transaction, id: ConsentId, initiator: 
   const locked = await lockConsent(tx, id);
   requireConsentMove(locked.consent, 'consumed', locked.now);
   return moveConsent(tx, locked, 'consumed', initiator);
+}
+
+/** Names the transfer for which the consent was consumed, in the same transaction. */
+export async function nameConsentedPayment(tx: Transaction, id: ConsentId, payment: OutgoingTransferId): Promise<void> {
+  await updateRow(tx, openBankingConsents, id, { outgoingTransferId: payment });
 }
 
 /** Deletes a batch of access tokens that have expired; returns how many. They are refused as unknown ones are. */

@@ -9,6 +9,7 @@ import type {
   OutgoingTransferId,
 } from '../frame/ids.ts';
 import { amountNumber } from '../frame/money.ts';
+import { paymentReferenceOf } from '../frame/payment-references.ts';
 import { formatDateTime } from '../frame/time/dates.ts';
 import { statusReason } from '../ledger/status-reasons.ts';
 import { NO_PROGRESS, type PaymentProgress } from './outcomes/progress.ts';
@@ -281,6 +282,7 @@ export function presentOutgoingTransfer(transfer: OutgoingTransferRecord) {
   return {
     id: transfer.id,
     transactionNumber: transfer.transactionNumber,
+    paymentReference: paymentReferenceOf(transfer.id),
     status: transfer.status,
     statusReason: statusReason(transfer.failureCode, transfer.failureMessage),
     ...presentPlannedTransfer(transfer),

@@ -11,7 +11,8 @@ import { readClock } from '../../db/frame/clock.ts';
 import { beginAfterRestore, listServiceProcesses } from '../../db/providers/restores.ts';
 import { type Closure, closureInWords, openAfterRestore } from '../../db/providers/submissions.ts';
 import { listOpenBreaks } from '../../db/reconciliation/statements.ts';
-import { asId, isUuid, type OutgoingTransferId } from '../../domain/frame/ids.ts';
+import { asId, type OutgoingTransferId } from '../../domain/frame/ids.ts';
+import { idWritten } from '../../domain/frame/payment-references.ts';
 import { CHANGED_SIGNAL } from '../../workflows/frame/messages.ts';
 import { RemedyError } from '../frame/remedy.ts';
 import type { OperationContext } from './operations.ts';
@@ -128,8 +129,8 @@ function readOptions(given: readonly string[]): Options {
 
 function idsOf(given: readonly string[]): OutgoingTransferId[] {
   return given.map((text) => {
-    const id = text.toLowerCase();
-    if (!isUuid(id)) throw new RemedyError('Give --end and --go-on the id of an outgoing transfer, once for each.');
+    const id = idWritten(text);
+    if (id === null) throw new RemedyError('Give --end and --go-on the id of an outgoing transfer, once for each.');
     return asId<OutgoingTransferId>(id);
   });
 }

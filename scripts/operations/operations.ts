@@ -4,7 +4,8 @@ import { ConfigurationError } from '../../config/files.ts';
 import type { Database } from '../../db/driver/client.ts';
 import type { Initiator } from '../../db/frame/audit-entries.ts';
 import { assignIncomingTransfer, returnIncomingTransfer } from '../../db/incoming-transfers/incoming-transfers.ts';
-import { type AccountId, asId, type Id, type IncomingTransferId, isUuid } from '../../domain/frame/ids.ts';
+import { type AccountId, asId, type Id, type IncomingTransferId } from '../../domain/frame/ids.ts';
+import { idWritten } from '../../domain/frame/payment-references.ts';
 import type { TemporalClient } from '../../loops/temporal.ts';
 import { RemedyError } from '../frame/remedy.ts';
 import { resolveOneBreak, showBreaks } from './books/breaks.ts';
@@ -119,8 +120,8 @@ const decide: Operation = {
 };
 
 function readId<Branded extends Id<string>>(given: readonly string[], index: number, name: string): Branded {
-  const id = (given[index] ?? '').toLowerCase();
-  if (!isUuid(id)) throw new RemedyError(`Give ${name} as its id.`);
+  const id = idWritten(given[index] ?? '');
+  if (id === null) throw new RemedyError(`Give ${name} as its id.`);
   return asId<Branded>(id);
 }
 

@@ -89,7 +89,7 @@ type Release = (transfer: OutgoingTransfer, facts: WaitFacts) => string[];
 
 const RELEASES: Readonly<Record<OutgoingTransferWait, Release>> = {
   authorization: ({ id }) => [
-    `PATCH /outgoing-transfers/${id} with data.outgoingTransfer.requirementConfiguration.authorizationStatus "fulfilled", by an approver that did not create it`,
+    `PATCH /outgoing-transfers/${id} with data.outgoingTransfer.requirementConfiguration.authorizationStatus "fulfilled", by an approver that did not cause it`,
   ],
   compliance: ({ id, status, incomingTransferId }) => [
     status === 'pending' ? decision('outgoing-transfer', id) : decision('incoming-transfer', `${incomingTransferId}`),

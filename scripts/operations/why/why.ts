@@ -2,7 +2,8 @@ import { parseArgs } from 'node:util';
 import { type Configuration, loadConfiguration } from '../../../config/configuration.ts';
 import type { Reader } from '../../../db/driver/client.ts';
 import { refusal } from '../../../domain/frame/errors.ts';
-import { asId, isUuid } from '../../../domain/frame/ids.ts';
+import { asId } from '../../../domain/frame/ids.ts';
+import { idWritten } from '../../../domain/frame/payment-references.ts';
 import { RemedyError } from '../../frame/remedy.ts';
 import type { Operation } from '../operations.ts';
 import { findOpenBreaks } from './breaks.ts';
@@ -23,9 +24,12 @@ export const whyOperation: Operation = {
       allowPositionals: true,
     });
     const [sent = '', ...more] = positionals;
-    const id = sent.toLowerCase();
-    if (!isUuid(id) || more.length > 0)
-      throw new RemedyError('Give ID as the id of a transfer, a consent, an account or a webhook delivery.');
+    const id = idWritten(sent);
+    if (id === null || more.length > 0) {
+      throw new RemedyError(
+        'Give ID as the id of a transfer, which may be its payment reference, a consent, an account or a webhook delivery.',
+      );
+    }
     const found = await explain(reader, id, loadConfiguration(process.env));
     if (found === null) {
       const message = `No transfer, consent, account or webhook delivery has the id ${id}.`;
