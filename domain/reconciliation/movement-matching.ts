@@ -1,0 +1,120 @@
+import { dateInUtc } from '../frame/time/dates.ts';
+import { BOUNDARY_MS, type Movement, windowOf } from './movements.ts';
+
+export type Pair = readonly [their: Movement, our: Movement];
+
+/** What each side has of one payment and one kind of movement, put side by side. Each movement stands in one place. */
+export interface Matched {
+  /** Both of the compared day. */
+  readonly pairs: readonly Pair[];
+  /** One of the day and one just beyond its ends. */
+  readonly acrossMidnight: readonly Pair[];
+  /** What the statement of the day has again of a pair or of what only our books have. */
+  readonly repeated: readonly { readonly theirs: readonly Movement[]; readonly of: Pair }[];
+  /** What one side alone has on the day. */
+  readonly oneSided: readonly Movement[];
+}
+
+type CanPair = (their: Movement, our: Movement) => boolean;
+const haveSameAmount: CanPair = (their, our) => their.amountMinor === our.amountMinor;
+const areOfDay: CanPair = (their, our) => their.ofDay && our.ofDay;
+const areNeighbours: CanPair = (their, our) =>
+  !their.ofDay && !our.ofDay && dateInUtc(their.bookedAt) === dateInUtc(our.bookedAt);
+
+/** Two clocks explain the date, or the statement is of a day before that nobody compared. */
+const areAcrossMidnight: CanPair = (their, our) => {
+  if (their.ofDay === our.ofDay) return false;
+  const apartMs = Math.abs(their.bookedAt.getTime() - our.bookedAt.getTime());
+  return apartMs <= BOUNDARY_MS || isOfUncomparedDay(their, our);
+};
+
+/** Only of such a day is more staged than its end. */
+function isOfUncomparedDay(their: Movement, our: Movement): boolean {
+  if (their.ofDay || !our.ofDay) return false;
+  return their.bookedAt.getTime() < windowOf(dateInUtc(our.bookedAt)).from.getTime() - BOUNDARY_MS;
+}
+
+/**
+ * Those of equal amounts first, whatever their order, then one with another. A payment moves as a whole once, so what the statement
+ * has beside a pair repeats it; but it may come back in parts, so a further part repeats one of its own amount or is alone.
+ */
+export function matchMovements(theirs: readonly Movement[], ours: readonly Movement[], isInParts: boolean): Matched {
+  const theirRest = new Set([...theirs].sort(byTime));
+  const ourRest = new Set([...ours].sort(byTime));
+  const take = (canPair: CanPair): Pair[] => {
+    const pairs: Pair[] = [];
+    for (const their of theirRest) {
+      const our = [...ourRest].find((one) => canPair(their, one));
+      if (our === undefined) continue;
+      theirRest.delete(their);
+      ourRest.delete(our);
+      pairs.push([their, our]);
+    }
+    return pairs;
+  };
+  const withAmount =
+    (canPair: CanPair): CanPair =>
+    (their, our) =>
+      haveSameAmount(their, our) && canPair(their, our);
+  const pairs = take(withAmount(areOfDay));
+  take(withAmount(areNeighbours));
+  const acrossMidnight = take(withAmount(areAcrossMidnight));
+  pairs.push(...take(areOfDay));
+  take(areNeighbours);
+  acrossMidnight.push(...take(areAcrossMidnight));
+
+  const repeated = new Map<Pair, Movement[]>();
+  const oneSided = [...ourRest].filter(isOfDay);
+  for (const their of [...theirRest].filter(isOfDay)) {
+    const pair = [...pairs, ...acrossMidnight].find(([paired]) => !isInParts || haveSameAmount(paired, their));
+    if (pair === undefined) oneSided.push(their);
+    else repeated.set(pair, [...(repeated.get(pair) ?? []), their]);
+  }
+  return { pairs, acrossMidnight, repeated: [...repeated].map(([of, again]) => ({ theirs: again, of })), oneSided };
+}
+
+export function isOfDay({ ofDay }: Movement): boolean {
+  return ofDay;
+}
+
+function byTime(one: Movement, other: Movement): number {
+  return one.bookedAt.getTime() - other.bookedAt.getTime();
+}
+
+/**
+ * The movement of another day that stands for this one on the other side. `all` is what any day has on one side alone, this one
+ * included: the first there stands for the first here, so that none explains two. Another part of a payment that came back in parts
+ * explains nothing.
+ */
+export function movementElsewhere(movement: Movement, all: readonly Movement[]): Movement | null {
+  const alike = all
+    .filter(
+      (other) =>
+        isOfSamePayment(other, movement) &&
+        other.movement === movement.movement &&
+        (movement.movement !== 'payment-out-undone' || other.amountMinor === movement.amountMinor),
+    )
+    .sort(byTime);
+  const here = alike.filter(({ side }) => side === movement.side);
+  const there = alike.filter(({ side }) => side !== movement.side);
+  return there[here.indexOf(movement)] ?? null;
+}
+
+/**
+ * What undoes this movement, or what it undoes, on its own side: of a payment that one side alone has carried out and undone, in
+ * whole, so that it moved nothing. `all` as above.
+ */
+export function counterMovement(movement: Movement, all: readonly Movement[]): Movement | null {
+  const own = all.filter((other) => other.side === movement.side && isOfSamePayment(other, movement));
+  const sumMinor = own.reduce((sum, one) => sum + (isUndoing(one) ? -one.amountMinor : one.amountMinor), 0n);
+  if (sumMinor !== 0n || own.filter((one) => !isUndoing(one)).length !== 1) return null;
+  return own.find((other) => isUndoing(other) !== isUndoing(movement)) ?? null;
+}
+
+export function isUndoing({ movement }: Movement): boolean {
+  return movement === 'payment-out-undone' || movement === 'payment-in-sent-back';
+}
+
+function isOfSamePayment(one: Movement, other: Movement): boolean {
+  return one.direction === other.direction && one.reference === other.reference;
+}

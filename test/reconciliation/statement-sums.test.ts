@@ -1,0 +1,185 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import type { StatementEntry } from '../../activities/providers/ports/statement-port.ts';
+import { addDays, dateInUtc } from '../../domain/frame/time/dates.ts';
+import type { Json } from '../harness/api.ts';
+import { builtInAccounts } from '../harness/built-in-accounts.ts';
+import { eventually } from '../harness/servers/sandbox.ts';
+import { balanceXml, type FileEntry, statementXml, writeBankFile } from '../harness/transfers/bank-files.ts';
+import { type ReconciliationWorld, startReconciliationWorld } from '../harness/transfers/reconciliation-world.ts';
+
+let service: ReconciliationWorld;
+/** What the bank's own statement has beyond the truth. */
+const further: StatementEntry[] = [];
+let today: string;
+let paidIn: string;
+let paidOut: string;
+/** The truth, as a file. */
+let entries: FileEntry[];
+
+beforeAll(async () => {
+  service = await startReconciliationWorld('statement-sums', (fetchStatement) => async (request, call) => {
+    const page = await fetchStatement(request, call);
+    const isAsked = (entry: StatementEntry) =>
+      entry.currency === request.currency && entry.bookedAt >= request.from && entry.bookedAt < request.to;
+    return { ...page, entries: [...page.entries, ...further.filter(isAsked)] };
+  });
+  const { api, world } = service;
+  today = dateInUtc(new Date());
+  const account = await builtInAccounts(api).opened(await world.client());
+  paidIn = await service.paidIn(account, 10_200.75);
+  paidOut = await service.paidOut(account, 329.56);
+  await service.becomes(paidOut, ({ status }) => status === 'completed');
+  entries = [
+    { amount: '10200.75', direction: 'credit', date: today, more: `<AcctSvcrRef>${paidIn}</AcctSvcrRef>` },
+    { amount: '329.56', direction: 'debit', date: today, details: transaction(`<EndToEndId>${paidOut}</EndToEndId>`) },
+  ];
+});
+
+afterAll(async () => {
+  await service?.stop();
+});
+
+afterEach(async () => {
+  further.length = 0;
+  await service.api.database.reader.statement('DELETE FROM reconciliation_breaks', []);
+});
+
+function transaction(references: string, more = ''): string {
+  return `<TxDtls><Refs>${references}</Refs>${more}</TxDtls>`;
+}
+
+async function operate(...given: string[]): Promise<Json> {
+  const lines: string[] = [];
+  service.moveTo(`${addDays(today, 1)}T06:00:00Z`);
+  const status = await service.operate(['sandbox-bank', today, ...given, '--json'], (line) => lines.push(line));
+  return { status, answer: JSON.parse(lines.at(-1) ?? 'null') };
+}
+
+/** Compares a file of one statement in pounds. */
+async function compareFile(stated: readonly FileEntry[], head = ''): Promise<Json> {
+  const file = writeBankFile(service.directory, statementXml(stated, { head }));
+  const { status, answer } = await operate('--camt-053', file);
+  expect(answer.refused).toBeUndefined();
+  const [day] = answer.reconciliations;
+  return { status, ...day };
+}
+
+/** `kind expected/actual` of the breaks. */
+const shown = (day: Json) =>
+  day.openBreaks.map(({ kind, expected, actual }: Json) => `${kind} ${expected ?? '-'}/${actual ?? '-'}`).sort();
+
+test('a true file is balanced, with equal sums', async () => {
+  const day = await compareFile(entries);
+  expect(day).toMatchObject({ status: 'balanced', statement: day.ledger });
+});
+
+const MARKS: readonly (readonly [string, (reference: string) => Pick<FileEntry, 'more' | 'details'>])[] = [
+  ['by RvslInd', (id) => ({ more: '<RvslInd>true</RvslInd>', details: transaction(`<EndToEndId>${id}</EndToEndId>`) })],
+  [
+    'by RtrInf',
+    (id) => ({ details: transaction(`<EndToEndId>${id}</EndToEndId>`, '<RtrInf><Rsn><Cd>AC06</Cd></Rsn></RtrInf>') }),
+  ],
+  [
+    'by its bank transaction code',
+    (id) => ({
+      more: '<BkTxCd><Domn><Cd>PMNT</Cd><Fmly><Cd>ICDT</Cd><SubFmlyCd>RRTN</SubFmlyCd></Fmly></Domn></BkTxCd>',
+      details: transaction(`<EndToEndId>${id}</EndToEndId>`),
+    }),
+  ],
+  ['by nothing', (id) => ({ details: transaction(`<EndToEndId>${id}</EndToEndId>`) })],
+  ['by nothing, and unknown', () => ({ details: transaction('<EndToEndId>SOMETHING</EndToEndId>') })],
+];
+
+describe.each(MARKS)('an entry that only the file has, marked %s,', (_, mark) => {
+  test.each([
+    ['undoes a payment out', 'credit', '329.56', () => paidOut],
+    ['undoes a part of a payment out', 'credit', '100.01', () => paidOut],
+    ['takes back money in', 'debit', '10200.75', () => paidIn],
+    ['takes back a part of money in', 'debit', '0.99', () => paidIn],
+  ] as const)('%s: a break of its amount', async (_name, direction, amount, idOf) => {
+    const day = await compareFile([...entries, { amount, direction, date: today, ...mark(idOf()) }]);
+    expect(day.openBreaks).toHaveLength(1);
+    expect(day).toMatchObject({ status: 'breaks', openBreaks: [{ actual: String(Number(amount)) }] });
+    expect(day.statement).not.toEqual(day.ledger);
+  });
+});
+
+describe('an entry that only the provider’s own statement has', () => {
+  test.each([
+    ['returns a payment out', 'payment-out-returned', 32_956n, () => paidOut],
+    ['returns a part of a payment out', 'payment-out-returned', 10_001n, () => paidOut],
+    ['fails a payment out', 'payment-out-failed', 32_956n, () => paidOut],
+    ['takes back money in', 'payment-in-sent-back', 1_020_075n, () => paidIn],
+    ['takes back a part of money in', 'payment-in-sent-back', 99n, () => paidIn],
+  ] as const)('%s: a break of its amount', async (_, kind, amountMinor, idOf) => {
+    const isIn = kind === 'payment-in-sent-back';
+    further.push({
+      kind,
+      direction: isIn ? 'debit' : 'credit',
+      entryId: 'extra',
+      serviceProviderId: isIn ? idOf() : 'extra',
+      ourReference: isIn ? null : idOf(),
+      accountId: null,
+      bookedAt: new Date(`${today}T12:00:00Z`),
+      amountMinor,
+      currency: 'GBP',
+    });
+    const { answer } = await operate();
+    const [day] = answer.reconciliations.filter(({ currency }: Json) => currency === 'GBP');
+    expect(day).toMatchObject({ status: 'breaks', openBreaks: [{ actual: String(Number(amountMinor) / 100) }] });
+    expect(day.openBreaks).toHaveLength(1);
+  });
+});
+
+test('what the details of an entry do not explain is a break of that amount', async () => {
+  const amounts = (amount: string) => `<Amt Ccy="GBP">${amount}</Amt><CdtDbtInd>DBIT</CdtDbtInd>`;
+  const [first] = entries;
+  if (first === undefined) throw new Error('no entry');
+  const parts = [
+    transaction(`<EndToEndId>${paidOut}</EndToEndId>`, amounts('329.56')),
+    transaction('<EndToEndId>OTHER</EndToEndId>', amounts('100.00')),
+  ];
+  const day = await compareFile([
+    first,
+    { amount: '455.56', direction: 'debit', date: today, details: parts.join('') },
+  ]);
+  expect(shown(day)).toEqual(['statement-entry-differs 455.56/429.56', 'statement-unknown-payment -/100']);
+});
+
+test('an instructed amount of another currency decides nothing', async () => {
+  const [first, second] = entries;
+  if (first === undefined || second === undefined) throw new Error('no entry');
+  for (const currency of ['JPY', 'EUR']) {
+    const details = transaction(
+      `<EndToEndId>${paidOut}</EndToEndId>`,
+      `<AmtDtls><InstdAmt><Amt Ccy="${currency}">4000</Amt></InstdAmt><TxAmt><Amt Ccy="${currency}">4000</Amt></TxAmt></AmtDtls>`,
+    );
+    const day = await compareFile([first, { ...second, details: `${details}` }]);
+    expect(day).toMatchObject({ currency: 'GBP', status: 'balanced' });
+    const twice = await compareFile([first, { ...second, details: details + details }]);
+    expect(twice.openBreaks.length).toBeGreaterThan(0);
+  }
+});
+
+test('money in is found by the reference that we show', async () => {
+  const reference = 'BANKREF/2026/0001';
+  await service.api.database.reader.statement(
+    'UPDATE incoming_transfers SET service_provider_reference = $1 WHERE service_provider_id = $2',
+    [reference, paidIn],
+  );
+  const [, second] = entries;
+  if (second === undefined) throw new Error('no entry');
+  const more = `<AcctSvcrRef>${reference}</AcctSvcrRef>`;
+  const day = await compareFile([{ amount: '10200.75', direction: 'credit', date: today, more }, second]);
+  expect(day).toMatchObject({ status: 'balanced', openBreaks: [] });
+});
+
+test('a quiet day’s file settles the day', async () => {
+  const head = balanceXml('OPBD', '1.00', 'GBP', today) + balanceXml('CLBD', '1.00', 'GBP', today);
+  const day = await compareFile([], head);
+  expect(shown(day)).toEqual([
+    'statement-payment-missing 10200.75/-',
+    'statement-payment-missing 329.56/-',
+  ]);
+  void eventually;
+});
