@@ -1,16 +1,31 @@
 import type { StatementSourceKind } from '../../db/reconciliation/days.ts';
 import type { StagedMovement } from '../../db/reconciliation/movements.ts';
-import type { MovementKind } from '../../domain/reconciliation/daily-reconciliation.ts';
+import type { DailyBreak } from '../../domain/reconciliation/daily-reconciliation.ts';
+import { NOTHING, type Totals } from '../../domain/reconciliation/day-balance.ts';
+import type { MovementKind } from '../../domain/reconciliation/movements.ts';
 import type { CallOptions, Provider } from '../providers/port.ts';
 import type { StatementEntry, StatementEntryKind } from '../providers/ports/statement-port.ts';
 
 /** An entry of a statement; whether it is of the compared day is for the comparison to say. */
 export type StatedMovement = Omit<StagedMovement, 'ofDay' | 'side' | 'resourceId'>;
 
+/** Something of the statement itself: null `bookedAt` is about all of it, otherwise about the day of an entry. */
+export interface StatedBreak {
+  readonly bookedAt: Date | null;
+  readonly found: DailyBreak;
+}
+
+/** What a statement says that it moved at an instant. */
+export interface StatedTotals {
+  readonly bookedAt: Date;
+  readonly totals: Totals;
+}
+
 export interface StatedPage {
   readonly movements: readonly StatedMovement[];
-  /** References of entries that could not be read. */
-  readonly unreadable: readonly string[];
+  readonly breaks: readonly StatedBreak[];
+  /** By the amounts of its entries; null for a source that has no other sums than its movements. */
+  readonly totals: readonly StatedTotals[] | null;
 }
 
 /** A statement, read page by page: a provider's own, or a file of a bank. */
@@ -32,14 +47,35 @@ export function statementOf(provider: Provider, currency: string): StatementSour
   return {
     kind: 'statement',
     async *pages({ from, to }, call) {
+      const unreadable = new Set<string>();
       for (let after: string | undefined; ; ) {
         const page = await provider.fetchStatement({ currency, from, to, after }, call);
-        yield { movements: page.entries.map(movementOf), unreadable: page.unreadable };
+        const fresh = page.unreadable.filter((reference) => !unreadable.has(reference));
+        for (const reference of fresh) unreadable.add(reference);
+        const breaks = [...new Set(fresh)].map((reference) => ({ bookedAt: null, found: unreadableEntry(reference) }));
+        yield { movements: page.entries.map(movementOf), breaks, totals: null };
         if (page.next === null) return;
         after = page.next;
       }
     },
   };
+}
+
+function unreadableEntry(reference: string): DailyBreak {
+  return aboutStatement({
+    kind: 'statement-entry-unreadable',
+    reference,
+    expected: null,
+    actual: null,
+    effect: NOTHING,
+  });
+}
+
+/** A break that is about a statement and no payment. */
+export function aboutStatement(
+  found: Pick<DailyBreak, 'kind' | 'reference' | 'expected' | 'actual' | 'effect'>,
+): DailyBreak {
+  return { ...found, direction: null, movement: null, resourceId: null, explanation: null };
 }
 
 function movementOf(entry: StatementEntry): StatedMovement {

@@ -1,19 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { addDays, dateInUtc } from '../frame/time/dates.ts';
-import {
-  byPayment,
-  type DailyBreak,
-  daysToCompare,
-  judgeOnlyOurs,
-  judgeOnlyTheirs,
-  judgePayment,
-  lastComparableDay,
-  type Movement,
-  windowOf,
-} from './daily-reconciliation.ts';
-import { type BreakTraits, type KnownBreak, placeBreaks } from './known-breaks.ts';
-import { movementElsewhere } from './payment-parts.ts';
+import { classifyLedgerOnly, classifyPayment, classifyProviderOnly, type DailyBreak } from './daily-reconciliation.ts';
+import { NOTHING, totalsOf } from './day-balance.ts';
+import { type FoundTraits, type KnownBreak, placeBreaks } from './known-breaks.ts';
+import { movementElsewhere } from './movement-matching.ts';
+import { byPayment, daysToCompare, lastComparableDay, type Movement, windowOf } from './movements.ts';
 import type { DailyDifference } from './reconciliation.ts';
 
 const FIRST = '2026-11-20';
@@ -100,9 +92,9 @@ async function openBreaks(payments: readonly Payment[]): Promise<string[]> {
     const found: DailyBreak[] = [];
     const alone: Movement[] = [];
     for await (const group of byPayment(pagesOf(movements))) {
-      const judged = judgePayment(group);
-      found.push(...judged.breaks);
-      alone.push(...judged.oneSided);
+      const { breaks, oneSided } = classifyPayment(group);
+      found.push(...breaks);
+      alone.push(...oneSided);
     }
     for (const movement of alone) {
       const elsewhere =
@@ -113,8 +105,14 @@ async function openBreaks(payments: readonly Payment[]): Promise<string[]> {
       const ourStanding = lie === 'unknown' ? null : standing;
       found.push(
         ...(movement.side === 'ours'
-          ? judgeOnlyOurs(movement, { isOnOtherStatement: elsewhere !== null, ourStanding, answer })
-          : judgeOnlyTheirs(movement, { ours: elsewhere, ourStanding, bookedBefore: false, answer })),
+          ? classifyLedgerOnly(movement, { theirs: elsewhere, counter: null, ourStanding, answer })
+          : classifyProviderOnly(movement, {
+              ours: elsewhere,
+              ourStanding,
+              isBookedBefore: false,
+              counter: null,
+              answer,
+            })),
       );
     }
     carried.push(...alone);
@@ -166,7 +164,14 @@ describe('a payment', () => {
     ['that both have is in order', [PAID, THEIRS], []],
     ['whose statement names no account is in order', [PAID, { ...THEIRS, accounts: [] }], []],
     ['in suspense has no account that could differ', [{ ...PAID, accounts: [] }, THEIRS], []],
-    ['booked on both sides of midnight is in order', [PAID, { ...THEIRS, ofDay: false }], []],
+    [
+      'booked on both sides of midnight is explained by the other day',
+      [
+        { ...PAID, bookedAt: at('2026-11-21T23:59:00') },
+        { ...THEIRS, bookedAt: at('2026-11-22T00:01:00'), ofDay: false },
+      ],
+      ['statement-day-differs'],
+    ],
     ['of the neighbouring days is for those', [{ ...PAID, ofDay: false }], []],
     [
       'that failed has two movements on each side',
@@ -185,11 +190,16 @@ describe('a payment', () => {
     ],
     [
       'can differ in several ways',
-      [PAID, { ...THEIRS, amountMinor: 1n, accounts: ['other'] }, THEIRS],
+      [PAID, { ...THEIRS, amountMinor: 1n, accounts: ['other'] }, { ...THEIRS, amountMinor: 2n }],
       ['statement-amount-differs', 'statement-account-differs', 'statement-payment-doubled'],
     ],
+    [
+      'that the statement has again with another amount is doubled',
+      [PAID, { ...THEIRS, amountMinor: 1n, accounts: ['other'] }, THEIRS],
+      ['statement-payment-doubled'],
+    ],
   ])('%s', (_, movements, kinds) => {
-    const { breaks, oneSided } = judgePayment(movements);
+    const { breaks, oneSided } = classifyPayment(movements);
     expect(breaks.map(({ kind }) => kind)).toEqual(kinds);
     expect(oneSided).toEqual([]);
   });
@@ -197,38 +207,64 @@ describe('a payment', () => {
   test('of the last minutes of the day before is late if the statement has it after the first of this one', () => {
     const ours = { ...PAID, bookedAt: at('2026-11-20T23:57:00'), ofDay: false };
     const theirs = { ...THEIRS, bookedAt: at('2026-11-21T00:10:00') };
-    expect(judgePayment([ours, theirs])).toEqual({ breaks: [], oneSided: [theirs] });
+    expect(classifyPayment([ours, theirs])).toEqual({ breaks: [], oneSided: [theirs], acrossMidnight: [] });
     const inTime = { ...THEIRS, bookedAt: at('2026-11-21T00:01:00') };
-    expect(judgePayment([ours, inTime])).toEqual({ breaks: [], oneSided: [] });
+    const { breaks, oneSided, acrossMidnight } = classifyPayment([ours, inTime]);
+    expect([breaks.map(({ kind }) => kind), oneSided, acrossMidnight]).toEqual([
+      ['statement-day-differs'],
+      [],
+      [inTime],
+    ]);
+    expect(breaks[0]).toMatchObject({ expected: null, explanation: { day: '2026-11-20', side: 'ours' } });
   });
 
   test('shows what was expected and what is there', () => {
-    const [found] = judgePayment([PAID, { ...THEIRS, amountMinor: 501n }]).breaks;
+    const [found] = classifyPayment([PAID, { ...THEIRS, amountMinor: 501n }]).breaks;
     expect(found).toMatchObject({
       expected: { amountMinor: 500n, account: 'account', date: '2026-11-21' },
       actual: { amountMinor: 501n, account: 'main account', date: '2026-11-21' },
       resourceId: 'a',
     });
-    const [doubled] = judgePayment([PAID, THEIRS, THEIRS]).breaks;
+    const [doubled] = classifyPayment([PAID, THEIRS, THEIRS]).breaks;
     expect([doubled?.expected?.amountMinor, doubled?.actual?.amountMinor]).toEqual([500n, 1_000n]);
   });
 
-  const only = { ours: null, ourStanding: moved, bookedBefore: false, answer: moved };
-  test.each<readonly [string, Movement, Parameters<typeof judgeOnlyTheirs>[1], DailyDifference | null]>([
-    ['that we have booked later is in order', THEIRS, only, null],
+  const kindsOf = (breaks: readonly DailyBreak[]) =>
+    breaks.map(({ kind, explanation }) => (explanation === null ? kind : `${kind}, explained by ${explanation.day}`));
+
+  const only = { ours: null, ourStanding: moved, isBookedBefore: false, counter: null, answer: moved };
+  const returned: Movement = { ...THEIRS, movement: 'payment-out-undone' };
+  test.each<readonly [string, Movement, Parameters<typeof classifyProviderOnly>[1], string]>([
+    ['that both sides say was paid, which our books have on no day', THEIRS, only, 'statement-not-booked'],
     ['that we know and have not booked', THEIRS, { ...only, ourStanding: undone }, 'statement-not-booked'],
-    ['that failed on both sides before we booked it', THEIRS, { ...only, ourStanding: undone, answer: undone }, null],
+    [
+      'that failed on both sides, which the statement has half of',
+      THEIRS,
+      { ...only, ourStanding: undone, answer: undone },
+      'statement-not-booked',
+    ],
+    [
+      'that failed on both sides before we booked it',
+      THEIRS,
+      { ...only, ourStanding: undone, answer: undone, counter: returned },
+      'statement-moved-nothing, explained by 2026-11-21',
+    ],
     [
       'that no look-up confirms counts as the statement says',
       THEIRS,
       { ...only, ourStanding: undone, answer: undefined },
       'statement-not-booked',
     ],
-    ['that was booked on an earlier day already', THEIRS, { ...only, bookedBefore: true }, 'statement-payment-doubled'],
+    [
+      'that was booked on an earlier day already',
+      THEIRS,
+      { ...only, isBookedBefore: true },
+      'statement-payment-doubled',
+    ],
     [
       'that was booked on an earlier day, and has been undone since',
       THEIRS,
-      { ...only, ourStanding: undone, answer: undone, bookedBefore: true },
+      { ...only, ourStanding: undone, answer: undone, isBookedBefore: true, counter: returned },
       'statement-payment-doubled',
     ],
     [
@@ -241,41 +277,56 @@ describe('a payment', () => {
       'booked by us a minute before midnight',
       { ...THEIRS, bookedAt: at('2026-11-21T00:01:00') },
       { ...only, ours: { ...PAID, bookedAt: at('2026-11-20T23:59:00') } },
-      null,
+      'statement-day-differs, explained by 2026-11-20',
     ],
     [
       'booked by us on the day after',
       THEIRS,
       { ...only, ours: { ...PAID, bookedAt: at('2026-11-22T09:00:00') } },
-      null,
+      'statement-day-differs, explained by 2026-11-22',
     ],
-    [
-      'undone there and not here',
-      { ...THEIRS, movement: 'payment-out-undone' },
-      { ...only, answer: undone },
-      'statement-not-at-provider',
-    ],
+    ['undone there and not here', returned, { ...only, answer: undone }, 'statement-not-at-provider'],
+    ['undone on the statement, and paid by its answer', returned, only, 'statement-not-booked'],
     [
       'undone there that we never had',
-      { ...THEIRS, movement: 'payment-out-undone' },
-      { ...only, ourStanding: null, answer: undone },
-      null,
+      returned,
+      { ...only, ourStanding: null, answer: undone, counter: THEIRS },
+      'statement-unknown-payment',
     ],
-  ])('on the statement alone, %s', (_, movement, circumstances, kind) => {
-    expect(judgeOnlyTheirs(movement, circumstances).map((found) => found.kind)).toEqual(kind === null ? [] : [kind]);
+  ])('on the statement alone, %s, is a break of its amount', (_, movement, context, kind) => {
+    const found = classifyProviderOnly(movement, context);
+    expect(kindsOf(found)).toEqual([kind]);
+    const isCredit = movement === returned;
+    expect(found[0]?.effect).toEqual(totalsOf(isCredit, 1n, 500n));
   });
 
-  const kept = { isOnOtherStatement: false, ourStanding: moved, answer: moved };
-  test.each<readonly [string, Parameters<typeof judgeOnlyOurs>[1], DailyDifference | null]>([
+  const kept = { theirs: null, counter: null, ourStanding: moved, answer: moved };
+  const back: Movement = { ...PAID, movement: 'payment-out-undone' };
+  test.each<readonly [string, Parameters<typeof classifyLedgerOnly>[1], string]>([
     ['which the provider confirms', kept, 'statement-payment-missing'],
     ['about which it does not answer', { ...kept, answer: undefined }, 'statement-payment-missing'],
     ['which it does not know', { ...kept, answer: null }, 'statement-not-at-provider'],
     ['which it has undone', { ...kept, answer: undone }, 'statement-not-at-provider'],
     ['which it has paid and we have undone', { ...kept, ourStanding: undone }, 'statement-not-booked'],
-    ['which it does not know and we have undone', { ...kept, ourStanding: undone, answer: null }, null],
-    ['which is on the statement of another day', { ...kept, isOnOtherStatement: true, answer: undefined }, null],
-  ])('in our books alone, %s', (_, circumstances, kind) => {
-    expect(judgeOnlyOurs(PAID, circumstances).map((found) => found.kind)).toEqual(kind === null ? [] : [kind]);
+    [
+      'which it does not know and we have undone',
+      { ...kept, ourStanding: undone, answer: null, counter: back },
+      'statement-moved-nothing, explained by 2026-11-21',
+    ],
+    [
+      'which it does not know, and whose other half the statement has',
+      { ...kept, ourStanding: undone, answer: null },
+      'statement-payment-missing',
+    ],
+    [
+      'which is on the statement of another day',
+      { ...kept, theirs: { ...THEIRS, bookedAt: at('2026-11-22T09:00:00') }, answer: undefined },
+      'statement-day-differs, explained by 2026-11-22',
+    ],
+  ])('in our books alone, %s, is a break of its amount', (_, context, kind) => {
+    const found = classifyLedgerOnly(PAID, context);
+    expect(kindsOf(found)).toEqual([kind]);
+    expect(found[0]?.effect).toEqual(totalsOf(false, -1n, -500n));
   });
 });
 
@@ -325,8 +376,8 @@ describe('a payment that came back in parts', () => {
     accounts: [],
     resourceId: null,
   });
-  const judged = (theirs: readonly bigint[], ours: readonly bigint[]) => {
-    const { breaks, oneSided } = judgePayment([
+  const classified = (theirs: readonly bigint[], ours: readonly bigint[]) => {
+    const { breaks, oneSided } = classifyPayment([
       ...theirs.map((amountMinor, hour) => part('provider', amountMinor, hour)),
       ...ours.map((amountMinor, hour) => part('ours', amountMinor, hour)),
     ]);
@@ -356,7 +407,7 @@ describe('a payment that came back in parts', () => {
     ],
     ['is doubled in a part, and lacks another', [3n, 3n, 5n], [3n], ['statement-payment-doubled', 'provider 5']],
   ])('%s', (_, theirs, ours, expected) => {
-    expect(judged(theirs, ours)).toEqual(expected);
+    expect(classified(theirs, ours)).toEqual(expected);
   });
 
   const alike = [part('ours', 3n, 0), part('ours', 3n, 1), part('provider', 3n, 30), part('ours', 4n, 2)];
@@ -371,12 +422,13 @@ describe('a payment that came back in parts', () => {
 
 describe('a break that is found', () => {
   const facts = (amountMinor: bigint, date: string) => ({ amountMinor, account: null, date });
-  const missing = (amountMinor: bigint, date = FIRST): BreakTraits => ({
+  const missing = (amountMinor: bigint, date = FIRST): FoundTraits => ({
     kind: 'statement-payment-missing',
     reference: 'payment',
     movement: 'payment-out-undone',
     expected: facts(amountMinor, date),
     actual: null,
+    effect: NOTHING,
   });
   const known = (id: string, change: Partial<KnownBreak>): KnownBreak => ({
     ...missing(1n),
@@ -391,7 +443,7 @@ describe('a break that is found', () => {
   const NEXT = addDays(FIRST, 1);
   const frequent = { day: null, movement: null, expected: null };
 
-  test.each<readonly [string, readonly BreakTraits[], readonly KnownBreak[], readonly string[]]>([
+  test.each<readonly [string, readonly FoundTraits[], readonly KnownBreak[], readonly string[]]>([
     ['first is new', [missing(1n)], [], ['new 1']],
     ['twice is two', [missing(1n), missing(1n)], [], ['new 1', 'new 2']],
     ['again is the known one', [missing(1n)], [known('a', {})], ['a 1']],

@@ -171,7 +171,10 @@ export function classifyProviderOnly(their: Movement, context: ProviderOnlyConte
 
 /** A movement that an earlier statement had already. */
 function bookedTwice(their: Movement, { amountMinor }: Standing): DailyBreak {
-  const expected = factsOf({ ...their, amountMinor: isUndoing(their) ? their.amountMinor : (amountMinor ?? their.amountMinor) });
+  const expected = factsOf({
+    ...their,
+    amountMinor: isUndoing(their) ? their.amountMinor : (amountMinor ?? their.amountMinor),
+  });
   const actual = factsOf({ ...their, amountMinor: their.amountMinor * 2n });
   return { ...breakOf('statement-payment-doubled', their, null), expected, actual };
 }

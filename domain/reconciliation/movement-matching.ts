@@ -39,17 +39,16 @@ function isOfUncomparedDay(their: Movement, our: Movement): boolean {
  * has beside a pair repeats it; but it may come back in parts, so a further part repeats one of its own amount or is alone.
  */
 export function matchMovements(theirs: readonly Movement[], ours: readonly Movement[], isInParts: boolean): Matched {
-  const theirRest = new Set([...theirs].sort(byTime));
-  const ourRest = new Set([...ours].sort(byTime));
+  let theirRest = [...theirs].sort(byTime);
+  const ourRest = [...ours].sort(byTime);
   const take = (canPair: CanPair): Pair[] => {
     const pairs: Pair[] = [];
-    for (const their of theirRest) {
-      const our = [...ourRest].find((one) => canPair(their, one));
-      if (our === undefined) continue;
-      theirRest.delete(their);
-      ourRest.delete(our);
-      pairs.push([their, our]);
-    }
+    theirRest = theirRest.filter((their) => {
+      const at = ourRest.findIndex((our) => canPair(their, our));
+      const [our] = at < 0 ? [] : ourRest.splice(at, 1);
+      if (our !== undefined) pairs.push([their, our]);
+      return our === undefined;
+    });
     return pairs;
   };
   const withAmount =
@@ -64,8 +63,8 @@ export function matchMovements(theirs: readonly Movement[], ours: readonly Movem
   acrossMidnight.push(...take(areAcrossMidnight));
 
   const repeated = new Map<Pair, Movement[]>();
-  const oneSided = [...ourRest].filter(isOfDay);
-  for (const their of [...theirRest].filter(isOfDay)) {
+  const oneSided = ourRest.filter(isOfDay);
+  for (const their of theirRest.filter(isOfDay)) {
     const pair = [...pairs, ...acrossMidnight].find(([paired]) => !isInParts || haveSameAmount(paired, their));
     if (pair === undefined) oneSided.push(their);
     else repeated.set(pair, [...(repeated.get(pair) ?? []), their]);
@@ -87,14 +86,7 @@ function byTime(one: Movement, other: Movement): number {
  * explains nothing.
  */
 export function movementElsewhere(movement: Movement, all: readonly Movement[]): Movement | null {
-  const alike = all
-    .filter(
-      (other) =>
-        isOfSamePayment(other, movement) &&
-        other.movement === movement.movement &&
-        (movement.movement !== 'payment-out-undone' || other.amountMinor === movement.amountMinor),
-    )
-    .sort(byTime);
+  const alike = all.filter((other) => isSameMovement(other, movement)).sort(byTime);
   const here = alike.filter(({ side }) => side === movement.side);
   const there = alike.filter(({ side }) => side !== movement.side);
   return there[here.indexOf(movement)] ?? null;
@@ -113,6 +105,15 @@ export function counterMovement(movement: Movement, all: readonly Movement[]): M
 
 export function isUndoing({ movement }: Movement): boolean {
   return movement === 'payment-out-undone' || movement === 'payment-in-sent-back';
+}
+
+/** Of a payment that came back in parts, only a part of the same amount is the same. */
+export function isSameMovement(one: Movement, other: Movement): boolean {
+  return (
+    isOfSamePayment(one, other) &&
+    one.movement === other.movement &&
+    (one.movement !== 'payment-out-undone' || one.amountMinor === other.amountMinor)
+  );
 }
 
 function isOfSamePayment(one: Movement, other: Movement): boolean {

@@ -10,7 +10,8 @@ import { recordBreaks, resolveGoneBreaks } from '../../db/reconciliation/found-b
 import { carryOver, forgetCarriedOver, listCarriedOver } from '../../db/reconciliation/movements.ts';
 import { findNamedPayments } from '../../db/reconciliation/references.ts';
 import { addDays, dateInUtc } from '../../domain/frame/time/dates.ts';
-import type { Movement } from '../../domain/reconciliation/daily-reconciliation.ts';
+import { totalsOf } from '../../domain/reconciliation/day-balance.ts';
+import type { Movement } from '../../domain/reconciliation/movements.ts';
 import type { Json, TestApi } from '../harness/api.ts';
 import { auditOf } from '../harness/audit.ts';
 import { builtInAccounts, PAYMENT_IN } from '../harness/built-in-accounts.ts';
@@ -448,11 +449,18 @@ test('two comparisons of a day at once do not take for gone what the other has f
     resourceId: null,
   };
   const facts = { amountMinor: 100n, account: null, date: day };
-  const unknown = { ...movement, kind: 'statement-unknown-payment' as const, expected: null, actual: facts };
+  const unknown = {
+    ...movement,
+    kind: 'statement-unknown-payment' as const,
+    expected: null,
+    actual: facts,
+    effect: totalsOf(true, 1n, 100n),
+    explanation: null,
+  };
   const record = async (runId: string) => {
     const run = { runId, day, recorded: new Set<string>() };
     await api.database.transaction((tx) => recordBreaks(tx, position, run, [unknown]));
-    await carryOver(reader, position, day, runId, [movement]);
+    await carryOver(reader, position, day, runId, [movement], []);
   };
   const finish = async (runId: string) => {
     await resolveGoneBreaks(reader, position, day, runId);

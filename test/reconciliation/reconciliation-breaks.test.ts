@@ -9,6 +9,7 @@ import { recordBreaks } from '../../db/reconciliation/found-breaks.ts';
 import { recordDifference } from '../../db/reconciliation/statements.ts';
 import type { OutgoingTransferId } from '../../domain/frame/ids.ts';
 import { addDays, dateInUtc } from '../../domain/frame/time/dates.ts';
+import { totalsOf } from '../../domain/reconciliation/day-balance.ts';
 import type { Json, TestApi } from '../harness/api.ts';
 import { builtInAccounts } from '../harness/built-in-accounts.ts';
 import type { MoneyWorld } from '../harness/money.ts';
@@ -324,7 +325,15 @@ test('comparisons at the same moment record a break once, in each currency', asy
   const reference = newId();
   const kind = 'statement-unknown-payment';
   const actual = { amountMinor: 300n, account: null, date: today };
-  const traits = { direction: 'in', movement: 'payment-in', expected: null, actual, resourceId: null } as const;
+  const traits = {
+    direction: 'in',
+    movement: 'payment-in',
+    expected: null,
+    actual,
+    resourceId: null,
+    effect: totalsOf(true, 1n, 300n),
+    explanation: null,
+  } as const;
   const positions = ['GBP', 'EUR'].map((currency) => ({ provider: 'sandbox-bank', currency }));
   const daily = (position: (typeof positions)[number]) =>
     api.database.transaction((tx) => {

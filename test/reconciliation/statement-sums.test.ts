@@ -177,9 +177,6 @@ test('money in is found by the reference that we show', async () => {
 test('a quiet day’s file settles the day', async () => {
   const head = balanceXml('OPBD', '1.00', 'GBP', today) + balanceXml('CLBD', '1.00', 'GBP', today);
   const day = await compareFile([], head);
-  expect(shown(day)).toEqual([
-    'statement-payment-missing 10200.75/-',
-    'statement-payment-missing 329.56/-',
-  ]);
+  expect(shown(day)).toEqual(['statement-payment-missing 10200.75/-', 'statement-payment-missing 329.56/-']);
   void eventually;
 });

@@ -1,7 +1,13 @@
-import { parseAmountMinor } from '../frame/money.ts';
-import type { EntryDirection, StatedBalance, StatedTotal, StatementEntry, StatementHeader } from './bank-statements.ts';
-import { NOTHING, type Totals } from './day-balance.ts';
-import type { FigureDifference } from './reconciliation.ts';
+import { parseAmountMinor } from '../../frame/money.ts';
+import type {
+  EntryDirection,
+  StatedBalance,
+  StatedTotal,
+  StatementEntry,
+  StatementHeader,
+} from '../bank-statements.ts';
+import { NOTHING, type Totals } from '../day-balance.ts';
+import type { FigureDifference } from '../reconciliation.ts';
 
 interface Figure {
   readonly amountMinor: bigint;

@@ -1,4 +1,4 @@
-import { dateInUtc } from '../frame/time/dates.ts';
+import { dateInUtc } from '../../frame/time/dates.ts';
 import type {
   Charge,
   EntryDirection,
@@ -8,9 +8,9 @@ import type {
   StatementEntry,
   StatementEntryEnd,
   StatementTransaction,
-} from './bank-statements.ts';
+} from '../bank-statements.ts';
+import { NOTHING, plus, type Totals, totalsOf } from '../day-balance.ts';
 import type { FigureMismatch } from './control-figures.ts';
-import { NOTHING, plus, type Totals, totalsOf } from './day-balance.ts';
 
 /** One movement of a bank's file: a whole entry, or one transaction of an entry that books several. */
 export interface StatedPart {
@@ -74,8 +74,8 @@ export class EntryInParts {
     return [...(first === null ? [] : this.#partOf(first)), ...this.#partOf(transaction)];
   }
 
-  end({ batches }: StatementEntryEnd): EndedEntry {
-    const entry = this.#entry;
+  end({ batches, references }: StatementEntryEnd): EndedEntry {
+    const entry = { ...this.#entry, references: [...this.#entry.references, ...references] };
     const ofBatches = this.#batchMismatches(batches);
     if (this.#parts === 0) {
       const single = this.#transactions === 1 ? this.#first : null;
@@ -221,14 +221,14 @@ function amountIn(amounts: readonly RoledAmount[], currency: string): bigint | n
   return null;
 }
 
-/** ISO 20022's sub-families of what is returned, reversed, rejected or cancelled. */
-const TAKEN_BACK = /\/(R|C)[A-Z]{0,2}(RTN|CDT|PCR|RVL)$|\/(RRTN|PRRT|RPCR|RIMB|UPDD|PRDD|TTLS|CAJT|DAJT)$/;
+/** ISO 20022's sub-families of payments that are returned, cancelled or reversed. */
+const TAKEN_BACK = ['RRTN', 'RPCR', 'RCDD', 'PRDD', 'UPDD'];
 
 function isTakenBack(one: StatementEntry | StatementTransaction): boolean {
   return (
     one.reversalIndicator === true ||
     one.returnInformation ||
     one.returnReason !== null ||
-    (one.bankTransactionCode !== null && TAKEN_BACK.test(one.bankTransactionCode))
+    TAKEN_BACK.includes(one.bankTransactionCode?.split('/').at(-1) ?? '')
   );
 }
