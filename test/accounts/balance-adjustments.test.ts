@@ -5,7 +5,7 @@ import { checkLedgerSince, findViolationsSince } from '../../db/ledger/check.ts'
 import { lockAccounts } from '../../db/ledger/ledger.ts';
 import { admitWaitingTransfers, listAdmissionsDue } from '../../db/outgoing-transfers/admissions.ts';
 import { type AccountId, asId } from '../../domain/frame/ids.ts';
-import { transactionKindOf } from '../../domain/frame/numbers.ts';
+import { transactionKindOf } from '../../domain/frame/numbers/numbers.ts';
 import { type CallOptions, type Json, startApi, type TestApi } from '../harness/api.ts';
 import { auditOf } from '../harness/audit.ts';
 import { builtInAccounts } from '../harness/built-in-accounts.ts';

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { isClientNumber } from '../../domain/frame/numbers.ts';
+import { isClientNumber } from '../../domain/frame/numbers/numbers.ts';
 import type { Json } from '../harness/api.ts';
 import {
   eventsOf,
