@@ -1,17 +1,13 @@
-import { type Booking, listBookings } from '../../db/reconciliation/bookings.ts';
+import { listBookings } from '../../db/reconciliation/bookings.ts';
 import { type RecordedBreak, recordBreaks, resolveMissing } from '../../db/reconciliation/found-breaks.ts';
 import { carryOver, listCarriedOver } from '../../db/reconciliation/movements.ts';
 import { type Position, readStandings } from '../../db/reconciliation/statements.ts';
-import { dateInUtc, type LocalDate } from '../../domain/frame/time/dates.ts';
-import {
-  classifyLedgerOnly,
-  classifyPayment,
-  classifyProviderOnly,
-  type DailyBreak,
-} from '../../domain/reconciliation/daily-reconciliation.ts';
+import type { LocalDate } from '../../domain/frame/time/dates.ts';
+import { classifyPayment, type DailyBreak } from '../../domain/reconciliation/daily-reconciliation.ts';
 import { NOTHING, plus, type Totals } from '../../domain/reconciliation/day-balance.ts';
-import { counterMovement, isSameMovement, movementElsewhere } from '../../domain/reconciliation/movement-matching.ts';
+import type { OneSided } from '../../domain/reconciliation/movement-matching.ts';
 import type { Movement } from '../../domain/reconciliation/movements.ts';
+import { OneSidedMovements } from '../../domain/reconciliation/one-sided.ts';
 import type { PaymentKey, Standing } from '../../domain/reconciliation/reconciliation.ts';
 import type { ActivityDependencies } from '../frame/dependencies.ts';
 import type { CallOptions, Provider } from '../providers/port.ts';
@@ -45,7 +41,7 @@ export class Comparison {
   readonly #recorded = new Set<string>();
   #effects: Totals = NOTHING;
   #breaks: DailyBreak[] = [];
-  #oneSided: Movement[] = [];
+  #oneSided: OneSided[] = [];
   #acrossMidnight: Movement[] = [];
   #lookUpsLeft = LOOK_UPS_MAX;
 
@@ -108,34 +104,20 @@ export class Comparison {
   }
 
   async #lookInto(): Promise<void> {
-    const [movements, paired] = [this.#oneSided, this.#acrossMidnight];
-    if (movements.length + paired.length === 0) return;
+    const [found, paired] = [this.#oneSided, this.#acrossMidnight];
+    if (found.length + paired.length === 0) return;
+    const movements = found.map(({ movement }) => movement);
     [this.#oneSided, this.#acrossMidnight] = [[], []];
     const { position, day } = this.#compared;
     const carried = await listCarriedOver(this.#reader, position, day, movements);
     const theirs = movements.filter(({ side }) => side === 'provider');
-    const bookings = (await listBookings(this.#reader, position, theirs)).filter(
-      ({ bookedAt }) => dateInUtc(bookedAt) !== day,
-    );
-    const oneSided = [...carried, ...movements, ...bookings.filter(({ isCompared }) => !isCompared)];
+    const bookings = await listBookings(this.#reader, position, theirs);
+    const oneSided = new OneSidedMovements(day, found, carried, bookings);
     const standings = await this.#standingsOf(movements);
-    for (const movement of movements) {
-      const ourStanding = standings.get(textOf(movement)) ?? null;
-      const elsewhere = movementElsewhere(movement, oneSided);
-      const counter = counterMovement(movement, oneSided);
-      const isOurs = movement.side === 'ours';
-      const answer = elsewhere === null && (isOurs || ourStanding !== null) ? await this.#ask(movement) : undefined;
-      this.#breaks.push(
-        ...(isOurs
-          ? classifyLedgerOnly(movement, { theirs: elsewhere, counter, ourStanding, answer })
-          : classifyProviderOnly(movement, {
-              ours: elsewhere,
-              counter,
-              ourStanding,
-              answer,
-              isBookedBefore: isBookedBefore(movement, bookings, carried),
-            })),
-      );
+    for (const one of found) {
+      const standing = standings.get(textOf(one.movement)) ?? null;
+      const answer = oneSided.needsAnswer(one, standing) ? await this.#ask(one.movement) : undefined;
+      this.#breaks.push(...oneSided.classify(one, standing, answer));
     }
     await carryOver(this.#reader, position, day, this.#runId, movements, paired);
   }
@@ -156,12 +138,6 @@ export class Comparison {
     this.#lookUpsLeft -= 1;
     return lookUp(this.#compared.provider, key, this.#call);
   }
-}
-
-/** Our books had this movement on a compared day that does not miss it: its statement had it already. */
-function isBookedBefore(their: Movement, bookings: readonly Booking[], carried: readonly Movement[]): boolean {
-  const alike = (other: Movement) => other.side === 'ours' && isSameMovement(other, their);
-  return bookings.filter((one) => one.isCompared && alike(one)).length > carried.filter(alike).length;
 }
 
 function textOf({ direction, reference }: PaymentKey): string {

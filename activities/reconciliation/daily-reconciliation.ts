@@ -13,12 +13,12 @@ import {
 } from '../../db/reconciliation/movements.ts';
 import type { ReconciliationId } from '../../domain/frame/ids.ts';
 import { addDays } from '../../domain/frame/time/dates.ts';
+import { aboutStatement } from '../../domain/reconciliation/daily-reconciliation.ts';
 import { type DaySums, NOTHING, plus, type Totals, unexplainedOf } from '../../domain/reconciliation/day-balance.ts';
 import { BOUNDARY_MS, byPayment, windowOf } from '../../domain/reconciliation/movements.ts';
 import type { ActivityDependencies } from '../frame/dependencies.ts';
 import type { CallOptions } from '../providers/port.ts';
 import { Comparison, type DayToCompare } from './comparison.ts';
-import { aboutStatement } from './statement-sources.ts';
 
 type Dependencies = Pick<ActivityDependencies, 'database' | 'logger'>;
 

@@ -1,25 +1,10 @@
 import type { StatementSourceKind } from '../../db/reconciliation/days.ts';
-import type { StagedMovement } from '../../db/reconciliation/movements.ts';
-import type { DailyBreak } from '../../domain/reconciliation/daily-reconciliation.ts';
-import { NOTHING, type Totals } from '../../domain/reconciliation/day-balance.ts';
+import { aboutStatement, type DailyBreak } from '../../domain/reconciliation/daily-reconciliation.ts';
+import { NOTHING } from '../../domain/reconciliation/day-balance.ts';
+import type { StatedBreak, StatedMovement, StatedTotals } from '../../domain/reconciliation/files/movements-of-file.ts';
 import type { MovementKind } from '../../domain/reconciliation/movements.ts';
 import type { CallOptions, Provider } from '../providers/port.ts';
 import type { StatementEntry, StatementEntryKind } from '../providers/ports/statement-port.ts';
-
-/** An entry of a statement; whether it is of the compared day is for the comparison to say. */
-export type StatedMovement = Omit<StagedMovement, 'ofDay' | 'side' | 'resourceId'>;
-
-/** Something of the statement itself: null `bookedAt` is about all of it, otherwise about the day of an entry. */
-export interface StatedBreak {
-  readonly bookedAt: Date | null;
-  readonly found: DailyBreak;
-}
-
-/** What a statement says that it moved at an instant. */
-export interface StatedTotals {
-  readonly bookedAt: Date;
-  readonly totals: Totals;
-}
 
 export interface StatedPage {
   readonly movements: readonly StatedMovement[];
@@ -69,13 +54,6 @@ function unreadableEntry(reference: string): DailyBreak {
     actual: null,
     effect: NOTHING,
   });
-}
-
-/** A break that is about a statement and no payment. */
-export function aboutStatement(
-  found: Pick<DailyBreak, 'kind' | 'reference' | 'expected' | 'actual' | 'effect'>,
-): DailyBreak {
-  return { ...found, direction: null, movement: null, resourceId: null, explanation: null };
 }
 
 function movementOf(entry: StatementEntry): StatedMovement {

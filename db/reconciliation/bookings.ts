@@ -1,5 +1,5 @@
 import { isUuid } from '../../domain/frame/ids.ts';
-import type { Movement } from '../../domain/reconciliation/movements.ts';
+import type { Booking } from '../../domain/reconciliation/one-sided.ts';
 import type { PaymentKey } from '../../domain/reconciliation/reconciliation.ts';
 import type { Reader } from '../driver/client.ts';
 import type { Position } from './statements.ts';
@@ -41,12 +41,6 @@ const BOOKINGS = `
     'ours' AS side, false AS "ofDay", '{}'::text[] AS accounts, EXISTS (
       SELECT FROM reconciliations WHERE provider = $1 AND currency = $2 AND day = (booked_at AT TIME ZONE 'UTC')::date) AS "isCompared"
   FROM booked ORDER BY booked_at`;
-
-/** A movement of our ledger, whenever that was. */
-export interface Booking extends Movement {
-  /** Its day has been compared, so the statement of that day had it, unless the day has it as one-sided. */
-  readonly isCompared: boolean;
-}
 
 /** What our ledger has booked of these payments, whatever has become of them since. */
 export async function listBookings(

@@ -1,6 +1,6 @@
 import { dateInUtc, type LocalDate } from '../frame/time/dates.ts';
 import { minus, NOTHING, type Totals, totalsOf } from './day-balance.ts';
-import { isUndoing, matchMovements, type Pair } from './movement-matching.ts';
+import { isUndoing, matchMovements, type OneSided, type Pair } from './movement-matching.ts';
 import { BOUNDARY_MS, isCredit, MOVEMENT_KINDS, type Movement, type MovementKind, type Side } from './movements.ts';
 import { type Difference, differenceOf, type PaymentKey, type Standing } from './reconciliation.ts';
 
@@ -38,11 +38,18 @@ export interface DailyBreak {
   readonly explanation: Explanation | null;
 }
 
+/** A break that is about a statement and no payment. */
+export function aboutStatement(
+  found: Pick<DailyBreak, 'kind' | 'reference' | 'expected' | 'actual' | 'effect'>,
+): DailyBreak {
+  return { ...found, direction: null, movement: null, resourceId: null, explanation: null };
+}
+
 /** What a comparison of one day finds of a payment. */
 export interface ClassifiedPayment {
   readonly breaks: readonly DailyBreak[];
   /** The day's movements that only one side has: `classifyProviderOnly` and `classifyLedgerOnly` say why. */
-  readonly oneSided: readonly Movement[];
+  readonly oneSided: readonly OneSided[];
   /** The day's movements whose other side is just beyond midnight, or on a day before that nobody compared. */
   readonly acrossMidnight: readonly Movement[];
 }
@@ -50,7 +57,7 @@ export interface ClassifiedPayment {
 /** Both sides' movements of one payment. */
 export function classifyPayment(movements: readonly Movement[]): ClassifiedPayment {
   const breaks: DailyBreak[] = [];
-  const oneSided: Movement[] = [];
+  const oneSided: OneSided[] = [];
   const acrossMidnight: Movement[] = [];
   for (const kind of MOVEMENT_KINDS) {
     const of = (side: Side) => movements.filter((one) => one.movement === kind && one.side === side);
@@ -60,7 +67,6 @@ export function classifyPayment(movements: readonly Movement[]): ClassifiedPayme
       breaks.push(...differInDay(pair));
       acrossMidnight.push(...pair.filter(({ ofDay }) => ofDay));
     }
-    for (const { theirs, of: pair } of matched.repeated) breaks.push(repeated(theirs, pair));
     oneSided.push(...matched.oneSided);
   }
   return { breaks, oneSided, acrossMidnight };
@@ -101,11 +107,9 @@ function compare(their: Movement, our: Movement): DailyBreak[] {
   return found;
 }
 
-function repeated(theirs: readonly Movement[], [their, our]: Pair): DailyBreak {
-  const againMinor = theirs.reduce((sum, one) => sum + one.amountMinor, 0n);
-  const all = { ...their, amountMinor: their.amountMinor + againMinor };
-  const effect = totalsOf(isCredit(our.movement), BigInt(theirs.length), againMinor);
-  return { ...breakOf('statement-payment-doubled', all, our), effect };
+function repeated(again: Movement, [their, our]: Pair): DailyBreak {
+  const both = { ...their, amountMinor: their.amountMinor + again.amountMinor };
+  return { ...breakOf('statement-payment-doubled', both, our), effect: effectOf(again, again.amountMinor) };
 }
 
 /** What one movement that the other side lacks makes the sides differ by. */
@@ -140,6 +144,8 @@ export interface ProviderOnlyContext {
   readonly ours: Movement | null;
   /** The payment according to our ledger as it is now. */
   readonly ourStanding: Standing | null;
+  /** What both sides have on the day, and the statement has again. */
+  readonly repeats: Pair | null;
   /** An earlier statement had this movement already. */
   readonly isBookedBefore: boolean;
   /** The statement's own movement that this one undoes, or that undoes it. */
@@ -150,7 +156,7 @@ export interface ProviderOnlyContext {
 
 /** A movement that the statement has on the day, and our books have not. The provider's answer names its kind; it takes no break away. */
 export function classifyProviderOnly(their: Movement, context: ProviderOnlyContext): DailyBreak[] {
-  const { ours, ourStanding, isBookedBefore, counter, answer } = context;
+  const { ours, repeats, ourStanding, isBookedBefore, counter, answer } = context;
   if (ours !== null) {
     const lateMs = their.bookedAt.getTime() - ours.bookedAt.getTime();
     const late = lateMs > BOUNDARY_MS && dateInUtc(their.bookedAt) > dateInUtc(ours.bookedAt);
@@ -159,6 +165,7 @@ export function classifyProviderOnly(their: Movement, context: ProviderOnlyConte
       : bookedOnAnotherDay(their, ours);
     return [other, ...compare(their, ours)];
   }
+  if (repeats !== null) return [repeated(their, repeats)];
   if (ourStanding === null) return [breakOf('statement-unknown-payment', their, null)];
   if (isBookedBefore) return [bookedTwice(their, ourStanding)];
   if (counter !== null && !ourStanding.moved) return [movedNothing(their, counter)];

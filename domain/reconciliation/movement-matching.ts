@@ -9,10 +9,14 @@ export interface Matched {
   readonly pairs: readonly Pair[];
   /** One of the day and one just beyond its ends. */
   readonly acrossMidnight: readonly Pair[];
-  /** What the statement of the day has again of a pair or of what only our books have. */
-  readonly repeated: readonly { readonly theirs: readonly Movement[]; readonly of: Pair }[];
   /** What one side alone has on the day. */
-  readonly oneSided: readonly Movement[];
+  readonly oneSided: readonly OneSided[];
+}
+
+export interface OneSided {
+  readonly movement: Movement;
+  /** Of the statement: what both sides have, and it has again. */
+  readonly repeats: Pair | null;
 }
 
 type CanPair = (their: Movement, our: Movement) => boolean;
@@ -62,17 +66,16 @@ export function matchMovements(theirs: readonly Movement[], ours: readonly Movem
   take(areNeighbours);
   acrossMidnight.push(...take(areAcrossMidnight));
 
-  const repeated = new Map<Pair, Movement[]>();
-  const oneSided = ourRest.filter(isOfDay);
-  for (const their of theirRest.filter(isOfDay)) {
-    const pair = [...pairs, ...acrossMidnight].find(([paired]) => !isInParts || haveSameAmount(paired, their));
-    if (pair === undefined) oneSided.push(their);
-    else repeated.set(pair, [...(repeated.get(pair) ?? []), their]);
-  }
-  return { pairs, acrossMidnight, repeated: [...repeated].map(([of, again]) => ({ theirs: again, of })), oneSided };
+  const repeated = (their: Movement) =>
+    [...pairs, ...acrossMidnight].find(([paired]) => !isInParts || haveSameAmount(paired, their)) ?? null;
+  const oneSided = [
+    ...ourRest.filter(isOfDay).map((movement) => ({ movement, repeats: null })),
+    ...theirRest.filter(isOfDay).map((movement) => ({ movement, repeats: repeated(movement) })),
+  ];
+  return { pairs, acrossMidnight, oneSided };
 }
 
-export function isOfDay({ ofDay }: Movement): boolean {
+function isOfDay({ ofDay }: Movement): boolean {
   return ofDay;
 }
 
