@@ -8,8 +8,6 @@ export { CamtProblem };
 const NAMESPACE = /^urn:iso:std:iso:20022:tech:xsd:(camt\.053\.001\.(\d{2}))$/;
 /** The published versions whose elements mean the same; they differ in what they add, and in the elements that camt-items.ts names. */
 const [VERSION_MIN, VERSION_MAX] = [2, 14];
-/** In which banks send a message together with its header. */
-const ENVELOPES = ['BizMsgEnvlp', 'BizMsg', 'BusinessMessage', 'Envelope', 'DataPDU', 'RequestPayload', 'Xchg'];
 const PAGES = ['BkToCstmrStmt/GrpHdr/MsgPgntn', `${STATEMENT}/StmtPgntn`].flatMap((of) => [
   `${of}/LastPgInd`,
   `${of}/PgNb`,
@@ -54,8 +52,12 @@ class CamtReader {
   readonly #parser = new SaxesParser({ xmlns: true });
   readonly #items = new ItemsInTurn();
   readonly #open: OpenElement[] = [];
-  /** Of the document that is open; null outside. */
+  /** Of the document that is open; null outside: in an envelope, in which banks send a message together with its header. */
   #namespace: string | null = null;
+  #hasDocument = false;
+  #root = '';
+  /** As the file declares it; what it is read as is UTF-8, which ISO 20022 asks for. */
+  #encoding = 'UTF-8';
   #held = 0;
   #unbrokenLength = 0;
 
@@ -65,6 +67,9 @@ class CamtReader {
     });
     this.#parser.on('doctype', () => {
       throw new CamtProblem('The file has a document type, which no camt.053 has.');
+    });
+    this.#parser.on('xmldecl', ({ encoding = 'UTF-8' }) => {
+      this.#encoding = encoding;
     });
     this.#parser.on('opentag', (tag) => this.#begin(tag));
     this.#parser.on('text', (text) => this.#add(text));
@@ -76,6 +81,9 @@ class CamtReader {
   write(chunk: string): readonly StatementItem[] {
     this.#unbrokenLength += chunk.length;
     this.#parser.write(chunk);
+    if (!/^utf-?8$/i.test(this.#encoding) && /\P{ASCII}/u.test(chunk)) {
+      throw new CamtProblem(`The file is in ${this.#encoding}: convert it to UTF-8.`);
+    }
     if (this.#unbrokenLength > UNBROKEN_LENGTH_MAX) {
       throw new CamtProblem('The file has a part without an element that is longer than in any camt.053.');
     }
@@ -84,7 +92,8 @@ class CamtReader {
 
   close(): readonly StatementItem[] {
     this.#parser.close();
-    if (this.#items.statements === 0) throw new CamtProblem('The file is no camt.053: it has no statement.');
+    if (!this.#hasDocument) throw new CamtProblem(`The file is no camt.053, but ${this.#root}.`);
+    if (this.#items.statements === 0) throw new CamtProblem('The file has no statement.');
     return this.#items.take();
   }
 
@@ -112,10 +121,11 @@ class CamtReader {
   /** A document begins with its version; what is of another namespace, or in extensions that banks agree on, is not read. */
   #pathOf(local: string, uri: string, parent: OpenElement | undefined): string | null {
     if (this.#namespace === null) {
-      if (local === 'Document' || (parent === undefined && !ENVELOPES.includes(local))) {
-        this.#namespace = readableNamespace(local, uri);
-      }
-      return this.#namespace === null ? null : '';
+      if (parent === undefined) this.#root = uri === '' ? local : uri;
+      if (local !== 'Document') return null;
+      this.#namespace = readableNamespace(uri);
+      this.#hasDocument = true;
+      return '';
     }
     if (parent === undefined || parent.path === null || uri !== this.#namespace || local === 'SplmtryData') return null;
     return parent.path === '' ? local : `${parent.path}/${local}`;
@@ -141,9 +151,9 @@ class CamtReader {
   }
 }
 
-function readableNamespace(local: string, uri: string): string {
-  const [, name = '', version = ''] = (local === 'Document' ? NAMESPACE.exec(uri) : null) ?? [];
-  if (name === '') throw new CamtProblem(`The file is no camt.053, but ${uri === '' ? local : uri}.`);
+function readableNamespace(uri: string): string {
+  const [, name = '', version = ''] = NAMESPACE.exec(uri) ?? [];
+  if (name === '') throw new CamtProblem(`The file is no camt.053, but ${uri === '' ? 'has no namespace' : uri}.`);
   if (Number(version) >= VERSION_MIN && Number(version) <= VERSION_MAX) return uri;
   throw new CamtProblem(
     `The file is ${name}: of camt.053, the versions 001.${String(VERSION_MIN).padStart(2, '0')} to 001.${VERSION_MAX} can be read.`,

@@ -21,7 +21,7 @@ export interface CamtElement {
 }
 
 const MESSAGE_LENGTH_MAX = 500;
-/** Of a whole amount, `CUT` says that there was more. */
+/** Put where text was cut off. */
 const CUT = '…';
 /** Put where a character was that could move, hide or colour text on a terminal, so that the value equals no honest one. */
 const REMOVED = '\uFFFD';
@@ -56,26 +56,41 @@ export class CamtPlace {
   }
 }
 
+/** Paths are few and are asked for at every transaction. */
+const steps = new Map<string, readonly string[]>();
+
+function stepsOf(path: string): readonly string[] {
+  const known = steps.get(path) ?? path.split('/');
+  steps.set(path, known);
+  return known;
+}
+
 /** The one element at a path such as `Refs/EndToEndId`; null without. What the schema has once may not stand there twice. */
 export function elementAt(parent: CamtElement, path: string, place: CamtPlace): CamtElement | null {
-  let element: CamtElement | null = parent;
-  for (const name of path.split('/')) {
-    const found: readonly CamtElement[] = element.children.filter((child) => child.name === name);
-    if (found.length > 1) place.in(path).refuse('is there more than once');
-    element = found[0] ?? null;
-    if (element === null) return null;
+  let element = parent;
+  for (const name of stepsOf(path)) {
+    let found: CamtElement | null = null;
+    for (const child of element.children) {
+      if (child.name !== name) continue;
+      if (found !== null) place.in(path).refuse('is there more than once');
+      found = child;
+    }
+    if (found === null) return null;
+    element = found;
   }
   return element;
 }
 
 /** Every element at a path, where the schema allows several at any step. */
 export function elementsAt(parent: CamtElement, path: string): readonly CamtElement[] {
-  return path
-    .split('/')
-    .reduce<readonly CamtElement[]>(
-      (elements, name) => elements.flatMap(({ children }) => children.filter((child) => child.name === name)),
-      [parent],
-    );
+  let elements: readonly CamtElement[] = [parent];
+  for (const name of stepsOf(path)) {
+    const next: CamtElement[] = [];
+    for (const { children } of elements) for (const child of children) if (child.name === name) next.push(child);
+    if (next.length === 0) return next;
+    elements = next;
+  }
+  return elements;
 }
 
 /** The text at the first of the paths that is there; null if none is. An element that is there has a text. */
@@ -102,10 +117,10 @@ export function moneyOf({ text, currency }: CamtElement, place: CamtPlace): Mone
   if (text === '') place.refuse('is empty');
   if (currency === null) return place.refuse('has no currency');
   if (!isCurrency(currency)) return place.refuse(`has a currency that is none of ISO 4217: ${currency}`);
-  const amountMinor = DECIMAL.test(text)
-    ? parseAmountMinor(decimalOf(text), currency, { positive: false })
-    : 'not-a-number';
-  if (typeof amountMinor !== 'bigint') return place.refuse(`has no usable amount: ${amountMinor}`);
+  if (!DECIMAL.test(text)) return place.refuse('is no decimal number');
+  const amountMinor = parseAmountMinor(decimalOf(text), currency, { positive: false });
+  if (amountMinor === 'too-many-decimals') return place.refuse(`has more decimals than ${currency} has`);
+  if (typeof amountMinor !== 'bigint') return place.refuse('is too large');
   if (amountMinor < 0n) return place.refuse('is below zero');
   return { amountMinor, currency };
 }

@@ -1,6 +1,7 @@
 import type {
   AmountRole,
   Charge,
+  Money,
   PlacedReference,
   ReversalMarks,
   RoledAmount,
@@ -14,6 +15,7 @@ import type {
 import {
   type CamtElement,
   CamtPlace,
+  cleanText,
   countAt,
   dateAt,
   decimalAt,
@@ -29,6 +31,8 @@ import {
 
 /** What ISO 20022, and SWIFT's MT940 before it, write where a reference is asked for and there is none. */
 const NO_REFERENCES = ['NOTPROVIDED', 'NONREF'];
+/** In a message, which says what is wrong after it. */
+const NAME_LENGTH_MAX = 100;
 const PARTS_OF_AMOUNT: ReadonlyArray<readonly [path: string, role: AmountRole]> = [
   ['InstdAmt', 'instructed'],
   ['TxAmt', 'transaction'],
@@ -46,12 +50,14 @@ const TRANSACTION_REFERENCES = [
   'RmtInf/Strd/RfrdDocInf/LineDtls/Id/Nb',
   'RmtInf/Strd/AddtlRmtInf',
   'RltdRmtInf/RmtId',
+  'RtrInf/AddtlInf',
   'AddtlTxInf',
 ];
 
 export function headerOf(statement: CamtElement, number: number): StatementHeader {
   const id = hintAt(statement, ['Id'], new CamtPlace(`Statement ${number} of the file`));
-  const place = new CamtPlace(`Statement ${number} of the file${id === null ? '' : ` (${id})`}`);
+  const name = id === null ? '' : ` (${cleanText(id, NAME_LENGTH_MAX)})`;
+  const place = new CamtPlace(`Statement ${number} of the file${name}`);
   const account = hintAt(statement, ['Acct/Id/IBAN', 'Acct/Id/Othr/Id'], place);
   return {
     item: 'statement',
@@ -85,7 +91,7 @@ function summaryOf(statement: CamtElement, place: CamtPlace): StatementHeader['s
     count: countAt(statement, `TxsSummry/${name}/NbOfNtries`, place),
     sum: decimalAt(statement, `TxsSummry/${name}/Sum`, place),
   });
-  // Version 02 has the net beside the sum, the later ones in an element of its own.
+  // Beside the sum until version 03, then in an element of its own.
   const [flat, own] = ['TxsSummry/TtlNtries', 'TxsSummry/TtlNtries/TtlNetNtry'];
   const net = decimalAt(statement, `${flat}/TtlNetNtryAmt`, place) ?? decimalAt(statement, `${own}/Amt`, place);
   const direction =
@@ -100,7 +106,8 @@ function summaryOf(statement: CamtElement, place: CamtPlace): StatementHeader['s
 /** How messages name an entry. */
 export function placeOfEntry(entry: CamtElement, number: number): CamtPlace {
   const reference = ENTRY_REFERENCES.flatMap((path) => elementsAt(entry, path)).find(({ text }) => text !== '');
-  return new CamtPlace(`Entry ${number} of the file${reference === undefined ? '' : ` (reference ${reference.text})`}`);
+  const name = reference === undefined ? '' : ` (reference ${cleanText(reference.text, NAME_LENGTH_MAX)})`;
+  return new CamtPlace(`Entry ${number} of the file${name}`);
 }
 
 export function entryOf(
@@ -110,7 +117,7 @@ export function entryOf(
 ): StatementEntry {
   const missing = (path: string) => place.in(path).refuse('is missing');
   const amount = moneyOf(elementAt(entry, 'Amt', place) ?? missing('Amt'), place.in('Amt'));
-  // Text in the earlier versions, a choice of code and word in the later ones.
+  // Text until version 06, then a choice of code and word.
   const status = textAt(entry, ['Sts/Cd', 'Sts/Prtry', 'Sts'], place) ?? missing('Sts');
   const booked = textAt(entry, ['BookgDt/Dt', 'BookgDt/DtTm'], place);
   if (booked === null && (status === 'BOOK' || elementAt(entry, 'BookgDt', place) !== null)) missing('BookgDt');
@@ -174,11 +181,12 @@ function amountDetailsOf(part: CamtElement, place: CamtPlace): readonly RoledAmo
 }
 
 /**
- * The records of charges: each `Chrgs` itself in version 02, `Chrgs/Rcrd` in the later ones. A total without records is a charge too.
+ * The records of charges: each `Chrgs` itself in version 02, then each `Chrgs/Rcrd`. A total without records is a charge too.
  */
 function chargesOf(part: CamtElement, placeOfPart: CamtPlace): Pick<StatementEntry, 'charges' | 'chargeTotals'> {
   const place = placeOfPart.in('Chrgs');
-  const [charges, chargeTotals]: [Charge[], StatementEntry['chargeTotals'][number][]] = [[], []];
+  const charges: Charge[] = [];
+  const chargeTotals: Money[] = [];
   for (const of of elementsAt(part, 'Chrgs')) {
     const records = [...elementsAt(of, 'Rcrd'), ...(elementAt(of, 'Amt', place) === null ? [] : [of])];
     for (const record of records) charges.push(chargeOf(record, 'Amt', place));
