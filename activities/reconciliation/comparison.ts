@@ -3,7 +3,7 @@ import { type RecordedBreak, recordBreaks, resolveMissing } from '../../db/recon
 import { carryOver, listCarriedOver } from '../../db/reconciliation/movements.ts';
 import { type Position, readStandings } from '../../db/reconciliation/statements.ts';
 import type { LocalDate } from '../../domain/frame/time/dates.ts';
-import { classifyPayment, type DailyBreak } from '../../domain/reconciliation/daily-reconciliation.ts';
+import { classifyPayment, type DailyBreak, noLongerMissing } from '../../domain/reconciliation/daily-reconciliation.ts';
 import { NOTHING, plus, type Totals } from '../../domain/reconciliation/day-balance.ts';
 import type { OneSided } from '../../domain/reconciliation/movement-matching.ts';
 import type { Movement } from '../../domain/reconciliation/movements.ts';
@@ -87,11 +87,14 @@ export class Comparison {
     // A page of a statement may have more.
     for (let start = 0; start < breaks.length; start += BATCH) {
       const some = breaks.slice(start, start + BATCH);
-      const late = some.filter(({ kind }) => kind === 'statement-booked-late');
+      const later = some.flatMap((found) => {
+        const expected = noLongerMissing(found);
+        return expected === null ? [] : [{ reference: found.reference, movement: found.movement, expected }];
+      });
       const run = { runId: this.#runId, day, recorded: this.#recorded };
       const [found, gone] = await this.#database.transaction(async (tx) => [
         await recordBreaks(tx, position, run, some),
-        await resolveMissing(tx, position, late),
+        await resolveMissing(tx, position, later),
       ]);
       for (const one of found) {
         // What has taken another's row stands for itself alone: the other's effect is missing in the sum.
@@ -119,7 +122,7 @@ export class Comparison {
       const answer = oneSided.needsAnswer(one, standing) ? await this.#ask(one.movement) : undefined;
       this.#breaks.push(...oneSided.classify(one, standing, answer));
     }
-    await carryOver(this.#reader, position, day, this.#runId, movements, paired);
+    await carryOver(this.#reader, position, day, this.#runId, oneSided.toCarryOver, paired);
   }
 
   async #standingsOf(movements: readonly Movement[]): Promise<ReadonlyMap<string, Standing>> {

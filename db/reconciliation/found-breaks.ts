@@ -216,17 +216,21 @@ const RESOLVE_MISSING = `
   WHERE known.id = missing.id AND known.status = 'open' AND coalesce(missing.movement, late.movement) = late.movement
   RETURNING known.id, known.kind, known.our_reference AS reference, known.status`;
 
-/** Resolves what was missing on its day and is on a later statement: `late` says what our books had. */
+/** What was missing on its day, and is on a later statement. */
+export interface FoundLater {
+  readonly reference: string;
+  readonly movement: DailyBreak['movement'];
+  /** What our books had. */
+  readonly expected: Facts;
+}
+
+/** Resolves what was missing on its day, and is no longer. */
 export async function resolveMissing(
   tx: Transaction,
   { provider, currency }: Position,
-  late: readonly DailyBreak[],
+  later: readonly FoundLater[],
 ): Promise<RecordedBreak[]> {
-  if (late.length === 0) return [];
-  const sent = late.map(({ reference, movement, expected }) => ({
-    reference,
-    movement,
-    expected: storedFacts(expected, currency),
-  }));
+  if (later.length === 0) return [];
+  const sent = later.map(({ expected, ...one }) => ({ ...one, expected: storedFacts(expected, currency) }));
   return tx.statement<RecordedBreak>(RESOLVE_MISSING, [provider, currency, JSON.stringify(sent)]);
 }

@@ -1,6 +1,7 @@
 import type { LocalDate } from '../../domain/frame/time/dates.ts';
 import { type DaySums, NOTHING, plus, totalsOf } from '../../domain/reconciliation/day-balance.ts';
 import type { Movement } from '../../domain/reconciliation/movements.ts';
+import type { CarriedOver } from '../../domain/reconciliation/one-sided.ts';
 import type { PaymentKey } from '../../domain/reconciliation/reconciliation.ts';
 import type { Reader } from '../driver/client.ts';
 import { RETURNED_OF_ARRIVED } from './returned-payments.ts';
@@ -179,9 +180,6 @@ export async function forgetMovements(reader: Reader, runId: string): Promise<vo
   while (forgotten === FORGET_PAGE) forgotten = (await reader.statement(FORGET, [runId, FORGET_PAGE])).length;
 }
 
-/** A movement that one side alone has on its day. */
-export type CarryOver = Movement & { readonly day: LocalDate };
-
 const CARRY = `
   INSERT INTO reconciliation_carry_overs (provider, currency, direction, reference, movement, side, day, part, booked_at, amount_minor,
     accounts, resource_id, run_id, is_paired)
@@ -221,8 +219,8 @@ export async function carryOver(
 }
 
 const CARRIED = `
-  SELECT ${MOVEMENT}, false AS "ofDay", day FROM reconciliation_carry_overs
-  WHERE provider = $1 AND currency = $2 AND day <> $3::date AND NOT is_paired
+  SELECT ${MOVEMENT}, false AS "ofDay", is_paired AS "isPaired" FROM reconciliation_carry_overs
+  WHERE provider = $1 AND currency = $2 AND day <> $3::date
     AND (direction, reference) IN (SELECT * FROM jsonb_to_recordset($4::jsonb) AS key (direction text, reference text))`;
 
 /** What other days had of these payments on one side alone. */
@@ -231,9 +229,9 @@ export function listCarriedOver(
   { provider, currency }: Position,
   day: LocalDate,
   keys: readonly PaymentKey[],
-): Promise<CarryOver[]> {
+): Promise<CarriedOver[]> {
   const sent = JSON.stringify(keys.map(({ direction, reference }) => ({ direction, reference })));
-  return reader.statement<CarryOver>(CARRIED, [provider, currency, day, sent]);
+  return reader.statement<CarriedOver>(CARRIED, [provider, currency, day, sent]);
 }
 
 const CARRIED_DAYS_KEPT = 60;

@@ -6,6 +6,7 @@ import { NOTHING, totalsOf } from './day-balance.ts';
 import { type FoundTraits, type KnownBreak, placeBreaks } from './known-breaks.ts';
 import { movementElsewhere, type OneSided } from './movement-matching.ts';
 import { daysToCompare, lastComparableDay, type Movement, windowOf } from './movements.ts';
+import { OneSidedMovements } from './one-sided.ts';
 
 const FIRST = '2026-11-20';
 const HOUR_MS = 3_600_000;
@@ -57,7 +58,7 @@ describe('a payment', () => {
         { ...PAID, movement: 'payment-out-undone' },
         { ...THEIRS, movement: 'payment-out-undone', amountMinor: 2n },
       ],
-      ['statement-amount-differs', 'statement-amount-differs'],
+      ['statement-amount-differs', 'ours 500', 'provider 2'],
     ],
     [
       'can differ in several ways',
@@ -255,14 +256,19 @@ describe('a payment that came back in parts', () => {
       ...theirs.map((amountMinor, hour) => part('provider', amountMinor, hour)),
       ...ours.map((amountMinor, hour) => part('ours', amountMinor, hour)),
     ]);
-    return [...breaks.map(({ kind }) => kind), ...oneSided.map(shown)];
+    const known = new OneSidedMovements(FIRST, oneSided, [], []);
+    const differing = oneSided
+      .flatMap((one) => known.classify(one, moved, moved))
+      .filter(({ kind }) => kind === 'statement-amount-differs')
+      .map(({ expected, actual }) => `differ ${expected?.amountMinor} ${actual?.amountMinor}`);
+    return [...breaks.map(({ kind }) => kind), ...oneSided.map(shown), ...differing];
   };
 
   test.each<[string, bigint[], bigint[], string[]]>([
     ['agrees in whatever order each side has booked them', [3n, 1n, 3n], [1n, 3n, 3n], []],
     ['agrees except for the part that our books lack', [1n, 3n], [3n], ['provider 1']],
     ['agrees except for the part that the statement lacks', [3n], [1n, 3n], ['ours 1']],
-    ['differs where a part has another amount', [1n, 4n], [3n, 1n], ['statement-amount-differs']],
+    ['differs where a part has another amount', [1n, 4n], [3n, 1n], ['ours 3', 'provider 4', 'differ 3 4']],
     ['is doubled where the statement has a part once too often', [3n, 1n, 3n], [1n, 3n], ['provider 3 again']],
     ['is doubled where its only part is', [3n, 3n], [3n], ['provider 3 again']],
     ['shows every part that the statement lacks', [], [1n, 3n, 1n], ['ours 1', 'ours 3', 'ours 1']],
@@ -271,7 +277,7 @@ describe('a payment that came back in parts', () => {
       'shows every part that has another amount',
       [1n, 4n],
       [2n, 5n],
-      ['statement-amount-differs', 'statement-amount-differs'],
+      ['ours 2', 'ours 5', 'provider 1', 'provider 4', 'differ 2 1', 'differ 5 4'],
     ],
     ['is doubled in each part that is', [3n, 1n, 3n, 1n], [1n, 3n], ['provider 3 again', 'provider 1 again']],
     ['is doubled in a part, and lacks another', [3n, 3n, 5n], [3n], ['provider 3 again', 'provider 5']],

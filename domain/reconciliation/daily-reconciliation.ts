@@ -19,6 +19,7 @@ export interface Explanation {
   readonly day: LocalDate;
   readonly side: Side;
   readonly movement: MovementKind;
+  readonly facts: Facts;
   readonly note: string;
 }
 
@@ -89,11 +90,12 @@ function bookedOnAnotherDay(here: Movement, there: Movement): DailyBreak {
   return {
     ...breakOf('statement-day-differs', their, our),
     effect: effectOf(here, ours.amountMinor),
-    explanation: { day, side: there.side, movement: there.movement, note },
+    explanation: { day, side: there.side, movement: there.movement, facts: factsOf(there), note },
   };
 }
 
-function compare(their: Movement, our: Movement): DailyBreak[] {
+/** How two that are the same movement differ. */
+export function compare(their: Movement, our: Movement): DailyBreak[] {
   const found: DailyBreak[] = [];
   if (their.amountMinor !== our.amountMinor) {
     const effect = totalsOf(isCredit(their.movement), 0n, their.amountMinor - our.amountMinor);
@@ -136,6 +138,16 @@ function breakOf(kind: Difference, their: Movement | null, our: Movement | null)
 
 function factsOf({ amountMinor, accounts, bookedAt }: Movement): Facts {
   return { amountMinor, account: accounts[0] ?? null, date: dateInUtc(bookedAt) };
+}
+
+/**
+ * What our books had on a day before, if that is on this day's statement: as missing on its own day, it no longer is. A bank's file of one
+ * day does not show what is just beyond midnight.
+ */
+export function noLongerMissing({ kind, expected, actual, explanation }: DailyBreak): Facts | null {
+  if (kind === 'statement-booked-late') return expected;
+  const isOurs = kind === 'statement-day-differs' && actual !== null && explanation?.side === 'ours';
+  return isOurs ? explanation.facts : null;
 }
 
 /** What is known of a movement that only the provider's statement has on the day. */
@@ -196,7 +208,7 @@ function movedNothing(here: Movement, counter: Movement): DailyBreak {
       : `${undone} the movement ${undoing} ${day}: the provider has neither, and moved nothing.`;
   return {
     ...breakOf('statement-moved-nothing', their, our),
-    explanation: { day, side: counter.side, movement: counter.movement, note },
+    explanation: { day, side: counter.side, movement: counter.movement, facts: factsOf(counter), note },
   };
 }
 

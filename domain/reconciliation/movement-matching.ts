@@ -39,22 +39,13 @@ function isOfUncomparedDay(their: Movement, our: Movement): boolean {
 }
 
 /**
- * Those of equal amounts first, whatever their order, then one with another. A payment moves as a whole once, so what the statement
+ * Those of equal amounts first, whatever their order, then each with the nearest. A payment moves as a whole once, so what the statement
  * has beside a pair repeats it; but it may come back in parts, so a further part repeats one of its own amount or is alone.
  */
 export function matchMovements(theirs: readonly Movement[], ours: readonly Movement[], isInParts: boolean): Matched {
-  let theirRest = [...theirs].sort(byTime);
+  const theirRest = [...theirs].sort(byTime);
   const ourRest = [...ours].sort(byTime);
-  const take = (canPair: CanPair): Pair[] => {
-    const pairs: Pair[] = [];
-    theirRest = theirRest.filter((their) => {
-      const at = ourRest.findIndex((our) => canPair(their, our));
-      const [our] = at < 0 ? [] : ourRest.splice(at, 1);
-      if (our !== undefined) pairs.push([their, our]);
-      return our === undefined;
-    });
-    return pairs;
-  };
+  const take = (canPair: CanPair) => takePairs(theirRest, ourRest, canPair);
   const withAmount =
     (canPair: CanPair): CanPair =>
     (their, our) =>
@@ -62,8 +53,11 @@ export function matchMovements(theirs: readonly Movement[], ours: readonly Movem
   const pairs = take(withAmount(areOfDay));
   take(withAmount(areNeighbours));
   const acrossMidnight = take(withAmount(areAcrossMidnight));
-  pairs.push(...take(areOfDay));
-  take(areNeighbours);
+  // Of a payment that came back in parts, those of other amounts may be explained by other days: `pairDiffering` comes after that.
+  if (!isInParts) {
+    pairs.push(...take(areOfDay));
+    take(areNeighbours);
+  }
   acrossMidnight.push(...take(areAcrossMidnight));
 
   const repeated = (their: Movement) =>
@@ -75,21 +69,53 @@ export function matchMovements(theirs: readonly Movement[], ours: readonly Movem
   return { pairs, acrossMidnight, oneSided };
 }
 
+/** Takes out of both what can be paired. */
+function takePairs(theirRest: Movement[], ourRest: Movement[], canPair: CanPair): Pair[] {
+  const pairs: Pair[] = [];
+  const left = theirRest.filter((their) => {
+    const at = closestTo(their, ourRest, canPair);
+    const [our] = at < 0 ? [] : ourRest.splice(at, 1);
+    if (our !== undefined) pairs.push([their, our]);
+    return our === undefined;
+  });
+  theirRest.splice(0, Number.POSITIVE_INFINITY, ...left);
+  return pairs;
+}
+
+/** Of parts of payments that nothing else explains, those that may be the same with another amount. */
+export function pairDiffering(movements: readonly Movement[]): Pair[] {
+  const parts = movements.filter(({ movement }) => movement === 'payment-out-undone');
+  const of = (side: Movement['side']) => parts.filter((one) => one.side === side).sort(byTime);
+  return takePairs(of('provider'), of('ours'), isOfSamePayment);
+}
+
+/** The place of the one whose amount is nearest, and the first of those; below zero if there is none. */
+function closestTo(their: Movement, ours: readonly Movement[], canPair: CanPair): number {
+  let [closest, leastMinor] = [-1, 0n];
+  for (const [at, our] of ours.entries()) {
+    if (!canPair(their, our)) continue;
+    const apart = their.amountMinor - our.amountMinor;
+    const apartMinor = apart < 0n ? -apart : apart;
+    if (closest < 0 || apartMinor < leastMinor) [closest, leastMinor] = [at, apartMinor];
+  }
+  return closest;
+}
+
 function isOfDay({ ofDay }: Movement): boolean {
   return ofDay;
 }
 
-function byTime(one: Movement, other: Movement): number {
+export function byTime(one: Movement, other: Movement): number {
   return one.bookedAt.getTime() - other.bookedAt.getTime();
 }
 
 /**
  * The movement of another day that stands for this one on the other side. `all` is what any day has on one side alone, this one
- * included: the first there stands for the first here, so that none explains two. Another part of a payment that came back in parts
+ * included, in order: the first there stands for the first here, so that none explains two. Another part of a payment that came back in parts
  * explains nothing.
  */
 export function movementElsewhere(movement: Movement, all: readonly Movement[]): Movement | null {
-  const alike = all.filter((other) => isSameMovement(other, movement)).sort(byTime);
+  const alike = all.filter((other) => isSameMovement(other, movement));
   const here = alike.filter(({ side }) => side === movement.side);
   const there = alike.filter(({ side }) => side !== movement.side);
   return there[here.indexOf(movement)] ?? null;
