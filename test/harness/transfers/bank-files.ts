@@ -1,5 +1,14 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { formatAmountInFull } from '../../../domain/frame/money.ts';
+import type {
+  Money,
+  PlacedReference,
+  StatementEntry,
+  StatementHeader,
+  StatementItem,
+  StatementTransaction,
+} from '../../../domain/reconciliation/bank-statements.ts';
 
 /** An entry of a bank's file as text; amounts are decimals, `debit` or `credit` of our account at the bank. */
 export interface FileEntry {
@@ -52,4 +61,82 @@ export function writeBankFile(directory: string, ...statements: readonly string[
     `<Document xmlns="${NAMESPACE}"><BkToCstmrStmt>${head}${statements.join('')}</BkToCstmrStmt></Document>`,
   );
   return path;
+}
+
+const amountXml = ({ amountMinor, currency }: Money) =>
+  `<Amt Ccy="${currency}">${formatAmountInFull(amountMinor, currency)}</Amt>`;
+
+/** A statement as text, of its items. */
+export function xmlOf(items: readonly StatementItem[]): string {
+  return items.map((item, at) => itemXml(item, items[at + 1])).join('');
+}
+
+function itemXml(item: StatementItem, next: StatementItem | undefined): string {
+  switch (item.item) {
+    case 'statement':
+      return headerXml(item);
+    case 'entry':
+      return `${itemEntryXml(item)}${next?.item === 'transaction' ? batchXml(item) : singleXml(item.references)}`;
+    case 'transaction':
+      return `<TxDtls>${referencesXml(item.references, 'Refs')}${amountsXml(item)}${marksXml(item)}${referencesXml(item.references, 'after')}</TxDtls>`;
+    case 'entry-end':
+      return `${item.transactions > 0 ? '</NtryDtls>' : ''}</Ntry>`;
+    case 'statement-end':
+      return '</Stmt>';
+  }
+}
+
+function headerXml({ id, account, currency, balances, summary }: StatementHeader): string {
+  const total = (name: string, { count, sum }: { count: number | null; sum: string | null }) =>
+    `<${name}>${count === null ? '' : `<NbOfNtries>${count}</NbOfNtries>`}${sum === null ? '' : `<Sum>${sum}</Sum>`}</${name}>`;
+  const { net, direction } = summary.all;
+  const indicator = direction === null ? '' : `<CdtDbtInd>${INDICATOR[direction]}</CdtDbtInd>`;
+  const all = `<TtlNtries><TtlNetNtry><Amt>${net}</Amt>${indicator}</TtlNetNtry></TtlNtries>`;
+  const stated = balances.map(
+    (balance) => `<Bal><Tp><CdOrPrtry><Cd>${balance.code}</Cd></CdOrPrtry></Tp>${amountXml(balance)}
+      <CdtDbtInd>${INDICATOR[balance.direction]}</CdtDbtInd><Dt><Dt>${balance.date}</Dt></Dt></Bal>`,
+  );
+  return `<Stmt><Id>${id}</Id><Acct><Id><IBAN>${account}</IBAN></Id><Ccy>${currency}</Ccy></Acct>${stated.join('')}
+    <TxsSummry>${all}${total('TtlCdtNtries', summary.credits)}${total('TtlDbtNtries', summary.debits)}</TxsSummry>`;
+}
+
+function itemEntryXml(entry: StatementEntry): string {
+  const reversal = entry.reversalIndicator === true ? '<RvslInd>true</RvslInd>' : '';
+  return `<Ntry>${amountXml(entry)}<CdtDbtInd>${INDICATOR[entry.direction]}</CdtDbtInd>${reversal}<Sts><Cd>BOOK</Cd></Sts>
+    <BookgDt><DtTm>${entry.bookedAt?.toISOString()}</DtTm></BookgDt>${codeXml(entry)}`;
+}
+
+/** The model gives the references of an entry without details to the entry; banks write them into details. */
+const singleXml = (references: readonly PlacedReference[]) =>
+  `<NtryDtls><TxDtls>${referencesXml(references, 'Refs')}${referencesXml(references, 'after')}</TxDtls></NtryDtls>`;
+
+/** Of the model's batches, which count and sum their transactions, `xmlOf` leaves the figures out. */
+const batchXml = (_: StatementEntry) => '<NtryDtls>';
+
+function amountsXml({ amounts }: StatementTransaction): string {
+  const of = (role: string) => amounts.filter((amount) => amount.role === role).map(amountXml);
+  const details = [
+    ...of('instructed').map((xml) => `<InstdAmt>${xml}</InstdAmt>`),
+    ...of('transaction').map((xml) => `<TxAmt>${xml}</TxAmt>`),
+  ];
+  return `${of('amount').join('')}<AmtDtls>${details.join('')}</AmtDtls>`;
+}
+
+const marksXml = ({ returnInformation, ...marks }: StatementTransaction) =>
+  `${codeXml(marks)}${returnInformation ? '<RtrInf><Rsn><Cd>AC06</Cd></Rsn></RtrInf>' : ''}`;
+
+function codeXml({ bankTransactionCode }: Pick<StatementEntry, 'bankTransactionCode'>): string {
+  const [domain, family, subFamily] = bankTransactionCode?.split('/') ?? [];
+  if (domain === undefined) return '';
+  return `<BkTxCd><Domn><Cd>${domain}</Cd><Fmly><Cd>${family}</Cd><SubFmlyCd>${subFamily}</SubFmlyCd></Fmly></Domn></BkTxCd>`;
+}
+
+const AFTER = /^(RmtInf|AddtlTxInf)/;
+
+function referencesXml(references: readonly PlacedReference[], where: 'Refs' | 'after'): string {
+  const some = references.filter(({ place }) => AFTER.test(place) === (where === 'after'));
+  const xml = some.map(({ place, value }) =>
+    place.split('/').reduceRight((inner, name) => `<${name}>${inner}</${name}>`, value),
+  );
+  return where === 'Refs' ? `<Refs>${xml.join('')}</Refs>` : xml.join('');
 }
