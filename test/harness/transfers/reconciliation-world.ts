@@ -25,6 +25,7 @@ type FetchStatement = Provider['fetchStatement'];
 export interface ReconciliationWorld {
   readonly api: TestApi;
   readonly world: MoneyWorld;
+  readonly databaseUrl: string;
   /** The service as it is at another time. */
   readonly moved: Database;
   readonly directory: string;
@@ -74,6 +75,7 @@ export async function startReconciliationWorld(
   return {
     api,
     world,
+    databaseUrl: database.url,
     moved,
     directory: directory.path,
     dependencies,
