@@ -61,7 +61,8 @@ function movementOf(entry: StatementEntry): StatedMovement {
   const movement = MOVEMENT_OF[kind];
   const isIn = movement === 'payment-in' || movement === 'payment-in-sent-back';
   return {
-    entryId,
+    // What has the id of another entry and is not alike is an entry of its own.
+    entryId: `${entryId} ${movement} ${amountMinor} ${bookedAt.toISOString()}`,
     movement,
     direction: isIn ? 'in' : movement === 'opening-balance' ? 'opening' : 'out',
     reference: isIn ? serviceProviderId : (ourReference ?? serviceProviderId),

@@ -195,12 +195,20 @@ export function openUnexplained(
   return reader.statement<RecordedBreak>(OPEN_UNEXPLAINED, [provider, currency, day, kinds]);
 }
 
-// As many as are late now, of those alike, whatever has been resolved before: a repetition resolves no further one.
+// As many as are late now, of those alike, whatever has been resolved before: a repetition resolves no further one. What its own day
+// has as explained was not missing there.
 const RESOLVE_MISSING = `
   WITH late AS (
     SELECT reference, movement, expected ->> 'date' AS date, expected ->> 'amountMinor' AS amount, row_number() OVER (
       PARTITION BY reference, movement, expected ->> 'date', expected ->> 'amountMinor') AS place
     FROM jsonb_to_recordset($3::jsonb) AS sent (reference text, movement text, expected jsonb)
+  ), explained AS (
+    SELECT our_reference AS reference, details ->> 'movement' AS movement, expected ->> 'date' AS date,
+      expected ->> 'amountMinor' AS amount, count(*) AS count
+    FROM reconciliation_breaks
+    WHERE provider = $1 AND currency = $2 AND kind LIKE 'statement-%' AND kind = 'statement-day-differs' AND explained_by IS NOT NULL
+      AND expected IS NOT NULL AND status = 'resolved' AND our_reference IN (SELECT reference FROM late)
+    GROUP BY 1, 2, 3, 4
   ), missing AS (
     SELECT id, our_reference AS reference, details ->> 'movement' AS movement, expected ->> 'date' AS date,
       expected ->> 'amountMinor' AS amount, row_number() OVER (
@@ -212,8 +220,9 @@ const RESOLVE_MISSING = `
   )
   UPDATE reconciliation_breaks AS known SET status = 'resolved', resolved_at = service_now(),
     details = details || '{"goneByItself": true}'
-  FROM missing JOIN late USING (reference, date, amount, place)
-  WHERE known.id = missing.id AND known.status = 'open' AND coalesce(missing.movement, late.movement) = late.movement
+  FROM missing JOIN late USING (reference, date, amount) LEFT JOIN explained
+    ON (explained.reference, explained.movement, explained.date, explained.amount) = (late.reference, late.movement, late.date, late.amount)
+  WHERE missing.place = late.place - coalesce(explained.count, 0) AND known.id = missing.id AND known.status = 'open' AND coalesce(missing.movement, late.movement) = late.movement
   RETURNING known.id, known.kind, known.our_reference AS reference, known.status`;
 
 /** What was missing on its day, and is on a later statement. */

@@ -270,6 +270,24 @@ test('a difference on both sides of midnight is one, of the day of the statement
   expect(await idsOf(id)).toEqual(ids);
 });
 
+test('a part that is just beyond midnight leaves another one of its amount missing', async () => {
+  const id = await paidOut(6);
+  await givenBack(id, 0.25, `${today}T23:00:00Z`, 6);
+  await givenBack(id, 0.25, `${today}T23:58:00Z`, 6);
+  const bookedAt = new Date(`${tomorrow}T00:01:00Z`);
+  const seen: string[] = [];
+  asStated = (entry) => {
+    if (!isOf(id, 'payment-out-returned')(entry)) return [entry];
+    if (!seen.includes(entry.entryId)) seen.push(entry.entryId);
+    return entry.entryId === seen[0] ? [{ ...entry, bookedAt }] : [];
+  };
+  await service.reconcileOn(tomorrow);
+  const missing = 'payment-missing today 0.25 nothing open';
+  expect(await breaksOf(id)).toEqual(['day-differs today 0.25 nothing resolved', missing]);
+  await service.reconcileOn(addDays(today, 2));
+  expect(await breaksOf(id)).toContain(missing);
+});
+
 test('a difference is open again once what explained it is gone', async () => {
   const id = await paidOut(6);
   await givenBack(id, 0.25, `${today}T23:58:00Z`, 6);

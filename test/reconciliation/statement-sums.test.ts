@@ -130,6 +130,26 @@ describe('an entry that only the provider’s own statement has', () => {
   });
 });
 
+test('an entry with the id of another and another amount is an entry of its own', async () => {
+  for (const amountMinor of [32_956n, 700n]) {
+    further.push({
+      kind: 'payment-out',
+      direction: 'debit',
+      entryId: 'the same',
+      serviceProviderId: 'unknown',
+      ourReference: paidOut,
+      accountId: null,
+      bookedAt: new Date(`${today}T12:00:00Z`),
+      amountMinor,
+      currency: 'GBP',
+    });
+  }
+  const { answer } = await operate();
+  const [day] = answer.reconciliations.filter(({ currency }: Json) => currency === 'GBP');
+  expect(shown(day)).toEqual(['statement-payment-doubled 329.56/336.56', 'statement-payment-doubled 329.56/659.12']);
+  expect(day).toMatchObject({ statement: { debitCount: 3 }, ledger: { debitCount: 1 } });
+});
+
 describe.each([
   ['undone-payment', 'in whole', (amount: number) => amount],
   ['partly-undone-payment', 'in part', (amount: number) => Math.ceil(amount * 50) / 100],
@@ -196,6 +216,48 @@ test('a quiet day’s file settles the day', async () => {
   const head = balanceXml('OPBD', '1.00', 'GBP', today) + balanceXml('CLBD', '1.00', 'GBP', today);
   const day = await compareFile([], head);
   expect(shown(day)).toEqual(['statement-payment-missing 10200.75/-', 'statement-payment-missing 329.56/-']);
+});
+
+test('a file with money in a currency that we do not hold there is refused by its name, and one of an empty account is not', async () => {
+  const foreign = { amount: '5.00', direction: 'credit', date: today, currency: 'JMD' } as const;
+  const refused = await operate(
+    '--camt-053',
+    writeBankFile(service.directory, statementXml(entries), statementXml([foreign])),
+  );
+  expect(refused.answer.refused).toMatch(/no money in JMD/);
+  const empty = statementXml([], { head: balanceXml('CLBD', '0.00', 'JMD', today) });
+  const accepted = await operate('--camt-053', writeBankFile(service.directory, statementXml(entries), empty));
+  expect(accepted).toMatchObject({ status: 0, answer: { reconciliations: [{ currency: 'GBP', status: 'balanced' }] } });
+});
+
+test.each([
+  ['EndToEndId', (id: string) => ({ details: transaction(`<EndToEndId>${id.replaceAll('-', '')}</EndToEndId>`) })],
+  ['UETR', (id: string) => ({ details: transaction(`<UETR>${id.toUpperCase()}</UETR>`) })],
+  [
+    'RmtInf/Ustrd among other words',
+    (id: string) => ({
+      details: transaction('<EndToEndId>NOTPROVIDED</EndToEndId>', `<RmtInf><Ustrd>Our ${id}, thanks</Ustrd></RmtInf>`),
+    }),
+  ],
+  [
+    'Strd/CdtrRefInf/Ref',
+    (id: string) => ({
+      details: transaction('', `<RmtInf><Strd><CdtrRefInf><Ref>${id}</Ref></CdtrRefInf></Strd></RmtInf>`),
+    }),
+  ],
+  ['AddtlTxInf', (id: string) => ({ details: transaction('', `<AddtlTxInf>${id.replaceAll('-', '')}</AddtlTxInf>`) })],
+  [
+    'MsgId of a batch of one',
+    (id: string) => ({
+      details: `<Btch><MsgId>${id.replaceAll('-', '').toUpperCase()}</MsgId><NbOfTxs>1</NbOfTxs></Btch>${transaction('')}`,
+    }),
+  ],
+  ['NtryRef', (id: string) => ({ more: `<NtryRef>${id.replaceAll('-', '')}</NtryRef>` })],
+] as const)('a payment out is recognised by its id in %s', async (_, named) => {
+  const [first] = entries;
+  if (first === undefined) throw new Error('no entry');
+  const day = await compareFile([first, { amount: '329.56', direction: 'debit', date: today, ...named(paidOut) }]);
+  expect(day).toMatchObject({ status: 'balanced', openBreaks: [] });
 });
 
 describe('an error of the comparison itself', () => {
