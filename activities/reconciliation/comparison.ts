@@ -16,7 +16,7 @@ import type { StatementSource } from './statement-sources.ts';
 
 type Database = ActivityDependencies['database'];
 
-/** Payments whose circumstances are read together. */
+/** Payments that are looked into together. */
 const BATCH = 200;
 /** A statement that lacks everything must not have every payment looked up. */
 const LOOK_UPS_MAX = 1_000;
