@@ -4,7 +4,7 @@ import { addDays, dateInUtc } from '../frame/time/dates.ts';
 import { classifyLedgerOnly, classifyPayment, classifyProviderOnly, type DailyBreak } from './daily-reconciliation.ts';
 import { NOTHING, totalsOf } from './day-balance.ts';
 import { type FoundTraits, type KnownBreak, placeBreaks } from './known-breaks.ts';
-import { movementElsewhere, type OneSided } from './movement-matching.ts';
+import { movementsElsewhere, type OneSided } from './movement-matching.ts';
 import { daysToCompare, lastComparableDay, type Movement, windowOf } from './movements.ts';
 import { OneSidedMovements } from './one-sided.ts';
 
@@ -288,10 +288,11 @@ describe('a payment that came back in parts', () => {
   const alike = [part('ours', 3n, 0), part('ours', 3n, 1), part('provider', 3n, 30), part('ours', 4n, 2)];
 
   test('is explained by the other days, a part by a part of the same amount', () => {
-    expect(alike.map((one) => movementElsewhere(one, alike))).toEqual([alike[2], null, alike[0], null]);
+    const elsewhere = (all: readonly Movement[]) => all.map((one) => movementsElsewhere(all).get(one) ?? null);
+    expect(elsewhere(alike)).toEqual([alike[2], null, alike[0], null]);
     const further = part('provider', 3n, 54);
-    expect(movementElsewhere(further, [...alike, further])).toBe(alike[1]);
-    expect(movementElsewhere(further, [further])).toBeNull();
+    expect(elsewhere([...alike, further]).at(-1)).toBe(alike[1]);
+    expect(elsewhere([further])).toEqual([null]);
   });
 });
 

@@ -110,39 +110,58 @@ export function byTime(one: Movement, other: Movement): number {
 }
 
 /**
- * The movement of another day that stands for this one on the other side. `all` is what any day has on one side alone, this one
- * included, in order: the first there stands for the first here, so that none explains two. Another part of a payment that came back in parts
- * explains nothing.
+ * For each movement the one of another day that stands for it on the other side. `all` is what any day has on one side alone, in order:
+ * the first there stands for the first here, so that none explains two. Another part of a payment that came back in parts explains nothing.
  */
-export function movementElsewhere(movement: Movement, all: readonly Movement[]): Movement | null {
-  const alike = all.filter((other) => isSameMovement(other, movement));
-  const here = alike.filter(({ side }) => side === movement.side);
-  const there = alike.filter(({ side }) => side !== movement.side);
-  return there[here.indexOf(movement)] ?? null;
+export function movementsElsewhere(all: readonly Movement[]): ReadonlyMap<Movement, Movement> {
+  const found = new Map<Movement, Movement>();
+  for (const alike of groupedBy(all, sameMovementKey)) {
+    const theirs = alike.filter(({ side }) => side === 'provider');
+    const ours = alike.filter(({ side }) => side === 'ours');
+    for (const [at, their] of theirs.entries()) {
+      const our = ours[at];
+      if (our === undefined) break;
+      found.set(their, our).set(our, their);
+    }
+  }
+  return found;
 }
 
 /**
- * What undoes this movement, or what it undoes, on its own side: of a payment that one side alone has carried out and undone, in
+ * For each movement what undoes it, or what it undoes, on its own side: of a payment that one side alone has carried out and undone, in
  * whole, so that it moved nothing. `all` as above.
  */
-export function counterMovement(movement: Movement, all: readonly Movement[]): Movement | null {
-  const own = all.filter((other) => other.side === movement.side && isOfSamePayment(other, movement));
-  const sumMinor = own.reduce((sum, one) => sum + (isUndoing(one) ? -one.amountMinor : one.amountMinor), 0n);
-  if (sumMinor !== 0n || own.filter((one) => !isUndoing(one)).length !== 1) return null;
-  return own.find((other) => isUndoing(other) !== isUndoing(movement)) ?? null;
+export function counterMovements(all: readonly Movement[]): ReadonlyMap<Movement, Movement> {
+  const found = new Map<Movement, Movement>();
+  for (const own of groupedBy(all, (one) => `${one.side} ${one.direction} ${one.reference}`)) {
+    const [forward, ...more] = own.filter((one) => !isUndoing(one));
+    const undoing = own.filter(isUndoing);
+    const [first] = undoing;
+    if (forward === undefined || first === undefined || more.length > 0) continue;
+    if (undoing.reduce((sum, { amountMinor }) => sum + amountMinor, 0n) !== forward.amountMinor) continue;
+    found.set(forward, first);
+    for (const one of undoing) found.set(one, forward);
+  }
+  return found;
+}
+
+function groupedBy(all: readonly Movement[], keyOf: (one: Movement) => string): Iterable<readonly Movement[]> {
+  const groups = new Map<string, Movement[]>();
+  for (const one of all) {
+    const group = groups.get(keyOf(one));
+    if (group === undefined) groups.set(keyOf(one), [one]);
+    else group.push(one);
+  }
+  return groups.values();
 }
 
 export function isUndoing({ movement }: Movement): boolean {
   return movement === 'payment-out-undone' || movement === 'payment-in-sent-back';
 }
 
-/** Of a payment that came back in parts, only a part of the same amount is the same. */
-export function isSameMovement(one: Movement, other: Movement): boolean {
-  return (
-    isOfSamePayment(one, other) &&
-    one.movement === other.movement &&
-    (one.movement !== 'payment-out-undone' || one.amountMinor === other.amountMinor)
-  );
+/** Alike for what is the same movement on either side. Of parts that came back, only those of one amount are. */
+export function sameMovementKey({ direction, reference, movement, amountMinor }: Movement): string {
+  return `${direction} ${movement} ${movement === 'payment-out-undone' ? amountMinor : ''} ${reference}`;
 }
 
 function isOfSamePayment(one: Movement, other: Movement): boolean {

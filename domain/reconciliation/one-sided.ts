@@ -2,12 +2,12 @@ import { dateInUtc, type LocalDate } from '../frame/time/dates.ts';
 import { classifyLedgerOnly, classifyProviderOnly, compare, type DailyBreak } from './daily-reconciliation.ts';
 import {
   byTime,
-  counterMovement,
-  isSameMovement,
-  movementElsewhere,
+  counterMovements,
+  movementsElsewhere,
   type OneSided,
   type Pair,
   pairDiffering,
+  sameMovementKey,
 } from './movement-matching.ts';
 import type { Movement } from './movements.ts';
 import type { Standing } from './reconciliation.ts';
@@ -27,10 +27,11 @@ export interface CarriedOver extends Movement {
 /** Movements that one side alone has on a day, beside what other days have of their payments. */
 export class OneSidedMovements {
   readonly #ofDay: readonly Movement[];
-  readonly #carried: readonly Movement[];
-  readonly #bookings: readonly Booking[];
-  readonly #all: readonly Movement[];
-  readonly #differing: readonly Pair[];
+  readonly #elsewhere: ReadonlyMap<Movement, Movement>;
+  readonly #counters: ReadonlyMap<Movement, Movement>;
+  readonly #differing = new Map<Movement, Pair>();
+  /** How many of our bookings of a movement the statements of other days had. */
+  readonly #bookedBefore = new Map<string, number>();
 
   constructor(
     day: LocalDate,
@@ -39,53 +40,51 @@ export class OneSidedMovements {
     /** All that our ledger has of the payments. */
     bookings: readonly Booking[],
   ) {
-    this.#carried = carried.filter(({ isPaired }) => !isPaired);
-    this.#bookings = bookings.filter(({ bookedAt }) => dateInUtc(bookedAt) !== day);
+    const alone = carried.filter(({ isPaired }) => !isPaired);
+    const elsewhere = bookings.filter(({ bookedAt }) => dateInUtc(bookedAt) !== day);
     this.#ofDay = movements.map(({ movement }) => movement);
-    const notCompared = this.#bookings.filter(({ isCompared }) => !isCompared);
+    const notCompared = elsewhere.filter(({ isCompared }) => !isCompared);
     // Those that have each other come first: they are for no third one.
     const paired = carried.filter(({ isPaired }) => isPaired).sort(byTime);
-    this.#all = [...paired, ...[...this.#carried, ...this.#ofDay, ...notCompared].sort(byTime)];
-    const isUnexplained = ({ movement, repeats }: OneSided) =>
-      repeats === null && movementElsewhere(movement, this.#all) === null;
-    this.#differing = pairDiffering(movements.filter(isUnexplained).map(({ movement }) => movement));
+    const all = [...paired, ...[...alone, ...this.#ofDay, ...notCompared].sort(byTime)];
+    this.#elsewhere = movementsElsewhere(all);
+    this.#counters = counterMovements(all);
+    const unexplained = movements.filter(({ movement, repeats }) => repeats === null && !this.#elsewhere.has(movement));
+    for (const pair of pairDiffering(unexplained.map(({ movement }) => movement))) {
+      for (const movement of pair) this.#differing.set(movement, pair);
+    }
+    for (const one of elsewhere) if (one.isCompared) this.#count(one, 1);
+    for (const one of alone) if (one.side === 'ours') this.#count(one, -1);
   }
 
   /** For the days whose other side has them. */
   get toCarryOver(): readonly Movement[] {
-    return this.#ofDay.filter((movement) => !this.#isDiffering(movement));
+    return this.#ofDay.filter((movement) => !this.#differing.has(movement));
   }
 
   /** The provider's answer may name the break's kind. */
   needsAnswer({ movement, repeats }: OneSided, ourStanding: Standing | null): boolean {
     const isKnown = movement.side === 'ours' || ourStanding !== null;
-    return (
-      isKnown && repeats === null && !this.#isDiffering(movement) && movementElsewhere(movement, this.#all) === null
-    );
+    return isKnown && repeats === null && !this.#differing.has(movement) && !this.#elsewhere.has(movement);
   }
 
   classify(oneSided: OneSided, ourStanding: Standing | null, answer: Standing | null | undefined): DailyBreak[] {
     const { movement, repeats } = oneSided;
     // Named once, with the statement's.
-    const differing = this.#differing.find((pair) => pair.includes(movement));
+    const differing = this.#differing.get(movement);
     if (differing !== undefined) return movement.side === 'ours' ? [] : compare(...differing);
-    const elsewhere = movementElsewhere(movement, this.#all);
-    const counter = counterMovement(movement, this.#all);
+    const elsewhere = this.#elsewhere.get(movement) ?? null;
+    const counter = this.#counters.get(movement) ?? null;
     if (movement.side === 'ours') {
       return classifyLedgerOnly(movement, { theirs: elsewhere, counter, ourStanding, answer });
     }
-    const isBookedBefore = this.#isBookedBefore(movement);
+    // Our books had this movement on a compared day that does not lack it: its statement had it already.
+    const isBookedBefore = (this.#bookedBefore.get(sameMovementKey(movement)) ?? 0) > 0;
     return classifyProviderOnly(movement, { ours: elsewhere, repeats, counter, ourStanding, answer, isBookedBefore });
   }
 
-  #isDiffering(movement: Movement): boolean {
-    return this.#differing.some((pair) => pair.includes(movement));
-  }
-
-  /** Our books had this movement on a compared day that does not lack it: its statement had it already. */
-  #isBookedBefore(their: Movement): boolean {
-    const isOurs = (other: Movement) => other.side === 'ours' && isSameMovement(other, their);
-    const booked = this.#bookings.filter((one) => one.isCompared && isOurs(one));
-    return booked.length > this.#carried.filter(isOurs).length;
+  #count(one: Movement, difference: number): void {
+    const key = sameMovementKey(one);
+    this.#bookedBefore.set(key, (this.#bookedBefore.get(key) ?? 0) + difference);
   }
 }
