@@ -80,9 +80,8 @@ export async function compareDay(
  */
 async function settle(comparison: Comparison, sums: DaySums): Promise<void> {
   for (const { direction, expectedMinor, actualMinor, effect } of unexplainedOf(sums, comparison.effects)) {
-    const count = Number(direction === 'credits' ? effect.creditCount : effect.debitCount);
     const facts = (amountMinor: bigint) => ({ amountMinor, account: null, date: null });
-    const [expected, actual] = [facts(expectedMinor), { ...facts(actualMinor), count }];
+    const [expected, actual] = [facts(expectedMinor), facts(actualMinor)];
     comparison.add(aboutStatement({ kind: 'statement-sums-differ', reference: direction, expected, actual, effect }));
   }
   await comparison.finish();

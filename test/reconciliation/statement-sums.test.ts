@@ -1,4 +1,6 @@
+import { MockActivityEnvironment } from '@temporalio/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { housekeepingActivities } from '../../activities/housekeeping.ts';
 import type { StatementEntry } from '../../activities/providers/ports/statement-port.ts';
 import { addDays, dateInUtc } from '../../domain/frame/time/dates.ts';
 import type { Json } from '../harness/api.ts';
@@ -165,6 +167,10 @@ describe.each([
       await service.bank('DELETE', '/faults');
       const [day] = answer.reconciliations.filter(({ currency }: Json) => currency === 'GBP');
       expect(shown(day)).toEqual([`statement-not-booked -/${amountOf(amount)}`]);
+      // Nor do the look-ups of the frequent comparison take away what the day's statement has.
+      const tasks = housekeepingActivities({ ...service.dependencies, database: service.moved });
+      await new MockActivityEnvironment().run(tasks.compareStatements);
+      expect(await service.dayOf(today)).toMatchObject({ status: 'breaks', openBreakCount: 1 });
     },
   );
 });
