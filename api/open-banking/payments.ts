@@ -76,7 +76,7 @@ const postPayment = grantRoute(
       response: { payment: { outgoingTransferId: '0199c4d5-6a21-7e90-b3c4-8d2f1a0b9c57', status: 'pending' } },
     },
   },
-  async ({ params, body, grant, services, initiator, writeAlone }) => {
+  async ({ params, body, grant, requestId, services, initiator, writeAlone }) => {
     requireOpenBankingCountry(params.countryCode);
     return writeAlone(async (tx) => {
       const content = await requirePayment(tx, grant, body.data.payment);
@@ -91,7 +91,8 @@ const postPayment = grantRoute(
       if (facts === null) throw new Error('a transfer without a key found its key taken');
       // Under the account's lock: of two payments at once the second waits there, and finds the consent consumed.
       await consumeConsent(tx, grant.id, initiator);
-      const { order, decided } = decideByFirstScheme(services, { grant, content, account, bankAccount, facts });
+      const payment = { grant, requestId, content, account, bankAccount, facts };
+      const { order, decided } = decideByFirstScheme(services, payment);
       const row = requestedTransfer(order, decided);
       const created = createOutgoingTransfer(tx, row, null, decided.accounts, services.configuration);
       return { data: { payment: { outgoingTransferId: created.id, status: created.status } } };
@@ -118,6 +119,7 @@ async function payingAccount(tx: Transaction, { id, accountIds }: ConsentRow): P
 
 interface Payment {
   readonly grant: ConsentRow;
+  readonly requestId: string;
   readonly content: PaymentContent;
   readonly account: Account;
   readonly bankAccount: BeneficiaryBankAccountId;
@@ -154,7 +156,7 @@ const OF_THE_SCHEME: ReadonlySet<string> = new Set(['transfer.scheme.unavailable
 /** `scheduled` is paid on the day of its date-time where the scheme is. */
 function orderOf(
   configuration: Services['configuration'],
-  { grant, content, account, bankAccount }: Payment,
+  { grant, requestId, content, account, bankAccount }: Payment,
   scheme: string,
 ): TransferOrder {
   const { instructedAmountMinor, instructedCurrency, requestedExecutionAt } = content;
@@ -173,6 +175,7 @@ function orderOf(
     request,
     feeMinor: feeMinor(request, {}, configuration.prices),
     createdBy: grant.thirdPartyProviderId,
+    requestId,
     configuration,
   };
 }

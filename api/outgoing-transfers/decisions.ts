@@ -22,6 +22,7 @@ export interface TransferOrder {
   readonly feeMinor: bigint;
   /** A machine user, or a third party by the consent of the account's holder. */
   readonly createdBy: MachineUserId | ThirdPartyProviderId;
+  readonly requestId: string;
   readonly configuration: Services['configuration'];
 }
 
@@ -93,6 +94,7 @@ export function requestedTransfer(order: TransferOrder, decided: DecidedTransfer
     method: source.method,
     provider: source.provider,
     createdBy: order.createdBy,
+    requestId: order.requestId,
     createdAt: now,
     updatedAt: now,
   };

@@ -65,6 +65,8 @@ export interface OutgoingTransfer extends Requirements, CheckedTransfer, Payment
   readonly waitingUntil: Date | null;
   readonly nextCheckAt: Date | null;
   readonly createdBy: string | null;
+  /** The request that created it; null where one statement does the whole transfer. */
+  readonly requestId: string | null;
   readonly revision: bigint;
   readonly eventSequence: bigint;
   readonly createdAt: Date;
@@ -135,6 +137,7 @@ const UNTOUCHED = {
   waitingUntil: null,
   nextCheckAt: null,
   createdBy: null,
+  requestId: null,
   revision: 1n,
   eventSequence: 0n,
 } as const satisfies Partial<OutgoingTransfer>;
@@ -206,6 +209,7 @@ export const UNCHANGING_OUTGOING_FIELDS = [
   'method',
   'provider',
   'createdBy',
+  'requestId',
   'createdAt',
 ] as const satisfies readonly (keyof OutgoingTransfer)[];
 

@@ -17,7 +17,7 @@ import { RemedyError } from '../frame/remedy.ts';
 import type { OperationContext } from './operations.ts';
 import { type Decisions, decideRevived } from './revived-transfers.ts';
 import { findStuckWork } from './stuck-work.ts';
-import { operate } from './why/explanation.ts';
+import { operate } from './why/commands.ts';
 
 /** Allows for clock skew between providers and us. */
 const CLOCK_MARGIN_MS = 5 * 60_000;
