@@ -19,7 +19,7 @@ let hand: postgres.Sql;
 
 beforeAll(async () => {
   service = await startReconciliationWorld('random-days', (fetchStatement) => fetchStatement);
-  hand = postgres(service.databaseUrl, { max: 1, onnotice: () => {} });
+  hand = postgres(service.ownerUrl, { max: 1, onnotice: () => {} });
   // Rows without what they belong to.
   await hand`SET session_replication_role = replica`;
 });

@@ -5,6 +5,7 @@ import type { StatementEntry } from '../../activities/providers/ports/statement-
 import { addDays, dateInUtc } from '../../domain/frame/time/dates.ts';
 import type { Json } from '../harness/api.ts';
 import { builtInAccounts } from '../harness/built-in-accounts.ts';
+import { executeOn } from '../harness/servers/postgres.ts';
 import { balanceXml, type FileEntry, statementXml, writeBankFile } from '../harness/transfers/bank-files.ts';
 import { type ReconciliationWorld, startReconciliationWorld } from '../harness/transfers/reconciliation-world.ts';
 
@@ -269,19 +270,15 @@ test.each([
 describe('an error of the comparison itself', () => {
   /** Rows of a table that name a reference are lost, as a defect of ours could lose them. */
   async function losing<Result>(table: string, condition: string, run: () => Promise<Result>): Promise<Result> {
-    const { reader } = service.api.database;
-    await reader.statement(
-      `CREATE FUNCTION planted_defect() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$`,
-      [],
-    );
-    await reader.statement(
-      `CREATE TRIGGER planted_defect BEFORE INSERT ON ${table} FOR EACH ROW WHEN (${condition}) EXECUTE FUNCTION planted_defect()`,
-      [],
+    const plant = (statement: string) => executeOn(service.ownerUrl, statement);
+    await plant(
+      `CREATE FUNCTION planted_defect() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;
+       CREATE TRIGGER planted_defect BEFORE INSERT ON ${table} FOR EACH ROW WHEN (${condition}) EXECUTE FUNCTION planted_defect()`,
     );
     try {
       return await run();
     } finally {
-      await reader.statement('DROP FUNCTION planted_defect CASCADE', []);
+      await plant('DROP FUNCTION planted_defect CASCADE');
     }
   }
 

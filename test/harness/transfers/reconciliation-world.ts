@@ -25,7 +25,8 @@ type FetchStatement = Provider['fetchStatement'];
 export interface ReconciliationWorld {
   readonly api: TestApi;
   readonly world: MoneyWorld;
-  readonly databaseUrl: string;
+  /** The database as its owner. */
+  readonly ownerUrl: string;
   /** The service as it is at another time. */
   readonly moved: Database;
   readonly directory: string;
@@ -75,7 +76,7 @@ export async function startReconciliationWorld(
   return {
     api,
     world,
-    databaseUrl: database.url,
+    ownerUrl: database.ownerUrl,
     moved,
     directory: directory.path,
     dependencies,
