@@ -3,7 +3,6 @@ import type { StatementItem } from '../../domain/reconciliation/bank-statements.
 import { type CamtElement, CamtProblem, cleanText } from './camt-elements.ts';
 import { ItemsInTurn, STATEMENT } from './camt-items-in-turn.ts';
 
-export { type CamtEntry, readCamt053 } from './camt-entries.ts';
 export { CamtProblem };
 
 const NAMESPACE = /^urn:iso:std:iso:20022:tech:xsd:(camt\.053\.001\.(\d{2}))$/;
