@@ -1,4 +1,5 @@
-import { normalAccountNumber, normalIban, normalRoutingCode } from '../../domain/accounts/bank-accounts.ts';
+import { normalAccountNumber, normalRoutingCode } from '../../domain/accounts/bank-accounts.ts';
+import { normalIban } from '../../domain/accounts/identifiers/ibans.ts';
 import { ledgerNumbersIn } from '../../domain/frame/numbers.ts';
 import type { MatchedReceiver, NamedReceiver } from '../../domain/incoming-transfers/arrivals.ts';
 import {

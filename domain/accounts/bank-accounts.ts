@@ -1,9 +1,9 @@
-import { countrySpecs } from 'ibantools';
-import { remainder97, weightedSum } from '../frame/check-digits.ts';
+import { weightedSum } from '../frame/check-digits.ts';
 import type { Problem } from '../frame/errors.ts';
 import { isCurrency } from '../frame/money.ts';
 import { isCountry } from '../frame/parties/countries.ts';
 import { checkText } from '../frame/parties/names.ts';
+import { isIban, normalIban } from './identifiers/ibans.ts';
 
 /** A bank account's identifiers (specification 2.1), stored as `checkBankAccount` returns them. */
 export interface BankAccountDetails {
@@ -36,7 +36,7 @@ interface RoutingCodeRule {
 
 /** The kinds with checks. Any other kind is stored as sent. */
 const ROUTING_CODE_RULES: ReadonlyMap<string, RoutingCodeRule> = new Map<string, RoutingCodeRule>([
-  ['bic', { pattern: '^[A-Z]{6}[A-Z0-9]{2}([A-Z0-9]{3})?$', holds: (code) => isBicCountry(code.slice(4, 6)) }],
+  ['bic', { pattern: '^[A-Z]{6}[A-Z0-9]{2}([A-Z0-9]{3})?$', holds: (code) => isCountry(code.slice(4, 6)) }],
   ['sort-code', { pattern: '^[0-9]{2}-?[0-9]{2}-?[0-9]{2}$' }],
   ['aba', { pattern: '^[0-9]{9}$', holds: (code) => weightedSum(code, [3, 7, 1]) % 10 === 0 && Number(code) > 0 }],
   ['bsb-code', { pattern: '^[0-9]{3}-?[0-9]{3}$' }],
@@ -254,27 +254,6 @@ export function normalRoutingCode(kind: string, code: string): string | null {
   return rule.holds === undefined || rule.holds(normal) ? normal : null;
 }
 
-/** In upper case, without spaces. Not validated yet. */
-export function normalIban(iban: string): string {
-  // Only a to z: toUpperCase alone would turn some non-ASCII letters into ASCII ones.
-  return iban.replaceAll(' ', '').replace(/[a-z]/g, (letter) => letter.toUpperCase());
-}
-
-/**
- * Checks structure and length by country, and mod 97. Ignores national check digits: banks issue exceptions to them, and
- * mod 97 already catches typing errors.
- */
-export function isIban(iban: string): boolean {
-  const country = iban.slice(0, 2);
-  const rule = Object.hasOwn(countrySpecs, country) ? countrySpecs[country] : undefined;
-  if (!rule?.chars || !rule.bban_regexp || iban.length !== rule.chars) return false;
-  if (!/^[A-Z]{2}[0-9]{2}/.test(iban) || !new RegExp(rule.bban_regexp).test(iban.slice(4))) return false;
-  const digits = (iban.slice(4) + iban.slice(0, 4)).replace(/[A-Z]/g, (letter) => String(letter.charCodeAt(0) - 55));
-  const check = Number(iban.slice(2, 4));
-  // 00, 01 and 99 can also leave remainder 1, but valid check digits run from 02 to 98.
-  return check >= 2 && check <= 98 && remainder97(digits) === 1;
-}
-
 /** The number as stored; null for a wrong format. */
 export function normalAccountNumber(
   accountNumber: string,
@@ -283,11 +262,6 @@ export function normalAccountNumber(
   const compact = accountNumber.replaceAll(' ', '');
   if (!isSterlingInBritain(place)) return new RegExp(ACCOUNT_NUMBER_PATTERN).test(compact) ? compact : null;
   return new RegExp(UK_ACCOUNT_NUMBER_PATTERN).test(compact) ? compact.padStart(8, '0') : null;
-}
-
-/** Kosovo has no ISO code; its banks use XK. */
-function isBicCountry(code: string): boolean {
-  return isCountry(code) || code === 'XK';
 }
 
 function invalid(place: Place, field: string, value: string, message: string): Problem {

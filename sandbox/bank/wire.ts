@@ -3,7 +3,7 @@ import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
 import { LosslessNumber, parse, stringify } from 'lossless-json';
 import * as v from 'valibot';
-import { isIban } from '../../domain/accounts/bank-accounts.ts';
+import { isIban } from '../../domain/accounts/identifiers/ibans.ts';
 import { type AmountProblem, isCurrency, parseAmountMinor } from '../../domain/frame/money.ts';
 import { isCountry } from '../../domain/frame/parties/countries.ts';
 import type { Refusal } from './books.ts';
