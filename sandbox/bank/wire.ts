@@ -10,7 +10,7 @@ import type { Refusal } from './books.ts';
 
 /** A refused request; answered with its status and `{"error": …}`. */
 export class BankError extends Error {
-  readonly status: 400 | 404 | 409 | 413 | 422 | 503;
+  readonly status: 400 | 403 | 404 | 409 | 413 | 415 | 421 | 422 | 503;
   readonly refusal: Refusal;
 
   constructor(status: BankError['status'], code: string, message: string, attributes: Record<string, string> = {}) {
@@ -37,11 +37,7 @@ export function notFound(what: string): BankError {
 }
 
 /** Plain JSON; amounts are numbers with all digits. */
-export function answer(
-  context: Context,
-  status: 200 | 201 | 202 | 400 | 404 | 409 | 413 | 422 | 500 | 503,
-  value: unknown,
-) {
+export function answer(context: Context, status: 200 | 201 | 202 | 500 | BankError['status'], value: unknown) {
   return context.body(stringify(value) ?? '', status, { 'content-type': 'application/json' });
 }
 
