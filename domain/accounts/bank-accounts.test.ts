@@ -199,6 +199,9 @@ describe('the requirements table matches the validator', () => {
 
   /** Fields with checks beyond their pattern: check digits, and countries that exist. */
   const CHECKED_FURTHER = new Set(['iban', 'routingCodes.bic', 'routingCodes.aba', 'routingCodes.clabe']);
+  /** Taken of few banks alone (identifiers/uk-account-numbers.test.ts). */
+  const isLongNumber = (pattern: string, value: string) =>
+    pattern.includes('{6,10}') && value.replaceAll(/\D/g, '').length > 8;
   const problemsOf = (where: { currency: string; country: string }, name: string, value: string) => {
     const kind = name.replace('routingCodes.', '');
     const sent = kind === name ? { [name]: value } : { routingCodes: { [kind]: value } };
@@ -230,7 +233,7 @@ describe('the requirements table matches the validator', () => {
     fc.assert(
       fc.property(valued, ({ where, name, pattern, value }) => {
         const { refused, stored } = problemsOf(where, name, value);
-        if (refused) expect(CHECKED_FURTHER).toContain(name);
+        if (refused) expect(isLongNumber(pattern, value) || CHECKED_FURTHER.has(name), `${name} ${value}`).toBe(true);
         else expect(stored).toMatch(new RegExp(pattern));
       }),
       { numRuns: 500 },
@@ -249,7 +252,7 @@ describe('the requirements table matches the validator', () => {
         const normal = name === 'iban' ? normalIban(compact) : compact;
         const { refused } = problemsOf(where, name, value);
         if (!new RegExp(pattern).test(normal)) expect(refused).toBe(true);
-        else if (!CHECKED_FURTHER.has(name)) expect(refused).toBe(false);
+        else if (!CHECKED_FURTHER.has(name) && !isLongNumber(pattern, value)) expect(refused).toBe(false);
       }),
       { numRuns: 500 },
     );

@@ -4,6 +4,7 @@ import { isCurrency } from '../frame/money.ts';
 import { isCountry } from '../frame/parties/countries.ts';
 import { checkText } from '../frame/parties/names.ts';
 import { isIban, normalIban } from './identifiers/ibans.ts';
+import { UK_ACCOUNT_NUMBER_RULE, ukAccountNumber } from './identifiers/uk-account-numbers.ts';
 
 /** A bank account's identifiers (specification 2.1), stored as `checkBankAccount` returns them. */
 export interface BankAccountDetails {
@@ -26,7 +27,8 @@ const IBAN_PATTERN = '^[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30}$';
 /** Sterling payments within Britain need a sort code and number, which only a British IBAN contains. */
 const UK_IBAN_PATTERN = '^GB[0-9]{2}[A-Z]{4}[0-9]{14}$';
 const ACCOUNT_NUMBER_PATTERN = '^[A-Za-z0-9][A-Za-z0-9/-]{0,33}$';
-const UK_ACCOUNT_NUMBER_PATTERN = '^[0-9]{7,8}$';
+/** Those of nine and ten digits are of a few banks alone. */
+const UK_ACCOUNT_NUMBER_PATTERN = '^([0-9]{6,10}|[0-9]{2}-[0-9]{8})$';
 
 interface RoutingCodeRule {
   readonly pattern: string;
@@ -163,14 +165,16 @@ export function checkAccountFormats(
   if (iban !== null && !isIban(iban)) {
     problems.push(invalid(place, 'iban', details.iban ?? '', 'The IBAN has the wrong length or check digits.'));
   }
-  const written = details.accountNumber ?? null;
-  const accountNumber = written === null ? null : normalAccountNumber(written, details);
-  if (written !== null && accountNumber === null) {
-    problems.push(invalid(place, 'accountNumber', written, 'The account number has the wrong format.'));
-  }
   const codes = checkRoutingCodes(details.routingCodes ?? {}, place);
+  const written = details.accountNumber ?? null;
+  const number = written === null ? null : normalNumber(written, codes.routingCodes, details);
+  if (written !== null && number === null) {
+    const rule = isSterlingInBritain(details) ? UK_ACCOUNT_NUMBER_RULE : 'The account number has the wrong format.';
+    problems.push(invalid(place, 'accountNumber', written, rule));
+  }
   problems.push(...codes.problems);
-  return { details: { accountNumber, iban, routingCodes: codes.routingCodes }, problems };
+  const { accountNumber, routingCodes } = number ?? { accountNumber: null, routingCodes: codes.routingCodes };
+  return { details: { accountNumber, iban, routingCodes }, problems };
 }
 
 function missingFields(details: BankAccountDetails, place: Place): Problem[] {
@@ -254,14 +258,20 @@ export function normalRoutingCode(kind: string, code: string): string | null {
   return rule.holds === undefined || rule.holds(normal) ? normal : null;
 }
 
-/** The number as stored; null for a wrong format. */
-export function normalAccountNumber(
+/** The number as stored, and the routing codes, of which some numbers change the sort code; null for a wrong format. */
+export function normalNumber(
   accountNumber: string,
+  routingCodes: RoutingCodes,
   place: { readonly currency: string; readonly country: string },
-): string | null {
-  const compact = accountNumber.replaceAll(' ', '');
-  if (!isSterlingInBritain(place)) return new RegExp(ACCOUNT_NUMBER_PATTERN).test(compact) ? compact : null;
-  return new RegExp(UK_ACCOUNT_NUMBER_PATTERN).test(compact) ? compact.padStart(8, '0') : null;
+): { readonly accountNumber: string; readonly routingCodes: RoutingCodes } | null {
+  if (!isSterlingInBritain(place)) {
+    const compact = accountNumber.replaceAll(' ', '');
+    return new RegExp(ACCOUNT_NUMBER_PATTERN).test(compact) ? { accountNumber: compact, routingCodes } : null;
+  }
+  const uk = ukAccountNumber(accountNumber, routingCodes['sort-code'] ?? null);
+  if (uk === null) return null;
+  const changed = uk.sortCode === null ? {} : { 'sort-code': uk.sortCode };
+  return { accountNumber: uk.accountNumber, routingCodes: { ...routingCodes, ...changed } };
 }
 
 function invalid(place: Place, field: string, value: string, message: string): Problem {
