@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { isIban } from '../domain/accounts/bank-accounts.ts';
+import { isIban } from '../domain/accounts/identifiers/ibans.ts';
 import { NAME_THRESHOLD, parseWindow, RULE_KINDS, RULE_STOPS } from '../domain/compliance/rules.ts';
 import { isCurrency } from '../domain/frame/money.ts';
 import { isCountry } from '../domain/frame/parties/countries.ts';

@@ -9,6 +9,7 @@ import { clockRoutes } from './clock/routes.ts';
 import { directoryRoutes } from './directory/routes.ts';
 import { Office } from './front-office/office.ts';
 import { frontOfficeRoutes } from './front-office/routes.ts';
+import { guard } from './guard.ts';
 import type { Mailbox } from './mail/mailbox.ts';
 import { mailRoutes } from './mail/routes.ts';
 import { homeRoutes } from './pages/home.ts';
@@ -26,9 +27,12 @@ export function sandboxApp(parts: {
   readonly mailbox: Mailbox;
   readonly clock: SandboxClock | null;
   readonly consentWalk: ConsentWalkSettings | null;
+  /** Names under which the sandbox is reached, besides those of this machine. */
+  readonly hosts: readonly string[];
   readonly logger: Logger;
 }): App {
   const app: App = new Hono();
+  app.use(guard({ hosts: parts.hosts, formPaths: ['/front-office', '/third-party'] }));
   app.get('/health/ready', (c) => answer(c, 200, { status: 'ready' }));
   app.route('/bank', bankRoutes(parts.bank));
   app.route('/mail', mailRoutes(parts.mailbox));

@@ -57,9 +57,8 @@ const smtp = await startSmtpCatcher({
   onFailure: cannotWrite,
 }).catch((error: unknown) => stop(`The sandbox cannot catch mail on port ${settings.smtpPort}: ${messageOf(error)}`));
 
-const server = createAdaptorServer({
-  fetch: sandboxApp({ bank, mailbox, clock, consentWalk: settings.consentWalk, logger }).fetch,
-});
+const { consentWalk, hosts } = settings;
+const server = createAdaptorServer({ fetch: sandboxApp({ bank, mailbox, clock, consentWalk, hosts, logger }).fetch });
 server.on('error', (error) => stop(`The sandbox cannot listen on port ${settings.port}: ${messageOf(error)}`));
 server.listen(settings.port, settings.host, () => {
   const address = server.address();

@@ -4,6 +4,8 @@ import type { ServiceAddress } from './service/service.ts';
 export interface SandboxSettings {
   readonly port: number;
   readonly host: string;
+  /** Names under which it is reached, besides those of this machine: lower case, without ports. */
+  readonly hosts: readonly string[];
   /** The folder with the sandbox's data. */
   readonly directory: string;
   readonly bankCallbackUrl: string;
@@ -49,12 +51,19 @@ export function sandboxSettings(environment: Readonly<Record<string, string | un
     port: sandboxPort,
     smtpPort: port('SANDBOX_SMTP_PORT', 0),
     host: read('SANDBOX_HOST') ?? '127.0.0.1',
+    hosts: hostsOf(read),
     directory: join(read('DATA_DIR') ?? '.data', 'sandbox'),
     bankCallbackUrl: callbackUrl,
     bankSecret: secret,
     clockDatabaseUrl: read('SANDBOX_CLOCK') === 'on' ? (read('DATABASE_URL') ?? null) : null,
     consentWalk: consentWalk(read, publicUrl, sandboxPort),
   };
+}
+
+/** An address to listen on is a name too, unless it stands for all. */
+function hostsOf(read: (name: string) => string | undefined): readonly string[] {
+  const names = `${read('SANDBOX_HOSTS') ?? ''},${read('SANDBOX_HOST') ?? ''}`.toLowerCase().split(',');
+  return names.map((name) => name.trim()).filter((name) => !['', '0.0.0.0', '::'].includes(name));
 }
 
 function consentWalk(

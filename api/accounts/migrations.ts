@@ -13,7 +13,7 @@ import { receiveEarlyArrivals } from '../../db/incoming-transfers/holds.ts';
 import { type Account, CONNECT_METHODS, defaultAlias } from '../../domain/accounts/accounts.ts';
 import { checkAccountFormats } from '../../domain/accounts/bank-accounts.ts';
 import type { AccountDetails } from '../../domain/accounts/connections.ts';
-import { presentRoutingCodes } from '../../domain/accounts/routing-codes.ts';
+import { presentRoutingCodes } from '../../domain/accounts/identifiers/routing-codes.ts';
 import { type Problem, refusal } from '../../domain/frame/errors.ts';
 import { type AccountId, asId, type ClientId } from '../../domain/frame/ids.ts';
 import { isCountry } from '../../domain/frame/parties/countries.ts';

@@ -4,7 +4,8 @@ import { type AccountFilter, findAccount, listAccounts } from '../../db/accounts
 import { findClient } from '../../db/clients/clients.ts';
 import type { Reader } from '../../db/driver/client.ts';
 import { ACCOUNT_STATUSES, defaultAlias, presentAccount, presentConnection } from '../../domain/accounts/accounts.ts';
-import { normalIban, normalRoutingCode } from '../../domain/accounts/bank-accounts.ts';
+import { normalRoutingCode } from '../../domain/accounts/bank-accounts.ts';
+import { normalIban } from '../../domain/accounts/identifiers/ibans.ts';
 import { chooseProvider } from '../../domain/accounts/issuing.ts';
 import { presentClient } from '../../domain/clients/clients.ts';
 import { recordNotFound } from '../../domain/frame/errors.ts';

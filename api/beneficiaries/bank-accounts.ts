@@ -10,9 +10,9 @@ import {
   type BankAccountDetails,
   bankAccountRequirements,
   checkBankAccount,
-  normalIban,
   normalRoutingCode,
 } from '../../domain/accounts/bank-accounts.ts';
+import { normalIban } from '../../domain/accounts/identifiers/ibans.ts';
 import { BANK_ACCOUNT_STATUSES, presentBeneficiaryBankAccount } from '../../domain/beneficiaries/beneficiaries.ts';
 import { DomainError, recordNotFound } from '../../domain/frame/errors.ts';
 import type { BeneficiaryBankAccountId, BeneficiaryId } from '../../domain/frame/ids.ts';

@@ -100,7 +100,7 @@ async function handleBody(
   { admitted, key, params, query, bytes }: Received,
 ): Promise<FrameResponse | StreamedResponse> {
   const { contract } = route;
-  const body = bytes === null ? null : parseBody(contract, decodeBody(bytes));
+  const body = bytes === null ? null : parseBody(contract, decodeBody(bytes), services.serviceNow());
   const idempotency =
     key === null || body === null
       ? null

@@ -19,7 +19,7 @@ export interface Services {
   readonly directories: NameDirectories;
   /** The wall clock, for tokens and headers; business time comes from the database (db/frame/clock.ts). */
   readonly now: () => Date;
-  /** The service's time in this process, which differs from the wall clock in a sandbox alone. Nothing is decided by it. */
+  /** The service's time in this process, which differs from the wall clock in a sandbox alone. It decides nothing but whether a date can be right. */
   readonly serviceNow: () => Date;
   /** This process's addresses and secrets. */
   readonly environment: Environment;

@@ -4,6 +4,7 @@ import { type CallOptions, type NotFound, ProviderUnavailable, type Refused } fr
 import { DomainError, type Problem, refusal } from '../../domain/frame/errors.ts';
 import { check } from '../frame/requests/problems.ts';
 import { named } from '../frame/schemas/named.ts';
+import { withoutImplausibleDates } from '../frame/schemas/plausible-dates.ts';
 import { fields, nullable, optional, picklist, type Schema, text, uuid } from '../frame/schemas/schemas.ts';
 import type { Services } from '../frame/services.ts';
 import { PROVIDER_CODE_LENGTH_MAX } from './schemas.ts';
@@ -107,9 +108,13 @@ function unavailable(provider: string) {
   );
 }
 
-/** Validates the provider's data by the rules of a direct creation. */
+/** Validates the provider's data by the rules of a direct creation, but leaves out dates that cannot be right: nobody here can mend them. */
 export function validateFound<Output>(of: LookUp, schema: Schema<unknown, Output>, found: Unchecked): Output {
-  const { value, problems } = check(schema, found, ['data', of.entity]);
+  const { services, requestId, provider, entity } = of;
+  const { kept, left } = withoutImplausibleDates(found, services.serviceNow());
+  if (left.length > 0)
+    services.logger.warn({ requestId, provider, entity, fields: left }, 'implausible dates left out');
+  const { value, problems } = check(schema, kept, ['data', entity]);
   refuseProblems(of, problems);
   return value;
 }

@@ -119,10 +119,14 @@ export const accountRows: readonly RouteRow[] = [
     requests: ofEachAccount('/accounts/{accountId}/transfer-reasons/IN'),
   },
   { route: 'GET /transfer-reasons/{country}', requests: async () => [{ path: '/transfer-reasons/IN' }] },
-  {
+  ...[
+    ['that never closes', 'faster-payments'],
+    ['that closes', 'chaps'],
+  ].map(([kind, scheme]) => ({
     route: 'GET /accounts/{accountId}/outgoing-transfer-date-metadata/{transferScope}/{transferScheme}',
-    requests: ofEachAccount('/accounts/{accountId}/outgoing-transfer-date-metadata/external/faster-payments'),
-  },
+    variant: `a scheme ${kind}`,
+    requests: ofEachAccount(`/accounts/{accountId}/outgoing-transfer-date-metadata/external/${scheme}`),
+  })),
 ];
 
 /** A penny that the caller reports. */

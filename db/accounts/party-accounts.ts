@@ -1,6 +1,6 @@
 import { eq, type SQL, sql } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
-import { presentRoutingCodes } from '../../domain/accounts/routing-codes.ts';
+import { presentRoutingCodes } from '../../domain/accounts/identifiers/routing-codes.ts';
 import type { PartyAccount } from '../../domain/incoming-transfers/incoming-transfers.ts';
 import type { QueryBuilder } from '../driver/queries/queries.ts';
 import { partyAccounts } from './party-accounts-schema.ts';

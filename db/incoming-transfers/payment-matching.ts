@@ -1,4 +1,5 @@
-import { normalAccountNumber, normalIban, normalRoutingCode } from '../../domain/accounts/bank-accounts.ts';
+import { normalNumber, normalRoutingCode } from '../../domain/accounts/bank-accounts.ts';
+import { normalIban } from '../../domain/accounts/identifiers/ibans.ts';
 import { ledgerNumbersIn } from '../../domain/frame/numbers/numbers.ts';
 import type { MatchedReceiver, NamedReceiver } from '../../domain/incoming-transfers/arrivals.ts';
 import {
@@ -108,19 +109,22 @@ const MATCH = `
     ${receiverOf('coalesce(by_iban.id, CASE WHEN NOT by_number.is_shared THEN by_number.id END)')}
   ORDER BY sent.place`;
 
-// Normalized as accounts store them: a bank may write a sort code with dashes, or a number of seven digits.
+// Normalized as accounts store them: a bank may write a sort code with dashes, or a number of seven or nine digits.
 function wireOf(payments: readonly NamedReceiver[]): readonly unknown[] {
   const wire = payments.map(({ provider, currency, receiver, remittanceText }) => {
     const { iban, accountNumber, routingCodes } = receiver;
-    const codes = Object.entries(routingCodes).map(([kind, code]) => [kind, normalRoutingCode(kind, code) ?? code]);
+    const codes = Object.fromEntries(
+      Object.entries(routingCodes).map(([kind, code]) => [kind, normalRoutingCode(kind, code) ?? code]),
+    );
+    const asWritten = { accountNumber, routingCodes: codes };
     const country = routingCodes['sort-code'] === undefined ? '' : 'GB';
+    const number = accountNumber === null ? null : normalNumber(accountNumber, codes, { currency, country });
     return {
       provider,
       currency,
       iban: iban === null ? null : normalIban(iban),
-      account_number:
-        accountNumber === null ? null : (normalAccountNumber(accountNumber, { currency, country }) ?? accountNumber),
-      routing_codes: Object.fromEntries(codes),
+      account_number: (number ?? asWritten).accountNumber,
+      routing_codes: (number ?? asWritten).routingCodes,
       ledger_numbers: ledgerNumbersIn(remittanceText ?? ''),
     };
   });

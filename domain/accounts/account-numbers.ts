@@ -1,6 +1,6 @@
-import { normalAccountNumber } from './bank-accounts.ts';
+import { ukAccountNumber } from './identifiers/uk-account-numbers.ts';
 
-/** An account number to look for, in the forms in which accounts store it (`normalAccountNumber`). */
+/** An account number to look for, in the forms in which accounts store it (`normalNumber`). */
 export interface AccountNumberForms {
   readonly accountNumber?: string | undefined;
   /** As a sterling account in Britain stores it. */
@@ -10,6 +10,6 @@ export interface AccountNumberForms {
 export function accountNumberForms(written: string | undefined): AccountNumberForms {
   if (written === undefined) return {};
   const accountNumber = written.replaceAll(' ', '');
-  const sterling = normalAccountNumber(accountNumber, { currency: 'GBP', country: 'GB' });
-  return { accountNumber, sterlingAccountNumber: sterling ?? accountNumber };
+  const sterling = ukAccountNumber(accountNumber, null);
+  return { accountNumber, sterlingAccountNumber: sterling?.accountNumber ?? accountNumber };
 }

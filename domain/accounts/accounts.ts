@@ -2,7 +2,7 @@ import type { LosslessNumber } from 'lossless-json';
 import type { AccountId, ClientId } from '../frame/ids.ts';
 import { amountNumber } from '../frame/money.ts';
 import type { ConnectMethod } from '../providers/providers.ts';
-import { presentRoutingCodes } from './routing-codes.ts';
+import { presentRoutingCodes } from './identifiers/routing-codes.ts';
 
 /** Accounts: the transition table, and how answers and events show an account (specification 2.5, 3, 6). */
 export const ACCOUNT_STATUSES = ['pending', 'active', 'inactive', 'suspended', 'closed', 'declined'] as const;

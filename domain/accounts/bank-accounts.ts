@@ -1,9 +1,10 @@
-import { countrySpecs } from 'ibantools';
 import type { Problem } from '../frame/errors.ts';
 import { isCurrency } from '../frame/money.ts';
-import { remainder97, weightedSum } from '../frame/numbers/check-digits.ts';
+import { weightedSum } from '../frame/numbers/check-digits.ts';
 import { isCountry } from '../frame/parties/countries.ts';
 import { checkText } from '../frame/parties/names.ts';
+import { isIban, normalIban } from './identifiers/ibans.ts';
+import { UK_ACCOUNT_NUMBER_RULE, ukAccountNumber } from './identifiers/uk-account-numbers.ts';
 
 /** A bank account's identifiers (specification 2.1), stored as `checkBankAccount` returns them. */
 export interface BankAccountDetails {
@@ -26,7 +27,8 @@ const IBAN_PATTERN = '^[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30}$';
 /** Sterling payments within Britain need a sort code and number, which only a British IBAN contains. */
 const UK_IBAN_PATTERN = '^GB[0-9]{2}[A-Z]{4}[0-9]{14}$';
 const ACCOUNT_NUMBER_PATTERN = '^[A-Za-z0-9][A-Za-z0-9/-]{0,33}$';
-const UK_ACCOUNT_NUMBER_PATTERN = '^[0-9]{7,8}$';
+/** Those of nine and ten digits are of a few banks alone. */
+const UK_ACCOUNT_NUMBER_PATTERN = '^([0-9]{6,10}|[0-9]{2}-[0-9]{8})$';
 
 interface RoutingCodeRule {
   readonly pattern: string;
@@ -36,7 +38,7 @@ interface RoutingCodeRule {
 
 /** The kinds with checks. Any other kind is stored as sent. */
 const ROUTING_CODE_RULES: ReadonlyMap<string, RoutingCodeRule> = new Map<string, RoutingCodeRule>([
-  ['bic', { pattern: '^[A-Z]{6}[A-Z0-9]{2}([A-Z0-9]{3})?$', holds: (code) => isBicCountry(code.slice(4, 6)) }],
+  ['bic', { pattern: '^[A-Z]{6}[A-Z0-9]{2}([A-Z0-9]{3})?$', holds: (code) => isCountry(code.slice(4, 6)) }],
   ['sort-code', { pattern: '^[0-9]{2}-?[0-9]{2}-?[0-9]{2}$' }],
   ['aba', { pattern: '^[0-9]{9}$', holds: (code) => weightedSum(code, [3, 7, 1]) % 10 === 0 && Number(code) > 0 }],
   ['bsb-code', { pattern: '^[0-9]{3}-?[0-9]{3}$' }],
@@ -163,14 +165,16 @@ export function checkAccountFormats(
   if (iban !== null && !isIban(iban)) {
     problems.push(invalid(place, 'iban', details.iban ?? '', 'The IBAN has the wrong length or check digits.'));
   }
-  const written = details.accountNumber ?? null;
-  const accountNumber = written === null ? null : normalAccountNumber(written, details);
-  if (written !== null && accountNumber === null) {
-    problems.push(invalid(place, 'accountNumber', written, 'The account number has the wrong format.'));
-  }
   const codes = checkRoutingCodes(details.routingCodes ?? {}, place);
+  const written = details.accountNumber ?? null;
+  const number = written === null ? null : normalNumber(written, codes.routingCodes, details);
+  if (written !== null && number === null) {
+    const rule = isSterlingInBritain(details) ? UK_ACCOUNT_NUMBER_RULE : 'The account number has the wrong format.';
+    problems.push(invalid(place, 'accountNumber', written, rule));
+  }
   problems.push(...codes.problems);
-  return { details: { accountNumber, iban, routingCodes: codes.routingCodes }, problems };
+  const { accountNumber, routingCodes } = number ?? { accountNumber: null, routingCodes: codes.routingCodes };
+  return { details: { accountNumber, iban, routingCodes }, problems };
 }
 
 function missingFields(details: BankAccountDetails, place: Place): Problem[] {
@@ -254,40 +258,20 @@ export function normalRoutingCode(kind: string, code: string): string | null {
   return rule.holds === undefined || rule.holds(normal) ? normal : null;
 }
 
-/** In upper case, without spaces. Not validated yet. */
-export function normalIban(iban: string): string {
-  // Only a to z: toUpperCase alone would turn some non-ASCII letters into ASCII ones.
-  return iban.replaceAll(' ', '').replace(/[a-z]/g, (letter) => letter.toUpperCase());
-}
-
-/**
- * Checks structure and length by country, and mod 97. Ignores national check digits: banks issue exceptions to them, and
- * mod 97 already catches typing errors.
- */
-export function isIban(iban: string): boolean {
-  const country = iban.slice(0, 2);
-  const rule = Object.hasOwn(countrySpecs, country) ? countrySpecs[country] : undefined;
-  if (!rule?.chars || !rule.bban_regexp || iban.length !== rule.chars) return false;
-  if (!/^[A-Z]{2}[0-9]{2}/.test(iban) || !new RegExp(rule.bban_regexp).test(iban.slice(4))) return false;
-  const digits = (iban.slice(4) + iban.slice(0, 4)).replace(/[A-Z]/g, (letter) => String(letter.charCodeAt(0) - 55));
-  const check = Number(iban.slice(2, 4));
-  // 00, 01 and 99 can also leave remainder 1, but valid check digits run from 02 to 98.
-  return check >= 2 && check <= 98 && remainder97(digits) === 1;
-}
-
-/** The number as stored; null for a wrong format. */
-export function normalAccountNumber(
+/** The number as stored, and the routing codes, of which some numbers change the sort code; null for a wrong format. */
+export function normalNumber(
   accountNumber: string,
+  routingCodes: RoutingCodes,
   place: { readonly currency: string; readonly country: string },
-): string | null {
-  const compact = accountNumber.replaceAll(' ', '');
-  if (!isSterlingInBritain(place)) return new RegExp(ACCOUNT_NUMBER_PATTERN).test(compact) ? compact : null;
-  return new RegExp(UK_ACCOUNT_NUMBER_PATTERN).test(compact) ? compact.padStart(8, '0') : null;
-}
-
-/** Kosovo has no ISO code; its banks use XK. */
-function isBicCountry(code: string): boolean {
-  return isCountry(code) || code === 'XK';
+): { readonly accountNumber: string; readonly routingCodes: RoutingCodes } | null {
+  if (!isSterlingInBritain(place)) {
+    const compact = accountNumber.replaceAll(' ', '');
+    return new RegExp(ACCOUNT_NUMBER_PATTERN).test(compact) ? { accountNumber: compact, routingCodes } : null;
+  }
+  const uk = ukAccountNumber(accountNumber, routingCodes['sort-code'] ?? null);
+  if (uk === null) return null;
+  const changed = uk.sortCode === null ? {} : { 'sort-code': uk.sortCode };
+  return { accountNumber: uk.accountNumber, routingCodes: { ...routingCodes, ...changed } };
 }
 
 function invalid(place: Place, field: string, value: string, message: string): Problem {

@@ -1,7 +1,7 @@
 import { depositSchemes, type ProviderBank, type ProviderOffer } from '../providers/providers.ts';
 import { INTERNAL_SCHEME, type Schemes } from '../providers/schemes.ts';
 import type { Account } from './accounts.ts';
-import { presentRoutingCodes } from './routing-codes.ts';
+import { presentRoutingCodes } from './identifiers/routing-codes.ts';
 
 const SWIFT = 'swift';
 

@@ -13,7 +13,7 @@ import {
 } from './accounts.ts';
 import { checkAccountFormats } from './bank-accounts.ts';
 import { type ConnectionReport, isFailed, reportConnection } from './connections.ts';
-import { presentRoutingCodes } from './routing-codes.ts';
+import { presentRoutingCodes } from './identifiers/routing-codes.ts';
 
 /** `PATCH /accounts/{accountId}`: absent fields stay, null clears. Formats are already checked. */
 export interface AccountPatch {

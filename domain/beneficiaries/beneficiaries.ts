@@ -1,4 +1,4 @@
-import { presentRoutingCodes } from '../accounts/routing-codes.ts';
+import { presentRoutingCodes } from '../accounts/identifiers/routing-codes.ts';
 import type { Address } from '../frame/parties/addresses.ts';
 import type { Identification } from '../frame/parties/identifications.ts';
 

@@ -117,3 +117,11 @@ describe('the rows of a file', () => {
     expect(readEntity(row, { id: 0, name: 1, aliases: 2 }, 7)).toEqual({ line: 7, message });
   });
 });
+
+test('đ is found in both of its spellings, whichever other name spells the word in one of them', () => {
+  const list = listOf('Dorde Hadic', 'Đorđe Hađić');
+  for (const name of ['Djordje Hadjic', 'Đorđe Hađić', 'Dorde Hadic']) {
+    expect(isFound(list, name, 0.95), name).toBe(true);
+  }
+  expect(isFound(list, 'Djorde Hadjic'), 'a mixture, by the threshold').toBe(true);
+});

@@ -76,8 +76,9 @@ export class NameList {
     const at = this.#names.push(words) - 1;
     this.#joined.add(joinedOf(words));
     for (const word of words) {
-      const known = this.#words.get(word.text);
-      if (known === undefined) this.#words.set(word.text, { word, nameIndexes: [at] });
+      const spelling = word.also === null ? word.text : `${word.text} ${word.also.text}`;
+      const known = this.#words.get(spelling);
+      if (known === undefined) this.#words.set(spelling, { word, nameIndexes: [at] });
       else if (known.nameIndexes.at(-1) !== at) known.nameIndexes.push(at);
     }
   }

@@ -15,9 +15,16 @@ const LENGTH_MIN = 4;
 const JOINED_MAX = 3;
 
 type Spelling = Pick<NameWord, 'text' | 'sound'>;
+type SpelledWord = Spelling & Pick<NameWord, 'also'>;
 
-/** From 0, different, to 1, equal. */
-export function wordSimilarity(one: Spelling, other: Spelling): number {
+/** From 0, different, to 1, equal: of a word that is written in two ways, by the one that is closer. */
+export function wordSimilarity(one: SpelledWord, other: SpelledWord): number {
+  const same = spellingSimilarity(one, other);
+  if (one.also === null && other.also === null) return same;
+  return Math.max(same, spellingSimilarity(one.also ?? one, other), spellingSimilarity(one, other.also ?? other));
+}
+
+function spellingSimilarity(one: Spelling, other: Spelling): number {
   if (one.text === other.text) return 1;
   if (one.text.length < LENGTH_MIN || other.text.length < LENGTH_MIN || hasDigit(one) || hasDigit(other)) return 0;
   if (one.sound === other.sound) return SAME_SOUND;
@@ -52,7 +59,7 @@ function isSwap(one: string, other: string): boolean {
 }
 
 /** One word of a name, or several joined. */
-interface Span extends Spelling {
+interface Span extends SpelledWord {
   readonly from: number;
   readonly to: number;
 }
@@ -112,13 +119,13 @@ function bestPairs(asked: readonly NameWord[], listed: readonly NameWord[]): Pai
 
 function spansOf(words: readonly NameWord[]): Span[] {
   return words.flatMap((word, from) => {
-    const spans: Span[] = [{ from, to: from + 1, text: word.text, sound: word.sound }];
+    const spans: Span[] = [{ from, to: from + 1, text: word.text, sound: word.sound, also: word.also }];
     for (let to = from + 2; to <= Math.min(words.length, from + JOINED_MAX); to += 1) {
       const text = words
         .slice(from, to)
         .map((each) => each.text)
         .join('');
-      if (text.length >= JOINED_LENGTH_MIN) spans.push({ from, to, text, sound: soundOf(text) });
+      if (text.length >= JOINED_LENGTH_MIN) spans.push({ from, to, text, sound: soundOf(text), also: null });
     }
     return spans;
   });

@@ -5,6 +5,8 @@ export interface NameWord {
   readonly text: string;
   /** The same for spellings that a transcription does not keep apart: `Qadhafi` and `Gaddafi`. */
   readonly sound: string;
+  /** The other way in which its letters are written in Latin ones: `djuric` of Đurić, which is `duric` too; null for most. */
+  readonly also: Pick<NameWord, 'text' | 'sound'> | null;
   /** How much the word says about whose name it is. */
   readonly weight: number;
 }
@@ -44,6 +46,21 @@ function wordSet(text: string): ReadonlySet<string> {
  * written in Latin letters, so that a name finds its transcription.
  */
 export function wordsOfName(name: string): NameWord[] {
+  const texts = latinWords(name);
+  // Serbian writes đ as dj, Vietnamese as d. What is different for no other reason is left alone.
+  const others = /đ/iu.test(name) ? latinWords(name.replaceAll('đ', 'dj').replaceAll('Đ', 'Dj')) : texts;
+  const both = texts.map((text, at) => ({ text, other: others.length === texts.length ? (others[at] ?? text) : text }));
+  const telling = both.filter(({ text }) => !IGNORED.has(text));
+  return (telling.length === 0 ? both : telling).map(({ text, other }) => ({
+    text,
+    sound: soundOf(text),
+    also: other === text ? null : { text: other, sound: soundOf(other) },
+    weight: weightOf(text),
+  }));
+}
+
+/** In the letters a to z and digits. */
+function latinWords(name: string): string[] {
   const latin = anyAscii(name.normalize('NFKC').replaceAll(/['’‘`´ʼʹ]/g, ''))
     .toLowerCase()
     .replaceAll(/['`"]/g, '')
@@ -51,16 +68,7 @@ export function wordsOfName(name: string): NameWord[] {
   const initialed = latin.replaceAll(/\b((?:[a-z]\.){2,})(?=\s*$|\s)/g, (letters) =>
     IGNORED.has(letters.replaceAll('.', '')) ? letters.replaceAll('.', '') : letters,
   );
-  const texts = wordTexts(initialed.replaceAll(/[^a-z0-9]+/g, ' ').replaceAll(PHRASES, ' '));
-  const telling = texts.filter((text) => !IGNORED.has(text));
-  return (telling.length === 0 ? texts : telling).map((text) => ({
-    text,
-    sound: soundOf(text),
-    weight: weightOf(text),
-  }));
-}
-
-function wordTexts(text: string): string[] {
+  const text = initialed.replaceAll(/[^a-z0-9]+/g, ' ').replaceAll(PHRASES, ' ');
   return text.split(' ').filter((word) => word !== '');
 }
 

@@ -1,5 +1,5 @@
 import { type AccountStatus, isFinalAccountStatus } from '../accounts/accounts.ts';
-import { presentRoutingCodes } from '../accounts/routing-codes.ts';
+import { presentRoutingCodes } from '../accounts/identifiers/routing-codes.ts';
 import { type CheckedTransfer, UNDECIDED } from '../compliance/checks.ts';
 import type {
   AccountId,

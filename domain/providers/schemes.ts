@@ -1,6 +1,7 @@
 import { type Calendar, type Calendars, isOpenIn } from '../frame/time/calendars.ts';
 import { addDays, type LocalDate } from '../frame/time/dates.ts';
 import { dateInZone, instantInZone, type LocalTime } from '../frame/time/zones.ts';
+import { ClosedDays } from './closed-days.ts';
 
 /** The scheme of transfers between our accounts. It has no name in the interface, never closes, and uses UTC days. */
 export const INTERNAL_SCHEME = 'internal';
@@ -61,6 +62,7 @@ export class Schemes {
   readonly #rules: ReadonlyMap<string, SchemeRule>;
   readonly #calendars: () => Calendars;
   readonly #calendarByCurrency: Readonly<Record<string, string>>;
+  readonly #closedDays = new ClosedDays();
 
   constructor(configuration: {
     readonly rules: Readonly<Record<string, SchemeRule>>;
@@ -161,11 +163,13 @@ export class Schemes {
   }
 
   /** The closed days of the next 365, including today and weekends; none if the scheme never closes. */
-  unavailableDates(of: SchemeOf, now: Date): LocalDate[] {
+  unavailableDates(of: SchemeOf, now: Date): readonly LocalDate[] {
     if (this.neverCloses(of)) return [];
-    const today = this.today(of, now);
-    const dates = Array.from({ length: AVAILABILITY_DAYS }, (_, days) => addDays(today, days));
-    return dates.filter((date) => !this.isOpen(of, date));
+    const names = this.#calendarNames(of);
+    const calendars = names.map((name) => this.#calendar(name));
+    // By zone too: in two of them it is seldom the same day, and each would displace the other's.
+    const kept = `${names.join(' ')} ${this.zone(of)}`;
+    return this.#closedDays.of(kept, calendars, this.today(of, now), AVAILABILITY_DAYS);
   }
 
   /**

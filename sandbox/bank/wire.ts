@@ -3,14 +3,14 @@ import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
 import { LosslessNumber, parse, stringify } from 'lossless-json';
 import * as v from 'valibot';
-import { isIban } from '../../domain/accounts/bank-accounts.ts';
+import { isIban } from '../../domain/accounts/identifiers/ibans.ts';
 import { type AmountProblem, isCurrency, parseAmountMinor } from '../../domain/frame/money.ts';
 import { isCountry } from '../../domain/frame/parties/countries.ts';
 import type { Refusal } from './books.ts';
 
 /** A refused request; answered with its status and `{"error": …}`. */
 export class BankError extends Error {
-  readonly status: 400 | 404 | 409 | 413 | 422 | 503;
+  readonly status: 400 | 403 | 404 | 409 | 413 | 415 | 421 | 422 | 503;
   readonly refusal: Refusal;
 
   constructor(status: BankError['status'], code: string, message: string, attributes: Record<string, string> = {}) {
@@ -37,11 +37,7 @@ export function notFound(what: string): BankError {
 }
 
 /** Plain JSON; amounts are numbers with all digits. */
-export function answer(
-  context: Context,
-  status: 200 | 201 | 202 | 400 | 404 | 409 | 413 | 422 | 500 | 503,
-  value: unknown,
-) {
+export function answer(context: Context, status: 200 | 201 | 202 | 500 | BankError['status'], value: unknown) {
   return context.body(stringify(value) ?? '', status, { 'content-type': 'application/json' });
 }
 

@@ -1,12 +1,12 @@
 /**
- * One word of a name. It has one or two spellings: without diacritical marks (Müller: muller), and as its language
- * spells it without them (mueller). Two words are the same if they share a spelling and no letter has different marks
- * in them. A mark may be missing in one, but Hùng is not Hưng.
+ * One word of a name, in each way in which it can be spelled without diacritical marks: leaving them out (Müller: muller)
+ * comes first, as its language writes it without them (mueller) last, and mixtures between. Two words are the same if
+ * they share a spelling and no letter has different marks in them. A mark may be missing in one, but Hùng is not Hưng.
  */
 export interface Word {
   readonly spellings: readonly string[];
-  /** The mark on each letter of the first spelling; empty for a letter without one. */
-  readonly marks: readonly string[];
+  /** Of each spelling, the mark on each letter; empty for a letter without one. */
+  readonly marks: readonly (readonly string[])[];
 }
 
 /** Plain forms of letters that Unicode does not decompose. */
@@ -24,8 +24,13 @@ const LETTERS: Readonly<Record<string, string>> = {
   ŋ: 'n',
 };
 
-/** How German and the Nordic languages spell these letters without the mark. */
-const TRANSCRIBED: Readonly<Record<string, string>> = { ä: 'ae', ö: 'oe', ü: 'ue', å: 'aa', ø: 'oe' };
+/**
+ * How German, the Nordic languages and Serbian spell these letters without the mark. The other form is the letter left
+ * as it is without one, which is also the only form of all letters that are not here (ñ: n, ł: l, þ: th).
+ */
+const TRANSCRIBED: Readonly<Record<string, string>> = { ä: 'ae', ö: 'oe', ü: 'ue', å: 'aa', ø: 'oe', đ: 'dj' };
+/** So many of them in one word are spelled each on its own; all further ones as the last of these. */
+const MIXED_MAX = 3;
 
 // In other scripts, a mark makes a different letter: й is not и.
 const MARKS = /([\p{Script=Latin}\p{Script=Greek}])\p{M}+/gu;
@@ -44,13 +49,19 @@ export function wordsOf(text: string): Word[] {
 }
 
 function wordOf(word: string): Word {
-  const letters = lettersOf(word);
-  const plain = plainOf(letters);
-  const transcribed = plainOf(lettersOf(word.replaceAll(/[äöüåø]/g, (letter) => TRANSCRIBED[letter] ?? letter)));
-  return {
-    spellings: plain === transcribed ? [plain] : [plain, transcribed],
-    marks: letters.map(({ mark }) => mark),
-  };
+  const clusters = word.match(/\P{M}\p{M}*|\p{M}+/gu) ?? [];
+  const double = clusters.filter((cluster) => Object.hasOwn(TRANSCRIBED, cluster)).length;
+  const forms = Array.from({ length: 2 ** Math.min(double, MIXED_MAX) }, (_, form) => {
+    let seen = -1;
+    return clusters.flatMap((cluster) => {
+      const transcribed = Object.hasOwn(TRANSCRIBED, cluster) ? TRANSCRIBED[cluster] : undefined;
+      if (transcribed === undefined) return lettersOf(cluster);
+      seen += 1;
+      const isTranscribed = ((form >> Math.min(seen, MIXED_MAX - 1)) & 1) === 1;
+      return isTranscribed ? [...transcribed].map((plain) => ({ plain, mark: cluster })) : lettersOf(cluster);
+    });
+  });
+  return { spellings: forms.map(plainOf), marks: forms.map((letters) => letters.map(({ mark }) => mark)) };
 }
 
 interface Letter {
@@ -58,13 +69,11 @@ interface Letter {
   readonly mark: string;
 }
 
-function lettersOf(word: string): Letter[] {
-  return (word.match(/\P{M}\p{M}*|\p{M}+/gu) ?? []).flatMap((cluster) => {
-    const expanded = cluster.replaceAll(/[æœøßđðþłıħŋ]/g, (letter) => LETTERS[letter] ?? letter);
-    const plain = expanded.normalize('NFD').replaceAll(MARKS, '$1').normalize('NFC').replaceAll('ς', 'σ');
-    const mark = plain === cluster ? '' : cluster;
-    return [...plain].map((letter) => ({ plain: letter, mark }));
-  });
+function lettersOf(cluster: string): Letter[] {
+  const expanded = cluster.replaceAll(/[æœøßđðþłıħŋ]/g, (letter) => LETTERS[letter] ?? letter);
+  const plain = expanded.normalize('NFD').replaceAll(MARKS, '$1').normalize('NFC').replaceAll('ς', 'σ');
+  const mark = plain === cluster ? '' : cluster;
+  return [...plain].map((letter) => ({ plain: letter, mark }));
 }
 
 function plainOf(letters: readonly Letter[]): string {
@@ -72,23 +81,20 @@ function plainOf(letters: readonly Letter[]): string {
 }
 
 export function sameWord(one: Word, other: Word): boolean {
-  const [plain, transcribed] = one.spellings;
-  const [otherPlain, otherTranscribed] = other.spellings;
-  if (plain === otherPlain) return !marksDiffer(one.marks, other.marks);
-  return (transcribed === otherPlain && isUnmarked(other)) || (otherTranscribed === plain && isUnmarked(one));
+  return one.spellings.some((spelling, at) =>
+    other.spellings.some(
+      (candidate, otherAt) => spelling === candidate && !marksDiffer(one.marks[at] ?? [], other.marks[otherAt] ?? []),
+    ),
+  );
 }
 
 function marksDiffer(some: readonly string[], others: readonly string[]): boolean {
   return some.some((mark, index) => mark !== '' && (others[index] ?? '') !== '' && mark !== others[index]);
 }
 
-function isUnmarked({ marks }: Word): boolean {
-  return marks.every((mark) => mark === '');
-}
-
 /** A word with one spelling and no marks. */
 export function spelled(spelling: string): Word {
-  return { spellings: [spelling], marks: [] };
+  return { spellings: [spelling], marks: [[]] };
 }
 
 /** Whether the word has this spelling, whatever its marks. */
@@ -115,14 +121,16 @@ export function sameBag(some: readonly Word[], others: readonly Word[]): boolean
   return left.length === 0;
 }
 
-/** Joins several words into one, as `mc` and `donald` become `mcdonald`. */
+/** Joins several words into one, as `mc` and `donald` become `mcdonald`: both without marks, or both transcribed. */
 export function joined(words: readonly Word[]): Word {
-  const plain = words.map(({ spellings }) => spellings[0] ?? '').join('');
-  const transcribed = words.map(({ spellings }) => spellings.at(-1) ?? '').join('');
-  return {
-    spellings: plain === transcribed ? [plain] : [plain, transcribed],
-    marks: words.flatMap(({ marks }) => marks),
+  const all = (of: (lists: Word) => readonly [string, readonly string[]]) => {
+    const parts = words.map(of);
+    return { spelling: parts.map(([spelling]) => spelling).join(''), marks: parts.flatMap(([, marks]) => marks) };
   };
+  const plain = all(({ spellings, marks }) => [spellings[0] ?? '', marks[0] ?? []]);
+  const transcribed = all(({ spellings, marks }) => [spellings.at(-1) ?? '', marks.at(-1) ?? []]);
+  const forms = plain.spelling === transcribed.spelling ? [plain] : [plain, transcribed];
+  return { spellings: forms.map(({ spelling }) => spelling), marks: forms.map(({ marks }) => marks) };
 }
 
 /**

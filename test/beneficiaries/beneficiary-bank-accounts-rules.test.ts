@@ -155,7 +155,7 @@ describe('a bank account is refused with', () => {
       at('routingCodes.sort-code'),
     ],
     ['a sort code of letters', { ...STERLING, routingCodes: { 'sort-code': '60161A' } }, at('routingCodes.sort-code')],
-    ['a British number of six digits', { ...STERLING, accountNumber: '319268' }, at('accountNumber')],
+    ['a British number of five digits', { ...STERLING, accountNumber: '31926' }, at('accountNumber')],
     ['a British number of nine digits', { ...STERLING, accountNumber: '319268190' }, at('accountNumber')],
     ['an account number of 35 characters', { ...DOLLAR, accountNumber: '1'.repeat(35) }, at('accountNumber')],
     ['an account number with other signs', { ...DOLLAR, accountNumber: '12*34' }, at('accountNumber')],

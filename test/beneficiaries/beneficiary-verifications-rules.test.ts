@@ -397,8 +397,8 @@ describe('a request is refused, without a directory query,', () => {
     ],
     ['without an account number', account({ accountNumber: null }), 'field_required', 'bankAccount.accountNumber'],
     [
-      'with an account number of six digits',
-      account({ accountNumber: '123456' }),
+      'with an account number of five digits',
+      account({ accountNumber: '12345' }),
       'field_invalid',
       'bankAccount.accountNumber',
     ],

@@ -97,6 +97,15 @@ describe('the project', () => {
     expect(topLevelBreaches(entries)).toEqual([]);
   });
 
+  test('package-lock.json pins every package of every platform by its content, and names no registry', () => {
+    const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
+    const packages = Object.entries<Record<string, unknown>>(lock.packages).filter(([path]) => path !== '');
+    expect(packages.length).toBeGreaterThan(100);
+    const unpinned = packages.filter(([, { integrity }]) => !/^sha512-[A-Za-z0-9+/]{86}==$/.test(String(integrity)));
+    expect(unpinned.map(([path]) => path)).toEqual([]);
+    expect(packages.filter(([, { resolved }]) => resolved !== undefined).map(([path]) => path)).toEqual([]);
+  });
+
   test('nothing is left unfinished', () => {
     expect(unfinishedBreaches(sources)).toEqual([]);
   });

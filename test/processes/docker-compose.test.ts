@@ -13,6 +13,7 @@ import { type RunningPostgres, startPostgres } from '../../scripts/servers/postg
 import { temporalBinary } from '../../scripts/servers/temporal-binary.ts';
 import { TEMPORAL_SERVER_VERSION, temporalCluster } from '../../scripts/servers/temporal-cluster.ts';
 import type { Json } from '../harness/api.ts';
+import { layOutImage } from '../harness/servers/docker-image.ts';
 import { eventually } from '../harness/servers/started-service.ts';
 import { type RunningTemporalCluster, startTemporalCluster } from '../harness/servers/temporal-cluster.ts';
 
@@ -138,8 +139,9 @@ describe('the files', () => {
   });
 });
 
-describe('the commands, each by itself with the environment of its service', () => {
+describe('the commands, each by itself with the environment of its service, from what the image holds', () => {
   const folder = mkdtempSync(join(tmpdir(), 'compose-'));
+  const image = join(folder, 'image');
   const children: ChildProcess[] = [];
   let server: RunningPostgres;
   let temporal: RunningTemporalCluster;
@@ -162,6 +164,7 @@ describe('the commands, each by itself with the environment of its service', () 
   };
 
   beforeAll(async () => {
+    layOutImage(PROJECT_DIRECTORY, image);
     server = await startPostgres({ dataDirectory: join(folder, 'postgres') });
     // The server of the tests has a database and a role of this name already, which the image of Postgres has not.
     await onServer((sql) => sql.unsafe('DROP DATABASE financial_accounts'));
@@ -226,14 +229,9 @@ describe('the commands, each by itself with the environment of its service', () 
   function run(command: readonly string[], env: NodeJS.ProcessEnv): Promise<{ status: number; output: string }> {
     const [program = '', ...words] = command;
     return new Promise((resolve) => {
-      execFile(
-        program === 'node' ? process.execPath : program,
-        words,
-        { cwd: PROJECT_DIRECTORY, env },
-        (error, out, err) => {
-          resolve({ status: error === null ? 0 : typeof error.code === 'number' ? error.code : 1, output: out + err });
-        },
-      );
+      execFile(program === 'node' ? process.execPath : program, words, { cwd: image, env }, (error, out, err) => {
+        resolve({ status: error === null ? 0 : typeof error.code === 'number' ? error.code : 1, output: out + err });
+      });
     });
   }
 
@@ -241,7 +239,7 @@ describe('the commands, each by itself with the environment of its service', () 
     const [program, ...words] = service.command;
     expect(program).toBe('node');
     const child = spawn(process.execPath, words, {
-      cwd: PROJECT_DIRECTORY,
+      cwd: image,
       env: environmentOf(service, change),
       stdio: ['ignore', 'pipe', 'pipe'],
     });
@@ -328,7 +326,7 @@ describe('the commands, each by itself with the environment of its service', () 
     const started = [await startUntil('sandbox ready', sandbox, change)];
     const [, ...check] = sandbox.healthcheck.test.map((word: string) => word.replace('3100', String(ports.sandbox)));
     expect(await run(check, environmentOf(sandbox))).toMatchObject({ status: 0 });
-    const local = { CONFIG_FILE: join(PROJECT_DIRECTORY, 'config/local.json') };
+    const local = { CONFIG_FILE: join(image, 'config/local.json') };
     const metrics = async () => ({ ...local, METRICS_PORT: String(await freePort()) });
     started.push(await startUntil('api ready', api, { ...(await metrics()), PORT: String(ports.api) }));
     started.push(await startUntil('worker ready', worker, await metrics()));

@@ -75,7 +75,7 @@ export function openApiDocument(
   components.add('schemas', 'Currency', { type: 'string', description: 'An active ISO 4217 code', enum: CURRENCIES });
   components.add('schemas', 'Country', {
     type: 'string',
-    description: 'An ISO 3166-1 alpha-2 code',
+    description: 'An ISO 3166-1 alpha-2 code, or XK for Kosovo',
     enum: COUNTRIES,
   });
   addErrorSchemas(components);

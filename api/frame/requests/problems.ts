@@ -41,11 +41,15 @@ export function problem(code: ErrorCode, path: readonly string[], value: unknown
   };
 }
 
-/** Those of the further problems whose fields have none of their own: each field is named once. */
+/** Those of the further problems whose fields, and what these are in, have none of their own: each field is named once. */
 export function furtherProblems(problems: readonly Problem[], further: readonly Problem[]): readonly Problem[] {
   const fieldOf = ({ messageParameters: [entity, field] }: Problem) => `${entity}.${field}`;
   const named = new Set(problems.map(fieldOf));
-  return further.filter((one) => !named.has(fieldOf(one)));
+  const isNamed = (field: string) => {
+    const parts = field.split('.');
+    return parts.some((_, index) => named.has(parts.slice(0, index + 1).join('.')));
+  };
+  return further.filter((one) => !isNamed(fieldOf(one)));
 }
 
 function codeAndMessage(issue: v.BaseIssue<unknown>): [ErrorCode, string] {

@@ -1,5 +1,6 @@
 import { DomainError, type Problem, refusal } from '../../../domain/frame/errors.ts';
 import type { Contract, Entries, Page, WorkflowContract } from '../route.ts';
+import { implausibleFields } from '../schemas/plausible-dates.ts';
 import { fields, type Schema } from '../schemas/schemas.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson, stringify } from './json.ts';
 import { type Checked, check, furtherProblems, hidingSecrets, problem } from './problems.ts';
@@ -148,13 +149,13 @@ function parseList(parameters: URLSearchParams, name: string, known: readonly st
 }
 
 /** Validates a write's body: containers, workflow code, then their contents. Reports all problems at once. */
-export function parseBody(contract: Contract, text: string): ParsedBody {
+export function parseBody(contract: Contract, text: string, now: Date): ParsedBody {
   return hidingSecrets(contract, (secretFields) => {
-    return checkBody(contract, parseJson(text, contract.multilineFields, contract.bodyLimit?.nodes, secretFields));
+    return checkBody(contract, parseJson(text, contract.multilineFields, contract.bodyLimit?.nodes, secretFields), now);
   });
 }
 
-function checkBody(contract: Contract, parsed: JsonValue): ParsedBody {
+function checkBody(contract: Contract, parsed: JsonValue, now: Date): ParsedBody {
   if (!isJsonObject(parsed)) {
     throw refusal('common.validation.field_invalid', ['body', 'body', ''], 'The body must be a JSON object.');
   }
@@ -184,6 +185,10 @@ function checkBody(contract: Contract, parsed: JsonValue): ParsedBody {
   const checkedConnect: Checked<unknown> =
     chosen.connect === undefined ? checkFreeConnect(connect) : check(chosen.connect, meaning(connect), ['connect']);
   problems.push(...checkedWorkflow.problems, ...checkedData.problems, ...checkedConnect.problems);
+  const dates = implausibleFields(sentData, ['data'], now).map(({ path, value, rule }) =>
+    problem('common.validation.field_invalid', path, value, rule),
+  );
+  problems.push(...furtherProblems(problems, dates));
   if (chosen.across !== undefined && isJsonObject(parsed.data)) {
     problems.push(...furtherProblems(problems, chosen.across(workflowFields, sentData)));
   }

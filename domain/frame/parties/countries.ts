@@ -1,8 +1,9 @@
-/** ISO 3166-1 alpha-2 codes, and the ISO 3166-2 subdivisions of the three countries whose addresses require one. */
+/** ISO 3166-1 alpha-2 codes with Kosovo’s XK, and the ISO 3166-2 subdivisions of the three countries whose addresses require one. */
 declare const brand: unique symbol;
 
 export type Country = string & { readonly [brand]: 'Country' };
 
+/** XK is not assigned by ISO: Kosovo’s banks, their IBANs and BICs and the European Union use it. */
 const COUNTRY_CODES = new Set(
   `AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ CA
    CC CD CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM DO DZ EC EE EG EH ER ES ET FI FJ FK FM FO FR GA
@@ -10,7 +11,7 @@ const COUNTRY_CODES = new Set(
    KE KG KH KI KM KN KP KR KW KY KZ LA LB LC LI LK LR LS LT LU LV LY MA MC MD ME MF MG MH MK ML MM MN MO MP MQ MR MS
    MT MU MV MW MX MY MZ NA NC NE NF NG NI NL NO NP NR NU NZ OM PA PE PF PG PH PK PL PM PN PR PS PT PW PY QA RE RO RS
    RU RW SA SB SC SD SE SG SH SI SJ SK SL SM SN SO SR SS ST SV SX SY SZ TC TD TF TG TH TJ TK TL TM TN TO TR TT TV TW
-   TZ UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS YE YT ZA ZM ZW`.split(/\s+/),
+   TZ UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS XK YE YT ZA ZM ZW`.split(/\s+/),
 );
 
 /** The ISO 3166-2 code after the dash: two letters for the United States and Canada, three for Mexico. */
