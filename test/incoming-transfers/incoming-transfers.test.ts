@@ -237,6 +237,8 @@ describe('POST /provisioned-account-credits', () => {
       scope: 'external',
       scheme: 'faster-payments',
       outgoingTransferId: null,
+      returnedOutgoingTransferId: null,
+      paymentReference: transfer.id.replaceAll('-', ''),
       provisionedAccountCreditId: credit.id,
       serviceProvider: 'custom-bank',
       serviceProviderId: 'custom-1',

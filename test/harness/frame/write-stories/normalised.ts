@@ -1,6 +1,7 @@
 import type { Json } from '../../api.ts';
 
-const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
+/** Also without dashes, as payment references are. */
+const UUID = /\b[0-9a-f]{8}(-?)[0-9a-f]{4}\1[0-9a-f]{4}\1[0-9a-f]{4}\1[0-9a-f]{12}\b/g;
 /** As the interface and Postgres write them. */
 const DATE_TIME = /\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d(:\d\d)?)?/g;
 const CIPHERTEXT = /enc:v1:[\w:-]+/g;
@@ -31,7 +32,8 @@ export function normalised(value: Json, concealed: ReadonlyMap<string, string>):
   let text = JSON.stringify(value, (key, part) => (DRAWN.has(key) && part !== null ? `<${key}>` : part));
   for (const [shown, label] of concealed) text = text.replaceAll(shown, label);
   const numbers = new Map<string, number>();
-  text = text.replaceAll(UUID, (id) => {
+  text = text.replaceAll(UUID, (written) => {
+    const id = written.replaceAll('-', '');
     const number = numbers.get(id) ?? numbers.size + 1;
     numbers.set(id, number);
     return `<id ${number}>`;
