@@ -292,7 +292,8 @@ function named(text: string, staged: Staged): string {
     result = result.replaceAll(staged[name], name).replaceAll(staged[name].toLowerCase(), name);
   }
   return result
-    .replaceAll(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, (id) => {
+    .replaceAll(/\b[0-9a-f]{8}(-?)[0-9a-f]{4}\1[0-9a-f]{4}\1[0-9a-f]{4}\1[0-9a-f]{12}\b/g, (written) => {
+      const id = written.replaceAll('-', '');
       const name = names.get(id) ?? `id ${names.size}`;
       names.set(id, name);
       return name;

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { loadEventBodies } from '../../../db/webhooks/event-documents.ts';
 import { numberEvents } from '../../../db/webhooks/event-sequencer.ts';
+import { paymentReferenceOf } from '../../../domain/frame/payment-references.ts';
 import type { Json, TestApi } from '../api.ts';
 import type { TestDatabase } from '../servers/postgres.ts';
 import { mainAccountIdOf, type Staged } from './transfer-cases.ts';
@@ -275,13 +276,14 @@ function namesIn({ staged, keys }: Watched, { outgoing, incoming }: Traces): Rea
   ] as const) {
     for (const row of rows) {
       names.set(row.id, name);
+      names.set(paymentReferenceOf(row.id), `${name} reference`);
       names.set(row.transaction_number, `${name} number`);
     }
   }
   return names;
 }
 
-const NAMED = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|\b[0-9]{8}-[A-Z0-9]+\b/g;
+const NAMED = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|\b[0-9a-f]{32}\b|\b[0-9]{8}-[A-Z0-9]+\b/g;
 /** Also in JSON text within JSON text, where quotes are escaped. */
 const MOMENT = /(\\*")(timestamp|eventDateTime|eventId)\1:\1[^"\\]*\1/g;
 

@@ -415,6 +415,7 @@ function expectedRefusalNamed(staged: Staged): Refused | null {
 const OF_EXISTING_ALONE = new Set([
   'id',
   'transactionNumber',
+  'paymentReference',
   'status',
   'statusReason',
   'returned',
