@@ -135,7 +135,7 @@ async function postingsOf(id: OutgoingTransferId): Promise<Json[]> {
 }
 
 /** Without what differs between any two transfers. */
-function comparable({ id, transaction_number, account_id, committed_by, ...row }: Json): Json {
+function comparable({ id, transaction_number, account_id, committed_by, request_id, ...row }: Json): Json {
   const instants = ['created_at', 'updated_at', 'next_check_at', 'next_look_up_at', 'waiting_since', 'waiting_until'];
   return { ...row, ...Object.fromEntries(instants.map((name) => [name, row[name] === null])) };
 }

@@ -186,6 +186,7 @@ const three = (...values: readonly [Json, Json, Json]): Shown => [() => values[0
 const FIELDS: Readonly<Record<string, Shown | readonly [posted: Shown, read: Shown]>> = {
   id: all(UUID),
   transactionNumber: all(expect.stringMatching(/^20270616-[0-9A-Z]{6}$/)),
+  paymentReference: all(expect.stringMatching(/^[0-9a-f]{32}$/)),
   clientId: [() => payer, () => payer, () => payer],
   transferDate: three(TODAY, '2027-06-21', TODAY),
   originalTransferDate: three(TODAY, '2027-06-19', TODAY),
@@ -274,6 +275,7 @@ describe('specification 2.8: a field that the service decides cannot be sent', (
   test.each([
     ['id', UUID],
     ['transactionNumber', '20270616-ABCDEF'],
+    ['paymentReference', '0'.repeat(32)],
     ['originalTransferDate', TODAY],
     ['rollCount', 0],
     ['cutOffDateTime', '2027-06-16T10:00:00'],
@@ -779,7 +781,15 @@ describe('specification 4.9: a dry run', () => {
     expect(await everythingWritten()).toEqual(before);
   });
 
-  const OF_EXISTING = ['id', 'transactionNumber', 'status', 'statusReason', 'returned', 'incomingTransferId'];
+  const OF_EXISTING = [
+    'id',
+    'transactionNumber',
+    'paymentReference',
+    'status',
+    'statusReason',
+    'returned',
+    'incomingTransferId',
+  ];
   const OF_PROVIDER = ['serviceProviderId', 'serviceProviderReference'];
 
   test('echoes the transfer with its fee and dates, and has nothing that only an existing one has', async () => {
