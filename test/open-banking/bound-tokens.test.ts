@@ -429,6 +429,25 @@ test.each(OPENED)('a stolen access token is worth nothing without its key: %s', 
   expect(await attempt(owners)).toEqual(refusedWith('invalid_dpop_proof'));
 });
 
+test('a payment that is repeated under its key needs a proof of its own, and has its first answer', async () => {
+  const accessToken = await boundToken(PAYMENT);
+  const path = '/open-banking/GB/payments';
+  const { instructedAmount, instructedCurrency, creditorAccount } = PAYMENT;
+  const body = {
+    workflow: { code: 'direct' },
+    data: { payment: { instructedAmount, instructedCurrency, creditorAccount } },
+  };
+  const proven = { method: 'POST', address: `${PUBLIC_URL}${path}`, accessToken };
+  const pay = (proof: string) =>
+    send({ method: 'POST', path, body, headers: { ...withProof(accessToken, proof), 'idempotency-key': 'once' } });
+  const proof = await proofOf(key, proven);
+  const first = await pay(proof);
+  expect(first.status, first.text).toBe(201);
+  expect((await pay(proof)).status).toBe(401);
+  const { status, text } = await pay(await proofOf(key, proven));
+  expect([status, text]).toEqual([201, first.text]);
+});
+
 test('a stolen code gives nothing to who has another key alone; sent again by its owner, it revokes the bound token', async () => {
   const code = await approved();
   const right = { method: 'POST', address: TOKEN };
