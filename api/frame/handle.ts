@@ -12,7 +12,8 @@ import { idempotencyClaim, readIdempotencyKey, replay, writeIdempotently } from 
 import { largeBodies } from './requests/large-bodies.ts';
 import type { CountRequest } from './requests/rate-limit.ts';
 import { type ParsedBody, type ParsedQuery, parseBody, parseParams, parseQuery } from './requests/request.ts';
-import { grantOf, requireScope, thirdPartyOf } from './requests/third-parties.ts';
+import { accessOf, requireScope } from './requests/third-parties/access-tokens.ts';
+import { thirdPartyOf } from './requests/third-parties/assertions.ts';
 import type { FrameRequest, FrameResponse, StreamedResponse } from './respond.ts';
 import type { IdempotencyClaim, Outcome, RenderedAnswer, Route, RouteContext, UntypedHandler } from './route.ts';
 import type { Services } from './services.ts';
@@ -30,6 +31,8 @@ interface Admitted {
   /** Where the caller's Idempotency-Keys are its own. */
   readonly keySpace: IdempotencyClaim['machineUserId'];
   readonly own: Pick<RouteContext, 'caller'> | Pick<ThirdPartyContext, 'thirdParty'> | Pick<GrantContext, 'grant'>;
+  /** Uses up what opens the door once. Only a request within the caller's rate comes to be stored. */
+  readonly useProof?: () => Promise<void>;
 }
 
 async function admit(
@@ -51,10 +54,11 @@ async function admit(
     request.callerId = thirdParty.id;
     return { callerId: thirdParty.id, keySpace: thirdParty.id, own: { thirdParty } };
   }
-  const grant = await grantOf(services, authorization);
+  const { path, header, incoming } = request;
+  const { grant, useProof } = await accessOf(services, { method: incoming.method ?? '', path, header });
   request.callerId = grant.thirdPartyProviderId;
   requireScope(grant, route.scope);
-  return { callerId: grant.thirdPartyProviderId, keySpace: grant.id, own: { grant } };
+  return { callerId: grant.thirdPartyProviderId, keySpace: grant.id, own: { grant }, useProof };
 }
 
 /** Handles one request in a fixed order: authentication, authorization, rate limit, validation, handler. */
@@ -67,6 +71,7 @@ export async function handleRoute(
   const { contract } = route;
   const admitted = await admit(route, request, given, gate);
   gate.countRequest(admitted.callerId);
+  await admitted.useProof?.();
   const isWrite = contract.method === 'POST' || contract.method === 'PATCH';
   if (isWrite) requireJson(request.incoming);
   const key = contract.method === 'POST' ? readIdempotencyKey(request.header) : null;

@@ -11,7 +11,7 @@ import { recordNotFound, refusal } from '../../domain/frame/errors.ts';
 import type { AccountId, ConsentId, UserId } from '../../domain/frame/ids.ts';
 import type { Country } from '../../domain/frame/parties/countries.ts';
 import { redirectLocation } from '../../domain/open-banking/redirects.ts';
-import { hashOf, newSecret } from '../frame/requests/third-parties.ts';
+import { hashOf, newSecret } from '../frame/requests/third-parties/assertions.ts';
 import { route } from '../frame/route.ts';
 import { oneOf, only } from '../frame/schemas/alternatives.ts';
 import { crossCheck } from '../frame/schemas/cross-checks.ts';

@@ -1,6 +1,8 @@
 import { exchangeCode } from '../../db/open-banking/grants.ts';
 import type { ThirdPartyProviderRow } from '../../db/third-party-providers/third-party-providers.ts';
-import { hashOf, newSecret, verifyAssertion } from '../frame/requests/third-parties.ts';
+import { addressesOf, USED_PROOF, useProof } from '../frame/requests/third-parties/access-tokens.ts';
+import { hashOf, newSecret, verifyAssertion } from '../frame/requests/third-parties/assertions.ts';
+import { readProof } from '../frame/requests/third-parties/proofs.ts';
 import { type OpenAnswer, type OpenRequest, openRoute } from '../frame/route.ts';
 import { country } from '../frame/schemas/schemas.ts';
 import { COUNTRY } from './consents.ts';
@@ -16,7 +18,12 @@ const GRANT_TYPE = 'authorization_code';
 /** As `newSecret` makes them. */
 const CODE = /^[A-Za-z0-9_-]{43}$/;
 
-type TokenError = 'invalid_request' | 'invalid_client' | 'invalid_grant' | 'unsupported_grant_type';
+type TokenError =
+  | 'invalid_request'
+  | 'invalid_client'
+  | 'invalid_grant'
+  | 'unsupported_grant_type'
+  | 'invalid_dpop_proof';
 
 const postToken = openRoute(
   {
@@ -25,13 +32,13 @@ const postToken = openRoute(
     operationId: 'exchangeConsentCode',
     summary: 'Exchange the code of an approved consent for an access token',
     description:
-      'RFC 6749 and RFC 7523: `grant_type=authorization_code`, `code`, `redirect_uri` as in the consent request, `client_assertion_type=urn:ietf:params:oauth:client-assertion-type:jwt-bearer` and `client_assertion`, a JWT that the third-party provider signs as its bearer tokens, with this endpoint’s address or the issuer as `aud`. Answers `access_token`, `token_type`, `expires_in`, `scope` and `id_token`. A code that is sent again revokes the access token that it gave.',
+      'RFC 6749 and RFC 7523: `grant_type=authorization_code`, `code`, `redirect_uri` as in the consent request, `client_assertion_type=urn:ietf:params:oauth:client-assertion-type:jwt-bearer` and `client_assertion`, a JWT that the third-party provider signs as its bearer tokens, with this endpoint’s address or the issuer as `aud`. Answers `access_token`, `token_type`, `expires_in`, `scope` and `id_token`. A code that is sent again revokes the access token that it gave.\n\nWith the header `DPoP`, a proof as RFC 9449 describes it (PS256, ES256 or Ed25519, `htu` this endpoint’s address), the access token is bound to the proof’s key and `token_type` is `DPoP`: every request with it needs a proof of its own. Without, it is `Bearer`, unless the third-party provider has `dpopBoundAccessTokens`. There are no nonces.',
     tag: 'Open banking consents',
     params: { countryCode: country() },
     body: { mediaType: FORM, bytesMax: FORM_BYTES_MAX },
     responses: {
       200: '`access_token`, for an hour at most, and `id_token`',
-      400: '`error` and `error_description`: `invalid_request`, `invalid_grant` or `unsupported_grant_type`',
+      400: '`error` and `error_description`: `invalid_request`, `invalid_grant`, `unsupported_grant_type` or `invalid_dpop_proof`',
       401: '`invalid_client`: the client assertion is missing, wrong, too old, or was used before',
       422: '`invalid_request`: a country other than GB',
       503: 'The service cannot answer right now',
@@ -52,7 +59,8 @@ const postToken = openRoute(
     const redirectUri = form.get('redirect_uri');
     if (!code) return refused(400, 'invalid_request', 'code is required.');
     if (!redirectUri) return refused(400, 'invalid_request', 'redirect_uri is required.');
-    return exchange(request, thirdParty, { code, redirectUri });
+    const binding = await readBinding(request, thirdParty);
+    return 'status' in binding ? binding : exchange(request, thirdParty, { code, redirectUri, ...binding });
   },
 );
 
@@ -66,11 +74,34 @@ async function authenticate({ services }: OpenRequest, form: URLSearchParams): P
   return clientId === null || clientId === thirdParty?.id ? thirdParty : null;
 }
 
+interface Binding {
+  /** Of the key to which the token will be bound; null for a bearer token. */
+  readonly keyThumbprint: string | null;
+}
+
+/** Uses up the proof, if there is one; with a refused proof the code stays good. */
+async function readBinding(
+  { services, headers }: OpenRequest,
+  thirdParty: ThirdPartyProviderRow,
+): Promise<Binding | OpenAnswer> {
+  const { dpop } = headers;
+  if (dpop === undefined) {
+    if (!thirdParty.dpopBoundAccessTokens) return { keyThumbprint: null };
+    return refused(400, 'invalid_request', 'A DPoP proof is required.');
+  }
+  const addresses = addressesOf(services.environment.publicUrl, `/open-banking/${COUNTRY}/token`);
+  const request = { method: 'POST', addresses, accessTokenHash: null };
+  const proof = await readProof(dpop, request, { boundTo: null, now: services.now() });
+  if ('error' in proof) return refused(400, 'invalid_dpop_proof', proof.description);
+  const isUnused = await useProof(services, thirdParty.id, proof);
+  return isUnused ? proof : refused(400, 'invalid_dpop_proof', USED_PROOF.description);
+}
+
 /** The token leaves only after the commit; if the answer is lost, the code is used up and the account holder is asked anew. */
 async function exchange(
   { services, requestId }: OpenRequest,
   thirdParty: ThirdPartyProviderRow,
-  { code, redirectUri }: { readonly code: string; readonly redirectUri: string },
+  { code, redirectUri, keyThumbprint }: Binding & { readonly code: string; readonly redirectUri: string },
 ): Promise<OpenAnswer> {
   if (!CODE.test(code)) return refusedCode();
   const accessToken = newSecret();
@@ -79,7 +110,7 @@ async function exchange(
   const exchanged = await services.database.transaction((tx) =>
     exchangeCode(
       tx,
-      { thirdPartyProviderId: thirdParty.id, redirectUri, ...hashes },
+      { thirdPartyProviderId: thirdParty.id, redirectUri, keyThumbprint, ...hashes },
       { actor: thirdParty.id, requestId },
     ),
   );
@@ -87,7 +118,7 @@ async function exchange(
   const { consent, tokenExpiresAt, now } = exchanged;
   return answer(200, {
     access_token: accessToken,
-    token_type: 'Bearer',
+    token_type: keyThumbprint === null ? 'Bearer' : 'DPoP',
     expires_in: Math.floor((tokenExpiresAt.getTime() - now.getTime()) / 1000),
     scope: consent.scope,
     id_token: await sign(consent, { accessToken }),

@@ -1,6 +1,6 @@
 import { DomainError, type Problem } from '../../domain/frame/errors.ts';
 import { redirectUriProblem, type ThirdPartyKey } from '../../domain/third-party-providers/third-party-providers.ts';
-import { readJwk } from '../machine-users/keys.ts';
+import { readJwk } from '../frame/requests/keys/public-keys.ts';
 import type { JwksSent } from './schemas.ts';
 
 const ENTITY = 'thirdPartyProvider';

@@ -30,7 +30,7 @@ const postThirdPartyProvider = route(
     operationId: 'createThirdPartyProvider',
     summary: 'Register a third-party provider, active at once',
     description:
-      'Account holders are sent back to registered redirect addresses alone, compared character by character: https, without fragment, wildcard and credentials. Keys are public, for PS256 (RSA, at least 2,048 bits) or ES256.',
+      'Account holders are sent back to registered redirect addresses alone, compared character by character: https, without fragment, wildcard and credentials. Keys are public, for PS256 (RSA, at least 2,048 bits) or ES256. With `dpopBoundAccessTokens` the third-party provider gets, and may use, only access tokens that are bound to a key (RFC 9449); without it, it may have them.',
     tag: TAG,
     roles: ['admin'],
     workflows: { direct: { data: fields({ thirdPartyProvider: thirdPartyProviderSent }) } },
@@ -44,7 +44,8 @@ const postThirdPartyProvider = route(
     const policy = { allowLoopback: services.configuration.openBanking.allowLoopbackRedirects };
     return write(async (tx) => {
       const registration = readRegistration(body.data.thirdPartyProvider, policy);
-      const row = await createThirdPartyProvider(tx, registration, initiator);
+      const { dpopBoundAccessTokens = false } = registration;
+      const row = await createThirdPartyProvider(tx, { ...registration, dpopBoundAccessTokens }, initiator);
       return { data: { thirdPartyProvider: presentThirdPartyProvider(row) } };
     });
   },

@@ -9,7 +9,18 @@ import {
   WEB_ADDRESS_LENGTH_MAX,
 } from '../../domain/third-party-providers/third-party-providers.ts';
 import { named } from '../frame/schemas/named.ts';
-import { dateTime, fields, hint, list, optional, pattern, picklist, text, uuid } from '../frame/schemas/schemas.ts';
+import {
+  boolean,
+  dateTime,
+  fields,
+  hint,
+  list,
+  optional,
+  pattern,
+  picklist,
+  text,
+  uuid,
+} from '../frame/schemas/schemas.ts';
 import { base64Url } from '../machine-users/keys.ts';
 
 const NAME_LENGTH_MAX = 140;
@@ -71,7 +82,10 @@ const ENTRIES = {
 
 const status = () => named('ThirdPartyProviderStatus', picklist(THIRD_PARTY_PROVIDER_STATUSES));
 
-export const thirdPartyProviderSent = named('ThirdPartyProvider', fields(ENTRIES));
+export const thirdPartyProviderSent = named(
+  'ThirdPartyProvider',
+  fields({ ...ENTRIES, dpopBoundAccessTokens: optional(boolean()) }),
+);
 
 export const thirdPartyProviderChangeSent = named(
   'ThirdPartyProvider',
@@ -83,6 +97,7 @@ export const thirdPartyProviderChangeSent = named(
     applicationWebsite: optional(ENTRIES.applicationWebsite),
     redirectUris: optional(ENTRIES.redirectUris),
     jwks: optional(ENTRIES.jwks),
+    dpopBoundAccessTokens: optional(boolean()),
     status: optional(status()),
   }),
 );
@@ -92,6 +107,7 @@ export const thirdPartyProviderShown = named(
   fields({
     id: uuid<ThirdPartyProviderId>(),
     ...ENTRIES,
+    dpopBoundAccessTokens: boolean(),
     status: status(),
     createdDateTime: dateTime(),
     updatedDateTime: dateTime(),
@@ -108,6 +124,7 @@ export function presentThirdPartyProvider(row: ThirdPartyProviderRow) {
     ...described,
     redirectUris,
     jwks: row.jwks,
+    dpopBoundAccessTokens: row.dpopBoundAccessTokens,
     status: row.status,
     createdDateTime: formatDateTime(row.createdAt),
     updatedDateTime: formatDateTime(row.updatedAt),
@@ -138,6 +155,7 @@ export const REGISTRATION_EXAMPLE = {
 export const THIRD_PARTY_PROVIDER_EXAMPLE = {
   id: '0199c4c0-3a5e-7d12-8c41-5e7f90a1b2c3',
   ...REGISTRATION_EXAMPLE,
+  dpopBoundAccessTokens: false,
   status: 'active',
   createdDateTime: '2026-03-02T09:30:00',
   updatedDateTime: '2026-03-02T09:30:00',

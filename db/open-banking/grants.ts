@@ -22,6 +22,8 @@ export interface CodeExchange {
   readonly codeHash: Uint8Array;
   /** Of the token to issue, drawn by the caller. */
   readonly tokenHash: Uint8Array;
+  /** Of the key to which the token is bound; null for a bearer token. */
+  readonly keyThumbprint: string | null;
 }
 
 export type Exchanged =
@@ -45,7 +47,7 @@ const CODE = prepared((db, given: Given<{ codeHash: Uint8Array }>) =>
  * code up: nobody else can spoil or revoke anything by sending it.
  */
 export async function exchangeCode(tx: Transaction, exchange: CodeExchange, initiator: Initiator): Promise<Exchanged> {
-  const { codeHash, tokenHash } = exchange;
+  const { codeHash, tokenHash, keyThumbprint } = exchange;
   const known = await tx.first(CODE, { codeHash });
   if (known === null) return { outcome: 'refused' };
   const locked = await lockConsent(tx, known.consentId);
@@ -65,6 +67,7 @@ export async function exchangeCode(tx: Transaction, exchange: CodeExchange, init
     tokenHash,
     consentId: row.id,
     expiresAt: tokenExpiresAt,
+    keyThumbprint,
     createdAt: now,
   });
   return { outcome: 'granted', consent: granted, tokenExpiresAt, now };
@@ -95,6 +98,7 @@ const BY_TOKEN = prepared((db, given: Given<{ tokenHash: Uint8Array }>) =>
       consent: getTableColumns(openBankingConsents),
       tokenExpiresAt: openBankingAccessTokens.expiresAt,
       revokedAt: openBankingAccessTokens.revokedAt,
+      keyThumbprint: openBankingAccessTokens.keyThumbprint,
       now: sql<Date>`service_now()`,
     })
     .from(openBankingAccessTokens)
@@ -108,15 +112,23 @@ const BY_TOKEN = prepared((db, given: Given<{ tokenHash: Uint8Array }>) =>
     ),
 );
 
+export interface Grant {
+  readonly consent: ConsentRow;
+  /** Of the key to which the token is bound, if it is. */
+  readonly keyThumbprint: string | null;
+}
+
 /**
  * The consent that an access token stands for, `authorised` or `consumed`. Null for a token that is unknown, too old or revoked,
- * from before its third party became active, or whose grant is over. Whether the third party is active is not asked here.
+ * from before its third party became active, or whose grant is over. Whether the third party is active, and a proof of
+ * the token's key, are not asked here.
  */
-export async function findGrant(reader: Reader, tokenHash: Uint8Array): Promise<ConsentRow | null> {
+export async function findGrant(reader: Reader, tokenHash: Uint8Array): Promise<Grant | null> {
   const found = await reader.first(BY_TOKEN, { tokenHash });
   if (found === null || found.revokedAt !== null || found.tokenExpiresAt.getTime() <= found.now.getTime()) return null;
-  const status = statusAt(found.consent, found.now);
-  return status === 'authorised' || status === 'consumed' ? found.consent : null;
+  const { consent, keyThumbprint } = found;
+  const status = statusAt(consent, found.now);
+  return status === 'authorised' || status === 'consumed' ? { consent, keyThumbprint } : null;
 }
 
 /**

@@ -63,6 +63,8 @@ export const openBankingAccessTokens = pgTable('open_banking_access_tokens', {
   consentId: uuid('consent_id').$type<ConsentId>().notNull(),
   expiresAt: instant('expires_at').notNull(),
   revokedAt: instant('revoked_at'),
+  /** RFC 7638, of the key to which the token is bound. */
+  keyThumbprint: text('key_thumbprint'),
   createdAt: instant('created_at').notNull(),
 });
 

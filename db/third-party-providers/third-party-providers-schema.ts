@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { customType, jsonb, pgTable, text, timestamp, uuid } from 'drizzle-orm/pg-core';
+import { boolean, customType, jsonb, pgTable, text, timestamp, uuid } from 'drizzle-orm/pg-core';
 import type { ThirdPartyProviderId } from '../../domain/frame/ids.ts';
 import {
   THIRD_PARTY_PROVIDER_STATUSES,
@@ -19,6 +19,7 @@ export const thirdPartyProviders = pgTable('third_party_providers', {
   applicationWebsite: text('application_website').notNull(),
   redirectUris: text('redirect_uris').array().notNull(),
   jwks: jsonb('jwks').$type<ThirdPartyJwks>().notNull(),
+  dpopBoundAccessTokens: boolean('dpop_bound_access_tokens').notNull().default(false),
   status: text('status', { enum: THIRD_PARTY_PROVIDER_STATUSES }).notNull(),
   createdAt: instant('created_at').notNull(),
   updatedAt: instant('updated_at').notNull(),

@@ -65,6 +65,7 @@ export async function changeThirdPartyProvider(
     applicationWebsite: change.applicationWebsite ?? before.applicationWebsite,
     redirectUris: [...(change.redirectUris ?? before.redirectUris)],
     jwks: change.jwks ?? before.jwks,
+    dpopBoundAccessTokens: change.dpopBoundAccessTokens ?? before.dpopBoundAccessTokens,
     status: change.status ?? before.status,
     updatedAt,
     activeSince: before.status === 'inactive' && change.status === 'active' ? updatedAt : before.activeSince,
@@ -101,8 +102,8 @@ export async function registerThirdPartyProvider(
 }
 
 /** An address may hold a secret of its owner. */
-function auditedFields({ name, status, jwks }: ThirdPartyProviderRow) {
-  return { name, status, kids: jwks.keys.map(({ kid }) => kid) };
+function auditedFields({ name, status, jwks, dpopBoundAccessTokens }: ThirdPartyProviderRow) {
+  return { name, status, dpopBoundAccessTokens, kids: jwks.keys.map(({ kid }) => kid) };
 }
 
 function furtherFields(row: ThirdPartyProviderRow) {

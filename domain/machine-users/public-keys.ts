@@ -65,7 +65,19 @@ function smallPrimes(): readonly bigint[] {
 /** A power of a number without small factors. Squares are the nearest of close factors. */
 function isPower(modulus: bigint, bits: number): boolean {
   const exponentMax = BigInt(Math.ceil(bits / Math.log2(SMALL_FACTOR_MAX)));
-  return smallPrimes().some((exponent) => exponent <= exponentMax && rootOf(modulus, exponent) ** exponent === modulus);
+  const exponents = smallPrimes().filter((exponent) => exponent <= exponentMax);
+  return exponents.some(
+    (exponent) => mayBePower(modulus, exponent) && rootOf(modulus, exponent) ** exponent === modulus,
+  );
+}
+
+/** Of the numbers that are no such power, each prime lets one in `exponent` pass. */
+const RESIDUES = 4;
+
+/** Whether it is a power modulo some small primes too, which is a great deal quicker to see than its root. */
+function mayBePower(modulus: bigint, exponent: bigint): boolean {
+  const ofGroup = smallPrimes().filter((prime) => prime % exponent === 1n);
+  return ofGroup.slice(0, RESIDUES).every((prime) => power(modulus % prime, (prime - 1n) / exponent, prime) === 1n);
 }
 
 /** The largest number whose power is not above `value`, by Newton's method from above. */

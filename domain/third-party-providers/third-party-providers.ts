@@ -25,6 +25,8 @@ export interface ThirdPartyRegistration {
   readonly applicationWebsite: string;
   readonly redirectUris: readonly string[];
   readonly jwks: ThirdPartyJwks;
+  /** Whether its access tokens must be bound to a key (RFC 9449, 5.2). */
+  readonly dpopBoundAccessTokens: boolean;
 }
 
 /** How long a token that a third party signs lives at most: `exp` after `iat`. */

@@ -29,6 +29,8 @@ export interface Call {
   readonly method: 'GET' | 'POST' | 'PATCH';
   readonly path: string;
   readonly bearer?: string;
+  /** Its access token, if it has one, is sent with it by the scheme DPoP. */
+  readonly proof?: { readonly jwt: string; readonly accessToken?: string };
   readonly json?: unknown;
   readonly form?: Readonly<Record<string, string>>;
   readonly idempotencyKey?: string;
@@ -36,9 +38,11 @@ export interface Call {
 
 /** Throws ServiceAway for no answer, and for 5xx. */
 export async function callService({ apiUrl }: ServiceAddress, call: Call): Promise<Answer> {
-  const { method, path, bearer, json, form, idempotencyKey } = call;
+  const { method, path, bearer, proof, json, form, idempotencyKey } = call;
   const headers: Record<string, string> = {
     ...(bearer === undefined ? {} : { authorization: `Bearer ${bearer}` }),
+    ...(proof === undefined ? {} : { dpop: proof.jwt }),
+    ...(proof?.accessToken === undefined ? {} : { authorization: `DPoP ${proof.accessToken}` }),
     ...(json === undefined ? {} : { 'content-type': 'application/json' }),
     ...(form === undefined ? {} : { 'content-type': 'application/x-www-form-urlencoded' }),
     ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),

@@ -10,6 +10,7 @@ import {
   type ServiceAddress,
   ServiceAway,
 } from '../service/service.ts';
+import { ProofKey } from './proofs.ts';
 
 /** The only payee of the application: its own shop. */
 export const PAYEE = {
@@ -80,11 +81,13 @@ export class Application {
   readonly id: string;
   readonly #service: ServiceAddress;
   readonly #party: Party;
+  readonly #key: ProofKey;
 
   constructor(service: ServiceAddress, party: Party) {
     this.id = party.id;
     this.#service = service;
     this.#party = party;
+    this.#key = new ProofKey(service);
   }
 
   /** The id of the new consent; null if the service does not accept the request. */
@@ -110,7 +113,8 @@ export class Application {
       client_assertion_type: ASSERTION_TYPE,
       client_assertion: await signedToken(this.#party, this.#service.publicUrl),
     };
-    const answer = await callService(this.#service, { method: 'POST', path: '/open-banking/GB/token', form });
+    const call = { method: 'POST', path: '/open-banking/GB/token' } as const;
+    const answer = await callService(this.#service, { ...call, form, proof: await this.#key.proofOf(call) });
     if (answer.status === 401) throw new AccessIsOver();
     return answer.status === 200 ? read(Token, answer) : null;
   }
@@ -137,10 +141,10 @@ export class Application {
   async pay(digits: string, consentId: string, accessToken: string): Promise<Payment | null> {
     const { instructedAmount, instructedCurrency, creditorAccount } = contentOf(digits);
     const payment = { instructedAmount, instructedCurrency, creditorAccount };
+    const call = { method: 'POST', path: '/open-banking/GB/payments' } as const;
     const answer = await callService(this.#service, {
-      method: 'POST',
-      path: '/open-banking/GB/payments',
-      bearer: accessToken,
+      ...call,
+      proof: await this.#key.proofOf(call, accessToken),
       json: { workflow: { code: 'direct' }, data: { payment } },
       idempotencyKey: consentId,
     });
@@ -151,8 +155,8 @@ export class Application {
   }
 
   async #get(path: string, accessToken: string): Promise<Answer> {
-    const call = { method: 'GET', path: `/open-banking/GB/accounts${path}`, bearer: accessToken } as const;
-    const answer = await callService(this.#service, call);
+    const call = { method: 'GET', path: `/open-banking/GB/accounts${path}` } as const;
+    const answer = await callService(this.#service, { ...call, proof: await this.#key.proofOf(call, accessToken) });
     if (answer.status === 401) throw new AccessIsOver();
     if (answer.status !== 200) throw new ServiceAway();
     return answer;

@@ -42,6 +42,7 @@ export async function registerDevelopmentParties(
     applicationWebsite: `http://127.0.0.1:${place.sandboxPort}/third-party`,
     redirectUris: redirectUrisOf(place.sandboxPort),
     jwks: { keys: [publicKeyOf(thirdParty)] },
+    dpopBoundAccessTokens: true,
   };
   await database.transaction(async (tx) => {
     await registerMachineUser(tx, machineUser, initiator);

@@ -410,7 +410,7 @@ describe('the redirect', () => {
         expect([table, found.length]).toEqual([table, 0]);
       }
     }
-    expect((await findGrant(api.database.reader, hashOf(token)))?.id).toBe(consent.id);
+    expect((await findGrant(api.database.reader, hashOf(token)))?.consent.id).toBe(consent.id);
   });
 });
 
@@ -435,14 +435,14 @@ describe('an exchange of a code', () => {
     const grant = () => findGrant(api.database.reader, hashOf('given'));
     const other = await consents.thirdParty();
     expect(await outcome(consents.exchange({ ...consent, thirdPartyProviderId: other }, code))).toBe('refused');
-    expect((await grant())?.id).toBe(consent.id);
+    expect((await grant())?.consent.id).toBe(consent.id);
     expect(await outcome(consents.exchange(consent, code))).toBe('replayed');
     expect(await grant()).toBeNull();
     expect(await statusOf(consent)).toBe('authorised');
   });
 
   test('gives a token that lives an hour, and only while the grant stands', async () => {
-    const live = async (token: string) => (await findGrant(api.database.reader, hashOf(token)))?.status ?? null;
+    const live = async (token: string) => (await findGrant(api.database.reader, hashOf(token)))?.consent.status ?? null;
     for (const name of ['lives', 'revoked', 'consumed'] as const) {
       const { consent, code } = await IN_STATUS['awaiting-exchange']();
       await consents.exchange(consent, code, name);

@@ -50,6 +50,7 @@ describe('a registration', () => {
     expect(shown).toEqual({
       ...sent,
       id: expect.any(String),
+      dpopBoundAccessTokens: false,
       status: 'active',
       createdDateTime: expect.any(String),
       updatedDateTime: expect.any(String),

@@ -136,6 +136,7 @@ const NO_SECRETS: Readonly<Record<string, string>> = {
   jwk: 'public, its parts marked',
   jwks: 'public, its parts marked',
   keys: 'public, their parts marked',
+  dpopBoundAccessTokens: 'whether there are such',
   key_ops: 'what a key is for',
   keyId: 'the id of a registered key',
 };

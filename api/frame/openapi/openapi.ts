@@ -1,7 +1,6 @@
 import { CURRENCIES } from '../../../domain/frame/money.ts';
 import { COUNTRIES } from '../../../domain/frame/parties/countries.ts';
 import { ROLES } from '../../../domain/machine-users/roles.ts';
-import type { ConsentScope } from '../../../domain/open-banking/consents.ts';
 import { PAGE_NUMBER_MAX, PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX } from '../requests/request.ts';
 import type { Contract, Entries, OpenBody, OpenRoute, Route } from '../route.ts';
 import { TEXT_PATTERN } from '../schemas/schemas.ts';
@@ -9,6 +8,7 @@ import type { AnyRoute, ThirdPartyRoute } from '../third-party-route.ts';
 import { jsonSchemaOf, pascalCase, requestBodyOf, responseSchema } from './bodies.ts';
 import { Components } from './components.ts';
 import { addErrorSchemas, errorResponses } from './errors.ts';
+import { proofParameters, SECURITY_SCHEMES, securityOf } from './security.ts';
 import { TAGS } from './tags.ts';
 import { type WebhookContract, type WebhookItem, webhooksOf } from './webhooks.ts';
 
@@ -96,7 +96,7 @@ export function openApiDocument(
     paths,
     webhooks,
     components: {
-      securitySchemes: { ...SECURITY_SCHEMES, machineUser: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } },
+      securitySchemes: SECURITY_SCHEMES,
       ...components.toObject(),
     },
   };
@@ -109,29 +109,6 @@ for programs, and \`errors\` has the other problems.
 
 The token is a JWT that a machine user signs with its own private key. An operation is for every role of machine users
 unless it names its roles. A POST repeated with the same \`Idempotency-Key\` has one effect and one answer.`;
-
-/** How third-party providers come in. */
-const SECURITY_SCHEMES = {
-  thirdParty: {
-    type: 'http',
-    scheme: 'bearer',
-    bearerFormat: 'JWT',
-    description:
-      'A JWT that the third-party provider signs with a registered key (PS256 or ES256, `kid`): `iss` = `sub` = its id, `aud` the audience of this service, `iat`, `exp` at most 5 minutes later, and a `jti` that is used once.',
-  },
-  accountsConsent: accessTokenOf('accounts'),
-  paymentsConsent: accessTokenOf('payments'),
-} as const;
-
-function accessTokenOf(scope: ConsentScope) {
-  const description = `The access token that the token endpoint gives for the code of a consent to ${scope}.`;
-  return { type: 'http', scheme: 'bearer', description } as const;
-}
-
-function securityOf(route: Route | ThirdPartyRoute): Pick<Operation, 'security'> {
-  if (route.kind === 'route') return {};
-  return { security: [route.scope === null ? { thirdParty: [] } : { [`${route.scope}Consent`]: [] }] };
-}
 
 function operationOf(route: Route | ThirdPartyRoute, components: Components): Operation {
   const { contract } = route;
@@ -146,7 +123,7 @@ function operationOf(route: Route | ThirdPartyRoute, components: Components): Op
     ...descriptionOf(contract),
     ...(contract.deprecated === undefined ? {} : { deprecated: true }),
     ...securityOf(route),
-    parameters: parametersOf(contract, components),
+    parameters: parametersOf(route, components),
     ...(contract.workflows === undefined
       ? {}
       : { requestBody: requestBodyOf(contract, contract.workflows, components) }),
@@ -229,7 +206,8 @@ function pathNames(path: string): string[] {
   return [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1] ?? '');
 }
 
-function parametersOf(contract: Contract, components: Components): (Parameter | Reference)[] {
+function parametersOf(route: Route | ThirdPartyRoute, components: Components): (Parameter | Reference)[] {
+  const { contract } = route;
   const shared = (parameter: Parameter) => components.add('parameters', pascalCase(parameter.name), parameter);
   return [
     ...entryParameters(contract.params ?? {}, 'path', components).map(shared),
@@ -238,6 +216,7 @@ function parametersOf(contract: Contract, components: Components): (Parameter | 
     ...(contract.include === undefined ? [] : [listParameter('metadata.include', contract.include)]),
     ...(contract.expand === undefined ? [] : [listParameter('metadata.expand', contract.expand)]),
     ...(contract.method === 'POST' ? [shared(IDEMPOTENCY_KEY)] : []),
+    ...proofParameters(route).map(shared),
   ];
 }
 

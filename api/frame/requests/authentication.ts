@@ -3,7 +3,7 @@ import { refusal } from '../../../domain/frame/errors.ts';
 import { TOKEN_ALGORITHMS } from '../../../domain/machine-users/machine-users.ts';
 import { isRole, type Role } from '../../../domain/machine-users/roles.ts';
 import type { Caller } from '../route.ts';
-import { createTokenKeys, type FindKeys, type RegisteredKey, remember } from './token-keys.ts';
+import { createTokenKeys, type FindKeys, type RegisteredKey, remember } from './keys/token-keys.ts';
 
 export interface AuthenticatorOptions {
   readonly audience: string;

@@ -98,7 +98,7 @@ export function consentWorld(api: TestApi) {
       token = randomBytes(32).toString('base64url'),
     ): Promise<Exchanged> => {
       const hashes = { codeHash: hashOf(code ?? ''), tokenHash: hashOf(token) };
-      const exchange = { thirdPartyProviderId, redirectUri, ...hashes };
+      const exchange = { thirdPartyProviderId, redirectUri, keyThumbprint: null, ...hashes };
       return database.transaction((tx) => exchangeCode(tx, exchange, TESTER));
     },
     consume: (id: ConsentRow['id']) => database.transaction((tx) => consumeConsent(tx, id, TESTER)),

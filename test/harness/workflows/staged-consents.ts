@@ -32,7 +32,13 @@ export async function stagedConsent({ database, account }: Stage) {
   const { id } = await database.transaction(async (tx) => requestConsent(tx, request, TESTER, await readClock(tx)));
   const codeHash = randomBytes(32);
   const approval = { userId: user.id, accountIds: [accountId], codeHash };
-  const exchange = { thirdPartyProviderId, redirectUri: REDIRECT_URI, codeHash, tokenHash: randomBytes(32) };
+  const exchange = {
+    thirdPartyProviderId,
+    redirectUri: REDIRECT_URI,
+    codeHash,
+    tokenHash: randomBytes(32),
+    keyThumbprint: null,
+  };
   return {
     id,
     find: () => findConsent(database.reader, id),

@@ -56,6 +56,7 @@ export const thirdPartyProviderStory: Story = async ({ post, patch, name }) => {
   await post('/third-party-providers', { thirdPartyProvider: wrong }, { ...ADMIN, refused: 400 });
   const path = `/third-party-providers/${made.id}`;
   await patch(path, { thirdPartyProvider: { redirectUris: [`${site}/a`, `${site}/b`], name: `${name} Ltd` } }, ADMIN);
+  await patch(path, { thirdPartyProvider: { dpopBoundAccessTokens: true } }, ADMIN);
   await patch(path, { thirdPartyProvider: { status: 'inactive' } }, ADMIN);
   await patch(path, { thirdPartyProvider: { status: 'inactive' } }, ADMIN);
   await patch(path, { thirdPartyProvider: { jwks: { keys: [{ ...JWK, kid: 'next' }] }, status: 'active' } }, ADMIN);

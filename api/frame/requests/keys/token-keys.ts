@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { MachineUserId } from '../../../domain/frame/ids.ts';
-import { HttpRefusal } from '../errors.ts';
+import type { MachineUserId } from '../../../../domain/frame/ids.ts';
+import { HttpRefusal } from '../../errors.ts';
 
 /** A registered key and whether its tokens are valid. */
 export interface RegisteredKey {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { asId } from '../../../domain/frame/ids.ts';
-import { HttpRefusal } from '../errors.ts';
+import { asId } from '../../../../domain/frame/ids.ts';
+import { HttpRefusal } from '../../errors.ts';
 import { createTokenKeys, type RegisteredKey } from './token-keys.ts';
 
 const KEY: RegisteredKey = {

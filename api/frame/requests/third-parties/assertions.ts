@@ -1,21 +1,18 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { decodeJwt, decodeProtectedHeader, importJWK, jwtVerify } from 'jose';
-import { requiredAudience } from '../../../config/configuration.ts';
-import type { ConsentRow } from '../../../db/open-banking/consents.ts';
-import { findGrant } from '../../../db/open-banking/grants.ts';
-import { useAssertion } from '../../../db/third-party-providers/assertions.ts';
+import { requiredAudience } from '../../../../config/configuration.ts';
+import { useAssertion } from '../../../../db/third-party-providers/assertions.ts';
 import {
   findThirdPartyProvider,
   type ThirdPartyProviderRow,
-} from '../../../db/third-party-providers/third-party-providers.ts';
-import { refusal } from '../../../domain/frame/errors.ts';
-import { asId, isUuid, type ThirdPartyProviderId } from '../../../domain/frame/ids.ts';
-import type { ConsentScope } from '../../../domain/open-banking/consents.ts';
+} from '../../../../db/third-party-providers/third-party-providers.ts';
+import { refusal } from '../../../../domain/frame/errors.ts';
+import { asId, isUuid, type ThirdPartyProviderId } from '../../../../domain/frame/ids.ts';
 import {
   ASSERTION_LIFETIME_MAX_SECONDS,
   THIRD_PARTY_ALGORITHMS,
-} from '../../../domain/third-party-providers/third-party-providers.ts';
-import type { Services } from '../services.ts';
+} from '../../../../domain/third-party-providers/third-party-providers.ts';
+import type { Services } from '../../services.ts';
 
 const CLOCK_TOLERANCE_SECONDS = 30;
 
@@ -26,9 +23,6 @@ const JTI_LENGTH_MAX = 255;
 
 /** No header may name a key of its own, or an extension. */
 const HEADER_ALLOWED: ReadonlySet<string> = new Set(['alg', 'kid', 'typ']);
-
-/** 32 random bytes in base64url. */
-const ACCESS_TOKEN = /^Bearer ([A-Za-z0-9_-]{43})$/i;
 
 type Needed = Pick<Services, 'database' | 'now'>;
 
@@ -109,22 +103,6 @@ async function verify(
   } catch {
     return null;
   }
-}
-
-/** The consent that an access token stands for, of an active third party. */
-export async function grantOf({ database }: Pick<Services, 'database'>, authorization = ''): Promise<ConsentRow> {
-  const [, token] = ACCESS_TOKEN.exec(authorization) ?? [];
-  const grant = token === undefined ? null : await findGrant(database.reader, hashOf(token));
-  const thirdParty = grant && (await findThirdPartyProvider(database.reader, grant.thirdPartyProviderId));
-  if (grant === null || thirdParty?.status !== 'active') throw unauthenticated('A valid access token');
-  return grant;
-}
-
-/** Refuses the token of a consent to something else (RFC 6750, insufficient_scope). */
-export function requireScope(grant: ConsentRow, scope: ConsentScope): void {
-  if (grant.scope === scope) return;
-  const message = `This needs the access token of a consent to ${scope}.`;
-  throw refusal('common.security.access_denied', ['consent', 'scope', grant.scope], message);
 }
 
 /** A new code or access token: 32 random bytes in base64url. */
