@@ -81,7 +81,7 @@ let bankAccount: string;
 
 beforeAll(async () => {
   testDatabase = await createTestDatabase('alerts');
-  const preparing = createDatabase({ url: testDatabase.url, maxConnections: 1, applicationName: 'preparing' });
+  const preparing = createDatabase({ url: testDatabase.ownerUrl, maxConnections: 1, applicationName: 'preparing' });
   await makeClockMovable(preparing);
   await preparing.close();
   api = await startApi(testDatabase);
@@ -219,7 +219,7 @@ const inActivity = <Answer>(activity: () => Promise<Answer>): Promise<Answer> =>
 const submit = (id: string) =>
   inActivity(() => outgoingTransferProviderCalls(dependencies).submitOutgoingTransfer(id, 1));
 const checkLedger = () => inActivity(housekeepingActivities(dependencies).checkLedger);
-const direct = (statement: string) => api.database.reader.statement(statement, []);
+const direct = (statement: string) => testDatabase.asOwner(statement);
 const later = async (seconds: number) => {
   aheadSeconds += seconds;
   await direct(`UPDATE sandbox_clock SET ahead_ms = ${aheadSeconds * 1_000}`);
@@ -246,11 +246,9 @@ async function insertBreak(reference: string): Promise<string> {
   return row?.id ?? '';
 }
 
+/** Without the triggers that refuse it. */
 async function asSuperuser(statement: string): Promise<void> {
-  await api.database.transaction(async (tx) => {
-    await tx.statement('SET LOCAL session_replication_role = replica', []);
-    await tx.statement(statement, []);
-  });
+  await testDatabase.asOwner(`SET session_replication_role = replica; ${statement}`);
 }
 
 /** Another API process on the same database, with a defect, and what it answers. */
