@@ -5,6 +5,7 @@ import { type Position, readStandings } from '../../db/reconciliation/statements
 import type { LocalDate } from '../../domain/frame/time/dates.ts';
 import { classifyPayment, type DailyBreak, noLongerMissing } from '../../domain/reconciliation/daily-reconciliation.ts';
 import { NOTHING, plus, type Totals } from '../../domain/reconciliation/day-balance.ts';
+import { toldTogether } from '../../domain/reconciliation/many-alike.ts';
 import type { OneSided } from '../../domain/reconciliation/movement-matching.ts';
 import type { Movement } from '../../domain/reconciliation/movements.ts';
 import { OneSidedMovements } from '../../domain/reconciliation/one-sided.ts';
@@ -68,9 +69,9 @@ export class Comparison {
 
   async classify(payment: readonly Movement[]): Promise<void> {
     const { breaks, oneSided, acrossMidnight } = classifyPayment(payment);
-    this.#breaks.push(...breaks);
-    this.#oneSided.push(...oneSided);
-    this.#acrossMidnight.push(...acrossMidnight);
+    this.#breaks = this.#breaks.concat(breaks);
+    this.#oneSided = this.#oneSided.concat(oneSided);
+    this.#acrossMidnight = this.#acrossMidnight.concat(acrossMidnight);
     if (this.#oneSided.length + this.#acrossMidnight.length >= BATCH) await this.#lookInto();
     await this.recordFull();
   }
@@ -117,11 +118,13 @@ export class Comparison {
     const bookings = await listBookings(this.#reader, position, theirs);
     const oneSided = new OneSidedMovements(day, found, carried, bookings);
     const standings = await this.#standingsOf(movements);
+    const breaks: DailyBreak[] = [];
     for (const one of found) {
       const standing = standings.get(textOf(one.movement)) ?? null;
       const answer = oneSided.needsAnswer(one, standing) ? await this.#ask(one.movement) : undefined;
-      this.#breaks.push(...oneSided.classify(one, standing, answer));
+      breaks.push(...oneSided.classify(one, standing, answer));
     }
+    this.#breaks = this.#breaks.concat(toldTogether(breaks));
     await carryOver(this.#reader, position, day, this.#runId, oneSided.toCarryOver, paired);
   }
 

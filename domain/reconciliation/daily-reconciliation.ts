@@ -68,7 +68,7 @@ export function classifyPayment(movements: readonly Movement[]): ClassifiedPayme
       breaks.push(...differInDay(pair));
       acrossMidnight.push(...pair.filter(({ ofDay }) => ofDay));
     }
-    oneSided.push(...matched.oneSided);
+    for (const one of matched.oneSided) oneSided.push(one);
   }
   return { breaks, oneSided, acrossMidnight };
 }
