@@ -1,9 +1,19 @@
 import { listBookings } from '../../db/reconciliation/bookings.ts';
-import { type RecordedBreak, recordBreaks, resolveMissing } from '../../db/reconciliation/found-breaks.ts';
+import {
+  type RecordedBreak,
+  recordBreaks,
+  reopenOtherwise,
+  resolveMissing,
+} from '../../db/reconciliation/found-breaks.ts';
 import { carryOver, listCarriedOver } from '../../db/reconciliation/movements.ts';
 import { type Position, readStandings } from '../../db/reconciliation/statements.ts';
 import type { LocalDate } from '../../domain/frame/time/dates.ts';
-import { classifyPayment, type DailyBreak, noLongerMissing } from '../../domain/reconciliation/daily-reconciliation.ts';
+import {
+  classifyPayment,
+  type DailyBreak,
+  noLongerMissing,
+  wasBookedOtherwise,
+} from '../../domain/reconciliation/daily-reconciliation.ts';
 import { NOTHING, plus, type Totals } from '../../domain/reconciliation/day-balance.ts';
 import { toldTogether } from '../../domain/reconciliation/many-alike.ts';
 import type { OneSided } from '../../domain/reconciliation/movement-matching.ts';
@@ -93,9 +103,14 @@ export class Comparison {
         return expected === null ? [] : [{ reference: found.reference, movement: found.movement, expected }];
       });
       const run = { runId: this.#runId, day, recorded: this.#recorded };
-      const [found, gone] = await this.#database.transaction(async (tx) => [
+      const otherwise = some.flatMap((one) => {
+        const theirs = wasBookedOtherwise(one);
+        return theirs === null ? [] : [{ reference: one.reference, day: theirs.day, movement: theirs.movement }];
+      });
+      const [found, gone, reopened] = await this.#database.transaction(async (tx) => [
         await recordBreaks(tx, position, run, some),
         await resolveMissing(tx, position, later),
+        await reopenOtherwise(tx, position, otherwise),
       ]);
       for (const one of found) {
         // What has taken another's row stands for itself alone: the other's effect is missing in the sum.
@@ -103,6 +118,7 @@ export class Comparison {
         this.#recorded.add(one.id);
       }
       this.found.push(...found.map(({ id, kind, reference, status }) => ({ id, kind, reference, status })));
+      this.found.push(...reopened);
       this.gone.push(...gone);
     }
   }

@@ -268,3 +268,21 @@ export async function resolveMissing(
   const sent = later.map(({ expected, ...one }) => ({ ...one, expected: storedFacts(expected, currency) }));
   return tx.statement<RecordedBreak>(RESOLVE_MISSING, [provider, currency, JSON.stringify(sent)]);
 }
+
+const REOPEN_OTHERWISE = `
+  UPDATE reconciliation_breaks AS known SET status = 'open', found_at = service_now(), resolved_at = NULL, resolved_by = NULL, note = NULL
+  FROM jsonb_to_recordset($3::jsonb) AS sent (reference text, day date, movement text)
+  WHERE provider = $1 AND currency = $2 AND kind LIKE 'statement-%' AND kind IN ('statement-not-booked', 'statement-unknown-payment')
+    AND our_reference = sent.reference AND known.day = sent.day AND known.details ->> 'movement' = sent.movement
+    AND status = 'resolved' AND resolved_by IS NOT NULL AND (credit_count, debit_count) <> (0, 0)
+  RETURNING known.id, known.kind, known.our_reference AS reference, known.status`;
+
+/** Opens what a person has resolved of another day before our books had it, as they have another amount; that day is to be compared again. */
+export async function reopenOtherwise(
+  tx: Transaction,
+  { provider, currency }: Position,
+  sent: readonly { readonly reference: string; readonly day: LocalDate; readonly movement: string }[],
+): Promise<RecordedBreak[]> {
+  if (sent.length === 0) return [];
+  return tx.statement<RecordedBreak>(REOPEN_OTHERWISE, [provider, currency, JSON.stringify(sent)]);
+}

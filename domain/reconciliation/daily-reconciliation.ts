@@ -150,6 +150,12 @@ export function noLongerMissing({ kind, expected, actual, explanation }: DailyBr
   return isOurs ? explanation.facts : null;
 }
 
+/** What the statement of another day had before our books had it, if the amounts differ: that day has to say so, and may not know yet. */
+export function wasBookedOtherwise({ kind, expected, actual, explanation }: DailyBreak): Explanation | null {
+  const isTheirs = kind === 'statement-day-differs' && actual === null && explanation?.side === 'provider';
+  return isTheirs && explanation.facts.amountMinor !== expected?.amountMinor ? explanation : null;
+}
+
 /** What is known of a movement that only the provider's statement has on the day. */
 export interface ProviderOnlyContext {
   /** Our movement of another day, which that day's statement lacks. */

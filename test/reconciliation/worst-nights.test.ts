@@ -177,17 +177,22 @@ test('one reference in very many entries: the breaks beyond a thousand are one, 
   expect((await storedOf(today)).filter(({ effect }) => effect[2] === '202')).toHaveLength(1);
 });
 
+async function resolve(id: string): Promise<void> {
+  const data = { reconciliationBreak: { status: 'resolved', note: 'Seen.' } };
+  const { status } = await service.api.call('PATCH', `/reconciliation-breaks/${id}`, {
+    workflow: { code: 'direct' },
+    data,
+  });
+  expect(status).toBe(200);
+}
+
 test('what a person has resolved of a statement hides nothing of the next one that has the same id', async () => {
   const summary = '<TxsSummry><TtlNtries><NbOfNtries>1</NbOfNtries></TtlNtries></TxsSummry>';
   const lying = (day: LocalDate) => statementXml([], { head: balanceXml('CLBD', '0.00', 'GBP', day) + summary });
   const [first, second] = [addDays(today, -2), addDays(today, -1)];
   const { openBreaks } = await compare(first, lying(first));
   expect(openBreaks).toMatchObject([{ kind: 'statement-summary-differs' }]);
-  const operation = {
-    workflow: { code: 'direct' },
-    data: { reconciliationBreak: { status: 'resolved', note: 'Seen.' } },
-  };
-  expect((await service.api.call('PATCH', `/reconciliation-breaks/${openBreaks[0].id}`, operation)).status).toBe(200);
+  await resolve(openBreaks[0].id);
   expect(await compare(first, lying(first))).toMatchObject({ status: 'balanced' });
   expect(await compare(second, lying(second))).toMatchObject({
     status: 'breaks',
@@ -195,33 +200,54 @@ test('what a person has resolved of a statement hides nothing of the next one th
   });
 });
 
-test('a payment just beyond midnight explains one entry of the statement, however often the days are compared', async () => {
-  const move = (time: string) =>
+/** Our books have the payment out at another time. */
+async function withPaymentAt(time: string, run: () => Promise<void>): Promise<void> {
+  const { reader } = service.api.database;
+  const query = 'SELECT min(posted_at)::text AS before FROM postings WHERE outgoing_transfer_id = $1';
+  const [{ before } = { before: '' }] = await reader.statement<{ before: string }>(query, [paidOut]);
+  const move = (to: string) =>
     executeOn(
       service.ownerUrl,
-      `SET session_replication_role = replica; UPDATE postings SET posted_at = '${time}' WHERE outgoing_transfer_id = '${paidOut}'`,
+      `SET session_replication_role = replica; UPDATE postings SET posted_at = '${to}' WHERE outgoing_transfer_id = '${paidOut}'`,
     );
-  const [{ posted_at: before } = { posted_at: '' }] = await service.api.database.reader.statement<{
-    posted_at: string;
-  }>('SELECT min(posted_at)::text AS posted_at FROM postings WHERE outgoing_transfer_id = $1', [paidOut]);
-  await move(`${tomorrow}T00:02:00Z`);
-  try {
-    const first = statementXml([arrived()]).replace(
-      '</Stmt>',
-      `${at(statementXml([debit('250.50', paidOut)]).match(/<Ntry>[\s\S]*<\/Ntry>/)?.[0] ?? '', '23:58:00')}</Stmt>`,
-    );
-    const second = at(statementXml([debit('250.50', paidOut, tomorrow)]), '12:00:00');
+  await move(time);
+  await run().finally(() => move(before));
+}
+
+const entryAt = (amount: string, time: string, date = today) => {
+  const [entry = ''] = /<Ntry>[\s\S]*<\/Ntry>/.exec(statementXml([debit(amount, paidOut, date)])) ?? [];
+  return at(entry, time);
+};
+const withEntry = (entries: readonly FileEntry[], entry: string) =>
+  statementXml(entries).replace('</Stmt>', `${entry}</Stmt>`);
+
+test('a payment just beyond midnight explains one entry of the statement, however often the days are compared', () =>
+  withPaymentAt(`${tomorrow}T00:02:00Z`, async () => {
+    const first = withEntry([arrived()], entryAt('250.50', '23:58:00'));
     expect(await compare(today, first)).toMatchObject({ status: 'balanced', openBreaks: [] });
     // The bank books it again: our one payment is the second entry's.
-    await compare(tomorrow, second);
+    await compare(tomorrow, withEntry([], entryAt('250.50', '12:00:00', tomorrow)));
     for (let time = 1; time <= 2; time += 1) {
       expect(await service.dayOf(today)).toMatchObject({ status: 'breaks', openBreakCount: 1 });
       expect(await compare(today, first)).toMatchObject({ openBreaks: [{ kind: 'statement-day-differs' }] });
     }
-  } finally {
-    await move(before);
-  }
-});
+  }));
+
+test.each([
+  ['stays so once our books have it', '250.50', []],
+  ['is open again once our books have it with another amount', '300.50', ['statement-amount-differs 250.5/300.5']],
+] as const)('what a person has resolved as not yet booked %s', (_, amount, expected) =>
+  withPaymentAt(`${tomorrow}T12:00:00Z`, async () => {
+    const first = withEntry([arrived()], entryAt(amount, '12:00:00'));
+    // Compared before our books have it.
+    const { openBreaks } = await compare(today, first);
+    expect(openBreaks).toMatchObject([{ kind: 'statement-not-booked' }]);
+    await resolve(openBreaks[0].id);
+    await compare(tomorrow, statementXml([], { head: balanceXml('CLBD', '0.00', 'GBP', tomorrow) }));
+    expect(await service.dayOf(today)).toMatchObject({ openBreakCount: expected.length });
+    expect(shown(await compare(today, first))).toEqual(expected);
+  }),
+);
 
 test('of two comparisons at once that see other statements, the day shows one alone, and its breaks', async () => {
   service.moveTo(`${tomorrow}T06:00:00Z`);
