@@ -190,6 +190,7 @@ test.each<readonly [string, string, RegExp]>([
   ['no currency', entryOf('', HEAD.replace(' Ccy="EUR"', '')), /: Amt has no currency/],
   ['no indicator', entryOf('', HEAD.replace(DIRECTION, '')), /: CdtDbtInd is missing/],
   ['an unknown indicator', entryOf('', HEAD.replace('CRDT', 'C')), /: CdtDbtInd is neither/],
+  ['a status that we do not know', entryOf('', HEAD.replace('BOOK', 'book')), /: Sts is none of BOOK, .*: book/],
   ['no status', entryOf('', HEAD.replace('<Sts>BOOK</Sts>', '')), /: Sts is missing/],
   ['no booking date', entryOf('', HEAD.replace(BOOKED, '')), /: BookgDt is missing/],
   ['no such date', entryOf('', HEAD.replace('11-10', '02-31')), /: BookgDt is no date/],

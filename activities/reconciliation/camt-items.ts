@@ -40,6 +40,8 @@ const PARTS_OF_AMOUNT: ReadonlyArray<readonly [path: string, role: AmountRole]> 
   ['AnncdPstngAmt', 'announced-posting'],
   ['PrtryAmt', 'proprietary'],
 ];
+/** ISO 20022's external code set of entries' statuses. */
+const STATUSES = ['BOOK', 'PDNG', 'INFO', 'FUTR'];
 const ENTRY_REFERENCES = ['NtryRef', 'AcctSvcrRef', 'AddtlInfInd/MsgId'];
 const BATCH_REFERENCES = ['MsgId', 'PmtInfId'];
 /** Where banks put a payment's reference: `Refs` in any version, then the texts for the receiver. */
@@ -119,6 +121,8 @@ export function entryOf(
   const amount = moneyOf(elementAt(entry, 'Amt', place) ?? missing('Amt'), place.in('Amt'));
   // Text until version 06, then a choice of code and word.
   const status = textAt(entry, ['Sts/Cd', 'Sts/Prtry', 'Sts'], place) ?? missing('Sts');
+  // It says whether money has moved: one that we do not know must not be taken for a no.
+  if (!STATUSES.includes(status)) place.in('Sts').refuse(`is none of ${STATUSES.join(', ')}: ${status}`);
   const booked = textAt(entry, ['BookgDt/Dt', 'BookgDt/DtTm'], place);
   if (booked === null && (status === 'BOOK' || elementAt(entry, 'BookgDt', place) !== null)) missing('BookgDt');
   dateAt(entry, 'ValDt', place);

@@ -1,10 +1,21 @@
 import { listBookings } from '../../db/reconciliation/bookings.ts';
-import { type RecordedBreak, recordBreaks, resolveMissing } from '../../db/reconciliation/found-breaks.ts';
+import {
+  type RecordedBreak,
+  recordBreaks,
+  reopenOtherwise,
+  resolveMissing,
+} from '../../db/reconciliation/found-breaks.ts';
 import { carryOver, listCarriedOver } from '../../db/reconciliation/movements.ts';
 import { type Position, readStandings } from '../../db/reconciliation/statements.ts';
 import type { LocalDate } from '../../domain/frame/time/dates.ts';
-import { classifyPayment, type DailyBreak, noLongerMissing } from '../../domain/reconciliation/daily-reconciliation.ts';
+import {
+  classifyPayment,
+  type DailyBreak,
+  noLongerMissing,
+  wasBookedOtherwise,
+} from '../../domain/reconciliation/daily-reconciliation.ts';
 import { NOTHING, plus, type Totals } from '../../domain/reconciliation/day-balance.ts';
+import { toldTogether } from '../../domain/reconciliation/many-alike.ts';
 import type { OneSided } from '../../domain/reconciliation/movement-matching.ts';
 import type { Movement } from '../../domain/reconciliation/movements.ts';
 import { OneSidedMovements } from '../../domain/reconciliation/one-sided.ts';
@@ -68,9 +79,9 @@ export class Comparison {
 
   async classify(payment: readonly Movement[]): Promise<void> {
     const { breaks, oneSided, acrossMidnight } = classifyPayment(payment);
-    this.#breaks.push(...breaks);
-    this.#oneSided.push(...oneSided);
-    this.#acrossMidnight.push(...acrossMidnight);
+    this.#breaks = this.#breaks.concat(breaks);
+    this.#oneSided = this.#oneSided.concat(oneSided);
+    this.#acrossMidnight = this.#acrossMidnight.concat(acrossMidnight);
     if (this.#oneSided.length + this.#acrossMidnight.length >= BATCH) await this.#lookInto();
     await this.recordFull();
   }
@@ -92,9 +103,14 @@ export class Comparison {
         return expected === null ? [] : [{ reference: found.reference, movement: found.movement, expected }];
       });
       const run = { runId: this.#runId, day, recorded: this.#recorded };
-      const [found, gone] = await this.#database.transaction(async (tx) => [
+      const otherwise = some.flatMap((one) => {
+        const theirs = wasBookedOtherwise(one);
+        return theirs === null ? [] : [{ reference: one.reference, day: theirs.day, movement: theirs.movement }];
+      });
+      const [found, gone, reopened] = await this.#database.transaction(async (tx) => [
         await recordBreaks(tx, position, run, some),
         await resolveMissing(tx, position, later),
+        await reopenOtherwise(tx, position, otherwise),
       ]);
       for (const one of found) {
         // What has taken another's row stands for itself alone: the other's effect is missing in the sum.
@@ -102,6 +118,7 @@ export class Comparison {
         this.#recorded.add(one.id);
       }
       this.found.push(...found.map(({ id, kind, reference, status }) => ({ id, kind, reference, status })));
+      this.found.push(...reopened);
       this.gone.push(...gone);
     }
   }
@@ -117,11 +134,13 @@ export class Comparison {
     const bookings = await listBookings(this.#reader, position, theirs);
     const oneSided = new OneSidedMovements(day, found, carried, bookings);
     const standings = await this.#standingsOf(movements);
+    const breaks: DailyBreak[] = [];
     for (const one of found) {
       const standing = standings.get(textOf(one.movement)) ?? null;
       const answer = oneSided.needsAnswer(one, standing) ? await this.#ask(one.movement) : undefined;
-      this.#breaks.push(...oneSided.classify(one, standing, answer));
+      breaks.push(...oneSided.classify(one, standing, answer));
     }
+    this.#breaks = this.#breaks.concat(toldTogether(breaks));
     await carryOver(this.#reader, position, day, this.#runId, oneSided.toCarryOver, paired);
   }
 

@@ -1,7 +1,13 @@
 import type { Reader } from '../../db/driver/client.ts';
 import { newId } from '../../db/frame/ids.ts';
 import { isCompared, readStartOf, saveReconciliation } from '../../db/reconciliation/days.ts';
-import { openUnexplained, type RecordedBreak, resolveGoneBreaks } from '../../db/reconciliation/found-breaks.ts';
+import {
+  lockBreaks,
+  openUnexplained,
+  type RecordedBreak,
+  resolveGoneBreaks,
+  sumEffects,
+} from '../../db/reconciliation/found-breaks.ts';
 import {
   forgetCarriedOver,
   forgetMovements,
@@ -14,7 +20,15 @@ import {
 import type { ReconciliationId } from '../../domain/frame/ids.ts';
 import { addDays } from '../../domain/frame/time/dates.ts';
 import { aboutStatement } from '../../domain/reconciliation/daily-reconciliation.ts';
-import { type DaySums, NOTHING, plus, type Totals, unexplainedOf } from '../../domain/reconciliation/day-balance.ts';
+import {
+  type DaySums,
+  isNothing,
+  minus,
+  NOTHING,
+  plus,
+  type Totals,
+  unexplainedOf,
+} from '../../domain/reconciliation/day-balance.ts';
 import { BOUNDARY_MS, byPayment, windowOf } from '../../domain/reconciliation/movements.ts';
 import type { ActivityDependencies } from '../frame/dependencies.ts';
 import type { CallOptions } from '../providers/port.ts';
@@ -27,6 +41,8 @@ const PAGE = 1_000;
 /** Transactions that overlap end within this time, so no posting after it belongs to the day. */
 const POSTED_LATE_MS = 3_600_000;
 const DAY_MS = 86_400_000;
+/** The last to begin finds nothing changed. */
+const ATTEMPTS_MAX = 5;
 
 export interface ComparedDay {
   readonly id: ReconciliationId;
@@ -42,10 +58,25 @@ export interface ComparedDay {
  * same row and the same breaks.
  */
 export async function compareDay(
-  { database, logger }: Dependencies,
+  dependencies: Dependencies,
   compared: DayToCompare,
   call: CallOptions,
 ): Promise<ComparedDay> {
+  for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt += 1) {
+    const day = await compareOnce(dependencies, compared, call);
+    if (day !== null) return day;
+  }
+  throw new Error(
+    `the breaks of ${compared.day} are not what its comparison has found: others compare it at the same time`,
+  );
+}
+
+/** Null if another comparison of the day has changed its breaks meanwhile: then what is stored of them says nothing of these sums. */
+async function compareOnce(
+  { database, logger }: Dependencies,
+  compared: DayToCompare,
+  call: CallOptions,
+): Promise<ComparedDay | null> {
   const { reader } = database;
   const { position, day } = compared;
   const runId = newId();
@@ -58,11 +89,20 @@ export async function compareDay(
     const staged = await sumMovements(reader, runId);
     const sums = { ours: staged.ours, provider: stated ?? staged.provider };
     await settle(comparison, sums);
-    const { found, gone } = comparison;
-    gone.push(...(await resolveGoneBreaks(reader, position, day, runId)));
-    await forgetCarriedOver(reader, position, day, runId);
-    found.push(...(await openUnexplained(reader, position, day)));
-    const id = await saveReconciliation(reader, position, day, { sums, postingId, source: compared.source.kind });
+    const settled = await database.transaction(async (tx) => {
+      await lockBreaks(tx, position);
+      const resolved = await resolveGoneBreaks(tx, position, day, runId);
+      const explained = isNothing(minus(minus(sums.provider, sums.ours), await sumEffects(tx, position, day)));
+      if (!explained) return null;
+      await forgetCarriedOver(tx, position, day, runId);
+      const opened = await openUnexplained(tx, position, day);
+      const saved = { sums, postingId, source: compared.source.kind };
+      return { id: await saveReconciliation(tx, position, day, saved), resolved, opened };
+    });
+    if (settled === null) return null;
+    const { id } = settled;
+    const found = comparison.found.concat(settled.opened);
+    const gone = comparison.gone.concat(settled.resolved);
     const open = found.filter(({ status }) => status === 'open');
     for (const { kind, reference } of open) {
       logger.error({ ...position, day, kind, reference }, 'the provider’s statement of the day and our books differ');

@@ -1,10 +1,11 @@
 import type { LocalDate } from '../../domain/frame/time/dates.ts';
 import type { DailyBreak, Facts } from '../../domain/reconciliation/daily-reconciliation.ts';
-import type { Totals } from '../../domain/reconciliation/day-balance.ts';
+import { isNothing, NOTHING, type Totals } from '../../domain/reconciliation/day-balance.ts';
 import { type KnownBreak, type Place, placeBreaks } from '../../domain/reconciliation/known-breaks.ts';
 import { type BreakStatus, EXPLAINED_DIFFERENCES } from '../../domain/reconciliation/reconciliation.ts';
 import type { Reader, Transaction } from '../driver/client.ts';
 import { newId } from '../frame/ids.ts';
+import { CARRIED_DAYS_KEPT } from './movements.ts';
 import type { StoredFacts } from './schema.ts';
 import type { Position } from './statements.ts';
 
@@ -35,11 +36,15 @@ export async function lockBreaks(tx: Transaction, { provider, currency }: Positi
   await tx.statement(LOCK_BREAKS, [`${provider} ${currency}`, BREAKS_LOCK]);
 }
 
+// Only what changes no sum may be in the row of another day.
 const KNOWN = `
   SELECT id, kind, our_reference AS reference, details ->> 'movement' AS movement, status, day, part, found_at AS "foundAt", expected, actual
-  FROM reconciliation_breaks JOIN (SELECT DISTINCT kind, reference FROM jsonb_to_recordset($3::jsonb) AS sent (kind text, reference text)) AS found
-    USING (kind)
-  WHERE provider = $1 AND currency = $2 AND kind LIKE 'statement-%' AND our_reference = found.reference`;
+  FROM reconciliation_breaks JOIN (
+      SELECT kind, reference, bool_or(of_any_day) AS of_any_day
+      FROM jsonb_to_recordset($3::jsonb) AS sent (kind text, reference text, of_any_day boolean) GROUP BY kind, reference
+    ) AS found USING (kind)
+  WHERE provider = $1 AND currency = $2 AND kind LIKE 'statement-%' AND our_reference = found.reference
+    AND (found.of_any_day OR day IS NULL OR day = $4::date)`;
 
 type KnownRow = Omit<KnownBreak, 'expected' | 'actual' | 'isTaken'> & Record<'expected' | 'actual', StoredFacts | null>;
 
@@ -47,10 +52,10 @@ async function listKnown(
   tx: Transaction,
   { provider, currency }: Position,
   breaks: readonly DailyBreak[],
-  recorded: ReadonlySet<string>,
+  { day, recorded }: DayRun,
 ): Promise<KnownBreak[]> {
-  const keys = breaks.map(({ kind, reference }) => ({ kind, reference }));
-  const rows = await tx.statement<KnownRow>(KNOWN, [provider, currency, JSON.stringify(keys)]);
+  const keys = breaks.map(({ kind, reference, effect }) => ({ kind, reference, of_any_day: isNothing(effect) }));
+  const rows = await tx.statement<KnownRow>(KNOWN, [provider, currency, JSON.stringify(keys), day]);
   return rows.map((row) => ({
     ...row,
     expected: factsOf(row.expected),
@@ -92,12 +97,13 @@ const RECORD = `
 export async function recordBreaks(
   tx: Transaction,
   position: Position,
-  { runId, day, recorded }: DayRun,
+  run: DayRun,
   breaks: readonly DailyBreak[],
 ): Promise<EffectiveBreak[]> {
   if (breaks.length === 0) return [];
   await lockBreaks(tx, position);
-  const places = placeBreaks(breaks, await listKnown(tx, position, breaks, recorded), day);
+  const { runId, day } = run;
+  const places = placeBreaks(breaks, await listKnown(tx, position, breaks, run), day);
   const { provider, currency } = position;
   const rows = breaks.map((one, index) => rowOf(one, currency, places[index] ?? { id: null, part: 1 }));
   return tx.statement<EffectiveBreak>(RECORD, [provider, currency, day, runId, JSON.stringify(rows)]);
@@ -166,26 +172,45 @@ export function resolveGoneBreaks(
   return reader.statement<RecordedBreak>(RESOLVE_GONE, [provider, currency, day, runId]);
 }
 
-// Each one-sided movement of the day explains as many differences of other days as there are of it.
+const EFFECTS = `
+  SELECT coalesce(sum(credit_count), 0)::bigint AS "creditCount", coalesce(sum(credit_minor), 0)::bigint AS "creditMinor",
+    coalesce(sum(debit_count), 0)::bigint AS "debitCount", coalesce(sum(debit_minor), 0)::bigint AS "debitMinor"
+  FROM reconciliation_breaks WHERE provider = $1 AND currency = $2 AND day = $3::date`;
+
+/** What all breaks of a day as they are stored do to its sums. */
+export async function sumEffects(reader: Reader, { provider, currency }: Position, day: LocalDate): Promise<Totals> {
+  const [sum] = await reader.statement<Totals>(EFFECTS, [provider, currency, day]);
+  return sum ?? NOTHING;
+}
+
+// Each one-sided movement of a day explains as many differences of other days as there are of it: of this day, and of those compared before
+// that explain what this one has, unless their movements have been forgotten.
 const OPEN_UNEXPLAINED = `
-  WITH claims AS (
-    SELECT id, our_reference AS reference, details ->> 'direction' AS direction, details ->> 'explainedSide' AS side,
+  WITH explaining_days AS (
+    SELECT $3::date AS explained_by
+    UNION
+    SELECT explained_by FROM reconciliation_breaks JOIN reconciliations ON (reconciliations.provider, reconciliations.currency,
+        reconciliations.day) = (reconciliation_breaks.provider, reconciliation_breaks.currency, explained_by)
+    WHERE reconciliation_breaks.provider = $1 AND reconciliation_breaks.currency = $2 AND reconciliation_breaks.day = $3::date
+      AND explained_by >= (SELECT max(day) FROM reconciliations WHERE provider = $1 AND currency = $2) - ${CARRIED_DAYS_KEPT}
+  ), claims AS (
+    SELECT id, explained_by, our_reference AS reference, details ->> 'direction' AS direction, details ->> 'explainedSide' AS side,
       details ->> 'explainedMovement' AS movement, row_number() OVER (
-        PARTITION BY our_reference, details ->> 'direction', details ->> 'explainedSide', details ->> 'explainedMovement'
+        PARTITION BY explained_by, our_reference, details ->> 'direction', details ->> 'explainedSide', details ->> 'explainedMovement'
         ORDER BY day, part, id) AS place
     FROM reconciliation_breaks
-    WHERE provider = $1 AND currency = $2 AND explained_by = $3::date AND day <> $3::date AND status = 'resolved' AND resolved_by IS NULL
-      AND kind IN (SELECT jsonb_array_elements_text($4::jsonb))
+    WHERE provider = $1 AND currency = $2 AND explained_by IN (SELECT explained_by FROM explaining_days) AND day <> explained_by
+      AND status = 'resolved' AND resolved_by IS NULL AND kind IN (SELECT jsonb_array_elements_text($4::jsonb))
   ), explaining AS (
-    SELECT direction, reference, movement, side, count(*) AS count FROM reconciliation_carry_overs
-    WHERE provider = $1 AND currency = $2 AND day = $3::date GROUP BY 1, 2, 3, 4
+    SELECT day AS explained_by, direction, reference, movement, side, count(*) AS count FROM reconciliation_carry_overs
+    WHERE provider = $1 AND currency = $2 AND day IN (SELECT explained_by FROM explaining_days) GROUP BY 1, 2, 3, 4, 5
   )
   UPDATE reconciliation_breaks AS known SET status = 'open', found_at = service_now(), resolved_at = NULL, note = NULL
-  FROM claims LEFT JOIN explaining USING (direction, reference, movement, side)
+  FROM claims LEFT JOIN explaining USING (explained_by, direction, reference, movement, side)
   WHERE known.id = claims.id AND claims.place > coalesce(explaining.count, 0)
   RETURNING known.id, known.kind, known.our_reference AS reference, known.status`;
 
-/** Opens what a day has explained of other days, and no longer does. */
+/** Opens what a day has explained of other days and no longer does, and what it takes for explained by days that do not. */
 export function openUnexplained(
   reader: Reader,
   { provider, currency }: Position,
@@ -242,4 +267,22 @@ export async function resolveMissing(
   if (later.length === 0) return [];
   const sent = later.map(({ expected, ...one }) => ({ ...one, expected: storedFacts(expected, currency) }));
   return tx.statement<RecordedBreak>(RESOLVE_MISSING, [provider, currency, JSON.stringify(sent)]);
+}
+
+const REOPEN_OTHERWISE = `
+  UPDATE reconciliation_breaks AS known SET status = 'open', found_at = service_now(), resolved_at = NULL, resolved_by = NULL, note = NULL
+  FROM jsonb_to_recordset($3::jsonb) AS sent (reference text, day date, movement text)
+  WHERE provider = $1 AND currency = $2 AND kind LIKE 'statement-%' AND kind IN ('statement-not-booked', 'statement-unknown-payment')
+    AND our_reference = sent.reference AND known.day = sent.day AND known.details ->> 'movement' = sent.movement
+    AND status = 'resolved' AND resolved_by IS NOT NULL AND (credit_count, debit_count) <> (0, 0)
+  RETURNING known.id, known.kind, known.our_reference AS reference, known.status`;
+
+/** Opens what a person has resolved of another day before our books had it, as they have another amount; that day is to be compared again. */
+export async function reopenOtherwise(
+  tx: Transaction,
+  { provider, currency }: Position,
+  sent: readonly { readonly reference: string; readonly day: LocalDate; readonly movement: string }[],
+): Promise<RecordedBreak[]> {
+  if (sent.length === 0) return [];
+  return tx.statement<RecordedBreak>(REOPEN_OTHERWISE, [provider, currency, JSON.stringify(sent)]);
 }

@@ -183,11 +183,10 @@ export async function forgetMovements(reader: Reader, runId: string): Promise<vo
 const CARRY = `
   INSERT INTO reconciliation_carry_overs (provider, currency, direction, reference, movement, side, day, part, booked_at, amount_minor,
     accounts, resource_id, run_id, is_paired)
-  SELECT $1, $2, direction, reference, movement, side, $3::date,
-    row_number() OVER (PARTITION BY direction, reference, movement, side ORDER BY booked_at, amount_minor), booked_at, amount_minor,
+  SELECT $1, $2, direction, reference, movement, side, $3::date, part, booked_at, amount_minor,
     ARRAY(SELECT jsonb_array_elements_text(accounts)), resource_id, $4::uuid, is_paired
-  FROM jsonb_to_recordset($5::jsonb) AS sent (direction text, reference text, movement text, side text, booked_at timestamptz,
-    amount_minor bigint, accounts jsonb, resource_id uuid, is_paired boolean)
+  FROM jsonb_to_recordset($5::jsonb) AS sent (direction text, reference text, movement text, side text, part integer,
+    booked_at timestamptz, amount_minor bigint, accounts jsonb, resource_id uuid, is_paired boolean)
   ON CONFLICT (provider, currency, direction, reference, movement, side, day, part) DO UPDATE SET booked_at = excluded.booked_at,
     amount_minor = excluded.amount_minor, accounts = excluded.accounts, is_paired = excluded.is_paired,
     run_id = greatest(reconciliation_carry_overs.run_id, excluded.run_id)`;
@@ -204,18 +203,40 @@ export async function carryOver(
   movements: readonly Movement[],
   paired: readonly Movement[],
 ): Promise<void> {
-  const rows = [...movements, ...paired].map((one, index) => ({
-    is_paired: index >= movements.length,
+  const parts = new Map<string, number>();
+  const partOf = ({ direction, reference, movement, side }: Movement): number => {
+    const key = `${direction} ${movement} ${side} ${reference}`;
+    const part = (parts.get(key) ?? 0) + 1;
+    parts.set(key, part);
+    return part;
+  };
+  const all = [
+    ...movements.map((one) => ({ one, is_paired: false })),
+    ...paired.map((one) => ({ one, is_paired: true })),
+  ].sort((first, second) => byTimeAndAmount(first.one, second.one));
+  const rows = all.map(({ one, is_paired }) => ({
+    is_paired,
     direction: one.direction,
     reference: one.reference,
     movement: one.movement,
     side: one.side,
+    part: partOf(one),
     booked_at: one.bookedAt,
     amount_minor: one.amountMinor.toString(),
     accounts: one.accounts,
     resource_id: one.resourceId,
   }));
-  await reader.statement(CARRY, [provider, currency, day, runId, JSON.stringify(rows)]);
+  // A file may have hundreds of thousands of one reference, more than one statement stores within its deadline.
+  for (let start = 0; start < rows.length; start += CARRIED_TOGETHER) {
+    const some = JSON.stringify(rows.slice(start, start + CARRIED_TOGETHER));
+    await reader.statement(CARRY, [provider, currency, day, runId, some]);
+  }
+}
+
+const CARRIED_TOGETHER = 5_000;
+
+function byTimeAndAmount(one: Movement, other: Movement): number {
+  return one.bookedAt.getTime() - other.bookedAt.getTime() || Number(one.amountMinor - other.amountMinor);
 }
 
 const CARRIED = `
@@ -230,11 +251,19 @@ export function listCarriedOver(
   day: LocalDate,
   keys: readonly PaymentKey[],
 ): Promise<CarriedOver[]> {
-  const sent = JSON.stringify(keys.map(({ direction, reference }) => ({ direction, reference })));
+  const sent = uniqueOf(keys);
   return reader.statement<CarriedOver>(CARRIED, [provider, currency, day, sent]);
 }
 
-const CARRIED_DAYS_KEPT = 60;
+/** Movements that one side alone has on a day are kept so long, for the days whose other side has them. */
+export const CARRIED_DAYS_KEPT = 60;
+
+function uniqueOf(keys: readonly PaymentKey[]): string {
+  const unique = new Map(
+    keys.map(({ direction, reference }) => [`${direction} ${reference}`, { direction, reference }]),
+  );
+  return JSON.stringify([...unique.values()]);
+}
 
 const FORGET_CARRIED = `
   DELETE FROM reconciliation_carry_overs WHERE provider = $1 AND currency = $2

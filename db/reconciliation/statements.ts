@@ -64,7 +64,7 @@ export async function readStandings(
   references: readonly string[],
 ): Promise<ReadonlyMap<string, Standing>> {
   // The provider's references are its own; ours are ids.
-  const known = direction === 'in' ? references : references.filter((reference) => isUuid(reference));
+  const known = [...new Set(references)].filter((reference) => direction === 'in' || isUuid(reference));
   const rows = await reader.statement<StandingRow>(STANDINGS[direction], [provider, currency, JSON.stringify(known)]);
   return new Map(rows.map(({ reference, ...standing }) => [reference, standing]));
 }

@@ -93,7 +93,7 @@ export interface StatementEntry extends Money, ReversalMarks {
   /** The statement it stands on. */
   readonly statement: number;
   readonly direction: EntryDirection;
-  /** `BOOK`, `PDNG`, `INFO` …, of the code or the proprietary word. */
+  /** `BOOK`, `PDNG`, `INFO` or `FUTR`. */
   readonly status: string;
   /** In UTC; a date alone is its midnight. Null for what is not booked and has none. */
   readonly bookedAt: Date | null;

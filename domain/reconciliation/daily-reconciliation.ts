@@ -68,7 +68,7 @@ export function classifyPayment(movements: readonly Movement[]): ClassifiedPayme
       breaks.push(...differInDay(pair));
       acrossMidnight.push(...pair.filter(({ ofDay }) => ofDay));
     }
-    oneSided.push(...matched.oneSided);
+    for (const one of matched.oneSided) oneSided.push(one);
   }
   return { breaks, oneSided, acrossMidnight };
 }
@@ -148,6 +148,12 @@ export function noLongerMissing({ kind, expected, actual, explanation }: DailyBr
   if (kind === 'statement-booked-late') return expected;
   const isOurs = kind === 'statement-day-differs' && actual !== null && explanation?.side === 'ours';
   return isOurs ? explanation.facts : null;
+}
+
+/** What the statement of another day had before our books had it, if the amounts differ: that day has to say so, and may not know yet. */
+export function wasBookedOtherwise({ kind, expected, actual, explanation }: DailyBreak): Explanation | null {
+  const isTheirs = kind === 'statement-day-differs' && actual === null && explanation?.side === 'provider';
+  return isTheirs && explanation.facts.amountMinor !== expected?.amountMinor ? explanation : null;
 }
 
 /** What is known of a movement that only the provider's statement has on the day. */

@@ -78,7 +78,9 @@ function takePairs(theirRest: Movement[], ourRest: Movement[], canPair: CanPair)
     if (our !== undefined) pairs.push([their, our]);
     return our === undefined;
   });
-  theirRest.splice(0, Number.POSITIVE_INFINITY, ...left);
+  // One by one: a file may have hundreds of thousands of entries of one reference, more than a call takes arguments.
+  theirRest.length = 0;
+  for (const their of left) theirRest.push(their);
   return pairs;
 }
 

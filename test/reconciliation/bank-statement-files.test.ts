@@ -26,6 +26,8 @@ const OUTCOMES: Readonly<Record<string, string | RegExp>> = {
   'refused/no-booking-date': /^Entry 1 of the file \(reference R-1\) .*: BookgDt is missing/,
   'refused/no-status': /^Entry 1 of the file \(reference R-1\) .*: Sts is missing/,
   'refused/second-page-of-two': /one page of several/,
+  'refused/status-of-the-bank':
+    /^Entry 1 of the file \(reference R-1\) .*: Sts is none of BOOK, PDNG, INFO, FUTR: Booked/,
   'refused/unknown-currency': /^Entry 1 of the file \(reference R-1\) .*: Amt has a currency that is none of ISO 4217/,
   'refused/version-to-come': /camt\.053\.001\.15/,
   'styles/american-pending-and-own-statuses': '1 2+1 1  USD +123456.78 -0',

@@ -1,4 +1,5 @@
 import { parseAmountMinor } from '../../frame/money.ts';
+import { dateInUtc, type LocalDate } from '../../frame/time/dates.ts';
 import type {
   EntryDirection,
   StatedBalance,
@@ -44,11 +45,13 @@ export class StatementFigures {
   #header: StatementHeader | null = null;
   #currency: string | null = null;
   #sums: Readonly<Record<SumName, Sum>> = noSums();
+  #lastBooked: Date | null = null;
 
   begin(header: StatementHeader): void {
     this.#header = header;
     this.#currency = header.currency ?? header.balances[0]?.currency ?? null;
     this.#sums = noSums();
+    this.#lastBooked = null;
   }
 
   add(entry: StatementEntry): void {
@@ -57,16 +60,29 @@ export class StatementFigures {
     if (entry.currency !== this.#currency) return;
     const isCredit = entry.direction === 'credit';
     this.#add(isCredit ? 'credits' : 'debits', entry.amountMinor);
+    if (entry.bookedAt !== null && (this.#lastBooked === null || entry.bookedAt > this.#lastBooked)) {
+      this.#lastBooked = entry.bookedAt;
+    }
     if (entry.status === 'BOOK') this.#add(isCredit ? 'bookedCredits' : 'bookedDebits', entry.amountMinor);
   }
 
-  /** The currency and what does not agree of the statement that ends. */
-  end(): { readonly currency: string | null; readonly mismatches: readonly FigureMismatch[] } {
+  /**
+   * The currency and what does not agree of the statement that ends, with its date: what is wrong on another one alike is another matter,
+   * even if the bank gives its statements no ids of their own.
+   */
+  end(): {
+    readonly currency: string | null;
+    readonly date: LocalDate | null;
+    readonly mismatches: readonly FigureMismatch[];
+  } {
     const header = this.#header;
     const currency = this.#currency;
-    if (header === null || currency === null) return { currency, mismatches: [] };
+    if (header === null || currency === null) return { currency, date: null, mismatches: [] };
+    const closings = header.balances.flatMap(({ code, date }) => (code === 'CLBD' && date !== null ? [date] : []));
+    const last = this.#lastBooked ?? header.period.to;
+    const date = closings.sort().at(-1) ?? (last && dateInUtc(last));
     const mismatches = [...this.#ofSummary(header, currency), ...this.#ofBalances(header, currency)];
-    return { currency, mismatches };
+    return { currency, date, mismatches };
   }
 
   #add(name: SumName, amountMinor: bigint): void {

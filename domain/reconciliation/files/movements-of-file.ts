@@ -1,4 +1,4 @@
-import { dateInUtc } from '../../frame/time/dates.ts';
+import { dateInUtc, type LocalDate } from '../../frame/time/dates.ts';
 import type { StatementEntry, StatementItem } from '../bank-statements.ts';
 import { aboutStatement, type DailyBreak } from '../daily-reconciliation.ts';
 import { NOTHING, type Totals, totalsOf } from '../day-balance.ts';
@@ -75,14 +75,14 @@ export class MovementsOfFile {
         const { bookedAt, inParts } = this.#open;
         const { parts, mismatches, stated } = inParts.end(item);
         this.#add(parts);
-        this.#mismatched(mismatches, bookedAt);
+        this.#mismatched(mismatches, bookedAt, dateInUtc(bookedAt));
         this.#totals.push({ bookedAt, totals: stated });
         this.#open = null;
         break;
       }
       case 'statement-end': {
-        const { currency, mismatches } = this.#figures.end();
-        if (currency === this.#currency) this.#mismatched(mismatches, null);
+        const { currency, date, mismatches } = this.#figures.end();
+        if (currency === this.#currency) this.#mismatched(mismatches, null, date);
       }
     }
   }
@@ -101,14 +101,13 @@ export class MovementsOfFile {
     for (const part of parts) this.#parts.push({ entry, bookedAt, part });
   }
 
-  #mismatched(mismatches: readonly FigureMismatch[], bookedAt: Date | null): void {
-    for (const mismatch of mismatches) this.#breaks.push({ bookedAt, found: breakOfFigure(mismatch, bookedAt) });
+  #mismatched(mismatches: readonly FigureMismatch[], bookedAt: Date | null, date: LocalDate | null): void {
+    for (const mismatch of mismatches) this.#breaks.push({ bookedAt, found: breakOfFigure(mismatch, date) });
   }
 }
 
-function breakOfFigure(mismatch: FigureMismatch, bookedAt: Date | null): DailyBreak {
+function breakOfFigure(mismatch: FigureMismatch, date: LocalDate | null): DailyBreak {
   const { kind, reference, expected, actual, effect } = mismatch;
-  const date = bookedAt && dateInUtc(bookedAt);
   const facts = ({ amountMinor, count }: FigureMismatch['expected']) => ({ amountMinor, account: null, date, count });
   return aboutStatement({ kind, reference, expected: facts(expected), actual: facts(actual), effect });
 }

@@ -33,9 +33,9 @@ export interface EndedEntry {
   readonly stated: Totals;
 }
 
-/** Only what is booked moves money; banks inform by entries of nothing, of a price for example. */
-export function movesMoney({ status, amountMinor }: StatementEntry): boolean {
-  return status === 'BOOK' && amountMinor !== 0n;
+/** Only what is booked moves money. An entry of nothing may still have transactions, which then must come to nothing. */
+export function movesMoney({ status }: StatementEntry): boolean {
+  return status === 'BOOK';
 }
 
 interface BatchSoFar {
@@ -79,8 +79,10 @@ export class EntryInParts {
     const ofBatches = this.#batchMismatches(batches);
     if (this.#parts === 0) {
       const single = this.#transactions === 1 ? this.#first : null;
-      const stated = totalsOf(entry.direction === 'credit', 1n, entry.amountMinor);
       const mismatches = [...ofBatches, ...(single === null ? [] : singleMismatch(entry, single))];
+      // Banks inform by entries of nothing, of a price for example.
+      if (entry.amountMinor === 0n) return { parts: [], mismatches, stated: NOTHING };
+      const stated = totalsOf(entry.direction === 'credit', 1n, entry.amountMinor);
       return { parts: [wholeOf(entry, single, batches)], mismatches, stated };
     }
     const restMinor = signed(entry.direction, entry.amountMinor) - this.#signedMinor;

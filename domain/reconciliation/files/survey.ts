@@ -35,7 +35,7 @@ export class FileSurvey {
       const found = this.#of(currency);
       found.hasMoney ||= item.balances.some(({ amountMinor }) => amountMinor !== 0n);
       found.isOfDay ||= covers(item, this.#day);
-    } else if (item.item === 'entry' && movesMoney(item) && item.bookedAt !== null) {
+    } else if (item.item === 'entry' && movesMoney(item) && item.amountMinor !== 0n && item.bookedAt !== null) {
       const found = this.#of(item.currency);
       found.hasMoney = true;
       found.isOfDay ||= dateInUtc(item.bookedAt) === this.#day;
