@@ -15,8 +15,8 @@ import { backgroundLoops } from '../loops/loops.ts';
 import { loopMetrics } from '../loops/metrics.ts';
 import { lazyTemporalClient } from '../loops/temporal.ts';
 import { createApi } from './app.ts';
+import { startServer } from './frame/connections/server.ts';
 import { registry, sharedStatementFailures, writesTotal } from './frame/metrics.ts';
-import { startServer } from './frame/server.ts';
 import type { Services } from './frame/services.ts';
 import { metricsText } from './metrics-text.ts';
 

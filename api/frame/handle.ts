@@ -4,6 +4,7 @@ import type { Keyring } from '../../db/frame/keyring.ts';
 import { refusal } from '../../domain/frame/errors.ts';
 import type { MachineUserId, ThirdPartyProviderId } from '../../domain/frame/ids.ts';
 import { ROLES } from '../../domain/machine-users/roles.ts';
+import { markKnown } from './connections/connections.ts';
 import { renderAnswer } from './envelope.ts';
 import type { StreamedFile } from './files/files.ts';
 import { type Authenticate, requireRole } from './requests/authentication.ts';
@@ -66,6 +67,7 @@ export async function handleRoute(
 ): Promise<FrameResponse | StreamedResponse> {
   const { contract } = route;
   const admitted = await admit(route, request, given, gate);
+  markKnown(request.incoming.socket);
   gate.countRequest(admitted.callerId);
   const isWrite = contract.method === 'POST' || contract.method === 'PATCH';
   if (isWrite) requireJson(request.incoming);

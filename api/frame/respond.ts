@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import { markFile } from './connections/connections.ts';
 import { answerError, CLIENT_CLOSED_REQUEST } from './errors.ts';
 import { type FileEnd, fileBody } from './files/files.ts';
 import { httpRequestSeconds } from './metrics.ts';
@@ -62,6 +63,7 @@ export async function respond(
     record(answer.status);
     return responseOf(answer.body, request, answer);
   }
+  markFile(request.incoming.socket);
   const ended = (how: FileEnd) => {
     if (typeof how === 'object') failed(how.failure);
     record(statusOf(how));
@@ -111,9 +113,13 @@ function responseOf(
       'cache-control': 'no-store',
       'x-content-type-options': 'nosniff',
       ...headers,
+      ...(request.incoming.complete ? {} : CLOSE),
     },
   });
 }
+
+/** After an answer to a request that has not arrived in full: the rest of it is not awaited (connections/connection.ts). */
+const CLOSE = { connection: 'close' };
 
 // Driver messages can quote statement values, which may be personal data: keeps only type and stack.
 function withoutValues(error: unknown): Record<string, unknown> {

@@ -6,9 +6,10 @@ import * as v from 'valibot';
 import { createDirectories, type NameDirectories } from '../../activities/providers/directories.ts';
 import type { Provider } from '../../activities/providers/port.ts';
 import { createApi } from '../../api/app.ts';
+import type { ServerLimits } from '../../api/frame/connections/limits.ts';
+import { startServer } from '../../api/frame/connections/server.ts';
 import { sharedStatementFailures, writesTotal } from '../../api/frame/metrics.ts';
 import type { Method, OpenRoute, Route } from '../../api/frame/route.ts';
-import { type ServerTimeouts, startServer } from '../../api/frame/server.ts';
 import type { Services } from '../../api/frame/services.ts';
 import { metricsText } from '../../api/metrics-text.ts';
 import { ROUTES } from '../../api/routes.ts';
@@ -81,7 +82,8 @@ export interface TestApiOptions {
   readonly directories?: NameDirectories;
   readonly logger?: Logger;
   readonly keyring?: Keyring;
-  readonly timeouts?: ServerTimeouts;
+  /** What connections may take, in place of the usual limits. */
+  readonly limits?: Partial<ServerLimits>;
   /** Machine users of another API on the same database, for a second process of one service. */
   readonly users?: TestApi['users'];
   /** Routes beside the service's own. */
@@ -143,7 +145,14 @@ export async function startApi(testDatabase: TestDatabase, options: TestApiOptio
     isTemporalReachable: async () => false,
   };
   const extraRoutes = options.routes ?? [];
-  const server = await startServer(createApi(services, extraRoutes), { port: 0, host: null }, options.timeouts);
+  const server = await startServer(
+    createApi(services, extraRoutes),
+    { port: 0, host: null },
+    {
+      // Tests open thousands of connections from one address.
+      limits: { strangersPerAddressMax: null, ...options.limits },
+    },
+  );
   const metrics = await startMetricsServer({ host: '127.0.0.1', port: 0 }, metricsText(services, loopMetrics));
   const url = `http://127.0.0.1:${server.port}`;
   const users = options.users ?? (await createUsers(database, options.now ?? (() => new Date())));

@@ -42,8 +42,8 @@ export function readOpenBody(incoming: IncomingMessage, bytesMax: number): Promi
 }
 
 /**
- * Reads a whole body within its limit. It stops reading beyond that, announced or not, so that memory stays flat, and
- * closes the connection after the answer.
+ * Reads a whole body within its limit. It stops reading beyond that, announced or not, so that memory stays flat; what
+ * is still on its way closes the connection after the answer.
  */
 export function readBody(incoming: IncomingMessage, limit: BodyLimit): Promise<Buffer> {
   const announced = Number(incoming.headers['content-length'] ?? 0);
@@ -82,7 +82,7 @@ function tooLarge(limitBytes: number): HttpRefusal {
     message: `The body is larger than ${limitBytes} bytes.`,
     messageParameters: ['body', 'body', ''],
   } as const;
-  return new HttpRefusal(413, problem, { connection: 'close' });
+  return new HttpRefusal(413, problem);
 }
 
 function tooSlow(): HttpRefusal {
@@ -91,7 +91,7 @@ function tooSlow(): HttpRefusal {
     message: 'The body did not arrive in time.',
     messageParameters: ['body', 'body', ''],
   } as const;
-  return new HttpRefusal(408, problem, { connection: 'close' });
+  return new HttpRefusal(408, problem);
 }
 
 export function refuseWithoutRoom(): HttpRefusal {
@@ -100,7 +100,7 @@ export function refuseWithoutRoom(): HttpRefusal {
     message: 'Too many bodies are being sent at once: retry in 5 s.',
     messageParameters: ['body', 'body', ''],
   } as const;
-  return new HttpRefusal(429, problem, { connection: 'close', 'retry-after': '5' });
+  return new HttpRefusal(429, problem, { 'retry-after': '5' });
 }
 
 function aborted() {
