@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { markFile } from './connections/connections.ts';
-import { answerError, CLIENT_CLOSED_REQUEST } from './errors.ts';
+import { answerError, CLIENT_CLOSED_REQUEST, type ErrorAnswer } from './errors.ts';
 import { type FileEnd, fileBody } from './files/files.ts';
 import { httpRequestSeconds } from './metrics.ts';
 import type { Services } from './services.ts';
@@ -33,6 +33,9 @@ export interface StreamedResponse {
   readonly headers: Readonly<Record<string, string>>;
 }
 
+/** How a path with an error shape of its own shows a refusal or fault. */
+export type ErrorBodyOf = (answer: Pick<ErrorAnswer, 'status' | 'message'>) => string;
+
 const REQUEST_ID = /^[A-Za-z0-9_-]{1,64}$/;
 
 /** The caller's Request-Id if harmless, otherwise a new one. */
@@ -46,6 +49,7 @@ export async function respond(
   routeLabel: string,
   request: FrameRequest,
   work: () => Promise<FrameResponse | StreamedResponse>,
+  errorBodyOf?: ErrorBodyOf,
 ): Promise<Response> {
   const startedMs = performance.now();
   const failed = (error: unknown) =>
@@ -56,7 +60,7 @@ export async function respond(
   } catch (error) {
     const problem = answerError(error, services.now());
     if (problem.internal) failed(error);
-    answer = problem;
+    answer = errorBodyOf === undefined ? problem : { ...problem, body: errorBodyOf(problem) };
   }
   const record = (status: number) => recordRequest(services, routeLabel, request, { status, startedMs });
   if (!('chunks' in answer)) {

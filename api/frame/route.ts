@@ -7,7 +7,9 @@ import type { ConsentId, MachineUserId, ThirdPartyProviderId } from '../../domai
 import type { Role } from '../../domain/machine-users/roles.ts';
 import type { StreamedFile } from './files/files.ts';
 import type { Tag } from './openapi/tags.ts';
+import type { OpenBody } from './requests/body.ts';
 import type { JsonNumber } from './requests/json.ts';
+import type { ErrorBodyOf } from './respond.ts';
 import type { Sent } from './schemas/cross-checks.ts';
 import type { Schema } from './schemas/schemas.ts';
 import type { Services } from './services.ts';
@@ -263,13 +265,9 @@ export interface OpenContract {
   readonly params?: Entries;
   /** Without it the route takes no body. */
   readonly body?: OpenBody;
+  /** The shape of all errors of the path, where it is not the common one. */
+  readonly errorBodyOf?: ErrorBodyOf;
   readonly responses: Readonly<Record<number, string>>;
-}
-
-export interface OpenBody {
-  readonly mediaType: string;
-  /** Generous for any real body: unauthenticated bodies take memory too. */
-  readonly bytesMax: number;
 }
 
 export interface OpenRequest {

@@ -16,6 +16,12 @@ const GRANT_TYPE = 'authorization_code';
 /** As `newSecret` makes them. */
 const CODE = /^[A-Za-z0-9_-]{43}$/;
 
+/** What RFC 6749 has no word for is named as at its authorization endpoint (4.1.2.1). */
+function errorOf(status: number): string {
+  if (status === 429 || status === 503) return 'temporarily_unavailable';
+  return status >= 500 ? 'server_error' : 'invalid_request';
+}
+
 type TokenError = 'invalid_request' | 'invalid_client' | 'invalid_grant' | 'unsupported_grant_type';
 
 const postToken = openRoute(
@@ -29,6 +35,7 @@ const postToken = openRoute(
     tag: 'Open banking consents',
     params: { countryCode: country() },
     body: { mediaType: FORM, bytesMax: FORM_BYTES_MAX },
+    errorBodyOf: ({ status, message }) => JSON.stringify({ error: errorOf(status), error_description: message }),
     responses: {
       200: '`access_token`, for an hour at most, and `id_token`',
       400: '`error` and `error_description`: `invalid_request`, `invalid_grant` or `unsupported_grant_type`',

@@ -30,6 +30,12 @@ export interface BodyLimit {
   readonly room?: BodyRoom;
 }
 
+export interface OpenBody {
+  readonly mediaType: string;
+  /** Generous for any real body: unauthenticated bodies take memory too. */
+  readonly bytesMax: number;
+}
+
 /** Providers and browsers send their few kilobytes at once; slow senders would fill the room below. */
 const OPEN_BODY_MS_MAX = 5_000;
 /** A thousand of the largest unauthenticated bodies; without it, memory would grow with connections. */
