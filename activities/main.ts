@@ -10,8 +10,9 @@ import { temporalSettings } from '../config/temporal.ts';
 import { createDatabase } from '../db/driver/client.ts';
 import { createKeyring } from '../db/frame/keyring.ts';
 import { serviceClock } from '../db/frame/sandbox-clock.ts';
+import { warnOfRole } from '../db/service-role.ts';
 import { requireNameLists } from './compliance/name-lists.ts';
-import { registry, sharedStatementFailures, workerMetricsText } from './frame/metrics.ts';
+import { providerCalls, registry, sharedStatementFailures, workerMetricsText } from './frame/metrics.ts';
 import { createProviders } from './providers/providers.ts';
 import { startWorkers } from './worker.ts';
 
@@ -36,9 +37,10 @@ async function main(): Promise<void> {
     applicationName: 'worker',
     onSharedFailure: reportSharedFailures(logger, sharedStatementFailures),
   });
+  void warnOfRole(database, logger);
   const serviceNow = await serviceClock(database, environment, { now: () => new Date(), refuse });
   const calendars = watchCalendars({ calendars: configuration.calendars, logger, registry, now: serviceNow });
-  const providers = createProviders(configuration, environment);
+  const providers = createProviders(configuration, environment, providerCalls);
   const workers = startWorkers({
     temporal,
     dependencies: {

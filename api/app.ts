@@ -1,4 +1,4 @@
-import { requiredAudience } from '../config/configuration.ts';
+import { audienceBeside } from '../config/configuration.ts';
 import { findMachineUserKeys } from '../db/machine-users/machine-users.ts';
 import { type Application, createApplication } from './frame/application.ts';
 import { createAuthenticator } from './frame/requests/authentication.ts';
@@ -12,9 +12,9 @@ export const VERSION = '0.1.0';
 
 /** The API: authentication, rate limit, and every route. `extraRoutes` are for tests of the frame. */
 export function createApi(services: Services, extraRoutes: readonly AnyRoute[] = []): Application {
-  const { configuration, database, now } = services;
+  const { configuration, database, environment, now } = services;
   const authenticate = createAuthenticator({
-    audience: requiredAudience(configuration),
+    audience: audienceBeside(configuration, environment.publicUrl),
     now,
     findKeys: (kids) => findMachineUserKeys(database.reader, kids),
   });

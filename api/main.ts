@@ -11,12 +11,13 @@ import { temporalSettings } from '../config/temporal.ts';
 import { createDatabase, type Database } from '../db/driver/client.ts';
 import { createKeyring } from '../db/frame/keyring.ts';
 import { serviceClock } from '../db/frame/sandbox-clock.ts';
+import { warnOfRole } from '../db/service-role.ts';
 import { backgroundLoops } from '../loops/loops.ts';
 import { loopMetrics } from '../loops/metrics.ts';
 import { lazyTemporalClient } from '../loops/temporal.ts';
 import { createApi } from './app.ts';
 import { startServer } from './frame/connections/server.ts';
-import { registry, sharedStatementFailures, writesTotal } from './frame/metrics.ts';
+import { providerCalls, registry, sharedStatementFailures, writesTotal } from './frame/metrics.ts';
 import type { Services } from './frame/services.ts';
 import { metricsText } from './metrics-text.ts';
 
@@ -35,6 +36,7 @@ async function main(): Promise<void> {
   const logger = pino({ level: environment.logLevel, base: { process: 'api', pid: process.pid } }, destination);
   warnOfPlainDatabase(process.env, logger);
   const database = openDatabase(environment.databaseUrl, configuration.pools, logger);
+  void warnOfRole(database, logger);
   const serviceNow = await serviceClock(database, environment, { now: () => new Date(), refuse });
   const temporal = lazyTemporalClient(temporalSettings(process.env));
   const loops = environment.apiRunsLoops
@@ -46,8 +48,8 @@ async function main(): Promise<void> {
     environment,
     logger,
     keyring,
-    providers: createProviders(configuration, environment),
-    directories: createDirectories(configuration, environment),
+    providers: createProviders(configuration, environment, providerCalls),
+    directories: createDirectories(configuration, environment, providerCalls),
     now: () => new Date(),
     serviceNow,
     isTemporalReachable: async () => {

@@ -12,6 +12,7 @@ import {
 } from './frame/metrics.ts';
 import type { Services } from './frame/services.ts';
 import { within } from './frame/within.ts';
+import { showWaits } from './ledger/wait-metrics.ts';
 import { transitionCounter } from './transition-counts.ts';
 
 /**
@@ -35,7 +36,8 @@ export function metricsText(services: Pick<Services, 'database'>, loops: Registr
   };
   return async () => {
     // Without Postgres the other metrics still appear.
-    const readings = [countTransitions(), showLedgerCheck(), showOpenBreaks(), showComparedDays()];
+    const waits = showWaits(services.database.reader);
+    const readings = [countTransitions(), showLedgerCheck(), showOpenBreaks(), showComparedDays(), waits];
     await within(Promise.all(readings).then(() => true));
     const texts = await Promise.all([registry, ...(loops === null ? [] : [loops])].map((of) => of.metrics()));
     return { text: texts.join(''), contentType: registry.contentType };

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import postgres from 'postgres';
 import { loadConfiguration, localConfigurationFiles } from '../config/configuration.ts';
-import { migrate } from '../db/migrate.ts';
+import { migrate, roleOf } from '../db/migrate.ts';
 import { isAlive, logTail, type RunningProcess, stopProcess } from '../scripts/frame/processes.ts';
 import { freePort } from '../scripts/servers/ports.ts';
 import { type RunningPostgres, startPostgres } from '../scripts/servers/postgres.ts';
@@ -88,31 +88,34 @@ export async function startStage(say: (line: string) => void): Promise<Stage> {
     return sql;
   };
   const otherDatabase = async (name: string) => {
-    const url = new URL(database.url);
-    url.pathname = `/${name}`;
-    await connect(database.url).unsafe(`create database ${name}`);
-    return { url: url.href, sql: connect(url.href) };
+    const url = withDatabase(database.url, name);
+    const ownerUrl = withDatabase(database.ownerUrl, name);
+    await connect(database.ownerUrl).unsafe(`create database ${name}`);
+    await migrate(ownerUrl, undefined, { serviceRole: roleOf(url) });
+    return { url, sql: connect(ownerUrl) };
   };
   try {
-    await makeWalFiles(connect(database.url));
-    await migrate(database.url);
+    await makeWalFiles(connect(database.ownerUrl));
+    await migrate(database.ownerUrl, undefined, { serviceRole: roleOf(database.url) });
     await registerDevelopmentUsers(directory, database.url);
     say('Starting the sandbox, the worker, the API and the floors …');
     return {
       postgres: database,
       temporal,
-      sql: connect(database.url),
+      sql: connect(database.ownerUrl),
       sandbox: await launcher.launch('sandbox', 'sandbox/main.ts'),
       sandboxUrl: launcher.environment.SANDBOX_URL ?? '',
       worker: await launcher.launch('worker', 'activities/main.ts'),
       floorWorker: await launcher.launch('floor-worker', 'bench/floor/floor-worker.ts'),
-      floor: await launcher.serve('floor', 'bench/floor/floor-server.ts', await freePort()),
+      floor: await launcher.serve('floor', 'bench/floor/floor-server.ts', await freePort(), {
+        // Its tables are no migration's.
+        DATABASE_URL: database.ownerUrl,
+      }),
       api: await launcher.serve('api', 'api/main.ts', Number(launcher.environment.PORT)),
       bankSecret: launcher.environment.SANDBOX_BANK_SECRET ?? '',
       token: await developmentToken(directory, { audience: AUDIENCE, hasDevelopmentUsers: true }, { now: new Date() }),
       secondApi: async (name) => {
         const { url, sql } = await otherDatabase(name);
-        await migrate(url);
         await registerDevelopmentUsers(directory, url);
         const api = await launcher.serve(`api-${name}`, 'api/main.ts', await freePort(), { DATABASE_URL: url });
         return { api, sql };
@@ -125,6 +128,12 @@ export async function startStage(say: (line: string) => void): Promise<Stage> {
     await close();
     throw error;
   }
+}
+
+function withDatabase(databaseUrl: string, name: string): string {
+  const url = new URL(databaseUrl);
+  url.pathname = `/${name}`;
+  return url.href;
 }
 
 async function environmentOf(

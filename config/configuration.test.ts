@@ -6,7 +6,7 @@ import { CURRENCIES } from '../domain/frame/money.ts';
 import { ruleFor } from '../domain/outgoing-transfers/requirement-rules.ts';
 import { chooseOffer, depositSchemes, findOffer, outgoingSchemes } from '../domain/providers/providers.ts';
 import { drawIdentifiers } from '../sandbox/bank/identifiers.ts';
-import { loadConfiguration, localConfigurationFiles, requiredAudience } from './configuration.ts';
+import { audienceBeside, loadConfiguration, localConfigurationFiles, requiredAudience } from './configuration.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'configuration-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -77,6 +77,14 @@ describe('the audience', () => {
     expect(load({ audience: 'of-the-file' }, { AUDIENCE: ' of-the-environment ' }).audience).toBe('of-the-environment');
     expect(requiredAudience(load({ audience: 'of-the-file' }))).toBe('of-the-file');
     expect(() => requiredAudience(load({}, { AUDIENCE: ' ' }))).toThrow(/^AUDIENCE is not set\. Set it to [^\n]+$/);
+    const beside = (audience: string) => audienceBeside(load({ audience }), 'https://accounts.example');
+    for (const same of [
+      'https://accounts.example',
+      'https://accounts.example/',
+      'https://accounts.example/open-banking/GB/token',
+    ])
+      expect(() => beside(same)).toThrow('AUDIENCE is PUBLIC_URL or an address below it');
+    expect(beside('https://accounts.example.org')).toBe('https://accounts.example.org');
     expect(() => load({}, { AUDIENCE: 'a\u0000b' })).toThrow('audience must be plain text');
   });
 });

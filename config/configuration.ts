@@ -128,7 +128,19 @@ function configurationFiles(env: NodeJS.ProcessEnv): string[] {
 export function requiredAudience({ audience }: Pick<Configuration, 'audience'>): string {
   if (audience !== null) return audience;
   throw new ConfigurationError([
-    'AUDIENCE is not set. Set it to a name of this installation alone, such as its public address: bearer tokens carry it as "aud".',
+    'AUDIENCE is not set. Set it to a name of this installation alone, which is not its public address: bearer tokens carry it as "aud".',
+  ]);
+}
+
+/**
+ * The audience of bearer tokens, which must not be that of client assertions too (`PUBLIC_URL`, the issuer, and the token endpoint
+ * below it): whoever gets hold of a token that was meant for one endpoint could use it at the other.
+ */
+export function audienceBeside(configuration: Pick<Configuration, 'audience'>, publicUrl: string): string {
+  const audience = requiredAudience(configuration);
+  if (audience !== publicUrl && !audience.startsWith(`${publicUrl}/`)) return audience;
+  throw new ConfigurationError([
+    'AUDIENCE is PUBLIC_URL or an address below it, which client assertions have as "aud". Set it to another name of this installation, such as financial-accounts.example.com.',
   ]);
 }
 

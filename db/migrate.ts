@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import postgres from 'postgres';
+import { grantToService, OWNER_RUNS, readRole } from './service-role.ts';
 
 const MIGRATIONS = new URL('./migrations/', import.meta.url);
 const MIGRATION_NAME = /^\d{4}_[a-z0-9_]+\.sql$/;
@@ -24,6 +25,31 @@ interface Migration {
   readonly hash: string;
 }
 
+/** Without the right to make tables, this is the service's own role, or the database is another's. */
+async function requireOwner(client: postgres.Sql): Promise<void> {
+  const [right] = await client<{ role: string; may: boolean }[]>`
+    select current_user::text as role, has_schema_privilege(current_schema(), 'CREATE') as may`;
+  if (right?.may) return;
+  throw new MigrationRefused(
+    `The role ${right?.role} does not own this database: set MIGRATION_DATABASE_URL to the address of the owner, which migrates.`,
+  );
+}
+
+/** The role to which rights are granted; null, and a warning, if it needs none because it can do all that the owner can. */
+async function granteeOf(
+  client: postgres.Sql,
+  serviceRole: string,
+  onProgress: (line: string) => void,
+): Promise<string | null> {
+  const role = await readRole(client, serviceRole);
+  if (role === null)
+    throw new MigrationRefused(
+      `The role ${serviceRole} of DATABASE_URL does not exist: create it (README, "Real use").`,
+    );
+  if (role.actsAsMigrator || role.ownsTables) onProgress(OWNER_RUNS);
+  return role.actsAsMigrator ? null : serviceRole;
+}
+
 /** How a migration waits for the locks of running processes. */
 export interface LockPatience {
   /** When to give up on a lock: every later session queues behind a migration that waits. */
@@ -38,6 +64,8 @@ const LOCK_PATIENCE: LockPatience = { timeoutMs: 2_000, attempts: 30, pauseMs: 2
 export interface MigrateOptions {
   readonly patience?: LockPatience;
   readonly onProgress?: (line: string) => void;
+  /** The role that the service's processes run as, which gets its rights with each migration. Default: none gets any. */
+  readonly serviceRole?: string;
 }
 
 /**
@@ -47,13 +75,15 @@ export interface MigrateOptions {
 export async function migrate(
   databaseUrl: string,
   directory: URL = MIGRATIONS,
-  { patience = LOCK_PATIENCE, onProgress = () => {} }: MigrateOptions = {},
+  { patience = LOCK_PATIENCE, onProgress = () => {}, serviceRole }: MigrateOptions = {},
 ): Promise<string[]> {
   const migrations = readMigrations(directory);
   const client = postgres(databaseUrl, { max: 1, onnotice: () => {}, fetch_types: false, connect_timeout: 10 });
   try {
     await refuseUnfitPostgres(client);
     await client`select pg_advisory_lock(${MIGRATION_LOCK})`;
+    await requireOwner(client);
+    const grantee = serviceRole === undefined ? null : await granteeOf(client, serviceRole, onProgress);
     await client`
       create table if not exists schema_migrations (
         name text primary key,
@@ -68,7 +98,10 @@ export async function migrate(
     refuseGap(pending, newer);
     if (newer.length > 0)
       onProgress(`The database is of a newer release, which this one runs on: ${newer.join(', ')}.`);
-    for (const migration of pending) await applyPatiently(client, migration, patience, onProgress);
+    for (const migration of pending) await applyPatiently(client, { migration, grantee, patience, onProgress });
+    const vain = grantee === null ? [] : await client.begin((tx) => grantToService(tx, grantee));
+    for (const statement of vain)
+      onProgress(`This had no effect, so do it by the role that gave the right: ${statement}`);
     return pending.map((migration) => migration.name);
   } finally {
     await client.end({ timeout: 5 });
@@ -156,20 +189,24 @@ function refuseChangedHistory(migrations: readonly Migration[], applied: Readonl
   }
 }
 
+interface Application {
+  readonly migration: Migration;
+  /** The role that gets its rights to what the migration makes. */
+  readonly grantee: string | null;
+  readonly patience: LockPatience;
+  readonly onProgress: (line: string) => void;
+}
+
 /** The lock timed out, or its holder waited for one of the migration's own locks. */
 const LOCK_REFUSALS: ReadonlySet<string> = new Set(['55P03', '40P01']);
 
 /** Yields to the session that holds a needed lock, logs it, and tries again. */
-async function applyPatiently(
-  client: postgres.Sql,
-  migration: Migration,
-  patience: LockPatience,
-  onProgress: (line: string) => void,
-): Promise<void> {
-  const { attempts, timeoutMs, pauseMs } = patience;
+async function applyPatiently(client: postgres.Sql, application: Application): Promise<void> {
+  const { migration, onProgress } = application;
+  const { attempts, pauseMs } = application.patience;
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await apply(client, migration, timeoutMs);
+      return await apply(client, application);
     } catch (error) {
       if (!(error instanceof postgres.PostgresError && LOCK_REFUSALS.has(error.code))) throw failed(migration, error);
       if (attempt >= attempts) {
@@ -186,10 +223,12 @@ async function applyPatiently(
   }
 }
 
-async function apply(client: postgres.Sql, migration: Migration, lockTimeoutMs: number): Promise<void> {
+async function apply(client: postgres.Sql, { migration, grantee, patience }: Application): Promise<void> {
   await client.begin(async (tx) => {
-    await tx`select set_config('lock_timeout', ${`${lockTimeoutMs}ms`}, true)`;
+    await tx`select set_config('lock_timeout', ${`${patience.timeoutMs}ms`}, true)`;
     await tx.unsafe(migration.text);
+    // In the same transaction: running processes call its functions and set off its triggers from the commit on.
+    if (grantee !== null) await grantToService(tx, grantee);
     await tx`insert into schema_migrations (name, sha256) values (${migration.name}, ${migration.hash})`;
   });
 }
@@ -201,14 +240,27 @@ function failed(migration: Migration, error: unknown): MigrationRefused {
   });
 }
 
+/** The role that an address of Postgres names: rights are granted by its name. */
+export function roleOf(databaseUrl: string): string {
+  const role = decodeURIComponent(new URL(databaseUrl).username);
+  if (role !== '') return role;
+  throw new MigrationRefused('DATABASE_URL must name a role: postgres://role:password@host:port/database.');
+}
+
+/** By the owner's address, or else by the service's: then the service owns its tables, and a line says so. */
+export async function migrateByEnvironment(
+  env: NodeJS.ProcessEnv,
+  onProgress: (line: string) => void,
+): Promise<string[]> {
+  const serviceUrl = env.DATABASE_URL || null;
+  if (serviceUrl === null) throw new MigrationRefused('DATABASE_URL is not set.');
+  const ownerUrl = env.MIGRATION_DATABASE_URL || serviceUrl;
+  return migrate(ownerUrl, MIGRATIONS, { onProgress, serviceRole: roleOf(serviceUrl) });
+}
+
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const url = process.env.DATABASE_URL;
-  if (url === undefined || url === '') {
-    console.error('DATABASE_URL is not set.');
-    process.exit(1);
-  }
   try {
-    const names = await migrate(url, MIGRATIONS, { onProgress: (line) => console.log(line) });
+    const names = await migrateByEnvironment(process.env, (line) => console.log(line));
     console.log(names.length === 0 ? 'The database is up to date.' : `Applied ${names.join(', ')}.`);
   } catch (error) {
     console.error(error instanceof Error ? error.message : String(error));

@@ -1,13 +1,21 @@
 import type { Logger } from 'pino';
 import type { Database } from '../db/driver/client.ts';
+import { readWebhookBacklog } from '../db/webhooks/backlog.ts';
 import {
   type NumberedEvents,
   numberEvents,
   readNumberingLagSeconds,
   wakeOverdueShards,
 } from '../db/webhooks/event-sequencer.ts';
-import { readWebhookBacklog } from '../db/webhooks/subscriptions.ts';
-import { eventNumberingLagSeconds, webhookBacklog, webhookSubscriptionsDisabled } from './metrics.ts';
+import {
+  eventNumberingLagSeconds,
+  webhookBacklog,
+  webhookSubscriptionsDisabled,
+  webhookSubscriptionsFailing,
+  webhookSubscriptionsFailingOldestSeconds,
+  webhookUndelivered,
+  webhookUndeliveredOldestSeconds,
+} from './metrics.ts';
 import { type PollingLoop, pollingLoop } from './polling.ts';
 
 /** The longest a new event waits before it can be sent; each poll costs one statement. */
@@ -35,9 +43,13 @@ export function eventSequencer(options: {
     if (performance.now() - backlogReadAt < BACKLOG_INTERVAL_MS) return;
     backlogReadAt = performance.now();
     eventNumberingLagSeconds.set(await readNumberingLagSeconds(database.reader));
-    const { due, disabled } = await readWebhookBacklog(database.reader);
-    webhookBacklog.set(due);
-    webhookSubscriptionsDisabled.set(disabled);
+    const backlog = await readWebhookBacklog(database.reader);
+    webhookBacklog.set(backlog.due);
+    webhookUndelivered.set(backlog.undelivered);
+    webhookUndeliveredOldestSeconds.set(backlog.oldestSeconds);
+    webhookSubscriptionsFailing.set(backlog.failing);
+    webhookSubscriptionsFailingOldestSeconds.set(backlog.failingSeconds);
+    webhookSubscriptionsDisabled.set(backlog.disabled);
     await wakeOverdueShards(database);
   }
 

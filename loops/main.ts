@@ -10,6 +10,7 @@ import { temporalSettings } from '../config/temporal.ts';
 import { createDatabase } from '../db/driver/client.ts';
 import { createKeyring } from '../db/frame/keyring.ts';
 import { serviceClock } from '../db/frame/sandbox-clock.ts';
+import { warnOfRole } from '../db/service-role.ts';
 import { backgroundLoops } from './loops.ts';
 import { loopMetrics } from './metrics.ts';
 import { lazyTemporalClient } from './temporal.ts';
@@ -35,6 +36,7 @@ async function main(): Promise<void> {
     applicationName: 'loops',
     onSharedFailure: reportSharedFailures(logger, sharedFailureCounter(registry)),
   });
+  void warnOfRole(database, logger);
   const serviceNow = await serviceClock(database, environment, { now: () => new Date(), refuse });
   const temporal = lazyTemporalClient(temporalSettings(process.env));
   const loops = backgroundLoops({ database, client: temporal.client, configuration, keyring, logger });

@@ -35,6 +35,30 @@ export const webhookBacklog = new Gauge({
   registers: [loopMetrics],
 });
 
+export const webhookUndelivered = new Gauge({
+  name: 'webhook_undelivered',
+  help: 'Deliveries that are not made yet, also those that wait for another attempt; 10,000 at most.',
+  registers: [loopMetrics],
+});
+
+export const webhookUndeliveredOldestSeconds = new Gauge({
+  name: 'webhook_undelivered_oldest_seconds',
+  help: 'Age of the oldest delivery that is not made yet; 0 without one.',
+  registers: [loopMetrics],
+});
+
+export const webhookSubscriptionsFailing = new Gauge({
+  name: 'webhook_subscriptions_failing',
+  help: 'Active subscriptions of which no delivery has succeeded since one failed.',
+  registers: [loopMetrics],
+});
+
+export const webhookSubscriptionsFailingOldestSeconds = new Gauge({
+  name: 'webhook_subscriptions_failing_oldest_seconds',
+  help: 'For how long the one of them that has failed longest has failed; 0 without one.',
+  registers: [loopMetrics],
+});
+
 export const webhookSubscriptionsDisabled = new Gauge({
   name: 'webhook_subscriptions_disabled',
   help: 'Subscriptions that the service disabled: the receiver is gone, or failed for days.',

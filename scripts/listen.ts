@@ -10,6 +10,7 @@ import { readEndpoints } from './frame/endpoints.ts';
 import { underFileLock } from './frame/processes.ts';
 import { describeFailure, errorMessage, RemedyError } from './frame/remedy.ts';
 import { developmentToken } from './start/development-users.ts';
+import { guardians, watchGuardians } from './start/parentage.ts';
 import { dataDirectory } from './start/start-environment.ts';
 import { listenerSecret } from './start/start-secrets.ts';
 
@@ -24,6 +25,8 @@ async function main(): Promise<void> {
   const secret = listenerSecret(directory, wanted.secret);
   console.log(`Signing secret: ${secret}`);
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(0));
+  // npm ends on a signal, or is killed, without a word to what it runs.
+  watchGuardians(guardians(), () => process.exit(0));
   await underFileLock(
     join(directory, 'run', 'listener.pid'),
     () => listen({ ...wanted, directory, secret }),

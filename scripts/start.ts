@@ -1,9 +1,7 @@
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createDatabase } from '../db/driver/client.ts';
-import { makeClockMovable } from '../db/frame/sandbox-clock.ts';
-import { MigrationRefused, migrate } from '../db/migrate.ts';
+import { MigrationRefused, migrate, roleOf } from '../db/migrate.ts';
 import { type Endpoints, writeEndpoints } from './frame/endpoints.ts';
 import { takeFileLock } from './frame/processes.ts';
 import { describeFailure, RemedyError } from './frame/remedy.ts';
@@ -12,9 +10,8 @@ import { startPostgres } from './servers/postgres.ts';
 import { startTemporal } from './servers/temporal-server.ts';
 import { askTemporal, killWhenStuck } from './servers/temporal-watch.ts';
 import { environmentOfChildren } from './start/child-environment.ts';
-import { registerDevelopmentParties } from './start/development-parties.ts';
 import { consentWalk } from './start/development-person.ts';
-import { registerDevelopmentUsers } from './start/development-users.ts';
+import { prepareOwnDatabase } from './start/own-database.ts';
 import { guardians, watchGuardians } from './start/parentage.ts';
 import { childProcess, waitUntilReady } from './start/start-children.ts';
 import {
@@ -97,14 +94,14 @@ async function start(environment: StartEnvironment, supervisor: Supervisor, file
   const startedAt = performance.now();
   await supervisor.stopLeftOvers();
   await requireFreePorts(environment);
-  const [databaseUrl, temporal] = await Promise.all([
+  const [{ url: databaseUrl, ownerUrl }, temporal] = await Promise.all([
     provideDatabase(environment, supervisor, files),
     provideTemporal(environment, supervisor, files),
   ]);
   say('Bringing the database up to date …');
-  await migrateOrExplain(environment, databaseUrl);
+  await migrateOrExplain(environment, ownerUrl, databaseUrl);
   const hasOwnDatabase = environment.databaseUrl === undefined;
-  if (hasOwnDatabase) await prepareOwnDatabase(environment, databaseUrl);
+  if (hasOwnDatabase) await prepareOwnDatabase(environment, databaseUrl, ownerUrl);
   const endpoints: Endpoints = {
     apiUrl: environment.apiUrl,
     publicUrl: environment.publicUrl,
@@ -126,22 +123,9 @@ async function start(environment: StartEnvironment, supervisor: Supervisor, file
   sayReady(environment, endpoints, walk, Math.round((performance.now() - startedAt) / 1000));
 }
 
-/** Never for an external database: the users' private keys are in our files, and its clock is not ours to move. */
-async function prepareOwnDatabase(environment: StartEnvironment, databaseUrl: string): Promise<void> {
-  const { dataDirectory, sandboxPort } = environment;
-  const database = createDatabase({ url: databaseUrl, maxConnections: 1, applicationName: 'start' });
+async function migrateOrExplain(environment: StartEnvironment, ownerUrl: string, databaseUrl: string): Promise<void> {
   try {
-    await makeClockMovable(database);
-    await registerDevelopmentParties(database, { dataDirectory, sandboxPort });
-  } finally {
-    await database.close();
-  }
-  await registerDevelopmentUsers(dataDirectory, databaseUrl);
-}
-
-async function migrateOrExplain(environment: StartEnvironment, databaseUrl: string): Promise<void> {
-  try {
-    await migrate(databaseUrl, undefined, { onProgress: say });
+    await migrate(ownerUrl, undefined, { onProgress: say, serviceRole: roleOf(databaseUrl) });
   } catch (error) {
     if (environment.databaseUrl === undefined || error instanceof MigrationRefused) throw error;
     throw new RemedyError(
@@ -155,10 +139,11 @@ async function provideDatabase(
   environment: StartEnvironment,
   supervisor: Supervisor,
   files: FileNames,
-): Promise<string> {
-  if (environment.databaseUrl !== undefined) return environment.databaseUrl;
+): Promise<{ url: string; ownerUrl: string }> {
+  const { databaseUrl: given, migrationDatabaseUrl } = environment;
+  if (given !== undefined) return { url: given, ownerUrl: migrationDatabaseUrl ?? given };
   say('Starting Postgres …');
-  let known: { url: string; port: number } | undefined;
+  let known: { url: string; ownerUrl: string; port: number } | undefined;
   await supervisor.launch('postgres', async () => {
     const running = await startPostgres({
       dataDirectory: join(environment.dataDirectory, 'postgres'),
@@ -172,7 +157,7 @@ async function provideDatabase(
     return running.process;
   });
   if (known === undefined) throw new Error('Postgres runs without an address.');
-  return known.url;
+  return known;
 }
 
 async function provideTemporal(

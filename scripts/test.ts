@@ -111,7 +111,7 @@ async function prepare(directory: string, cleanUps: (() => Promise<void>)[]): Pr
   cleanUps.push(() => server.stop());
   return {
     ...process.env,
-    TEST_POSTGRES_URL: server.url,
+    TEST_POSTGRES_URL: server.ownerUrl,
     TEMPORAL_CLI_PATH: temporal,
     ...(chromium === null ? {} : { CHROMIUM_PATH: chromium }),
   };

@@ -925,6 +925,7 @@ export interface IncomingTransfer {
   readonly clientId: string | null;
   readonly accountId: string | null;
   readonly transactionNumber: Text;
+  readonly paymentReference: string;
   readonly status: IncomingTransferStatus;
   readonly statusReason: StatusReason | null;
   readonly currency: Currency;
@@ -935,6 +936,7 @@ export interface IncomingTransfer {
   readonly scope: 'internal' | 'external';
   readonly scheme: Text | null;
   readonly outgoingTransferId: string | null;
+  readonly returnedOutgoingTransferId: string | null;
   readonly provisionedAccountCreditId: string | null;
   readonly serviceProvider: Text;
   readonly serviceProviderId: Text | null;
@@ -1056,6 +1058,7 @@ export interface IndividualClientIdentity {
 export interface OutgoingTransfer {
   readonly id?: string;
   readonly transactionNumber?: Text;
+  readonly paymentReference?: string;
   readonly status?: OutgoingTransferStatus;
   readonly statusReason?: StatusReason | null;
   readonly clientId: string;

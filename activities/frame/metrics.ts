@@ -1,5 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { MetricsText } from '../../config/metrics/metrics-server.ts';
+import { providerCallMetrics } from '../../config/metrics/provider-calls.ts';
 import { sharedFailureCounter } from '../../config/metrics/shared-failures.ts';
 
 /** A worker's metrics. Labels are kinds, never ids. */
@@ -15,6 +16,8 @@ export const webhookAttemptsTotal = new Counter({
 });
 
 export const sharedStatementFailures = sharedFailureCounter(registry);
+
+export const providerCalls = providerCallMetrics(registry);
 
 export const nameListFailures = new Counter({
   name: 'compliance_name_list_failures_total',
@@ -41,6 +44,8 @@ export function measureNameList(
   rule: string,
   list: { readonly entityCount: number; readonly modifiedMs: number },
 ): void {
+  // An increase begins at 0: otherwise the first refused file would not count.
+  nameListFailures.inc({ rule }, 0);
   nameListEntities.set({ rule }, list.entityCount);
   nameListModified.set({ rule }, list.modifiedMs / 1000);
 }

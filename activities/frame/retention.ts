@@ -3,6 +3,7 @@ import { deleteOldIdempotencyKeys } from '../../db/frame/idempotency-keys.ts';
 import { deleteExpiredTokens, deleteOldCodes } from '../../db/open-banking/grants.ts';
 import { deleteExpiredAssertions } from '../../db/third-party-providers/assertions.ts';
 import { deleteOldAuthenticationFailures } from '../../db/users/authentications.ts';
+import { deleteOldKnownDevices } from '../../db/users/known-devices.ts';
 import { deleteOldEvents, deleteOldWebhookDeliveries } from '../../db/webhooks/retention.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { whileHeartbeating } from './heartbeats.ts';
@@ -30,9 +31,10 @@ export function retentionActivities({ database, configuration: { retention }, lo
       return forget((tx, limit) => deleteOldWebhookDeliveries(tx, retention.webhookDeliveriesDays, limit));
     },
 
-    /** Wrong passwords that no longer count, and what third parties hold that has expired: codes, access tokens, tokens that they signed. */
+    /** Wrong passwords that no longer count, devices that are no longer known, and what third parties hold that has expired: codes, access tokens, tokens that they signed. */
     async forgetWhatHasExpired(): Promise<string> {
       await forget(deleteOldAuthenticationFailures);
+      await forget(deleteOldKnownDevices);
       await forget(deleteExpiredTokens);
       await forget(deleteOldCodes);
       // Tokens are checked by the wall clock.

@@ -188,5 +188,6 @@ function wordOf(state: Exclude<PaymentAnswer | PaymentState, Refused>): PaymentR
     serviceProviderId: state.serviceProviderId,
     serviceProviderReference: state.serviceProviderReference,
     code: 'code' in state ? state.code : null,
+    ...(state.outcome === 'failed' ? { failedAfterRelease: true } : {}),
   };
 }

@@ -135,6 +135,8 @@ export type AccountChangeAnswer = { readonly outcome: 'changed' } | { readonly o
 export interface ReturnRequest {
   /** The incoming transfer's id: the provider returns its money once. */
   readonly incomingTransferId: string;
+  /** Names the return in messages between banks, as that of a `PaymentRequest`. */
+  readonly paymentReference: string;
   readonly serviceProviderId: string;
   readonly amountMinor: bigint;
   readonly currency: string;

@@ -1,6 +1,8 @@
 import type { Configuration } from '../../config/configuration.ts';
 import type { Environment } from '../../config/environment.ts';
+import { type ProviderCalls, UNMEASURED } from '../../config/metrics/provider-calls.ts';
 import type { Provider } from './port.ts';
+import { measured } from './ports/measured.ts';
 import { createSandboxBank } from './sandbox-bank.ts';
 
 type Settings = Pick<Environment, 'sandboxUrl' | 'sandboxBankSecret'>;
@@ -17,10 +19,11 @@ const ADAPTERS: Readonly<Record<string, (settings: Settings) => Provider>> = {
   },
 };
 
-/** Adapters of the configured built-in providers, by code. Plug-in providers have none: their operators call us. */
+/** Adapters of the configured built-in providers, by code. Plug-in providers have none: their operators call us. `calls` hears of every call. */
 export function createProviders(
   configuration: Pick<Configuration, 'providers'>,
   settings: Settings,
+  calls: ProviderCalls = UNMEASURED,
 ): ReadonlyMap<string, Provider> {
   const providers = new Map<string, Provider>();
   for (const { code, method } of configuration.providers) {
@@ -29,7 +32,7 @@ export function createProviders(
     if (create === undefined) {
       throw new Error(`No adapter exists for the built-in provider ${code}: make it plug-in, or write one.`);
     }
-    providers.set(code, create(settings));
+    providers.set(code, measured(create(settings), code, calls));
   }
   return providers;
 }

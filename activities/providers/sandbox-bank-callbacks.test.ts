@@ -74,7 +74,7 @@ describe('a callback of the sandbox bank', () => {
       reference: 'a\0b\ud800c 😀',
     };
     const [event] = verifySandboxBankCallback(SECRET, signed({ ...COMPLETED, type: 'payment-received', data }));
-    expect(event).toMatchObject({ amountMinor: 1n, remittanceText: 'a\uFFFDb\uFFFDc 😀', senderName: null });
+    expect(event).toMatchObject({ amountMinor: 1n, remittanceText: 'abc 😀', senderName: null });
   });
 
   test.each([

@@ -2,8 +2,32 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { parse } from 'lossless-json';
 import * as v from 'valibot';
 import { PROVIDER_ACCOUNT_STATUSES } from '../../domain/accounts/connections.ts';
+import { isCurrency } from '../../domain/frame/money.ts';
 import { CallbackRefused, type PaymentInState, type ProviderEvent, ProviderUnavailable } from './port.ts';
-import { AMOUNT, IDENTIFIERS, INSTANT, MONEY, minorOf, REFUSAL, storable, understood } from './sandbox-bank-wire.ts';
+import {
+  code,
+  instant,
+  maybeNumber,
+  maybeOne,
+  maybeProviderId,
+  maybeShown,
+  NAME_MAX,
+  one,
+  ourReference,
+  providerId,
+  REMITTANCE_MAX,
+  shown,
+} from './ports/texts.ts';
+import {
+  AMOUNT,
+  IDENTIFIERS,
+  isCountry,
+  MONEY,
+  minorOf,
+  REFERENCE_MAX,
+  REFUSAL,
+  understood,
+} from './sandbox-bank-wire.ts';
 
 /** Allows for clock skew and for the callback's time in transit. */
 const TOLERANCE_S = 300;
@@ -38,47 +62,49 @@ function isSignature(signature: string, expected: Buffer): boolean {
   return given.length === expected.length && timingSafeEqual(given, expected);
 }
 
-const maybeText = v.nullish(v.string(), null);
-const PAYMENT = { paymentId: v.string(), paymentReference: maybeText, ...MONEY };
-const PAYMENT_OUT = { ourReference: v.string(), ...PAYMENT };
-const CHANGE = { ourReference: v.string(), changeReference: v.string() };
+const ALIAS_MAX = 140;
+const SCHEME_MAX = 40;
+const EVENT_ID_MAX = 255;
+const PAYMENT = { paymentId: providerId(), paymentReference: maybeProviderId(), ...MONEY };
+const PAYMENT_OUT = { ourReference: ourReference(), ...PAYMENT };
+const CHANGE = { ourReference: ourReference(), changeReference: ourReference() };
 
 const SENDER_ACCOUNT = v.object({
-  accountHolderName: maybeText,
-  alias: maybeText,
-  ledgerNumber: maybeText,
+  accountHolderName: maybeShown(NAME_MAX),
+  alias: maybeShown(ALIAS_MAX),
+  ledgerNumber: maybeNumber(),
   ...IDENTIFIERS,
-  country: maybeText,
-  currency: maybeText,
+  country: maybeOne(isCountry),
+  currency: maybeOne(isCurrency),
 });
 
 const PAYMENT_RECEIVED = {
   ...PAYMENT,
-  scheme: v.string(),
-  senderName: maybeText,
+  scheme: shown(SCHEME_MAX),
+  senderName: maybeShown(NAME_MAX),
   senderAccount: v.nullish(SENDER_ACCOUNT, null),
   ...IDENTIFIERS,
-  reference: maybeText,
+  reference: maybeShown(REMITTANCE_MAX),
   held: v.optional(v.boolean(), false),
 };
 
 function eventType<Type extends string, Data extends v.ObjectEntries>(type: Type, data: Data) {
-  return v.object({ type: v.literal(type), id: v.string(), createdAt: INSTANT, data: v.object(data) });
+  return v.object({ type: v.literal(type), id: providerId(EVENT_ID_MAX), createdAt: instant(), data: v.object(data) });
 }
 
 const EVENT = v.variant('type', [
   eventType('account-opened', {
-    ourReference: v.string(),
-    reference: v.string(),
-    currency: v.string(),
-    country: v.string(),
+    ourReference: ourReference(),
+    reference: providerId(REFERENCE_MAX),
+    currency: one(isCurrency),
+    country: one(isCountry),
     ...IDENTIFIERS,
   }),
-  eventType('account-opening-refused', { ourReference: v.string(), error: REFUSAL }),
+  eventType('account-opening-refused', { ourReference: ourReference(), error: REFUSAL }),
   eventType('account-changed', CHANGE),
   eventType('account-change-refused', { ...CHANGE, error: REFUSAL }),
   eventType('account-status-changed', {
-    ourReference: v.string(),
+    ourReference: ourReference(),
     status: v.picklist(PROVIDER_ACCOUNT_STATUSES),
     number: v.pipe(
       AMOUNT,
@@ -87,15 +113,15 @@ const EVENT = v.variant('type', [
     ),
   }),
   eventType('payment-completed', PAYMENT_OUT),
-  eventType('payment-failed', { ...PAYMENT_OUT, code: v.string() }),
+  eventType('payment-failed', { ...PAYMENT_OUT, code: code() }),
   // Without `returnedAmount` the return is of the whole payment.
   eventType('payment-returned', {
     ...PAYMENT_OUT,
-    code: v.string(),
-    returnReference: v.string(),
+    code: code(),
+    returnReference: providerId(),
     returnedAmount: v.optional(AMOUNT),
   }),
-  eventType('payment-recall-refused', { ourReference: v.string(), recallReference: v.string() }),
+  eventType('payment-recall-refused', { ourReference: ourReference(), recallReference: ourReference() }),
   eventType('payment-received', PAYMENT_RECEIVED),
   eventType('payment-in-released', PAYMENT),
 ]);
@@ -105,7 +131,7 @@ type BankEvent = v.InferOutput<typeof EVENT>;
 function eventOf(rawBody: Buffer, id: string): ProviderEvent {
   let event: BankEvent;
   try {
-    event = v.parse(EVENT, parse(rawBody.toString('utf8'), storable));
+    event = v.parse(EVENT, parse(rawBody.toString('utf8')));
   } catch {
     throw new CallbackRefused('malformed', 'The callback is signed but not understood.');
   }

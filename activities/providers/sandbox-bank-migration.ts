@@ -3,13 +3,16 @@ import * as v from 'valibot';
 import { isUuid } from '../../domain/frame/ids.ts';
 import { isCurrency, parseAmountMinor } from '../../domain/frame/money.ts';
 import type { ExistingAccount, MigrationSource, Unchecked } from './migration-port.ts';
+import { one, ourReference, providerId, unchecked } from './ports/texts.ts';
 import {
   AMOUNT,
   type BankAnswer,
   type BankConnection,
   IDENTIFIERS,
+  isCountry,
   isNotFound,
   lookUp,
+  REFERENCE_MAX,
   refusalOf,
   requireAbout,
   unavailable,
@@ -82,21 +85,21 @@ function accountCalls(bank: BankConnection): AccountCalls {
 }
 
 const EXISTING_ACCOUNT = v.object({
-  sourceId: v.string(),
-  reference: v.string(),
-  clientReference: v.string(),
-  currency: v.string(),
-  country: v.string(),
+  sourceId: providerId(REFERENCE_MAX),
+  reference: providerId(REFERENCE_MAX),
+  clientReference: providerId(REFERENCE_MAX),
+  currency: one(isCurrency),
+  country: one(isCountry),
   balance: AMOUNT,
   ...IDENTIFIERS,
 });
 
 const HANDED_OVER = v.object({
   ...EXISTING_ACCOUNT.entries,
-  ourReference: v.pipe(v.string(), v.check(isUuid)),
+  ourReference: v.pipe(ourReference(), v.check(isUuid)),
 });
 
-const OPENED_WITH = v.object({ ourReference: v.string(), currency: v.string(), openingBalance: AMOUNT });
+const OPENED_WITH = v.object({ ourReference: ourReference(), currency: one(isCurrency), openingBalance: AMOUNT });
 
 function existingAccount(asked: string, account: v.InferOutput<typeof EXISTING_ACCOUNT>): ExistingAccount {
   const { sourceId, reference, clientReference, currency, country, iban, accountNumber, routingCodes } = account;
@@ -126,7 +129,7 @@ function nothingOf(answer: BankAnswer) {
 }
 
 /** Fields pass unvalidated: the service's rules check them. Unlisted fields are dropped. */
-const anything = v.optional(v.unknown());
+const anything = unchecked();
 
 const IDENTITY = v.object({
   type: anything,
@@ -168,11 +171,16 @@ const CONTACT = {
 
 const RELATIONS = v.nullish(v.array(v.object({ relation: anything, identity: IDENTITY, ...CONTACT })), []);
 
-const EXISTING_CLIENT = v.object({ reference: v.string(), identity: IDENTITY, ...CONTACT, relations: RELATIONS });
+const EXISTING_CLIENT = v.object({
+  reference: providerId(REFERENCE_MAX),
+  identity: IDENTITY,
+  ...CONTACT,
+  relations: RELATIONS,
+});
 
 const EXISTING_BENEFICIARY = v.object({
-  reference: v.string(),
-  clientReference: v.string(),
+  reference: providerId(REFERENCE_MAX),
+  clientReference: providerId(REFERENCE_MAX),
   identity: v.nullish(IDENTITY),
   fullName: anything,
   title: anything,
@@ -188,7 +196,7 @@ const EXISTING_BENEFICIARY = v.object({
         currency: anything,
         accountNumber: anything,
         iban: anything,
-        routingCodes: v.nullish(v.record(v.string(), v.unknown())),
+        routingCodes: anything,
       }),
     ),
     [],

@@ -3,20 +3,21 @@ import { stringify } from 'lossless-json';
 import * as v from 'valibot';
 import { ProviderUnavailable } from './port.ts';
 import { STATEMENT_ENTRY_KINDS, type StatementEntry, type StatementPage } from './ports/statement-port.ts';
-import { INSTANT, MONEY, minorOf } from './sandbox-bank-wire.ts';
+import { instant, maybeProviderId, one, ourReference, providerId } from './ports/texts.ts';
+import { MONEY, minorOf, REFERENCE_MAX } from './sandbox-bank-wire.ts';
 
 /** A page as the sandbox bank sends it. Entries are parsed one by one, so that an unreadable one hides no other. */
-export const STATEMENT = v.object({ entries: v.array(v.unknown()), next: v.nullable(v.string()) });
+export const STATEMENT = v.object({ entries: v.array(v.unknown()), next: maybeProviderId(REFERENCE_MAX) });
 
 const ENTRY = v.object({
-  entryId: v.string(),
-  bookedAt: INSTANT,
+  entryId: providerId(),
+  bookedAt: instant(),
   kind: v.picklist(STATEMENT_ENTRY_KINDS),
   direction: v.picklist(['debit', 'credit']),
   ...MONEY,
-  paymentId: v.string(),
-  ourReference: v.nullable(v.string()),
-  account: v.optional(v.nullable(v.string()), null),
+  paymentId: providerId(),
+  ourReference: v.nullable(ourReference()),
+  account: v.optional(v.nullable(ourReference()), null),
 });
 
 /** Entries in another currency than requested are unreadable: no compared position contains them. */
@@ -45,7 +46,7 @@ function readEntry(entry: unknown): StatementEntry | null {
   }
 }
 
-const NAMED = v.object({ entryId: v.pipe(v.string(), v.regex(/^[\w-]{1,100}$/)) });
+const NAMED = v.object({ entryId: one((id) => /^[\w-]{1,100}$/.test(id)) });
 
 /** The same on every reading of the entry, without quoting its other fields, which may be personal data. */
 function nameOf(entry: unknown): string {

@@ -4,29 +4,30 @@ import * as v from 'valibot';
 import { CONNECTION_ERROR_CATEGORIES, CONNECTION_ERROR_ORIGINS } from '../../domain/accounts/accounts.ts';
 import { isCurrency, parseAmountMinor } from '../../domain/frame/money.ts';
 import { type CallOptions, type NotFound, ProviderUnavailable } from './port.ts';
+import { attributes, code, explanation, maybeNumber, one, ourReference, routingCodes } from './ports/texts.ts';
 
 /** The sandbox bank's wire format and transport. */
 export const SANDBOX_BANK = 'sandbox-bank';
+/** Of the bank's ids of clients and accounts. */
+export const REFERENCE_MAX = 255;
 
 /** Long enough for a working bank; a slower one gets the same request again, with the same reference. */
 const DEADLINE_MS = 5_000;
 const CONNECTIONS_MAX = 64;
 const ANSWER_BYTES_MAX = 4 * 1024 * 1024;
 
-const maybeText = v.nullish(v.string(), null);
-
 export const REFUSAL = v.object({
   category: v.picklist(CONNECTION_ERROR_CATEGORIES),
   origin: v.picklist(CONNECTION_ERROR_ORIGINS),
-  code: v.string(),
-  message: v.string(),
-  attributes: v.record(v.string(), v.string()),
+  code: code(),
+  message: explanation(),
+  attributes: attributes(),
 });
 
 export const IDENTIFIERS = {
-  iban: maybeText,
-  accountNumber: maybeText,
-  routingCodes: v.record(v.string(), v.string()),
+  iban: maybeNumber(),
+  accountNumber: maybeNumber(),
+  routingCodes: routingCodes(),
 };
 
 /** Digits as received; `minorOf` converts them with the currency. */
@@ -35,7 +36,7 @@ export const AMOUNT = v.pipe(
   v.transform((value) => value.toString()),
 );
 
-export const MONEY = { amount: AMOUNT, currency: v.string() };
+export const MONEY = { amount: AMOUNT, currency: one(isCurrency) };
 
 /** Throws `ProviderUnavailable` if it is not an amount of money. */
 export function minorOf({ amount, currency }: { readonly amount: string; readonly currency: string }): bigint {
@@ -44,11 +45,9 @@ export function minorOf({ amount, currency }: { readonly amount: string; readonl
   return minor;
 }
 
-export const INSTANT = v.pipe(
-  v.string(),
-  v.check((text) => !Number.isNaN(Date.parse(text))),
-  v.transform((text) => new Date(text)),
-);
+export function isCountry(text: string): boolean {
+  return /^[A-Z]{2}$/.test(text);
+}
 
 export interface BankAnswer {
   readonly status: number;
@@ -91,20 +90,9 @@ export function unavailable(reason: string): ProviderUnavailable {
   return new ProviderUnavailable(SANDBOX_BANK, reason);
 }
 
-const UNSTORABLE = /\0|\p{Surrogate}/gu;
-
-/** For `parse`: Postgres rejects NUL and lone surrogates, and odd text from a payer must not keep the money out. */
-export function storable(_key: string, value: unknown): unknown {
-  if (typeof value === 'string') return value.replace(UNSTORABLE, '\uFFFD');
-  if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) !== Object.prototype) return value;
-  const names = Object.keys(value);
-  if (!names.some((name) => name.search(UNSTORABLE) >= 0)) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name.replace(UNSTORABLE, '\uFFFD'), one]));
-}
-
 function parsed(text: string): unknown {
   try {
-    return parse(text, storable);
+    return parse(text);
   } catch {
     throw unavailable('answer not understood');
   }
@@ -132,7 +120,7 @@ export const ATTEMPT = v.pipe(
 
 const ERROR_BODY = v.object({
   error: REFUSAL,
-  ourReference: v.optional(v.string()),
+  ourReference: v.optional(ourReference()),
   attempt: v.optional(ATTEMPT),
 });
 
@@ -142,13 +130,13 @@ const ERROR_BODY = v.object({
  */
 export function refusalOf(
   answer: BankAnswer,
-  ourReference?: string,
+  asked?: string,
   attempt?: number,
 ): { outcome: 'refused'; error: v.InferOutput<typeof REFUSAL> } | null {
   if (answer.status < 400) return null;
   if (answer.status !== 400 && answer.status !== 422) throw unavailable(`status ${answer.status}`);
   const refused = understood(ERROR_BODY, answer.body);
-  if (ourReference !== undefined) requireAbout(ourReference, refused.ourReference ?? ourReference);
+  if (asked !== undefined) requireAbout(asked, refused.ourReference ?? asked);
   // The refusal of an earlier attempt, late or from a cache, says nothing about this one.
   if (attempt !== undefined && (refused.attempt ?? attempt) !== attempt)
     throw unavailable('answer about something else');

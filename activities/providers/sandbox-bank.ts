@@ -1,8 +1,9 @@
 import * as v from 'valibot';
-import { amountNumber } from '../../domain/frame/money.ts';
+import { amountNumber, isCurrency } from '../../domain/frame/money.ts';
 import type { AccountAnswer, AccountChangeAnswer, Provider } from './port.ts';
 import type { PaymentAmount, PaymentAnswer, PaymentState } from './ports/payment-port.ts';
 import type { StatementRequest } from './ports/statement-port.ts';
+import { code, one, ourReference, providerId } from './ports/texts.ts';
 import { paymentInState, verifySandboxBankCallback } from './sandbox-bank-callbacks.ts';
 import { migrationCalls } from './sandbox-bank-migration.ts';
 import { readEntries, STATEMENT } from './sandbox-bank-statement.ts';
@@ -11,9 +12,11 @@ import {
   ATTEMPT,
   BankConnection,
   IDENTIFIERS,
+  isCountry,
   lookUp,
   MONEY,
   minorOf,
+  REFERENCE_MAX,
   REFUSAL,
   refusalOf,
   requireAbout,
@@ -83,8 +86,8 @@ type PaymentCalls = Pick<
 
 function paymentCalls(bank: BankConnection): PaymentCalls {
   return {
-    async submitPayment({ amountMinor, ...payment }, options) {
-      const body = { ...payment, amount: amountNumber(amountMinor, payment.currency) };
+    async submitPayment({ amountMinor, paymentReference: endToEndId, ...payment }, options) {
+      const body = { ...payment, endToEndId, amount: amountNumber(amountMinor, payment.currency) };
       const answer = await bank.call('POST', '/payments', body, options);
       const refused = refusalOf(answer, payment.ourReference, payment.attempt);
       if (refused !== null) return refused;
@@ -113,8 +116,10 @@ function paymentCalls(bank: BankConnection): PaymentCalls {
         return payment;
       }),
 
-    async returnPayment({ incomingTransferId, serviceProviderId, amountMinor, currency, code }, options) {
-      const body = { ourReference: incomingTransferId, amount: amountNumber(amountMinor, currency), currency, code };
+    async returnPayment({ incomingTransferId, serviceProviderId, amountMinor, ...returned }, options) {
+      const { currency, code, paymentReference: endToEndId } = returned;
+      const amount = amountNumber(amountMinor, currency);
+      const body = { ourReference: incomingTransferId, endToEndId, amount, currency, code };
       const answer = await bank.call('POST', path`/payments-in/${serviceProviderId}/send-back`, body, options);
       const refused = refusalOf(answer);
       if (refused !== null) return refused;
@@ -132,19 +137,19 @@ function paymentCalls(bank: BankConnection): PaymentCalls {
   };
 }
 
-const CLIENT = v.object({ ourReference: v.string(), reference: v.string() });
+const CLIENT = v.object({ ourReference: ourReference(), reference: providerId(REFERENCE_MAX) });
 
-const ABOUT = { ourReference: v.string() };
+const ABOUT = { ourReference: ourReference() };
 
 const ACCOUNT = v.variant('status', [
-  v.object({ status: v.literal('opening'), reference: v.string(), ...ABOUT }),
+  v.object({ status: v.literal('opening'), reference: providerId(REFERENCE_MAX), ...ABOUT }),
   v.object({ status: v.literal('refused'), error: REFUSAL, ...ABOUT }),
   v.object({
     status: v.picklist(['open', 'closed']),
     ...ABOUT,
-    reference: v.string(),
-    currency: v.string(),
-    country: v.string(),
+    reference: providerId(REFERENCE_MAX),
+    currency: one(isCurrency),
+    country: one(isCountry),
     ...IDENTIFIERS,
   }),
 ]);
@@ -166,8 +171,8 @@ function accountAnswer(accountId: string, body: unknown): AccountAnswer {
 }
 
 const CHANGE = v.variant('status', [
-  v.object({ status: v.picklist(['accepted', 'changed']), changeReference: v.string() }),
-  v.object({ status: v.literal('refused'), error: REFUSAL, changeReference: v.string() }),
+  v.object({ status: v.picklist(['accepted', 'changed']), changeReference: ourReference() }),
+  v.object({ status: v.literal('refused'), error: REFUSAL, changeReference: ourReference() }),
 ]);
 
 function changeAnswer(changeReference: string, body: unknown): AccountChangeAnswer {
@@ -176,25 +181,25 @@ function changeAnswer(changeReference: string, body: unknown): AccountChangeAnsw
   return change.status === 'refused' ? { outcome: 'refused', error: change.error } : { outcome: change.status };
 }
 
-const RECALL = { recallReference: v.string(), status: v.picklist(['asked', 'accepted', 'refused']) };
+const RECALL = { recallReference: ourReference(), status: v.picklist(['asked', 'accepted', 'refused']) };
 /** The answer to a recall of a payment that has failed or has come back already. */
 const NOTHING_LEFT = 'ARDT';
 const RECALLED = v.object({ ...RECALL, ...ABOUT });
 
 const PAYMENT_NAMES = {
-  paymentId: v.string(),
-  paymentReference: v.string(),
+  paymentId: providerId(),
+  paymentReference: providerId(),
   recall: v.nullish(v.object(RECALL), null),
   ...ABOUT,
   ...MONEY,
 };
 
-const RETURN = v.object({ returnReference: v.string(), code: v.string(), amount: AMOUNT });
+const RETURN = v.object({ returnReference: providerId(), code: code(), amount: AMOUNT });
 
 const PAYMENT = v.variant('status', [
   v.object({ status: v.picklist(['accepted', 'released', 'completed']), ...PAYMENT_NAMES }),
   v.object({ status: v.literal('refused'), attempt: ATTEMPT, error: REFUSAL, ...PAYMENT_NAMES }),
-  v.object({ status: v.literal('failed'), code: v.string(), ...PAYMENT_NAMES }),
+  v.object({ status: v.literal('failed'), code: code(), ...PAYMENT_NAMES }),
   v.object({
     status: v.literal('returned'),
     returns: v.tupleWithRest([RETURN], RETURN),
@@ -243,7 +248,7 @@ function submissionAnswer(asked: PaymentAmount, state: PaymentState): PaymentAns
   return { outcome, serviceProviderId, serviceProviderReference };
 }
 
-const SENT_BACK = v.object({ sentBack: v.object({ reference: v.string(), ...ABOUT }) });
+const SENT_BACK = v.object({ sentBack: v.object({ reference: providerId(REFERENCE_MAX), ...ABOUT }) });
 
 function statementQuery({ currency, from, to, after }: StatementRequest): URLSearchParams {
   const query = new URLSearchParams({ currency, from: from.toISOString(), to: to.toISOString() });

@@ -1,9 +1,9 @@
 import { Agent, request } from 'undici';
 import * as v from 'valibot';
 import { MATCHED, payUkResult, type VerificationResult } from '../../domain/beneficiaries/verifications.ts';
-import { checkText } from '../../domain/frame/parties/names.ts';
 import type { NameDirectory, NameVerificationRequest } from './directory-port.ts';
 import { type CallOptions, ProviderUnavailable } from './port.ts';
+import { code, providerId, shown } from './ports/texts.ts';
 
 /** The scheme's time limit for a bank's answer. */
 const DEADLINE_MS = 5_000;
@@ -12,11 +12,13 @@ const ANSWER_BYTES_MAX = 64 * 1024;
 /** Room for a given and a family name of 140 characters each. */
 const HOLDER_NAME_LENGTH_MAX = 281;
 
+const REFERENCE_MAX = 100;
+
 const ANSWER = v.object({
-  reference: v.pipe(v.string(), v.maxLength(100)),
+  reference: providerId(REFERENCE_MAX),
   matched: v.boolean(),
-  reasonCode: v.nullable(v.string()),
-  name: v.nullable(v.string()),
+  reasonCode: v.nullable(code()),
+  name: v.nullable(shown(HOLDER_NAME_LENGTH_MAX)),
 });
 
 /** Pay.UK's directory through the sandbox bank at `url`; docs/sandbox.md describes the other side. */
@@ -75,8 +77,8 @@ function resultOf({ matched, reasonCode, name }: v.InferOutput<typeof ANSWER>): 
   return reasonCode === null ? null : payUkResult(reasonCode, holderName(name));
 }
 
-/** Some banks put empty title fields before the name. A name that is unsafe to display is left out. */
+/** Some banks put empty title fields before the name. */
 function holderName(name: string | null): string | null {
-  const checked = checkText((name ?? '').replace(/^[\s,]+/, ''), HOLDER_NAME_LENGTH_MAX);
-  return typeof checked === 'string' ? null : checked.value;
+  const bare = (name ?? '').replace(/^[\s,]+/, '');
+  return /[\p{L}\p{N}]/u.test(bare) ? bare : null;
 }

@@ -3,11 +3,7 @@ import { readClock } from '../../db/frame/clock.ts';
 import { listDaysWithBreaks, readProgress } from '../../db/reconciliation/days.ts';
 import { listCurrencies, type Position } from '../../db/reconciliation/statements.ts';
 import type { LocalDate } from '../../domain/frame/time/dates.ts';
-import {
-  daysToCompare,
-  firstDayLookedAtAgain,
-  isLookedAtAgain,
-} from '../../domain/reconciliation/daily-reconciliation.ts';
+import { daysToCompare, firstDayLookedAtAgain, isLookedAtAgain } from '../../domain/reconciliation/movements.ts';
 import type { ActivityDependencies } from '../frame/dependencies.ts';
 import { failureName } from '../frame/failures.ts';
 import { whileHeartbeating } from '../frame/heartbeats.ts';

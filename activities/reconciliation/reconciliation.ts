@@ -286,13 +286,11 @@ async function lookUpOpening(provider: Provider, accountId: string, call: CallOp
 async function resolveGone(reader: Reader, provider: Provider, position: Position, call: CallOptions): Promise<number> {
   let resolved = 0;
   const open = await listOpenDifferences(reader, position, OPEN_DIFFERENCES_MAX);
-  for (const { id, direction, reference, isOfDay } of open) {
+  for (const { id, direction, reference } of open) {
     const there = await lookUp(provider, { direction, reference }, call);
     if (there === undefined) continue;
     const ours = (await readStandings(reader, position, direction, [reference])).get(reference) ?? null;
     if (differenceOf(there, ours) !== null) continue;
-    // A day's statement has it: that the provider's look-up denies it does not take it back.
-    if (isOfDay && ours === null) continue;
     await resolveDifference(reader, id);
     resolved += 1;
   }

@@ -1,16 +1,16 @@
 import type { StatementSourceKind } from '../../db/reconciliation/days.ts';
-import type { StagedMovement } from '../../db/reconciliation/movements.ts';
-import type { MovementKind } from '../../domain/reconciliation/daily-reconciliation.ts';
+import { aboutStatement, type DailyBreak } from '../../domain/reconciliation/daily-reconciliation.ts';
+import { NOTHING } from '../../domain/reconciliation/day-balance.ts';
+import type { StatedBreak, StatedMovement, StatedTotals } from '../../domain/reconciliation/files/movements-of-file.ts';
+import type { MovementKind } from '../../domain/reconciliation/movements.ts';
 import type { CallOptions, Provider } from '../providers/port.ts';
 import type { StatementEntry, StatementEntryKind } from '../providers/ports/statement-port.ts';
 
-/** An entry of a statement; whether it is of the compared day is for the comparison to say. */
-export type StatedMovement = Omit<StagedMovement, 'ofDay' | 'side' | 'resourceId'>;
-
 export interface StatedPage {
   readonly movements: readonly StatedMovement[];
-  /** References of entries that could not be read. */
-  readonly unreadable: readonly string[];
+  readonly breaks: readonly StatedBreak[];
+  /** By the amounts of its entries; null for a source that has no other sums than its movements. */
+  readonly totals: readonly StatedTotals[] | null;
 }
 
 /** A statement, read page by page: a provider's own, or a file of a bank. */
@@ -32,9 +32,13 @@ export function statementOf(provider: Provider, currency: string): StatementSour
   return {
     kind: 'statement',
     async *pages({ from, to }, call) {
+      const unreadable = new Set<string>();
       for (let after: string | undefined; ; ) {
         const page = await provider.fetchStatement({ currency, from, to, after }, call);
-        yield { movements: page.entries.map(movementOf), unreadable: page.unreadable };
+        const fresh = page.unreadable.filter((reference) => !unreadable.has(reference));
+        for (const reference of fresh) unreadable.add(reference);
+        const breaks = [...new Set(fresh)].map((reference) => ({ bookedAt: null, found: unreadableEntry(reference) }));
+        yield { movements: page.entries.map(movementOf), breaks, totals: null };
         if (page.next === null) return;
         after = page.next;
       }
@@ -42,12 +46,23 @@ export function statementOf(provider: Provider, currency: string): StatementSour
   };
 }
 
+function unreadableEntry(reference: string): DailyBreak {
+  return aboutStatement({
+    kind: 'statement-entry-unreadable',
+    reference,
+    expected: null,
+    actual: null,
+    effect: NOTHING,
+  });
+}
+
 function movementOf(entry: StatementEntry): StatedMovement {
   const { entryId, kind, amountMinor, bookedAt, serviceProviderId, ourReference, accountId } = entry;
   const movement = MOVEMENT_OF[kind];
   const isIn = movement === 'payment-in' || movement === 'payment-in-sent-back';
   return {
-    entryId,
+    // What has the id of another entry and is not alike is an entry of its own.
+    entryId: `${entryId} ${movement} ${amountMinor} ${bookedAt.toISOString()}`,
     movement,
     direction: isIn ? 'in' : movement === 'opening-balance' ? 'opening' : 'out',
     reference: isIn ? serviceProviderId : (ourReference ?? serviceProviderId),

@@ -1,5 +1,6 @@
 import type { StatementEntry, StatementRange } from '../../domain/accounts/statements.ts';
 import { formatAmountInFull } from '../../domain/frame/money.ts';
+import { paymentReferenceOf } from '../../domain/frame/payment-references.ts';
 import { element, textElement, xmlText } from '../frame/files/xml.ts';
 
 /** What a file says about the account beside its entries. */
@@ -98,13 +99,17 @@ function summaryElement(
 }
 
 function entryElement(entry: StatementEntry): string {
-  const { transactionNumber, narrative } = entry;
+  const { transactionNumber, transferId, narrative } = entry;
   const amountMinor = entry.direction === 'debit' ? -entry.amountMinor : entry.amountMinor;
   const details = element(
     'NtryDtls',
     element(
       'TxDtls',
-      element('Refs', textElement('AcctSvcrRef', transactionNumber)),
+      element(
+        'Refs',
+        textElement('AcctSvcrRef', transactionNumber),
+        ...(transferId === null ? [] : [textElement('EndToEndId', paymentReferenceOf(transferId))]),
+      ),
       ...(narrative === null ? [] : [element('RmtInf', ...remittance(narrative))]),
     ),
   );
@@ -116,7 +121,7 @@ function entryElement(entry: StatementEntry): string {
     element('BookgDt', textElement('DtTm', instant(entry.postedAt))),
     textElement('AcctSvcrRef', transactionNumber),
     transactionCode(entry),
-    ...(narrative === null ? [] : [details]),
+    ...(narrative === null && transferId === null ? [] : [details]),
     textElement('AddtlNtryInf', entry.entryType),
   );
 }

@@ -13,7 +13,7 @@ const getAuditEntries = route(
     operationId: 'listAuditEntries',
     summary: 'Who changed what, by time',
     description:
-      'Every change that somebody asked for. before and after hold only the fields that changed, without secrets or personal data: changedFields names fields whose values are left out. The period includes both of its ends.',
+      'Every change that somebody asked for. before and after hold only the fields that changed, without secrets or personal data: changedFields names fields whose values are left out. requestId is null for the creation of a transfer that was settled at once by the one statement of its request, and for what no request over HTTP asked for. The period includes both of its ends.',
     tag: 'Audit',
     roles: ['admin'],
     paged: true,

@@ -104,9 +104,13 @@ async function handleBody(
   const { contract } = route;
   const body = bytes === null ? null : parseBody(contract, decodeBody(bytes));
   const idempotency =
-    key === null || bytes === null
+    key === null || body === null
       ? null
-      : idempotencyClaim(admitted.keySpace, { method: contract.method, path: request.path, body: bytes }, key);
+      : idempotencyClaim(
+          admitted.keySpace,
+          { method: contract.method, path: pathOf(contract, params), query: request.query, body: body.sent },
+          key,
+        );
 
   if (contract.files !== undefined) requireChunks(request.incoming);
   const keyring = contract.confidential === true ? services.keyring : null;
@@ -135,6 +139,11 @@ async function handleBody(
   if ('chunks' in outcome) return fileResponse(outcome);
   const answer = render(outcome);
   return { status: answer.status, body: answer.body, headers: headersOf(route, answer, idempotency, query.include) };
+}
+
+/** The path as it was read: an id in capital letters is the same. */
+function pathOf({ path }: Route['contract'], params: Record<string, unknown>): string {
+  return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(params[name])));
 }
 
 /**

@@ -1,4 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { providerCallMetrics } from '../../config/metrics/provider-calls.ts';
 import { sharedFailureCounter } from '../../config/metrics/shared-failures.ts';
 
 /**
@@ -32,8 +33,11 @@ export const writesTotal = new Counter({
   labelNames: ['transaction'] as const,
   registers: [registry],
 });
+for (const transaction of ['shared', 'alone']) writesTotal.inc({ transaction }, 0);
 
 export const sharedStatementFailures = sharedFailureCounter(registry);
+
+export const providerCalls = providerCallMetrics(registry);
 
 /** A timestamp and no age, so that it shows a check that no longer runs also while Postgres cannot be read. */
 export const ledgerCheckEnded = new Gauge({

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import { isUuid } from '../../domain/frame/ids.ts';
 import { markFile } from './connections/connections.ts';
 import { answerError, CLIENT_CLOSED_REQUEST, type ErrorAnswer } from './errors.ts';
 import { type FileEnd, fileBody } from './files/files.ts';
@@ -37,6 +38,16 @@ export interface StreamedResponse {
 export type ErrorBodyOf = (answer: Pick<ErrorAnswer, 'status' | 'message'>) => string;
 
 const REQUEST_ID = /^[A-Za-z0-9_-]{1,64}$/;
+
+const OPEN_BANKING = '/open-banking/';
+const INTERACTION_ID = 'x-fapi-interaction-id';
+
+/** FAPI 1.0, part 1, 6.2.1: a resource server repeats the interaction's id, or makes one. */
+function interactionOf({ path, header }: FrameRequest): Record<string, string> {
+  if (!path.startsWith(OPEN_BANKING)) return {};
+  const sent = header(INTERACTION_ID);
+  return { [INTERACTION_ID]: sent !== undefined && isUuid(sent.toLowerCase()) ? sent : randomUUID() };
+}
 
 /** The caller's Request-Id if harmless, otherwise a new one. */
 export function requestIdOf(sent: string | undefined): string {
@@ -116,6 +127,7 @@ function responseOf(
       'request-id': request.requestId,
       'cache-control': 'no-store',
       'x-content-type-options': 'nosniff',
+      ...interactionOf(request),
       ...headers,
       ...(request.incoming.complete ? {} : CLOSE),
     },

@@ -1,3 +1,4 @@
+import * as v from 'valibot';
 import type { Reader } from '../../db/driver/client.ts';
 import { assignIncomingTransfer, returnIncomingTransfer } from '../../db/incoming-transfers/incoming-transfers.ts';
 import {
@@ -12,10 +13,11 @@ import {
   INCOMING_TRANSFER_STATUSES,
   type IncomingTransfer,
   type PartyAccount,
-  presentIncomingTransfer,
 } from '../../domain/incoming-transfers/incoming-transfers.ts';
+import { presentIncomingTransfer } from '../../domain/incoming-transfers/presentation.ts';
 import { route } from '../frame/route.ts';
 import { named } from '../frame/schemas/named.ts';
+import { paymentReference, paymentReferenceShown } from '../frame/schemas/payment-references.ts';
 import {
   amount,
   amountText,
@@ -34,6 +36,9 @@ import { partyAccountShown, statusReasonShown } from '../outgoing-transfers/sche
 
 const TAG = 'Incoming transfers';
 
+const RETURNED_DESCRIPTION =
+  'Of money that came back: the outgoing transfer that it was paid by. One that came back in parts has an incoming transfer for each.';
+
 export const incomingTransferShown = named(
   'IncomingTransfer',
   fields({
@@ -41,6 +46,7 @@ export const incomingTransferShown = named(
     clientId: nullable(uuid()),
     accountId: nullable(uuid()),
     transactionNumber: text(15),
+    paymentReference: paymentReferenceShown,
     status: named('IncomingTransferStatus', picklist(INCOMING_TRANSFER_STATUSES)),
     statusReason: nullable(statusReasonShown),
     currency: currency(),
@@ -51,6 +57,7 @@ export const incomingTransferShown = named(
     scope: picklist(['internal', 'external']),
     scheme: nullable(text(40)),
     outgoingTransferId: nullable(uuid()),
+    returnedOutgoingTransferId: v.pipe(nullable(uuid()), v.description(RETURNED_DESCRIPTION)),
     provisionedAccountCreditId: nullable(uuid()),
     serviceProvider: text(64),
     serviceProviderId: nullable(text(140)),
@@ -68,6 +75,7 @@ const INCOMING_TRANSFER_EXAMPLE = {
   clientId: '0199c4a0-5b1e-7c3a-9d42-0c2f6f3a1b01',
   accountId: '0199c4a0-5b1e-7c3a-9d42-0c2f6f3a1b02',
   transactionNumber: '20261121-M4T9RC',
+  paymentReference: '0199c4a05b1e7c3a9d420c2f6f3a1b06',
   status: 'completed',
   statusReason: null,
   currency: 'GBP',
@@ -78,6 +86,7 @@ const INCOMING_TRANSFER_EXAMPLE = {
   scope: 'external',
   scheme: 'faster-payments',
   outgoingTransferId: null,
+  returnedOutgoingTransferId: null,
   provisionedAccountCreditId: '0199c4a0-5b1e-7c3a-9d42-0c2f6f3a1b07',
   serviceProvider: 'sandbox-bank',
   serviceProviderId: 'pin-000001',
@@ -132,6 +141,7 @@ const getIncomingTransfers = route(
     query: {
       'data.incomingTransfer.status': optional(named('IncomingTransferStatus', picklist(INCOMING_TRANSFER_STATUSES))),
       'data.incomingTransfer.transactionNumber': optional(pattern(/^\d{8}-[0-9A-Z]{6}$/, 'a transaction number')),
+      'data.incomingTransfer.paymentReference': optional(paymentReference()),
       'data.incomingTransfer.amountFrom': optional(amountText()),
       'data.incomingTransfer.amountTo': optional(amountText()),
       'data.incomingTransfer.currency': optional(currency()),
@@ -154,6 +164,7 @@ const getIncomingTransfers = route(
       {
         status: query['data.incomingTransfer.status'],
         transactionNumber: query['data.incomingTransfer.transactionNumber'],
+        paymentOf: query['data.incomingTransfer.paymentReference'],
         amountFrom: query['data.incomingTransfer.amountFrom'],
         amountTo: query['data.incomingTransfer.amountTo'],
         currency: query['data.incomingTransfer.currency'],

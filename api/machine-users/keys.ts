@@ -1,8 +1,10 @@
-import { createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto';
+import { checkPrimeSync, createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto';
 import { refusal } from '../../domain/frame/errors.ts';
 import { TOKEN_ALGORITHMS, type TokenAlgorithm } from '../../domain/machine-users/machine-users.ts';
+import { type PublicKeyParts, publicKeyProblem } from '../../domain/machine-users/public-keys.ts';
 import { named } from '../frame/schemas/named.ts';
 import { boolean, fields, list, optional, pattern, picklist, text } from '../frame/schemas/schemas.ts';
+import { secret } from '../frame/schemas/secrets.ts';
 
 /** A public key as its owner sends it: a JWK, or PEM with `algorithm` beside it. */
 export const keySent = named(
@@ -29,17 +31,17 @@ export const keySent = named(
       ),
     ),
     pem: optional(
-      pattern(/^-----BEGIN PUBLIC KEY-----[A-Za-z0-9+/=\s]{1,4000}-----END PUBLIC KEY-----\s*$/, 'a PEM public key'),
+      secret(
+        pattern(/^-----BEGIN PUBLIC KEY-----[A-Za-z0-9+/=\s]{1,4000}-----END PUBLIC KEY-----\s*$/, 'a PEM public key'),
+      ),
     ),
   }),
 );
 
-function base64Url(lengthMax: number) {
-  return pattern(new RegExp(`^[A-Za-z0-9_-]{1,${lengthMax}}$`), 'base64url text');
+/** In place of a public part the private one may be sent. */
+export function base64Url(lengthMax: number) {
+  return secret(pattern(new RegExp(`^[A-Za-z0-9_-]{1,${lengthMax}}$`), 'base64url text'));
 }
-
-const RSA_BITS_MIN = 2_048;
-const RSA_BITS_MAX = 8_192;
 
 /** The public parts; other members of a JWK are ignored. */
 export type JwkParts = Readonly<Partial<Record<'kty' | 'crv' | 'n' | 'e' | 'x' | 'y', string | undefined>>>;
@@ -92,20 +94,35 @@ function importKey(sent: Pick<KeySent, 'jwk' | 'pem'>): KeyObject | null {
 }
 
 function problemOf(key: KeyObject, algorithm: TokenAlgorithm): string | null {
-  const { modulusLength = 0, namedCurve, publicExponent = 0n } = key.asymmetricKeyDetails ?? {};
+  const parts = partsOf(key);
   switch (algorithm) {
     case 'RS256':
     case 'PS256':
-      if (key.asymmetricKeyType !== 'rsa') return `is no RSA key, which ${algorithm} needs`;
-      if (publicExponent < 3n) return 'has an exponent that signs nothing';
-      return modulusLength < RSA_BITS_MIN || modulusLength > RSA_BITS_MAX
-        ? `must have ${RSA_BITS_MIN} to ${RSA_BITS_MAX} bits`
-        : null;
+      return parts?.kind === 'rsa' ? publicKeyProblem(parts, isPrime) : `is no RSA key, which ${algorithm} needs`;
     case 'ES256':
-      return key.asymmetricKeyType === 'ec' && namedCurve === 'prime256v1'
-        ? null
-        : 'is no P-256 key, which ES256 needs';
+      return parts?.kind === 'p-256' ? publicKeyProblem(parts, isPrime) : 'is no P-256 key, which ES256 needs';
     case 'EdDSA':
-      return key.asymmetricKeyType === 'ed25519' ? null : 'is no Ed25519 key, which EdDSA needs';
+      return parts?.kind === 'ed25519' ? publicKeyProblem(parts, isPrime) : 'is no Ed25519 key, which EdDSA needs';
   }
+}
+
+/** One round finds nearly every number that is no prime, and every prime passes it. */
+function isPrime(number: bigint): boolean {
+  return checkPrimeSync(number, { checks: 1 });
+}
+
+function partsOf(key: KeyObject): PublicKeyParts | null {
+  const { asymmetricKeyType } = key;
+  if (asymmetricKeyType !== 'rsa' && asymmetricKeyType !== 'ec' && asymmetricKeyType !== 'ed25519') return null;
+  const { crv, n = '', e = '', x = '', y = '' } = key.export({ format: 'jwk' });
+  if (asymmetricKeyType === 'rsa') return { kind: 'rsa', modulus: numberOf(n), exponent: numberOf(e) };
+  if (asymmetricKeyType === 'ed25519') {
+    const littleEndian = Buffer.from(x, 'base64url').reverse().toString('base64url');
+    return { kind: 'ed25519', encoded: numberOf(littleEndian) };
+  }
+  return crv === 'P-256' ? { kind: 'p-256', x: numberOf(x), y: numberOf(y) } : null;
+}
+
+function numberOf(base64: string): bigint {
+  return BigInt(`0x${Buffer.from(base64, 'base64url').toString('hex') || '0'}`);
 }

@@ -95,7 +95,6 @@ const registerMachineUser = route(
         }),
       },
     },
-    multilineFields: ['data.machineUser.key.pem'],
     response: fields({ machineUser: machineUserShown }),
     errors: ['common.state.illegal_transition'],
     examples: {
@@ -202,7 +201,6 @@ const addKey = route(
     roles: ['admin'],
     params: { machineUserId: uuid<MachineUserId>() },
     workflows: { direct: { data: fields({ machineUserKey: keySent }) } },
-    multilineFields: ['data.machineUserKey.pem'],
     response: fields({ machineUser: machineUserShown }),
     errors: ['common.state.illegal_transition'],
     examples: {

@@ -3,7 +3,7 @@ import { findOrCreateCreditor } from '../../db/beneficiaries/creditors.ts';
 import type { Transaction } from '../../db/driver/client.ts';
 import { readClock } from '../../db/frame/clock.ts';
 import { type ConsentRow, consentOf } from '../../db/open-banking/consents.ts';
-import { consumeConsent } from '../../db/open-banking/grants.ts';
+import { consumeConsent, nameConsentedPayment } from '../../db/open-banking/grants.ts';
 import { createOutgoingTransfer } from '../../db/outgoing-transfers/creation.ts';
 import { openOutgoingTransfer, type TransferFacts } from '../../db/outgoing-transfers/transfer-facts.ts';
 import type { Account } from '../../domain/accounts/accounts.ts';
@@ -76,7 +76,7 @@ const postPayment = grantRoute(
       response: { payment: { outgoingTransferId: '0199c4d5-6a21-7e90-b3c4-8d2f1a0b9c57', status: 'pending' } },
     },
   },
-  async ({ params, body, grant, services, initiator, writeAlone }) => {
+  async ({ params, body, grant, requestId, services, initiator, writeAlone }) => {
     requireOpenBankingCountry(params.countryCode);
     return writeAlone(async (tx) => {
       const content = await requirePayment(tx, grant, body.data.payment);
@@ -91,9 +91,11 @@ const postPayment = grantRoute(
       if (facts === null) throw new Error('a transfer without a key found its key taken');
       // Under the account's lock: of two payments at once the second waits there, and finds the consent consumed.
       await consumeConsent(tx, grant.id, initiator);
-      const { order, decided } = decideByFirstScheme(services, { grant, content, account, bankAccount, facts });
+      const payment = { grant, requestId, content, account, bankAccount, facts };
+      const { order, decided } = decideByFirstScheme(services, payment);
       const row = requestedTransfer(order, decided);
       const created = createOutgoingTransfer(tx, row, null, decided.accounts, services.configuration);
+      await nameConsentedPayment(tx, grant.id, created.id);
       return { data: { payment: { outgoingTransferId: created.id, status: created.status } } };
     });
   },
@@ -118,6 +120,7 @@ async function payingAccount(tx: Transaction, { id, accountIds }: ConsentRow): P
 
 interface Payment {
   readonly grant: ConsentRow;
+  readonly requestId: string;
   readonly content: PaymentContent;
   readonly account: Account;
   readonly bankAccount: BeneficiaryBankAccountId;
@@ -154,7 +157,7 @@ const OF_THE_SCHEME: ReadonlySet<string> = new Set(['transfer.scheme.unavailable
 /** `scheduled` is paid on the day of its date-time where the scheme is. */
 function orderOf(
   configuration: Services['configuration'],
-  { grant, content, account, bankAccount }: Payment,
+  { grant, requestId, content, account, bankAccount }: Payment,
   scheme: string,
 ): TransferOrder {
   const { instructedAmountMinor, instructedCurrency, requestedExecutionAt } = content;
@@ -172,7 +175,9 @@ function orderOf(
   return {
     request,
     feeMinor: feeMinor(request, {}, configuration.prices),
+    origin: 'consented-payment',
     createdBy: grant.thirdPartyProviderId,
+    requestId,
     configuration,
   };
 }

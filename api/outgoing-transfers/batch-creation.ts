@@ -14,7 +14,7 @@ import { presentOutgoingTransfer } from '../../domain/outgoing-transfers/rows.ts
 import type { TransferChange } from '../../domain/outgoing-transfers/transfer-changes.ts';
 import { HttpRefusal, showError } from '../frame/errors.ts';
 import { LOCK_WAIT_MS, writeIdempotently } from '../frame/requests/idempotency.ts';
-import { parseJson, stringify } from '../frame/requests/json.ts';
+import { canonicalJson, parseJson, stringify } from '../frame/requests/json.ts';
 import { check, furtherProblems } from '../frame/requests/problems.ts';
 import type { Outcome, RouteContext, Shown } from '../frame/route.ts';
 import { type batchResponse, batchResult, type batchWorkflow, type SentItem } from './batch-schemas.ts';
@@ -80,12 +80,13 @@ async function validItems(
   refuse: Refuse,
 ): Promise<Item[]> {
   const valid: Item[] = [];
+  const pricing = parseJson(stringify(context.body.workflow.pricing ?? null));
   for (const [place, one] of sent.entries()) {
     if (place > 0 && place % CHANGES_AT_ONCE === 0) await turnOfOthers();
     const { reference, ...data } = one;
     const item = { index: from + place, reference };
     try {
-      const requestHash = hash('sha256', stringify([context.body.workflow.pricing, data]), 'buffer');
+      const requestHash = hash('sha256', canonicalJson([pricing, data]), 'buffer');
       valid.push({ ...item, requestHash, order: orderOf(context, data) });
     } catch (error) {
       refuse(results, item, refusalOf(error));
@@ -95,7 +96,7 @@ async function validItems(
 }
 
 /** Validates an item as the body of a transfer that is sent alone; throws the refusal. */
-function orderOf({ body, caller, services: { configuration } }: BatchContext, data: object): TransferOrder {
+function orderOf({ body, caller, requestId, services: { configuration } }: BatchContext, data: object): TransferOrder {
   const { value, problems } = check(postTransferWorkflow.data, data, ['data']);
   const terms = 'pricing' in data ? data.pricing : undefined;
   const contradictions = pricingContradictions(body.workflow.pricing, terms);
@@ -103,7 +104,7 @@ function orderOf({ body, caller, services: { configuration } }: BatchContext, da
   if (first !== undefined) throw new DomainError([first, ...rest]);
   const { outgoingTransfer: request } = value;
   const fee = feeMinor(request, { pricing: body.workflow.pricing, terms: value.pricing }, configuration.prices);
-  return { request, feeMinor: fee, createdBy: caller.id, configuration };
+  return { request, feeMinor: fee, origin: 'batch', createdBy: caller.id, requestId, configuration };
 }
 
 function refusalOf(error: unknown): DomainError {

@@ -10,6 +10,7 @@ import type {
 } from '../../domain/frame/ids.ts';
 import type { LockedAccount } from '../../domain/ledger/ledger.ts';
 import { planOutgoingTransfer, type TransferPlan } from '../../domain/outgoing-transfers/plans.ts';
+import type { TransferOrigin } from '../../domain/outgoing-transfers/requests/makers.ts';
 import { transferReasons } from '../../domain/outgoing-transfers/requests/transfer-reasons.ts';
 import { startingRequirements } from '../../domain/outgoing-transfers/requirement-rules.ts';
 import { offerOf } from '../../domain/providers/providers.ts';
@@ -20,8 +21,10 @@ import type { PostedTransfer } from './schemas.ts';
 export interface TransferOrder {
   readonly request: PostedTransfer;
   readonly feeMinor: bigint;
+  readonly origin: TransferOrigin;
   /** A machine user, or a third party by the consent of the account's holder. */
   readonly createdBy: MachineUserId | ThirdPartyProviderId;
+  readonly requestId: string;
   readonly configuration: Services['configuration'];
 }
 
@@ -93,6 +96,7 @@ export function requestedTransfer(order: TransferOrder, decided: DecidedTransfer
     method: source.method,
     provider: source.provider,
     createdBy: order.createdBy,
+    requestId: order.requestId,
     createdAt: now,
     updatedAt: now,
   };

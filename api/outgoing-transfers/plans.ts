@@ -29,9 +29,16 @@ type Made = PostAnswer | RenderedAnswer;
 
 /** Creates a transfer that waits, goes outside or could not be settled at once, or answers a dry run. */
 export async function makeTransfer(context: PostContext, feeMinor: bigint): Promise<Made> {
-  const { body, caller, services } = context;
+  const { body, caller, requestId, services } = context;
   const request = body.data.outgoingTransfer;
-  const order = { request, feeMinor, createdBy: caller.id, configuration: services.configuration };
+  const order = {
+    request,
+    feeMinor,
+    origin: 'request' as const,
+    createdBy: caller.id,
+    requestId,
+    configuration: services.configuration,
+  };
   return (await makeWithoutLocks(context, order)) ?? makeUnderLocks(context, order);
 }
 

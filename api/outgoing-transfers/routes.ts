@@ -7,6 +7,7 @@ import { isStraightThrough } from '../../domain/outgoing-transfers/requirement-r
 import { presentOutgoingTransfer } from '../../domain/outgoing-transfers/rows.ts';
 import { route } from '../frame/route.ts';
 import { named } from '../frame/schemas/named.ts';
+import { paymentReference } from '../frame/schemas/payment-references.ts';
 import {
   amountText,
   currency,
@@ -176,6 +177,7 @@ const getOutgoingTransfers = route(
     query: {
       'data.outgoingTransfer.status': optional(named('OutgoingTransferStatus', picklist(OUTGOING_TRANSFER_STATUSES))),
       'data.outgoingTransfer.transactionNumber': optional(pattern(/^\d{8}-[0-9A-Z]{6}$/, 'a transaction number')),
+      'data.outgoingTransfer.paymentReference': optional(paymentReference()),
       'data.outgoingTransfer.amountFrom': optional(amountText()),
       'data.outgoingTransfer.amountTo': optional(amountText()),
       'data.outgoingTransfer.currency': optional(currency()),
@@ -197,6 +199,7 @@ const getOutgoingTransfers = route(
       {
         status: query['data.outgoingTransfer.status'],
         transactionNumber: query['data.outgoingTransfer.transactionNumber'],
+        paymentOf: query['data.outgoingTransfer.paymentReference'],
         amountFrom: query['data.outgoingTransfer.amountFrom'],
         amountTo: query['data.outgoingTransfer.amountTo'],
         currency: query['data.outgoingTransfer.currency'],

@@ -6,6 +6,7 @@ import { routingCodesShown } from '../accounts/schemas.ts';
 import { oneOf } from '../frame/schemas/alternatives.ts';
 import { crossCheck, type Disagreement, isSent, type Sent } from '../frame/schemas/cross-checks.ts';
 import { named } from '../frame/schemas/named.ts';
+import { paymentReferenceShown } from '../frame/schemas/payment-references.ts';
 import {
   amount,
   boolean,
@@ -157,6 +158,7 @@ export const outgoingTransferShown = named(
   fields({
     id: optional(uuid()),
     transactionNumber: optional(text(15)),
+    paymentReference: optional(paymentReferenceShown),
     status: optional(named('OutgoingTransferStatus', picklist(OUTGOING_TRANSFER_STATUSES))),
     statusReason: optional(nullable(statusReasonShown)),
     ...plannedShown,

@@ -176,7 +176,8 @@ function reportOf(event: PaymentEvent): PaymentReport {
       : null;
   const claim = { amountMinor: event.amountMinor.toString(), currency, returned };
   const refused = event.type === 'payment-refused' ? { refusedAttempt: event.attempt } : {};
-  return { ...refused, word: WORDS[event.type], serviceProviderId, serviceProviderReference, code, claim };
+  const failed = event.type === 'payment-failed' ? { failedAfterRelease: true } : {};
+  return { ...refused, ...failed, word: WORDS[event.type], serviceProviderId, serviceProviderReference, code, claim };
 }
 
 export const providerCallbackRoutes = [postProviderCallback] as const;

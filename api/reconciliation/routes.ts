@@ -23,9 +23,9 @@ import {
 const TAG = 'Reconciliation';
 
 const DAYS_EXPLAINED =
-  'Each ended day (UTC) of each provider and currency, compared with our ledger: `statement` is what the provider’s statement shows for it, `ledger` what we have booked. `balanced`: the day has no open break. The sides of a balanced day can still differ where a payment is on the statement of a neighbouring day, or where a person has resolved the break.';
+  'Each ended day (UTC) of each provider and currency, compared with our ledger: `statement` is what the provider’s statement shows for it, `ledger` what we have booked. `balanced`: the day has no open break. The sides of a day differ by exactly the sum of `difference` of its breaks, so those of a balanced day are equal, or a resolved break says by how much they are not and why.';
 const BREAKS_EXPLAINED =
-  'Where a provider’s word and our books differ. `expected` is what our books have, `actual` what the provider says; null: nothing, or a break found otherwise than from the statement of a day. A break that disappears is resolved by itself, without `note` and `resolvedBy`; one that a person has resolved opens again only if its facts change.';
+  'Where a provider’s word and our books differ. `expected` is what our books have, `actual` what the provider says; null: nothing, or a break found otherwise than from the statement of a day. Of a figure of a statement, `expected` is the figure and `actual` what its parts come to. `difference` is the provider’s movements of the day less ours, as far as the break accounts for them. A difference that another day or movement explains is recorded as resolved, with a `note` that says so and without `resolvedBy`; it opens once that no longer explains it. A break that disappears is resolved by itself, without `note` and `resolvedBy`, and its `difference` is zero; one that a person has resolved opens again only if its facts change.';
 
 const getReconciliations = route(
   {

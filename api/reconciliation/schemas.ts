@@ -79,6 +79,17 @@ const factsShown = named(
     currency: currency(),
     account: nullable(text(REFERENCE_LENGTH_MAX)),
     date: nullable(date()),
+    count: nullable(integer(0, COUNT_MAX)),
+  }),
+);
+
+const differenceShown = named(
+  'ReconciliationDifference',
+  fields({
+    creditCount: integer(-COUNT_MAX, COUNT_MAX),
+    creditAmount: amount(),
+    debitCount: integer(-COUNT_MAX, COUNT_MAX),
+    debitAmount: amount(),
   }),
 );
 
@@ -94,6 +105,7 @@ export const breakShown = named(
     resourceId: nullable(uuid()),
     expected: nullable(factsShown),
     actual: nullable(factsShown),
+    difference: nullable(differenceShown),
     status: breakStatus,
     note: nullable(text(NOTE_LENGTH_MAX)),
     foundDateTime: dateTime(),
@@ -110,8 +122,15 @@ export const BREAK_EXAMPLE = {
   date: '2026-11-22',
   reference: '0199c4a0-5b1e-7c3a-9d42-0c2f6f3a1b06',
   resourceId: '0199c4a0-5b1e-7c3a-9d42-0c2f6f3a1b06',
-  expected: { amount: 40, currency: 'GBP', account: '0199c4a0-5b1e-7c3a-9d42-0c2f6f3a1b02', date: '2026-11-22' },
+  expected: {
+    amount: 40,
+    currency: 'GBP',
+    account: '0199c4a0-5b1e-7c3a-9d42-0c2f6f3a1b02',
+    date: '2026-11-22',
+    count: null,
+  },
   actual: null,
+  difference: { creditCount: 0, creditAmount: 0, debitCount: -1, debitAmount: -40 },
   status: 'open',
   note: null,
   foundDateTime: '2026-11-23T00:15:04',
@@ -157,6 +176,7 @@ export function presentBreak(found: ReconciliationBreak) {
     resourceId,
     expected: presentFacts(found.expected),
     actual: presentFacts(found.actual),
+    difference: presentDifference(found),
     status,
     note,
     foundDateTime: formatDateTime(found.foundAt),
@@ -167,6 +187,17 @@ export function presentBreak(found: ReconciliationBreak) {
 
 function presentFacts(facts: StoredFacts | null) {
   if (facts === null) return null;
-  const { amountMinor, currency: code, account, date: day } = facts;
-  return { amount: amountNumber(BigInt(amountMinor), code), currency: code, account, date: day };
+  const { amountMinor, currency: code, account, date: day, count = null } = facts;
+  return { amount: amountNumber(BigInt(amountMinor), code), currency: code, account, date: day, count };
+}
+
+function presentDifference(found: ReconciliationBreak) {
+  const { day, currency: code, creditCount, creditMinor, debitCount, debitMinor } = found;
+  if (day === null || code === null) return null;
+  return {
+    creditCount: Number(creditCount),
+    creditAmount: amountNumber(creditMinor, code),
+    debitCount: Number(debitCount),
+    debitAmount: amountNumber(debitMinor, code),
+  };
 }

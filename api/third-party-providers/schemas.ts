@@ -10,6 +10,7 @@ import {
 } from '../../domain/third-party-providers/third-party-providers.ts';
 import { named } from '../frame/schemas/named.ts';
 import { dateTime, fields, hint, list, optional, pattern, picklist, text, uuid } from '../frame/schemas/schemas.ts';
+import { base64Url } from '../machine-users/keys.ts';
 
 const NAME_LENGTH_MAX = 140;
 const DESCRIPTION_LENGTH_MAX = 500;
@@ -28,8 +29,6 @@ const webAddress = () =>
 /** The rest of the rule depends on the configuration. */
 const redirectUri = () =>
   v.pipe(v.string('must be an https address'), hint<string>({ format: 'uri', maxLength: WEB_ADDRESS_LENGTH_MAX }));
-
-const base64Url = (lengthMax: number) => pattern(new RegExp(`^[A-Za-z0-9_-]{1,${lengthMax}}$`), 'base64url text');
 
 /** RFC 7517, public keys alone: a private part is refused as an unknown field. */
 const jwksSent = named(

@@ -1,37 +1,59 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import * as v from 'valibot';
+import type { Reader } from '../../db/driver/client.ts';
 import {
   claimAuthenticationAttempt,
   findUserByAddress,
   forgiveAuthenticationAttempt,
+  type LimitedHash,
 } from '../../db/users/authentications.ts';
+import { isKnownDevice, keepKnownDevice } from '../../db/users/known-devices.ts';
 import { requestPasswordReset } from '../../db/users/password-resets.ts';
 import { refusal } from '../../domain/frame/errors.ts';
 import type { UserId } from '../../domain/frame/ids.ts';
 import { emailKey } from '../../domain/frame/parties/emails.ts';
 import { formatDateTime } from '../../domain/frame/time/dates.ts';
-import { PASSWORD_UNITS_MAX } from '../../domain/users/passwords.ts';
+import { isIpAddress, type Limited, limitsOf } from '../../domain/users/authentications.ts';
 import { presentUser } from '../../domain/users/users.ts';
 import { HttpRefusal } from '../frame/errors.ts';
 import { route } from '../frame/route.ts';
 import { named } from '../frame/schemas/named.ts';
 import { email } from '../frame/schemas/parties.ts';
-import { dateTime, fields, hint, uuid } from '../frame/schemas/schemas.ts';
+import { dateTime, fields, hint, optional, text, uuid } from '../frame/schemas/schemas.ts';
+import { secret } from '../frame/schemas/secrets.ts';
 import { isPassword } from './password-hashes.ts';
 import { USER_EXAMPLE, userShown } from './schemas.ts';
 
 const TAG = 'Users';
 
-/** Taken as it is: what a person may have chosen, long before, is not for this route to judge. */
-const password = v.pipe(
-  v.string('must be text'),
-  v.minLength(1, 'must not be empty'),
-  v.maxLength(PASSWORD_UNITS_MAX, `must have at most ${PASSWORD_UNITS_MAX} characters`),
-  hint<string>({ format: 'password', writeOnly: true }),
-);
+/** Any text: one that can be nobody's password is a wrong password. */
+const password = secret(v.pipe(v.string('must be text'), hint<string>({ format: 'password', writeOnly: true })));
 
 export const ADDRESS_EXAMPLE = 'ada@example.com';
 export const PASSWORD_EXAMPLE = 'wandering otters sing';
+const DEVICE_TOKEN_EXAMPLE = 'Zm91cnR5LXRocmVlIGxldHRlcnMgb2YgYSBkZXZpY2U';
+
+const DEVICE_TOKEN_LENGTH_MAX = 128;
+
+/** Where the person sits, as the front office sees it. */
+const source = named(
+  'SignInSource',
+  fields({
+    ipAddress: v.pipe(
+      v.string('must be an IP address'),
+      v.check(isIpAddress, 'must be an IP address'),
+      hint<string>({ examples: ['203.0.113.7', '2001:db8::7'] }),
+    ),
+    deviceToken: optional(
+      secret(
+        v.pipe(
+          v.string('must be text'),
+          v.maxLength(DEVICE_TOKEN_LENGTH_MAX, `must have at most ${DEVICE_TOKEN_LENGTH_MAX} characters`),
+        ),
+      ),
+    ),
+  }),
+);
 
 /**
  * Not a write: nothing is stored under the Idempotency-Key, whose row would hold a fast hash of a body with a password, and
@@ -44,29 +66,65 @@ const authenticateUser = route(
     operationId: 'authenticateUser',
     summary: 'Check the e-mail address and the password of a user',
     description:
-      'For the front office, which keeps its own sessions. An unknown address, a wrong password, a user without a password and an inactive user are one answer. Ten failures of an address in 15 minutes: 429. An `Idempotency-Key` has no effect: every request checks anew.',
+      'For the front office, which keeps its own sessions. An unknown address, a wrong password, a user without a password and an inactive user are one answer. Failures in 15 minutes after which the answer is 429: ten of one address from one `source` (or without one), 50 from one source over all addresses, 100 of one address over all sources. With a `source`, the answer has `data.source.deviceToken`: keep it on the person’s device (a cookie that scripts cannot read) and send it with the next sign-in there. The device then has only a limit of ten of its own, so strangers cannot shut its owner out. It stays known for 90 days after its last sign-in, until the password is reset. An `Idempotency-Key` has no effect: every request checks anew.',
     tag: TAG,
     roles: ['operator'],
-    workflows: { password: { data: fields({ user: named('UserAddress', fields({ email: email() })), password }) } },
-    response: fields({ user: userShown }),
+    workflows: {
+      password: {
+        data: fields({ user: named('UserAddress', fields({ email: email() })), password, source: optional(source) }),
+      },
+    },
+    response: fields({
+      user: userShown,
+      source: optional(named('SignInDevice', fields({ deviceToken: text(DEVICE_TOKEN_LENGTH_MAX) }))),
+    }),
     status: 200,
     errors: ['user.authentication.failed'],
     examples: {
-      requests: { password: { data: { user: { email: ADDRESS_EXAMPLE }, password: PASSWORD_EXAMPLE } } },
-      response: { user: { ...USER_EXAMPLE, email: ADDRESS_EXAMPLE } },
+      requests: {
+        password: {
+          data: {
+            user: { email: ADDRESS_EXAMPLE },
+            password: PASSWORD_EXAMPLE,
+            source: { ipAddress: '203.0.113.7', deviceToken: DEVICE_TOKEN_EXAMPLE },
+          },
+        },
+      },
+      response: { user: { ...USER_EXAMPLE, email: ADDRESS_EXAMPLE }, source: { deviceToken: DEVICE_TOKEN_EXAMPLE } },
     },
   },
-  async ({ body, services: { database } }) => {
-    const key = emailKey(body.data.user.email);
-    const attempt = await database.transaction((tx) => claimAuthenticationAttempt(tx, addressHash(key)));
+  async ({ body: { data }, services: { database } }) => {
+    const key = emailKey(data.user.email);
+    const device = await knownDevice(database.reader, key, data.source?.deviceToken);
+    const limited = limitsOf(key, data.source?.ipAddress ?? null, device).map((one) => limitedHash(key, one));
+    const attempt = await database.transaction((tx) => claimAuthenticationAttempt(tx, limited));
     if (!attempt.allowed) throw tooManyFailures(attempt.retryAfterSeconds);
     const user = await findUserByAddress(database.reader, key);
-    const isCorrect = await isPassword(body.data.password, user?.passwordHash ?? null);
+    const isCorrect = await isPassword(data.password, user?.passwordHash ?? null);
     if (user === null || !isCorrect || user.status !== 'active') throw notAuthenticated();
-    await database.transaction((tx) => forgiveAuthenticationAttempt(tx, addressHash(key), attempt.attemptedAt));
-    return { data: { user: presentUser(user) } };
+    const deviceToken = device === null ? newDeviceToken() : (data.source?.deviceToken ?? '');
+    await database.transaction(async (tx) => {
+      await forgiveAuthenticationAttempt(tx, limited, attempt.attemptedAt);
+      if (data.source !== undefined) await keepKnownDevice(tx, user.id, hashOf(deviceToken));
+    });
+    return { data: { user: presentUser(user), ...(data.source === undefined ? {} : { source: { deviceToken } }) } };
   },
 );
+
+/** The name under which a device of this user's has its own limit; null for any other token. */
+async function knownDevice(reader: Reader, key: string, deviceToken: string | undefined): Promise<string | null> {
+  const tokenHash = hashOf(deviceToken ?? '');
+  return (await isKnownDevice(reader, key, tokenHash)) ? tokenHash.toString('hex') : null;
+}
+
+function limitedHash(key: string, { name, isOfAddress, failuresMax }: Limited): LimitedHash {
+  return { hash: hashOf(name), ofAddressHash: isOfAddress ? addressHash(key) : null, failuresMax };
+}
+
+/** 32 random bytes in base64url. */
+function newDeviceToken(): string {
+  return randomBytes(32).toString('base64url');
+}
 
 const postPasswordReset = route(
   {
@@ -104,7 +162,11 @@ const postPasswordReset = route(
 
 /** Failures are counted under this, so that the address itself is not kept. */
 export function addressHash(key: string): Buffer {
-  return createHash('sha256').update(key).digest();
+  return hashOf(key);
+}
+
+function hashOf(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
 }
 
 function notAuthenticated() {
@@ -115,7 +177,7 @@ function notAuthenticated() {
 function tooManyFailures(retryAfterSeconds: number): HttpRefusal {
   const problem = {
     code: 'common.rate.limited',
-    message: `Too many sign-ins with this address have failed: retry in ${retryAfterSeconds} s.`,
+    message: `Too many sign-ins have failed: retry in ${retryAfterSeconds} s.`,
     messageParameters: ['user', 'email', ''],
   } as const;
   return new HttpRefusal(429, problem, { 'retry-after': String(retryAfterSeconds) });

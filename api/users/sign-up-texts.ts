@@ -20,7 +20,9 @@ export interface SignUpTexts {
   readonly rejectHint: string;
   readonly until: (date: string) => string;
   readonly problem: string;
-  readonly problems: Readonly<Record<'too-short' | 'too-long' | 'common' | 'personal' | 'choice', string>>;
+  readonly problems: Readonly<
+    Record<'too-short' | 'too-long' | 'character' | 'common' | 'personal' | 'choice', string>
+  >;
   readonly reset: ResetTexts;
   readonly notices: Readonly<Record<NoticeName, Notice>>;
 }
@@ -60,6 +62,7 @@ const ENGLISH: SignUpTexts = {
   problems: {
     'too-short': 'The password needs at least 12 characters.',
     'too-long': 'The password may have at most 128 characters.',
+    character: 'The password has a character that cannot be seen, such as a tab, or part of a composed picture.',
     common: 'Many people use this password, so it is guessed early. Please choose another.',
     personal: 'The password is too close to your name or address. Please choose another.',
     choice: 'Please accept or reject the invitation.',
@@ -108,6 +111,8 @@ const GERMAN: SignUpTexts = {
   problems: {
     'too-short': 'Das Passwort braucht mindestens 12 Zeichen.',
     'too-long': 'Das Passwort darf höchstens 128 Zeichen haben.',
+    character:
+      'Das Passwort hat ein unsichtbares Zeichen, etwa einen Tabulator oder den Teil eines zusammengesetzten Bildes.',
     common: 'Dieses Passwort ist verbreitet und wird früh erraten. Bitte wählen Sie ein anderes.',
     personal: 'Das Passwort ist Ihrem Namen oder Ihrer Adresse zu ähnlich. Bitte wählen Sie ein anderes.',
     choice: 'Bitte nehmen Sie die Einladung an oder lehnen Sie sie ab.',
@@ -168,6 +173,8 @@ const FRENCH: SignUpTexts = {
   problems: {
     'too-short': 'Le mot de passe doit avoir au moins 12 caractères.',
     'too-long': 'Le mot de passe peut avoir au plus 128 caractères.',
+    character:
+      'Le mot de passe contient un caractère invisible, comme une tabulation ou une partie d’une image composée.',
     common: 'Ce mot de passe est courant et vite deviné. Veuillez en choisir un autre.',
     personal: 'Le mot de passe ressemble trop à votre nom ou à votre adresse. Veuillez en choisir un autre.',
     choice: 'Veuillez accepter ou refuser l’invitation.',

@@ -1,7 +1,6 @@
 import { createDatabase } from '../../db/driver/client.ts';
 import { checkLedgerSince, checkWholeLedger } from '../../db/ledger/check.ts';
 import { checkpointSystemAccounts } from '../../db/ledger/system-account-checkpoints.ts';
-import { migrate } from '../../db/migrate.ts';
 import { createAccounts } from '../accounts.ts';
 import type { Bench } from '../main.ts';
 import { loadLedger } from './ledger-load.ts';
@@ -11,7 +10,6 @@ const NEW_POSTINGS = 10_000;
 /** The full and the incremental ledger check, in a separate database with so many postings. */
 export async function benchLedgerCheck({ options, stage, say }: Bench): Promise<void> {
   const { sql, url } = await stage.otherDatabase('bench_ledger');
-  await migrate(url);
   await createAccounts(sql);
   const seconds = async (name: string, work: () => Promise<unknown>): Promise<void> => {
     const startedAt = performance.now();

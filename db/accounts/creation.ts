@@ -2,7 +2,7 @@ import { type Account, defaultAlias, presentAccountInEvent } from '../../domain/
 import { checkSubAccount, followMainAccount, type SubAccountRequest } from '../../domain/accounts/sub-accounts.ts';
 import { recordNotFound, refusal } from '../../domain/frame/errors.ts';
 import type { AccountId, ClientId } from '../../domain/frame/ids.ts';
-import { ledgerNumber } from '../../domain/frame/numbers.ts';
+import { ledgerNumber } from '../../domain/frame/numbers/numbers.ts';
 import type { ConnectMethod } from '../../domain/providers/providers.ts';
 import { requireClientConnection } from '../clients/connections.ts';
 import { SHARE_CLIENT } from '../clients/locks.ts';

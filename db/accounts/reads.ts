@@ -16,6 +16,27 @@ export async function findAccount(reader: Reader, id: AccountId): Promise<Accoun
   return row === null ? null : accountOf(row);
 }
 
+/** Accounts whose opening or closing (`change`) is under way at their providers; at most 10,000 are looked at. */
+export interface ConnectionWaits {
+  readonly change: string;
+  readonly count: number;
+  /** Since the account was created, or its closing was first sent; 0 for a closing that no worker has sent yet. */
+  readonly oldestSeconds: number;
+}
+
+const CONNECTION_WAITS = `
+  SELECT requested_change AS change, count(*)::integer AS count,
+    extract(epoch FROM greatest(service_now() - min(CASE requested_change WHEN 'open' THEN created_at
+      ELSE coalesce(change_submitted_at, service_now()) END), interval '0'))::float8 AS "oldestSeconds"
+  FROM (SELECT requested_change, created_at, change_submitted_at FROM accounts
+    WHERE next_check_at IS NOT NULL AND requested_change IS NOT NULL ORDER BY next_check_at LIMIT 10000) AS waiting
+  GROUP BY requested_change`;
+
+/** For metrics: what waits for providers beside transfers. */
+export function readConnectionWaits(reader: Reader): Promise<ConnectionWaits[]> {
+  return reader.statement<ConnectionWaits>(CONNECTION_WAITS, []);
+}
+
 const WITH_TIME = prepared((db, given: Given<{ ids: readonly string[] }>) => {
   const { id, provider, country, currency } = accounts;
   return db

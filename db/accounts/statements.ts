@@ -196,6 +196,9 @@ function entriesOf(db: QueryBuilder, own: Side) {
     .select({
       accountId: own.accountId,
       transactionNumber: own.transactionNumber,
+      transferId: sql<string | null>`CASE ${own.transactionType}
+        WHEN 'outgoing-transfer' THEN ${postings.outgoingTransferId}
+        WHEN 'incoming-transfer' THEN ${postings.incomingTransferId} END`.as('transfer_id'),
       postedAt: postings.postedAt,
       direction: own.direction.as('direction'),
       amountMinor: postings.amountMinor,

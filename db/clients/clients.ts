@@ -9,7 +9,7 @@ import type {
 import { presentClientWithRelations } from '../../domain/clients/relations.ts';
 import { recordNotFound } from '../../domain/frame/errors.ts';
 import type { ClientId } from '../../domain/frame/ids.ts';
-import { clientNumber } from '../../domain/frame/numbers.ts';
+import { clientNumber } from '../../domain/frame/numbers/numbers.ts';
 import { emailKey } from '../../domain/frame/parties/emails.ts';
 import { fullNameOf } from '../../domain/frame/parties/names.ts';
 import type { Reader, Transaction } from '../driver/client.ts';

@@ -76,6 +76,8 @@ export function accountNumberIs(
 export interface TransferFilter<Status extends string> {
   readonly status?: Status | undefined;
   readonly transactionNumber?: string | undefined;
+  /** The id of the one transfer whose payment reference is given. */
+  readonly paymentOf?: string | undefined;
   /** Decimal text in each transfer's own currency. */
   readonly amountFrom?: string | undefined;
   readonly amountTo?: string | undefined;
@@ -102,6 +104,7 @@ export function transferConditions<Status extends string>(
     ...(status === undefined ? [] : [sql`${columns.status} = ${sql.raw(`'${status}'`)}`]),
     ...equalTo([
       [columns.transactionNumber, filter.transactionNumber],
+      [columns.id, filter.paymentOf],
       [columns.currency, filter.currency],
       [columns.clientId, filter.clientId],
       [columns.accountId, filter.accountId],

@@ -208,6 +208,7 @@ export const outgoingTransfers = pgTable('outgoing_transfers', {
   waitingUntil: timestamp('waiting_until', { withTimezone: true, mode: 'date' }),
   nextCheckAt: timestamp('next_check_at', { withTimezone: true, mode: 'date' }),
   createdBy: uuid('created_by'),
+  requestId: text('request_id'),
   revision: bigint('revision', { mode: 'bigint' }).notNull().default(1n),
   eventSequence: bigint('event_sequence', { mode: 'bigint' }).notNull().default(0n),
   createdAt: timestamp('created_at', { withTimezone: true, mode: 'date' }).notNull(),

@@ -1,5 +1,5 @@
 import { normalAccountNumber, normalIban, normalRoutingCode } from '../../domain/accounts/bank-accounts.ts';
-import { ledgerNumbersIn } from '../../domain/frame/numbers.ts';
+import { ledgerNumbersIn } from '../../domain/frame/numbers/numbers.ts';
 import type { MatchedReceiver, NamedReceiver } from '../../domain/incoming-transfers/arrivals.ts';
 import {
   chooseReceiver,

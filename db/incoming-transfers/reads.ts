@@ -1,11 +1,8 @@
 import { and, type SQL, sql } from 'drizzle-orm';
 import { alias } from 'drizzle-orm/pg-core';
 import type { IncomingTransferId } from '../../domain/frame/ids.ts';
-import {
-  type IncomingTransferStatus,
-  type PartyAccount,
-  presentIncomingTransfer,
-} from '../../domain/incoming-transfers/incoming-transfers.ts';
+import type { IncomingTransferStatus, PartyAccount } from '../../domain/incoming-transfers/incoming-transfers.ts';
+import { presentIncomingTransfer } from '../../domain/incoming-transfers/presentation.ts';
 import { partyAccountId, partyAccountOf, shownPartyAccount } from '../accounts/party-accounts.ts';
 import { partyAccounts } from '../accounts/party-accounts-schema.ts';
 import type { Reader } from '../driver/client.ts';
@@ -35,6 +32,7 @@ function selectShown(db: QueryBuilder) {
         'feeMinor',
         'transferDate',
         'outgoingTransferId',
+        'returnOf',
         'provisionedAccountCreditId',
         'provider',
         'serviceProviderId',

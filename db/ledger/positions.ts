@@ -7,7 +7,9 @@ export interface ProviderPosition {
   readonly currency: Currency;
   /** What is owed to clients, including what is reserved. */
   readonly clientsMinor: bigint;
-  /** Of the service itself: money in suspense, fees that are not swept yet, corrections. */
+  /** Money that came in and belongs to no client yet: it matched no account, or its account may not have it. */
+  readonly heldMinor: bigint;
+  /** Of the service itself: fees that are not swept yet, corrections. */
   readonly ownMinor: bigint;
   /** What has come in from outside, less what has gone out and the fees that were swept. */
   readonly settledMinor: bigint;
@@ -38,7 +40,8 @@ const POSITIONS = `
   )
   SELECT provider, currency,
     coalesce(sum(balance_minor) FILTER (WHERE kind = 'client'), 0)::bigint AS "clientsMinor",
-    coalesce(sum(balance_minor) FILTER (WHERE kind NOT IN ('client', 'settlement')), 0)::bigint AS "ownMinor",
+    coalesce(sum(balance_minor) FILTER (WHERE kind = 'suspense'), 0)::bigint AS "heldMinor",
+    coalesce(sum(balance_minor) FILTER (WHERE kind NOT IN ('client', 'suspense', 'settlement')), 0)::bigint AS "ownMinor",
     coalesce(-sum(balance_minor) FILTER (WHERE kind = 'settlement'), 0)::bigint AS "settledMinor",
     sum(balance_minor)::bigint AS "owedByOthersMinor"
   FROM books GROUP BY provider, currency ORDER BY currency, provider`;

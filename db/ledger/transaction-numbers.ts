@@ -1,4 +1,8 @@
-import { TRANSACTION_NUMBER_BYTES, type TransactionKind, transactionNumber } from '../../domain/frame/numbers.ts';
+import {
+  TRANSACTION_NUMBER_BYTES,
+  type TransactionKind,
+  transactionNumber,
+} from '../../domain/frame/numbers/numbers.ts';
 import { dateInUtc } from '../../domain/frame/time/dates.ts';
 import type { Transaction } from '../driver/client.ts';
 import { drawRandomBytes } from '../frame/random-bytes.ts';

@@ -38,6 +38,7 @@ export async function approveConsent(
   return moveConsent(tx, locked, 'awaiting-exchange', initiator, {
     userId: approval.userId,
     accountIds: [...approval.accountIds],
+    approvedBy: initiator.actor,
     codeExpiresAt: new Date(now.getTime() + CODE_LIFETIME_MS),
   });
 }

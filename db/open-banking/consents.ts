@@ -128,7 +128,7 @@ const EVENT_TYPES: Readonly<Record<Exclude<ConsentStatus, 'awaiting-authorisatio
 
 /** The columns that a move changes beside the status. */
 export type ConsentChanges = Partial<
-  Pick<ConsentRow, 'userId' | 'accountIds' | 'codeExpiresAt' | 'grantedAt' | 'expiresAt'>
+  Pick<ConsentRow, 'userId' | 'accountIds' | 'approvedBy' | 'codeExpiresAt' | 'grantedAt' | 'expiresAt'>
 >;
 
 /**

@@ -1,5 +1,5 @@
-import { and, eq, getTableColumns, isNull, sql } from 'drizzle-orm';
-import type { ConsentId, ThirdPartyProviderId } from '../../domain/frame/ids.ts';
+import { and, eq, getTableColumns, gte, isNull, sql } from 'drizzle-orm';
+import type { ConsentId, OutgoingTransferId, ThirdPartyProviderId } from '../../domain/frame/ids.ts';
 import {
   ACCESS_TOKEN_LIFETIME_MS,
   CODE_LIFETIME_MS,
@@ -9,8 +9,9 @@ import {
 } from '../../domain/open-banking/consents.ts';
 import type { Reader, Transaction } from '../driver/client.ts';
 import { type Given, prepared } from '../driver/queries/queries.ts';
-import { deleteBatch, sendInsertion } from '../driver/queries/rows.ts';
+import { deleteBatch, sendInsertion, updateRow } from '../driver/queries/rows.ts';
 import type { Initiator } from '../frame/audit-entries.ts';
+import { thirdPartyProviders } from '../third-party-providers/third-party-providers-schema.ts';
 import { type ConsentRow, type LockedConsent, lockConsent, moveConsent } from './consents.ts';
 import { openBankingAccessTokens, openBankingCodes, openBankingConsents } from './open-banking-schema.ts';
 
@@ -31,7 +32,12 @@ export type Exchanged =
   | { readonly outcome: 'replayed' };
 
 const CODE = prepared((db, given: Given<{ codeHash: Uint8Array }>) =>
-  db.select().from(openBankingCodes).where(eq(openBankingCodes.codeHash, given.codeHash)),
+  db
+    .select({ ...getTableColumns(openBankingCodes), activeSince: thirdPartyProviders.activeSince })
+    .from(openBankingCodes)
+    .innerJoin(openBankingConsents, eq(openBankingConsents.id, openBankingCodes.consentId))
+    .innerJoin(thirdPartyProviders, eq(thirdPartyProviders.id, openBankingConsents.thirdPartyProviderId))
+    .where(eq(openBankingCodes.codeHash, given.codeHash)),
 );
 
 /**
@@ -49,6 +55,7 @@ export async function exchangeCode(tx: Transaction, exchange: CodeExchange, init
   // Read again: the lock may have waited for another exchange.
   const code = await tx.first(CODE, { codeHash });
   if (code?.usedAt != null) return revokeTokens(tx, locked);
+  if (known.createdAt < known.activeSince) return { outcome: 'refused' };
   if (statusAt(consent, now) !== 'awaiting-exchange') return { outcome: 'refused' };
   await tx.run(USE, { codeHash, now });
   const expiresAt = new Date(now.getTime() + GRANT_LIFETIME_MS);
@@ -92,12 +99,18 @@ const BY_TOKEN = prepared((db, given: Given<{ tokenHash: Uint8Array }>) =>
     })
     .from(openBankingAccessTokens)
     .innerJoin(openBankingConsents, eq(openBankingConsents.id, openBankingAccessTokens.consentId))
-    .where(eq(openBankingAccessTokens.tokenHash, given.tokenHash)),
+    .innerJoin(thirdPartyProviders, eq(thirdPartyProviders.id, openBankingConsents.thirdPartyProviderId))
+    .where(
+      and(
+        eq(openBankingAccessTokens.tokenHash, given.tokenHash),
+        gte(openBankingAccessTokens.createdAt, thirdPartyProviders.activeSince),
+      ),
+    ),
 );
 
 /**
- * The consent that an access token stands for, `authorised` or `consumed`. Null for a token that is unknown, too old or revoked, or
- * whose grant is over. Whether the third party is active is not asked here.
+ * The consent that an access token stands for, `authorised` or `consumed`. Null for a token that is unknown, too old or revoked,
+ * from before its third party became active, or whose grant is over. Whether the third party is active is not asked here.
  */
 export async function findGrant(reader: Reader, tokenHash: Uint8Array): Promise<ConsentRow | null> {
   const found = await reader.first(BY_TOKEN, { tokenHash });
@@ -114,6 +127,11 @@ export async function consumeConsent(tx: Transaction, id: ConsentId, initiator: 
   const locked = await lockConsent(tx, id);
   requireConsentMove(locked.consent, 'consumed', locked.now);
   return moveConsent(tx, locked, 'consumed', initiator);
+}
+
+/** Names the transfer for which the consent was consumed, in the same transaction. */
+export async function nameConsentedPayment(tx: Transaction, id: ConsentId, payment: OutgoingTransferId): Promise<void> {
+  await updateRow(tx, openBankingConsents, id, { outgoingTransferId: payment });
 }
 
 /** Deletes a batch of access tokens that have expired; returns how many. They are refused as unknown ones are. */

@@ -1,5 +1,12 @@
 import { bigint, customType, jsonb, pgTable, text, timestamp, uuid } from 'drizzle-orm/pg-core';
-import type { AccountId, ConsentId, SigningKeyId, ThirdPartyProviderId, UserId } from '../../domain/frame/ids.ts';
+import type {
+  AccountId,
+  ConsentId,
+  OutgoingTransferId,
+  SigningKeyId,
+  ThirdPartyProviderId,
+  UserId,
+} from '../../domain/frame/ids.ts';
 import type { Currency } from '../../domain/frame/money.ts';
 import {
   CONSENT_SCOPES,
@@ -30,6 +37,10 @@ export const openBankingConsents = pgTable('open_banking_consents', {
   nonce: text('nonce').notNull(),
   userId: uuid('user_id').$type<UserId>(),
   accountIds: uuid('account_ids').array().$type<AccountId[]>(),
+  /** Who approved it for the account holder. */
+  approvedBy: text('approved_by'),
+  /** The payment that consumed it. */
+  outgoingTransferId: uuid('outgoing_transfer_id').$type<OutgoingTransferId>(),
   requestExpiresAt: instant('request_expires_at').notNull(),
   codeExpiresAt: instant('code_expires_at'),
   grantedAt: instant('granted_at'),

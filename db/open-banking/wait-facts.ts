@@ -3,8 +3,6 @@ import type { ThirdPartyProviderStatus } from '../../domain/third-party-provider
 import type { Reader } from '../driver/client.ts';
 import { type ConsentRow, findConsent } from './consents.ts';
 
-// Neither row names the other: the payment is the third party's transfer of this account and amount that was created when the consent was
-// consumed, by the audit log. The transaction is one, its times differ by milliseconds.
 const FACTS = `
   SELECT party.status AS "thirdPartyStatus", service_now() AS now,
     ARRAY(SELECT account.id || ' is ' || account.status FROM accounts account
@@ -13,12 +11,7 @@ const FACTS = `
         WHERE client.status <> 'active' AND client.id IN (SELECT client_id FROM accounts WHERE id = ANY (consent.account_ids))
     ) AS "notActive",
     token.created_at AS "tokenIssuedAt", token.expires_at AS "tokenExpiresAt", token.revoked_at AS "tokenRevokedAt",
-    (SELECT transfer.id FROM audit_entries consumed
-        JOIN outgoing_transfers transfer ON transfer.created_by = consent.third_party_provider_id
-          AND transfer.account_id = ANY (consent.account_ids) AND transfer.amount_minor = consent.instructed_amount_minor
-          AND transfer.created_at BETWEEN consumed.occurred_at - interval '1 minute' AND consumed.occurred_at + interval '1 minute'
-      WHERE consumed.subject = consent.id::text AND consumed.action = 'consumed'
-      ORDER BY abs(extract(epoch FROM transfer.created_at - consumed.occurred_at)) LIMIT 1) AS "paidBy"
+    consent.outgoing_transfer_id AS "paidBy"
   FROM open_banking_consents consent
     JOIN third_party_providers party ON party.id = consent.third_party_provider_id
     LEFT JOIN LATERAL (SELECT * FROM open_banking_access_tokens WHERE consent_id = consent.id

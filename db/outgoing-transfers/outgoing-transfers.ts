@@ -21,12 +21,14 @@ import type { OutgoingTransfer } from '../../domain/outgoing-transfers/rows.ts';
 import type { TransferChange, TransferRules } from '../../domain/outgoing-transfers/transfer-changes.ts';
 import type { Database, Reader, Transaction } from '../driver/client.ts';
 import { type Given, prepared } from '../driver/queries/queries.ts';
+import { childrenIn } from '../driver/queries/rows.ts';
 import { isListed } from '../driver/values.ts';
 import { type AuditedFields, appendAuditEntry, type Initiator } from '../frame/audit-entries.ts';
 import { newId } from '../frame/ids.ts';
 import { outgoingTransfers } from '../frame/schema.ts';
 import { drawTransactionNumber } from '../ledger/transaction-numbers.ts';
 import { applyTogether, applyUnderLocks } from '../ledger/transfer-changes.ts';
+import { openBankingConsents } from '../open-banking/open-banking-schema.ts';
 import { recordDifference } from '../reconciliation/statements.ts';
 import { lockSituation, situationOf } from './situations.ts';
 
@@ -206,8 +208,15 @@ export async function cancelOutgoingTransfer(
   return change?.outgoing?.after ?? situation.transfer;
 }
 
+// A consent to a payment is approved before the payment is there, so this never changes.
+const CONSENTS = childrenIn(
+  openBankingConsents,
+  openBankingConsents.outgoingTransferId,
+  ({ outgoingTransferId }) => outgoingTransferId ?? '',
+);
+
 /**
- * Authorizes a pending transfer. The machine user that created it may not. Returns the transfer as authorized, which is still
+ * Authorizes a pending transfer. Its makers (domain/outgoing-transfers/requests/makers.ts) may not. Returns the transfer as authorized, which is still
  * pending (specification 3): where it goes from there, in the same transaction, are moves of their own.
  */
 export async function authorizeOutgoingTransfer(
@@ -217,7 +226,9 @@ export async function authorizeOutgoingTransfer(
   rules: TransferRules,
 ): Promise<OutgoingTransfer> {
   const situation = await lockSituation(tx, id, rules);
-  applyAudited(tx, decideAuthorization(situation, initiator.actor), 'authorized', initiator);
+  const consents = await tx.findChildren(CONSENTS, id);
+  const others = consents.flatMap(({ approvedBy }) => approvedBy ?? []);
+  applyAudited(tx, decideAuthorization(situation, initiator.actor, others), 'authorized', initiator);
   return { ...situation.transfer, authorizationStatus: 'fulfilled' };
 }
 

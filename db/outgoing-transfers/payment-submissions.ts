@@ -2,6 +2,7 @@ import { eq, sql } from 'drizzle-orm';
 import { alias } from 'drizzle-orm/pg-core';
 import { recordNotFound } from '../../domain/frame/errors.ts';
 import type { IncomingTransferId, OutgoingTransferId } from '../../domain/frame/ids.ts';
+import { paymentReferenceOf } from '../../domain/frame/payment-references.ts';
 import type { Reader } from '../driver/client.ts';
 import { type Given, prepared } from '../driver/queries/queries.ts';
 import { lookUpIn } from '../driver/queries/rows.ts';
@@ -57,6 +58,7 @@ export async function readDueSubmission(reader: Reader, id: OutgoingTransferId, 
     areSubmissionsClosed: found.areSubmissionsClosed,
     payment: {
       ourReference: found.id,
+      paymentReference: paymentReferenceOf(found.id),
       amountMinor: found.amountMinor,
       currency: found.currency,
       scheme,
@@ -114,6 +116,7 @@ export async function readReturn(reader: Reader, id: IncomingTransferId) {
     due: transfer.sendBackStatus === 'due',
     request: {
       incomingTransferId: transfer.id,
+      paymentReference: paymentReferenceOf(transfer.id),
       serviceProviderId,
       amountMinor: transfer.amountMinor,
       currency: transfer.currency,

@@ -34,6 +34,28 @@ export async function readWaitFacts(
   return transfer === null || facts === undefined ? null : { transfer, facts };
 }
 
+/** Money of a payment that came back, and where it is. */
+export interface ReturnedMoney {
+  readonly id: string;
+  readonly status: string;
+  readonly amountMinor: bigint;
+  readonly accountId: string | null;
+  readonly waitingFor: string | null;
+  readonly sendBackStatus: 'none' | 'due' | 'done';
+}
+
+// The release before knows a return by the transfer's own link alone.
+const RETURNED = `
+  SELECT id, status, amount_minor AS "amountMinor", account_id AS "accountId", waiting_for AS "waitingFor", send_back_status AS "sendBackStatus"
+  FROM incoming_transfers
+  WHERE return_of = $1 OR id = (SELECT incoming_transfer_id FROM outgoing_transfers WHERE id = $1 AND returned)
+  ORDER BY id LIMIT $2`;
+
+/** Incoming transfers that are money of a payment which came back, oldest first. */
+export function listReturnedMoney(reader: Reader, id: OutgoingTransferId, limit: number): Promise<ReturnedMoney[]> {
+  return reader.statement<ReturnedMoney>(RETURNED, [id, limit]);
+}
+
 const RELEASED_BEFORE = `
   SELECT count(*)::integer AS count FROM (
     SELECT FROM outgoing_transfers

@@ -2,13 +2,13 @@ import { and, type SQL, sql } from 'drizzle-orm';
 import { bigint, pgTable, text, timestamp, uuid } from 'drizzle-orm/pg-core';
 import type { ReconciliationId } from '../../domain/frame/ids.ts';
 import type { LocalDate } from '../../domain/frame/time/dates.ts';
+import type { DaySums, Totals } from '../../domain/reconciliation/day-balance.ts';
 import type { Reader } from '../driver/client.ts';
 import { listOf, type PageOf, type PageRequest, readPage } from '../driver/queries/lists.ts';
 import type { Given } from '../driver/queries/queries.ts';
 import { lookUpIn } from '../driver/queries/rows.ts';
 import { equalTo } from '../frame/filters.ts';
 import { newId } from '../frame/ids.ts';
-import type { Sum } from './movements.ts';
 import type { Position } from './statements.ts';
 
 const whole = (name: string) => bigint(name, { mode: 'bigint' }).notNull();
@@ -150,21 +150,21 @@ export async function saveReconciliation(
     sums,
     postingId,
     source,
-  }: { readonly sums: readonly Sum[]; readonly postingId: bigint; readonly source: StatementSourceKind },
+  }: { readonly sums: DaySums; readonly postingId: bigint; readonly source: StatementSourceKind },
 ): Promise<ReconciliationId> {
-  const of = (side: Sum['side'], isCredit: boolean): [bigint, bigint] => {
-    const sum = sums.find((one) => one.side === side && one.isCredit === isCredit);
-    return [sum?.count ?? 0n, sum?.amountMinor ?? 0n];
-  };
+  const of = ({ creditCount, creditMinor, debitCount, debitMinor }: Totals) => [
+    creditCount,
+    creditMinor,
+    debitCount,
+    debitMinor,
+  ];
   const [saved] = await reader.statement<{ id: ReconciliationId }>(SAVE, [
     newId(),
     provider,
     currency,
     day,
-    ...of('provider', true),
-    ...of('provider', false),
-    ...of('ours', true),
-    ...of('ours', false),
+    ...of(sums.provider),
+    ...of(sums.ours),
     postingId,
     source,
   ]);

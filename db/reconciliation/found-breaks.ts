@@ -1,18 +1,12 @@
 import type { LocalDate } from '../../domain/frame/time/dates.ts';
 import type { DailyBreak, Facts } from '../../domain/reconciliation/daily-reconciliation.ts';
-import { type KnownBreak, placeBreaks } from '../../domain/reconciliation/known-breaks.ts';
-import type { BreakStatus, Difference } from '../../domain/reconciliation/reconciliation.ts';
+import type { Totals } from '../../domain/reconciliation/day-balance.ts';
+import { type KnownBreak, type Place, placeBreaks } from '../../domain/reconciliation/known-breaks.ts';
+import { type BreakStatus, EXPLAINED_DIFFERENCES } from '../../domain/reconciliation/reconciliation.ts';
 import type { Reader, Transaction } from '../driver/client.ts';
 import { newId } from '../frame/ids.ts';
 import type { StoredFacts } from './schema.ts';
 import type { Position } from './statements.ts';
-
-/** `direction` and `movement` are null for an entry that cannot be read. */
-export type FoundBreak = Omit<DailyBreak, 'kind' | 'direction' | 'movement'> & {
-  readonly kind: Difference;
-  readonly direction: DailyBreak['direction'] | null;
-  readonly movement: DailyBreak['movement'] | null;
-};
 
 /** A break as a comparison has left it. */
 export interface RecordedBreak {
@@ -21,6 +15,9 @@ export interface RecordedBreak {
   readonly reference: string;
   readonly status: BreakStatus;
 }
+
+/** A break with what is stored of its effect. */
+export type EffectiveBreak = RecordedBreak & Totals;
 
 /** A comparison of a day. */
 export interface DayRun {
@@ -49,7 +46,7 @@ type KnownRow = Omit<KnownBreak, 'expected' | 'actual' | 'isTaken'> & Record<'ex
 async function listKnown(
   tx: Transaction,
   { provider, currency }: Position,
-  breaks: readonly FoundBreak[],
+  breaks: readonly DailyBreak[],
   recorded: ReadonlySet<string>,
 ): Promise<KnownBreak[]> {
   const keys = breaks.map(({ kind, reference }) => ({ kind, reference }));
@@ -62,24 +59,31 @@ async function listKnown(
   }));
 }
 
-// A row whose status is changed meanwhile is judged as it is then.
+// A row whose status is changed meanwhile is taken as it is then. What is explained needs nobody, unless a person has resolved it.
 const RECORD = `
   INSERT INTO reconciliation_breaks AS known (id, provider, kind, our_reference, details, found_at, resource_id, currency, day, part,
-    expected, actual, run_id)
-  SELECT id, $1, kind, reference, jsonb_build_object('currency', $2::text, 'direction', direction, 'movement', movement), service_now(),
-    resource_id, $2, $3::date, part, expected, actual, $4::uuid
+    expected, actual, run_id, credit_count, credit_minor, debit_count, debit_minor, explained_by, note, status, resolved_at)
+  SELECT id, $1, kind, reference, jsonb_build_object('currency', $2::text, 'direction', direction, 'movement', movement) || coalesce(explained, '{}'),
+    service_now(), resource_id, $2, $3::date, part, expected, actual, $4::uuid, credit_count, credit_minor, debit_count, debit_minor,
+    explained_by, note, CASE WHEN explained_by IS NULL THEN 'open' ELSE 'resolved' END, CASE WHEN explained_by IS NOT NULL THEN service_now() END
   FROM jsonb_to_recordset($5::jsonb) AS found (id uuid, kind text, direction text, reference text, movement text, part integer,
-    resource_id uuid, expected jsonb, actual jsonb)
+    resource_id uuid, expected jsonb, actual jsonb, credit_count bigint, credit_minor bigint, debit_count bigint, debit_minor bigint,
+    explained_by date, note text, explained jsonb)
   ON CONFLICT (id) DO UPDATE SET
-    details = excluded.details, resource_id = coalesce(excluded.resource_id, known.resource_id),
-    day = excluded.day, part = excluded.part, expected = excluded.expected, actual = excluded.actual,
-    run_id = greatest(known.run_id, excluded.run_id),
-    status = CASE WHEN is_reopened(known, excluded.expected, excluded.actual) THEN 'open' ELSE known.status END,
-    found_at = CASE WHEN is_reopened(known, excluded.expected, excluded.actual) THEN excluded.found_at ELSE known.found_at END,
-    resolved_at = CASE WHEN is_reopened(known, excluded.expected, excluded.actual) THEN NULL ELSE known.resolved_at END,
-    resolved_by = CASE WHEN is_reopened(known, excluded.expected, excluded.actual) THEN NULL ELSE known.resolved_by END,
-    note = CASE WHEN is_reopened(known, excluded.expected, excluded.actual) THEN NULL ELSE known.note END
-  RETURNING id, kind, our_reference AS reference, status`;
+    (details, resource_id, day, part, expected, actual, run_id, credit_count, credit_minor, debit_count, debit_minor, explained_by) = (
+      excluded.details, coalesce(excluded.resource_id, known.resource_id), excluded.day, excluded.part, excluded.expected, excluded.actual,
+      greatest(known.run_id, excluded.run_id), excluded.credit_count, excluded.credit_minor, excluded.debit_count, excluded.debit_minor,
+      excluded.explained_by),
+    (status, found_at, resolved_at, resolved_by, note) = (SELECT
+      CASE WHEN again.is_explained THEN 'resolved' WHEN again.is_open THEN 'open' ELSE known.status END,
+      CASE WHEN again.is_open AND NOT again.is_explained THEN excluded.found_at ELSE known.found_at END,
+      CASE WHEN again.is_explained THEN coalesce(known.resolved_at, service_now()) WHEN NOT again.is_open THEN known.resolved_at END,
+      CASE WHEN NOT again.is_open THEN known.resolved_by END,
+      CASE WHEN again.is_explained AND known.resolved_by IS NULL THEN excluded.note WHEN NOT again.is_open THEN known.note END
+      FROM (SELECT excluded.explained_by IS NOT NULL AS is_explained,
+        is_reopened(known, excluded.expected, excluded.actual) AS is_open) AS again)
+  RETURNING id, kind, our_reference AS reference, status, credit_count AS "creditCount", credit_minor AS "creditMinor",
+    debit_count AS "debitCount", debit_minor AS "debitMinor"`;
 
 /**
  * Records what a comparison of a day has found. A break that a person has resolved stays resolved unless its facts have
@@ -89,42 +93,69 @@ export async function recordBreaks(
   tx: Transaction,
   position: Position,
   { runId, day, recorded }: DayRun,
-  breaks: readonly FoundBreak[],
-): Promise<RecordedBreak[]> {
+  breaks: readonly DailyBreak[],
+): Promise<EffectiveBreak[]> {
   if (breaks.length === 0) return [];
   await lockBreaks(tx, position);
   const places = placeBreaks(breaks, await listKnown(tx, position, breaks, recorded), day);
   const { provider, currency } = position;
-  const rows = breaks.map(({ kind, direction, reference, movement, resourceId, expected, actual }, index) => ({
-    id: places[index]?.id ?? newId(),
+  const rows = breaks.map((one, index) => rowOf(one, currency, places[index] ?? { id: null, part: 1 }));
+  return tx.statement<EffectiveBreak>(RECORD, [provider, currency, day, runId, JSON.stringify(rows)]);
+}
+
+function rowOf(found: DailyBreak, currency: string, place: Place) {
+  const { kind, direction, reference, movement, resourceId, expected, actual, effect, explanation } = found;
+  return {
+    id: place.id ?? newId(),
     kind,
     direction,
     reference,
     movement,
-    part: places[index]?.part,
+    part: place.part,
     resource_id: resourceId,
     expected: storedFacts(expected, currency),
     actual: storedFacts(actual, currency),
-  }));
-  return tx.statement<RecordedBreak>(RECORD, [provider, currency, day, runId, JSON.stringify(rows)]);
+    credit_count: effect.creditCount.toString(),
+    credit_minor: effect.creditMinor.toString(),
+    debit_count: effect.debitCount.toString(),
+    debit_minor: effect.debitMinor.toString(),
+    explained_by: explanation?.day ?? null,
+    note: explanation?.note ?? null,
+    explained: explanation && { explainedSide: explanation.side, explainedMovement: explanation.movement },
+  };
 }
 
 function storedFacts(facts: Facts | null, currency: string): StoredFacts | null {
-  return facts && { ...facts, amountMinor: facts.amountMinor.toString(), currency };
+  if (facts === null) return null;
+  const { amountMinor, account, date, count = null } = facts;
+  return { amountMinor: amountMinor.toString(), currency, account, date, ...(count === null ? {} : { count }) };
 }
 
 function factsOf(stored: StoredFacts | null): Facts | null {
-  return stored && { amountMinor: BigInt(stored.amountMinor), account: stored.account, date: stored.date };
+  if (stored === null) return null;
+  const { amountMinor, account, date, count = null } = stored;
+  return { amountMinor: BigInt(amountMinor), account, date, count };
 }
 
 const RESOLVE_GONE = `
-  UPDATE reconciliation_breaks SET status = 'resolved', resolved_at = service_now(), details = details || '{"goneByItself": true}'
-  WHERE provider = $1 AND currency = $2 AND day = $3::date AND status = 'open' AND run_id < $4::uuid
-  RETURNING id, kind, our_reference AS reference, status`;
+  WITH gone AS (
+    SELECT id, status = 'open' AS was_open FROM reconciliation_breaks
+    WHERE provider = $1 AND currency = $2 AND day = $3::date AND run_id < $4::uuid
+      AND (status = 'open' OR explained_by IS NOT NULL OR num_nonnulls(nullif(credit_count, 0), nullif(credit_minor, 0),
+        nullif(debit_count, 0), nullif(debit_minor, 0)) > 0)
+    ORDER BY id FOR UPDATE
+  ), updated AS (
+    UPDATE reconciliation_breaks AS known SET status = 'resolved', credit_count = 0, credit_minor = 0, debit_count = 0, debit_minor = 0,
+      resolved_at = coalesce(known.resolved_at, service_now()), note = CASE WHEN known.explained_by IS NULL THEN known.note END, explained_by = NULL,
+      details = CASE WHEN gone.was_open OR known.explained_by IS NOT NULL THEN details || '{"goneByItself": true}' ELSE details END
+    FROM gone WHERE known.id = gone.id
+    RETURNING known.id, known.kind, known.our_reference AS reference, known.status, gone.was_open
+  )
+  SELECT id, kind, reference, status FROM updated WHERE was_open`;
 
 /**
- * Resolves the breaks of a day that its present comparison no longer finds. Another may compare the day at the same time: what
- * that has found, having begun later, is not gone.
+ * Resolves the breaks of a day that its present comparison no longer finds, and takes the effects of all of these away. Another may
+ * compare the day at the same time: what that has found, having begun later, is not gone. Returns those that were open.
  */
 export function resolveGoneBreaks(
   reader: Reader,
@@ -135,12 +166,49 @@ export function resolveGoneBreaks(
   return reader.statement<RecordedBreak>(RESOLVE_GONE, [provider, currency, day, runId]);
 }
 
-// As many as are late now, of those alike, whatever has been resolved before: a repetition resolves no further one.
+// Each one-sided movement of the day explains as many differences of other days as there are of it.
+const OPEN_UNEXPLAINED = `
+  WITH claims AS (
+    SELECT id, our_reference AS reference, details ->> 'direction' AS direction, details ->> 'explainedSide' AS side,
+      details ->> 'explainedMovement' AS movement, row_number() OVER (
+        PARTITION BY our_reference, details ->> 'direction', details ->> 'explainedSide', details ->> 'explainedMovement'
+        ORDER BY day, part, id) AS place
+    FROM reconciliation_breaks
+    WHERE provider = $1 AND currency = $2 AND explained_by = $3::date AND day <> $3::date AND status = 'resolved' AND resolved_by IS NULL
+      AND kind IN (SELECT jsonb_array_elements_text($4::jsonb))
+  ), explaining AS (
+    SELECT direction, reference, movement, side, count(*) AS count FROM reconciliation_carry_overs
+    WHERE provider = $1 AND currency = $2 AND day = $3::date GROUP BY 1, 2, 3, 4
+  )
+  UPDATE reconciliation_breaks AS known SET status = 'open', found_at = service_now(), resolved_at = NULL, note = NULL
+  FROM claims LEFT JOIN explaining USING (direction, reference, movement, side)
+  WHERE known.id = claims.id AND claims.place > coalesce(explaining.count, 0)
+  RETURNING known.id, known.kind, known.our_reference AS reference, known.status`;
+
+/** Opens what a day has explained of other days, and no longer does. */
+export function openUnexplained(
+  reader: Reader,
+  { provider, currency }: Position,
+  day: LocalDate,
+): Promise<RecordedBreak[]> {
+  const kinds = JSON.stringify(EXPLAINED_DIFFERENCES);
+  return reader.statement<RecordedBreak>(OPEN_UNEXPLAINED, [provider, currency, day, kinds]);
+}
+
+// As many as are late now, of those alike, whatever has been resolved before: a repetition resolves no further one. What its own day
+// has as explained was not missing there.
 const RESOLVE_MISSING = `
   WITH late AS (
     SELECT reference, movement, expected ->> 'date' AS date, expected ->> 'amountMinor' AS amount, row_number() OVER (
       PARTITION BY reference, movement, expected ->> 'date', expected ->> 'amountMinor') AS place
     FROM jsonb_to_recordset($3::jsonb) AS sent (reference text, movement text, expected jsonb)
+  ), explained AS (
+    SELECT our_reference AS reference, details ->> 'movement' AS movement, expected ->> 'date' AS date,
+      expected ->> 'amountMinor' AS amount, count(*) AS count
+    FROM reconciliation_breaks
+    WHERE provider = $1 AND currency = $2 AND kind LIKE 'statement-%' AND kind = 'statement-day-differs' AND explained_by IS NOT NULL
+      AND expected IS NOT NULL AND status = 'resolved' AND our_reference IN (SELECT reference FROM late)
+    GROUP BY 1, 2, 3, 4
   ), missing AS (
     SELECT id, our_reference AS reference, details ->> 'movement' AS movement, expected ->> 'date' AS date,
       expected ->> 'amountMinor' AS amount, row_number() OVER (
@@ -152,21 +220,26 @@ const RESOLVE_MISSING = `
   )
   UPDATE reconciliation_breaks AS known SET status = 'resolved', resolved_at = service_now(),
     details = details || '{"goneByItself": true}'
-  FROM missing JOIN late USING (reference, date, amount, place)
-  WHERE known.id = missing.id AND known.status = 'open' AND coalesce(missing.movement, late.movement) = late.movement
+  FROM missing JOIN late USING (reference, date, amount) LEFT JOIN explained
+    ON (explained.reference, explained.movement, explained.date, explained.amount) = (late.reference, late.movement, late.date, late.amount)
+  WHERE missing.place = late.place - coalesce(explained.count, 0) AND known.id = missing.id AND known.status = 'open' AND coalesce(missing.movement, late.movement) = late.movement
   RETURNING known.id, known.kind, known.our_reference AS reference, known.status`;
 
-/** Resolves what was missing on its day and is on a later statement: `late` says what our books had. */
+/** What was missing on its day, and is on a later statement. */
+export interface FoundLater {
+  readonly reference: string;
+  readonly movement: DailyBreak['movement'];
+  /** What our books had. */
+  readonly expected: Facts;
+}
+
+/** Resolves what was missing on its day, and is no longer. */
 export async function resolveMissing(
   tx: Transaction,
   { provider, currency }: Position,
-  late: readonly FoundBreak[],
+  later: readonly FoundLater[],
 ): Promise<RecordedBreak[]> {
-  if (late.length === 0) return [];
-  const sent = late.map(({ reference, movement, expected }) => ({
-    reference,
-    movement,
-    expected: storedFacts(expected, currency),
-  }));
+  if (later.length === 0) return [];
+  const sent = later.map(({ expected, ...one }) => ({ ...one, expected: storedFacts(expected, currency) }));
   return tx.statement<RecordedBreak>(RESOLVE_MISSING, [provider, currency, JSON.stringify(sent)]);
 }

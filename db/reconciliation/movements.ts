@@ -1,5 +1,7 @@
 import type { LocalDate } from '../../domain/frame/time/dates.ts';
-import type { Movement } from '../../domain/reconciliation/daily-reconciliation.ts';
+import { type DaySums, NOTHING, plus, totalsOf } from '../../domain/reconciliation/day-balance.ts';
+import type { Movement } from '../../domain/reconciliation/movements.ts';
+import type { CarriedOver } from '../../domain/reconciliation/one-sided.ts';
 import type { PaymentKey } from '../../domain/reconciliation/reconciliation.ts';
 import type { Reader } from '../driver/client.ts';
 import { RETURNED_OF_ARRIVED } from './returned-payments.ts';
@@ -142,21 +144,26 @@ export async function* walkMovements(
   }
 }
 
-/** What one side moved on a day. */
-export interface Sum {
+const SUMS = `
+  SELECT side, movement NOT IN ('payment-out', 'payment-in-sent-back') AS "isCredit", count(*) AS count,
+    sum(amount_minor)::bigint AS "amountMinor"
+  FROM reconciliation_movements WHERE run_id = $1::uuid AND of_day GROUP BY 1, 2`;
+
+interface Sum {
   readonly side: Movement['side'];
   readonly isCredit: boolean;
   readonly count: bigint;
   readonly amountMinor: bigint;
 }
 
-const SUMS = `
-  SELECT side, movement NOT IN ('payment-out', 'payment-in-sent-back') AS "isCredit", count(*) AS count,
-    sum(amount_minor)::bigint AS "amountMinor"
-  FROM reconciliation_movements WHERE run_id = $1::uuid AND of_day GROUP BY 1, 2`;
-
-export function sumMovements(reader: Reader, runId: string): Promise<Sum[]> {
-  return reader.statement<Sum>(SUMS, [runId]);
+/** What each side moved on the day. */
+export async function sumMovements(reader: Reader, runId: string): Promise<DaySums> {
+  const sums = await reader.statement<Sum>(SUMS, [runId]);
+  const of = (side: Movement['side']) =>
+    sums
+      .filter((sum) => sum.side === side)
+      .reduce((all, { isCredit, count, amountMinor }) => plus(all, totalsOf(isCredit, count, amountMinor)), NOTHING);
+  return { provider: of('provider'), ours: of('ours') };
 }
 
 const FORGET_PAGE = 20_000;
@@ -173,30 +180,32 @@ export async function forgetMovements(reader: Reader, runId: string): Promise<vo
   while (forgotten === FORGET_PAGE) forgotten = (await reader.statement(FORGET, [runId, FORGET_PAGE])).length;
 }
 
-/** A movement that one side alone has on its day. */
-export type CarryOver = Movement & { readonly day: LocalDate };
-
 const CARRY = `
   INSERT INTO reconciliation_carry_overs (provider, currency, direction, reference, movement, side, day, part, booked_at, amount_minor,
-    accounts, resource_id, run_id)
+    accounts, resource_id, run_id, is_paired)
   SELECT $1, $2, direction, reference, movement, side, $3::date,
     row_number() OVER (PARTITION BY direction, reference, movement, side ORDER BY booked_at, amount_minor), booked_at, amount_minor,
-    ARRAY(SELECT jsonb_array_elements_text(accounts)), resource_id, $4::uuid
+    ARRAY(SELECT jsonb_array_elements_text(accounts)), resource_id, $4::uuid, is_paired
   FROM jsonb_to_recordset($5::jsonb) AS sent (direction text, reference text, movement text, side text, booked_at timestamptz,
-    amount_minor bigint, accounts jsonb, resource_id uuid)
+    amount_minor bigint, accounts jsonb, resource_id uuid, is_paired boolean)
   ON CONFLICT (provider, currency, direction, reference, movement, side, day, part) DO UPDATE SET booked_at = excluded.booked_at,
-    amount_minor = excluded.amount_minor, accounts = excluded.accounts,
+    amount_minor = excluded.amount_minor, accounts = excluded.accounts, is_paired = excluded.is_paired,
     run_id = greatest(reconciliation_carry_overs.run_id, excluded.run_id)`;
 
-/** Keeps what the day had on one side alone, for the day whose other side has it. All parts of a payment are sent together. */
+/**
+ * Keeps what the day had on one side alone, for the day whose other side has it; `paired` have it just beyond midnight. All parts of a
+ * payment are sent together.
+ */
 export async function carryOver(
   reader: Reader,
   { provider, currency }: Position,
   day: LocalDate,
   runId: string,
   movements: readonly Movement[],
+  paired: readonly Movement[],
 ): Promise<void> {
-  const rows = movements.map((one) => ({
+  const rows = [...movements, ...paired].map((one, index) => ({
+    is_paired: index >= movements.length,
     direction: one.direction,
     reference: one.reference,
     movement: one.movement,
@@ -210,7 +219,7 @@ export async function carryOver(
 }
 
 const CARRIED = `
-  SELECT ${MOVEMENT}, false AS "ofDay", day FROM reconciliation_carry_overs
+  SELECT ${MOVEMENT}, false AS "ofDay", is_paired AS "isPaired" FROM reconciliation_carry_overs
   WHERE provider = $1 AND currency = $2 AND day <> $3::date
     AND (direction, reference) IN (SELECT * FROM jsonb_to_recordset($4::jsonb) AS key (direction text, reference text))`;
 
@@ -220,9 +229,9 @@ export function listCarriedOver(
   { provider, currency }: Position,
   day: LocalDate,
   keys: readonly PaymentKey[],
-): Promise<CarryOver[]> {
+): Promise<CarriedOver[]> {
   const sent = JSON.stringify(keys.map(({ direction, reference }) => ({ direction, reference })));
-  return reader.statement<CarryOver>(CARRIED, [provider, currency, day, sent]);
+  return reader.statement<CarriedOver>(CARRIED, [provider, currency, day, sent]);
 }
 
 const CARRIED_DAYS_KEPT = 60;

@@ -1,14 +1,8 @@
 import { isUuid } from '../../domain/frame/ids.ts';
-import type { PaymentKey } from '../../domain/reconciliation/reconciliation.ts';
+import type { NamedPayment } from '../../domain/reconciliation/files/named-payments.ts';
 import type { Reader } from '../driver/client.ts';
 import { RETURNED_OF_ARRIVED } from './returned-payments.ts';
 import type { Position } from './statements.ts';
-
-/** A payment of ours that a bank's file names. */
-export interface NamedPayment extends PaymentKey {
-  /** As the file has it. */
-  readonly name: string;
-}
 
 // $1 provider, $2 currency, $3 names, $4 those that are ids
 const NAMED = `
@@ -19,23 +13,25 @@ const NAMED = `
       UNION ALL
       SELECT name, incoming.* FROM names JOIN incoming_transfers incoming ON incoming.transaction_number = name
       UNION ALL
+      SELECT name, incoming.* FROM names JOIN incoming_transfers incoming ON incoming.service_provider_reference = name
+      UNION ALL
       SELECT ids.id::text, incoming.* FROM ids JOIN incoming_transfers incoming ON incoming.id = ids.id
     )
-  SELECT 'out' AS direction, id::text AS reference, id::text AS name FROM ids JOIN outgoing_transfers USING (id)
+  SELECT 'out' AS direction, id::text AS reference, id::text AS name, amount_minor::bigint AS "amountMinor" FROM ids JOIN outgoing_transfers USING (id)
     WHERE provider = $1 AND currency = $2 AND scope = 'external'
   UNION ALL
-  SELECT 'out', id::text, name FROM names JOIN outgoing_transfers ON transaction_number = name
+  SELECT 'out', id::text, name, amount_minor FROM names JOIN outgoing_transfers ON transaction_number = name
     WHERE provider = $1 AND currency = $2 AND scope = 'external'
   UNION ALL
-  SELECT 'out', id::text, name FROM names JOIN outgoing_transfers ON service_provider_reference = name
+  SELECT 'out', id::text, name, amount_minor FROM names JOIN outgoing_transfers ON service_provider_reference = name
     WHERE provider = $1 AND currency = $2 AND scope = 'external'
   UNION ALL
-  SELECT CASE WHEN back.id IS NULL THEN 'in' ELSE 'out' END, coalesce(back.id::text, arrived.service_provider_id), name
+  SELECT CASE WHEN back.id IS NULL THEN 'in' ELSE 'out' END, coalesce(back.id::text, arrived.service_provider_id), name, arrived.amount_minor
   FROM arrived LEFT JOIN LATERAL (${RETURNED_OF_ARRIVED}) AS returned ON true,
     LATERAL (SELECT coalesce(arrived.return_of, returned.id) AS id) AS back
   WHERE arrived.provider = $1 AND arrived.currency = $2 AND coalesce(back.id::text, arrived.service_provider_id) IS NOT NULL`;
 
-/** Our payments by our ids and transaction numbers, and by the provider's references. */
+/** Our payments by our ids and transaction numbers, and by the provider's references; by one name, more than one may be known. */
 export function findNamedPayments(
   reader: Reader,
   { provider, currency }: Position,

@@ -22,9 +22,11 @@ export interface StoredFacts {
   readonly currency: string;
   readonly account: string | null;
   readonly date: string | null;
+  /** Of a statement's figure that counts. */
+  readonly count?: number;
 }
 
-/** Reconciliation for drizzle; migrations 0002, 0007, 0041 and 0055 are authoritative. */
+/** Reconciliation for drizzle; migrations 0002, 0007, 0041, 0055 and 0060 are authoritative. */
 export const reconciliationBreaks = pgTable('reconciliation_breaks', {
   id: uuid('id').primaryKey(),
   provider: text('provider').notNull(),
@@ -45,6 +47,11 @@ export const reconciliationBreaks = pgTable('reconciliation_breaks', {
   runId: uuid('run_id'),
   note: text('note'),
   resolvedBy: text('resolved_by'),
+  creditCount: whole('credit_count').notNull().default(0n),
+  creditMinor: whole('credit_minor').notNull().default(0n),
+  debitCount: whole('debit_count').notNull().default(0n),
+  debitMinor: whole('debit_minor').notNull().default(0n),
+  explainedBy: date('explained_by', { mode: 'string' }),
 });
 
 export const statementComparisons = pgTable(
@@ -119,6 +126,7 @@ export const reconciliationCarryOvers = pgTable(
     currency: text('currency').notNull(),
     day: date('day', { mode: 'string' }).notNull(),
     part: integer('part').notNull().default(1),
+    isPaired: boolean('is_paired').notNull().default(false),
   },
   ({ provider, currency, direction, reference, movement, side, day, part }) => [
     primaryKey({ columns: [provider, currency, direction, reference, movement, side, day, part] }),

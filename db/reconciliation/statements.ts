@@ -197,13 +197,11 @@ export async function recordDifference(
 export interface OpenDifference extends PaymentKey {
   readonly id: string;
   readonly difference: PaymentDifference;
-  /** A daily comparison has found it, too. */
-  readonly isOfDay: boolean;
 }
 
 /**
  * Open differences of a position that a look-up may show to be gone, oldest first. All others stay for the next comparison of
- * their day, or for a person.
+ * their day, or for a person: what a day's statement has, no answer about the payment takes back.
  */
 export async function listOpenDifferences(
   reader: Reader,
@@ -211,9 +209,9 @@ export async function listOpenDifferences(
   limit: number,
 ): Promise<OpenDifference[]> {
   return reader.execute<OpenDifference>(sql`
-    SELECT id, kind AS difference, our_reference AS reference, details ->> 'direction' AS direction, day IS NOT NULL AS "isOfDay"
+    SELECT id, kind AS difference, our_reference AS reference, details ->> 'direction' AS direction
     FROM reconciliation_breaks
-    WHERE status = 'open' AND provider = ${provider} AND kind LIKE 'statement-%' AND details ->> 'currency' = ${currency}
+    WHERE status = 'open' AND day IS NULL AND provider = ${provider} AND kind LIKE 'statement-%' AND details ->> 'currency' = ${currency}
       AND kind IN ('statement-unknown-payment', 'statement-not-booked', 'statement-not-at-provider')
     ORDER BY id LIMIT ${limit}`);
 }

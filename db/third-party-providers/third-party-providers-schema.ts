@@ -1,3 +1,4 @@
+import { sql } from 'drizzle-orm';
 import { customType, jsonb, pgTable, text, timestamp, uuid } from 'drizzle-orm/pg-core';
 import type { ThirdPartyProviderId } from '../../domain/frame/ids.ts';
 import {
@@ -21,6 +22,7 @@ export const thirdPartyProviders = pgTable('third_party_providers', {
   status: text('status', { enum: THIRD_PARTY_PROVIDER_STATUSES }).notNull(),
   createdAt: instant('created_at').notNull(),
   updatedAt: instant('updated_at').notNull(),
+  activeSince: instant('active_since').notNull().default(sql`service_now()`),
 });
 
 export const thirdPartyAssertions = pgTable('third_party_assertions', {

@@ -32,6 +32,7 @@ export async function createThirdPartyProvider(
     status: 'active',
     createdAt: now,
     updatedAt: now,
+    activeSince: now,
   });
   audit(tx, row.id, { initiator, action: 'created', after: auditedFields(row) });
   return row;
@@ -44,7 +45,10 @@ export type ThirdPartyProviderChange = {
 
 const LOCK = lockIn(thirdPartyProviders, 'no key update');
 
-/** What changes, changes at once: every request of a third party reads its row. */
+/**
+ * What changes, changes at once: every request of a third party reads its row. Its access tokens and codes from before it became
+ * inactive stay dead when it becomes active again.
+ */
 export async function changeThirdPartyProvider(
   tx: Transaction,
   id: ThirdPartyProviderId,
@@ -63,6 +67,7 @@ export async function changeThirdPartyProvider(
     jwks: change.jwks ?? before.jwks,
     status: change.status ?? before.status,
     updatedAt,
+    activeSince: before.status === 'inactive' && change.status === 'active' ? updatedAt : before.activeSince,
   });
   audit(tx, id, {
     initiator,

@@ -7,12 +7,25 @@ import { readClock } from '../frame/clock.ts';
 import type { UserRow } from './users.ts';
 import { userAuthenticationFailures, users } from './users-schema.ts';
 
+/** Who is limited, by the SHA-256 of its name. */
+export interface LimitedHash {
+  readonly hash: Buffer;
+  /** Of the address that it is for; null for a source, which is for all. */
+  readonly ofAddressHash: Buffer | null;
+  readonly failuresMax: number;
+}
+
 type Place = { readonly addressHash: Uint8Array };
 
-const ENTER = prepared((db, given: Given<Place>) =>
+const ENTER = prepared((db, given: Given<Place & { ofAddressHash: Uint8Array | null }>) =>
   db
     .insert(userAuthenticationFailures)
-    .values({ addressHash: given.addressHash, failedAt: sql`'{}'`, forgetAt: sql`service_now()` })
+    .values({
+      addressHash: given.addressHash,
+      failedAt: sql`'{}'`,
+      forgetAt: sql`service_now()`,
+      ofAddressHash: given.ofAddressHash,
+    })
     .onConflictDoNothing(),
 );
 
@@ -35,32 +48,53 @@ const FORGET = prepared((db, given: Given<Place>) =>
   db.delete(userAuthenticationFailures).where(eq(userAuthenticationFailures.addressHash, given.addressHash)),
 );
 
+const FORGET_OF_ADDRESS = prepared((db, given: Given<Place>) =>
+  db.delete(userAuthenticationFailures).where(eq(userAuthenticationFailures.ofAddressHash, given.addressHash)),
+);
+
 export type ClaimedAttempt =
   | { readonly allowed: true; readonly attemptedAt: Date }
   | { readonly allowed: false; readonly retryAfterSeconds: number };
 
-/** Counts an attempt before its password is checked, or refuses it because too many have failed. */
-export async function claimAuthenticationAttempt(tx: Transaction, addressHash: Uint8Array): Promise<ClaimedAttempt> {
-  await tx.run(ENTER, { addressHash });
-  const failures = await lockFailures(tx, addressHash);
+/** Counts an attempt before its password is checked against all that it is limited by, or refuses it because too many have failed. */
+export async function claimAuthenticationAttempt(
+  tx: Transaction,
+  limited: readonly LimitedHash[],
+): Promise<ClaimedAttempt> {
+  const found: { readonly one: LimitedHash; readonly failedAt: readonly Date[] }[] = [];
+  for (const one of inOrder(limited)) {
+    await tx.run(ENTER, { addressHash: one.hash, ofAddressHash: one.ofAddressHash });
+    found.push({ one, failedAt: (await lockFailures(tx, one.hash)) ?? [] });
+  }
   const now = await readClock(tx);
-  const attempt = decideAuthenticationAttempt(failures ?? [], now);
-  if (!attempt.allowed) return attempt;
-  await record(tx, addressHash, attempt.failedAt);
+  const attempts = found.map(({ one, failedAt }) => ({
+    hash: one.hash,
+    attempt: decideAuthenticationAttempt(failedAt, now, one.failuresMax),
+  }));
+  const waits = attempts.flatMap(({ attempt }) => (attempt.allowed ? [] : [attempt.retryAfterSeconds]));
+  if (waits.length > 0) return { allowed: false, retryAfterSeconds: Math.max(...waits) };
+  for (const { hash, attempt } of attempts) if (attempt.allowed) await record(tx, hash, attempt.failedAt);
   return { allowed: true, attemptedAt: now };
 }
 
 /** The password was correct: the attempt is no failure. Earlier failures stay. */
 export async function forgiveAuthenticationAttempt(
   tx: Transaction,
-  addressHash: Uint8Array,
+  limited: readonly LimitedHash[],
   attemptedAt: Date,
 ): Promise<void> {
-  const failures = await lockFailures(tx, addressHash);
-  if (failures === null) return;
-  const failedAt = withoutAttempt(failures, attemptedAt);
-  if (failedAt.length === 0) return forgetAuthenticationFailures(tx, addressHash);
-  await record(tx, addressHash, failedAt);
+  for (const { hash } of inOrder(limited)) {
+    const failures = await lockFailures(tx, hash);
+    if (failures === null) continue;
+    const failedAt = withoutAttempt(failures, attemptedAt);
+    if (failedAt.length === 0) await tx.run(FORGET, { addressHash: hash });
+    else await record(tx, hash, failedAt);
+  }
+}
+
+/** Two attempts that share what limits them lock it in the same order. */
+function inOrder(limited: readonly LimitedHash[]): readonly LimitedHash[] {
+  return [...limited].sort((one, other) => one.hash.compare(other.hash));
 }
 
 async function lockFailures(tx: Transaction, addressHash: Uint8Array): Promise<readonly Date[] | null> {
@@ -72,9 +106,9 @@ async function record(tx: Transaction, addressHash: Uint8Array, failedAt: readon
   await tx.run(RECORD, { addressHash, failedAt, forgetAt: forgetAt(failedAt) });
 }
 
-/** A new password starts anew. */
+/** A new password starts anew, from every source. */
 export async function forgetAuthenticationFailures(tx: Transaction, addressHash: Uint8Array): Promise<void> {
-  await tx.run(FORGET, { addressHash });
+  await tx.run(FORGET_OF_ADDRESS, { addressHash });
 }
 
 /** Deletes a batch of failures that no longer count; returns how many rows. */

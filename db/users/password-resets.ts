@@ -11,6 +11,7 @@ import { readClock } from '../frame/clock.ts';
 import { newId } from '../frame/ids.ts';
 import { forgetAuthenticationFailures } from './authentications.ts';
 import { endSignUp, lockSignUp, type UserSignUpRow, wakeSignUp } from './invitations.ts';
+import { forgetKnownDevices } from './known-devices.ts';
 import { isClosed, type SignUpAnswer } from './sign-ups.ts';
 import type { UserRow } from './users.ts';
 import { userSignUps, users } from './users-schema.ts';
@@ -97,6 +98,7 @@ export async function acceptPasswordReset(
   if (!isStillTheirs) return 'closed';
   await updateRow(tx, users, user.id, { passwordHash: password.hash, revision: user.revision + 1n });
   await forgetAuthenticationFailures(tx, password.addressHash);
+  await forgetKnownDevices(tx, user.id);
   audit(tx, user.id, { initiator, action: 'changed', after: { changedFields: ['password'] } });
   return 'done';
 }

@@ -67,4 +67,11 @@ export const userAuthenticationFailures = pgTable('user_authentication_failures'
   addressHash: bytea('address_hash').primaryKey(),
   failedAt: instant('failed_at').array().notNull(),
   forgetAt: instant('forget_at').notNull(),
+  ofAddressHash: bytea('of_address_hash'),
+});
+
+export const userKnownDevices = pgTable('user_known_devices', {
+  tokenHash: bytea('token_hash').primaryKey(),
+  userId: uuid('user_id').$type<UserId>().notNull(),
+  expiresAt: instant('expires_at').notNull(),
 });

@@ -258,17 +258,3 @@ export async function wakeShard(tx: Transaction, shard: number): Promise<boolean
   wake(tx, WEBHOOK_DELIVERY_WORKFLOW, `${WEBHOOK_DELIVERY_WORKFLOW}/${shard}`);
   return true;
 }
-
-const BACKLOG_MAX = 10_000;
-
-/** For metrics: due deliveries (up to 10,000) and subscriptions that the service disabled. */
-export async function readWebhookBacklog(reader: Reader): Promise<{ due: number; disabled: number }> {
-  const [row] = await reader.execute<{ due: number; disabled: number }>(sql`
-    SELECT (SELECT count(*) FROM (
-        SELECT FROM webhook_subscriptions s JOIN webhook_deliveries d ON d.subscription_id = s.id
-        WHERE s.status = 'active' AND s.deleted_at IS NULL AND d.status = 'pending'
-          AND d.next_attempt_at <= (SELECT service_now()) LIMIT ${BACKLOG_MAX}) AS due)::integer AS due,
-      (SELECT count(*) FROM webhook_subscriptions
-        WHERE status = 'disabled' AND status_reason IS NOT NULL AND deleted_at IS NULL)::integer AS disabled`);
-  return row ?? { due: 0, disabled: 0 };
-}

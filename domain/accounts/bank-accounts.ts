@@ -1,7 +1,7 @@
 import { countrySpecs } from 'ibantools';
-import { remainder97, weightedSum } from '../frame/check-digits.ts';
 import type { Problem } from '../frame/errors.ts';
 import { isCurrency } from '../frame/money.ts';
+import { remainder97, weightedSum } from '../frame/numbers/check-digits.ts';
 import { isCountry } from '../frame/parties/countries.ts';
 import { checkText } from '../frame/parties/names.ts';
 

@@ -24,6 +24,8 @@ export interface StatementEntry {
   /** The entry's number in its account, without gaps. */
   readonly version: bigint;
   readonly transactionNumber: string;
+  /** The transfer that it is of; null for other transactions. */
+  readonly transferId: string | null;
   readonly postedAt: Date;
   readonly direction: 'debit' | 'credit';
   readonly amountMinor: bigint;

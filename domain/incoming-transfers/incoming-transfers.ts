@@ -8,9 +8,7 @@ import type {
   OutgoingTransferId,
   ProvisionedAccountCreditId,
 } from '../frame/ids.ts';
-import { amountNumber } from '../frame/money.ts';
 import type { Moves } from '../frame/moves.ts';
-import { statusReason } from '../ledger/status-reasons.ts';
 import { NO_RETURN, type Returned } from './returned-payments.ts';
 
 /** Incoming transfers: the transition table, and what happens to money that has arrived. */
@@ -36,15 +34,6 @@ export const HOLD_REASONS = [
   'held-by-provider',
 ] as const;
 export type HoldReason = (typeof HOLD_REASONS)[number];
-
-/** The hold reasons as callers see them. */
-const HOLD_REASON_CODES: Readonly<Record<HoldReason, string>> = {
-  'account-not-active': 'account.status.not_active',
-  'client-not-active': 'account.status.not_active',
-  'no-match': 'incoming.match.none',
-  'ambiguous-match': 'incoming.match.ambiguous',
-  'held-by-provider': 'provider.held',
-};
 
 export type IncomingTransferWait = 'compliance' | 'account' | 'match' | 'outgoing-transfer' | 'provider';
 
@@ -139,6 +128,7 @@ export interface IncomingTransferRecord {
   readonly scope: 'internal' | 'external';
   readonly scheme: string | null;
   readonly outgoingTransferId: string | null;
+  readonly returnOf: string | null;
   readonly provisionedAccountCreditId: string | null;
   readonly provider: string;
   readonly serviceProviderId: string | null;
@@ -156,6 +146,7 @@ export interface IncomingTransfer extends IncomingTransferRecord, CheckedTransfe
   readonly clientId: ClientId | null;
   readonly accountId: AccountId | null;
   readonly outgoingTransferId: OutgoingTransferId | null;
+  readonly returnOf: OutgoingTransferId | null;
   readonly provisionedAccountCreditId: ProvisionedAccountCreditId | null;
   /** The amount still to be credited to the account, in minor units. */
   readonly receivableMinor: bigint;
@@ -247,10 +238,6 @@ export interface PartyAccount {
   readonly routingCodes: Readonly<Record<string, string>> | null;
 }
 
-function reasonCodeOf({ failureCode, holdReason }: IncomingTransferRecord): string | null {
-  return failureCode ?? (holdReason === null ? null : HOLD_REASON_CODES[holdReason]);
-}
-
 /** What one party of an internal transfer learns about the other besides its account: type and names only. */
 export interface HolderIdentity {
   readonly type: 'individual' | 'corporate';
@@ -262,38 +249,4 @@ export interface HolderIdentity {
 /** A bank account in the form in which transfers show it. */
 export function presentPartyAccount<Account extends Pick<PartyAccount, 'routingCodes'>>(account: Account): Account {
   return { ...account, routingCodes: presentRoutingCodes(account.routingCodes) };
-}
-
-/** A transfer as answers and events show it (specification 2.7). */
-export function presentIncomingTransfer(
-  transfer: IncomingTransferRecord,
-  senderAccount: PartyAccount | null,
-  receiverAccount: PartyAccount | null,
-) {
-  const { currency, amountMinor, feeMinor } = transfer;
-  return {
-    id: transfer.id,
-    clientId: transfer.clientId,
-    accountId: transfer.accountId,
-    transactionNumber: transfer.transactionNumber,
-    status: transfer.status,
-    statusReason: statusReason(reasonCodeOf(transfer), null),
-    currency,
-    amount: amountNumber(amountMinor, currency),
-    feeAmount: amountNumber(feeMinor, currency),
-    feeCurrency: currency,
-    totalAmount: amountNumber(amountMinor - feeMinor, currency),
-    scope: transfer.scope,
-    scheme: transfer.scheme,
-    outgoingTransferId: transfer.outgoingTransferId,
-    provisionedAccountCreditId: transfer.provisionedAccountCreditId,
-    serviceProvider: transfer.provider,
-    serviceProviderId: transfer.serviceProviderId,
-    serviceProviderReference: transfer.serviceProviderReference,
-    senderInformation: transfer.senderInformation,
-    senderName: transfer.senderName ?? senderAccount?.accountHolderName ?? null,
-    transferDate: transfer.transferDate,
-    senderAccount: senderAccount === null ? null : presentPartyAccount(senderAccount),
-    receiverAccount: receiverAccount === null ? null : presentPartyAccount(receiverAccount),
-  };
 }

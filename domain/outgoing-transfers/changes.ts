@@ -15,6 +15,7 @@ import type {
   Requirements,
 } from './outgoing-transfers.ts';
 import { isOfOtherMoney, type PaymentClaim, type PaymentReport } from './reports.ts';
+import { requireAnother } from './requests/makers.ts';
 import { type OutgoingTransfer, totalMinor } from './rows.ts';
 import type { TransferChange, TransferSituation } from './transfer-changes.ts';
 
@@ -228,16 +229,14 @@ export function decideCancellation(situation: TransferSituation): TransferChange
   return draft.change();
 }
 
-/** Authorizes a pending transfer. The machine user that created it may not. */
-export function decideAuthorization(situation: TransferSituation, actor: string): TransferChange | null {
+/** Authorizes a pending transfer. Its makers may not: who created it, and who else caused it. */
+export function decideAuthorization(
+  situation: TransferSituation,
+  actor: string,
+  otherMakers: readonly string[],
+): TransferChange | null {
   const { transfer } = situation;
-  if (transfer.createdBy === actor) {
-    throw refusal(
-      'common.security.access_denied',
-      ['outgoingTransfer', 'requirementConfiguration.authorizationStatus', 'fulfilled'],
-      'A machine user never authorizes its own transfer.',
-    );
-  }
+  requireAnother([transfer.createdBy, ...otherMakers], actor);
   if (transfer.status !== 'pending' || transfer.authorizationStatus !== 'not-checked') {
     throw illegal(transfer, 'authorized');
   }

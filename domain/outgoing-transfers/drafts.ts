@@ -184,7 +184,7 @@ export class TransferDraft {
       if (isKnownRefusal(this.transfer, refusedAttempt)) return 'no-effect';
       if (keepForAnotherAttempt(this, refusedAttempt, report.code)) return 'applied';
     }
-    const statuses = statusesAfterReport(this.transfer.status, report.word);
+    const statuses = statusesAfterReport(this.transfer.status, report);
     if (statuses === null) return 'break';
     const { transfer } = this;
     const provider = {

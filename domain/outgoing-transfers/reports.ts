@@ -24,12 +24,12 @@ export function isOfOtherMoney(
 export type PaymentOutcome = 'released' | 'completed' | 'failed' | 'returned';
 
 /**
- * The statuses through which an outcome moves a transfer, in order. Empty if the outcome is already recorded; null if it
+ * The statuses through which a report moves a transfer, in order. Empty if its outcome is already recorded; null if it
  * contradicts a settled state, which makes it a reconciliation break.
  */
 export function statusesAfterReport(
   status: OutgoingTransferStatus,
-  word: PaymentOutcome,
+  { word, failedAfterRelease = false }: Pick<PaymentReport, 'word' | 'failedAfterRelease'>,
 ): readonly OutgoingTransferStatus[] | null {
   switch (word) {
     case 'released':
@@ -41,7 +41,9 @@ export function statusesAfterReport(
       if (status === 'released') return ['completed'];
       return status === 'completed' ? [] : null;
     case 'failed':
-      if (status === 'processing' || status === 'released') return ['failed'];
+      // The provider has booked the payment out and back, whether or not its release was ever reported.
+      if (status === 'processing') return failedAfterRelease ? ['released', 'failed'] : ['failed'];
+      if (status === 'released') return ['failed'];
       return status === 'failed' ? [] : null;
   }
 }
@@ -57,6 +59,11 @@ export interface PaymentReport {
    * earlier release has read.
    */
   readonly refusedAttempt?: number;
+  /**
+   * The provider says that the payment failed after it had released it. Absent in refusals, in a plug-in caller's reports, and
+   * wherever an earlier release has read the provider's answer: none of them implies a release.
+   */
+  readonly failedAfterRelease?: boolean;
   /** Why it failed or came back: the provider's code, never free text, which might contain personal data. */
   readonly code: string | null;
   /** A plug-in caller's explanation of the code. Never a provider's, because that would enter a workflow's history. */

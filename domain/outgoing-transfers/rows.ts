@@ -9,6 +9,7 @@ import type {
   OutgoingTransferId,
 } from '../frame/ids.ts';
 import { amountNumber } from '../frame/money.ts';
+import { paymentReferenceOf } from '../frame/payment-references.ts';
 import { formatDateTime } from '../frame/time/dates.ts';
 import { statusReason } from '../ledger/status-reasons.ts';
 import { NO_PROGRESS, type PaymentProgress } from './outcomes/progress.ts';
@@ -65,6 +66,8 @@ export interface OutgoingTransfer extends Requirements, CheckedTransfer, Payment
   readonly waitingUntil: Date | null;
   readonly nextCheckAt: Date | null;
   readonly createdBy: string | null;
+  /** The request that created it; null where one statement does the whole transfer. */
+  readonly requestId: string | null;
   readonly revision: bigint;
   readonly eventSequence: bigint;
   readonly createdAt: Date;
@@ -135,6 +138,7 @@ const UNTOUCHED = {
   waitingUntil: null,
   nextCheckAt: null,
   createdBy: null,
+  requestId: null,
   revision: 1n,
   eventSequence: 0n,
 } as const satisfies Partial<OutgoingTransfer>;
@@ -206,6 +210,7 @@ export const UNCHANGING_OUTGOING_FIELDS = [
   'method',
   'provider',
   'createdBy',
+  'requestId',
   'createdAt',
 ] as const satisfies readonly (keyof OutgoingTransfer)[];
 
@@ -277,6 +282,7 @@ export function presentOutgoingTransfer(transfer: OutgoingTransferRecord) {
   return {
     id: transfer.id,
     transactionNumber: transfer.transactionNumber,
+    paymentReference: paymentReferenceOf(transfer.id),
     status: transfer.status,
     statusReason: statusReason(transfer.failureCode, transfer.failureMessage),
     ...presentPlannedTransfer(transfer),

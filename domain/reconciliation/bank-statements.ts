@@ -63,6 +63,8 @@ export interface StatementHeader {
   readonly account: string | null;
   /** Of the account; null if the file does not say. */
   readonly currency: string | null;
+  /** What the statement covers (`FrToDt`): the day of one without entries. A time without a zone is in UTC; null if the file does not say. */
+  readonly period: { readonly from: Date | null; readonly to: Date | null };
   readonly balances: readonly StatedBalance[];
   readonly summary: {
     readonly all: StatedTotal & { readonly net: string | null; readonly direction: EntryDirection | null };
@@ -97,6 +99,8 @@ export interface StatementEntry extends Money, ReversalMarks {
   readonly bookedAt: Date | null;
   readonly amounts: readonly RoledAmount[];
   readonly charges: readonly Charge[];
+  /** What the file says that the charges are together (`TtlChrgsAndTaxAmt`), of each `Chrgs` that says it. */
+  readonly chargeTotals: readonly Money[];
   readonly references: readonly PlacedReference[];
 }
 
@@ -113,6 +117,7 @@ export interface StatementTransaction extends ReversalMarks {
   /** As the file has them, in order; empty if it has none. */
   readonly amounts: readonly RoledAmount[];
   readonly charges: readonly Charge[];
+  readonly chargeTotals: readonly Money[];
   readonly references: readonly PlacedReference[];
 }
 
@@ -131,6 +136,8 @@ export interface StatementEntryEnd {
   readonly entry: number;
   readonly transactions: number;
   readonly batches: readonly StatedBatch[];
+  /** What the file has of the entry after its transactions: `AddtlNtryInf`. */
+  readonly references: readonly PlacedReference[];
 }
 
 export interface StatementEnd {

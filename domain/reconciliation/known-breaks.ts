@@ -1,5 +1,7 @@
 import type { LocalDate } from '../frame/time/dates.ts';
-import { BOUNDARY_MS, type Facts, type MovementKind, windowOf } from './daily-reconciliation.ts';
+import type { Facts } from './daily-reconciliation.ts';
+import { isNothing, type Totals } from './day-balance.ts';
+import { BOUNDARY_MS, type MovementKind, windowOf } from './movements.ts';
 import type { BreakStatus } from './reconciliation.ts';
 
 /** What tells a break from the others of its payment. */
@@ -10,6 +12,11 @@ export interface BreakTraits {
   readonly movement: MovementKind | null;
   readonly expected: Facts | null;
   readonly actual: Facts | null;
+}
+
+/** A break that a comparison has found. */
+export interface FoundTraits extends BreakTraits {
+  readonly effect: Totals;
 }
 
 export interface KnownBreak extends BreakTraits {
@@ -30,7 +37,7 @@ export interface Place {
   readonly part: number;
 }
 
-type IsSame = (found: BreakTraits, known: KnownBreak, day: LocalDate) => boolean;
+type IsSame = (found: FoundTraits, known: KnownBreak, day: LocalDate) => boolean;
 
 const ALL_FACTS = ['amountMinor', 'account', 'date'] as const satisfies readonly (keyof Facts)[];
 
@@ -38,9 +45,9 @@ const ALL_FACTS = ['amountMinor', 'account', 'date'] as const satisfies readonly
 const RULES: readonly IsSame[] = [
   (found, known, day) => known.day === day && known.movement === found.movement && agree(found, known, ALL_FACTS),
   (found, known, day) => known.day === day && known.movement === null && agree(found, known, ALL_FACTS),
-  // The statements of two days may show one break: an entry that cannot be read, or a payment on both sides of midnight. Facts have
-  // dates, so those of another day's break differ.
-  (found, known) => known.day !== null && isOfMovement(found, known) && agree(found, known, ALL_FACTS),
+  // The statements of two days may show one break, such as an entry that cannot be read. What changes a day's sums stays with that day.
+  (found, known) =>
+    isNothing(found.effect) && known.day !== null && isOfMovement(found, known) && agree(found, known, ALL_FACTS),
   // Its facts have changed, some or all of them.
   (found, known, day) => isOfDay(found, known, day) && agree(found, known, ['amountMinor', 'account']),
   (found, known, day) => isOfDay(found, known, day) && agree(found, known, ['amountMinor']),
@@ -69,8 +76,8 @@ function agree(one: BreakTraits, other: BreakTraits, facts: readonly (keyof Fact
  * Which of the known breaks of their payments are found again on a day; in the order of `found`. Each is found at most once, and
  * everything else is new, so that no break takes another's place.
  */
-export function placeBreaks(found: readonly BreakTraits[], known: readonly KnownBreak[], day: LocalDate): Place[] {
-  const groups = new Map<string, { readonly found: BreakTraits[]; readonly known: KnownBreak[] }>();
+export function placeBreaks(found: readonly FoundTraits[], known: readonly KnownBreak[], day: LocalDate): Place[] {
+  const groups = new Map<string, { readonly found: FoundTraits[]; readonly known: KnownBreak[] }>();
   for (const one of found) {
     const group = groups.get(paymentOf(one)) ?? { found: [], known: [] };
     group.found.push(one);
@@ -82,11 +89,11 @@ export function placeBreaks(found: readonly BreakTraits[], known: readonly Known
 }
 
 function placesIn(
-  found: readonly BreakTraits[],
+  found: readonly FoundTraits[],
   known: readonly KnownBreak[],
   day: LocalDate,
-): ReadonlyMap<BreakTraits, Place> {
-  const matched = new Map<BreakTraits, KnownBreak>();
+): ReadonlyMap<FoundTraits, Place> {
+  const matched = new Map<FoundTraits, KnownBreak>();
   // Of two breaks with the same facts, the open one comes first: the facts do not say which of the two payments is meant.
   const left = known.filter(({ isTaken }) => !isTaken).sort(openFirst);
   for (const isSame of RULES) {
@@ -98,7 +105,7 @@ function placesIn(
     }
   }
   const taken = new Set(known.filter((one) => one.day === day).map(({ part }) => part));
-  const places = new Map<BreakTraits, Place>();
+  const places = new Map<FoundTraits, Place>();
   for (const one of found) {
     const match = matched.get(one);
     const part = match?.day === day ? match.part : firstFree(taken);

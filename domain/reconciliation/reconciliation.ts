@@ -35,16 +35,40 @@ export const DAILY_DIFFERENCES = [
   'statement-payment-doubled',
   'statement-booked-late',
 ] as const;
-export type DailyDifference = PaymentDifference | (typeof DAILY_DIFFERENCES)[number];
+
+/** Differences that something else explains: recorded, so that the day's sums agree, and born resolved. */
+export const EXPLAINED_DIFFERENCES = ['statement-day-differs', 'statement-moved-nothing'] as const;
+export type ExplainedDifference = (typeof EXPLAINED_DIFFERENCES)[number];
+
+export type DailyDifference = PaymentDifference | (typeof DAILY_DIFFERENCES)[number] | ExplainedDifference;
+
+/** Where a statement contradicts itself: one of its figures, and what that is about. */
+export const FIGURE_DIFFERENCES = [
+  'statement-entry-differs',
+  'statement-charges',
+  'statement-batch-differs',
+  'statement-summary-differs',
+  'statement-balance-differs',
+] as const;
+export type FigureDifference = (typeof FIGURE_DIFFERENCES)[number];
 
 /** How a provider's books and ours contradict each other; the kind of a reconciliation break. */
-export type Difference = DailyDifference | 'statement-entry-unreadable';
+export type Difference =
+  | DailyDifference
+  | FigureDifference
+  | 'statement-reference-ambiguous'
+  | 'statement-entry-unreadable'
+  | 'statement-sums-differ';
 
 /** Every kind of break: those of statements, and those that callbacks and look-ups reveal. */
 export const BREAK_KINDS = [
   ...PAYMENT_DIFFERENCES,
   ...DAILY_DIFFERENCES,
+  ...EXPLAINED_DIFFERENCES,
+  ...FIGURE_DIFFERENCES,
+  'statement-reference-ambiguous',
   'statement-entry-unreadable',
+  'statement-sums-differ',
   'callback-contradicts',
   'account-closed-with-money',
   'account-outcome-contradicts',

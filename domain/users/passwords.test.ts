@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { checkPassword } from './passwords.ts';
+import { checkPassword, preparePassword } from './passwords.ts';
 
 const PERSON = ['Lovelace', 'Ada', 'ada.lovelace@example.com'];
 
@@ -8,6 +8,12 @@ describe('a password', () => {
     ['eleven characters', 'tjq7w-mzb2x', 'too-short'],
     ['twelve units of six characters', '𝄞'.repeat(6), 'too-short'],
     ['129 characters', `${'abcdefghij'.repeat(12)}xyzuvwqrs`, 'too-long'],
+    ['a tab', 'wandering\totters sing', 'character'],
+    ['a soft hyphen', 'wandering ot\u00ADters', 'character'],
+    ['a joiner outside a word', 'wandering \u200Dotters', 'character'],
+    ['a character that means nothing yet', 'wandering otters \u0378', 'character'],
+    ['half a character', 'wandering otters \uD834', 'character'],
+    ['a letter of conjoining parts', 'wandering otters \u1100', 'character'],
     ['a list', 'qwertyuiop123', 'common'],
     ['a list, in capitals', '1QAZ2WSX3EDC', 'common'],
     ['a common word with digits and a sign', 'Password2026!', 'common'],
@@ -35,5 +41,10 @@ describe('a password', () => {
     ['the own name in a sentence', 'when Lovelace met the analytical engine'],
   ])('may be %s', (_, password) => {
     expect(checkPassword(password, PERSON)).toBeNull();
+  });
+
+  test('is the same in NFC and NFD, with any space, and other in compatible characters (RFC 8265)', () => {
+    expect(preparePassword('cafe\u0301\u3000au lait')).toEqual({ password: 'caf\u00E9 au lait' });
+    expect(preparePassword('\uFB01ne')).toEqual({ password: '\uFB01ne' });
   });
 });

@@ -2,32 +2,48 @@ import { COMMON_PASSWORDS, COMMON_WORDS } from './common-passwords.ts';
 
 /**
  * Passwords are rated by length and by how early a guesser would try them, not by character classes. Lengths count characters
- * in the composed form, which is also the form that is hashed.
+ * in the prepared form, which is also the form that is hashed.
  */
 export const PASSWORD_LENGTH_MIN = 12;
 /** Limits the work of hashing. */
 export const PASSWORD_LENGTH_MAX = 128;
 /**
  * The longest password as sent, in UTF-16 units; a character with all its marks has at most four. The limit applies before
- * composition, which takes seconds on longer texts (one unit can become 18 characters).
+ * composition, which takes seconds on a megabyte.
  */
 export const PASSWORD_UNITS_MAX = 4 * PASSWORD_LENGTH_MAX;
 
-export type PasswordProblem = 'too-short' | 'too-long' | 'common' | 'personal';
+export type PasswordProblem = 'too-short' | 'too-long' | 'character' | 'common' | 'personal';
 
-/** The same password, whichever way a keyboard composes its characters. */
-export function normalizePassword(password: string): string {
-  return password.normalize('NFKC');
+/**
+ * What RFC 8264 calls the free-form class: letters, marks, numbers, punctuation, signs and spaces; nothing that is invisible,
+ * controls, or means nothing yet.
+ */
+const CHARACTERS = /^[\p{L}\p{M}\p{N}\p{P}\p{S}\p{Zs}]*$/u;
+const INVISIBLE = /\p{Default_Ignorable_Code_Point}/u;
+/** Conjoining jamo, which compose to syllables in one way and stay apart in another. */
+const OLD_HANGUL = /[\u1100-\u11FF\uA960-\uA97C\uD7B0-\uD7FB]/u;
+/** U+200C and U+200D within a word, where Persian and Indic scripts need them. */
+const JOINER_IN_WORD = /(?<=[\p{L}\p{M}])[\u200C\u200D](?=[\p{L}\p{M}])/gu;
+
+/**
+ * The password that a text stands for, whichever way a keyboard composes it, by RFC 8265's OpaqueString: every space is U+0020,
+ * and the text is in NFC. Every door takes passwords through this alone; a text that is none cannot be anybody's.
+ */
+export function preparePassword(text: string): { readonly password: string } | { readonly problem: PasswordProblem } {
+  if (text.length > PASSWORD_UNITS_MAX) return { problem: 'too-long' };
+  const password = text.replace(/\p{Zs}/gu, ' ').normalize('NFC');
+  const visible = password.replace(JOINER_IN_WORD, '');
+  if (!CHARACTERS.test(visible) || INVISIBLE.test(visible) || OLD_HANGUL.test(visible)) return { problem: 'character' };
+  return [...password].length > PASSWORD_LENGTH_MAX ? { problem: 'too-long' } : { password };
 }
 
-/** Why a password is rejected, or null. `personal` holds words that anyone who knows the person would try. */
-export function checkPassword(password: string, personal: readonly string[]): PasswordProblem | null {
-  if (password.length > PASSWORD_UNITS_MAX) return 'too-long';
-  const normal = normalizePassword(password);
-  const length = [...normal].length;
-  if (length < PASSWORD_LENGTH_MIN) return 'too-short';
-  if (length > PASSWORD_LENGTH_MAX) return 'too-long';
-  const lower = normal.toLowerCase();
+/** Why a new password is rejected, or null. `personal` holds words that anyone who knows the person would try. */
+export function checkPassword(text: string, personal: readonly string[]): PasswordProblem | null {
+  const prepared = preparePassword(text);
+  if ('problem' in prepared) return prepared.problem;
+  if ([...prepared.password].length < PASSWORD_LENGTH_MIN) return 'too-short';
+  const lower = prepared.password.toLowerCase();
   if (isCommon(lower)) return 'common';
   return personal.some((word) => isLittleMoreThan(lower, word.toLowerCase())) ? 'personal' : null;
 }

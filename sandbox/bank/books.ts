@@ -164,6 +164,8 @@ export type PaymentStatus = 'announced' | 'accepted' | 'released' | 'completed' 
 /** `announced`: seen, answered with 503, and not processed. No answer shows such a payment. */
 export interface Payment {
   readonly ourReference: string;
+  /** The customer's name for it between banks; absent or null: it gave none. */
+  readonly endToEndId?: string | null;
   readonly paymentId: string;
   readonly paymentReference: string;
   readonly status: PaymentStatus;
@@ -236,6 +238,8 @@ export interface Entry {
   readonly positionMinor: bigint;
   readonly paymentId: string;
   readonly ourReference: string | null;
+  /** Absent or null: none is known. */
+  readonly endToEndId?: string | null;
   /** Keys that find the customer's account in a statement: our reference, IBAN, account number. */
   readonly account: readonly string[];
 }

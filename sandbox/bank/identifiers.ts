@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { checkDigits97 } from '../../domain/frame/check-digits.ts';
+import { checkDigits97 } from '../../domain/frame/numbers/check-digits.ts';
 import type { Identifiers } from './books.ts';
 
 /** Identifiers of a fictitious bank, drawn at random so that they also differ from those of an earlier sandbox. */

@@ -95,6 +95,11 @@ export function reference() {
   return v.pipe(text(REFERENCE_LENGTH_MAX), v.minLength(1, 'must not be empty'));
 }
 
+/** The customer's name for a payment between banks, if it gives one: 35 characters of ISO 20022. */
+export function endToEndId() {
+  return maybe(v.pipe(text(35), v.minLength(1, 'must not be empty')));
+}
+
 /** Absent and null alike are null. */
 export function maybe<Schema extends v.GenericSchema>(schema: Schema) {
   return v.nullish(schema, null);

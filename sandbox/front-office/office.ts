@@ -58,9 +58,17 @@ export interface SignedIn {
   readonly name: string;
 }
 
+/** Where the person sits: without it, strangers could shut the person out. */
+export interface Source {
+  readonly ipAddress: string;
+  /** As the service gave it to the device at an earlier sign-in. */
+  readonly deviceToken: string | undefined;
+}
+
 const ConsentAnswer = v.object({ data: v.object({ consent: Consent }) });
 const AccountsAnswer = v.object({ data: v.object({ accounts: v.array(Account) }) });
 const UserAnswer = v.object({ data: v.object({ user: User }) });
+const SignInAnswer = v.object({ data: v.object({ user: User, source: v.object({ deviceToken: v.string() }) }) });
 const OutcomeAnswer = v.object({ data: v.object({ resource: v.object({ location: v.string() }) }) });
 
 /** As many as one consent may name. */
@@ -83,15 +91,20 @@ export class Office {
     return read(ConsentAnswer, succeeded(answer)).data.consent;
   }
 
-  async signIn(email: string, password: string): Promise<SignedIn | 'wrong' | 'limited'> {
-    const data = { user: { email }, password };
+  async signIn(
+    email: string,
+    password: string,
+    source: Source,
+  ): Promise<(SignedIn & { readonly deviceToken: string }) | 'wrong' | 'limited'> {
+    const data = { user: { email }, password, source };
     const json = { workflow: { code: 'password' }, data };
     const answer = await this.#call({ method: 'POST', path: '/user-authentications', json });
     if (answer.status === 429) return 'limited';
-    // What is no address, or no possible password, is wrong as well.
+    // What is no address is wrong as well.
     if (answer.status === 422 || answer.status === 400) return 'wrong';
-    const { id, identity } = read(UserAnswer, succeeded(answer)).data.user;
-    return { userId: id, name: `${identity.givenName} ${identity.familyName}` };
+    const { user, source: kept } = read(SignInAnswer, succeeded(answer)).data;
+    const name = `${user.identity.givenName} ${user.identity.familyName}`;
+    return { userId: user.id, name, deviceToken: kept.deviceToken };
   }
 
   /**

@@ -1,4 +1,6 @@
+import { getConnInfo } from '@hono/node-server/conninfo';
 import { type Context, Hono } from 'hono';
+import { getCookie, setCookie } from 'hono/cookie';
 import type { Logger } from 'pino';
 import { limitForms, readForm } from '../pages/forms.ts';
 import { type PageEnv, readLanguage } from '../pages/languages.ts';
@@ -11,6 +13,10 @@ import type { ConsentProblem } from './texts.ts';
 /** As long as a request can be answered. */
 const SESSION_MS = 10 * 60_000;
 const FORM_BYTES_MAX = 16 * 1024;
+
+/** By which the service knows the person's device again, for as long as it does. */
+const DEVICE_COOKIE = 'front-office-device';
+const DEVICE_SECONDS = 90 * 24 * 60 * 60;
 
 /** Answers one consent; another consent at the same browser needs a sign-in of its own. */
 interface Session {
@@ -100,8 +106,11 @@ async function signIn(c: PageContext, desk: Desk, consent: Consent): Promise<Res
   if (session === null || !isFrom(session, form)) {
     return signInPage(c, consent, (session ?? begun(c, desk, consent)).csrf, { problem: 'stale', email });
   }
-  const user = await desk.office.signIn(email, form.get('password') ?? '');
-  if (typeof user === 'string') return signInPage(c, consent, session.csrf, { problem: user, email });
+  const source = { ipAddress: getConnInfo(c).remote.address ?? '', deviceToken: getCookie(c, DEVICE_COOKIE) };
+  const signedIn = await desk.office.signIn(email, form.get('password') ?? '', source);
+  if (typeof signedIn === 'string') return signInPage(c, consent, session.csrf, { problem: signedIn, email });
+  const { deviceToken, ...user } = signedIn;
+  setCookie(c, DEVICE_COOKIE, deviceToken, { path: PATH, httpOnly: true, sameSite: 'Lax', maxAge: DEVICE_SECONDS });
   desk.sessions.begin(c, { consentId: consent.id, csrf: newSecret(), user });
   return c.redirect(addressOf(consent), 303);
 }

@@ -195,10 +195,14 @@ export async function underFileLock<T>(lockFile: string, work: () => Promise<T>,
     announced = true;
     await sleep(250);
   }
+  const release = () => rmSync(lockFile, { force: true });
+  // An exit runs no `finally`.
+  process.once('exit', release);
   try {
     return await work();
   } finally {
-    rmSync(lockFile, { force: true });
+    process.off('exit', release);
+    release();
   }
 }
 

@@ -11,13 +11,14 @@ import { readClock } from '../../db/frame/clock.ts';
 import { beginAfterRestore, listServiceProcesses } from '../../db/providers/restores.ts';
 import { type Closure, closureInWords, openAfterRestore } from '../../db/providers/submissions.ts';
 import { listOpenBreaks } from '../../db/reconciliation/statements.ts';
-import { asId, isUuid, type OutgoingTransferId } from '../../domain/frame/ids.ts';
+import { asId, type OutgoingTransferId } from '../../domain/frame/ids.ts';
+import { idWritten } from '../../domain/frame/payment-references.ts';
 import { CHANGED_SIGNAL } from '../../workflows/frame/messages.ts';
 import { RemedyError } from '../frame/remedy.ts';
 import type { OperationContext } from './operations.ts';
 import { type Decisions, decideRevived } from './revived-transfers.ts';
 import { findStuckWork } from './stuck-work.ts';
-import { operate } from './why/explanation.ts';
+import { operate } from './why/commands.ts';
 
 /** Allows for clock skew between providers and us. */
 const CLOCK_MARGIN_MS = 5 * 60_000;
@@ -128,8 +129,8 @@ function readOptions(given: readonly string[]): Options {
 
 function idsOf(given: readonly string[]): OutgoingTransferId[] {
   return given.map((text) => {
-    const id = text.toLowerCase();
-    if (!isUuid(id)) throw new RemedyError('Give --end and --go-on the id of an outgoing transfer, once for each.');
+    const id = idWritten(text);
+    if (id === null) throw new RemedyError('Give --end and --go-on the id of an outgoing transfer, once for each.');
     return asId<OutgoingTransferId>(id);
   });
 }

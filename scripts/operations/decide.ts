@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { CHECKED_TYPES, decideComplianceCheck, readComplianceCheck } from '../../db/compliance/checks.ts';
 import { PROCEDURE_RESULTS } from '../../domain/compliance/procedures.ts';
-import { isUuid } from '../../domain/frame/ids.ts';
+import { idWritten } from '../../domain/frame/payment-references.ts';
 import { RemedyError } from '../frame/remedy.ts';
 import type { OperationContext } from './operations.ts';
 import { showRefusal } from './refusals.ts';
@@ -17,9 +17,9 @@ export async function decideCheck({ database, initiator, arguments: given, print
   const [kind, sentId = '', sentResult, ...more] = positionals;
   const type = CHECKED_TYPES.find((known) => known === kind);
   const result = PROCEDURE_RESULTS.find((known) => known === sentResult);
-  const id = sentId.toLowerCase();
+  const id = idWritten(sentId);
   if (type === undefined) throw new RemedyError(`Give KIND as one of ${CHECKED_TYPES.join(', ')}.`);
-  if (!isUuid(id)) throw new RemedyError('Give ID as the id of the transfer.');
+  if (id === null) throw new RemedyError('Give ID as the id of the transfer.');
   if (result === undefined || more.length > 0) {
     throw new RemedyError(`Give RESULT as one of ${PROCEDURE_RESULTS.join(', ')}.`);
   }

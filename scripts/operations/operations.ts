@@ -4,9 +4,11 @@ import { ConfigurationError } from '../../config/files.ts';
 import type { Database } from '../../db/driver/client.ts';
 import type { Initiator } from '../../db/frame/audit-entries.ts';
 import { assignIncomingTransfer, returnIncomingTransfer } from '../../db/incoming-transfers/incoming-transfers.ts';
-import { type AccountId, asId, type Id, type IncomingTransferId, isUuid } from '../../domain/frame/ids.ts';
+import { type AccountId, asId, type Id, type IncomingTransferId } from '../../domain/frame/ids.ts';
+import { idWritten } from '../../domain/frame/payment-references.ts';
 import type { TemporalClient } from '../../loops/temporal.ts';
 import { RemedyError } from '../frame/remedy.ts';
+import { resolveOneBreak, showBreaks } from './books/breaks.ts';
 import { showPositions } from './books/positions.ts';
 import { reconcileDayNow } from './books/reconcile.ts';
 import { sweepFeesNow } from './books/sweep-fees.ts';
@@ -76,13 +78,24 @@ const sweepFees: Operation = {
 };
 
 const positions: Operation = {
-  summary: 'what each provider owes to clients, what came into it, and what internal transfers make others owe it.',
+  summary:
+    'what each provider owes to clients, what is held for nobody, what came into it, and what internal transfers make others owe it.',
   run: showPositions,
 };
 
 const reconcile: Operation = {
   summary: 'PROVIDER DATE [--camt-053 FILE]: compares a day of the statement, or of a bank’s file, with the ledger.',
   run: reconcileDayNow,
+};
+
+const breaks: Operation = {
+  summary: '[--provider P] [--status S] [--kind K] [--day D]: open differences between providers’ books and ours.',
+  run: showBreaks,
+};
+
+const resolveBreak: Operation = {
+  summary: 'ID --note TEXT: resolves a break that a person has looked into.',
+  run: resolveOneBreak,
 };
 
 const checkCalendar: Operation = {
@@ -107,8 +120,8 @@ const decide: Operation = {
 };
 
 function readId<Branded extends Id<string>>(given: readonly string[], index: number, name: string): Branded {
-  const id = (given[index] ?? '').toLowerCase();
-  if (!isUuid(id)) throw new RemedyError(`Give ${name} as its id.`);
+  const id = idWritten(given[index] ?? '');
+  if (id === null) throw new RemedyError(`Give ${name} as its id.`);
   return asId<Branded>(id);
 }
 
@@ -132,5 +145,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
   'sweep-fees': sweepFees,
   positions,
   reconcile,
+  breaks,
+  'resolve-break': resolveBreak,
   'check-calendar': checkCalendar,
 };

@@ -5,7 +5,7 @@ import { CHECKED_TYPES, isComplianceCheckOpen, listRecordedDecisions } from '../
 import { OPEN_WORK_TYPES, type OpenWorkType, wakeAfresh, whichAreOpen } from '../../db/frame/open-work.ts';
 import { parseSignalledDecision, type SignalledDecision } from '../../domain/compliance/procedures.ts';
 import { refusal } from '../../domain/frame/errors.ts';
-import { isUuid } from '../../domain/frame/ids.ts';
+import { idWritten } from '../../domain/frame/payment-references.ts';
 import { COMPLIANCE_DECISION_SIGNAL, resourceIdOf, workflowId } from '../../workflows/frame/messages.ts';
 import { errorMessage, RemedyError } from '../frame/remedy.ts';
 import type { Operation, OperationContext } from './operations.ts';
@@ -90,8 +90,8 @@ async function restart(context: OperationContext, given: string, anyway: boolean
 
 async function findOpenRow({ database }: OperationContext, given: string): Promise<Row> {
   const type = OPEN_WORK_TYPES.find((known) => given.startsWith(`${known}/`));
-  const id = resourceIdOf(given).toLowerCase();
-  if (type === undefined || !isUuid(id)) {
+  const id = idWritten(resourceIdOf(given));
+  if (type === undefined || id === null) {
     const message = `${given} is not the id of a row’s workflow, which is KIND/ID, with KIND one of ${OPEN_WORK_TYPES.join(', ')}.`;
     throw refusal('common.validation.field_invalid', ['workflow', 'id', given], message);
   }

@@ -14,8 +14,9 @@ import {
   requestLookUp,
   retrySubmission,
 } from '../../db/outgoing-transfers/operator-commands.ts';
-import { asId, isUuid, type OutgoingTransferId } from '../../domain/frame/ids.ts';
+import { asId, type OutgoingTransferId } from '../../domain/frame/ids.ts';
 import { checkText } from '../../domain/frame/parties/names.ts';
+import { idWritten } from '../../domain/frame/payment-references.ts';
 import { isSettledAtProvider } from '../../domain/outgoing-transfers/look-ups.ts';
 import type { OutgoingTransfer } from '../../domain/outgoing-transfers/rows.ts';
 import { configuredProviders } from '../frame/configured-providers.ts';
@@ -183,9 +184,10 @@ async function command(
     allowPositionals: true,
   });
   const [sent = '', ...more] = positionals;
-  const id = sent.toLowerCase();
-  if (!isUuid(id) || more.length > 0)
-    throw new RemedyError('Give ID as the id of the outgoing transfer, and nothing else.');
+  const id = idWritten(sent);
+  if (id === null || more.length > 0) {
+    throw new RemedyError('Give ID as the id or payment reference of the outgoing transfer, and nothing else.');
+  }
   if (values.reason !== undefined && !options.includes('reason'))
     throw new RemedyError('This command takes no --reason.');
   try {

@@ -9,7 +9,7 @@ import { catchUpAfterRestore } from './after-restore.ts';
 import type { Operation, OperationContext } from './operations.ts';
 import { findStuckWork } from './stuck-work.ts';
 import { findUnbegunTasks, UNBEGUN_MS_MAX } from './unbegun-tasks.ts';
-import { operate } from './why/explanation.ts';
+import { operate } from './why/commands.ts';
 
 const audit = auditorOf('workflow');
 

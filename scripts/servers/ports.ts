@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,12 +21,12 @@ export async function isPortFree(port: number): Promise<boolean> {
   });
 }
 
-/** One file per port that a living process was given; a folder per user, as others could not write there. */
+/** One file per port that a living process was given; a folder per user, as others could not write there. They go with the process. */
 const RESERVATIONS = join(tmpdir(), `financial-accounts-ports-${process.getuid?.() ?? 'any'}`);
 
 /** A free loopback port; never one that this or another living process was given, even while its server is down. */
 export async function freePort(): Promise<number> {
-  mkdirSync(RESERVATIONS, { recursive: true });
+  prepare();
   for (let attempt = 0; attempt < 200; attempt += 1) {
     const port = FREE_PORT_MIN + Math.floor(Math.random() * (FREE_PORT_MAX - FREE_PORT_MIN + 1));
     if (reserve(port) && (await isPortFree(port))) return port;
@@ -34,12 +34,53 @@ export async function freePort(): Promise<number> {
   throw new Error(`No free port between ${FREE_PORT_MIN} and ${FREE_PORT_MAX} on ${LOOPBACK}.`);
 }
 
+/** The files of this process's ports. */
+const reserved = new Set<string>();
+let isPrepared = false;
+
+/** Once in a process: sweeps what dead ones have left, and gives back its own at its end. */
+function prepare(): void {
+  if (isPrepared) return;
+  isPrepared = true;
+  mkdirSync(RESERVATIONS, { recursive: true });
+  for (const name of readdirSync(RESERVATIONS)) removeIfStale(join(RESERVATIONS, name));
+  process.once('exit', () => {
+    for (const file of reserved) rmSync(file, { force: true });
+  });
+}
+
 function reserve(port: number): boolean {
   const file = join(RESERVATIONS, String(port));
-  if (claim(file)) return true;
-  if (isRunning(ownerOf(file))) return false;
-  rmSync(file, { force: true });
-  return claim(file);
+  const isOurs = claim(file) || (removeIfStale(file) && claim(file));
+  if (isOurs) reserved.add(file);
+  return isOurs;
+}
+
+/** An owner has written its number within milliseconds; a crash may leave an empty file. */
+const WRITTEN_MS_MAX = 60_000;
+
+/** Moved aside before removal: of several that find a stale file only one can move it, and a fresh one is put back. */
+function removeIfStale(file: string): boolean {
+  const owner = ownerOf(file);
+  if (Number.isNaN(owner) ? isFresh(file) : isRunning(owner)) return false;
+  const aside = `${file}.stale-${process.pid}`;
+  try {
+    renameSync(file, aside);
+    if (Object.is(ownerOf(aside), owner)) rmSync(aside, { force: true });
+    else renameSync(aside, file);
+    return true;
+  } catch {
+    // Another process was faster.
+    return false;
+  }
+}
+
+function isFresh(file: string): boolean {
+  try {
+    return Date.now() - statSync(file).mtimeMs < WRITTEN_MS_MAX;
+  } catch {
+    return true;
+  }
 }
 
 function claim(file: string): boolean {
@@ -62,7 +103,6 @@ function ownerOf(file: string): number {
 }
 
 function isRunning(pid: number): boolean {
-  if (Number.isNaN(pid)) return true;
   try {
     process.kill(pid, 0);
     return true;

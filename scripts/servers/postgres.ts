@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { totalmem } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -18,9 +17,12 @@ import {
 import { RemedyError } from '../frame/remedy.ts';
 import { freePort, isPortFree } from './ports.ts';
 import { initialiseCluster, type PostgresBinaries, postgresBinaries } from './postgres-cluster.ts';
+import { readOrCreatePassword, readOrCreateServicePassword } from './postgres-passwords.ts';
 import { makePassable, type PostgresUser, postgresUser } from './postgres-user.ts';
 
 const DATABASE_NAME = 'financial_accounts';
+/** As which the service's processes run; the superuser `postgres` owns the tables and migrates. */
+const SERVICE_ROLE = 'financial_accounts';
 const START_TIMEOUT_MS = 60_000;
 const STOP_GRACE_MS = 8_000;
 
@@ -49,7 +51,7 @@ function bufferMebibytes(): number {
 }
 
 export interface StartPostgresOptions {
-  /** Contains the cluster (`cluster/`), its password and its port; created if missing. */
+  /** Contains the cluster (`cluster/`), its passwords and its port; created if missing. */
   dataDirectory: string;
   /** Default: `postgres.log` in the data directory. */
   logFile?: string;
@@ -64,8 +66,10 @@ export interface StartPostgresOptions {
 }
 
 export interface RunningPostgres {
-  /** Url of the application's database. */
+  /** Url of the application's database, as the role that the service's processes run as. */
   url: string;
+  /** The same as the superuser that owns its tables and migrates. */
+  ownerUrl: string;
   port: number;
   process: RunningProcess;
   logFile: string;
@@ -86,6 +90,7 @@ export async function startPostgres(options: StartPostgresOptions): Promise<Runn
   const binaries = await postgresBinaries();
   if (user !== undefined) makePassable([directory, binaries.postgres], user, options.onProgress);
   const password = readOrCreatePassword(directory);
+  const servicePassword = readOrCreateServicePassword(directory);
   if (!existsSync(join(clusterDirectory, 'PG_VERSION'))) {
     options.onProgress?.('Creating the Postgres cluster …');
     await initialiseCluster({ clusterDirectory, password, binaries, user });
@@ -102,11 +107,13 @@ export async function startPostgres(options: StartPostgresOptions): Promise<Runn
     user,
     settings,
     password,
+    servicePassword,
   });
-  const url = `postgres://postgres:${password}@127.0.0.1:${port}/${DATABASE_NAME}`;
+  const ownerUrl = urlOf('postgres', password, port);
   writeFileSync(join(directory, 'port'), `${port}\n`);
   return {
-    url,
+    url: urlOf(SERVICE_ROLE, servicePassword, port),
+    ownerUrl,
     port,
     process: running,
     logFile,
@@ -117,6 +124,17 @@ export async function startPostgres(options: StartPostgresOptions): Promise<Runn
       await stopProcess(running, { graceMs: 5_000, signal: 'SIGKILL' });
     },
   };
+}
+
+function urlOf(role: string, password: string, port: number): string {
+  return `postgres://${role}:${password}@127.0.0.1:${port}/${DATABASE_NAME}`;
+}
+
+/** Also in a cluster of before there was this role. Its rights come with the migration. */
+async function provideServiceRole(sql: postgres.Sql, password: string): Promise<void> {
+  const existing = await sql`select 1 from pg_roles where rolname = ${SERVICE_ROLE}`;
+  const verb = existing.length === 0 ? 'create' : 'alter';
+  await sql.unsafe(`${verb} role ${SERVICE_ROLE} login password '${password}'`);
 }
 
 /**
@@ -136,6 +154,7 @@ interface LaunchOptions {
   user: PostgresUser | undefined;
   settings: Readonly<Record<string, string>>;
   password: string;
+  servicePassword: string;
 }
 
 /** Sessions of a killed postmaster take a moment to end; until then a new one refuses to start. */
@@ -149,7 +168,7 @@ async function launchUntilReady(options: LaunchOptions): Promise<RunningProcess>
       await waitUntilReady(
         `postgres://postgres:${options.password}@127.0.0.1:${options.port}/postgres`,
         running,
-        options.logFile,
+        options,
       );
       return running;
     } catch (error) {
@@ -176,13 +195,18 @@ async function launch(options: LaunchOptions): Promise<RunningProcess> {
   });
 }
 
-async function waitUntilReady(maintenanceUrl: string, running: RunningProcess, logFile: string): Promise<void> {
+async function waitUntilReady(
+  maintenanceUrl: string,
+  running: RunningProcess,
+  { logFile, servicePassword }: LaunchOptions,
+): Promise<void> {
   const deadline = performance.now() + START_TIMEOUT_MS;
   for (;;) {
     const sql = postgres(maintenanceUrl, { max: 1, connect_timeout: 5, onnotice: () => {} });
     try {
       const existing = await sql`select 1 from pg_database where datname = ${DATABASE_NAME}`;
       if (existing.length === 0) await sql.unsafe(`create database ${DATABASE_NAME}`);
+      await provideServiceRole(sql, servicePassword);
       return;
     } catch (error) {
       if (!isAlive(running)) throw endedError(logFile);
@@ -239,22 +263,8 @@ async function choosePort(directory: string, wanted: number | undefined): Promis
   return freePort();
 }
 
-/** Every local user can reach loopback, so the database requires a password that only our user can read. */
-function readOrCreatePassword(directory: string): string {
-  const file = join(directory, 'password');
-  if (existsSync(file)) return readFileSync(file, 'utf8').trim();
-  if (existsSync(join(directory, 'cluster', 'PG_VERSION'))) {
-    throw new RemedyError(
-      `${file} is missing, but the Postgres cluster beside it needs it. Restore the file, or move ${directory} away.`,
-    );
-  }
-  const password = randomBytes(24).toString('hex');
-  writeFileSync(file, `${password}\n`, { mode: 0o600 });
-  return password;
-}
-
 export interface FoundPostgres {
-  url: string;
+  ownerUrl: string;
   process: ProcessIdentity;
 }
 
@@ -266,7 +276,7 @@ export function findRunningPostgres(dataDirectory: string): FoundPostgres | unde
   try {
     const password = readFileSync(join(directory, 'password'), 'utf8').trim();
     const port = Number(readFileSync(join(directory, 'port'), 'utf8'));
-    return { url: `postgres://postgres:${password}@127.0.0.1:${port}/${DATABASE_NAME}`, process: identity };
+    return { ownerUrl: urlOf('postgres', password, port), process: identity };
   } catch {
     return undefined;
   }

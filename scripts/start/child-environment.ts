@@ -13,6 +13,8 @@ export async function environmentOfChildren(
   return {
     ...process.env,
     DATABASE_URL: endpoints.databaseUrl,
+    // The owner's is for the migration alone.
+    MIGRATION_DATABASE_URL: '',
     TEMPORAL_ADDRESS: endpoints.temporalAddress,
     TEMPORAL_NAMESPACE: endpoints.temporalNamespace,
     PORT: String(environment.port),

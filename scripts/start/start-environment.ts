@@ -18,6 +18,8 @@ export interface StartEnvironment {
   temporalNamespace: string;
   /** Undefined: start the embedded Postgres. */
   databaseUrl: string | undefined;
+  /** Of the owner of its tables, which migrates. Undefined: the same. */
+  migrationDatabaseUrl: string | undefined;
   /** Undefined: start the local Temporal. */
   temporalAddress: string | undefined;
   /** The address that the API listens on. */
@@ -50,7 +52,8 @@ export function readStartEnvironment(environment: NodeJS.ProcessEnv): StartEnvir
     temporalPort: portSetting(environment, 'TEMPORAL_PORT', 7233),
     temporalUiPort: portSetting(environment, 'TEMPORAL_UI_PORT', 8233),
     temporalNamespace: setting(environment, 'TEMPORAL_NAMESPACE') ?? 'default',
-    databaseUrl: databaseUrl(environment),
+    databaseUrl: databaseUrl(environment, 'DATABASE_URL'),
+    migrationDatabaseUrl: databaseUrl(environment, 'MIGRATION_DATABASE_URL'),
     temporalAddress: temporalAddress(environment),
     apiHost,
     apiUrl,
@@ -120,13 +123,16 @@ function portSetting(environment: NodeJS.ProcessEnv, name: string, otherwise: nu
   return port;
 }
 
-function databaseUrl(environment: NodeJS.ProcessEnv): string | undefined {
-  const value = setting(environment, 'DATABASE_URL');
+function databaseUrl(
+  environment: NodeJS.ProcessEnv,
+  name: 'DATABASE_URL' | 'MIGRATION_DATABASE_URL',
+): string | undefined {
+  const value = setting(environment, name);
   if (value === undefined) return undefined;
   // The value contains a password and is never echoed.
   if (!URL.canParse(value) || !/^postgres(ql)?:$/.test(new URL(value).protocol)) {
     throw new RemedyError(
-      'DATABASE_URL is no Postgres address. Set it to postgres://user:password@host:port/database, or unset it for the embedded Postgres.',
+      `${name} is no Postgres address. Set it to postgres://user:password@host:port/database, or unset it${name === 'DATABASE_URL' ? ' for the embedded Postgres' : ''}.`,
     );
   }
   return value;

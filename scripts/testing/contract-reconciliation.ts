@@ -3,6 +3,7 @@ import { newId } from '../../db/frame/ids.ts';
 import { listBreaks } from '../../db/reconciliation/breaks.ts';
 import { saveReconciliation } from '../../db/reconciliation/days.ts';
 import { recordBreaks } from '../../db/reconciliation/found-breaks.ts';
+import { NOTHING, totalsOf } from '../../domain/reconciliation/day-balance.ts';
 
 const POSITION = { provider: 'sandbox-bank', currency: 'GBP' };
 const DAY = '2026-11-20';
@@ -14,12 +15,15 @@ export async function seedReconciliation(
 ): Promise<{ readonly reconciliations: string; readonly 'reconciliation-breaks': string }> {
   const actual = { amountMinor: 4_000n, account: null, date: DAY };
   const found = { kind: 'statement-unknown-payment', direction: 'in', movement: 'payment-in', reference } as const;
+  const provider = totalsOf(true, 1n, actual.amountMinor);
   const { reader } = database;
   const run = { runId: newId(), day: DAY, recorded: new Set<string>() };
   await database.transaction((tx) =>
-    recordBreaks(tx, POSITION, run, [{ ...found, expected: null, actual, resourceId: null }]),
+    recordBreaks(tx, POSITION, run, [
+      { ...found, expected: null, actual, resourceId: null, effect: provider, explanation: null },
+    ]),
   );
-  const sums = [{ side: 'provider', isCredit: true, count: 1n, amountMinor: 4_000n }] as const;
+  const sums = { provider, ours: NOTHING };
   const reconciliations = await saveReconciliation(reader, POSITION, DAY, { sums, postingId: 0n, source: 'statement' });
   const { rows } = await listBreaks(reader, { reference }, { size: 1, offset: 0 });
   return { reconciliations, 'reconciliation-breaks': rows[0]?.id ?? '' };

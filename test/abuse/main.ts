@@ -20,7 +20,7 @@ import { freePort } from '../../scripts/servers/ports.ts';
 import { childProcess } from '../../scripts/start/start-children.ts';
 import { createTestMachineUser, startApi, TEST_AUDIENCE, type TestApi } from '../harness/api.ts';
 import { TEST_ENCRYPTION_KEY } from '../harness/keyring.ts';
-import { createTestDatabase } from '../harness/servers/postgres.ts';
+import { createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';
 import type { AttackCommand, AttackReport } from './attacker.ts';
 import { ATTACKS, type Target } from './attacks.ts';
 
@@ -72,12 +72,12 @@ async function main(): Promise<void> {
 /** The API as a process of its own, without Temporal and worker: nothing here needs them. */
 async function setStage(
   directory: string,
-  database: Parameters<typeof startApi>[0],
+  database: TestDatabase,
   closers: (() => Promise<unknown> | unknown)[],
 ): Promise<Stage> {
   const beside = await startApi(database);
   closers.push(() => beside.stop());
-  const sql = postgres(database.url, { max: 1, onnotice: () => {} });
+  const sql = postgres(database.ownerUrl, { max: 1, onnotice: () => {} });
   closers.push(() => sql.end({ timeout: 1 }));
   const accounts = await createAccounts(sql);
   const payer = await createTestMachineUser(beside.database, TEST_AUDIENCE, ['operator']);

@@ -24,7 +24,7 @@ beforeAll(async () => {
   database = await createTestDatabase('statement-exports');
   api = await startApi(database, { applicationName: 'statement-exports' });
   world = moneyWorld(api);
-  hand = postgres(database.url, { max: 3, onnotice: () => {} });
+  hand = postgres(database.ownerUrl, { max: 3, onnotice: () => {} });
   clientId = await world.client();
 });
 

@@ -103,7 +103,7 @@ test('pages, one after another, hold exactly the entries of the range, in order,
 
 test('the last page of a long statement reads no more than the first of a short one', async () => {
   const [long = '', short = ''] = await newAccounts(2);
-  const hand = postgres(testDatabase.url, { max: 1, onnotice: () => {} });
+  const hand = postgres(testDatabase.ownerUrl, { max: 1, onnotice: () => {} });
   onTestFinished(() => hand.end());
   await createEntries(hand, long, 20_000);
   await createEntries(hand, short, 100);

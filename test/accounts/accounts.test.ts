@@ -12,7 +12,7 @@ import {
   type ConnectionState,
 } from '../../domain/accounts/accounts.ts';
 import { type AccountId, asId } from '../../domain/frame/ids.ts';
-import { isLedgerNumber } from '../../domain/frame/numbers.ts';
+import { isLedgerNumber } from '../../domain/frame/numbers/numbers.ts';
 import { type Json, startApi, type TestApi } from '../harness/api.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';
 

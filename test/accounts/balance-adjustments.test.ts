@@ -5,7 +5,7 @@ import { checkLedgerSince, findViolationsSince } from '../../db/ledger/check.ts'
 import { lockAccounts } from '../../db/ledger/ledger.ts';
 import { admitWaitingTransfers, listAdmissionsDue } from '../../db/outgoing-transfers/admissions.ts';
 import { type AccountId, asId } from '../../domain/frame/ids.ts';
-import { transactionKindOf } from '../../domain/frame/numbers.ts';
+import { transactionKindOf } from '../../domain/frame/numbers/numbers.ts';
 import { type CallOptions, type Json, startApi, type TestApi } from '../harness/api.ts';
 import { auditOf } from '../harness/audit.ts';
 import { builtInAccounts } from '../harness/built-in-accounts.ts';
@@ -351,11 +351,11 @@ describe('with an Idempotency-Key', () => {
 test.each(['audit_entries', 'balance_adjustments'])('without its row in %s no money moves', async (table) => {
   const account = await world.account(clientId, { amount: 10 });
   const postings = await count('postings');
-  await api.database.statement(`ALTER TABLE ${table} ADD CONSTRAINT refuses CHECK (false) NOT VALID`, []);
+  await database.asOwner(`ALTER TABLE ${table} ADD CONSTRAINT refuses CHECK (false) NOT VALID`);
   try {
     expect((await debit(account, 2)).status).toBe(500);
   } finally {
-    await api.database.statement(`ALTER TABLE ${table} DROP CONSTRAINT refuses`, []);
+    await database.asOwner(`ALTER TABLE ${table} DROP CONSTRAINT refuses`);
   }
   expect(await world.balance(account)).toMatchObject({ available: 10 });
   expect(await count('postings')).toBe(postings);
@@ -365,15 +365,12 @@ test('a taken transaction number is drawn again', async () => {
   const account = await world.account(clientId, { amount: 10 });
   // The trigger gives the next row the number of one that is there, once.
   const taken = (await debit(account, 1)).body.data.balanceAdjustment.transactionNumber;
-  await api.database.statement('CREATE SEQUENCE inserted', []);
-  await api.database.statement(
-    `CREATE FUNCTION collide() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-       IF nextval('inserted') = 1 THEN NEW.transaction_number := '${taken}'; END IF; RETURN NEW; END $$`,
-    [],
-  );
-  await api.database.statement(
-    'CREATE TRIGGER collide BEFORE INSERT ON balance_adjustments FOR EACH ROW EXECUTE FUNCTION collide()',
-    [],
+  await database.asOwner(
+    `CREATE SEQUENCE inserted;
+     GRANT ALL ON SEQUENCE inserted TO PUBLIC;
+     CREATE FUNCTION collide() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+       IF nextval('inserted') = 1 THEN NEW.transaction_number := '${taken}'; END IF; RETURN NEW; END $$;
+     CREATE TRIGGER collide BEFORE INSERT ON balance_adjustments FOR EACH ROW EXECUTE FUNCTION collide()`,
   );
   try {
     expect((await debit(account, 1)).status).toBe(201);
@@ -383,7 +380,7 @@ test('a taken transaction number is drawn again', async () => {
     );
     expect(row?.inserted).toBe(2n);
   } finally {
-    await api.database.statement('DROP TRIGGER collide ON balance_adjustments', []);
+    await database.asOwner('DROP TRIGGER collide ON balance_adjustments');
   }
   expect(await world.balance(account)).toMatchObject({ available: 8 });
 });

@@ -121,7 +121,7 @@ test('a transfer of the release before shows an account as it was when the rows 
   await migrate(url);
   const during = await settleAsBefore(client, from, to.id);
   await client`UPDATE accounts SET alias = 'Second' WHERE id = ${to.id}`;
-  const api = await startApi({ url, drop: async () => {} });
+  const api = await startApi({ url });
   for (const id of [before, during]) {
     const { body } = await api.call('GET', `/outgoing-transfers/${id}`, undefined, {});
     expect(body.data.outgoingTransfer.beneficiary.account.alias).toBe('First');

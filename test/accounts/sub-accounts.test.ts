@@ -7,7 +7,7 @@ import { admitWaitingTransfers } from '../../db/outgoing-transfers/admissions.ts
 import { advanceOutgoingTransfer } from '../../db/outgoing-transfers/outgoing-transfers.ts';
 import type { ProviderAccountStatus } from '../../domain/accounts/connections.ts';
 import { type AccountId, asId, type IncomingTransferId, type OutgoingTransferId } from '../../domain/frame/ids.ts';
-import { isLedgerNumber } from '../../domain/frame/numbers.ts';
+import { isLedgerNumber } from '../../domain/frame/numbers/numbers.ts';
 import { type Called, type CallOptions, type Json, startApi, type TestApi } from '../harness/api.ts';
 import { auditOf, TESTER } from '../harness/audit.ts';
 import { type BuiltInAccounts, builtInAccounts, OPENED } from '../harness/built-in-accounts.ts';

@@ -111,6 +111,49 @@ test('a straight-through transfer has one entry, derived from its row: with its 
   ]);
 });
 
+describe('the entry of a transfer that waits has the request that created it', () => {
+  const transfer = async (changes: Json): Promise<Json> => {
+    const owner = await world.client();
+    const source = { type: 'client-account', accountId: await world.account(owner, { amount: 10 }) };
+    const destination = { type: 'client-account', accountId: await world.account(owner) };
+    return { clientId: owner, currency: 'GBP', amount: 2, scope: 'internal', source, destination, ...changes };
+  };
+  const external = async () => {
+    const destination = async (clientId: string) => ({
+      type: 'beneficiary-bank-account',
+      beneficiaryBankAccountId: await world.beneficiary(clientId),
+    });
+    const given = await transfer({ scope: 'external', scheme: 'faster-payments' });
+    return { ...given, destination: await destination(given.clientId) };
+  };
+  const transferDate = new Date(Date.now() + 100 * 86_400_000).toISOString().slice(0, 10);
+  const workflow = { code: 'client.direct' };
+
+  test.each([
+    ['goes outside', external, '/outgoing-transfers', (one: Json) => ({ outgoingTransfer: one })],
+    [
+      'is for a later day',
+      () => transfer({ transferDate }),
+      '/outgoing-transfers',
+      (one: Json) => ({ outgoingTransfer: one }),
+    ],
+    [
+      'is one of a batch',
+      external,
+      '/outgoing-transfers/batch',
+      (one: Json) => ({ items: [{ reference: 'audited', outgoingTransfer: one }] }),
+    ],
+  ])('because it %s', async (_, make, path, dataOf) => {
+    const headers = { 'request-id': `case of ${path} ${_}`.replace(/\W+/g, '-') };
+    const answer = await api.call('POST', path, { workflow, data: dataOf(await make()) }, { headers });
+    const { id } = answer.body.data.outgoingTransfer ?? answer.body.data.results[0].outgoingTransfer;
+    const { auditEntries } = await listed(`data.auditEntry.resourceId=${id}`);
+    expect(auditEntries.map(({ action, requestId }: Json) => [action, requestId])).toEqual([
+      ['created', answer.headers.get('request-id')],
+    ]);
+  });
+});
+
 test('a transfer that is cancelled keeps the entry of its creation beside that of its cancellation, in their order', async () => {
   const owner = await world.client();
   const bankAccount = await world.beneficiary(owner);
@@ -274,14 +317,14 @@ describe('the export of a log that takes many statements', () => {
 
   test('is cut, not ended, if the database fails half-way', async () => {
     const reader = await begin();
-    await api.database.reader.statement('ALTER VIEW audit_log RENAME TO audit_log_away', []);
+    await database.asOwner('ALTER VIEW audit_log RENAME TO audit_log_away');
     try {
       const rest = (async () => {
         for (;;) if ((await reader?.read())?.done !== false) return 'ended';
       })();
       await expect(rest).rejects.toThrow();
     } finally {
-      await api.database.reader.statement('ALTER VIEW audit_log_away RENAME TO audit_log', []);
+      await database.asOwner('ALTER VIEW audit_log_away RENAME TO audit_log');
     }
     expect(await statusLogged()).toMatchObject({ status: 500, route: '/audit-entries/export' });
   });
@@ -304,16 +347,17 @@ test('only an administrator reads the log', async () => {
 
 describe('a role with every right on the table cannot change the log either', () => {
   test.each([
-    'UPDATE audit_entries SET actor = $1',
-    'DELETE FROM audit_entries WHERE actor <> $1',
+    `UPDATE audit_entries SET actor = 'somebody else'`,
+    `DELETE FROM audit_entries WHERE actor <> 'somebody else'`,
     'TRUNCATE audit_entries',
   ])('%s', async (text) => {
-    const refused = api.database.transaction(async (tx) => {
-      await tx.statement('CREATE ROLE audit_owner', []);
-      await tx.statement('GRANT ALL ON audit_entries TO audit_owner', []);
-      await tx.statement('SET LOCAL ROLE audit_owner', []);
-      await tx.statement(text, text.includes('$1') ? ['somebody else'] : []);
-    });
+    const refused = database.asOwner(`
+      BEGIN;
+      CREATE ROLE audit_owner;
+      GRANT ALL ON audit_entries TO audit_owner;
+      SET LOCAL ROLE audit_owner;
+      ${text};
+      ROLLBACK`);
     expect(sqlState(await refused.catch((error: unknown) => error))).toBe('23001');
   });
 });

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { isClientNumber } from '../../domain/frame/numbers.ts';
+import { isClientNumber } from '../../domain/frame/numbers/numbers.ts';
 import type { Json } from '../harness/api.ts';
 import {
   eventsOf,
@@ -292,8 +292,13 @@ describe('a client that cannot be imported is refused, and nothing is written', 
     ['a country that is none', { address: { country: 'XX' } }, 'profile.residentialAddress.country'],
     ['a broken e-mail address', { email: 'nobody' }, 'profile.email'],
     [
-      'a name that changes the direction of text',
-      { identity: { type: 'individual', givenName: 'A\u202eB', familyName: 'C' } },
+      'a name with nothing to see in it',
+      { identity: { type: 'individual', givenName: '\u202e\u200b', familyName: 'C' } },
+      'identity.givenName',
+    ],
+    [
+      'a name that is too long, which is not cut',
+      { identity: { type: 'individual', givenName: 'A'.repeat(141), familyName: 'C' } },
       'identity.givenName',
     ],
   ])('422 for %s', async (what, change, field) => {
@@ -301,6 +306,13 @@ describe('a client that cannot be imported is refused, and nothing is written', 
     const refusal = await refused(`wrong: ${what}`);
     expect(refusal.status).toBe(422);
     expect(refusal.problems).toContain(`connect.resource.invalid client.${field}`);
+  });
+
+  test('what deceives a reader is taken out of a name, as out of every text of a provider', async () => {
+    await existing('deceiving', { identity: { type: 'individual', givenName: 'A\u202eB', familyName: 'C' } });
+    const migrated = await migrateClient(stage.api, 'deceiving', { key: 'deceiving' });
+    expect(migrated.status, migrated.text).toBe(201);
+    expect(migrated.body.data.client.identity).toMatchObject({ givenName: 'AB', familyName: 'C' });
   });
 
   test('422 for a client that the provider does not hand over', async () => {

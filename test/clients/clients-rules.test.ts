@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { isClientNumber } from '../../domain/frame/numbers.ts';
+import { isClientNumber } from '../../domain/frame/numbers/numbers.ts';
 import { type Called, type CallOptions, type Json, startApi, type TestApi } from '../harness/api.ts';
 import {
   type FieldRule,

@@ -193,7 +193,7 @@ test('rows young enough that an older one could still be committed are not count
 
 test('a list of several ranges of each level finds the rows of any page', async () => {
   // So that the statistics know nothing of the 9,000 changes that are noted next.
-  await database.statement('VACUUM (ANALYZE, TRUNCATE false) list_changes', []);
+  await testDatabase.asOwner('VACUUM (ANALYZE, TRUNCATE false) list_changes');
   await database.statement(
     `INSERT INTO users (id, email, email_key, status, identity, profile, created_at)
       SELECT uuidv7(interval '-3000 seconds'), email, email, 'active', '{}', '{}', now()

@@ -39,7 +39,8 @@ let database: Database;
 beforeAll(async () => {
   testDatabase = await createTestDatabase('database');
   database = createDatabase({ url: testDatabase.url, maxConnections: 5, applicationName: 'database-test' });
-  await database.statement('create table counters (name text constraint counters_name primary key, value bigint)', []);
+  await testDatabase.asOwner(`create table counters (name text constraint counters_name primary key, value bigint);
+    grant all on counters to public`);
   await database.statement(`insert into counters values ('a', 0), ('b', 0)`, []);
 });
 
@@ -101,10 +102,9 @@ test('sessions read committed rows, in UTC and ISO dates, whatever the database 
   const name = new URL(testDatabase.url).pathname.slice(1);
   const defaults = { default_transaction_isolation: 'serializable', timezone: 'Asia/Tokyo', datestyle: 'German' };
   for (const [setting, value] of Object.entries(defaults))
-    await database.statement(`ALTER DATABASE ${name} SET ${setting} = '${value}'`, []);
+    await testDatabase.asOwner(`ALTER DATABASE ${name} SET ${setting} = '${value}'`);
   onTestFinished(async () => {
-    for (const setting of Object.keys(defaults))
-      await database.statement(`ALTER DATABASE ${name} RESET ${setting}`, []);
+    for (const setting of Object.keys(defaults)) await testDatabase.asOwner(`ALTER DATABASE ${name} RESET ${setting}`);
   });
   const own = openDatabase({ applicationName: 'own-defaults' });
   const settings = (reader: { statement: Transaction['statement'] }) =>

@@ -26,9 +26,9 @@ let database: Database;
 beforeAll(async () => {
   postgres = await startPostgres({ dataDirectory });
   // The commit of every transaction calls a function of the schema.
-  await migrate(postgres.url);
+  await migrate(postgres.ownerUrl);
   database = createDatabase({
-    url: postgres.url,
+    url: postgres.ownerUrl,
     maxConnections: 6,
     applicationName: 'driver-kill',
     deadlineMs: DEADLINE_MS,

@@ -187,7 +187,7 @@ const SENT: Readonly<Record<string, Send>> = {
         applicationDescription: '"',
       },
       ...{ applicationWebsite: 'aw', redirectUris: ['https://a.example/"\\'], jwks: { keys: [] }, status: 'active' },
-      ...{ createdAt: NOW, updatedAt: NOW },
+      ...{ createdAt: NOW, updatedAt: NOW, activeSince: NOW },
     },
     { redirectUris: ['https://b.example/', 'https://c.example/{a,b}'], status: 'inactive' },
   ),

@@ -19,7 +19,7 @@ const lines: string[] = [];
 
 beforeAll(async () => {
   database = await createTestDatabase('shared-failures');
-  hand = postgres(database.url, { max: 1, onnotice: () => {} });
+  hand = postgres(database.ownerUrl, { max: 1, onnotice: () => {} });
   const logger = pino({ level: 'warn' }, { write: (line: string) => lines.push(line) });
   api = await startApi(database, { logger });
 });

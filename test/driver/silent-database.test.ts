@@ -8,7 +8,7 @@ import postgres from 'postgres';
 import { Agent, setGlobalDispatcher } from 'undici';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Method } from '../../api/frame/route.ts';
-import { migrate } from '../../db/migrate.ts';
+import { migrate, roleOf } from '../../db/migrate.ts';
 import { type RunningPostgres, startPostgres } from '../../scripts/servers/postgres.ts';
 import { type Called, type Json, startApi, type TestApi } from '../harness/api.ts';
 import { type LateProxy, startLateProxy } from '../harness/faults/late-proxy.ts';
@@ -39,12 +39,9 @@ let accounts: string[] = [];
 
 beforeAll(async () => {
   server = await startPostgres({ dataDirectory });
-  await migrate(server.url);
-  hand = postgres(server.url, { max: 2, onnotice: () => {}, connection: { application_name: 'hand' } });
-  api = await startApi(
-    { url: server.url, drop: async () => {} },
-    { deadlineMs: DEADLINE_MS, now: () => now, maxConnections: 4 },
-  );
+  await migrate(server.ownerUrl, undefined, { serviceRole: roleOf(server.url) });
+  hand = postgres(server.ownerUrl, { max: 2, onnotice: () => {}, connection: { application_name: 'hand' } });
+  api = await startApi(server, { deadlineMs: DEADLINE_MS, now: () => now, maxConnections: 4 });
   world = moneyWorld(api);
   payer = await world.client();
   bankAccount = await world.beneficiary(payer);
@@ -269,7 +266,7 @@ describe('behind a network that delivers late', () => {
       now: () => now,
       applicationName: 'far',
     };
-    far = await startApi({ url: url.href, drop: async () => {} }, options);
+    far = await startApi({ url: url.href }, options);
   });
 
   afterAll(async () => {

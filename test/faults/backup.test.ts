@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import postgres from 'postgres';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { migrate } from '../../db/migrate.ts';
+import { migrate, roleOf } from '../../db/migrate.ts';
 import { type RunningPostgres, startPostgres } from '../../scripts/servers/postgres.ts';
 import { type Json, startApi, type TestApi } from '../harness/api.ts';
 import { type MoneyWorld, moneyWorld } from '../harness/money.ts';
@@ -28,11 +28,8 @@ const apis: TestApi[] = [];
 async function serve(dataDirectory: string, users?: TestApi['users']): Promise<TestApi> {
   const server = await startPostgres({ dataDirectory });
   running.push(server);
-  await migrate(server.url);
-  const api = await startApi(
-    { url: server.url, drop: async () => {} },
-    { env: { AUTHORIZATION_RULE: '45' }, ...(users === undefined ? {} : { users }) },
-  );
+  await migrate(server.ownerUrl, undefined, { serviceRole: roleOf(server.url) });
+  const api = await startApi(server, { env: { AUTHORIZATION_RULE: '45' }, ...(users === undefined ? {} : { users }) });
   apis.push(api);
   return api;
 }
@@ -138,7 +135,7 @@ test('a copy taken in the middle holds all that was acknowledged before, every i
   };
   await more();
   const before = [...traffic.acknowledged];
-  await backUp(server.url, more);
+  await backUp(server.ownerUrl, more);
   await more();
   await traffic.stop();
   await world.invariantsHold();

@@ -27,7 +27,7 @@ interface Broken {
 /** Two API processes on their own database; the defect is planted once the accounts exist. */
 async function withDefect(name: string, plant: readonly string[], work: (broken: Broken) => Promise<void>) {
   const database = await createTestDatabase(name);
-  const hand = postgres(database.url, { max: 1, onnotice: () => {} });
+  const hand = postgres(database.ownerUrl, { max: 1, onnotice: () => {} });
   for (const statement of plant) await hand.unsafe(statement);
   const first = await startApi(database);
   const apis = [first, await startApi(database, { users: first.users })] as const;
@@ -177,7 +177,7 @@ describe('the check turns red without', () => {
 async function lostByKill(settings: Readonly<Record<string, string>>): Promise<{ acknowledged: number; lost: number }> {
   const dataDirectory = mkdtempSync(join(tmpdir(), 'durability-'));
   let running = await startPostgres({ dataDirectory, settings });
-  const database = createDatabase({ url: running.url, maxConnections: 4, applicationName: 'durability' });
+  const database = createDatabase({ url: running.ownerUrl, maxConnections: 4, applicationName: 'durability' });
   try {
     await database.statement('CREATE TABLE written (id integer PRIMARY KEY)', []);
     // On disk whatever the settings: only later rows can be lost.

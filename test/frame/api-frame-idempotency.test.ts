@@ -68,7 +68,7 @@ test('the stored answer is replayed though the request would be refused by now',
 });
 
 test('a replay waits for no lock of its write, and none of its statements is executed', async () => {
-  const request = { method: 'POST', path: '/things', body: Buffer.from('{}') };
+  const request = { method: 'POST', path: '/things', query: new URLSearchParams(), body: {} };
   const claim = idempotencyClaim(api.users.operator.id, request, 'locks');
   let drawn = 0;
   const work = async (tx: Transaction) => {
@@ -83,6 +83,49 @@ test('a replay waits for no lock of its write, and none of its statements is exe
     expect(again).toMatchObject({ status: 201, replayed: true });
   });
   expect(drawn).toBe(1);
+});
+
+/** A body as some client writes it: the name tells the requests apart, the rest is text. */
+const written = (name: string, amount: string, order: 'usual' | 'other') =>
+  order === 'usual'
+    ? `{"workflow":{"code":"direct"},"data":{"thing":{"name":"${name}","amount":${amount},"currency":"EUR","tags":["a","b"]}}}`
+    : `{ "data": {"thing": {"tags": ["\\u0061", "b"],\n"currency": "EUR", "amount": ${amount}, "name": "${name}"}},\t"workflow": {"code": "direct"} }`;
+
+test.each([
+  ['fields in another order, with other spaces and escapes', '1.5', 'other', '1.5'],
+  ['a trailing zero', '1.50', 'usual', '1.5'],
+  ['an exponent', '15e-1', 'other', '1.50'],
+  ['a positive exponent', '1E+2', 'usual', '100.00'],
+  ['more digits than a double has', '999999999999.10', 'other', '9999999999991E-1'],
+] as const)('a retry with %s is the same request', async (what, amount, order, first) => {
+  const made = await api.call('POST', '/things?metadata.a=1&metadata.b=2', written(what, first, 'usual'), {
+    key: what,
+  });
+  expect(made.status, made.text).toBe(201);
+  const again = await other.call('POST', '/things?metadata.b=2&metadata.a=1', written(what, amount, order), {
+    key: what,
+  });
+  expect([again.status, again.text], again.text).toEqual([201, made.text]);
+  expect(again.headers.get('x-idempotency-status')).toBe('replayed');
+  expect(await madeCount(what)).toBe(1);
+});
+
+test.each([
+  ['another amount', (name: string) => written(name, '1.51', 'usual')],
+  ['an amount that differs beyond what a double holds', (name: string) => written(name, '99999999999.99', 'usual')],
+  ['another order of a list', (name: string) => written(name, '1.5', 'usual').replace('"a","b"', '"b","a"')],
+  ['a number as text', (name: string) => written(name, '"1.5"', 'usual')],
+  ['another form of Unicode', (name: string) => written(name, '1.5', 'usual').replace('"a"', '"e\u0301"')],
+] as const)('%s is another request', async (what, change) => {
+  const first = written(what, '1.5', 'usual').replace('"a"', what.includes('Unicode') ? '"\u00e9"' : '"a"');
+  expect((await api.call('POST', '/things', first, { key: what })).status).toBe(201);
+  const again = await api.call('POST', '/things', change(what), { key: what });
+  expect(again.status, again.text).toBe(what.includes('as text') ? 400 : 409);
+});
+
+test('another query is another request', async () => {
+  expect((await api.call('POST', '/things?metadata.a=1', thing('query'), { key: 'query' })).status).toBe(201);
+  expect((await api.call('POST', '/things?metadata.a=2', thing('query'), { key: 'query' })).status).toBe(409);
 });
 
 test('another body with the same key is 409 key_reused', async () => {

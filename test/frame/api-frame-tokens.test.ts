@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
+  type Called,
   createTestMachineUser,
   signToken,
   startApi,
@@ -12,6 +13,7 @@ import {
   type TestMachineUser,
 } from '../harness/api.ts';
 import { frameRoutes } from '../harness/frame/frame-routes.ts';
+import { pemOf, WEAK_ED25519_KEYS, WEAK_RSA_KEYS } from '../harness/parties/weak-keys.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';
 
 let database: TestDatabase;
@@ -118,6 +120,35 @@ describe('keys that cannot be trusted are not registered', () => {
   ] as const)('%s: %s', async (algorithm, _, generate) => {
     expect((await register(algorithm, generate(), true)).answer.status).toBe(400);
   });
+
+  const weak = [
+    ...WEAK_RSA_KEYS.map((key) => ['PS256', ...key] as const),
+    ...WEAK_ED25519_KEYS.map((key) => ['EdDSA', ...key] as const),
+  ];
+
+  test.each(weak)('%s: %s, at every door and in both forms', async (algorithm, _, jwk, rule) => {
+    for (const sent of [{ jwk }, { pem: pemOf(jwk) }]) {
+      const key = { kid: randomUUID(), algorithm, ...sent };
+      const doors: [string, string, object][] = [
+        ['/machine-users', 'machineUser.key', { machineUser: { name: 'weak', roles: ['viewer'], key } }],
+        [`/machine-users/${user.id}/keys`, 'machineUserKey', { machineUserKey: key }],
+      ];
+      for (const [path, entity, data] of doors) {
+        const answer = await api.call('POST', path, { workflow: { code: 'direct' }, data }, { as: 'admin' });
+        const forged = answer.status === 201 && algorithm === 'EdDSA' && (await statusOf(withoutKey(answer, key.kid)));
+        const field = `${entity}.${Object.keys(sent)[0]}`;
+        expect([answer.status, answer.body.message, forged], answer.text).toEqual([400, `${field} ${rule}.`, false]);
+        expect(answer.body.messageParameters.slice(0, 2)).toEqual([entity, Object.keys(sent)[0]]);
+      }
+    }
+  });
+
+  /** A token for which nobody needs a key, if that is the neutral point. */
+  function withoutKey({ body }: Called, kid: string): string {
+    const { id } = body.data.machineUser;
+    const signature = Buffer.concat([Buffer.from([1]), Buffer.alloc(63)]).toString('base64url');
+    return forge({ alg: 'EdDSA', kid }, claims({ iss: id, sub: id }), () => signature);
+  }
 
   test('a private key is refused and never echoed', async () => {
     const { privateKey } = generateKeyPairSync('ed25519');

@@ -29,7 +29,7 @@ beforeAll(async () => {
     now,
   });
   world = moneyWorld(api);
-  hand = postgres(database.url, { max: 3, onnotice: () => {} });
+  hand = postgres(database.ownerUrl, { max: 3, onnotice: () => {} });
   payer = await world.client();
   accounts = await Promise.all(Array.from({ length: 3 }, () => world.account(payer, { amount: 1_000 })));
   bankAccount = await world.beneficiary(payer);

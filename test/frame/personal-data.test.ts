@@ -4,6 +4,7 @@ import type { Client } from '@temporalio/client';
 import { exportJWK, generateKeyPair } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Json } from '../harness/api.ts';
+import { executeOn } from '../harness/servers/postgres.ts';
 import { startWholeService, type WholeService } from '../harness/servers/whole-service.ts';
 import { connectClient, until } from '../harness/stage.ts';
 import { textOf } from '../harness/workflows/histories.ts';
@@ -506,19 +507,15 @@ async function beRefused(): Promise<void> {
 
 /** The database itself refuses a change, quoting user input. */
 async function beRefusedByTheDatabase(): Promise<void> {
-  const { reader } = service.database;
   const waiting = await send(external(5_000.5));
   await bank('POST', '/faults', { errorRate: 1 });
   const id = await send(external(11.5));
   await transferWhen(id, ({ status }) => status === 'processing');
-  await reader.statement(
+  await executeOn(
+    service.ownerUrl,
     `CREATE FUNCTION quote_row() RETURNS trigger LANGUAGE plpgsql AS $$
-     BEGIN RAISE EXCEPTION 'refused: %', NEW.description USING DETAIL = NEW.beneficiary::text, HINT = NEW.description; END $$`,
-    [],
-  );
-  await reader.statement(
-    'CREATE TRIGGER quoting BEFORE INSERT OR UPDATE ON outgoing_transfers FOR EACH ROW EXECUTE FUNCTION quote_row()',
-    [],
+     BEGIN RAISE EXCEPTION 'refused: %', NEW.description USING DETAIL = NEW.beneficiary::text, HINT = NEW.description; END $$;
+     CREATE TRIGGER quoting BEFORE INSERT OR UPDATE ON outgoing_transfers FOR EACH ROW EXECUTE FUNCTION quote_row()`,
   );
   await bank('DELETE', '/faults');
   const body = { workflow: { code: 'client.direct' }, data: external(12.5) };
@@ -532,7 +529,7 @@ async function beRefusedByTheDatabase(): Promise<void> {
   });
   await logged('worker', (text) => text.includes('"activity failed"') && text.includes(id));
   await logged('api', (text) => text.includes('"the transfers that wait in an account cannot be admitted"'));
-  await reader.statement('DROP TRIGGER quoting ON outgoing_transfers', []);
+  await executeOn(service.ownerUrl, 'DROP TRIGGER quoting ON outgoing_transfers');
   await transferWhen(id, ({ status }) => status === 'completed');
   await transferWhen(waiting, ({ status }) => status === 'completed');
 }

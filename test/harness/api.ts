@@ -107,7 +107,10 @@ export interface TestApiOptions {
 export const TEST_AUDIENCE = 'financial-accounts-service-test';
 
 /** The API in this process, on a free port and its own database, with one machine user per role. */
-export async function startApi(testDatabase: TestDatabase, options: TestApiOptions = {}): Promise<TestApi> {
+export async function startApi(
+  testDatabase: Pick<TestDatabase, 'url'>,
+  options: TestApiOptions = {},
+): Promise<TestApi> {
   const logger = options.logger ?? pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' });
   const created = createDatabase({
     url: testDatabase.url,

@@ -23,7 +23,6 @@ let database: TestDatabase;
 /** By its name: the ways that money is recorded. */
 let ways: ReadonlyMap<string, TestApi>;
 let world: MoneyWorld;
-let dropSlow: () => Promise<void>;
 const started: TestApi[] = [];
 
 beforeAll(async () => {
@@ -37,8 +36,7 @@ beforeAll(async () => {
     },
   });
   const together = await startApi(database, { providers, configuration });
-  const slow = await withoutFastPaths(together, database.url);
-  dropSlow = slow.drop;
+  const slow = await withoutFastPaths(database);
   const underLocks = await startApi(
     { ...database, url: slow.url },
     { providers, configuration, users: together.users },
@@ -52,10 +50,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  for (const api of started.reverse()) {
-    if (api === started.at(-1)) await dropSlow();
-    await api.stop();
-  }
+  for (const api of started.reverse()) await api.stop();
   await database?.drop();
 });
 
@@ -356,14 +351,14 @@ test('money for an active account is recorded without locks, as a report and as 
   if (together === undefined) throw new Error('no API has started');
   // Where a change that was decided under locks cannot be written.
   const name = `without_locks_${randomUUID().replaceAll('-', '')}`;
-  await together.database.statement(`CREATE SCHEMA ${name}`, []);
-  await together.database.statement(
-    `CREATE FUNCTION ${name}.apply_transfer_changes(changes json, waits boolean, OUT outcome text, OUT response_body text)
+  await database.asOwner(
+    `CREATE SCHEMA ${name};
+    GRANT USAGE ON SCHEMA ${name} TO PUBLIC;
+    CREATE FUNCTION ${name}.apply_transfer_changes(changes json, waits boolean, OUT outcome text, OUT response_body text)
       RETURNS SETOF record LANGUAGE plpgsql AS $$ BEGIN
         IF waits THEN RAISE EXCEPTION 'decided under locks'; END IF;
         RETURN QUERY SELECT * FROM public.apply_transfer_changes(changes, waits);
       END $$`,
-    [],
   );
   const url = new URL(database.url);
   url.searchParams.set('options', `-c search_path=${name},public`);

@@ -20,7 +20,7 @@ beforeAll(async () => {
   const providers = new Map([['sandbox-bank', createSandboxBank({ url: 'http://127.0.0.1:9', secret: SECRET })]]);
   api = await startApi(database, { providers });
   world = moneyWorld(api);
-  other = postgres(database.url, { max: 2 });
+  other = postgres(database.ownerUrl, { max: 2 });
 });
 
 afterAll(async () => {

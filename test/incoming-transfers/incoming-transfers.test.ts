@@ -4,7 +4,7 @@ import { applyAccountCallback } from '../../db/accounts/connections.ts';
 import { advanceIncomingTransfer, recordReturn } from '../../db/incoming-transfers/incoming-transfers.ts';
 import { receivePayment } from '../../db/incoming-transfers/provisioned-account-credits.ts';
 import { type AccountId, asId, type IncomingTransferId } from '../../domain/frame/ids.ts';
-import { isTransactionNumber } from '../../domain/frame/numbers.ts';
+import { isTransactionNumber } from '../../domain/frame/numbers/numbers.ts';
 import type { ReceivedPayment } from '../../domain/incoming-transfers/arrivals.ts';
 import { lazyTemporalClient, type TemporalClient } from '../../loops/temporal.ts';
 import { OPERATIONS } from '../../scripts/operations/operations.ts';

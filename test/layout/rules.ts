@@ -44,7 +44,10 @@ const ROOMED: Readonly<Record<string, { readonly rooms: readonly string[]; reado
     files: ['housekeeping', 'index', 'main', 'restores', 'temporal-namespace', 'worker', 'workflow-bundle'],
   },
   api: { rooms: ['frame'], files: ['app', 'main', 'metrics-text', 'routes', 'system', 'transition-counts'] },
-  db: { rooms: ['driver', 'frame', 'migrations'], files: ['migrate', 're-encryption'] },
+  db: {
+    rooms: ['driver', 'frame', 'migrations'],
+    files: ['migrate', 're-encryption', 'service-role', 'service-role.sql'],
+  },
   domain: { rooms: ['frame'], files: [] },
   workflows: { rooms: ['frame'], files: ['housekeeping', 'index'] },
   test: {

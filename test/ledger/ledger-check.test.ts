@@ -2,7 +2,7 @@ import { EventEmitter, once } from 'node:events';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { housekeepingActivities } from '../../activities/housekeeping.ts';
-import { createDatabase, DatabaseUnavailable, type Transaction } from '../../db/driver/client.ts';
+import { createDatabase, type Database, DatabaseUnavailable, type Transaction } from '../../db/driver/client.ts';
 import {
   checkLedger,
   checkLedgerSince,
@@ -21,6 +21,7 @@ import { until } from '../harness/stage.ts';
 
 let database: TestDatabase;
 let api: TestApi;
+let owner: Database;
 let world: MoneyWorld;
 let payer: string;
 let source: string;
@@ -30,6 +31,7 @@ let bankAccount: string;
 beforeAll(async () => {
   database = await createTestDatabase('ledger-check');
   api = await startApi(database);
+  owner = createDatabase({ url: database.ownerUrl, maxConnections: 2, applicationName: 'owner' });
   world = moneyWorld(api);
   payer = await world.client('Ada');
   source = await world.account(payer, { amount: 1_000 });
@@ -39,6 +41,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   expect(await checkLedger(api.database.reader)).toEqual([]);
+  await owner.close();
   await api.stop();
   await database.drop();
 });
@@ -82,7 +85,7 @@ async function brokenRulesAfter(...statements: readonly string[]): Promise<{ who
     found.since = rulesOf(await findViolationsSince(tx));
     throw new RollBack();
   };
-  await expect(api.database.transaction(work)).rejects.toThrow(RollBack);
+  await expect(owner.transaction(work)).rejects.toThrow(RollBack);
   return found;
 }
 
@@ -220,7 +223,7 @@ test('the check of large books, whose statements are shared by two connections, 
 
 /** Makes the balance after a transfer's posting wrong by so much; with triggers off, as only a superuser can have them. */
 function move(id: string, minor: number): Promise<void> {
-  return api.database.transaction(async (tx) => {
+  return owner.transaction(async (tx) => {
     await tx.statement('SET LOCAL session_replication_role = replica', []);
     await tx.statement(
       `UPDATE postings SET debit_balance_after_minor = debit_balance_after_minor + ${minor} WHERE outgoing_transfer_id = $1`,
@@ -321,7 +324,7 @@ test.each([
   const session = async () => (await service.statement<{ pid: number }>('SELECT pg_backend_pid() AS pid', []))[0]?.pid;
   const steps = new EventEmitter();
   const locked = once(steps, 'locked');
-  const holding = api.database.transaction(async (tx) => {
+  const holding = owner.transaction(async (tx) => {
     await tx.statement('LOCK TABLE postings IN ACCESS EXCLUSIVE MODE', []);
     steps.emit('locked');
     await once(steps, 'missed');

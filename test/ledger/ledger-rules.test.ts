@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Reader, sqlState, type Transaction } from '../../db/driver/client.ts';
+import { createDatabase, type Database, type Reader, sqlState, type Transaction } from '../../db/driver/client.ts';
 import { checkLedger, findViolationsSince } from '../../db/ledger/check.ts';
 import { sweepFeesOnce } from '../../db/ledger/sweeps/fee-sweeps.ts';
 import { type Json, startApi, type TestApi } from '../harness/api.ts';
@@ -10,6 +10,7 @@ import { createTestDatabase, type TestDatabase } from '../harness/servers/postgr
 
 let database: TestDatabase;
 let api: TestApi;
+let owner: Database;
 let world: MoneyWorld;
 let payer: string;
 let source: string;
@@ -31,6 +32,7 @@ beforeAll(async () => {
   database = await createTestDatabase('ledger-rules');
   // A fixed fee of 5 pence, so that the books hold fees too.
   api = await startApi(database, { configuration: (configuration) => ({ ...configuration, prices: [fixedFee(5)] }) });
+  owner = createDatabase({ url: database.ownerUrl, maxConnections: 2, applicationName: 'owner' });
   world = moneyWorld(api);
   payer = await world.client('Ada');
   source = await world.account(payer, { amount: 100 });
@@ -58,6 +60,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
+  await owner.close();
   await api.stop();
   await database.drop();
 });
@@ -318,10 +321,10 @@ function ledgerPost(change: { amount?: number; credit?: string; currency?: strin
 
 class RolledBack extends Error {}
 
-/** Runs the work in a transaction that is rolled back. */
+/** Runs the work as the owner of the tables, in a transaction that is rolled back. */
 async function rolledBack<Value>(work: (tx: Transaction) => Promise<Value>): Promise<Value> {
   let value: { readonly of: Value } | null = null;
-  const run = api.database.transaction(async (tx) => {
+  const run = owner.transaction(async (tx) => {
     value = { of: await work(tx) };
     throw new RolledBack();
   });

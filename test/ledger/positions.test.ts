@@ -6,6 +6,7 @@ import { TESTER } from '../harness/audit.ts';
 import { type BuiltInAccounts, builtInAccounts } from '../harness/built-in-accounts.ts';
 import { type MoneyWorld, moneyWorld } from '../harness/money.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';
+import { reviews } from '../harness/transfers/reviews.ts';
 
 // `operate positions`: an internal transfer between accounts at different providers moves what is owed, and no money between banks.
 
@@ -61,8 +62,8 @@ test('show what banks owe each other once a client has moved money between accou
   const ledger = await world.account(payer, { amount: 100 });
   const atBank = await builtIn.opened(payer);
   await builtIn.payIn(atBank, 'payment-1', 2_000n);
-  const custom = { serviceProvider: 'custom-bank', currency: 'GBP', own: '0' };
-  const sandbox = { serviceProvider: 'sandbox-bank', currency: 'GBP', own: '0' };
+  const custom = { serviceProvider: 'custom-bank', currency: 'GBP', held: '0', own: '0' };
+  const sandbox = { serviceProvider: 'sandbox-bank', currency: 'GBP', held: '0', own: '0' };
   expect(await positions()).toEqual({
     status: 0,
     rows: [
@@ -78,4 +79,24 @@ test('show what banks owe each other once a client has moved money between accou
       { ...sandbox, clients: '60.5', settled: '20', owedByOthers: '40.5' },
     ],
   });
+});
+
+test('show money that is held for nobody beside what is the service’s own, until it is assigned', async () => {
+  const own = async () => {
+    const { rows } = await positions();
+    return Array.isArray(rows) ? rows.find(({ serviceProvider }) => serviceProvider === 'sandbox-bank') : undefined;
+  };
+  const before = await own();
+  const { id } = await reviews(api).payIn();
+  expect(await own()).toEqual({ ...before, held: '10', settled: '30' });
+  const { id: account } = await builtIn.opened(payer);
+  const run = OPERATIONS['assign-incoming']?.run({
+    database: api.database,
+    temporal,
+    initiator: TESTER,
+    arguments: [id, account],
+    print: () => {},
+  });
+  expect(await run).toBe(0);
+  expect(await own()).toEqual({ ...before, held: '0', clients: '70.5', settled: '30' });
 });

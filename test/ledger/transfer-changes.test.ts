@@ -115,7 +115,7 @@ test('a change looks its account up, and never reads through all of them', async
       FROM accounts, generate_series(1, 2000) AS number WHERE id = $1`,
     [account],
   );
-  await api.database.statement('ANALYZE accounts', []);
+  await database.asOwner('ANALYZE accounts');
   // Postgres chooses a plan anew, for what it sees, so often before it keeps one.
   for (let made = 0; made < 8; made += 1) expect(await makeExternal(account)).toEqual({ accountsScanned: 0n });
 });
@@ -147,14 +147,11 @@ async function later(table: string, id: string): Promise<Json | undefined> {
 test('of a column that a later release has added, a new row gets the default, and a moved one keeps what it has', async () => {
   const [from, to] = [await world.account(payer, { amount: 10 }), await world.account(payer)];
   for (const table of ['outgoing_transfers', 'incoming_transfers']) {
-    await api.database.statement(`ALTER TABLE ${table} ADD COLUMN later integer NOT NULL DEFAULT 7`, []);
+    await database.asOwner(`ALTER TABLE ${table} ADD COLUMN later integer NOT NULL DEFAULT 7`);
   }
   for (const isTold of [false, true]) {
     if (isTold) {
-      await api.database.statement(
-        `SELECT make_row_writer('outgoing_transfers'), make_row_writer('incoming_transfers')`,
-        [],
-      );
+      await database.asOwner(`SELECT make_row_writer('outgoing_transfers'), make_row_writer('incoming_transfers')`);
     }
     const { id, incomingTransferId } = await sendInternal(from, to);
     expect(await later('outgoing_transfers', id)).toBe(7);

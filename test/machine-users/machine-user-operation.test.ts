@@ -10,6 +10,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { migrate } from '../../db/migrate.ts';
 import { startApi, TEST_AUDIENCE, type TestApi } from '../harness/api.ts';
 import { auditOf } from '../harness/audit.ts';
+import { WEAK_ED25519_KEYS, WEAK_RSA_KEYS, pemOf as weakPemOf } from '../harness/parties/weak-keys.ts';
 import { createEmptyDatabase, createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';
 import { until } from '../harness/stage.ts';
 
@@ -170,6 +171,11 @@ test('what cannot be a key, a role, a name or a user is refused with the reason:
     [['add-key', unknown, '--key', good], /No machineUser with id/],
     [['revoke', unknown], /No machineUser with id/],
   ];
+  for (const [what, jwk, rule] of [...WEAK_RSA_KEYS.slice(0, 1), ...WEAK_ED25519_KEYS.slice(0, 1)]) {
+    const [weakPem, weakJwk] = [keyFile(`${what}.pem`, weakPemOf(jwk)), keyFile(`${what}.jwk`, JSON.stringify(jwk))];
+    refused.push([['register', 'x', '--role', 'operator', '--key', weakPem], new RegExp(rule)]);
+    refused.push([['register', 'x', '--role', 'operator', '--key', weakJwk], new RegExp(rule)]);
+  }
   const before = (await operate(['list', '--json'])).output;
   for (const [words, reason] of refused) {
     const { status, output, errors } = await operate(words);

@@ -241,17 +241,16 @@ describe('what has piled up', () => {
           FROM generate_series(1, ${2 * ROWS}) AS n)`;
         await tx.statement(`${rows} ${pile.replaceAll('$1', `'${party.id}'`)}`, []);
       }
-      await tx.statement('CREATE TABLE pieces (name text, transaction xid8, row_count integer)', []);
-      await tx.statement(
-        `CREATE FUNCTION note_piece() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-           INSERT INTO pieces SELECT TG_TABLE_NAME, pg_current_xact_id(), count(*) FROM gone; RETURN NULL; END $$`,
-        [],
-      );
-      for (const table of TABLES) {
-        const trigger = `AFTER DELETE ON ${table} REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION note_piece()`;
-        await tx.statement(`CREATE TRIGGER piece ${trigger}`, []);
-      }
     });
+    await testDatabase.asOwner(`
+      CREATE TABLE pieces (name text, transaction xid8, row_count integer);
+      GRANT ALL ON pieces TO PUBLIC;
+      CREATE FUNCTION note_piece() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        INSERT INTO pieces SELECT TG_TABLE_NAME, pg_current_xact_id(), count(*) FROM gone; RETURN NULL; END $$`);
+    for (const table of TABLES) {
+      const trigger = `AFTER DELETE ON ${table} REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION note_piece()`;
+      await testDatabase.asOwner(`CREATE TRIGGER piece ${trigger}`);
+    }
     await housekeeping();
     const pieces = await database.reader.statement<{ name: string; rows: number; transaction: string }>(
       'SELECT name, row_count AS rows, transaction::text FROM pieces WHERE row_count > 0',
@@ -263,9 +262,7 @@ describe('what has piled up', () => {
       const gone = pieces.filter(({ name }) => name === table).reduce((sum, { rows }) => sum + rows, 0);
       expect([table, gone]).toEqual([table, ROWS]);
     }
-    await database.transaction(async (tx) => {
-      for (const table of TABLES) await tx.statement(`DROP TRIGGER piece ON ${table}`, []);
-      await tx.statement('DROP TABLE pieces', []);
-    });
+    for (const table of TABLES) await testDatabase.asOwner(`DROP TRIGGER piece ON ${table}`);
+    await testDatabase.asOwner('DROP TABLE pieces');
   });
 });

@@ -259,21 +259,16 @@ test('a payment and a revocation at once: the consent is either consumed, with i
 test('a fault after the consent is consumed, before the transfer is written, leaves neither', async () => {
   const from = await account();
   const { accessToken, consentId } = await grantedFor(from);
-  const { reader } = api.database;
   // As a process that dies there: Postgres undoes the transaction.
-  await reader.statement(
-    `CREATE FUNCTION fail_payment() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'planted'; END $$`,
-    [],
-  );
-  await reader.statement(
-    `CREATE TRIGGER fail_payment BEFORE INSERT ON outgoing_transfers FOR EACH ROW WHEN (NEW.account_id = '${from}') EXECUTE FUNCTION fail_payment()`,
-    [],
+  await database.asOwner(
+    `CREATE FUNCTION fail_payment() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'planted'; END $$;
+     CREATE TRIGGER fail_payment BEFORE INSERT ON outgoing_transfers FOR EACH ROW WHEN (NEW.account_id = '${from}') EXECUTE FUNCTION fail_payment()`,
   );
   const before = (await beneficiaries()).length;
   expect((await parties.pay(accessToken, {}, 'after a fault')).status).toBe(500);
   expect([(await parties.consent(consentId)).status, (await beneficiaries()).length]).toEqual(['authorised', before]);
   expect((await world.balance(from)).available).toBe(1_000);
-  await reader.statement('DROP TRIGGER fail_payment ON outgoing_transfers', []);
+  await database.asOwner('DROP TRIGGER fail_payment ON outgoing_transfers');
   expect((await parties.pay(accessToken, {}, 'after a fault')).status).toBe(201);
   expect(await transfersFrom(from)).toHaveLength(1);
 });

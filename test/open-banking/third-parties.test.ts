@@ -548,7 +548,7 @@ test('the access token lives an hour', async () => {
   expect([(await later('59 minutes', read)).status, (await later('61 minutes', read)).status]).toEqual([200, 401]);
 });
 
-test('an inactive third party has no access at once, by no token, and has it again once it is active', async () => {
+test('an inactive third party has no access at once, by no token; active again, it needs a new grant', async () => {
   const third = await parties.thirdParty();
   const { accessToken } = await parties.granted(third, ACCOUNTS, userId, [account]);
   const { code } = await parties.approved(third, ACCOUNTS, userId, [account]);
@@ -558,8 +558,38 @@ test('an inactive third party has no access at once, by no token, and has it aga
   expect(seen(await parties.request(third, ACCOUNTS))).toEqual([401, 'common.security.unauthenticated']);
   expect(seen(await parties.token(third, code))).toEqual([401, 'invalid_client']);
   await parties.change(third.id, { status: 'active' });
-  expect((await read()).status).toBe(200);
-  expect((await parties.token(third, code)).status).toBe(200);
+  expect(seen(await read())).toEqual([401, 'common.security.unauthenticated']);
+  expect(seen(await parties.token(third, code))).toEqual([400, 'invalid_grant']);
+  const anew = await parties.granted(third, ACCOUNTS, userId, [account]);
+  expect((await parties.call('GET', '/open-banking/GB/accounts', anew.accessToken)).status).toBe(200);
+  await parties.change(third.id, { status: 'active', name: 'Budgets Ltd' });
+  expect((await parties.call('GET', '/open-banking/GB/accounts', anew.accessToken)).status).toBe(200);
+});
+
+const INTERACTION = '93bac548-d2de-4546-b106-880a5018460d';
+
+test('every answer of open banking has the interaction id of its request, or a new one', async () => {
+  const { accessToken } = await parties.granted(party, ACCOUNTS, userId, [account]);
+  const answers = async (headers: Record<string, string>) => {
+    const authorization = `Bearer ${accessToken}`;
+    const call = (method: 'GET' | 'POST', path: string, more: Record<string, string> = {}) =>
+      fetch(`${api.url}${path}`, { method, headers: { ...headers, ...more } });
+    return Promise.all([
+      call('GET', '/open-banking/GB/accounts', { authorization }),
+      call('GET', '/open-banking/GB/accounts'),
+      call('POST', '/open-banking/GB/consents'),
+      call('POST', '/open-banking/GB/token'),
+      call('GET', `/open-banking/GB/accounts/${account}`, { authorization }),
+    ]);
+  };
+  const ids = async (headers: Record<string, string>) =>
+    (await answers(headers)).map((answer) => answer.headers.get('x-fapi-interaction-id'));
+  expect(await ids({ 'x-fapi-interaction-id': INTERACTION })).toEqual(Array(5).fill(INTERACTION));
+  for (const made of [await ids({}), await ids({ 'x-fapi-interaction-id': 'no uuid <script>' })]) {
+    expect(new Set(made).size).toBe(5);
+    for (const id of made) expect(id).toMatch(/^[0-9a-f-]{36}$/);
+  }
+  expect((await fetch(`${api.url}/.well-known/jwks.json`)).headers.get('x-fapi-interaction-id')).toBeNull();
 });
 
 test('codes and access tokens are nowhere in the database', async () => {

@@ -87,7 +87,7 @@ test('transfers that do not fit are not read, however many there are', async () 
     INSERT INTO events (id, entry_count, module, resource_id, first_sequence, occurred_at, entries)
     SELECT (left(uuidv7()::text, 35) || '0')::uuid, 1, 'outgoing-transfers', id, 1, service_now(), '[{"type": "outgoing-transfer-created", "data": {}}]'
     FROM copies`);
-  await stage.database.reader.execute(sql`ANALYZE outgoing_transfers`);
+  await stage.testDatabase.asOwner('ANALYZE outgoing_transfers');
   await credit(stage.database, account.id, 20n);
   const read = await stage.database.transaction(async (tx) => {
     const rows = async () => {
@@ -240,13 +240,11 @@ test('accounts whose admission fails, more than the lanes, hold up no other; eac
   const sound: Waiting[] = [];
   for (let count = 0; count < 5; count += 1) sound.push(await waiting([1n, 1n]));
   const ids = broken.map(({ id }) => `'${id}'`).join(', ');
-  await stage.database.reader.execute(
-    sql.raw(`CREATE FUNCTION refuse_admission() RETURNS trigger LANGUAGE plpgsql AS $$
-      BEGIN RAISE EXCEPTION 'refused' USING ERRCODE = 'P0001'; END $$`),
-  );
-  await stage.database.reader.execute(
-    sql.raw(`CREATE TRIGGER refused BEFORE UPDATE OF status ON outgoing_transfers FOR EACH ROW
-      WHEN (OLD.account_id IN (${ids}) AND NEW.status = 'processing') EXECUTE FUNCTION refuse_admission()`),
+  await stage.testDatabase.asOwner(
+    `CREATE FUNCTION refuse_admission() RETURNS trigger LANGUAGE plpgsql AS $$
+      BEGIN RAISE EXCEPTION 'refused' USING ERRCODE = 'P0001'; END $$;
+     CREATE TRIGGER refused BEFORE UPDATE OF status ON outgoing_transfers FOR EACH ROW
+      WHEN (OLD.account_id IN (${ids}) AND NEW.status = 'processing') EXECUTE FUNCTION refuse_admission()`,
   );
   for (const { id } of [...broken, ...sound]) await credit(stage.database, id, 10n);
   const loop = stage.createAdmissions();
@@ -259,7 +257,7 @@ test('accounts whose admission fails, more than the lanes, hold up no other; eac
       (pending) => pending === 0,
     );
     expect(await left(broken)).toBe(5);
-    await stage.database.reader.execute(sql`DROP TRIGGER refused ON outgoing_transfers`);
+    await stage.testDatabase.asOwner('DROP TRIGGER refused ON outgoing_transfers');
     await until(
       () => left(broken),
       (pending) => pending === 0,

@@ -263,6 +263,42 @@ describe('references', () => {
     },
   );
 
+  test('an item is the same in another order of its fields and with 1.50 for 1.5, alone and under an Idempotency-Key', async () => {
+    const [from = '', to = ''] = await accounts(2, 100);
+    const [item] = items([internal(from, to, { amount: 1.5 })]);
+    const otherwise = (value: Json): Json =>
+      typeof value === 'object' && value !== null && !Array.isArray(value)
+        ? Object.fromEntries(
+            Object.entries(value)
+              .reverse()
+              .map(([name, part]) => [name, otherwise(part)]),
+          )
+        : value;
+    const key = randomUUID();
+    const first = await send([item as Json], { key });
+    expect(outcomes(first)).toEqual(['created']);
+    const body = JSON.stringify(
+      otherwise({ workflow: { code: 'client.direct' }, data: { items: [otherwise(item)] } }),
+    ).replace('1.5', '1.50');
+    expect(outcomes(await api.call('POST', '/outgoing-transfers/batch', body))).toEqual(['replayed']);
+    expect((await api.call('POST', '/outgoing-transfers/batch', body, { key })).text).toBe(first.text);
+  });
+
+  test('a reference with other pricing of the whole batch is refused', async () => {
+    const [from = '', to = ''] = await accounts(2, 100);
+    const sent = items([internal(from, to)]);
+    const priced = (pricing: Json) =>
+      api.call('POST', '/outgoing-transfers/batch', {
+        workflow: { code: 'client.direct', pricing },
+        data: { items: sent },
+      });
+    const free = { sourcingMethod: 'explicit', enabled: false };
+    expect(outcomes(await priced(free))).toEqual(['created']);
+    expect(outcomes(await priced({ enabled: false, sourcingMethod: 'explicit' }))).toEqual(['replayed']);
+    expect(outcomes(await priced({ sourcingMethod: 'implicit' }))).toEqual(['common.idempotency.key_reused']);
+    expect(outcomes(await send(sent))).toEqual(['common.idempotency.key_reused']);
+  });
+
   test('a reference with another content is refused: by itself, or with the whole batch', async () => {
     const [from = '', to = ''] = await accounts(2, 100);
     const [item] = items([internal(from, to)]);

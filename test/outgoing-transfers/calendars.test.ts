@@ -311,7 +311,7 @@ test('each page of transfers to move begins at its place in the index, whatever 
   };
   const schedule = { scheme: 'chaps', currency: 'GBP', transferDate: MONDAY, cutOffAt: null };
   await listWaitingForSchedule(reader, schedule, 100);
-  const hand = postgres(database.url, { max: 1 });
+  const hand = postgres(database.ownerUrl, { max: 1 });
   try {
     await hand`SET plan_cache_mode = force_generic_plan`;
     for (const method of ['seqscan', 'sort', 'bitmapscan']) await hand.unsafe(`SET enable_${method} = off`);

@@ -22,7 +22,7 @@ beforeAll(async () => {
   world = moneyWorld(api);
   payer = await world.client('Ada');
   bankAccount = await world.beneficiary(payer);
-  hand = postgres(database.url, { max: 2, onnotice: () => {} });
+  hand = postgres(database.ownerUrl, { max: 2, onnotice: () => {} });
 });
 
 afterEach(() => world.invariantsHold());

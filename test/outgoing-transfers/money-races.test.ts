@@ -269,10 +269,10 @@ test('amounts of currencies with no and with three decimals move to the last min
 });
 
 test('a transaction number that is taken is drawn again, whatever the transaction', async () => {
-  await api.database.transaction(async (tx) => {
-    await tx.execute(sql`CREATE TABLE drawn (transaction_number text UNIQUE)`);
-    await tx.execute(sql`INSERT INTO drawn VALUES ('20270616-AAAAAA')`);
-  });
+  await database.asOwner(`
+    CREATE TABLE drawn (transaction_number text UNIQUE);
+    GRANT ALL ON drawn TO PUBLIC;
+    INSERT INTO drawn VALUES ('20270616-AAAAAA')`);
   let draws = 0;
   const drawn = await api.database.transaction(async (tx) => {
     draws += 1;

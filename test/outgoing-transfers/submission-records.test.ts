@@ -44,7 +44,7 @@ beforeAll(async () => {
   builtIn = builtInAccounts(api);
   payer = await world.client('Ada');
   bankAccount = await world.beneficiary(payer);
-  hand = postgres(database.url, { max: 2, onnotice: () => {} });
+  hand = postgres(database.ownerUrl, { max: 2, onnotice: () => {} });
 });
 
 afterEach(() => world.invariantsHold());

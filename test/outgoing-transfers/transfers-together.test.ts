@@ -19,7 +19,7 @@ beforeAll(async () => {
   api = await startApi(database);
   world = moneyWorld(api);
   payer = await world.client('Ada');
-  hand = postgres(database.url, { max: 2, onnotice: () => {} });
+  hand = postgres(database.ownerUrl, { max: 2, onnotice: () => {} });
 });
 
 afterEach(() => world.invariantsHold());

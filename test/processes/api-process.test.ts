@@ -112,14 +112,10 @@ test('a shared statement that fails shows in the metrics of the process and in i
   const clientId = await world.client();
   const [from, to] = await Promise.all([0, 1].map(() => world.account(clientId, { amount: 10 })));
   // Only a shared statement waits for locks as briefly as that.
-  await api.database.reader.statement(
-    `CREATE FUNCTION fail_shared() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'no'; END $$`,
-    [],
-  );
-  await api.database.reader.statement(
-    `CREATE TRIGGER shared BEFORE INSERT ON outgoing_transfers FOR EACH ROW
+  await database.asOwner(
+    `CREATE FUNCTION fail_shared() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'no'; END $$;
+     CREATE TRIGGER shared BEFORE INSERT ON outgoing_transfers FOR EACH ROW
        WHEN (current_setting('lock_timeout') = '100ms') EXECUTE FUNCTION fail_shared()`,
-    [],
   );
   const running = spawnApi();
   const url = await readyUrl(running);

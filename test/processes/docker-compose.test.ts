@@ -26,6 +26,7 @@ const REQUIRED = [
   'DATABASE_PASSWORD',
   'ENCRYPTION_KEY',
   'MAIL_FROM',
+  'MIGRATION_DATABASE_PASSWORD',
   'POSTGRES_PASSWORD',
   'PUBLIC_URL',
   'SMTP_URL',
@@ -95,11 +96,16 @@ describe('the files', () => {
     for (const name of REQUIRED) expect(text.slice(0, text.indexOf('name: ')), 'the heading').toContain(name);
   });
 
-  test('the service has its own database role, the sandbox no database access, and the service no sandbox settings', () => {
+  test('the service has its own database role, the migration alone that of the owner, the sandbox no database access, and the service no sandbox settings', () => {
     const { services } = parsed(text);
-    for (const name of ['migrate', 'api', 'worker']) {
-      const { username } = new URL(services[name].environment.DATABASE_URL.replace(/\$\{[^}]*\}/, 'password'));
-      expect(username).toBe('financial_accounts');
+    const roleIn = (address: string) => new URL(address.replace(/\$\{[^}]*\}/, 'password')).username;
+    for (const name of ['migrate', 'api', 'worker'])
+      expect(roleIn(services[name].environment.DATABASE_URL)).toBe('financial_accounts');
+    for (const [name, { environment = {} }] of Object.entries<Json>(services)) {
+      const address: string | undefined = environment.MIGRATION_DATABASE_URL;
+      expect(address === undefined ? null : roleIn(address), name).toBe(
+        name === 'migrate' ? 'financial_accounts_owner' : null,
+      );
     }
     expect(services.postgres.environment.POSTGRES_USER, 'the administrator').toBeUndefined();
     expect(text).not.toMatch(/SANDBOX_/);
@@ -147,6 +153,7 @@ describe('the commands, each by itself with the environment of its service', () 
     DATABASE_PASSWORD: randomBytes(16).toString('hex'),
     ENCRYPTION_KEY: randomBytes(32).toString('base64'),
     MAIL_FROM: 'no-reply@example.com',
+    MIGRATION_DATABASE_PASSWORD: randomBytes(16).toString('hex'),
     POSTGRES_PASSWORD: 'not-used-here',
     PUBLIC_URL: 'https://accounts.example.com',
     SANDBOX_BANK_SECRET: randomBytes(16).toString('hex'),
@@ -156,14 +163,15 @@ describe('the commands, each by itself with the environment of its service', () 
 
   beforeAll(async () => {
     server = await startPostgres({ dataDirectory: join(folder, 'postgres') });
-    // The server of the tests has a database of this name already, which the image of Postgres has not.
+    // The server of the tests has a database and a role of this name already, which the image of Postgres has not.
     await onServer((sql) => sql.unsafe('DROP DATABASE financial_accounts'));
+    await onServer((sql) => sql.unsafe('DROP ROLE financial_accounts'));
     temporal = await startTemporalCluster({
-      serverUrl: server.url,
+      serverUrl: server.ownerUrl,
       directory: join(folder, 'temporal'),
       suffix: 'compose',
     });
-    values.TEMPORAL_POSTGRES_PASSWORD = decodeURIComponent(new URL(server.url).password);
+    values.TEMPORAL_POSTGRES_PASSWORD = decodeURIComponent(new URL(server.ownerUrl).password);
     files = { base: parsed(text, values), all: merged(parsed(text, values), parsed(sandboxText, values)) };
     ports = { api: await freePort(), sandbox: await freePort(), smtp: await freePort() };
     places = [
@@ -194,7 +202,7 @@ describe('the commands, each by itself with the environment of its service', () 
     work: (sql: postgres.Sql) => Promise<Result>,
     database = 'postgres',
   ): Promise<Result> {
-    const url = new URL(server.url);
+    const url = new URL(server.ownerUrl);
     url.pathname = `/${database}`;
     const sql = postgres(url.href, { max: 1, onnotice: () => {} });
     try {
@@ -257,13 +265,17 @@ describe('the commands, each by itself with the environment of its service', () 
     return ended;
   }
 
-  test('the script of the first start makes a role that owns its database and has no other right', async () => {
-    const script: string = files.base.configs['service-role'].content;
+  test('the script of the first start makes two roles without further rights, of which one owns the database and migrates', async () => {
+    const script: string = files.base.configs['service-roles'].content;
     for (const statement of script.trim().split('\n')) await onServer((sql) => sql.unsafe(statement));
-    const [role] = await onServer(
-      (sql) => sql`SELECT rolsuper, rolcreatedb, rolcreaterole FROM pg_roles WHERE rolname = 'financial_accounts'`,
+    const roles = await onServer(
+      (sql) =>
+        sql`SELECT rolname, rolsuper, rolcreatedb, rolcreaterole FROM pg_roles WHERE rolname LIKE 'financial%' ORDER BY 1`,
     );
-    expect(role).toEqual({ rolsuper: false, rolcreatedb: false, rolcreaterole: false });
+    const none = { rolsuper: false, rolcreatedb: false, rolcreaterole: false };
+    expect([...roles]).toEqual(
+      ['financial_accounts', 'financial_accounts_owner'].map((rolname) => ({ rolname, ...none })),
+    );
     const { migrate } = files.base.services;
     expect(await run(migrate.command, environmentOf(migrate))).toMatchObject({ status: 0 });
     expect((await run(migrate.command, environmentOf(migrate))).output).toBe('The database is up to date.\n');
@@ -276,7 +288,7 @@ describe('the commands, each by itself with the environment of its service', () 
     symlinkSync(await temporalBinary(), join(bin, 'temporal'));
     const PATH = `${bin}:${process.env.PATH}`;
     const { 'temporal-schema': schema, 'temporal-namespace': namespace } = files.base.services;
-    const { username } = new URL(server.url);
+    const { username } = new URL(server.ownerUrl);
     const change = { PATH, SQL_PORT: String(server.port), SQL_USER: username };
     for (const service of [schema, schema, namespace, namespace]) {
       const ran = await run([...service.entrypoint, ...service.command], environmentOf(service, change));

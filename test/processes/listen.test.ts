@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { loadEventBodies } from '../../db/webhooks/event-documents.ts';
 import { writeEndpoints } from '../../scripts/frame/endpoints.ts';
+import { identify } from '../../scripts/frame/processes.ts';
 import { registerDevelopmentUsers } from '../../scripts/start/development-users.ts';
 import { verifyWebhook } from '../../sdk/verify-webhook.ts';
 import { startApi, TEST_AUDIENCE, type TestApi } from '../harness/api.ts';
@@ -93,6 +94,20 @@ function listen(...more: readonly string[]): Listener {
   };
   listeners.push(listener);
   return listener;
+}
+
+/** A listener as a developer starts it: npm, its shell, and what they run. */
+async function listenByNpm(): Promise<ChildProcess> {
+  const argv = ['run', '-s', 'listen', '--', '--forward-to', receiver.url];
+  const env = { ...process.env, DATA_DIR: directory.path };
+  // In a group of its own, as a terminal's: a signal for npm reaches npm alone.
+  const npm = spawn('npm', argv, { cwd: PROJECT_DIRECTORY, env, stdio: ['ignore', 'pipe', 'inherit'], detached: true });
+  let output = '';
+  npm.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+    output += chunk;
+  });
+  await until(() => output.includes('Forwarding events after position'));
+  return npm;
 }
 
 /** The output of the listeners says more than a name of what did not happen. */
@@ -235,3 +250,25 @@ test('a wrong command line is refused in one line', async () => {
     }),
   );
 });
+
+test.each([
+  ['is asked to end', 'SIGTERM', 'npm'],
+  ['is killed', 'SIGKILL', 'npm'],
+  // npm itself waits on it for what it runs, which gets it from the terminal as well.
+  ['is interrupted at its terminal', 'SIGINT', 'group'],
+] as const)(
+  'a listener ends when the npm that started it %s, and leaves no lock; the next one listens',
+  async (_, signal, target) => {
+    const npm = await listenByNpm();
+    const lock = join(directory.path, 'run', 'listener.pid');
+    const { pid } = JSON.parse(readFileSync(lock, 'utf8'));
+    onTestFinished(() => {
+      // What is left of the group, if the test has failed.
+      if (identify(pid) !== undefined) process.kill(pid, 'SIGKILL');
+    });
+    process.kill(target === 'group' ? -(npm.pid ?? 0) : (npm.pid ?? 0), signal);
+    await until(() => identify(pid) === undefined);
+    expect(existsSync(lock)).toBe(false);
+    await listening();
+  },
+);

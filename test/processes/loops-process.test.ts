@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { OWNER_RUNS } from '../../db/service-role.ts';
 import { lazyTemporalClient, type TemporalClient } from '../../loops/temporal.ts';
 import { workflowId } from '../../workflows/frame/messages.ts';
 import { startApi, TEST_AUDIENCE, type TestApi } from '../harness/api.ts';
@@ -186,6 +187,30 @@ test('an API, loops and a worker read a changed calendar without a restart, and 
     }
   } finally {
     own.remove();
+  }
+});
+
+test.each([
+  ['api/main.ts', 'api ready'],
+  ['loops/main.ts', 'loops ready'],
+  ['activities/main.ts', 'worker ready'],
+])('%s warns when it runs as the owner of its tables, and only then', async (entry, ready) => {
+  for (const [url, isOwner] of [
+    [database.ownerUrl, true],
+    [database.url, false],
+  ] as const) {
+    const running = start(entry, { DATABASE_URL: url });
+    const good = (text: string) =>
+      text.includes(`"msg":"${ready}"`) && (!isOwner || text.includes(JSON.stringify(OWNER_RUNS)));
+    const output = await until(
+      async () => running.output(),
+      (text) => good(text) || running.child.exitCode !== null,
+    );
+    expect(good(output), output).toBe(true);
+    running.child.kill('SIGTERM');
+    await running.ended;
+    // It has ended in order: no line can follow.
+    expect(running.output().includes(JSON.stringify(OWNER_RUNS))).toBe(isOwner);
   }
 });
 

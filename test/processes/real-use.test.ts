@@ -9,6 +9,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { SignJWT } from 'jose';
 import postgres from 'postgres';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { OWNER_RUNS } from '../../db/service-role.ts';
 import { freePort } from '../../scripts/servers/ports.ts';
 import { type RunningPostgres, startPostgres } from '../../scripts/servers/postgres.ts';
 import type { Json } from '../harness/api.ts';
@@ -31,7 +32,7 @@ beforeAll(async () => {
   // One server, for the service and for Temporal, which share nothing in it.
   server = await startPostgres({ dataDirectory: join(folder, 'postgres') });
   temporal = await startTemporalCluster({
-    serverUrl: server.url,
+    serverUrl: server.ownerUrl,
     directory: join(folder, 'temporal'),
     suffix: 'real_use',
   });
@@ -52,10 +53,14 @@ afterAll(async () => {
 
 const ROLE = 'real_use_service';
 const PASSWORD = randomBytes(16).toString('hex');
+const OWNER_PASSWORD = randomBytes(16).toString('hex');
 
-/** The README's database and role, under names that this server has not given yet. */
-function ownNames(sql: string): string {
-  return sql.replaceAll('financial_accounts', ROLE).replaceAll('a long random text', PASSWORD);
+/** The README's database and roles, under names that this server has not given yet. */
+function ownNames(text: string): string {
+  return text
+    .replaceAll('financial_accounts', ROLE)
+    .replaceAll(/another( |%20)long\1random\1text/g, OWNER_PASSWORD)
+    .replaceAll('a long random text', PASSWORD);
 }
 
 /** The README's variables with this test's values, plus only what processes need of our environment. */
@@ -78,7 +83,9 @@ function realUse(): NodeJS.ProcessEnv {
 
 /** A line of the README, with our folder and one of our ports. */
 function adapted(line: string, metricsPort: number): string {
-  return line
+  return ownNames(line)
+    .replace('@postgres.internal:5432', `@127.0.0.1:${server.port}`)
+    .replace('?sslmode=verify-full', '')
     .replaceAll(/\bcaller\.(key|pem)\b/g, join(folder, 'caller.$1'))
     .replace('PORT=3000', `PORT=${port}`)
     .replace(/METRICS_PORT=\d+/, `METRICS_PORT=${metricsPort}`);
@@ -132,10 +139,12 @@ async function endGroup(child: ChildProcess): Promise<void> {
 test('from nothing to a payment that is reported as completed, and the books hold', async () => {
   environment = realUse();
   writeFileSync(join(folder, 'configuration.json'), readme.json[0] ?? '');
-  const admin = postgres(server.url, { max: 1, onnotice: () => {} });
+  const admin = postgres(server.ownerUrl, { max: 1, onnotice: () => {} });
   for (const statement of linesOf(readme.sql[0])) await admin.unsafe(ownNames(statement));
-  const [role] = await admin`SELECT rolsuper, rolcreatedb, rolcreaterole FROM pg_roles WHERE rolname = ${ROLE}`;
-  expect(role).toEqual({ rolsuper: false, rolcreatedb: false, rolcreaterole: false });
+  for (const name of [ROLE, `${ROLE}_owner`]) {
+    const [role] = await admin`SELECT rolsuper, rolcreatedb, rolcreaterole FROM pg_roles WHERE rolname = ${name}`;
+    expect(role, name).toEqual({ rolsuper: false, rolcreatedb: false, rolcreaterole: false });
+  }
   await admin.end({ timeout: 5 });
 
   let printed = '';
@@ -192,7 +201,17 @@ test('from nothing to a payment that is reported as completed, and the books hol
     log,
   );
   expect(await run('npm run -s operate -- stuck')).toContain('Every open row has its workflow');
+  expect(log()).not.toContain(OWNER_RUNS.split(':')[0]);
+  await refusesTheService();
 });
+
+/** What the README says of the role that the service runs as. */
+async function refusesTheService(): Promise<void> {
+  const service = postgres(environment.DATABASE_URL ?? '', { max: 1, onnotice: () => {} });
+  for (const statement of ['ALTER TABLE postings DISABLE TRIGGER ALL', 'DELETE FROM postings', 'CREATE TABLE own ()'])
+    await expect(service.unsafe(statement), statement).rejects.toMatchObject({ code: '42501' });
+  await service.end({ timeout: 5 });
+}
 
 /** A client's plug-in account with money, and a payment of it to a bakery at another bank. */
 async function orderPayment(send: (method: string, path: string, body?: Json) => Promise<Json>): Promise<string> {

@@ -65,7 +65,7 @@ test.runIf(process.platform === 'linux')(
   async () => {
     const directory = mkdtempSync(join(tmpdir(), 'postgres-zombie-'));
     const first = await startPostgres({ dataDirectory: directory });
-    const sql = postgres(first.url, { max: 1, onnotice: () => {} });
+    const sql = postgres(first.ownerUrl, { max: 1, onnotice: () => {} });
     await sql`CREATE TABLE kept AS SELECT 1 AS one`;
     await sql.end({ timeout: 1 });
     await first.kill();
@@ -79,7 +79,7 @@ test.runIf(process.platform === 'linux')(
       await second.stop();
       rmSync(directory, { recursive: true, force: true });
     });
-    const again = postgres(second.url, { max: 1, onnotice: () => {} });
+    const again = postgres(second.ownerUrl, { max: 1, onnotice: () => {} });
     expect([...(await again`SELECT one FROM kept`)]).toEqual([{ one: 1 }]);
     await again.end({ timeout: 1 });
   },

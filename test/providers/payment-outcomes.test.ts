@@ -2,11 +2,8 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { ActivityDependencies } from '../../activities/frame/dependencies.ts';
-import {
-  outgoingTransferProviderCalls,
-  outgoingTransferTransitions,
-} from '../../activities/outgoing-transfers/activities.ts';
-import { type Provider, ProviderUnavailable } from '../../activities/providers/port.ts';
+import { outgoingTransferTransitions } from '../../activities/outgoing-transfers/activities.ts';
+import type { Provider } from '../../activities/providers/port.ts';
 import { createSandboxBank } from '../../activities/providers/sandbox-bank.ts';
 import { compareStatements } from '../../activities/reconciliation/reconciliation.ts';
 import { catchUpWithProviders } from '../../activities/restores.ts';
@@ -38,6 +35,7 @@ import {
   startSandbox,
   temporaryDirectory,
 } from '../harness/servers/sandbox.ts';
+import { paymentSteps } from '../harness/transfers/payment-steps.ts';
 
 // What follows a refusal or a release, with the real bank, step by step as the transfer's workflow takes them: a refusal that is
 // tried again, returns in parts, recalls. Each answer of the bank may be lost, late or repeated, and the money moves once.
@@ -165,42 +163,9 @@ function run<Given extends unknown[], Result>(activity: (...given: Given) => Pro
   return new MockActivityEnvironment().run<Given, Result, typeof activity>(activity, ...given);
 }
 
-const calls = () => outgoingTransferProviderCalls(dependencies);
 const transitions = () => outgoingTransferTransitions(dependencies);
 
-type Next = Awaited<ReturnType<ReturnType<typeof transitions>['advanceOutgoingTransfer']>>;
-
-/** One step outside, as the workflow takes it. */
-async function act(id: string, next: Next): Promise<Next> {
-  switch (next.do) {
-    case 'submit': {
-      const report = await run(calls().submitOutgoingTransfer, id, next.attempt);
-      return run(transitions().recordOutgoingTransferSubmission, id, next.attempt, report);
-    }
-    case 'look-up': {
-      const report = await run(calls().lookUpOutgoingTransfer, id, next.count);
-      return run(transitions().recordOutgoingTransferLookUp, id, next.count, report);
-    }
-    case 'recall': {
-      const report = await run(calls().recallOutgoingTransfer, id, next.number);
-      return run(transitions().recordOutgoingTransferRecall, id, report);
-    }
-    default:
-      return next;
-  }
-}
-
-/** As the workflow: acts until it waits or ends, or the bank gives no answer. */
-async function go(id: string): Promise<Next | { readonly do: 'unanswered' }> {
-  let next = await run(transitions().advanceOutgoingTransfer, id);
-  try {
-    while (next.do !== 'wait' && next.do !== 'end') next = await act(id, next);
-  } catch (error) {
-    if (error instanceof ProviderUnavailable) return { do: 'unanswered' };
-    throw error;
-  }
-  return next;
-}
+const go = (id: string) => paymentSteps(dependencies).go(id);
 
 const rules = () => api.services.configuration;
 const idOf = (id: string) => asId<OutgoingTransferId>(id);
@@ -850,7 +815,7 @@ describe('a recall', () => {
       JSON.stringify({ ...JSON.parse(body), status: 'completed', recall: acceptance }),
     );
     const step = await run(transitions().advanceOutgoingTransfer, id);
-    expect(await server.during(accepted, () => act(id, step))).toEqual({ do: 'end' });
+    expect(await server.during(accepted, () => paymentSteps(dependencies).act(id, step))).toEqual({ do: 'end' });
     expect(await rowOf(id)).toMatchObject({ recall_status: 'ended', returned: false });
     await eventually('the return at the bank', async () =>
       (await atBank(id)).status === 'returned' ? true : undefined,
@@ -884,7 +849,10 @@ describe('a recall', () => {
     aheadMs += 11_000;
     const lost = changed((body) => JSON.stringify({ ...JSON.parse(body), status: 'completed', recall: null }));
     const step = await run(transitions().advanceOutgoingTransfer, id);
-    expect(await server.during(lost, () => act(id, step))).toEqual({ do: 'recall', number: 1 });
+    expect(await server.during(lost, () => paymentSteps(dependencies).act(id, step))).toEqual({
+      do: 'recall',
+      number: 1,
+    });
     expect(await rowOf(id)).toMatchObject({ recall_status: 'due' });
   });
 

@@ -9,6 +9,7 @@ import {
   stepReference,
 } from '../../activities/providers/port.ts';
 import { type PaymentRequest, recallReference } from '../../activities/providers/ports/payment-port.ts';
+import { paymentReferenceOf } from '../../domain/frame/payment-references.ts';
 import {
   answered,
   changed,
@@ -245,8 +246,10 @@ async function paid({ port, payment }: AdapterUnderTest): Promise<PaymentRequest
 }
 
 async function sendingBack({ port, payIn }: AdapterUnderTest) {
+  const incomingTransferId = randomUUID();
   const request = {
-    incomingTransferId: randomUUID(),
+    incomingTransferId,
+    paymentReference: paymentReferenceOf(incomingTransferId),
     serviceProviderId: await payIn(2_550n, 'GBP'),
     amountMinor: 2_550n,
     currency: 'GBP',

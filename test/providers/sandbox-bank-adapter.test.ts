@@ -2,6 +2,7 @@ import { createHmac, randomUUID } from 'node:crypto';
 import type { PaymentRequest } from '../../activities/providers/ports/payment-port.ts';
 import { createSandboxBank } from '../../activities/providers/sandbox-bank.ts';
 import { formatAmount } from '../../domain/frame/money.ts';
+import { paymentReferenceOf } from '../../domain/frame/payment-references.ts';
 import type { Json } from '../harness/api.ts';
 import { startFaultyServer } from '../harness/faults/faulty-server.ts';
 import {
@@ -75,8 +76,10 @@ keepsTheProviderContract('the sandbox bank’s adapter', async () => {
 
 function payment(amountMinor: bigint): PaymentRequest {
   const party = { country: 'GB', iban: null, routingCodes: { 'sort-code': '200000' } };
+  const ourReference = randomUUID();
   return {
-    ourReference: randomUUID(),
+    ourReference,
+    paymentReference: paymentReferenceOf(ourReference),
     attempt: 1,
     amountMinor,
     currency: 'GBP',

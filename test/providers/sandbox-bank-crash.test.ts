@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { ProviderUnavailable } from '../../activities/providers/port.ts';
 import type { PaymentRequest } from '../../activities/providers/ports/payment-port.ts';
 import { createSandboxBank } from '../../activities/providers/sandbox-bank.ts';
+import { paymentReferenceOf } from '../../domain/frame/payment-references.ts';
 import {
   type CallbackReceiver,
   eventually,
@@ -37,8 +38,10 @@ async function start(): Promise<void> {
 
 function paymentOf(amountMinor: bigint): PaymentRequest {
   const identifiers = { country: 'GB', iban: null, routingCodes: { 'sort-code': '040075' } };
+  const ourReference = randomUUID();
   return {
-    ourReference: randomUUID(),
+    ourReference,
+    paymentReference: paymentReferenceOf(ourReference),
     attempt: 1,
     amountMinor,
     currency: 'GBP',

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ProviderEvent, ProviderUnavailable } from '../../activities/providers/port.ts';
 import type { PaymentRequest } from '../../activities/providers/ports/payment-port.ts';
 import { createSandboxBank } from '../../activities/providers/sandbox-bank.ts';
+import { paymentReferenceOf } from '../../domain/frame/payment-references.ts';
 import {
   type CallbackReceiver,
   eventually,
@@ -31,8 +32,10 @@ afterAll(async () => {
 });
 
 function paymentOf(amountMinor: bigint, change: Partial<PaymentRequest> = {}): PaymentRequest {
+  const ourReference = randomUUID();
   return {
-    ourReference: randomUUID(),
+    ourReference,
+    paymentReference: paymentReferenceOf(ourReference),
     attempt: 1,
     amountMinor,
     currency: 'GBP',
@@ -426,8 +429,10 @@ describe('payments in', () => {
 
   test('go back whole and once', async () => {
     const { body } = await post('/payments-in', good);
+    const incomingTransferId = randomUUID();
     const request = {
-      incomingTransferId: randomUUID(),
+      incomingTransferId,
+      paymentReference: paymentReferenceOf(incomingTransferId),
       serviceProviderId: String(body.paymentId),
       amountMinor: 2_550n,
       currency: 'GBP',

@@ -162,8 +162,8 @@ describe('beside a restore', () => {
 
 describe('commands with other settings than the service’s', () => {
   afterEach(async () => {
-    await api.database.statement('TRUNCATE transfer_rule_settings', []);
-    await api.database.statement('TRUNCATE calendar_editions', []);
+    await service.testDatabase.asOwner('TRUNCATE transfer_rule_settings');
+    await service.testDatabase.asOwner('TRUNCATE calendar_editions');
   });
 
   const serviceRules = () => api.services.configuration;

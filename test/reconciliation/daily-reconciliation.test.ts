@@ -10,7 +10,8 @@ import { recordBreaks, resolveGoneBreaks } from '../../db/reconciliation/found-b
 import { carryOver, forgetCarriedOver, listCarriedOver } from '../../db/reconciliation/movements.ts';
 import { findNamedPayments } from '../../db/reconciliation/references.ts';
 import { addDays, dateInUtc } from '../../domain/frame/time/dates.ts';
-import type { Movement } from '../../domain/reconciliation/daily-reconciliation.ts';
+import { totalsOf } from '../../domain/reconciliation/day-balance.ts';
+import type { Movement } from '../../domain/reconciliation/movements.ts';
 import type { Json, TestApi } from '../harness/api.ts';
 import { auditOf } from '../harness/audit.ts';
 import { builtInAccounts, PAYMENT_IN } from '../harness/built-in-accounts.ts';
@@ -298,7 +299,20 @@ test('a payment on both sides of midnight belongs to either day', async () => {
     stated(`${yesterday}T18:00:00Z`, 'DKK', 'bank-day-before', 300n),
   ]);
   expect(await service.reconcileOn(addDays(today, -1))).toBe('ok');
-  expect(await breaks('&data.reconciliationBreak.currency=DKK')).toEqual([]);
+  const explained = await breaks('&data.reconciliationBreak.currency=DKK');
+  expect(
+    explained.map(({ reference, date, difference, note }) => [reference, date, difference.creditAmount, note]),
+  ).toEqual([
+    ['bank-after', yesterday, -1, `The statement has it on ${midnight}.`],
+    ['bank-before', yesterday, 2, `Our books have it on ${midnight}.`],
+    ['bank-day-before', yesterday, 3, `Our books have it on ${midnight}.`],
+    ['bank-after', midnight, 1, `Our books have it on ${yesterday}.`],
+    ['bank-before', midnight, -2, `The statement has it on ${yesterday}.`],
+    ['bank-day-before', midnight, -3, `The statement has it on ${yesterday}.`],
+  ]);
+  for (const { kind, status, resolvedBy } of explained) {
+    expect([kind, status, resolvedBy]).toEqual(['statement-day-differs', 'resolved', null]);
+  }
   expect(await service.dayOf(yesterday, 'DKK')).toMatchObject({
     statement: { creditCount: 2, creditAmount: 5 },
     ledger: { creditCount: 1, creditAmount: 1 },
@@ -340,7 +354,7 @@ test('a bank’s camt.053 file is compared with the ledger', async () => {
   ]);
   // The bank has corrected it.
   const corrected = join(mkdtempSync(join(service.directory, 'camt-')), 'corrected.xml');
-  const text = readFileSync(file, 'utf8').replace('>200<', '>200.01<');
+  const text = readFileSync(file, 'utf8').replace('>200<', '>200.01<').replace('>325.50<', '>325.51<');
   writeFileSync(corrected, text);
   await operate('sandbox-bank', '2026-11-10', '--camt-053', corrected);
   expect(await found('&data.reconciliationBreak.currency=CHF&data.reconciliationBreak.status=open')).toHaveLength(2);
@@ -429,7 +443,7 @@ test('each part of a payment that came back is named by its transaction number',
     parts.map(({ name }) => name),
   );
   const byName = (one: { name: string }, other: { name: string }) => (one.name < other.name ? -1 : 1);
-  expect([...named].sort(byName)).toEqual(parts.map((part) => ({ ...part, direction: 'out' })));
+  expect([...named].sort(byName)).toMatchObject(parts.map((part) => ({ ...part, direction: 'out' })));
 });
 
 test('two comparisons of a day at once do not take for gone what the other has found', async () => {
@@ -448,11 +462,18 @@ test('two comparisons of a day at once do not take for gone what the other has f
     resourceId: null,
   };
   const facts = { amountMinor: 100n, account: null, date: day };
-  const unknown = { ...movement, kind: 'statement-unknown-payment' as const, expected: null, actual: facts };
+  const unknown = {
+    ...movement,
+    kind: 'statement-unknown-payment' as const,
+    expected: null,
+    actual: facts,
+    effect: totalsOf(true, 1n, 100n),
+    explanation: null,
+  };
   const record = async (runId: string) => {
     const run = { runId, day, recorded: new Set<string>() };
     await api.database.transaction((tx) => recordBreaks(tx, position, run, [unknown]));
-    await carryOver(reader, position, day, runId, [movement]);
+    await carryOver(reader, position, day, runId, [movement], []);
   };
   const finish = async (runId: string) => {
     await resolveGoneBreaks(reader, position, day, runId);

@@ -9,6 +9,7 @@ import { recordBreaks } from '../../db/reconciliation/found-breaks.ts';
 import { recordDifference } from '../../db/reconciliation/statements.ts';
 import type { OutgoingTransferId } from '../../domain/frame/ids.ts';
 import { addDays, dateInUtc } from '../../domain/frame/time/dates.ts';
+import { totalsOf } from '../../domain/reconciliation/day-balance.ts';
 import type { Json, TestApi } from '../harness/api.ts';
 import { builtInAccounts } from '../harness/built-in-accounts.ts';
 import type { MoneyWorld } from '../harness/money.ts';
@@ -197,6 +198,9 @@ test('amounts that differ in a payment and in its returns are a break each, and 
   expect(await breaksOf(id)).toEqual([both[0], 'amount-differs today 6 6.01 resolved']);
 });
 
+/** Of a day that is compared again, what is booked late is no longer missing: the later day explains it. */
+const EXPLAINED_BY_TOMORROW = 'day-differs today 0.25 nothing resolved';
+
 test('of two missing parts, the one that is booked late is no longer missing, and the other still is', async () => {
   const id = await paidOut(6);
   for (const amount of [1.5, 0.25]) await givenBack(id, amount, `${today}T23:00:00Z`, 6);
@@ -214,7 +218,7 @@ test('of two missing parts, the one that is booked late is no longer missing, an
   await service.reconcileOn(addDays(today, 2));
   expect(await breaksOf(id)).toEqual(after);
   await service.reconcileOn(addDays(today, 3));
-  expect(await breaksOf(id)).toEqual(after);
+  expect(await breaksOf(id)).toEqual([...after, EXPLAINED_BY_TOMORROW].sort());
 });
 
 test('of two missing parts of one amount, one is missing still after the other is booked late', async () => {
@@ -234,30 +238,81 @@ test('of two missing parts of one amount, one is missing still after the other i
     return entry.entryId === seen[0] ? [{ ...entry, bookedAt: late }] : [];
   };
   const after = ['booked-late tomorrow 0.25 0.25 open', missing('open'), missing('resolved')];
-  for (const later of [2, 3]) {
-    await service.reconcileOn(addDays(today, later));
-    expect(await breaksOf(id)).toEqual(after);
-  }
-  expect(await service.operate(['sandbox-bank', tomorrow])).toBe(1);
+  await service.reconcileOn(addDays(today, 2));
   expect(await breaksOf(id)).toEqual(after);
+  await service.reconcileOn(addDays(today, 3));
+  const again = [...after, EXPLAINED_BY_TOMORROW].sort();
+  expect(await breaksOf(id)).toEqual(again);
+  expect(await service.operate(['sandbox-bank', tomorrow])).toBe(1);
+  expect(await breaksOf(id)).toEqual(again);
   expect(await service.dayOf(today)).toMatchObject({ status: 'breaks', openBreakCount: 1 });
 });
 
-test('a break on both sides of midnight is one, and the last comparison’s', async () => {
+test('a difference on both sides of midnight is one, of the day of the statement’s entry', async () => {
   const id = await paidOut(6);
   await givenBack(id, 0.25, `${today}T23:58:00Z`, 6);
   const isPart = isOf(id, 'payment-out-returned');
   const bookedAt = new Date(`${tomorrow}T00:01:00Z`);
   asStated = (entry) => [isPart(entry) ? { ...entry, bookedAt, amountMinor: 26n } : entry];
-  await service.reconcileOn(tomorrow);
-  expect(await breaksOf(id)).toEqual(['amount-differs today 0.25 0.26 open']);
+  expect(await service.reconcileOn(tomorrow)).toBe('ok');
+  expect(await breaksOf(id)).toEqual(['day-differs today 0.25 nothing resolved']);
+  expect(await service.reconcileOn(addDays(today, 2))).toBe('breaks-found');
+  const found = (status: string) => [
+    `amount-differs tomorrow 0.25 0.26 ${status}`,
+    'day-differs today 0.25 nothing resolved',
+    'day-differs tomorrow nothing 0.26 resolved',
+  ];
+  expect(await breaksOf(id)).toEqual(found('open'));
   const ids = await idsOf(id);
-  await service.reconcileOn(addDays(today, 2));
-  expect(await breaksOf(id)).toEqual(['amount-differs tomorrow 0.25 0.26 open']);
   await resolve(id, 0.25, 'statement-amount-differs');
   for (const day of [today, tomorrow]) expect(await service.operate(['sandbox-bank', day])).toBe(0);
-  expect(await breaksOf(id)).toEqual(['amount-differs tomorrow 0.25 0.26 resolved']);
+  expect(await breaksOf(id)).toEqual(found('resolved'));
   expect(await idsOf(id)).toEqual(ids);
+});
+
+test('a part that is just beyond midnight leaves another one of its amount missing', async () => {
+  const id = await paidOut(6);
+  await givenBack(id, 0.25, `${today}T23:00:00Z`, 6);
+  await givenBack(id, 0.25, `${today}T23:58:00Z`, 6);
+  const bookedAt = new Date(`${tomorrow}T00:01:00Z`);
+  const seen: string[] = [];
+  asStated = (entry) => {
+    if (!isOf(id, 'payment-out-returned')(entry)) return [entry];
+    if (!seen.includes(entry.entryId)) seen.push(entry.entryId);
+    return entry.entryId === seen[0] ? [{ ...entry, bookedAt }] : [];
+  };
+  await service.reconcileOn(tomorrow);
+  const missing = 'payment-missing today 0.25 nothing open';
+  expect(await breaksOf(id)).toEqual(['day-differs today 0.25 nothing resolved', missing]);
+  await service.reconcileOn(addDays(today, 2));
+  expect(await breaksOf(id)).toContain(missing);
+});
+
+test('a difference is open again once what explained it is gone', async () => {
+  const id = await paidOut(6);
+  await givenBack(id, 0.25, `${today}T23:58:00Z`, 6);
+  const isPart = isOf(id, 'payment-out-returned');
+  const bookedAt = new Date(`${tomorrow}T00:01:00Z`);
+  asStated = (entry) => [isPart(entry) ? { ...entry, bookedAt } : entry];
+  await service.reconcileOn(tomorrow);
+  expect(await service.reconcileOn(addDays(today, 2))).toBe('ok');
+  const explained = ['day-differs today 0.25 nothing resolved', 'day-differs tomorrow nothing 0.25 resolved'];
+  expect(await breaksOf(id)).toEqual(explained);
+  // The bank takes it from its statement of the second day.
+  without(isPart);
+  expect(await service.operate(['sandbox-bank', tomorrow])).toBe(0);
+  expect(await breaksOf(id)).toEqual([
+    'day-differs today 0.25 nothing open',
+    'day-differs tomorrow nothing 0.25 resolved',
+  ]);
+  expect(await service.dayOf(today)).toMatchObject({ status: 'breaks', openBreakCount: 1 });
+  expect(await service.operate(['sandbox-bank', today])).toBe(1);
+  expect(await breaksOf(id)).toContain('payment-missing today 0.25 nothing open');
+  // And puts it back.
+  asStated = (entry) => [isPart(entry) ? { ...entry, bookedAt } : entry];
+  expect(await service.operate(['sandbox-bank', tomorrow])).toBe(0);
+  expect(await service.operate(['sandbox-bank', today])).toBe(0);
+  expect(await breaksOf(id)).toEqual([...explained, 'payment-missing today 0.25 nothing resolved'].sort());
 });
 
 test('a part that the statement repeats hides no other that we lack', async () => {
@@ -324,7 +379,15 @@ test('comparisons at the same moment record a break once, in each currency', asy
   const reference = newId();
   const kind = 'statement-unknown-payment';
   const actual = { amountMinor: 300n, account: null, date: today };
-  const traits = { direction: 'in', movement: 'payment-in', expected: null, actual, resourceId: null } as const;
+  const traits = {
+    direction: 'in',
+    movement: 'payment-in',
+    expected: null,
+    actual,
+    resourceId: null,
+    effect: totalsOf(true, 1n, 300n),
+    explanation: null,
+  } as const;
   const positions = ['GBP', 'EUR'].map((currency) => ({ provider: 'sandbox-bank', currency }));
   const daily = (position: (typeof positions)[number]) =>
     api.database.transaction((tx) => {

@@ -16,7 +16,7 @@ let hand: postgres.Sql;
 beforeAll(async () => {
   testDatabase = await createTestDatabase('reconciliation-plans');
   database = createDatabase({ url: testDatabase.url, maxConnections: 1, applicationName: 'plans' });
-  hand = postgres(testDatabase.url, { max: 1, onnotice: () => {} });
+  hand = postgres(testDatabase.ownerUrl, { max: 1, onnotice: () => {} });
   // Rows without what they belong to.
   await hand`SET session_replication_role = replica`;
   await hand`SET plan_cache_mode = force_generic_plan`;

@@ -11,6 +11,7 @@ import {
   type ThirdPartyWorld,
   thirdPartyWorld,
 } from '../harness/parties/third-parties.ts';
+import { WEAK_RSA_KEYS } from '../harness/parties/weak-keys.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';
 
 let database: TestDatabase;
@@ -114,6 +115,7 @@ describe('a registration', () => {
     ['a key for RS256', keys({ ...rsa, alg: 'RS256' }), 'field_invalid', 'jwks.keys.0.alg'],
     ['an RSA key for ES256', keys({ ...rsa, alg: 'ES256' }), 'field_invalid', 'jwks.keys.0'],
     ['a point that is on no curve', keys({ ...ec, x: ec.y }), 'field_invalid', 'jwks.keys.0'],
+    ...WEAK_RSA_KEYS.map(([what, jwk]) => [what, keys({ ...jwk, kid: 'k' }), 'field_invalid', 'jwks.keys.0'] as const),
     ['a key for encryption', keys({ ...ec, use: 'enc' }), 'field_invalid', 'jwks.keys.0.use'],
     [
       'a reference to other keys',

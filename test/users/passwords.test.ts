@@ -15,6 +15,20 @@ afterAll(async () => {
 
 const OTHER_PASSWORD = 'sleepless herons wade';
 
+/** Passwords that the page refuses, so that none of them opens anything: and at sign-in each is a wrong password. */
+const IMPOSSIBLE = [
+  ['nothing', ''],
+  ['a tab', 'wandering\totters sing'],
+  ['a line break', 'wandering\notters sing'],
+  ['a character without width', 'wandering\u200Botters sing'],
+  ['tag characters', 'wandering otters sing\u{E0073}\u{E0074}'],
+  ['a soft hyphen', 'wandering ot\u00ADters sing'],
+  ['a change of direction', 'wandering otters \u202Esing'],
+  ['a character of private use', 'wandering otters \uE000sing'],
+  ['129 characters', 'k7 wandering otters sing '.repeat(6).slice(0, 129)],
+  ['513 units', 'k7 wandering otters sing '.repeat(21).slice(0, 513)],
+] as const;
+
 let count = 0;
 function newEmail(): string {
   count += 1;
@@ -141,15 +155,149 @@ describe('an authentication', () => {
     expect(keys).toEqual([]);
   });
 
-  test('takes text of 1 to 512 characters', async () => {
-    const statuses = ['', 'x'.repeat(513), 17, 'x'.repeat(512)].map((password) =>
-      authenticate('nobody.else@example.com', password).then(({ status }) => status),
+  test.each(IMPOSSIBLE)('with %s is a wrong password, in one answer that shows nothing of it', async (_, password) => {
+    const { email } = await signedUp();
+    const answer = await authenticate(email, password);
+    expect(answer).toMatchObject(failed);
+    const { timestamp: _first, ...body } = answer.body;
+    const { timestamp: _second, ...wrong } = (await authenticate(email, 'not the password')).body;
+    expect(body).toEqual(wrong);
+  });
+
+  test('counts a password that nobody can have as a failure', async () => {
+    const { email } = await signedUp();
+    for (let wrong = 0; wrong < 10; wrong += 1) expect((await authenticate(email, 'a\ttab')).status).toBe(422);
+    expect((await authenticate(email)).status).toBe(429);
+  });
+
+  test.each([17, true, null, ['a secret of canaries'], { a: 'a secret of canaries' }])(
+    'whose password is no text (%j) is malformed, and shows nothing of it',
+    async (password) => {
+      const answer = await authenticate(newEmail(), password);
+      expect([answer.status, answer.body.messageParameters]).toEqual([400, ['data', 'password', '']]);
+      expect(answer.text).not.toContain('canaries');
+    },
+  );
+});
+
+describe('a sign-in whose source is known', () => {
+  const from = (email: string, ipAddress: string, password = 'a wrong one', deviceToken?: string): Promise<Called> =>
+    on.api.call('POST', '/user-authentications', {
+      workflow: { code: 'password' },
+      data: { user: { email }, password, source: { ipAddress, deviceToken } },
+    });
+  const statuses = async (calls: Promise<Called>[]) => (await Promise.all(calls)).map(({ status }) => status);
+  const times = (count: number) => Array.from({ length: count }, (_, index) => index);
+  const limited = { status: 429, body: { code: 'common.rate.limited' } };
+
+  test('is limited after ten failures from there, and not from elsewhere or without a source', async () => {
+    const { email } = await signedUp();
+    expect(await statuses(times(10).map(() => from(email, '203.0.113.1')))).toEqual(Array(10).fill(422));
+    expect(await from(email, '203.0.113.1', GOOD_PASSWORD)).toMatchObject(limited);
+    expect(await from(email, '::ffff:203.0.113.1', GOOD_PASSWORD)).toMatchObject(limited);
+    expect((await from(email, '203.0.113.2', GOOD_PASSWORD)).status).toBe(200);
+    expect((await authenticate(email)).status).toBe(200);
+  });
+
+  test('meets a limit of its own after one password on fifty addresses, also across a network that one subscriber has', async () => {
+    const spray = times(50).map((index) => from(`spray.${index}@example.com`, `2001:db8:1:2::${index + 1}`));
+    expect(await statuses(spray)).toEqual(Array(50).fill(422));
+    expect(await from(newEmail(), '2001:db8:1:2:ffff::1')).toMatchObject(limited);
+    expect((await from(newEmail(), '2001:db8:1:3::1')).status).toBe(422);
+  });
+
+  test('from a known device passes while strangers have shut the address; the device has ten failures of its own', async () => {
+    const { email } = await signedUp();
+    const { deviceToken } = (await from(email, '203.0.113.9', GOOD_PASSWORD)).body.data.source;
+    for (let round = 0; round < 10; round += 1)
+      await statuses(times(10).map((index) => from(email, `198.51.100.${10 * round + index}`)));
+    expect(await from(email, '203.0.113.10', GOOD_PASSWORD)).toMatchObject(limited);
+    expect(await from(email, '203.0.113.10', GOOD_PASSWORD, `${deviceToken}x`)).toMatchObject(limited);
+    const again = await from(email, '203.0.113.10', GOOD_PASSWORD, deviceToken);
+    expect([again.status, again.body.data.source.deviceToken]).toEqual([200, deviceToken]);
+    expect(await statuses(times(10).map(() => from(email, '203.0.113.10', 'a wrong one', deviceToken)))).toEqual(
+      Array(10).fill(422),
     );
-    expect(await Promise.all(statuses)).toEqual([400, 400, 400, 422]);
+    expect(await from(email, '203.0.113.10', GOOD_PASSWORD, deviceToken)).toMatchObject(limited);
+  });
+
+  test('knows no device of another user, none that was idle for 90 days, and none from before a new password', async () => {
+    const [one, other, third] = [await signedUp(), await signedUp(), await signedUp()];
+    const tokenOf = async ({ email }: { email: string }) =>
+      (await from(email, '192.0.2.1', GOOD_PASSWORD)).body.data.source.deviceToken;
+    const [token, othersToken, thirdToken] = [await tokenOf(one), await tokenOf(other), await tokenOf(third)];
+    expect((await from(one.email, '192.0.2.1', GOOD_PASSWORD, othersToken)).body.data.source.deviceToken).not.toBe(
+      othersToken,
+    );
+    const { link } = await linkFor(one);
+    await on.submit(link, { answer: 'accept', password: OTHER_PASSWORD });
+    const renewed = await from(one.email, '192.0.2.1', OTHER_PASSWORD, token);
+    expect([renewed.status, renewed.body.data.source.deviceToken === token]).toEqual([200, false]);
+    on.setClock('91 days');
+    const late = await from(third.email, '192.0.2.1', GOOD_PASSWORD, thirdToken);
+    on.setClock('0');
+    expect([late.status, late.body.data.source.deviceToken === thirdToken]).toEqual([200, false]);
+  });
+
+  test('remembers twenty devices of a user, and each by its hash alone', async () => {
+    const { id, email } = await signedUp();
+    let first = '';
+    for (const index of times(21)) {
+      const { deviceToken } = (await from(email, `192.0.2.${index + 10}`, GOOD_PASSWORD)).body.data.source;
+      if (index === 0) first = deviceToken;
+    }
+    const kept = await on.api.database.reader.statement<{ text: string }>(
+      'SELECT row_to_json(user_known_devices)::text AS text FROM user_known_devices WHERE user_id = $1',
+      [id],
+    );
+    expect(kept).toHaveLength(20);
+    expect(JSON.stringify(kept)).not.toContain(first);
+    expect((await from(email, '192.0.2.1', GOOD_PASSWORD, first)).body.data.source.deviceToken).not.toBe(first);
+  });
+
+  test.each(['', 'localhost', '1.2.3', '0x7f.1', '203.0.113.7:80', ':::', 7])(
+    'is refused with 400 if its address is %j',
+    async (ipAddress) => {
+      const answer = await from(newEmail(), ipAddress as string);
+      expect([answer.status, answer.body.messageParameters.slice(0, 2)]).toEqual([400, ['source', 'ipAddress']]);
+    },
+  );
+});
+
+describe('what the page takes as a password', () => {
+  test.each(IMPOSSIBLE)('is none with %s', async (_, password) => {
+    const email = newEmail();
+    const { link } = await on.invited(email, [await on.newClientId()]);
+    expect((await on.submit(link, { answer: 'accept', password })).status).toBe(400);
+    expect(await on.submit(link, { answer: 'accept', password: GOOD_PASSWORD })).toMatchObject({ status: 200 });
+  });
+
+  test.each([
+    ['a letter and its mark apart', 'cafe\u0301 au lait de nuit', 'caf\u00E9 au lait de nuit'],
+    ['spaces of other widths', 'wandering\u00A0otters\u3000sing', 'wandering otters sing'],
+    [
+      'letters that Persian joins',
+      '\u0645\u06CC\u200C\u062E\u0648\u0627\u0647\u0645 \u0628\u062E\u0648\u0627\u0628\u0645',
+      '',
+    ],
+    ['signs and pictures', 'otters \u{1F9A6} sing \u{1D11E} at \u00BD past', ''],
+  ])('with %s signs in, whichever way a keyboard composes it', async (_, chosen, other) => {
+    const email = newEmail();
+    const { link } = await on.invited(email, [await on.newClientId()]);
+    expect((await on.submit(link, { answer: 'accept', password: chosen })).status).toBe(200);
+    for (const password of [chosen, other || chosen.normalize('NFD')])
+      expect((await authenticate(email, password)).status).toBe(200);
   });
 });
 
 describe('a password reset', () => {
+  test.each(IMPOSSIBLE)('saves no password with %s', async (_, password) => {
+    const user = await signedUp();
+    const { link } = await linkFor(user);
+    expect((await on.submit(link, { answer: 'accept', password })).status).toBe(400);
+    expect((await authenticate(user.email)).status).toBe(200);
+  });
+
   test('mails a link by which the user sets a new password; until then the old one works, and afterwards it does not', async () => {
     const user = await signedUp();
     const { id, link } = await linkFor(user);

@@ -181,9 +181,10 @@ describe('events', () => {
     for (const _ of ['kept', 'lost', 'kept']) await record();
     expect(await checkLedger(api.database.reader)).toEqual([]);
     const moveTo = (from: number, to: number) =>
-      api.database.reader.execute(sql`
-        UPDATE events SET resource_id = ${to === 0 ? newId() : resource}, module = ${to === 0 ? 'users' : 'clients'}
-        WHERE module = ${to === 0 ? 'clients' : 'users'} AND first_sequence = ${from}`);
+      testDatabase.asOwner(`
+        SET session_replication_role = replica;
+        UPDATE events SET resource_id = '${to === 0 ? newId() : resource}', module = '${to === 0 ? 'users' : 'clients'}'
+        WHERE module = '${to === 0 ? 'clients' : 'users'}' AND first_sequence = ${from}`);
     await moveTo(3, 0);
     expect((await checkLedger(api.database.reader)).map(({ rule, subject }) => `${rule}: ${subject}`)).toEqual([
       `a resource has recorded every event once: clients ${resource}`,

@@ -55,7 +55,7 @@ afterAll(async () => {
 
 beforeEach(async () => {
   offsetMs = 0;
-  await database.reader.execute(sql`TRUNCATE events, webhook_subscriptions, workflow_wakeups CASCADE`);
+  await testDatabase.asOwner('TRUNCATE events, webhook_subscriptions, workflow_wakeups CASCADE');
   await database.reader.execute(sql`UPDATE event_sequencer SET last_position = 0`);
   receiver = await startReceiver();
   drains = createDrains(database);

@@ -23,7 +23,7 @@ afterAll(async () => {
 });
 
 beforeEach(async () => {
-  await database.reader.execute(sql`TRUNCATE events, webhook_subscriptions, workflow_wakeups CASCADE`);
+  await testDatabase.asOwner('TRUNCATE events, webhook_subscriptions, workflow_wakeups CASCADE');
   await database.reader.execute(sql`UPDATE event_sequencer SET last_position = 0`);
   await database.reader.execute(sql`UPDATE webhook_shards SET busy_until = '-infinity'`);
 });
@@ -130,9 +130,10 @@ describe('positions', () => {
     await recordEvents(database, id);
     // The second row of the resource gets an id from 30 s before all others, as a process with a slow clock makes it, so
     // that a batch of three has the second row and not the first.
-    await database.reader.execute(sql`
+    await testDatabase.asOwner(`
+      SET session_replication_role = replica;
       UPDATE events SET id = overlay(uuidv7(interval '-30 seconds')::text placing '0' from 36)::uuid
-      WHERE resource_id = ${id} AND first_sequence = 2`);
+      WHERE resource_id = '${id}' AND first_sequence = 2`);
     let rounds = 0;
     while ((await numberEvents(database, 3, null)).rowCount > 0) rounds += 1;
     expect(rounds).toBeGreaterThan(1);
@@ -228,20 +229,20 @@ describe('the lag of the numbering', () => {
 
   test('shows the age of the oldest event without a position while numbering fails, and is 0 once it is done', async () => {
     await recordEvents(database, await insertClient(database));
-    await database.reader.execute(sql`UPDATE events SET occurred_at = service_now() - interval '2 hours'`);
-    await database.reader.execute(sql`
-      CREATE FUNCTION refuse_numbers() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'no'; END $$`);
-    await database.reader.execute(sql`
+    await testDatabase.asOwner(`
+      SET session_replication_role = replica;
+      UPDATE events SET occurred_at = service_now() - interval '2 hours';
+      CREATE FUNCTION refuse_numbers() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'no'; END $$;
       CREATE TRIGGER refuse_numbers BEFORE UPDATE ON events FOR EACH ROW EXECUTE FUNCTION refuse_numbers()`);
     const loop = eventSequencer({ database, logger: pino({ level: 'silent' }), now: () => new Date() });
     loop.start();
     try {
       expect(await until(shown, (seconds) => seconds > 0, 60_000)).toBeGreaterThanOrEqual(7_200);
-      await database.reader.execute(sql`DROP TRIGGER refuse_numbers ON events`);
+      await testDatabase.asOwner('DROP TRIGGER refuse_numbers ON events');
       await until(shown, (seconds) => seconds === 0, 60_000);
     } finally {
       await loop.stop();
-      await database.reader.execute(sql`DROP TRIGGER IF EXISTS refuse_numbers ON events`);
+      await testDatabase.asOwner('DROP TRIGGER IF EXISTS refuse_numbers ON events');
     }
   });
 
@@ -251,7 +252,7 @@ describe('the lag of the numbering', () => {
       SELECT overlay(uuidv7()::text placing '0' from 36)::uuid, n, 1, 'clients', uuidv7(), 1, service_now(), '[]'
       FROM generate_series(1, 20000) AS n`);
     await recordEvents(database, await insertClient(database));
-    await database.reader.execute(sql`ANALYZE events`);
+    await testDatabase.asOwner('ANALYZE events');
     const plan: string[] = [];
     await readNumberingLagSeconds({
       statement: async <Row>(text: string, params: readonly unknown[]): Promise<Row[]> => {
@@ -274,18 +275,16 @@ test('a batch that is too large for its deadline is halved until it goes through
       FROM generate_series(1, ${count}) AS n`);
   // As a transaction that takes too long, and is cancelled.
   const limitTo = (rows: number) =>
-    database.reader.execute(
-      sql.raw(`
+    testDatabase.asOwner(`
       CREATE OR REPLACE FUNCTION limit_batch() RETURNS trigger LANGUAGE plpgsql AS $$
       DECLARE v_rows integer; BEGIN
         SELECT count(*) INTO v_rows FROM numbered;
         IF v_rows > ${rows} THEN RAISE EXCEPTION 'too slow' USING ERRCODE = 'query_canceled'; END IF;
         INSERT INTO batches VALUES (v_rows); RETURN NULL;
-      END $$`),
-    );
-  await database.reader.execute(sql`CREATE TABLE batches (number_of_rows integer NOT NULL)`);
+      END $$`);
+  await testDatabase.asOwner('CREATE TABLE batches (number_of_rows integer NOT NULL); GRANT ALL ON batches TO PUBLIC');
   await limitTo(200);
-  await database.reader.execute(sql`
+  await testDatabase.asOwner(`
     CREATE TRIGGER limit_batch AFTER UPDATE ON events REFERENCING NEW TABLE AS numbered FOR EACH STATEMENT EXECUTE FUNCTION limit_batch()`);
   const left = async () => {
     const rows = await database.reader.execute(sql`SELECT FROM events WHERE first_position IS NULL LIMIT 1`);
@@ -301,11 +300,11 @@ test('a batch that is too large for its deadline is halved until it goes through
     await until(left, (rows) => rows === 0, 60_000);
   } finally {
     await loop.stop();
-    await database.reader.execute(sql`DROP TRIGGER limit_batch ON events`);
+    await testDatabase.asOwner('DROP TRIGGER limit_batch ON events');
   }
   const [largest] = await database.reader.execute<{ rows: number }>(
     sql`SELECT max(number_of_rows) AS rows FROM batches`,
   );
   expect(largest?.rows).toBe(2_000);
-  await database.reader.execute(sql`DROP TABLE batches`);
+  await testDatabase.asOwner('DROP TABLE batches');
 });

@@ -1,4 +1,3 @@
-import { sql } from 'drizzle-orm';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Called, type Json, startApi, type TestApi } from '../harness/api.ts';
@@ -25,7 +24,7 @@ afterAll(async () => {
 
 beforeEach(async () => {
   await sequence(api.database);
-  await api.database.reader.execute(sql`TRUNCATE webhook_subscriptions CASCADE`);
+  await database.asOwner('TRUNCATE webhook_subscriptions CASCADE');
   receiver = await startReceiver();
   drains = createDrains(api.database);
 });

@@ -205,7 +205,7 @@ async function expectStandsStillUntilEnded(kind: string, { workflow, runId }: Be
   );
   expect(failures[0]).toBe('WORKFLOW_TASK_FAILED_CAUSE_NON_DETERMINISTIC_ERROR');
   await handle.terminate('the release was taken back');
-  await stage.database.reader.statement('ALTER TABLE ledger_checks_away RENAME TO ledger_checks', []);
+  await stage.testDatabase.asOwner('ALTER TABLE ledger_checks_away RENAME TO ledger_checks');
   const next = { taskQueue: TASK_QUEUES.workflows, workflowId: `${workflow}-next` };
   const report: Record<string, string> = await stage.client.workflow.execute('housekeeping', next);
   expect(report).toMatchObject({ 'check the ledger': 'ok' });

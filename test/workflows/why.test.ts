@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ProviderUnavailable } from '../../activities/providers/port.ts';
 import type { ConsentRow } from '../../db/open-banking/consents.ts';
-import type { ThirdPartyProviderId } from '../../domain/frame/ids.ts';
+import { applyPaymentReport } from '../../db/outgoing-transfers/outgoing-transfers.ts';
+import { asId, type ThirdPartyProviderId } from '../../domain/frame/ids.ts';
 import type { ConsentContent } from '../../domain/open-banking/consents.ts';
 import { lazyTemporalClient } from '../../loops/temporal.ts';
 import { workflowId } from '../../workflows/frame/messages.ts';
@@ -79,6 +80,20 @@ async function shows(type: 'outgoing-transfer' | 'consent', id: string, waitingF
     (value) => value === waitingFor,
   );
 }
+
+/** A part of a payment of 10 GBP comes back, as its provider's callback says. */
+const comesBack = (id: string, reference: string, amountMinor: string) => {
+  const report = {
+    word: 'returned',
+    serviceProviderId: null,
+    serviceProviderReference: null,
+    code: 'AC04',
+    claim: { amountMinor: '1000', currency: 'GBP', returned: { reference, amountMinor } },
+  } as const;
+  return api.database.transaction((tx) =>
+    applyPaymentReport(tx, { id: asId(id), provider: 'sandbox-bank' }, report, api.services.configuration),
+  );
+};
 
 const handleOf = (type: 'outgoing-transfer' | 'consent', id: string) =>
   service.temporal.client.workflow.getHandle(workflowId(type, id));
@@ -368,6 +383,56 @@ describe('what keeps a transfer from going on', () => {
     expect(answer.releasedBy.join()).not.toMatch(/retry-submission|fail-transfer/);
   });
 
+  test('no worker: the payment is not begun, since when, and whether it is Temporal or the workers that lack', async () => {
+    await service.relay.stop();
+    const id = await external({ description: 'silent' });
+    const away = lazyTemporalClient({ address: '127.0.0.1:1', namespace: 'default' });
+    const stopped = await service.operate('why', [id], { temporal: away, patienceMs: 1_000 });
+    await away.close();
+    expect(stopped.answer.attempts).toEqual([
+      expect.stringMatching(
+        /^submission, attempt 1: not begun: no worker has got it since 2027-06-16T1.*; Temporal does not answer$/,
+      ),
+    ]);
+    const waiting = await service.operate('why', [id]);
+    expect(waiting.answer.attempts).toEqual([
+      expect.stringMatching(/^submission, attempt 1: not begun: no worker has got it/),
+    ]);
+    await service.pauseWorkers(async () => {
+      service.relay.start();
+      const { answer } = await until(
+        () => service.operate('why', [id]),
+        (again) => again.answer.workflow === 'running',
+      );
+      expect(answer.attempts).toEqual([
+        expect.stringMatching(
+          /^submission, attempt 1: not begun: no worker has taken its workflow’s first task since 20/,
+        ),
+      ]);
+    });
+    const begun = await until(
+      () => service.operate('why', [id]),
+      ({ answer }) => /submitOutgoingTransfer, try [2-9]/.test(answer.workflowText),
+    );
+    expect(begun.answer.attempts).toEqual([expect.stringMatching(/^submission, attempt 1: outcome unknown/)]);
+    // A later wake-up that does not reach Temporal says nothing of what was sent before it, nor does a new run.
+    await service.relay.stop();
+    await service.operate('look-up', [id], { patienceMs: 0 });
+    const gone = lazyTemporalClient({ address: '127.0.0.1:1', namespace: 'default' });
+    const later = await service.operate('why', [id], { temporal: gone, patienceMs: 1_000 });
+    await gone.close();
+    expect(later.answer.attempts).toEqual([expect.stringMatching(/^submission, attempt 1: outcome unknown/)]);
+    await service.pauseWorkers(async () => {
+      await handleOf('outgoing-transfer', id).terminate('by mistake');
+      service.relay.start();
+      const { answer } = await until(
+        () => service.operate('why', [id]),
+        (again) => again.answer.workflow === 'running',
+      );
+      expect(answer.attempts).toEqual([expect.stringMatching(/^submission, attempt 1: outcome unknown/)]);
+    });
+  });
+
   test('submissions closed since a restore', async () => {
     const id = await external({ description: 'silent' });
     await api.database.statement('UPDATE provider_submissions SET closed_at = service_now()', []);
@@ -444,6 +509,65 @@ describe('why also explains', () => {
     expect(await service.operate('why', [id])).toMatchObject({
       answer: { status: 'completed', wait: null, releasedBy: [], workflow: 'not-needed' },
     });
+  });
+
+  test('a payment that came back, whole or in part: where its money is; and its incoming transfer, whose money it is', async () => {
+    const id = await external({ description: 'slow' });
+    await until(
+      () => reviews(api).find('outgoing-transfer', id),
+      ({ status }) => status === 'released',
+    );
+    expect(await comesBack(id, 'first', '300')).toBe('applied');
+    const partly = (await service.operate('why', [id])).answer;
+    expect(partly.money).toEqual([
+      expect.stringMatching(/^3 of 10 GBP came back: incoming transfer [0-9a-f-]{36}, completed, credited to account/),
+    ]);
+    expect(await comesBack(id, 'second', '700')).toBe('applied');
+    const { answer } = await service.operate('why', [id]);
+    expect(answer).toMatchObject({ status: 'completed', wait: null });
+    expect(answer.money).toHaveLength(2);
+    expect(answer.money[1]).toContain(`credited to account ${source.id}`);
+    expect((await service.lines('why', [id])).lines).toContain(`Its money: ${answer.money[1]}`);
+    const incoming = /incoming transfer ([0-9a-f-]{36})/.exec(answer.money[1])?.[1] ?? '';
+    expect((await service.operate('why', [incoming])).answer.money).toEqual([
+      `it is what came back of the outgoing transfer ${id}: npm run -s operate -- why ${id}`,
+    ]);
+  });
+
+  test('an open break: its kind, both sides, since when, and what to do about it', async () => {
+    const id = await external({});
+    await until(
+      () => reviews(api).find('outgoing-transfer', id),
+      ({ status }) => status === 'completed',
+    );
+    const facts = (amountMinor: string) => JSON.stringify({ amountMinor, currency: 'GBP', account: null, date: null });
+    const [row] = await api.database.reader.statement<{ id: string }>(
+      `INSERT INTO reconciliation_breaks (id, provider, kind, our_reference, details, found_at, expected, actual)
+       VALUES (uuidv7(), 'sandbox-bank', 'statement-amount-differs', $1, '{}', service_now(), $2::text::jsonb, $3::text::jsonb) RETURNING id`,
+      [id, facts('1000'), facts('900')],
+    );
+    const { answer } = await service.operate('why', [id]);
+    expect(answer.breaks).toEqual([
+      {
+        id: row?.id,
+        kind: 'statement-amount-differs',
+        since: expect.stringMatching(/^2027-06-16T1/),
+        ours: '10 GBP',
+        providers: '9 GBP',
+        remedy: expect.stringContaining('look-up'),
+      },
+    ]);
+    const { lines } = await service.lines('why', [id]);
+    expect(lines[1]).toBe('It waits for nothing but a person, who looks into its open break.');
+    expect(lines.join('\n')).toMatch(
+      /Open break: statement-amount-differs since 2027-06-16 1\d:\d\d UTC; we have 10 GBP, the provider 9 GBP\. .*\n.*resolve-break/,
+    );
+    const resolved = {
+      workflow: { code: 'direct' },
+      data: { reconciliationBreak: { status: 'resolved', note: 'Seen' } },
+    };
+    expect((await api.call('PATCH', `/reconciliation-breaks/${row?.id}`, resolved)).status).toBe(200);
+    expect((await service.operate('why', [id])).answer.breaks).toEqual([]);
   });
 
   test('money that matches no account', async () => {

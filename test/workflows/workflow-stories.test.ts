@@ -124,14 +124,14 @@ describe('housekeeping', () => {
   });
 
   test('says that the ledger was not checked when it could not be, and not that the books fail', async () => {
-    const { database, client } = stage;
-    await database.reader.statement('ALTER TABLE ledger_checks RENAME TO ledger_checks_away', []);
+    const { client } = stage;
+    await stage.testDatabase.asOwner('ALTER TABLE ledger_checks RENAME TO ledger_checks_away');
     try {
       const run = { taskQueue: TASK_QUEUES.workflows, workflowId: 'housekeeping-without-checks' };
       const report = await client.workflow.execute('housekeeping', run);
       expect(report).toMatchObject({ 'check the ledger': 'not-done', 'sweep the fees': 'ok' });
     } finally {
-      await database.reader.statement('ALTER TABLE ledger_checks_away RENAME TO ledger_checks', []);
+      await stage.testDatabase.asOwner('ALTER TABLE ledger_checks_away RENAME TO ledger_checks');
     }
   });
 });

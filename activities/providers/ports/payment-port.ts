@@ -4,6 +4,8 @@ import { type AccountIdentifiers, type Refused, stepReference } from '../port.ts
 export interface PaymentRequest {
   /** The outgoing transfer's id: the provider pays once for it, however often we submit it. */
   readonly ourReference: string;
+  /** Names the payment in messages between banks: ISO 20022's EndToEndId. The id without dashes, for it holds 35 characters. */
+  readonly paymentReference: string;
   /**
    * Our submission's number. The reference alone is the payment's identity: whatever the attempt, the provider pays once. A higher
    * one than that of a refused attempt asks for the payment anew.

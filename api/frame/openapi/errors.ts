@@ -132,7 +132,7 @@ const MESSAGES: Readonly<Record<ErrorCode, string>> = {
   'common.validation.mutually_exclusive': 'Send one of the two fields.',
   'common.validation.limit_exceeded': 'data.client.relations must have at most 10 items.',
   'common.workflow.unknown_code': 'workflow.code must be one of the codes of this path.',
-  'common.idempotency.key_reused': 'This Idempotency-Key was used with another body.',
+  'common.idempotency.key_reused': 'This Idempotency-Key was used with another request.',
   'common.idempotency.in_progress': 'The first request with this Idempotency-Key is still under way.',
   'common.security.unauthenticated': 'A valid bearer token of an active machine user is required.',
   'common.security.access_denied': 'This needs one of the roles operator.',

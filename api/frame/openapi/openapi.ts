@@ -258,7 +258,8 @@ const PAGE_SIZE: Parameter = {
 const IDEMPOTENCY_KEY: Parameter = {
   name: 'Idempotency-Key',
   in: 'header',
-  description: 'The same key with the same body answers as the first time, for 30 days.',
+  description:
+    'The same key with the same request answers as the first time, for 30 days. The order of fields and query parameters and the way to write a number (`1.50` for `1.5`) make no difference; texts are compared as sent.',
   schema: { type: 'string', minLength: 1, maxLength: 255 },
 };
 

@@ -12,6 +12,7 @@ import type { Keyring } from '../../../db/frame/keyring.ts';
 import { refusal } from '../../../domain/frame/errors.ts';
 import type { ClaimedKey } from '../../../domain/ledger/changes.ts';
 import type { IdempotencyClaim, RenderedAnswer } from '../route.ts';
+import { canonicalJson, type JsonValue } from './json.ts';
 
 /** How long a write waits for a lock, and so a second request for the first's answer (decisions, Idempotency). */
 export const LOCK_WAIT_MS = 5_000;
@@ -39,13 +40,28 @@ export function readIdempotencyKey(header: (name: string) => string | undefined)
   );
 }
 
+/** What a repeated request has in common with the first, whatever its order of fields and parameters and its way to write numbers. */
+interface Repeatable {
+  readonly method: string;
+  /** Of the contract, with the parameters as they were read. */
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly body: JsonValue;
+}
+
 export function idempotencyClaim(
   machineUserId: IdempotencyClaim['machineUserId'],
-  request: { readonly method: string; readonly path: string; readonly body: Buffer },
+  { method, path, query, body }: Repeatable,
   key: string,
 ): IdempotencyClaim {
-  const requestHash = hash('sha256', request.body, 'buffer');
-  return { machineUserId, method: request.method, path: request.path, key, requestHash };
+  const parameters = query.size === 0 ? '' : JSON.stringify([...query].sort(byText));
+  const requestHash = hash('sha256', canonicalJson(body) + parameters, 'buffer');
+  return { machineUserId, method, path, key, requestHash };
+}
+
+function byText(one: readonly string[], other: readonly string[]): number {
+  const [first, second] = [JSON.stringify(one), JSON.stringify(other)];
+  return first < second ? -1 : Number(first > second);
 }
 
 /** The key of a request for the statement that stores its answer; null without one. */
@@ -125,14 +141,14 @@ function refusalOf(error: unknown, claim: IdempotencyClaim): unknown {
   return waitedForRowOf(error, 'idempotency_keys') ? inProgress(claim) : error;
 }
 
-/** Replays the stored answer, or refuses a key that belongs to another body. */
+/** Replays the stored answer, or refuses a key that belongs to another request. */
 export function replay(row: IdempotencyRow | null, claim: IdempotencyClaim, keyring: Keyring | null): RenderedAnswer {
   if (row === null || row.responseStatus === null || row.responseBody === null) throw inProgress(claim);
   if (!row.requestHash.equals(claim.requestHash)) {
     throw refusal(
       'common.idempotency.key_reused',
       ['header', 'Idempotency-Key', claim.key.slice(0, 100)],
-      'This Idempotency-Key was used with another body.',
+      'This Idempotency-Key was used with another request.',
     );
   }
   const body = keyring === null ? row.responseBody : keyring.decrypt(row.responseBody, storedAnswerRow(claim));

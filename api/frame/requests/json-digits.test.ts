@@ -1,6 +1,8 @@
 import * as fc from 'fast-check';
 import { isLosslessNumber, parse } from 'lossless-json';
 import { describe, expect, test, vi } from 'vitest';
+import { DomainError } from '../../../domain/frame/errors.ts';
+import { canonicalJson, parseJson } from './json.ts';
 import { numberIn, parseMarkingNumbers } from './json-digits.ts';
 
 /** Numbers as digits, in a form common to both parsers. */
@@ -87,5 +89,65 @@ describe('the engine’s parser with marked numbers', () => {
     const [name = ''] = Object.keys(Object(parseMarkingNumbers('{1:null}')));
     expect(numberIn(name)?.value).toBe('1');
     expect(numberIn('\uE0001')).toBeNull();
+  });
+});
+
+describe('the canonical form', () => {
+  const canonical = (text: string) => canonicalJson(parseJson(text));
+
+  test.each([
+    ['1.5', '1.50', '15e-1', '0.15E+1', '150e-2'],
+    ['0', '0.00', '-0', '0e99999999999', '-0.0e-1'],
+    ['100', '1e2', '100.0', '0.0001e6'],
+    ['12345678901234567890.12345', '1234567890123456789012345e-5'],
+    ['1e400', '10e399'],
+    ['-7', '-7.0', '-70e-1'],
+  ])('of %s is one, however it is written', (...written) => {
+    expect(new Set(written.map(canonical)).size).toBe(1);
+  });
+
+  test.each([
+    ['12345678901234567890', '12345678901234567891'],
+    ['0.1', '0.10000000000000001'],
+    ['1', '-1'],
+    ['1', '"1"'],
+    ['null', '"null"'],
+    ['[1,2]', '[2,1]'],
+    ['[[],[]]', '[[[]]]'],
+    ['{"a":1}', '{"a":null}'],
+    ['{"a":{"b":1}}', '{"a":{},"b":1}'],
+    ['"\u00e9"', '"e\u0301"'],
+  ])('of %s and %s differs', (one, other) => {
+    expect(canonical(one)).not.toBe(canonical(other));
+  });
+
+  test.each([
+    ['zeros', `[1${'0'.repeat(1_000_000)}1]`],
+    ['digits of an exponent', `[1e${'9'.repeat(1_000_000)}]`],
+    ['zeros behind a point', `[0.${'0'.repeat(1_000_000)}1]`],
+  ])('of a million %s is made in one pass', (_, text) => {
+    expect(canonical(text).length).toBeLessThan(1_000_100);
+  });
+
+  test('sorts the fields of every object, and is the same for any value however it is serialised', () => {
+    expect(canonical('{"b":[{"d":1,"c":true}],"a":"x"}')).toBe('{"a":"x","b":[{"c":true,"d":1e0}]}');
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.integer({ min: 0, max: 4 }), (value, indent) => {
+        const shuffled = JSON.stringify(value, (_, part) =>
+          typeof part === 'object' && part !== null && !Array.isArray(part)
+            ? Object.fromEntries(Object.entries(part).reverse())
+            : part,
+        );
+        const body = (text: string) => `{"value":${text}}`;
+        let parsed: string;
+        try {
+          parsed = canonical(body(JSON.stringify(value, null, indent)));
+        } catch (error) {
+          if (error instanceof DomainError) return;
+          throw error;
+        }
+        expect(canonical(body(shuffled))).toBe(parsed);
+      }),
+    );
   });
 });

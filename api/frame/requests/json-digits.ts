@@ -13,15 +13,25 @@ const NO_JSON = '';
 /** Up to this length errors name their position, which takes the slow parser. */
 const EXPLAINED_LENGTH_MAX = 64 * 1024;
 
-/** As JSON.parse, but numbers become marked strings, for `numberIn`. Its SyntaxError quotes nothing of a long text. */
+/** As JSON.parse, but numbers become marked strings, for `numberIn`. Its SyntaxError quotes nothing of the text, which may hold secrets. */
 export function parseMarkingNumbers(text: string): unknown {
   try {
     return JSON.parse(markNumbers(text));
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    if (text.length <= EXPLAINED_LENGTH_MAX) parse(text);
-    throw new SyntaxError('it breaks off, or is written otherwise');
+    throw new SyntaxError(`it breaks off, or is written otherwise${placeOf(text)}`);
   }
+}
+
+function placeOf(text: string): string {
+  if (text.length > EXPLAINED_LENGTH_MAX) return '';
+  try {
+    parse(text);
+  } catch (error) {
+    const [place] = /at position \d+$/.exec(error instanceof Error ? error.message : '') ?? [];
+    if (place !== undefined) return `, ${place}`;
+  }
+  return '';
 }
 
 /** The number of a marked string; null for a string of the caller's. */

@@ -34,12 +34,14 @@ export function jsonInteger(value: bigint | number): JsonNumber {
 /**
  * Parses a request's body and keeps numbers as digits. Refuses what JSON.parse accepts: duplicate keys (the last
  * value would silently win), `__proto__` and the like, and text that no field may contain. `multilineFields` are
- * dotted paths whose text may contain line breaks (PEM keys).
+ * dotted paths whose text may contain line breaks; `secretFields`, with `*` for the items of a list, hold what no error
+ * shows and the schema alone judges.
  */
 export function parseJson(
   text: string,
   multilineFields: readonly string[] = [],
   nodesMax = NODE_LIMIT_DEFAULT,
+  secretFields: ReadonlySet<string> = NO_SECRETS,
 ): JsonValue {
   const keyCount = refuseTooDeepOrLarge(text, nodesMax);
   let value: unknown;
@@ -49,11 +51,18 @@ export function parseJson(
     if (error instanceof SyntaxError) throw invalid(['body', 'body', ''], `The body is not JSON: ${error.message}.`);
     throw error;
   }
-  const walk: Walk = { keyCount: 0, multilineFields };
+  const walk: Walk = { keyCount: 0, multilineFields, secretFields, isInSecret: false };
   const checked = checkValue(value, '', walk);
   // The parser keeps the last of a key's values.
-  if (walk.keyCount !== keyCount) refuseDuplicate(repeatedKey(text));
+  if (walk.keyCount !== keyCount) refuseDuplicate(repeatedKey(text, secretFields));
   return checked;
+}
+
+const NO_SECRETS: ReadonlySet<string> = new Set();
+
+/** The path with `*` for the items of lists, as contracts have it. */
+export function withoutIndexes(path: string): string {
+  return path.replaceAll(/\.\d+(?=\.|$)/g, '.*');
 }
 
 function invalid(parameters: MessageParameters, message: string) {
@@ -61,30 +70,45 @@ function invalid(parameters: MessageParameters, message: string) {
 }
 
 function refuseDuplicate(key: string): never {
+  if (key === '') throw invalid(['body', 'body', ''], 'The body has a key twice in one object.');
   throw invalid(['body', key.slice(0, 100), ''], `The body has the key ${key.slice(0, 100)} twice in one object.`);
 }
 
-/** Finds the first duplicate key of an object in valid JSON. */
-function repeatedKey(text: string): string {
-  const open: Set<string>[] = [];
+interface OpenObject {
+  readonly path: string;
+  readonly keys: Set<string>;
+}
+
+/** Finds the first duplicate key of an object in valid JSON; '' in a secret, whose keys are part of it. */
+function repeatedKey(text: string, secretFields: ReadonlySet<string>): string {
+  const open: OpenObject[] = [];
   let last = '';
   for (let index = 0; index < text.length; index += 1) {
     const code = text.charCodeAt(index);
+    const inner = open.at(-1);
     if (code === 0x22) {
       const end = endOfString(text, index);
       last = String(JSON.parse(text.slice(index, end + 1)));
       index = end;
     } else if (code === 0x7b || code === 0x5b) {
-      open.push(new Set());
+      const name = inner?.keys.size === 0 ? '*' : last;
+      open.push({
+        path: inner === undefined ? '' : inner.path === '' ? last : `${inner.path}.${name}`,
+        keys: new Set(),
+      });
     } else if (code === 0x7d || code === 0x5d) {
       open.pop();
     } else if (code === 0x3a) {
-      const keys = open.at(-1);
-      if (keys?.has(last)) return last;
-      keys?.add(last);
+      if (inner?.keys.has(last)) return isWithin(inner.path, secretFields) ? '' : last;
+      inner?.keys.add(last);
     }
   }
   return '';
+}
+
+function isWithin(path: string, secretFields: ReadonlySet<string>): boolean {
+  const starred = withoutIndexes(path);
+  return [...secretFields].some((field) => starred === field || starred.startsWith(`${field}.`));
 }
 
 // Scans the text before anything is built from it. Returns the number of keys.
@@ -121,13 +145,26 @@ const OBJECT_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'p
 interface Walk {
   keyCount: number;
   readonly multilineFields: readonly string[];
+  readonly secretFields: ReadonlySet<string>;
+  isInSecret: boolean;
+}
+
+/** A secret may have any text: what is wrong with it is not for an error to say. */
+function checkSecret(value: unknown, walk: Walk): JsonValue {
+  walk.isInSecret = true;
+  const checked = checkValue(value, '', walk);
+  walk.isInSecret = false;
+  return checked;
 }
 
 function checkValue(value: unknown, path: string, walk: Walk): JsonValue {
+  if (!walk.isInSecret && walk.secretFields.size > 0 && walk.secretFields.has(withoutIndexes(path)))
+    return checkSecret(value, walk);
   if (value === null || typeof value === 'boolean') return value;
   if (typeof value === 'string') {
     const number = numberIn(value);
     if (number !== null) return number;
+    if (walk.isInSecret) return value;
     const problem = findForbiddenText(walk.multilineFields.includes(path) ? value.replace(/[\r\n]/g, '') : value);
     if (problem !== null) throw forbidden(path, value, problem);
     return value;
@@ -139,7 +176,7 @@ function checkValue(value: unknown, path: string, walk: Walk): JsonValue {
     const itemPath = path === '' ? key : `${path}.${key}`;
     if (numberIn(key) !== null) throw invalid(['body', 'body', ''], 'The body is not JSON: a key must be text.');
     if (OBJECT_KEYS.has(key)) throw invalid(['body', key, ''], 'The body has a key that no object may have.');
-    const problem = findForbiddenText(key);
+    const problem = walk.isInSecret ? null : findForbiddenText(key);
     if (problem !== null) throw forbidden(path === '' ? 'body' : path, key, problem);
     value[key] = checkValue(item, itemPath, walk);
   }
@@ -222,4 +259,39 @@ export function stringify(value: unknown): string {
     if (item !== undefined) text += `${text === '' ? '' : ','}${writtenKey(key)}${stringify(item)}`;
   }
   return `{${text}}`;
+}
+
+/**
+ * The same text for the same value, however it was written: RFC 8785, with numbers by their exact decimal digits, of which the
+ * RFC's floating point would lose some. Texts are compared as they were sent, in whichever form of Unicode.
+ */
+export function canonicalJson(value: JsonValue): string {
+  if (typeof value === 'string') return quoted(value);
+  if (typeof value !== 'object' || value === null) return String(value);
+  if (isJsonNumber(value)) return canonicalNumber(value.value);
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
+  let text = '';
+  for (const key of Object.keys(value).sort()) {
+    const item = value[key];
+    if (item !== undefined) text += `${text === '' ? '' : ','}${writtenKey(key)}${canonicalJson(item)}`;
+  }
+  return `{${text}}`;
+}
+
+const NUMBER_PARTS = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
+/** A longer exponent is compared as it was written: no field takes it, and its arithmetic would take seconds. */
+const EXPONENT_LENGTH_MAX = 16;
+
+/** `1.50`, `1.5` and `15e-1` are `15e-1`. */
+function canonicalNumber(digits: string): string {
+  const [, sign = '', whole = '', fraction = '', exponent = '0'] = NUMBER_PARTS.exec(digits) ?? [];
+  const all = whole + fraction;
+  let start = 0;
+  let end = all.length;
+  // A regular expression for the zeros at the end would take quadratic time.
+  while (start < end && all[start] === '0') start += 1;
+  while (end > start && all[end - 1] === '0') end -= 1;
+  if (start === end) return '0';
+  if (exponent.length > EXPONENT_LENGTH_MAX) return digits;
+  return `${sign}${all.slice(start, end)}e${BigInt(exponent) - BigInt(fraction.length) + BigInt(all.length - end)}`;
 }

@@ -1,12 +1,14 @@
 import * as v from 'valibot';
-import { ERROR_CODES, type ErrorCode, type Problem } from '../../../domain/frame/errors.ts';
+import { DomainError, ERROR_CODES, type ErrorCode, type Problem } from '../../../domain/frame/errors.ts';
+import type { Contract } from '../route.ts';
 import type { Schema } from '../schemas/schemas.ts';
-import { entityAndField, isJsonNumber, shownText } from './json.ts';
+import { fieldsSent } from '../schemas/secrets.ts';
+import { entityAndField, isJsonNumber, shownText, withoutIndexes } from './json.ts';
 
 /** Most problems in one answer, to keep it small. */
 const PROBLEMS_LIMIT = 100;
 
-// Never echoes the values of these fields; a JWK sent by mistake has its private part in `d`.
+// Values of fields with such names are never shown, wherever they are sent by mistake; a JWK has its private part in `d`.
 const SECRET_FIELD = /password|secret|private|credential|token|\bjwks?\b|\bpem\b/i;
 
 export type Checked<Output> = { readonly value: Output; readonly problems: readonly Problem[] };
@@ -63,4 +65,47 @@ function shownValue(value: unknown): string {
   if (isJsonNumber(value)) return shownText(value.value);
   if (typeof value === 'object') return Array.isArray(value) ? '[…]' : '{…}';
   return shownText(String(value));
+}
+
+interface Secrecy {
+  readonly secretFields: ReadonlySet<string>;
+  /** Entity and field of the values that errors may show; every other may be a secret in the wrong place. */
+  readonly shown: ReadonlySet<string>;
+}
+
+const secrecies = new WeakMap<object, Secrecy>();
+
+// Contracts are constants, so each is searched once.
+function secrecyOf(contract: Contract): Secrecy {
+  let secrecy = secrecies.get(contract);
+  if (secrecy === undefined) {
+    const fields = fieldsSent(contract);
+    const known = fields
+      .filter(({ isSecret }) => !isSecret)
+      .map(({ path }) => entityAndField(path.split('.')).join('.'));
+    const secretFields = new Set(fields.filter(({ isSecret }) => isSecret).map(({ path }) => path));
+    secrecy = { secretFields, shown: new Set([...known, 'workflow.code']) };
+    secrecies.set(contract, secrecy);
+  }
+  return secrecy;
+}
+
+/** Parses a body so that no problem shows a secret of it: of a body that may hold one, only values of known other fields are shown. */
+export function hidingSecrets<Parsed>(
+  contract: Contract,
+  parse: (secretFields: ReadonlySet<string>) => Parsed,
+): Parsed {
+  const { secretFields, shown } = secrecyOf(contract);
+  try {
+    return parse(secretFields);
+  } catch (error) {
+    if (secretFields.size === 0 || !(error instanceof DomainError)) throw error;
+    const [first, ...rest] = error.problems;
+    throw new DomainError([hidden(first, shown), ...rest.map((one) => hidden(one, shown))]);
+  }
+}
+
+function hidden(one: Problem, shown: ReadonlySet<string>): Problem {
+  const [entity, field] = one.messageParameters;
+  return shown.has(withoutIndexes(`${entity}.${field}`)) ? one : { ...one, messageParameters: [entity, field, ''] };
 }

@@ -2,7 +2,7 @@ import { DomainError, type Problem, refusal } from '../../../domain/frame/errors
 import type { Contract, Entries, Page, WorkflowContract } from '../route.ts';
 import { fields, type Schema } from '../schemas/schemas.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson, stringify } from './json.ts';
-import { type Checked, check, furtherProblems, problem } from './problems.ts';
+import { type Checked, check, furtherProblems, hidingSecrets, problem } from './problems.ts';
 
 export const PAGE_SIZE_DEFAULT = 10;
 export const PAGE_SIZE_MAX = 100;
@@ -28,6 +28,8 @@ export interface ParsedBody {
   /** As sent, for echoing. */
   readonly workflow: JsonObject;
   readonly connect: JsonObject;
+  /** The whole body as sent, to know it again. */
+  readonly sent: JsonObject;
 }
 
 /** Throws all problems at once, if there are any. */
@@ -147,7 +149,12 @@ function parseList(parameters: URLSearchParams, name: string, known: readonly st
 
 /** Validates a write's body: containers, workflow code, then their contents. Reports all problems at once. */
 export function parseBody(contract: Contract, text: string): ParsedBody {
-  const parsed = parseJson(text, contract.multilineFields, contract.bodyLimit?.nodes);
+  return hidingSecrets(contract, (secretFields) => {
+    return checkBody(contract, parseJson(text, contract.multilineFields, contract.bodyLimit?.nodes, secretFields));
+  });
+}
+
+function checkBody(contract: Contract, parsed: JsonValue): ParsedBody {
   if (!isJsonObject(parsed)) {
     throw refusal('common.validation.field_invalid', ['body', 'body', ''], 'The body must be a JSON object.');
   }
@@ -190,6 +197,7 @@ export function parseBody(contract: Contract, text: string): ParsedBody {
     },
     workflow,
     connect,
+    sent: parsed,
   };
 }
 

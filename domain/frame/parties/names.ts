@@ -65,3 +65,19 @@ export function fullNameOf(
 ): string {
   return identity.type === 'corporate' ? identity.legalName : `${identity.givenName} ${identity.familyName}`;
 }
+
+const REFUSED_CHARACTERS = new RegExp(`${CONTROL.source}|${BIDIRECTIONAL.source}|${INVISIBLE.source}|\\p{Cs}`, 'gu');
+const LINE_BREAKS = /[\t\n\v\f\r\u0085\u2028\u2029]+/gu;
+const HEAPS = new RegExp(`(\\p{M}{${COMBINING_MARKS_MAX}})\\p{M}+`, 'gu');
+const CUT = '…';
+
+/**
+ * Text of somebody who cannot be asked to send it anew, made to pass `checkText`: what that refuses is taken out, a line break is a
+ * space, and an ellipsis is the last character of what was too long. Empty if there is nothing to see in it.
+ */
+export function cleanText(text: string, lengthMax: number): string {
+  const plain = text.replace(LINE_BREAKS, ' ').replace(REFUSED_CHARACTERS, '').normalize('NFC').replace(HEAPS, '$1');
+  const characters = [...plain];
+  const kept = characters.length > lengthMax ? characters.slice(0, lengthMax - 1).join('') + CUT : plain;
+  return SOMETHING_VISIBLE.test(kept) ? kept : '';
+}

@@ -11,6 +11,7 @@ import {
   checkScheme,
   country,
   currency,
+  endToEndId,
   IDENTIFIERS,
   invalid,
   maybe,
@@ -143,6 +144,7 @@ function accountKeys(bank: Bank, receiver: PaymentIn['receiver']): string[] {
 
 export const RETURN_TO_PAYER_REQUEST = v.object({
   ourReference: reference(),
+  endToEndId: endToEndId(),
   amount: amountDigits(),
   currency: currency(),
   code: text(10),
@@ -164,7 +166,7 @@ export async function returnPaymentIn(bank: Bank, paymentId: string, request: Re
     await bank.settled();
     return payment;
   }
-  const { ourReference, code } = request;
+  const { ourReference, endToEndId: named, code } = request;
   const sentBack: PaymentIn = {
     ...payment,
     status: 'sent-back',
@@ -177,6 +179,7 @@ export async function returnPaymentIn(bank: Bank, paymentId: string, request: Re
       currency: payment.currency,
       paymentId,
       ourReference,
+      endToEndId: named,
       account: accountKeys(bank, payment.receiver),
     },
     bank.now(),

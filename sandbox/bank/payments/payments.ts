@@ -9,6 +9,7 @@ import {
   BankError,
   checkScheme,
   currency,
+  endToEndId,
   IDENTIFIERS,
   maybe,
   number,
@@ -24,6 +25,7 @@ const PARTY = { ...IDENTIFIERS, name: text(), country: maybe(text(2)) };
 
 export const PAYMENT_REQUEST = v.object({
   ourReference: reference(),
+  endToEndId: endToEndId(),
   attempt: maybe(number({ max: 1e9 })),
   amount: amountDigits(),
   currency: currency(),
@@ -82,6 +84,7 @@ function newPayment(bank: Bank, request: PaymentRequest, amount: bigint): Paymen
   const id = randomUUID();
   return {
     ourReference: request.ourReference,
+    endToEndId: request.endToEndId,
     paymentId: id,
     paymentReference: `SBO${id.replaceAll('-', '').slice(0, 13).toUpperCase()}`,
     status: 'announced',
@@ -182,6 +185,7 @@ export function showPayment(payment: Payment) {
   const amountOf = (minor: bigint) => amountNumber(minor, code);
   return {
     ourReference,
+    endToEndId: payment.endToEndId ?? null,
     attempt: payment.attempt ?? 1,
     paymentId,
     paymentReference,

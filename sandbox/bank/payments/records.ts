@@ -15,9 +15,9 @@ export function conflict(payment: Payment, wanted: string): BankError {
 export function entryOf(bank: Bank, payment: Payment, kind: EntryKind, minor = payment.amountMinor) {
   const { accountId, iban, accountNumber } = payment.debtor;
   const account = [accountId, iban, accountNumber].filter((key) => key !== null);
-  const { paymentId, ourReference } = payment;
+  const { paymentId, ourReference, endToEndId = null, currency } = payment;
   return bank.positions.entry(
-    { kind, amountMinor: minor, currency: payment.currency, paymentId, ourReference, account },
+    { kind, amountMinor: minor, currency, paymentId, ourReference, endToEndId, account },
     bank.now(),
   );
 }

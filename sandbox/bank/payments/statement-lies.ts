@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import type { Bank } from '../bank.ts';
-import type { Entry } from '../books.ts';
+import type { Entry, EntryKind } from '../books.ts';
 import { currency, invalid, reference } from '../wire.ts';
 
 /** The ways in which the bank's statement can lie; docs/sandbox.md describes them. */
@@ -13,6 +13,8 @@ export const LIES = [
   'doubled-payment',
   'late-booking',
   'denied-payment',
+  'undone-payment',
+  'partly-undone-payment',
 ] as const;
 export type Lie = (typeof LIES)[number];
 
@@ -122,7 +124,22 @@ function distorted(bank: Bank, lie: Lie, entry: ToldEntry): readonly ToldEntry[]
       return [entry, { ...entry, entryId: `${entry.entryId}-2` }];
     case 'late-booking':
       return [{ ...entry, bookedAt: new Date(Date.parse(entry.bookedAt) + LATE_MS).toISOString() }];
+    case 'undone-payment':
+      return [entry, ...undoing(entry, entry.amountMinor)];
+    case 'partly-undone-payment':
+      return [entry, ...undoing(entry, (entry.amountMinor + 1n) / 2n)];
   }
+}
+
+const UNDOING: Partial<Record<EntryKind, EntryKind>> = {
+  'payment-out': 'payment-out-returned',
+  'payment-in': 'payment-in-sent-back',
+};
+
+/** What undoes a payment; nothing for what is undone itself. */
+function undoing(entry: ToldEntry, amountMinor: bigint): readonly ToldEntry[] {
+  const kind = UNDOING[entry.kind];
+  return kind === undefined ? [] : [{ ...entry, entryId: `${entry.entryId}-undone`, kind, amountMinor }];
 }
 
 function accountOf(bank: Bank, entry: Entry): string | null {

@@ -81,7 +81,17 @@ function whole(field: string, text: string | undefined, max: number): number | n
 }
 
 function showEntry(entry: ToldEntry) {
-  const { entryId, sequence, bookedAt, kind, currency, paymentId, ourReference, toldAccount } = entry;
+  const {
+    entryId,
+    sequence,
+    bookedAt,
+    kind,
+    currency,
+    paymentId,
+    ourReference,
+    endToEndId = null,
+    toldAccount,
+  } = entry;
   return {
     entryId,
     sequence,
@@ -93,6 +103,7 @@ function showEntry(entry: ToldEntry) {
     position: amountNumber(entry.positionMinor, currency),
     paymentId,
     ourReference,
+    endToEndId,
     account: toldAccount,
   };
 }

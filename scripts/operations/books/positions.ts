@@ -11,21 +11,23 @@ export async function showPositions({ database, arguments: given, print }: Opera
     serviceProvider: provider,
     currency,
     clients: formatAmount(minor.clientsMinor, currency),
+    held: formatAmount(minor.heldMinor, currency),
     own: formatAmount(minor.ownMinor, currency),
     settled: formatAmount(minor.settledMinor, currency),
     owedByOthers: formatAmount(minor.owedByOthersMinor, currency),
   }));
   if (values.json) print(JSON.stringify({ positions }));
   else {
-    const rows = positions.map(({ serviceProvider, currency, clients, own, settled, owedByOthers }) => [
+    const rows = positions.map(({ serviceProvider, currency, clients, held, own, settled, owedByOthers }) => [
       serviceProvider,
       currency,
       clients,
+      held,
       own,
       settled,
       owedByOthers,
     ]);
-    print(aligned([['provider', 'currency', 'clients', 'own', 'settled', 'owed by others'], ...rows]));
+    print(aligned([['provider', 'currency', 'clients', 'held', 'own', 'settled', 'owed by others'], ...rows]));
   }
   return 0;
 }

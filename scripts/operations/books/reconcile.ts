@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { pino } from 'pino';
 import type { Provider } from '../../../activities/providers/port.ts';
-import { type CamtEntry, CamtProblem, readCamt053 } from '../../../activities/reconciliation/camt-053.ts';
+import { CamtProblem, readBankStatement } from '../../../activities/reconciliation/camt-053.ts';
 import { statementOfFile } from '../../../activities/reconciliation/camt-sources.ts';
 import { compareDay } from '../../../activities/reconciliation/daily-reconciliation.ts';
 import { type StatementSource, statementOf } from '../../../activities/reconciliation/statement-sources.ts';
@@ -13,8 +13,10 @@ import { findReconciliation, readProgress } from '../../../db/reconciliation/day
 import { areOfSomeClients } from '../../../db/reconciliation/references.ts';
 import { listCurrencies, type Position } from '../../../db/reconciliation/statements.ts';
 import { formatAmount } from '../../../domain/frame/money.ts';
-import { addDays, dateInUtc, isDate, type LocalDate } from '../../../domain/frame/time/dates.ts';
-import { lastComparableDay } from '../../../domain/reconciliation/daily-reconciliation.ts';
+import { addDays, isDate, type LocalDate } from '../../../domain/frame/time/dates.ts';
+import type { StatementItem } from '../../../domain/reconciliation/bank-statements.ts';
+import { FileSurvey, type SurveyedCurrency } from '../../../domain/reconciliation/files/survey.ts';
+import { lastComparableDay } from '../../../domain/reconciliation/movements.ts';
 import { configuredProviders } from '../../frame/configured-providers.ts';
 import { RemedyError } from '../../frame/remedy.ts';
 import type { OperationContext } from '../operations.ts';
@@ -64,15 +66,21 @@ async function compareCurrencies(context: OperationContext, request: Request) {
   const { database, initiator } = context;
   const { code, provider, day, file } = request;
   const known = await listCurrencies(database.reader, code);
-  const inFile = file === undefined ? null : await accountsOf(file, day);
-  const foreign = [...(inFile?.keys() ?? [])].filter((currency) => !known.includes(currency));
-  if (foreign.length > 0) throw new Refused(`We have no money in ${foreign.join(', ')} at ${code}.`);
+  const inFile = file === undefined ? null : await survey(file, day);
+  // No position could record what of it is not in our books.
+  const foreign = [...(inFile ?? [])].filter(([currency, { hasMoney }]) => hasMoney && !known.includes(currency));
+  if (foreign.length > 0) {
+    throw new Refused(`We have no money in ${foreign.map(([currency]) => currency).join(', ')} at ${code}.`);
+  }
   const positions = known
-    .filter((currency) => inFile === null || inFile.has(currency))
+    .filter((currency) => inFile === null || inFile.get(currency)?.isOfDay === true)
     .map((currency): Position => ({ provider: code, currency }));
+  if (inFile !== null && positions.length === 0) {
+    throw new Refused(`The file has no booked entry of ${day}, and no statement that covers it.`);
+  }
   for (const position of positions) {
     await requireTurn(context, position, day);
-    await requireWholePosition(context, position, [...(inFile?.get(position.currency) ?? [])]);
+    await requireWholePosition(context, position, [...(inFile?.get(position.currency)?.accounts ?? [])]);
   }
   const logger = pino({ level: 'silent' });
   const compared = [];
@@ -80,7 +88,7 @@ async function compareCurrencies(context: OperationContext, request: Request) {
     const source: StatementSource =
       file === undefined
         ? statementOf(provider, position.currency)
-        : statementOfFile(database.reader, position, () => entriesOf(file));
+        : statementOfFile(database.reader, position, () => itemsOf(file));
     const { id } = await compareDay({ database, logger }, { position, day, source, provider }, {});
     const [reconciliation, { rows }] = await Promise.all([
       findReconciliation(database.reader, id),
@@ -118,32 +126,22 @@ async function requireWholePosition({ database }: OperationContext, position: Po
   );
 }
 
-function entriesOf(file: string): AsyncIterable<readonly CamtEntry[]> {
-  return readCamt053(createReadStream(file, 'utf8'));
+function itemsOf(file: string): AsyncIterable<readonly StatementItem[]> {
+  return readBankStatement(createReadStream(file, 'utf8'));
 }
 
-/**
- * The accounts of the file by currency. Reads all of it, so that a file with an error is refused before anything is recorded.
- */
-async function accountsOf(file: string, day: LocalDate): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
-  const accounts = new Map<string, Set<string>>();
-  let isOfDay = false;
+/** Reads all of the file, so that one with an error is refused before anything is recorded. */
+async function survey(file: string, day: LocalDate): Promise<ReadonlyMap<string, SurveyedCurrency>> {
+  const found = new FileSurvey(day);
   try {
-    for await (const entries of entriesOf(file)) {
-      for (const { currency, account, bookedAt } of entries) {
-        const named = accounts.get(currency) ?? new Set();
-        accounts.set(currency, account === null ? named : named.add(account));
-        isOfDay ||= dateInUtc(bookedAt) === day;
-      }
-    }
+    for await (const items of itemsOf(file)) for (const item of items) found.add(item);
   } catch (error) {
     if (error instanceof Error && 'code' in error && typeof error.code === 'string') {
       throw new RemedyError(`${file} cannot be read: ${error.code}.`, { cause: error });
     }
     throw error;
   }
-  if (!isOfDay) throw new Refused(`The file has no booked entry of ${day}.`);
-  return accounts;
+  return found.currencies;
 }
 
 function shownDay(

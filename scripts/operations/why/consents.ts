@@ -11,7 +11,8 @@ import {
   statusAt,
   waitingSinceOf,
 } from '../../../domain/open-banking/consents.ts';
-import { type Explanation, operate } from './explanation.ts';
+import { operate } from './commands.ts';
+import type { Explanation } from './explanation.ts';
 
 /** What a consent waits for; null if there is no such consent. */
 export async function explainConsent(reader: Reader, id: ConsentId): Promise<Explanation | null> {

@@ -6,7 +6,8 @@ import { findWebhookDelivery } from '../../../db/webhooks/deliveries.ts';
 import { findWebhookSubscription } from '../../../db/webhooks/subscriptions.ts';
 import type { AccountId, IncomingTransferId, WebhookDeliveryId } from '../../../domain/frame/ids.ts';
 import type { IncomingTransfer } from '../../../domain/incoming-transfers/incoming-transfers.ts';
-import { closedSubmissions, decision, type Explanation, operate } from './explanation.ts';
+import { operate } from './commands.ts';
+import { closedSubmissions, decision, type Explanation } from './explanation.ts';
 
 const INCOMING = lookUpIn(incomingTransfers);
 const ACCOUNT = lookUpIn(accounts);
@@ -37,6 +38,12 @@ export async function explainIncomingTransfer(reader: Reader, id: IncomingTransf
       ...(failureCode === null ? [] : [`reason ${failureCode}`]),
       ...(transfer.sendBackStatus === 'none' ? [] : [`the money's way back to its payer: ${transfer.sendBackStatus}`]),
     ],
+    money:
+      transfer.returnOf === null
+        ? []
+        : [
+            `it is what came back of the outgoing transfer ${transfer.returnOf}: ${operate(`why ${transfer.returnOf}`)}`,
+          ],
     workflowId: nextCheckAt === null ? null : `incoming-transfer/${id}`,
   };
 }

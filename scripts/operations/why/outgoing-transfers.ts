@@ -1,6 +1,11 @@
 import type { Configuration } from '../../../config/configuration.ts';
 import type { Reader } from '../../../db/driver/client.ts';
-import { readWaitFacts, type WaitFacts } from '../../../db/outgoing-transfers/wait-facts.ts';
+import {
+  listReturnedMoney,
+  type ReturnedMoney,
+  readWaitFacts,
+  type WaitFacts,
+} from '../../../db/outgoing-transfers/wait-facts.ts';
 import { type Closure, readClosure } from '../../../db/providers/submissions.ts';
 import type { OutgoingTransferId } from '../../../domain/frame/ids.ts';
 import { formatAmount } from '../../../domain/frame/money.ts';
@@ -12,7 +17,8 @@ import {
   type OutgoingTransferWait,
 } from '../../../domain/outgoing-transfers/outgoing-transfers.ts';
 import { type OutgoingTransfer, totalMinor } from '../../../domain/outgoing-transfers/rows.ts';
-import { closedSubmissions, decision, type Explanation, operate } from './explanation.ts';
+import { operate } from './commands.ts';
+import { closedSubmissions, decision, type Explanation } from './explanation.ts';
 
 type Rules = Pick<Configuration, 'rollLimit' | 'schemes'>;
 
@@ -28,8 +34,10 @@ export async function explainOutgoingTransfer(
   const { status, waitingFor, waitingSince, waitingUntil, complianceRule } = transfer;
   const resource = 'outgoing-transfer';
   const attempts = attemptsOf(transfer);
+  const returned = transfer.returned ? await listReturnedMoney(reader, id, RETURNS_SHOWN_MAX) : [];
+  const money = returned.map((part) => returnedInWords(part, transfer));
   if (isFinalOutgoingTransferStatus(status) && !isRecallOpen(transfer)) {
-    return { resource, id, status, wait: null, obstacles: [], releasedBy: [], attempts, workflowId: null };
+    return { resource, id, status, wait: null, obstacles: [], releasedBy: [], attempts, money, workflowId: null };
   }
   // A transfer that was just created, or taken on, has no wait yet.
   const reason = waitingFor ?? 'provider';
@@ -47,6 +55,8 @@ export async function explainOutgoingTransfer(
     obstacles: obstaclesOf(transfer, await readClosure(reader)),
     releasedBy: [...RELEASES[reason](transfer, facts), ...ALTERNATIVES[status](transfer)],
     attempts,
+    money,
+    ...(waitingSince !== null && isFirstSubmissionOpen(transfer) ? { firstSubmissionSince: waitingSince } : {}),
     workflowId: `outgoing-transfer/${id}`,
   };
 }
@@ -79,7 +89,7 @@ type Release = (transfer: OutgoingTransfer, facts: WaitFacts) => string[];
 
 const RELEASES: Readonly<Record<OutgoingTransferWait, Release>> = {
   authorization: ({ id }) => [
-    `PATCH /outgoing-transfers/${id} with data.outgoingTransfer.requirementConfiguration.authorizationStatus "fulfilled", by an approver that did not create it`,
+    `PATCH /outgoing-transfers/${id} with data.outgoingTransfer.requirementConfiguration.authorizationStatus "fulfilled", by an approver that did not cause it`,
   ],
   compliance: ({ id, status, incomingTransferId }) => [
     status === 'pending' ? decision('outgoing-transfer', id) : decision('incoming-transfer', `${incomingTransferId}`),
@@ -129,13 +139,44 @@ function otherwise(command: string): string {
   return `or end the wait otherwise: ${command}`;
 }
 
-const OUTCOMES: Readonly<Record<OutgoingTransfer['submissionStatus'], string>> = {
+export const OUTCOMES: Readonly<Record<OutgoingTransfer['submissionStatus'], string>> = {
   none: 'not sent',
   unresolved: 'outcome unknown; the same submission is repeated under the same reference',
   'not-found': 'the provider, looked up, does not know it',
   refused: 'refused for a passing reason',
   resolved: 'answered',
 };
+
+/** Its row alone does not say whether anything was sent: it was taken on with this attempt. */
+function isFirstSubmissionOpen({
+  status,
+  submissionAttempt,
+  submissionStatus,
+  lookUpCount,
+  waitingSince,
+}: Pick<
+  OutgoingTransfer,
+  'status' | 'submissionAttempt' | 'submissionStatus' | 'lookUpCount' | 'waitingSince'
+>): boolean {
+  const isFirst = submissionAttempt === 1 && lookUpCount === 0 && waitingSince !== null;
+  return status === 'processing' && submissionStatus === 'unresolved' && isFirst;
+}
+
+const RETURNS_SHOWN_MAX = 20;
+
+function returnedInWords(part: ReturnedMoney, { amountMinor, currency }: OutgoingTransfer): string {
+  const amount = `${formatAmount(part.amountMinor, currency)} of ${formatAmount(amountMinor, currency)} ${currency}`;
+  return `${amount} came back: incoming transfer ${part.id}, ${part.status}, ${placeOf(part)}`;
+}
+
+/** Where money is that came back. */
+function placeOf({ id, status, accountId, waitingFor, sendBackStatus }: ReturnedMoney): string {
+  if (sendBackStatus === 'done') return 'sent back to the bank that returned it';
+  if (sendBackStatus === 'due') return 'on its way back to the bank that returned it';
+  if (status === 'completed') return `credited to account ${accountId}`;
+  if (status === 'failed') return 'not credited';
+  return `not credited yet${waitingFor === null ? '' : `, waits for ${waitingFor}`}: ${operate(`why ${id}`)}`;
+}
 
 const RECALLS: Readonly<Record<RecallStatus, string>> = {
   due: 'the provider is asked for it',
@@ -156,7 +197,10 @@ function attemptsOf({
     ...(rollCount === 0
       ? []
       : [`rolled ${rollCount} times, from ${transfer.originalTransferDate} to ${transfer.transferDate}`]),
-    ...(submissionAttempt === 0 ? [] : [`submission, attempt ${submissionAttempt}: ${OUTCOMES[submissionStatus]}`]),
+    ...(submissionAttempt === 0 ||
+    isFirstSubmissionOpen({ ...transfer, submissionAttempt, submissionStatus, lookUpCount })
+      ? []
+      : [`submission, attempt ${submissionAttempt}: ${OUTCOMES[submissionStatus]}`]),
     ...(retryCount === 0
       ? []
       : [`refused ${retryCount} times for a passing reason, the last time with ${refusalCode}`]),

@@ -2,14 +2,16 @@ import { parseArgs } from 'node:util';
 import { type Configuration, loadConfiguration } from '../../../config/configuration.ts';
 import type { Reader } from '../../../db/driver/client.ts';
 import { refusal } from '../../../domain/frame/errors.ts';
-import { asId, isUuid } from '../../../domain/frame/ids.ts';
+import { asId } from '../../../domain/frame/ids.ts';
+import { idWritten } from '../../../domain/frame/payment-references.ts';
 import { RemedyError } from '../../frame/remedy.ts';
 import type { Operation } from '../operations.ts';
+import { findOpenBreaks } from './breaks.ts';
 import { explainConsent } from './consents.ts';
-import { type Explanation, linesOf } from './explanation.ts';
+import { type Explained, type Explanation, linesOf } from './explanation.ts';
 import { explainAccount, explainIncomingTransfer, explainWebhookDelivery } from './other-resources.ts';
-import { explainOutgoingTransfer } from './outgoing-transfers.ts';
-import { findWakeupObstacles, findWorkflowState } from './workflows.ts';
+import { explainOutgoingTransfer, OUTCOMES } from './outgoing-transfers.ts';
+import { findPendingWakeup, findWorkflowState, notBegun, wakeupObstacles } from './workflows.ts';
 
 /** `why ID`: what a resource waits for, since when, until when, and what would release it. It reads only. */
 export const whyOperation: Operation = {
@@ -22,9 +24,12 @@ export const whyOperation: Operation = {
       allowPositionals: true,
     });
     const [sent = '', ...more] = positionals;
-    const id = sent.toLowerCase();
-    if (!isUuid(id) || more.length > 0)
-      throw new RemedyError('Give ID as the id of a transfer, a consent, an account or a webhook delivery.');
+    const id = idWritten(sent);
+    if (id === null || more.length > 0) {
+      throw new RemedyError(
+        'Give ID as the id of a transfer, which may be its payment reference, a consent, an account or a webhook delivery.',
+      );
+    }
     const found = await explain(reader, id, loadConfiguration(process.env));
     if (found === null) {
       const message = `No transfer, consent, account or webhook delivery has the id ${id}.`;
@@ -32,10 +37,17 @@ export const whyOperation: Operation = {
       print(JSON.stringify({ id, refused: message }));
       return 1;
     }
-    const { workflowId } = found;
-    const inTheWay = workflowId === null ? [] : await findWakeupObstacles(reader, workflowId);
-    const explanation = { ...found, obstacles: [...found.obstacles, ...inTheWay] };
-    const workflow = await findWorkflowState(temporal, workflowId, patienceMs);
+    const { firstSubmissionSince: since, money = [], ...rest } = found;
+    const wakeup = await findPendingWakeup(reader, found.workflowId);
+    const workflow = await findWorkflowState(temporal, found.workflowId, patienceMs);
+    const submission = since === undefined ? undefined : (notBegun(since, wakeup, workflow) ?? OUTCOMES.unresolved);
+    const explanation: Explained = {
+      ...rest,
+      obstacles: [...found.obstacles, ...wakeupObstacles(wakeup)],
+      attempts: [...found.attempts, ...(submission === undefined ? [] : [`submission, attempt 1: ${submission}`])],
+      money,
+      breaks: await findOpenBreaks(reader, id),
+    };
     if (values.json) print(JSON.stringify({ ...explanation, workflow: workflow.state, workflowText: workflow.text }));
     else for (const line of linesOf(explanation, workflow)) print(line);
     return 0;

@@ -252,7 +252,7 @@ test('on a read-only Postgres, such as a demoted primary: not ready, still alive
   };
   /** Sets what new sessions may do, and ends those that there are, as a failover does. */
   const turn = async (to: 'on' | 'off') => {
-    await api.database.reader.statement(`ALTER DATABASE ${name} SET default_transaction_read_only = ${to}`, []);
+    await database.asOwner(`ALTER DATABASE ${name} SET default_transaction_read_only = ${to}`);
     await api.database.reader.statement('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1', [
       name,
     ]);
@@ -265,7 +265,7 @@ test('on a read-only Postgres, such as a demoted primary: not ready, still alive
     await until(readiness, ({ postgres }) => postgres === 'read-only');
     for (let probe = 0; probe < 40; probe += 1) expect(await readiness()).toEqual(unavailable);
     // The sessions of the read-only time stay, and nobody ends them.
-    await api.database.reader.statement(`ALTER DATABASE ${name} SET default_transaction_read_only = off`, []);
+    await database.asOwner(`ALTER DATABASE ${name} SET default_transaction_read_only = off`);
     await until(readiness, ({ status }) => status === 200);
     for (let probe = 0; probe < 40; probe += 1) expect(await readiness()).toEqual(ready);
   } finally {

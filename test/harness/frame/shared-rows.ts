@@ -44,10 +44,9 @@ export async function createSharedRows(name: string): Promise<SharedRows> {
   const open = (options: Partial<DatabaseOptions> & { applicationName: string }) =>
     createDatabase({ url: testDatabase.url, maxConnections: 5, ...options });
   const database = open({ applicationName: `${name}-test`, deadlineMs: 60_000 });
-  await database.statement(
-    'create table shared_rows (id uuid primary key, value bigint not null, note text constraint shared_rows_note unique)',
-    [],
-  );
+  await testDatabase.asOwner(`
+    create table shared_rows (id uuid primary key, value bigint not null, note text constraint shared_rows_note unique);
+    grant all on shared_rows to public`);
   const read = async (id: string) => (await database.reader.find(FIND, id))?.value;
   return {
     testDatabase,

@@ -6,7 +6,7 @@ import { findRunningPostgres, startPostgres } from '../../../scripts/servers/pos
 const DATA_DIRECTORY = fileURLToPath(new URL('../../../node_modules/.cache/test-postgres', import.meta.url));
 
 /**
- * URL of the tests' Postgres: the one of the `npm test` run, or one shared by all direct vitest runs in this
+ * URL of the tests' Postgres for its superuser: the one of the `npm test` run, or one shared by all direct vitest runs in this
  * checkout, started on demand and left running.
  */
 export async function testPostgresUrl(): Promise<string> {
@@ -14,8 +14,8 @@ export async function testPostgresUrl(): Promise<string> {
   if (given !== undefined && given !== '') return given;
   return underFileLock(join(DATA_DIRECTORY, '..', 'test-postgres.lock'), async () => {
     const running = findRunningPostgres(DATA_DIRECTORY);
-    if (running !== undefined) return running.url;
+    if (running !== undefined) return running.ownerUrl;
     const started = await startPostgres({ dataDirectory: DATA_DIRECTORY, settings: { max_connections: '500' } });
-    return started.url;
+    return started.ownerUrl;
   });
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createDatabase, type Database } from '../../../db/driver/client.ts';
-import { migrate } from '../../../db/migrate.ts';
+import { migrate, roleOf } from '../../../db/migrate.ts';
 import { isAlive, logTail, type RunningProcess, signalProcess, stopProcess } from '../../../scripts/frame/processes.ts';
 import { freePort } from '../../../scripts/servers/ports.ts';
 import { type RunningPostgres, startPostgres } from '../../../scripts/servers/postgres.ts';
@@ -82,6 +82,8 @@ export interface WholeService {
   readonly apiMetricsUrls: readonly string[];
   readonly sandboxUrl: string;
   readonly databaseUrl: string;
+  /** As the owner of the tables. */
+  readonly ownerUrl: string;
   readonly temporalAddress: string;
   /** Token of an operator who is also an admin and decides reviews. */
   readonly token: string;
@@ -160,7 +162,7 @@ async function start(
   };
 
   const { postgres, temporalAddress } = await startFoundations(directory, launch);
-  await migrate(postgres.url);
+  await migrate(postgres.ownerUrl, undefined, { serviceRole: roleOf(postgres.url) });
   const database = createDatabase({ url: postgres.url, maxConnections: 4, applicationName: 'checks' });
   closers.push(() => database.close());
   const { token } = await createTestMachineUser(database, TEST_AUDIENCE, ['operator', 'compliance', 'admin']);
@@ -203,6 +205,7 @@ async function start(
   return {
     directory,
     ...addresses,
+    ownerUrl: postgres.ownerUrl,
     apiUrls: ports.map((port) => `http://127.0.0.1:${port}`),
     apiMetricsUrls: metricsPorts.map((port) => `http://127.0.0.1:${port}/metrics`),
     token,

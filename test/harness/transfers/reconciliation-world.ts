@@ -25,6 +25,8 @@ type FetchStatement = Provider['fetchStatement'];
 export interface ReconciliationWorld {
   readonly api: TestApi;
   readonly world: MoneyWorld;
+  /** The database as its owner. */
+  readonly ownerUrl: string;
   /** The service as it is at another time. */
   readonly moved: Database;
   readonly directory: string;
@@ -74,6 +76,7 @@ export async function startReconciliationWorld(
   return {
     api,
     world,
+    ownerUrl: database.ownerUrl,
     moved,
     directory: directory.path,
     dependencies,

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { loadEventBodies } from '../../../db/webhooks/event-documents.ts';
 import { numberEvents } from '../../../db/webhooks/event-sequencer.ts';
 import type { Json, TestApi } from '../api.ts';
+import type { TestDatabase } from '../servers/postgres.ts';
 import { mainAccountIdOf, type Staged } from './transfer-cases.ts';
 
 /** Writes many situations to the database at once, and reads back their results. */
@@ -190,7 +191,7 @@ const READ = `
   ), resource AS MATERIALIZED (
     SELECT ordinality, id, 0 AS side FROM outgoing UNION ALL SELECT ordinality, id, 1 FROM incoming
   ), outgoing_json AS MATERIALIZED (
-    SELECT ordinality, json_agg(to_jsonb(outgoing) - '{ordinality,created_at,updated_at,waiting_since,next_check_at}'::text[]
+    SELECT ordinality, json_agg(to_jsonb(outgoing) - '{ordinality,request_id,created_at,updated_at,waiting_since,next_check_at}'::text[]
         || jsonb_build_object('destination_party_account_id', ${partyOf('destination')})) AS found,
       json_agg((SELECT json_agg(json_build_array(workflow_id, workflow_type) ORDER BY workflow_type) FROM workflow_wakeups
         WHERE workflow_id IN ('outgoing-transfer/' || outgoing.id, 'incoming-transfer/' || incoming_transfer_id))) AS wakeups
@@ -289,35 +290,20 @@ export function withNames(text: string, names: ReadonlyMap<string, string>): str
 }
 
 /** The service without its fast paths: everything is decided under locks. */
-export async function withoutFastPaths(
-  api: TestApi,
-  databaseUrl: string,
-): Promise<{ url: string; drop: () => Promise<void> }> {
+export async function withoutFastPaths(database: TestDatabase): Promise<{ url: string }> {
   const name = `under_locks_${randomUUID().replaceAll('-', '')}`;
-  await api.database.statement(`CREATE SCHEMA ${name}`, []);
-  await api.database.statement(
-    `CREATE FUNCTION ${name}.apply_transfer_changes(changes json, waits boolean, OUT outcome text, OUT response_body text)
+  await database.asOwner(`
+    CREATE SCHEMA ${name};
+    GRANT USAGE ON SCHEMA ${name} TO PUBLIC;
+    CREATE FUNCTION ${name}.apply_transfer_changes(changes json, waits boolean, OUT outcome text, OUT response_body text)
       RETURNS SETOF record LANGUAGE plpgsql AS $$ BEGIN
         IF waits THEN RETURN QUERY SELECT * FROM public.apply_transfer_changes(changes, waits);
         ELSE RETURN QUERY SELECT 'not-applied', NULL FROM json_array_elements(changes); END IF;
-      END $$`,
-    [],
-  );
-  await api.database.statement(
-    `CREATE FUNCTION ${name}.settle_straight_through_transfers(transfers json, boolean, json, json)
+      END $$;
+    CREATE FUNCTION ${name}.settle_straight_through_transfers(transfers json, boolean, json, json)
       RETURNS TABLE (outcome text, transfer_date date, response_body text) LANGUAGE sql
-      AS $$ SELECT 'undecided', NULL::date, NULL FROM json_array_elements(transfers) $$`,
-    [],
-  );
-  await api.database.statement(`CREATE ROLE ${name} SUPERUSER LOGIN PASSWORD 'test'`, []);
-  await api.database.statement(`ALTER ROLE ${name} SET search_path = ${name}, public`, []);
-  const url = new URL(databaseUrl);
-  url.username = name;
-  url.password = 'test';
-  return {
-    url: url.href,
-    drop: async () => {
-      await api.database.statement(`DROP ROLE ${name}`, []);
-    },
-  };
+      AS $$ SELECT 'undecided', NULL::date, NULL FROM json_array_elements(transfers) $$`);
+  const url = new URL(database.url);
+  url.searchParams.set('options', `-c search_path=${name},public`);
+  return { url: url.href };
 }

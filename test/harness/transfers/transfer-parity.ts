@@ -64,7 +64,7 @@ function reviewed(direction: keyof typeof REVIEWED) {
 
 export async function startParityService(): Promise<ParityService> {
   const database = await createTestDatabase('transfer-parity');
-  await relaxDurability(database.url);
+  await relaxDurability(database.ownerUrl);
   const aheadMs = Date.parse(MORNING) - Date.now();
   const options = {
     // Both clocks: where their days differ, every transfer is decided under locks.
@@ -79,7 +79,7 @@ export async function startParityService(): Promise<ParityService> {
     guardsTransactions: false,
   };
   const api = await startApi(database, options);
-  const slow = await withoutFastPaths(api, database.url);
+  const slow = await withoutFastPaths(database);
   const further = { ...options, users: api.users };
   const underLocks = await startApi({ ...database, url: slow.url }, further);
   const lanes = await Promise.all(
@@ -87,8 +87,8 @@ export async function startParityService(): Promise<ParityService> {
   );
   const callers = new Map([api, underLocks, ...lanes].map((one) => [one, new Pool(one.url, { connections: 64 })]));
   // What requests left behind is found by their transfers, which the service itself never does.
-  await api.database.statement('CREATE INDEX ON events (resource_id)', []);
-  await api.database.statement('CREATE INDEX ON postings (outgoing_transfer_id)', []);
+  await database.asOwner('CREATE INDEX ON events (resource_id)');
+  await database.asOwner('CREATE INDEX ON postings (outgoing_transfer_id)');
   return {
     api,
     underLocks,
@@ -97,7 +97,6 @@ export async function startParityService(): Promise<ParityService> {
     stop: async () => {
       for (const caller of callers.values()) await caller.close();
       for (const one of [underLocks, ...lanes]) await one.stop();
-      await slow.drop();
       await api.stop();
       await database.drop();
     },

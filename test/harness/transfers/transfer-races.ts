@@ -356,12 +356,14 @@ const notice = (id: OutgoingTransferId) => ({ id, provider: 'sandbox-bank' });
 function paymentOf({ id, amountMinor }: Racing, word: PaymentOutcome): LookedUpPayment {
   const code = word === 'failed' || word === 'returned' ? 'AC04' : null;
   const claim = { amountMinor: amountMinor.toString(), currency: 'GBP', returned: null };
-  return { word, serviceProviderId: `p-${id}`, serviceProviderReference: null, code, claim };
+  const failed = word === 'failed' ? { failedAfterRelease: true } : {};
+  return { word, ...failed, serviceProviderId: `p-${id}`, serviceProviderReference: null, code, claim };
 }
 
 /** What the provider says of an attempt that it has not carried out. */
 function refusalOf(transfer: Racing, attempt: number, code: string): LookedUpPayment {
-  return { ...paymentOf(transfer, 'failed'), serviceProviderId: null, code, refusedAttempt: attempt };
+  const { failedAfterRelease: _, ...payment } = paymentOf(transfer, 'failed');
+  return { ...payment, serviceProviderId: null, code, refusedAttempt: attempt };
 }
 
 /** The provider's return of this number: the whole of it, a half, a third or a quarter. */

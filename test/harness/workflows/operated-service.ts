@@ -19,6 +19,8 @@ export interface OperatedService {
   readonly provider: ScriptedProvider;
   /** May be stopped and started again. */
   readonly relay: Restartable;
+  /** Calls while no worker polls. */
+  pauseWorkers(during: () => Promise<void>): Promise<void>;
   /** Another API on the same database, with other rules. */
   apiWith(options: TestApiOptions): Promise<TestApi>;
   /** Runs a command with `--json`; the answer is what it printed last. */
@@ -74,20 +76,14 @@ export async function operatedService(name: string, now: string): Promise<Operat
   const temporal = lazyTemporalClient(address);
   const relay = restartable(() => workflowWakeupRelay({ database: api.database, client: temporal.client, logger }));
   const { configuration, environment, keyring } = api.services;
-  const workers: RunningWorkers = startWorkers({
-    temporal: address,
-    dependencies: {
-      database: api.database,
-      providers,
-      configuration,
-      logger,
-      publicUrl: api.url,
-      mail: environment.mail,
-      keyring,
-    },
-    pools: configuration.pools,
-  });
-  await workers.ready;
+  const work = async (): Promise<RunningWorkers> => {
+    const { database, url: publicUrl } = api;
+    const dependencies = { database, providers, configuration, logger, publicUrl, mail: environment.mail, keyring };
+    const started = startWorkers({ temporal: address, dependencies, pools: configuration.pools });
+    await started.ready;
+    return started;
+  };
+  let workers = await work();
   const others: TestApi[] = [];
   const run = async (command: string, given: readonly string[], options: OperateOptions = {}) => {
     const lines: string[] = [];
@@ -103,6 +99,14 @@ export async function operatedService(name: string, now: string): Promise<Operat
     temporal,
     provider,
     relay,
+    pauseWorkers: async (during) => {
+      await workers.stop();
+      try {
+        await during();
+      } finally {
+        workers = await work();
+      }
+    },
     apiWith: async (options) => {
       const other = await startApi(testDatabase, { ...shared, users: api.users, ...options });
       others.push(other);

@@ -1,5 +1,5 @@
+import type { LocalDate } from '../time/dates.ts';
 import { checkDigits97, remainder97 } from './check-digits.ts';
-import type { LocalDate } from './time/dates.ts';
 
 /**
  * Numbers for people to read and type. Client and ledger numbers are a sequence number with two check digits by ISO 7064

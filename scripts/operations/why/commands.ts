@@ -1,0 +1,3 @@
+export function operate(command: string): string {
+  return `npm run -s operate -- ${command}`;
+}

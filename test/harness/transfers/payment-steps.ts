@@ -1,0 +1,78 @@
+import { MockActivityEnvironment } from '@temporalio/testing';
+import type { ActivityDependencies } from '../../../activities/frame/dependencies.ts';
+import {
+  type OutgoingTransferNext,
+  outgoingTransferProviderCalls,
+  outgoingTransferTransitions,
+} from '../../../activities/outgoing-transfers/activities.ts';
+import { ProviderUnavailable } from '../../../activities/providers/port.ts';
+import { DatabaseUnavailable } from '../../../db/driver/client.ts';
+import type { PaymentReport } from '../../../domain/outgoing-transfers/reports.ts';
+
+export interface PaymentSteps {
+  /** As the transfer's workflow: acts until it waits or ends, or the bank gives no answer. */
+  go(id: string): Promise<OutgoingTransferNext | { readonly do: 'unanswered' }>;
+  /** One step outside. */
+  act(id: string, next: OutgoingTransferNext): Promise<OutgoingTransferNext>;
+  /** Submits the payment, and leaves the answer to be recorded. */
+  submit(id: string, attempt: number): Promise<PaymentReport | null>;
+  record(id: string, attempt: number, report: PaymentReport | null): Promise<OutgoingTransferNext>;
+}
+
+/** The steps of outgoing transfers' workflows, taken one by one, without Temporal. */
+export function paymentSteps(dependencies: ActivityDependencies): PaymentSteps {
+  const calls = outgoingTransferProviderCalls(dependencies);
+  const transitions = outgoingTransferTransitions(dependencies);
+  const submit = (id: string, attempt: number) => run(calls.submitOutgoingTransfer, id, attempt);
+  const record = (id: string, attempt: number, report: PaymentReport | null) =>
+    run(transitions.recordOutgoingTransferSubmission, id, attempt, report);
+
+  async function act(id: string, next: OutgoingTransferNext): Promise<OutgoingTransferNext> {
+    switch (next.do) {
+      case 'submit':
+        return record(id, next.attempt, await submit(id, next.attempt));
+      case 'look-up': {
+        const report = await run(calls.lookUpOutgoingTransfer, id, next.count);
+        return run(transitions.recordOutgoingTransferLookUp, id, next.count, report);
+      }
+      case 'recall': {
+        const report = await run(calls.recallOutgoingTransfer, id, next.number);
+        return run(transitions.recordOutgoingTransferRecall, id, report);
+      }
+      default:
+        return next;
+    }
+  }
+
+  return {
+    act,
+    submit,
+    record,
+    go: async (id) => {
+      let next = await run(transitions.advanceOutgoingTransfer, id);
+      try {
+        while (next.do !== 'wait' && next.do !== 'end') next = await act(id, next);
+      } catch (error) {
+        if (error instanceof ProviderUnavailable) return { do: 'unanswered' };
+        throw error;
+      }
+      return next;
+    },
+  };
+}
+
+const ATTEMPTS_MAX = 5;
+
+/** As Temporal does, tries again what missed its deadline on a busy machine; every step is safe to repeat. */
+async function run<Given extends unknown[], Result>(
+  activity: (...given: Given) => Promise<Result>,
+  ...given: Given
+): Promise<Result> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await new MockActivityEnvironment().run<Given, Result, typeof activity>(activity, ...given);
+    } catch (error) {
+      if (attempt === ATTEMPTS_MAX || !(error instanceof DatabaseUnavailable)) throw error;
+    }
+  }
+}
