@@ -61,7 +61,10 @@ async function main(): Promise<void> {
     metricsAddress,
     metricsText(services, environment.apiRunsLoops ? loopMetrics : null),
   );
-  const server = await startServer(createApi(services), environment);
+  const { withoutTokenPerAddress } = configuration.connections;
+  const server = await startServer(createApi(services), environment, {
+    limits: { strangersPerAddressMax: withoutTokenPerAddress },
+  });
   const calendars = watchCalendars({ calendars: configuration.calendars, logger, registry, now: serviceNow });
   for (const loop of loops) loop.start();
   logger.info({ metricsPort: metrics.port, port: server.port }, 'api ready');

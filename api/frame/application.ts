@@ -1,5 +1,6 @@
 import type { HttpBindings } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
+import { sourceOf } from './connections/addresses.ts';
 import { HttpRefusal } from './errors.ts';
 import { type Gate, handleRoute, servicesOf } from './handle.ts';
 import { readOpenBody } from './requests/body.ts';
@@ -68,7 +69,11 @@ async function answer(
     params: request.params,
     query: request.query,
     headers: Object.fromEntries(Object.keys(incoming.headers).map((name) => [name, request.header(name)])),
-    readBody: async () => (body === undefined ? Buffer.alloc(0) : readOpenBody(incoming, body.bytesMax)),
+    readBody: async () => {
+      if (body === undefined) return Buffer.alloc(0);
+      const hasShares = services.configuration.connections.withoutTokenPerAddress !== null;
+      return readOpenBody(incoming, body, hasShares ? sourceOf(incoming.socket.remoteAddress ?? '') : null);
+    },
   });
 }
 

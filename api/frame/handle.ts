@@ -75,14 +75,16 @@ export async function handleRoute(
   const params = parseParams(contract, request.params);
   const query = parseQuery(contract, request.query);
   const { bodyLimit } = contract;
+  const { bodyLimitBytes, connections } = given.configuration;
+  const deadlineMs = connections.bodySeconds * 1000;
   const limit = bodyLimit
-    ? { bytes: bodyLimit.bytes, room: largeBodies.room }
-    : { bytes: given.configuration.bodyLimitBytes };
+    ? { bytes: bodyLimit.bytes, deadlineMs, room: largeBodies.roomOf(admitted.callerId) }
+    : { bytes: bodyLimitBytes, deadlineMs };
   const bytes = isWrite ? await readBody(request.incoming, limit) : null;
   const reads = contract.paged === true || contract.files !== undefined ? 'lists' : undefined;
   const services = servicesOf(given, request.incoming, reads);
   const handle = () => handleBody(route, request, services, { admitted, key, params, query, bytes });
-  return bodyLimit && bytes ? largeBodies.inTurn(bytes.length, handle) : handle();
+  return bodyLimit && bytes ? largeBodies.inTurn(admitted.callerId, bytes.length, handle) : handle();
 }
 
 type Work = Parameters<RouteContext['write']>[0];

@@ -132,7 +132,9 @@ export async function startApi(
     ...options.env,
     CONFIG_FILE: localConfigurationFiles(options.env ?? {}),
   };
-  const loaded = loadConfiguration(env);
+  const usual = loadConfiguration(env);
+  // Tests open thousands of connections from one address.
+  const loaded = { ...usual, connections: { ...usual.connections, withoutTokenPerAddress: null } };
   const configuration = options.configuration?.(loaded) ?? loaded;
   const environment = readEnvironment(env);
   const services: Services = {
@@ -151,10 +153,7 @@ export async function startApi(
   const server = await startServer(
     createApi(services, extraRoutes),
     { port: 0, host: null },
-    {
-      // Tests open thousands of connections from one address.
-      limits: { strangersPerAddressMax: null, ...options.limits },
-    },
+    { limits: { strangersPerAddressMax: configuration.connections.withoutTokenPerAddress, ...options.limits } },
   );
   const metrics = await startMetricsServer({ host: '127.0.0.1', port: 0 }, metricsText(services, loopMetrics));
   const url = `http://127.0.0.1:${server.port}`;

@@ -34,7 +34,8 @@ export const SERVER_LIMITS: ServerLimits = {
   lingerBytes: 8 * 1024 * 1024,
   // Refuses further sockets, so that idle ones cannot take every file descriptor.
   connectionsMax: 8_192,
-  strangersPerAddressMax: 1_024,
+  // A setting (config/schema.ts).
+  strangersPerAddressMax: null,
 };
 
 /**

@@ -5,7 +5,7 @@ import type { AnyRoute } from '../../../api/frame/third-party-route.ts';
 import { ROUTES } from '../../../api/routes.ts';
 import { ROLES, type Role } from '../../../domain/machine-users/roles.ts';
 import { startApi, type TestApi } from '../../harness/api.ts';
-import { UPLOADERS, type Upload } from '../../harness/faults/uploads.ts';
+import { UPLOADERS, type Upload } from '../../harness/faults/uploads/uploads.ts';
 import { signed, type ThirdParty, thirdPartyWorld } from '../../harness/parties/third-parties.ts';
 import { createTestDatabase, type TestDatabase } from '../../harness/servers/postgres.ts';
 

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ServerLimits } from '../../../api/frame/connections/limits.ts';
+import type { Configuration } from '../../../config/configuration.ts';
 import { startApi, type TestApi } from '../../harness/api.ts';
 import { nextStatus, requestHead, socketTo } from '../../harness/faults/sockets.ts';
 import { createTestDatabase, type TestDatabase } from '../../harness/servers/postgres.ts';
@@ -22,8 +23,15 @@ afterAll(async () => {
   await database?.drop();
 });
 
-async function withLimits(limits: Partial<ServerLimits>): Promise<TestApi> {
-  const started = await startApi(database, { users: api.users, limits: { checkMs: 50, ...limits } });
+async function withLimits(
+  limits: Partial<ServerLimits>,
+  connections: Partial<Configuration['connections']> = {},
+): Promise<TestApi> {
+  const started = await startApi(database, {
+    users: api.users,
+    configuration: (usual) => ({ ...usual, connections: { ...usual.connections, ...connections } }),
+    limits: { checkMs: 50, ...limits },
+  });
   running.push(started);
   return started;
 }
@@ -121,7 +129,7 @@ test('a request after an answer that closes the connection is not carried out', 
 });
 
 test('an address without a valid token has so many connections at most, and those that carried one do not count', async () => {
-  const { url, users } = await withLimits({ strangersPerAddressMax: 3 });
+  const { url, users } = await withLimits({}, { withoutTokenPerAddress: 3 });
   const known = await socketTo(url);
   const answered = nextStatus(known);
   const authorization = `Bearer ${users.operator.token}`;

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { connect } from 'node:net';
 import { fileURLToPath } from 'node:url';
-import { requestHead } from './sockets.ts';
+import { requestHead } from '../sockets.ts';
 
 /** A request with a body of blanks. */
 export interface Upload {
