@@ -16,6 +16,7 @@ import { backgroundLoops } from '../loops/loops.ts';
 import { loopMetrics } from '../loops/metrics.ts';
 import { lazyTemporalClient } from '../loops/temporal.ts';
 import { createApi } from './app.ts';
+import { SecurityLog } from './frame/connections/security-refusals.ts';
 import { startServer } from './frame/connections/server.ts';
 import { providerCalls, registry, sharedStatementFailures, writesTotal } from './frame/metrics.ts';
 import type { Services } from './frame/services.ts';
@@ -47,6 +48,7 @@ async function main(): Promise<void> {
     configuration,
     environment,
     logger,
+    securityLog: new SecurityLog(logger),
     keyring,
     providers: createProviders(configuration, environment, providerCalls),
     directories: createDirectories(configuration, environment, providerCalls),
@@ -64,6 +66,7 @@ async function main(): Promise<void> {
   const { withoutTokenPerAddress } = configuration.connections;
   const server = await startServer(createApi(services), environment, {
     limits: { strangersPerAddressMax: withoutTokenPerAddress },
+    onConnectionRefused: services.securityLog.connectionRefused,
   });
   const calendars = watchCalendars({ calendars: configuration.calendars, logger, registry, now: serviceNow });
   for (const loop of loops) loop.start();

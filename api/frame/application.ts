@@ -27,7 +27,7 @@ export function createApplication(routes: readonly AnyRoute[], services: Service
     for (const route of ofPath) {
       application.on(route.contract.method, honoPath(path), (c) => {
         const request = frameRequest(c);
-        return respond(services, path, request, () => answer(route, request, services, gate), errorBodyOf);
+        return respond(services, path, request, () => answer(route, request, services, gate), { route, errorBodyOf });
       });
     }
     const methods = ofPath.map(({ contract }) => contract.method);
@@ -36,7 +36,7 @@ export function createApplication(routes: readonly AnyRoute[], services: Service
       const refuse = async () => {
         throw methodNotAllowed(request, methods);
       };
-      return respond(services, path, request, refuse, errorBodyOf);
+      return respond(services, path, request, refuse, { errorBodyOf });
     });
   }
   application.notFound((c) => {

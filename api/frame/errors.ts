@@ -1,5 +1,6 @@
 import { CallerGone, DatabaseUnavailable, LockTimeout } from '../../db/driver/client.ts';
 import { DomainError, type ErrorCode, type Problem, refusal } from '../../domain/frame/errors.ts';
+import type { SecurityRefusal } from './connections/security-refusals.ts';
 import { shownText } from './requests/json.ts';
 
 /** HTTP status by error code. A new code does not compile without one. */
@@ -71,16 +72,20 @@ const OUTCOME_UNKNOWN =
 export class HttpRefusal extends DomainError {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
+  /** For the security log, where code and route do not tell. */
+  readonly security: SecurityRefusal | null;
 
   constructor(
     status: number,
     problems: Problem | readonly [Problem, ...Problem[]],
     headers: Readonly<Record<string, string>> = {},
+    security: SecurityRefusal | null = null,
   ) {
     super('code' in problems ? [problems] : problems);
     this.name = 'HttpRefusal';
     this.status = status;
     this.headers = headers;
+    this.security = security;
   }
 }
 

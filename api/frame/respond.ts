@@ -2,10 +2,12 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { isUuid } from '../../domain/frame/ids.ts';
 import { markFile } from './connections/connections.ts';
+import { securityRefusalOf } from './connections/security-refusals.ts';
 import { answerError, CLIENT_CLOSED_REQUEST, type ErrorAnswer } from './errors.ts';
 import { type FileEnd, fileBody } from './files/files.ts';
 import { httpRequestSeconds } from './metrics.ts';
 import type { Services } from './services.ts';
+import type { AnyRoute } from './third-party-route.ts';
 
 export interface FrameRequest {
   readonly incoming: IncomingMessage;
@@ -37,6 +39,12 @@ export interface StreamedResponse {
 /** How a path with an error shape of its own shows a refusal or fault. */
 export type ErrorBodyOf = (answer: Pick<ErrorAnswer, 'status' | 'message'>) => string;
 
+/** Of the route that answers; without one if the request has none. */
+export interface Served {
+  readonly route?: AnyRoute | null;
+  readonly errorBodyOf?: ErrorBodyOf | undefined;
+}
+
 const REQUEST_ID = /^[A-Za-z0-9_-]{1,64}$/;
 
 const OPEN_BANKING = '/open-banking/';
@@ -60,15 +68,17 @@ export async function respond(
   routeLabel: string,
   request: FrameRequest,
   work: () => Promise<FrameResponse | StreamedResponse>,
-  errorBodyOf?: ErrorBodyOf,
+  { route = null, errorBodyOf }: Served = {},
 ): Promise<Response> {
   const startedMs = performance.now();
   const failed = (error: unknown) =>
     services.logger.error({ requestId: request.requestId, err: withoutValues(error) }, 'request failed');
   let answer: FrameResponse | StreamedResponse;
+  let thrown: unknown;
   try {
     answer = await work();
   } catch (error) {
+    thrown = error;
     const problem = answerError(error, services.now());
     if (problem.internal) failed(error);
     answer = errorBodyOf === undefined ? problem : { ...problem, body: errorBodyOf(problem) };
@@ -76,6 +86,9 @@ export async function respond(
   const record = (status: number) => recordRequest(services, routeLabel, request, { status, startedMs });
   if (!('chunks' in answer)) {
     record(answer.status);
+    const { status } = answer;
+    const refused = securityRefusalOf(route, status, thrown);
+    if (refused !== null) services.securityLog.refused(refused, request, { route: routeLabel, status });
     return responseOf(answer.body, request, answer);
   }
   markFile(request.incoming.socket);

@@ -35,6 +35,7 @@ const postToken = openRoute(
     tag: 'Open banking consents',
     params: { countryCode: country() },
     body: { mediaType: FORM, bytesMax: FORM_BYTES_MAX },
+    credential: 'client-assertion',
     errorBodyOf: ({ status, message }) => JSON.stringify({ error: errorOf(status), error_description: message }),
     responses: {
       200: '`access_token`, for an hour at most, and `id_token`',

@@ -7,6 +7,7 @@ import { createDirectories, type NameDirectories } from '../../activities/provid
 import type { Provider } from '../../activities/providers/port.ts';
 import { createApi } from '../../api/app.ts';
 import type { ServerLimits } from '../../api/frame/connections/limits.ts';
+import { SecurityLog } from '../../api/frame/connections/security-refusals.ts';
 import { startServer } from '../../api/frame/connections/server.ts';
 import { sharedStatementFailures, writesTotal } from '../../api/frame/metrics.ts';
 import type { Method, OpenRoute, Route } from '../../api/frame/route.ts';
@@ -141,6 +142,7 @@ export async function startApi(
     database,
     configuration,
     logger,
+    securityLog: new SecurityLog(logger),
     providers: options.providers ?? new Map(),
     keyring: options.keyring ?? TEST_KEYRING,
     directories: options.directories ?? createDirectories(configuration, environment),
@@ -153,7 +155,10 @@ export async function startApi(
   const server = await startServer(
     createApi(services, extraRoutes),
     { port: 0, host: null },
-    { limits: { strangersPerAddressMax: configuration.connections.withoutTokenPerAddress, ...options.limits } },
+    {
+      limits: { strangersPerAddressMax: configuration.connections.withoutTokenPerAddress, ...options.limits },
+      onConnectionRefused: services.securityLog.connectionRefused,
+    },
   );
   const metrics = await startMetricsServer({ host: '127.0.0.1', port: 0 }, metricsText(services, loopMetrics));
   const url = `http://127.0.0.1:${server.port}`;

@@ -32,6 +32,12 @@ export class Strangers {
   }
 }
 
+/** As the log shows it: an IPv4 address as one, however it came in. */
+export function shownAddress(address: string | null | undefined): string | null {
+  if (!address) return null;
+  return ipaddr.isValid(address) ? ipaddr.process(address).toString() : null;
+}
+
 /** The IPv4 address, or the network of an IPv6 address: whoever has one of its addresses has them all. */
 export function sourceOf(address: string): string {
   if (!ipaddr.isValid(address)) return address;
