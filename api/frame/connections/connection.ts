@@ -97,7 +97,7 @@ export class Connection {
     } else if (this.#untaken === null || this.#untaken.outgoing !== this.#outgoing) {
       this.#untaken = { outgoing: this.#outgoing, sinceMs: nowMs };
       // From here on Node watches whether any byte is taken.
-      socket.setTimeout(this.#limits.stallMs);
+      socket.setTimeout(this.sendsFile ? this.#limits.fileStallMs : this.#limits.stallMs);
     } else if (!this.sendsFile && nowMs - this.#untaken.sinceMs > this.#limits.answerMs) {
       socket.destroy();
     }

@@ -8,6 +8,8 @@ export interface ServerLimits {
   readonly checkMs: number;
   /** How long a caller may take nothing of an answer. */
   readonly stallMs: number;
+  /** The same of a file: a full buffer takes on more only when a third of it, up to 1.4 MB, has gone out. */
+  readonly fileStallMs: number;
   /** Time limit for taking a whole answer; files have none, as long as their caller takes some of them. */
   readonly answerMs: number;
   /** After an answer that closes the connection: how long, and how much, the server still reads of what the caller sends. */
@@ -27,6 +29,8 @@ export const SERVER_LIMITS: ServerLimits = {
   checkMs: 2_000,
   // The largest ordinary answer, the documentation's script of 1 MB, reaches a phone at 20 kB/s in time.
   stallMs: 20_000,
+  // Read at 12 kB/s, from a buffer that was filled at full speed.
+  fileStallMs: 120_000,
   answerMs: 60_000,
   // Twice the largest body that a route takes, so that who sends somewhat too much still sees the answer; a regular
   // client stops, or has sent it, within seconds.

@@ -1,6 +1,8 @@
 import type { Socket } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ServerLimits } from '../../../api/frame/connections/limits.ts';
+import { fileRoute } from '../../../api/frame/files/files.ts';
+import type { Route } from '../../../api/frame/route.ts';
 import type { Configuration } from '../../../config/configuration.ts';
 import { startApi, type TestApi } from '../../harness/api.ts';
 import { nextStatus, requestHead, socketTo } from '../../harness/faults/sockets.ts';
@@ -26,8 +28,10 @@ afterAll(async () => {
 async function withLimits(
   limits: Partial<ServerLimits>,
   connections: Partial<Configuration['connections']> = {},
+  routes: readonly Route[] = [],
 ): Promise<TestApi> {
   const started = await startApi(database, {
+    routes,
     users: api.users,
     configuration: (usual) => ({ ...usual, connections: { ...usual.connections, ...connections } }),
     limits: { checkMs: 50, ...limits },
@@ -65,6 +69,34 @@ test('a connection that takes a few bytes of its answers at a time is closed whe
   const socket = await socketTo(url);
   socket.write(SCRIPT.repeat(20));
   await writeUntilClosed(socket, SCRIPT);
+});
+
+const FILE_PART = 'x'.repeat(64 * 1024);
+/** Far more than all buffers between the two ends hold. */
+const FILE_PARTS = 192;
+
+const exported = fileRoute(
+  { path: '/files/long', operationId: 'get-long', summary: 'long', tag: 'Accounts', files: { 'text/plain': 'long' } },
+  async () => ({ mediaType: 'text/plain', name: 'long.txt', chunks: parts() }),
+);
+
+async function* parts(): AsyncGenerator<string> {
+  for (let at = 0; at < FILE_PARTS; at += 1) yield FILE_PART;
+}
+
+test('an export that is read slowly, longer than any other answer may take, arrives in full', async () => {
+  const { url, users } = await withLimits({ stallMs: 100, answerMs: 100 }, {}, [exported]);
+  const socket = await socketTo(url);
+  const authorization = `Bearer ${users.viewer.token}`;
+  let received = 0;
+  socket.on('data', (data) => {
+    received += data.length;
+    socket.pause();
+    setTimeout(() => socket.resume(), 20);
+  });
+  socket.write(requestHead('GET', '/files/long', { authorization, connection: 'close' }));
+  await closed(socket);
+  expect(received).toBeGreaterThan(FILE_PART.length * FILE_PARTS);
 });
 
 test('requests that are sent ahead are answered one at a time, in order', async () => {
