@@ -16,8 +16,9 @@ import { backgroundLoops } from '../loops/loops.ts';
 import { loopMetrics } from '../loops/metrics.ts';
 import { lazyTemporalClient } from '../loops/temporal.ts';
 import { createApi } from './app.ts';
+import { SecurityLog } from './frame/connections/security-refusals.ts';
+import { startServer } from './frame/connections/server.ts';
 import { providerCalls, registry, sharedStatementFailures, writesTotal } from './frame/metrics.ts';
-import { startServer } from './frame/server.ts';
 import type { Services } from './frame/services.ts';
 import { metricsText } from './metrics-text.ts';
 
@@ -47,6 +48,7 @@ async function main(): Promise<void> {
     configuration,
     environment,
     logger,
+    securityLog: new SecurityLog(logger),
     keyring,
     providers: createProviders(configuration, environment, providerCalls),
     directories: createDirectories(configuration, environment, providerCalls),
@@ -61,7 +63,11 @@ async function main(): Promise<void> {
     metricsAddress,
     metricsText(services, environment.apiRunsLoops ? loopMetrics : null),
   );
-  const server = await startServer(createApi(services), environment);
+  const { withoutTokenPerAddress } = configuration.connections;
+  const server = await startServer(createApi(services), environment, {
+    limits: { strangersPerAddressMax: withoutTokenPerAddress },
+    onConnectionRefused: services.securityLog.connectionRefused,
+  });
   const calendars = watchCalendars({ calendars: configuration.calendars, logger, registry, now: serviceNow });
   for (const loop of loops) loop.start();
   logger.info({ metricsPort: metrics.port, port: server.port }, 'api ready');

@@ -97,6 +97,7 @@ describe('the default file', () => {
       rollLimit: 5,
       rateLimit: { requestsPerSecond: null },
       bodyLimitBytes: 1_048_576,
+      connections: { withoutTokenPerAddress: 1_024, bodySeconds: 20 },
     });
     for (const rules of [defaults.compliance.incoming, defaults.compliance.outgoing]) {
       expect(ruleFor(rules, 'EUR')).toBe('none');

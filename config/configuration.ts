@@ -68,6 +68,8 @@ export interface Configuration {
   /** Per machine user and API process; null is no limit. */
   readonly rateLimit: { readonly requestsPerSecond: number | null };
   readonly bodyLimitBytes: number;
+  /** What callers may hold: connections of one address without a valid token (null: no limit), and the time for a body to arrive. */
+  readonly connections: ConfigurationFile['connections'];
   /** Whether third parties may have redirect addresses on this machine, over plain http. */
   readonly openBanking: ConfigurationFile['openBanking'];
   readonly webhooks: WebhookConfiguration;

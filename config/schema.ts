@@ -183,6 +183,10 @@ export const configurationFile = v.strictObject({
   }),
   rateLimit: v.strictObject({ requestsPerSecond: v.nullable(whole(1, 100_000)) }),
   bodyLimitBytes: whole(1024, 16 * 1024 * 1024),
+  connections: v.strictObject({
+    withoutTokenPerAddress: v.nullable(whole(16, 8_192)),
+    bodySeconds: whole(1, 30),
+  }),
   openBanking: v.strictObject({ allowLoopbackRedirects: v.boolean('must be true or false') }),
   webhooks: v.strictObject({
     attemptDelaysSeconds: v.pipe(v.array(whole(0, 7 * 24 * 3600)), v.minLength(1, 'must have an attempt')),

@@ -1,9 +1,17 @@
 import type { HttpBindings } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
+import { sourceOf } from './connections/addresses.ts';
 import { HttpRefusal } from './errors.ts';
 import { type Gate, handleRoute, servicesOf } from './handle.ts';
 import { readOpenBody } from './requests/body.ts';
-import { type FrameRequest, type FrameResponse, requestIdOf, respond, type StreamedResponse } from './respond.ts';
+import {
+  type ErrorBodyOf,
+  type FrameRequest,
+  type FrameResponse,
+  requestIdOf,
+  respond,
+  type StreamedResponse,
+} from './respond.ts';
 import type { Services } from './services.ts';
 import type { AnyRoute } from './third-party-route.ts';
 
@@ -15,18 +23,20 @@ export type Application = Hono<{ Bindings: HttpBindings }>;
 export function createApplication(routes: readonly AnyRoute[], services: Services, gate: Gate): Application {
   const application: Application = new Hono<{ Bindings: HttpBindings }>({ getPath: (request) => pathOf(request.url) });
   for (const [path, ofPath] of routesByPath(routes)) {
+    const errorBodyOf = errorBodyOfPath(ofPath);
     for (const route of ofPath) {
       application.on(route.contract.method, honoPath(path), (c) => {
         const request = frameRequest(c);
-        return respond(services, path, request, () => answer(route, request, services, gate));
+        return respond(services, path, request, () => answer(route, request, services, gate), { route, errorBodyOf });
       });
     }
     const methods = ofPath.map(({ contract }) => contract.method);
     application.all(honoPath(path), (c) => {
       const request = frameRequest(c);
-      return respond(services, path, request, async () => {
+      const refuse = async () => {
         throw methodNotAllowed(request, methods);
-      });
+      };
+      return respond(services, path, request, refuse, { errorBodyOf });
     });
   }
   application.notFound((c) => {
@@ -36,6 +46,12 @@ export function createApplication(routes: readonly AnyRoute[], services: Service
     });
   });
   return application;
+}
+
+function errorBodyOfPath(routes: readonly AnyRoute[]): ErrorBodyOf | undefined {
+  for (const route of routes)
+    if (route.kind === 'open' && route.contract.errorBodyOf) return route.contract.errorBodyOf;
+  return undefined;
 }
 
 async function answer(
@@ -53,7 +69,11 @@ async function answer(
     params: request.params,
     query: request.query,
     headers: Object.fromEntries(Object.keys(incoming.headers).map((name) => [name, request.header(name)])),
-    readBody: async () => (body === undefined ? Buffer.alloc(0) : readOpenBody(incoming, body.bytesMax)),
+    readBody: async () => {
+      if (body === undefined) return Buffer.alloc(0);
+      const hasShares = services.configuration.connections.withoutTokenPerAddress !== null;
+      return readOpenBody(incoming, body, hasShares ? sourceOf(incoming.socket.remoteAddress ?? '') : null);
+    },
   });
 }
 

@@ -1,5 +1,6 @@
 import { CallerGone, DatabaseUnavailable, LockTimeout } from '../../db/driver/client.ts';
 import { DomainError, type ErrorCode, type Problem, refusal } from '../../domain/frame/errors.ts';
+import type { SecurityRefusal } from './connections/security-refusals.ts';
 import { shownText } from './requests/json.ts';
 
 /** HTTP status by error code. A new code does not compile without one. */
@@ -71,16 +72,20 @@ const OUTCOME_UNKNOWN =
 export class HttpRefusal extends DomainError {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
+  /** For the security log, where code and route do not tell. */
+  readonly security: SecurityRefusal | null;
 
   constructor(
     status: number,
     problems: Problem | readonly [Problem, ...Problem[]],
     headers: Readonly<Record<string, string>> = {},
+    security: SecurityRefusal | null = null,
   ) {
     super('code' in problems ? [problems] : problems);
     this.name = 'HttpRefusal';
     this.status = status;
     this.headers = headers;
+    this.security = security;
   }
 }
 
@@ -88,6 +93,8 @@ export class HttpRefusal extends DomainError {
 export interface ErrorAnswer {
   readonly status: number;
   readonly body: string;
+  /** Of the first problem. */
+  readonly message: string;
   readonly headers: Readonly<Record<string, string>>;
   /** True for faults of the service, which the log must record. */
   readonly internal: boolean;
@@ -95,12 +102,14 @@ export interface ErrorAnswer {
 
 export function answerError(error: unknown, now: Date): ErrorAnswer {
   if (error instanceof HttpRefusal) {
-    return { status: error.status, body: errorBody(error.problems, now), headers: error.headers, internal: false };
+    const { status, problems, headers } = error;
+    return { status, body: errorBody(problems, now), message: problems[0].message, headers, internal: false };
   }
   if (error instanceof DomainError) {
     return {
       status: ERROR_STATUS[error.code],
       body: errorBody(error.problems, now),
+      message: error.problems[0].message,
       headers: headersOf(error.code),
       internal: false,
     };
@@ -115,7 +124,8 @@ export function answerError(error: unknown, now: Date): ErrorAnswer {
     return { ...answerError(away, now), internal: true };
   }
   // For log and metrics only; the caller is gone.
-  if (error instanceof CallerGone) return { status: CLIENT_CLOSED_REQUEST, body: '', headers: {}, internal: false };
+  if (error instanceof CallerGone)
+    return { status: CLIENT_CLOSED_REQUEST, body: '', message: '', headers: {}, internal: false };
   const fault = refusal('common.internal.error', ['service', '', ''], 'The service failed to answer this request.');
   return { ...answerError(fault, now), internal: true };
 }

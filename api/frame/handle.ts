@@ -4,6 +4,7 @@ import type { Keyring } from '../../db/frame/keyring.ts';
 import { refusal } from '../../domain/frame/errors.ts';
 import type { MachineUserId, ThirdPartyProviderId } from '../../domain/frame/ids.ts';
 import { ROLES } from '../../domain/machine-users/roles.ts';
+import { markKnown } from './connections/connections.ts';
 import { renderAnswer } from './envelope.ts';
 import type { StreamedFile } from './files/files.ts';
 import { type Authenticate, requireRole } from './requests/authentication.ts';
@@ -70,6 +71,7 @@ export async function handleRoute(
 ): Promise<FrameResponse | StreamedResponse> {
   const { contract } = route;
   const admitted = await admit(route, request, given, gate);
+  markKnown(request.incoming.socket);
   gate.countRequest(admitted.callerId);
   await admitted.useProof?.();
   const isWrite = contract.method === 'POST' || contract.method === 'PATCH';
@@ -78,14 +80,16 @@ export async function handleRoute(
   const params = parseParams(contract, request.params);
   const query = parseQuery(contract, request.query);
   const { bodyLimit } = contract;
+  const { bodyLimitBytes, connections } = given.configuration;
+  const deadlineMs = connections.bodySeconds * 1000;
   const limit = bodyLimit
-    ? { bytes: bodyLimit.bytes, room: largeBodies.room }
-    : { bytes: given.configuration.bodyLimitBytes };
+    ? { bytes: bodyLimit.bytes, deadlineMs, room: largeBodies.roomOf(admitted.callerId) }
+    : { bytes: bodyLimitBytes, deadlineMs };
   const bytes = isWrite ? await readBody(request.incoming, limit) : null;
   const reads = contract.paged === true || contract.files !== undefined ? 'lists' : undefined;
   const services = servicesOf(given, request.incoming, reads);
   const handle = () => handleBody(route, request, services, { admitted, key, params, query, bytes });
-  return bodyLimit && bytes ? largeBodies.inTurn(bytes.length, handle) : handle();
+  return bodyLimit && bytes ? largeBodies.inTurn(admitted.callerId, bytes.length, handle) : handle();
 }
 
 type Work = Parameters<RouteContext['write']>[0];

@@ -1,10 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { isUuid } from '../../domain/frame/ids.ts';
-import { answerError, CLIENT_CLOSED_REQUEST } from './errors.ts';
+import { markFile } from './connections/connections.ts';
+import { securityRefusalOf } from './connections/security-refusals.ts';
+import { answerError, CLIENT_CLOSED_REQUEST, type ErrorAnswer } from './errors.ts';
 import { type FileEnd, fileBody } from './files/files.ts';
 import { httpRequestSeconds } from './metrics.ts';
 import type { Services } from './services.ts';
+import type { AnyRoute } from './third-party-route.ts';
 
 export interface FrameRequest {
   readonly incoming: IncomingMessage;
@@ -33,6 +36,15 @@ export interface StreamedResponse {
   readonly headers: Readonly<Record<string, string>>;
 }
 
+/** How a path with an error shape of its own shows a refusal or fault. */
+export type ErrorBodyOf = (answer: Pick<ErrorAnswer, 'status' | 'message'>) => string;
+
+/** Of the route that answers; without one if the request has none. */
+export interface Served {
+  readonly route?: AnyRoute | null;
+  readonly errorBodyOf?: ErrorBodyOf | undefined;
+}
+
 const REQUEST_ID = /^[A-Za-z0-9_-]{1,64}$/;
 
 const OPEN_BANKING = '/open-banking/';
@@ -56,23 +68,30 @@ export async function respond(
   routeLabel: string,
   request: FrameRequest,
   work: () => Promise<FrameResponse | StreamedResponse>,
+  { route = null, errorBodyOf }: Served = {},
 ): Promise<Response> {
   const startedMs = performance.now();
   const failed = (error: unknown) =>
     services.logger.error({ requestId: request.requestId, err: withoutValues(error) }, 'request failed');
   let answer: FrameResponse | StreamedResponse;
+  let thrown: unknown;
   try {
     answer = await work();
   } catch (error) {
+    thrown = error;
     const problem = answerError(error, services.now());
     if (problem.internal) failed(error);
-    answer = problem;
+    answer = errorBodyOf === undefined ? problem : { ...problem, body: errorBodyOf(problem) };
   }
   const record = (status: number) => recordRequest(services, routeLabel, request, { status, startedMs });
   if (!('chunks' in answer)) {
     record(answer.status);
+    const { status } = answer;
+    const refused = securityRefusalOf(route, status, thrown);
+    if (refused !== null) services.securityLog.refused(refused, request, { route: routeLabel, status });
     return responseOf(answer.body, request, answer);
   }
+  markFile(request.incoming.socket);
   const ended = (how: FileEnd) => {
     if (typeof how === 'object') failed(how.failure);
     record(statusOf(how));
@@ -123,9 +142,13 @@ function responseOf(
       'x-content-type-options': 'nosniff',
       ...interactionOf(request),
       ...headers,
+      ...(request.incoming.complete ? {} : CLOSE),
     },
   });
 }
+
+/** After an answer to a request that has not arrived in full: the rest of it is not awaited (connections/connection.ts). */
+const CLOSE = { connection: 'close' };
 
 // Driver messages can quote statement values, which may be personal data: keeps only type and stack.
 function withoutValues(error: unknown): Record<string, unknown> {

@@ -5,9 +5,12 @@ import type { KeyOfRequest } from '../../db/frame/idempotency-keys.ts';
 import type { ErrorCode, Problem } from '../../domain/frame/errors.ts';
 import type { ConsentId, MachineUserId, ThirdPartyProviderId } from '../../domain/frame/ids.ts';
 import type { Role } from '../../domain/machine-users/roles.ts';
+import type { SecurityRefusal } from './connections/security-refusals.ts';
 import type { StreamedFile } from './files/files.ts';
 import type { Tag } from './openapi/tags.ts';
+import type { OpenBody } from './requests/body.ts';
 import type { JsonNumber } from './requests/json.ts';
+import type { ErrorBodyOf } from './respond.ts';
 import type { Sent } from './schemas/cross-checks.ts';
 import type { Schema } from './schemas/schemas.ts';
 import type { Services } from './services.ts';
@@ -263,13 +266,11 @@ export interface OpenContract {
   readonly params?: Entries;
   /** Without it the route takes no body. */
   readonly body?: OpenBody;
+  /** The shape of all errors of the path, where it is not the common one. */
+  readonly errorBodyOf?: ErrorBodyOf;
+  /** What it refuses with 401. */
+  readonly credential?: SecurityRefusal;
   readonly responses: Readonly<Record<number, string>>;
-}
-
-export interface OpenBody {
-  readonly mediaType: string;
-  /** Generous for any real body: unauthenticated bodies take memory too. */
-  readonly bytesMax: number;
 }
 
 export interface OpenRequest {
@@ -279,10 +280,7 @@ export interface OpenRequest {
   readonly query: URLSearchParams;
   /** Header names in lower case. */
   readonly headers: Readonly<Record<string, string | undefined>>;
-  /**
-   * Reads the raw bytes, for signatures; empty if the contract has no body. Authenticate first where possible, so
-   * that unauthenticated bodies are never read.
-   */
+  /** Reads the raw bytes, for signatures; empty if the contract has no body. Authenticate first where possible. */
   readBody(): Promise<Buffer>;
 }
 

@@ -5,12 +5,14 @@ import type { Configuration } from '../../config/configuration.ts';
 import type { Environment } from '../../config/environment.ts';
 import type { Database } from '../../db/driver/client.ts';
 import type { Keyring } from '../../db/frame/keyring.ts';
+import type { SecurityLog } from './connections/security-refusals.ts';
 
 /** What handlers need of the outside world. */
 export interface Services {
   readonly database: Database;
   readonly configuration: Configuration;
   readonly logger: Logger;
+  readonly securityLog: SecurityLog;
   /** Encrypts what must not be readable in the database. */
   readonly keyring: Keyring;
   /** Adapters of built-in providers, by code: for callbacks, and for calls before an answer. */

@@ -18,6 +18,12 @@ const GRANT_TYPE = 'authorization_code';
 /** As `newSecret` makes them. */
 const CODE = /^[A-Za-z0-9_-]{43}$/;
 
+/** What RFC 6749 has no word for is named as at its authorization endpoint (4.1.2.1). */
+function errorOf(status: number): string {
+  if (status === 429 || status === 503) return 'temporarily_unavailable';
+  return status >= 500 ? 'server_error' : 'invalid_request';
+}
+
 type TokenError =
   | 'invalid_request'
   | 'invalid_client'
@@ -36,6 +42,8 @@ const postToken = openRoute(
     tag: 'Open banking consents',
     params: { countryCode: country() },
     body: { mediaType: FORM, bytesMax: FORM_BYTES_MAX },
+    credential: 'client-assertion',
+    errorBodyOf: ({ status, message }) => JSON.stringify({ error: errorOf(status), error_description: message }),
     responses: {
       200: '`access_token`, for an hour at most, and `id_token`',
       400: '`error` and `error_description`: `invalid_request`, `invalid_grant`, `unsupported_grant_type` or `invalid_dpop_proof`',

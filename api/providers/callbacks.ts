@@ -37,6 +37,7 @@ const postProviderCallback = openRoute(
     summary: 'Receive a signed callback from a provider',
     tag: 'Providers',
     body: { mediaType: 'application/json', bytesMax: CALLBACK_BYTES_MAX },
+    credential: 'callback-signature',
     responses: {
       200: 'Every event is stored',
       401: 'The signature is not the provider’s',
@@ -55,7 +56,7 @@ const postProviderCallback = openRoute(
       events = provider.verifyCallback(headers, body, services.now());
     } catch (error) {
       if (!(error instanceof CallbackRefused)) throw error;
-      services.logger.warn({ provider: code, reason: error.reason }, 'provider callback refused');
+      if (error.reason === 'malformed') services.logger.warn({ provider: code }, 'provider callback not understood');
       throw callbackRefusal(error);
     }
     for (const event of events) await applyEvent(services, code, event);

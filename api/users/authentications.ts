@@ -180,7 +180,7 @@ function tooManyFailures(retryAfterSeconds: number): HttpRefusal {
     message: `Too many sign-ins have failed: retry in ${retryAfterSeconds} s.`,
     messageParameters: ['user', 'email', ''],
   } as const;
-  return new HttpRefusal(429, problem, { 'retry-after': String(retryAfterSeconds) });
+  return new HttpRefusal(429, problem, { 'retry-after': String(retryAfterSeconds) }, 'password-locked');
 }
 
 export const userAuthenticationRoutes = [authenticateUser, postPasswordReset];

@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createSandboxBank } from '../../activities/providers/sandbox-bank.ts';
 import { createApi } from '../../api/app.ts';
+import { startServer } from '../../api/frame/connections/server.ts';
 import type { OpenRoute, Route } from '../../api/frame/route.ts';
-import { startServer } from '../../api/frame/server.ts';
 import { ROUTES } from '../../api/routes.ts';
 import { newId } from '../../db/frame/ids.ts';
 import { createSignUpLink } from '../../db/users/sign-ups.ts';
@@ -29,7 +29,7 @@ let signUpToken: string;
 beforeAll(async () => {
   database = await createTestDatabase('doors');
   const bank = createSandboxBank({ url: 'http://127.0.0.1:9', secret: SECRET });
-  api = await startApi(database, { providers: new Map([['sandbox-bank', bank]]), timeouts: PATIENT });
+  api = await startApi(database, { providers: new Map([['sandbox-bank', bank]]), limits: PATIENT });
   signUpToken = await newSignUp();
 });
 

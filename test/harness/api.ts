@@ -6,9 +6,11 @@ import * as v from 'valibot';
 import { createDirectories, type NameDirectories } from '../../activities/providers/directories.ts';
 import type { Provider } from '../../activities/providers/port.ts';
 import { createApi } from '../../api/app.ts';
+import type { ServerLimits } from '../../api/frame/connections/limits.ts';
+import { SecurityLog } from '../../api/frame/connections/security-refusals.ts';
+import { startServer } from '../../api/frame/connections/server.ts';
 import { sharedStatementFailures, writesTotal } from '../../api/frame/metrics.ts';
 import type { Method, OpenRoute, Route } from '../../api/frame/route.ts';
-import { type ServerTimeouts, startServer } from '../../api/frame/server.ts';
 import type { Services } from '../../api/frame/services.ts';
 import { metricsText } from '../../api/metrics-text.ts';
 import { ROUTES } from '../../api/routes.ts';
@@ -81,7 +83,8 @@ export interface TestApiOptions {
   readonly directories?: NameDirectories;
   readonly logger?: Logger;
   readonly keyring?: Keyring;
-  readonly timeouts?: ServerTimeouts;
+  /** What connections may take, in place of the usual limits. */
+  readonly limits?: Partial<ServerLimits>;
   /** Machine users of another API on the same database, for a second process of one service. */
   readonly users?: TestApi['users'];
   /** Routes beside the service's own. */
@@ -130,13 +133,16 @@ export async function startApi(
     ...options.env,
     CONFIG_FILE: localConfigurationFiles(options.env ?? {}),
   };
-  const loaded = loadConfiguration(env);
+  const usual = loadConfiguration(env);
+  // Tests open thousands of connections from one address.
+  const loaded = { ...usual, connections: { ...usual.connections, withoutTokenPerAddress: null } };
   const configuration = options.configuration?.(loaded) ?? loaded;
   const environment = readEnvironment(env);
   const services: Services = {
     database,
     configuration,
     logger,
+    securityLog: new SecurityLog(logger),
     providers: options.providers ?? new Map(),
     keyring: options.keyring ?? TEST_KEYRING,
     directories: options.directories ?? createDirectories(configuration, environment),
@@ -146,7 +152,14 @@ export async function startApi(
     isTemporalReachable: async () => false,
   };
   const extraRoutes = options.routes ?? [];
-  const server = await startServer(createApi(services, extraRoutes), { port: 0, host: null }, options.timeouts);
+  const server = await startServer(
+    createApi(services, extraRoutes),
+    { port: 0, host: null },
+    {
+      limits: { strangersPerAddressMax: configuration.connections.withoutTokenPerAddress, ...options.limits },
+      onConnectionRefused: services.securityLog.connectionRefused,
+    },
+  );
   const metrics = await startMetricsServer({ host: '127.0.0.1', port: 0 }, metricsText(services, loopMetrics));
   const url = `http://127.0.0.1:${server.port}`;
   const users = options.users ?? (await createUsers(database, options.now ?? (() => new Date())));

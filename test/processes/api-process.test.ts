@@ -1,8 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { startApi, TEST_AUDIENCE, type TestApi } from '../harness/api.ts';
+import { socketTo } from '../harness/faults/sockets.ts';
 import { TEST_ENCRYPTION_KEY } from '../harness/keyring.ts';
 import { moneyWorld } from '../harness/money.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';
@@ -139,6 +143,24 @@ test('a shared statement that fails shows in the metrics of the process and in i
   running.child.kill('SIGTERM');
   expect(await running.ended).toBe(0);
   expect(running.output()).toContain('a shared statement failed');
+});
+
+test('has as many connections without a token of one address as its configuration says, and logs and counts the next', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'api-process-'));
+  const file = join(directory, 'connections.json');
+  writeFileSync(file, JSON.stringify({ connections: { withoutTokenPerAddress: 16 } }));
+  const running = spawnApi({ CONFIG_FILE: file });
+  const url = await readyUrl(running);
+  rmSync(directory, { recursive: true });
+  const sockets = await Promise.all(Array.from({ length: 17 }, () => socketTo(url)));
+  await Promise.race(sockets.map((socket) => new Promise((resolve) => socket.resume().once('close', resolve))));
+  const port = /"metricsPort":(\d+)/.exec(running.output())?.[1];
+  const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+  expect(metrics).toContain('security_refusals_total{reason="connections-of-address"} 1\n');
+  for (const socket of sockets) socket.destroy();
+  running.child.kill('SIGTERM');
+  expect(await running.ended).toBe(0);
+  expect(running.output()).toContain('"event":"security-refusal","reason":"connections-of-address"');
 });
 
 test('a batch whose process is killed half-way and that is sent again creates each transfer once', async () => {

@@ -13,6 +13,7 @@ export function errorResponses(contract: Contract, components: Components): Reco
     byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
   }
   if (contract.workflows !== undefined) {
+    byStatus.set(408, ['common.validation.field_invalid']);
     byStatus.set(413, ['common.validation.limit_exceeded']);
     byStatus.set(415, ['common.validation.field_invalid']);
   }
@@ -46,6 +47,7 @@ const SHARED_REFUSALS: readonly SharedRefusal[] = [
   { name: 'KeyTaken', status: 409, codes: KEY_CODES },
   { name: 'IllegalTransition', status: 409, codes: ['common.state.illegal_transition'] },
   { name: 'Conflict', status: 409, codes: [...KEY_CODES, 'common.state.illegal_transition'] },
+  { name: 'TooSlow', status: 408, codes: ['common.validation.field_invalid'] },
   { name: 'TooLarge', status: 413, codes: ['common.validation.limit_exceeded'] },
   { name: 'WrongMediaType', status: 415, codes: ['common.validation.field_invalid'] },
   { name: 'RateLimited', status: 429, codes: ['common.rate.limited'] },

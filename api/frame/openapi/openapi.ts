@@ -1,8 +1,9 @@
 import { CURRENCIES } from '../../../domain/frame/money.ts';
 import { COUNTRIES } from '../../../domain/frame/parties/countries.ts';
 import { ROLES } from '../../../domain/machine-users/roles.ts';
+import type { OpenBody } from '../requests/body.ts';
 import { PAGE_NUMBER_MAX, PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX } from '../requests/request.ts';
-import type { Contract, Entries, OpenBody, OpenRoute, Route } from '../route.ts';
+import type { Contract, Entries, OpenRoute, Route } from '../route.ts';
 import { TEXT_PATTERN } from '../schemas/schemas.ts';
 import type { AnyRoute, ThirdPartyRoute } from '../third-party-route.ts';
 import { jsonSchemaOf, pascalCase, requestBodyOf, responseSchema } from './bodies.ts';

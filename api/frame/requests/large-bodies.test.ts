@@ -2,12 +2,12 @@ import { expect, test } from 'vitest';
 import { LargeBodies } from './large-bodies.ts';
 
 /** Starts handling a body; `end` lets it finish. */
-function handling(bodies: LargeBodies, bytes: number, begun: number[], name: number) {
+function handling(bodies: LargeBodies, bytes: number, begun: number[], name: number, callerId = 'one') {
   let end = () => {};
   const promise = new Promise<void>((resolve) => {
     end = resolve;
   });
-  const done = bodies.inTurn(bytes, () => {
+  const done = bodies.inTurn(callerId, bytes, () => {
     begun.push(name);
     return promise;
   });
@@ -15,7 +15,7 @@ function handling(bodies: LargeBodies, bytes: number, begun: number[], name: num
 }
 
 test('large bodies are handled a few at a time, in the order of their arrival', async () => {
-  const bodies = new LargeBodies({ bytesMax: 100, atOnce: 2 });
+  const bodies = new LargeBodies({ bytesMax: 400, atOnce: 2 });
   const begun: number[] = [];
   const [first, second, third, fourth] = [1, 2, 3, 4].map((name) => handling(bodies, 10, begun, name));
   expect(begun).toEqual([1, 2]);
@@ -29,12 +29,34 @@ test('large bodies are handled a few at a time, in the order of their arrival', 
 });
 
 test('a body without room is refused with 429, and a failed one gives its turn and its room back', async () => {
-  const bodies = new LargeBodies({ bytesMax: 10, atOnce: 1 });
+  const bodies = new LargeBodies({ bytesMax: 40, atOnce: 1 });
   const begun: number[] = [];
   const waiting = handling(bodies, 8, begun, 1);
-  await expect(bodies.inTurn(3, async () => {})).rejects.toMatchObject({ status: 429 });
+  await expect(bodies.inTurn('one', 3, async () => {})).rejects.toMatchObject({ status: 429 });
   waiting.end();
   await waiting.done;
-  await expect(bodies.inTurn(10, () => Promise.reject(new Error('broken')))).rejects.toThrow('broken');
-  expect(await bodies.inTurn(10, async () => 'handled')).toBe('handled');
+  await expect(bodies.inTurn('one', 10, () => Promise.reject(new Error('broken')))).rejects.toThrow('broken');
+  expect(await bodies.inTurn('one', 10, async () => 'handled')).toBe('handled');
+});
+
+test('one caller takes a quarter of the room, and all callers no more than there is', async () => {
+  const bodies = new LargeBodies({ bytesMax: 40, atOnce: 1 });
+  for (const caller of ['one', 'two', 'three', 'four']) {
+    expect(bodies.roomOf(caller).take(11)).toBe(false);
+    expect(bodies.roomOf(caller).take(10)).toBe(true);
+    expect(bodies.roomOf(caller).take(1)).toBe(false);
+  }
+  expect(bodies.roomOf('five').take(1)).toBe(false);
+  bodies.roomOf('one').give(10);
+  expect(bodies.roomOf('five').take(10)).toBe(true);
+});
+
+test('a caller with many bodies waits for them alone: the others have their turns between', async () => {
+  const bodies = new LargeBodies({ bytesMax: 400, atOnce: 1 });
+  const begun: number[] = [];
+  const first = [1, 2, 3, 4].map((name) => handling(bodies, 10, begun, name, 'one'));
+  const other = [10, 11].map((name) => handling(bodies, 10, begun, name, 'two'));
+  for (const { end } of [...first, ...other]) end();
+  await Promise.all([...first, ...other].map(({ done }) => done));
+  expect(begun).toEqual([1, 2, 10, 3, 11, 4]);
 });

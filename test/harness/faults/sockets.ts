@@ -1,8 +1,8 @@
 import { connect, type Socket } from 'node:net';
 
-/** A raw connection to a loopback server, for requests that no regular client sends. */
-export async function socketTo(url: string): Promise<Socket> {
-  const socket = connect(Number(new URL(url).port), '127.0.0.1');
+/** A raw connection to a loopback server, for requests that no regular client sends; from another loopback address if given. */
+export async function socketTo(url: string, from = '127.0.0.1'): Promise<Socket> {
+  const socket = connect({ port: Number(new URL(url).port), host: '127.0.0.1', localAddress: from });
   socket.on('error', () => {});
   await new Promise<void>((resolve, reject) => {
     socket.once('connect', resolve);

@@ -1,31 +1,13 @@
-import type { Server } from 'node:http';
+import { createServer, type Server } from 'node:http';
+import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createAdaptorServer } from '@hono/node-server';
-import type { Application } from './application.ts';
-import { errorBody } from './errors.ts';
+import { getRequestListener, RequestError } from '@hono/node-server';
+import type { Application } from '../application.ts';
+import { answerError, errorBody, HttpRefusal } from '../errors.ts';
+import { Connections, type OnConnectionRefused, refuseBroken } from './connections.ts';
+import { KEEP_ALIVE_TIMEOUT_MS, SERVER_LIMITS, type ServerLimits } from './limits.ts';
 
-export interface ServerTimeouts {
-  /** Time limit for the headers, from the connection on. */
-  readonly headersMs: number;
-  /** Time limit for the whole request. */
-  readonly requestMs: number;
-  /** How often the server closes sockets that exceed the two above. */
-  readonly checkMs: number;
-}
-
-/**
- * Regular clients send headers in one packet, and 1 MiB in 30 s is only 35 kB/s. Node's limits of one and five
- * minutes let slow senders hold sockets.
- */
-const TIMEOUTS: ServerTimeouts = { headersMs: 10_000, requestMs: 30_000, checkMs: 2_000 };
-/**
- * Keep-alive outlasts the 60 s of common load balancers: if the server closed first, it could lose a request that is
- * under way.
- */
-const KEEP_ALIVE_TIMEOUT_MS = 65_000;
-/** Refuses further sockets, so that idle ones cannot take every file descriptor. */
-const CONNECTIONS_MAX = 8_192;
 /** A drain is cut short after this; the starter allows 20 s for stopping everything. */
 const DRAIN_LIMIT_MS = 10_000;
 const DRAIN_CHECK_MS = 25;
@@ -38,29 +20,40 @@ export interface RunningServer {
   drain(): Promise<void>;
 }
 
+export interface ServerOptions {
+  /** In place of the usual ones. */
+  readonly limits?: Partial<ServerLimits>;
+  readonly onConnectionRefused?: OnConnectionRefused;
+}
+
 /** Serves the application. Port 0 picks a free one; host null listens on every address. */
 export async function startServer(
   application: Application,
   { port, host }: { readonly port: number; readonly host: string | null },
-  timeouts: ServerTimeouts = TIMEOUTS,
+  options: ServerOptions = {},
 ): Promise<RunningServer> {
-  const server = createAdaptorServer({
-    fetch: application.fetch,
-    serverOptions: {
-      headersTimeout: timeouts.headersMs,
-      requestTimeout: timeouts.requestMs,
-      keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
-      connectionsCheckingInterval: timeouts.checkMs,
-    },
-  }) as Server;
-  server.maxConnections = CONNECTIONS_MAX;
-  server.on('clientError', answerBrokenRequest);
-  const silent = new Set<Duplex>();
-  server.on('connection', (socket) => {
-    silent.add(socket);
-    socket.once('close', () => silent.delete(socket));
+  const limits = { ...SERVER_LIMITS, ...options.limits };
+  // What a request leaves unread is the connection's to read (connections/connection.ts).
+  const listener = getRequestListener(application.fetch, {
+    autoCleanupIncoming: false,
+    errorHandler: answerUnroutable,
   });
-  server.on('request', ({ socket }) => silent.delete(socket));
+  const connections = new Connections(
+    limits,
+    (incoming, outgoing) => void listener(incoming, outgoing),
+    options.onConnectionRefused ?? (() => {}),
+  );
+  const server = createServer(
+    {
+      headersTimeout: limits.headersMs,
+      requestTimeout: limits.requestMs,
+      keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+      connectionsCheckingInterval: limits.checkMs,
+    },
+    connections.serve,
+  );
+  connections.watch(server);
+  server.on('clientError', answerBrokenRequest);
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => reject(explain(error, { port, host })));
     server.listen({ port, ...(host === null ? {} : { host }) }, () => {
@@ -72,11 +65,10 @@ export async function startServer(
   });
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('the server listens on no port');
-  return { port: address.port, drain: () => drain(server, silent) };
+  return { port: address.port, drain: () => drain(server, connections) };
 }
 
-/** `silent` connections have not sent a request yet; Node does not count them as idle. */
-async function drain(server: Server, silent: ReadonlySet<Duplex>): Promise<void> {
+async function drain(server: Server, connections: Connections): Promise<void> {
   let closed = false;
   const closing = new Promise<void>((resolve) => {
     server.close(() => {
@@ -89,7 +81,7 @@ async function drain(server: Server, silent: ReadonlySet<Duplex>): Promise<void>
   const silentUntilMs = performance.now() + DRAIN_SILENT_MS;
   while (!closed && performance.now() < endsAtMs) {
     server.closeIdleConnections();
-    if (performance.now() > silentUntilMs) for (const socket of silent) socket.destroy();
+    if (performance.now() > silentUntilMs) connections.endSilent();
     await Promise.race([closing, sleep(DRAIN_CHECK_MS)]);
   }
   server.closeAllConnections();
@@ -103,11 +95,12 @@ const BROKEN_REQUESTS: Readonly<Record<string, readonly [status: string, message
 
 /** Malformed HTTP never reaches the application; it gets an answer in the common error format too. */
 function answerBrokenRequest(error: Error & { code?: string }, socket: Duplex): void {
-  if (!socket.writable) {
-    socket.destroy();
-    return;
-  }
-  const [status, message] = BROKEN_REQUESTS[error.code ?? ''] ?? ['400 Bad Request', 'This is not an HTTP request.'];
+  if (socket instanceof Socket) refuseBroken(socket, () => brokenRequestAnswer(error.code ?? ''));
+  else socket.destroy();
+}
+
+function brokenRequestAnswer(code: string): string {
+  const [status, message] = BROKEN_REQUESTS[code] ?? ['400 Bad Request', 'This is not an HTTP request.'];
   const body = errorBody(
     [{ code: 'common.validation.field_invalid', message, messageParameters: ['request', 'request', ''] }],
     new Date(),
@@ -117,7 +110,24 @@ function answerBrokenRequest(error: Error & { code?: string }, socket: Duplex): 
     `content-length: ${Buffer.byteLength(body)}`,
     'connection: close',
   ];
-  socket.end(`HTTP/1.1 ${status}\r\n${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
+  return `HTTP/1.1 ${status}\r\n${head.join('\r\n')}\r\n\r\n${body}`;
+}
+
+/** An odd target or host has no route; it gets an answer in the common error format too. */
+function answerUnroutable(error: unknown): Response {
+  const problem = {
+    code: 'common.validation.field_invalid',
+    message: 'The target and the host of the request are no address.',
+    messageParameters: ['request', 'target', ''],
+  } as const;
+  const { status, body } = answerError(
+    error instanceof RequestError ? new HttpRefusal(400, problem) : error,
+    new Date(),
+  );
+  return new Response(body, {
+    status,
+    headers: { 'content-type': 'application/json; charset=utf-8', connection: 'close' },
+  });
 }
 
 function explain(error: Error, { port, host }: { readonly port: number; readonly host: string | null }): Error {

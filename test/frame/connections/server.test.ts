@@ -4,12 +4,12 @@ import { Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { clientRoutes } from '../../api/clients/routes.ts';
-import { numberEvents } from '../../db/webhooks/event-sequencer.ts';
-import { startApi, type TestApi } from '../harness/api.ts';
-import { frameRoutes, gateOf } from '../harness/frame/frame-routes.ts';
-import { createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';
-import { until } from '../harness/stage.ts';
+import { clientRoutes } from '../../../api/clients/routes.ts';
+import { numberEvents } from '../../../db/webhooks/event-sequencer.ts';
+import { startApi, type TestApi } from '../../harness/api.ts';
+import { frameRoutes, gateOf } from '../../harness/frame/frame-routes.ts';
+import { createTestDatabase, type TestDatabase } from '../../harness/servers/postgres.ts';
+import { until } from '../../harness/stage.ts';
 
 let database: TestDatabase;
 let api: TestApi;
@@ -27,7 +27,7 @@ beforeAll(async () => {
     routes: frameRoutes,
     logger: pino({ level: 'info' }, sink),
     // The limits of production, a tenth as long.
-    timeouts: { headersMs: 1_000, requestMs: 3_000, checkMs: 200 },
+    limits: { headersMs: 1_000, requestMs: 3_000, checkMs: 200 },
   });
 });
 
@@ -149,7 +149,7 @@ function idleSocketsMax(): number {
 test('5,000 idle sockets, as far as the machine has descriptors, do not keep requests from being answered', async () => {
   // They stay for as long as the test needs them.
   const patient = { headersMs: 600_000, requestMs: 600_000, checkMs: 200 };
-  const crowded = await startApi(database, { routes: frameRoutes, users: api.users, timeouts: patient });
+  const crowded = await startApi(database, { routes: frameRoutes, users: api.users, limits: patient });
   const idle: Socket[] = [];
   try {
     while (idle.length < idleSocketsMax()) {
