@@ -25,8 +25,11 @@ export function wakeupObstacles(wakeup: PendingWakeup | null): string[] {
   return [`${since}. A process with the loops delivers it once Temporal answers.`];
 }
 
-/** A wake-up is written in the transaction that makes the submission due, a moment after the wait begins. */
-const SAME_MOMENT_MS = 1_000;
+/**
+ * A wake-up is written in the transaction that makes the submission due, some milliseconds after the wait begins. A transaction that was
+ * slower counts as a later wake-up, and the outcome as unknown.
+ */
+const SAME_MOMENT_MS = 100;
 
 /**
  * Why no worker can have begun a payment's first submission, due since `since`; null if one may have, and its outcome is unknown. The
