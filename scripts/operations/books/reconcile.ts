@@ -76,7 +76,9 @@ async function compareCurrencies(context: OperationContext, request: Request) {
     .filter((currency) => inFile === null || inFile.get(currency)?.isOfDay === true)
     .map((currency): Position => ({ provider: code, currency }));
   if (inFile !== null && positions.length === 0) {
-    throw new Refused(`The file has no booked entry of ${day}, and no statement that covers it.`);
+    throw new Refused(
+      `The file has no booked entry of ${day}, and no statement that covers it and says in which currency.`,
+    );
   }
   for (const position of positions) {
     await requireTurn(context, position, day);
