@@ -112,7 +112,7 @@ export function hintAt(parent: CamtElement, paths: readonly string[], place: Cam
   return null;
 }
 
-/** Not negative: a direction stands beside it. */
+/** Not negative: an indicator of its own gives the direction. */
 export function moneyOf({ text, currency }: CamtElement, place: CamtPlace): Money {
   if (text === '') place.refuse('is empty');
   if (currency === null) return place.refuse('has no currency');

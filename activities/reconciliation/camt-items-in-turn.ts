@@ -19,7 +19,7 @@ interface OpenStatement {
 
 interface OpenEntry {
   readonly number: number;
-  /** Null until it is told: only then is all of it there that may name it. */
+  /** Null until the item is given out: only then has everything been read that may name it. */
   place: CamtPlace | null;
   batch: number;
   transactions: number;
@@ -64,7 +64,7 @@ export class ItemsInTurn {
     return false;
   }
 
-  /** What has been told cannot be changed by what follows: the schema has it before. */
+  /** An item that was given out is final: by the schema, what belongs to it comes before. */
   #requireOrder(path: string): void {
     const [of, name] = [path.slice(0, path.lastIndexOf('/')), path.slice(path.lastIndexOf('/') + 1)];
     if (of === STATEMENT && this.#statement.isTold && name !== 'AddtlStmtInf') {

@@ -93,7 +93,7 @@ function summaryOf(statement: CamtElement, place: CamtPlace): StatementHeader['s
     count: countAt(statement, `TxsSummry/${name}/NbOfNtries`, place),
     sum: decimalAt(statement, `TxsSummry/${name}/Sum`, place),
   });
-  // Beside the sum until version 03, then in an element of its own.
+  // Next to the sum until version 03, then in an element of its own.
   const [flat, own] = ['TxsSummry/TtlNtries', 'TxsSummry/TtlNtries/TtlNetNtry'];
   const net = decimalAt(statement, `${flat}/TtlNetNtryAmt`, place) ?? decimalAt(statement, `${own}/Amt`, place);
   const direction =

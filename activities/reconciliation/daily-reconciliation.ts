@@ -116,7 +116,7 @@ async function compareOnce(
 
 /**
  * The day is balanced only if its breaks say all that its sides differ by. Whatever they do not say is a break itself: then the
- * comparison has an error, and whoever looks into the day must not rely on the others.
+ * comparison has an error, and the other breaks of the day must not be relied on.
  */
 async function settle(comparison: Comparison, sums: DaySums): Promise<void> {
   for (const { direction, expectedMinor, actualMinor, effect } of unexplainedOf(sums, comparison.effects)) {
@@ -136,7 +136,7 @@ async function stageStatement(
   call: CallOptions,
 ): Promise<Totals | null> {
   const { from, to } = windowOf(day);
-  // What belongs to a day before that nobody has compared may be on its statement.
+  // A day before that was not compared may have on its statement what belongs to this one.
   const isFirst = !(await isCompared(reader, position, addDays(day, -1)));
   const range = {
     from: new Date(from.getTime() - (isFirst ? DAY_MS : BOUNDARY_MS)),

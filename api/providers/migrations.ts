@@ -108,7 +108,7 @@ function unavailable(provider: string) {
   );
 }
 
-/** Validates the provider's data by the rules of a direct creation, but leaves out dates that cannot be right: nobody here can mend them. */
+/** Validates the provider's data by the rules of a direct creation, but leaves out dates that cannot be right, which the caller cannot correct. */
 export function validateFound<Output>(of: LookUp, schema: Schema<unknown, Output>, found: Unchecked): Output {
   const { services, requestId, provider, entity } = of;
   const { kept, left } = withoutImplausibleDates(found, services.serviceNow());

@@ -26,7 +26,7 @@ import { USER_EXAMPLE, userShown } from './schemas.ts';
 
 const TAG = 'Users';
 
-/** Any text: one that can be nobody's password is a wrong password. */
+/** Any text: one that no password can be is a wrong password. */
 const password = secret(v.pipe(v.string('must be text'), hint<string>({ format: 'password', writeOnly: true })));
 
 export const ADDRESS_EXAMPLE = 'ada@example.com';

@@ -106,7 +106,7 @@ async function record(tx: Transaction, addressHash: Uint8Array, failedAt: readon
   await tx.run(RECORD, { addressHash, failedAt, forgetAt: forgetAt(failedAt) });
 }
 
-/** A new password starts anew, from every source. */
+/** A new password resets the limits of the address, from every source. */
 export async function forgetAuthenticationFailures(tx: Transaction, addressHash: Uint8Array): Promise<void> {
   await tx.run(FORGET_OF_ADDRESS, { addressHash });
 }

@@ -58,7 +58,7 @@ const FORGET = prepared((db, given: Given<{ userId: UserId }>) =>
   db.delete(userKnownDevices).where(eq(userKnownDevices.userId, given.userId)),
 );
 
-/** A new password starts anew: whoever knew the old one may have a device, too. */
+/** A new password forgets all devices: the person who knew the old one may have one, too. */
 export async function forgetKnownDevices(tx: Transaction, userId: UserId): Promise<void> {
   await tx.run(FORGET, { userId });
 }

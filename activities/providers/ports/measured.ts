@@ -45,7 +45,7 @@ function failureOf(error: unknown): ProviderCallOutcome {
   return error.reason === 'answer not understood' ? 'not-understood' : 'unavailable';
 }
 
-/** Of a call's options: whoever asked has stopped it, which says nothing about the provider. */
+/** Of a call's options: the caller has cancelled it, which says nothing about the provider. */
 function isCancelled(given: unknown): boolean {
   if (typeof given !== 'object' || given === null || !('signal' in given)) return false;
   return given.signal instanceof AbortSignal && given.signal.aborted;

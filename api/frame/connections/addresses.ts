@@ -38,7 +38,7 @@ export function shownAddress(address: string | null | undefined): string | null 
   return ipaddr.isValid(address) ? ipaddr.process(address).toString() : null;
 }
 
-/** The IPv4 address, or the network of an IPv6 address: whoever has one of its addresses has them all. */
+/** The IPv4 address, or the /64 of an IPv6 address, all of which one subscriber has. */
 export function sourceOf(address: string): string {
   if (!ipaddr.isValid(address)) return address;
   const parsed = ipaddr.process(address);

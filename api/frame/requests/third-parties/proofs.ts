@@ -57,7 +57,7 @@ export async function readProof(
   const mistake = proofProblem(claims, request, now);
   if (mistake !== null) return refused(mistake);
   const { jti, iat = 0 } = claims;
-  // Beside the jti of assertions, which are stored likewise.
+  // In the table of the jti of assertions, which are used once as well.
   const jtiHash = createHash('sha256').update(`${keyThumbprint}.${jti}`).digest();
   return { keyThumbprint, jtiHash, expiresAt: proofExpiresAt(iat) };
 }
