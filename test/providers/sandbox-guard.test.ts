@@ -3,7 +3,6 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { createAdaptorServer, type ServerType } from '@hono/node-server';
 import { pino } from 'pino';
-import postgres from 'postgres';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createDatabase } from '../../db/driver/client.ts';
 import { sandboxApp } from '../../sandbox/app.ts';
@@ -28,15 +27,15 @@ let database: TestDatabase;
 let bank: Bank;
 let mailbox: Mailbox;
 let clock: SandboxClock;
-let server: ServerType;
+let server: ServerType | undefined;
 let port: number;
 let app: ReturnType<typeof sandboxApp>;
 
 beforeAll(async () => {
   database = await createTestDatabase('sandbox-guard');
-  const sql = postgres(database.url, { max: 1 });
-  await sql.unsafe(`ALTER DATABASE ${new URL(database.url).pathname.slice(1)} SET service.clock_offset = 'sandbox'`);
-  await sql.end();
+  await database.asOwner(
+    `ALTER DATABASE ${new URL(database.url).pathname.slice(1)} SET service.clock_offset = 'sandbox'`,
+  );
   const place = { dataDirectory: directory.path, sandboxPort: 1 };
   const registrar = createDatabase({ url: database.url, maxConnections: 1, applicationName: 'test' });
   await registerDevelopmentParties(registrar, place);
@@ -63,13 +62,14 @@ beforeAll(async () => {
     hosts: ['sandbox'],
     logger: pino({ level: 'silent' }),
   });
-  server = createAdaptorServer({ fetch: app.fetch });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  port = (server.address() as AddressInfo).port;
+  const listening = createAdaptorServer({ fetch: app.fetch });
+  server = listening;
+  await new Promise<void>((resolve) => listening.listen(0, '127.0.0.1', resolve));
+  port = (listening.address() as AddressInfo).port;
 });
 
 afterAll(async () => {
-  await new Promise((resolve) => server?.close(resolve));
+  if (server !== undefined) await new Promise((resolve) => server?.close(resolve));
   await Promise.all([bank?.close(), mailbox?.close(), clock?.close()]);
   await database?.drop();
   directory.remove();
