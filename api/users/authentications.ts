@@ -42,7 +42,7 @@ const source = named(
     ipAddress: v.pipe(
       v.string('must be an IP address'),
       v.check(isIpAddress, 'must be an IP address'),
-      hint<string>({ examples: ['203.0.113.7', '2001:db8::7'] }),
+      v.description('An IPv4 or IPv6 address, such as 203.0.113.7 or 2001:db8::7'),
     ),
     deviceToken: optional(
       secret(
