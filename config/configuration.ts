@@ -136,7 +136,7 @@ export function requiredAudience({ audience }: Pick<Configuration, 'audience'>):
 
 /**
  * The audience of bearer tokens, which must not be that of client assertions too (`PUBLIC_URL`, the issuer, and the token endpoint
- * below it): whoever gets hold of a token that was meant for one endpoint could use it at the other.
+ * below it): a token that was meant for one endpoint could be used at the other by a thief.
  */
 export function audienceBeside(configuration: Pick<Configuration, 'audience'>, publicUrl: string): string {
   const audience = requiredAudience(configuration);

@@ -64,7 +64,7 @@ async function listKnown(
   }));
 }
 
-// A row whose status is changed meanwhile is taken as it is then. What is explained needs nobody, unless a person has resolved it.
+// A row whose status is changed meanwhile is taken as it is then. What is explained needs no person, unless one has resolved it.
 const RECORD = `
   INSERT INTO reconciliation_breaks AS known (id, provider, kind, our_reference, details, found_at, resource_id, currency, day, part,
     expected, actual, run_id, credit_count, credit_minor, debit_count, debit_minor, explained_by, note, status, resolved_at)

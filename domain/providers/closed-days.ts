@@ -10,7 +10,7 @@ interface Kept {
 
 /**
  * The closed days of a period, the last answer for each name kept. It depends on nothing but the calendars and the first
- * day: another day or another edition of a calendar, which is another object, is worked out anew. There are as many names
+ * day: another day or another edition of a calendar, which is another object, is computed again. There are as many names
  * as combinations of calendars and zones in the configuration.
  */
 export class ClosedDays {

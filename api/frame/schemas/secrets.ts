@@ -4,7 +4,7 @@ import type { Schema } from './schemas.ts';
 const SECRETS = new WeakSet<object>();
 
 /**
- * Marks a field whose value no error shows, whatever is wrong with it or beside it: a password, or a public key, in whose place
+ * Marks a field whose value no error shows, whatever is wrong with it or with other fields: a password, or a public key, in whose place
  * the private one may be sent. The schema alone judges its text, which may have any characters.
  */
 export function secret<const Wrapped extends Schema<unknown, unknown>>(schema: Wrapped): Wrapped {

@@ -72,7 +72,7 @@ const HEAPS = new RegExp(`(\\p{M}{${COMBINING_MARKS_MAX}})\\p{M}+`, 'gu');
 const CUT = '…';
 
 /**
- * Text of somebody who cannot be asked to send it anew, made to pass `checkText`: what that refuses is taken out, a line break is a
+ * Text of somebody who cannot be asked to send it again, made to pass `checkText`: what that refuses is taken out, a line break is a
  * space, and an ellipsis is the last character of what was too long. Empty if there is nothing to see in it.
  */
 export function cleanText(text: string, lengthMax: number): string {

@@ -53,7 +53,7 @@ export function movementOf(part: StatedPart, payment: NamedPayment | null): Move
   return isIn ? 'payment-in-sent-back' : 'payment-out';
 }
 
-/** The amount of the payment, where the part contains charges beside it; null if it does not. */
+/** The amount of the payment, where the part contains charges as well; null if it does not. */
 export function amountWithoutCharges(part: StatedPart, payment: NamedPayment | null): bigint | null {
   if (part.chargesMinor === 0n || payment === null || !isForward(part, payment)) return null;
   const amountMinor = part.amountMinor - part.chargesMinor;
